@@ -1,0 +1,88 @@
+# One entry point for each task. Needs Python 3.11 or newer, git and make; the first task makes
+# .venv with everything else in it, which takes a few minutes once.
+
+PYTHON ?= python3
+VENV ?= .venv
+# More arguments for pytest or the benchmarks: make test ARGS="-k softmax"
+ARGS ?=
+
+RUN := $(VENV)/bin/python
+INSTALLED := $(VENV)/.installed
+DEMO := build/demo
+SAMPLES := $(wildcard tests/answers/ex1/samples/*.py)
+
+# A path to the lecture's names, or the word `bundled`. Absolute, since notebooks run elsewhere.
+ifneq ($(filter-out bundled,$(MAKEMORE_NAMES)),)
+override MAKEMORE_NAMES := $(abspath $(MAKEMORE_NAMES))
+endif
+export MAKEMORE_NAMES
+
+.DEFAULT_GOAL := help
+.DELETE_ON_ERROR:
+.PHONY: help demo test test-slow test-all lab check lint types notebooks verify nbval bench clean
+
+help: ## show this list
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-10s %s\n", $$1, $$2 }' $(firstword $(MAKEFILE_LIST))
+
+demo: $(INSTALLED) ## grade the solution and the sample submissions of notebook 1
+	@rm -rf $(DEMO) && mkdir -p $(DEMO)
+	@cp notebooks/solutions/01_atomic_backprop.ipynb $(DEMO)/solution.ipynb
+	@$(RUN) -m grader.course fill notebooks/01_atomic_backprop.ipynb $(SAMPLES) --out $(DEMO)
+	@# Exit status 1 is what samples with mistakes in them should give; 2 would be a real failure.
+	@$(RUN) -m grader check $(DEMO)/*.ipynb --html $(DEMO)/report.html || [ $$? -eq 1 ]
+	@echo "The same as a page: $(abspath $(DEMO)/report.html)"
+
+test: $(INSTALLED) ## run the tests that need less than half a minute each
+	$(RUN) -m pytest -n auto -m "not slow" $(ARGS)
+
+test-slow: $(INSTALLED) ## run the other tests
+	$(RUN) -m pytest -n auto -m slow $(ARGS)
+
+test-all: test test-slow ## run every test
+
+lab: $(INSTALLED) ## open the notebooks in JupyterLab
+	$(RUN) -m jupyter lab --notebook-dir notebooks
+
+check: lint types verify test ## run the linters, the type checker and the tests, as CI does
+
+lint: $(INSTALLED)
+	$(RUN) -m ruff check
+	$(RUN) -m ruff format --check
+
+types: $(INSTALLED)
+	$(RUN) -m mypy
+
+notebooks: $(INSTALLED) ## make the notebooks from notebooks/source (needs the lecture's names)
+	$(RUN) -m grader.course build $(ARGS)
+
+verify: $(INSTALLED) ## say whether the notebooks are what their sources make
+	$(RUN) -m grader.course verify
+
+NBVAL = $(RUN) -m pytest --nbval --nbval-sanitize-with notebooks/nbval_sanitize.cfg
+
+nbval: $(INSTALLED) ## run the solutions and compare their outputs (set MAKEMORE_NAMES for all of them)
+ifneq ($(filter-out bundled,$(MAKEMORE_NAMES)),)
+	$(NBVAL) notebooks/solutions
+else
+	@echo "MAKEMORE_NAMES names no file: outputs that depend on the names are not compared."
+endif
+	@rm -rf build/nbval
+	$(RUN) -m grader.course mark --out build/nbval
+	MAKEMORE_NAMES=bundled $(NBVAL) build/nbval
+
+bench: $(INSTALLED) ## measure what the project promises about speed
+	$(RUN) -m benchmarks $(ARGS)
+
+clean: ## remove what the other tasks made, but for .venv
+	rm -rf build dist .hypothesis .mypy_cache .pytest_cache .ruff_cache
+	find . -name __pycache__ -not -path './$(VENV)/*' -prune -exec rm -rf {} +
+
+# Also after an interrupted installation: each of the steps can be repeated.
+$(INSTALLED): pyproject.toml constraints.txt
+	@$(PYTHON) -c 'import sys; sys.version_info >= (3, 11) or sys.exit("Python 3.11 or newer is needed; this one is " + sys.version.split()[0] + ". Try: make PYTHON=python3.13 ...")'
+	@echo "Installing what the course needs into $(VENV); a few minutes, once."
+	$(PYTHON) -m venv $(VENV)
+	$(RUN) -m pip install --quiet --disable-pip-version-check -c constraints.txt -e '.[dev,lab,report]'
+	@# matplotlib lists the fonts when it is first imported, and says so on stderr where that is slow.
+	@$(RUN) -c 'import matplotlib.font_manager'
+	@touch $@

@@ -1,0 +1,140 @@
+"""The answer: the code of an exercise's answer cells, read as one program."""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+
+from grader.effects import Callable, Effects, find_effects, find_functions
+from grader.evidence import Raised
+from grader.statements import walk_statements
+from grader.verdict import Place
+
+DEEPEST_NESTING = 200
+"""Expressions nested deeper than this are refused before Python's own parser gives up."""
+
+
+@dataclass(frozen=True, slots=True)
+class AnswerCell:
+    """One answer cell: its `grade_id` ("ex1-softmax") with the code the student left in it."""
+
+    grade_id: str
+    source: str
+
+
+@dataclass(frozen=True, slots=True)
+class BrokenCell:
+    """An answer cell that is not Python, with the sentence that says where."""
+
+    cell: AnswerCell
+    reason: Raised
+
+    def mentions(self, name: str) -> bool:
+        """True if some line of the cell begins by assigning or changing `name`."""
+        return re.search(rf"(?m)^[^#\n]*\b{re.escape(name)}\b", self.cell.source) is not None
+
+
+@dataclass(frozen=True, eq=False)
+class Answer:
+    """An answer's statements in order, each with the cell and line in which it stands.
+
+    `statements` are numbered as `grader.statements.walk_statements` numbers them; `top` are
+    those of the outermost level. Blanks nobody has filled (`dX = ...`) are left out of `live`.
+    """
+
+    cells: tuple[AnswerCell, ...]
+    top: tuple[ast.stmt, ...]
+    statements: tuple[ast.stmt, ...]
+    places: tuple[Place, ...]
+    broken: tuple[BrokenCell, ...]
+
+    @cached_property
+    def number(self) -> dict[ast.stmt, int]:
+        return {statement: number for number, statement in enumerate(self.statements)}
+
+    @cached_property
+    def functions(self) -> dict[str, Callable]:
+        return find_functions(list(self.top))
+
+    @cached_property
+    def effects(self) -> dict[ast.stmt, Effects]:
+        """What each statement does, by itself with all that it contains."""
+        return {statement: find_effects(statement, self.functions) for statement in self.statements}
+
+    @cached_property
+    def is_dynamic(self) -> bool:
+        """True if some statement's effects cannot be read off its text (`exec`, `globals`)."""
+        return any(effects.dynamic for effects in self.effects.values())
+
+    @cached_property
+    def live(self) -> frozenset[int]:
+        """The numbers of all statements but unfilled blanks."""
+        return frozenset(
+            number for number, statement in enumerate(self.statements) if not is_blank(statement)
+        )
+
+
+def is_blank(statement: ast.stmt) -> bool:
+    """True for `dX = ...` and `dX = None`: the blank as the student found it."""
+    match statement:
+        case ast.Assign(targets=[ast.Name()], value=ast.Constant(value=value)):
+            return value is ... or value is None
+    return False
+
+
+def parse_answer(cells: Sequence[AnswerCell]) -> Answer:
+    """Read answer cells as one program; a cell that is not Python is set aside with its reason."""
+    top: list[ast.stmt] = []
+    places: dict[ast.stmt, Place] = {}
+    good: list[AnswerCell] = []
+    broken: list[BrokenCell] = []
+    for cell in cells:
+        runnable = AnswerCell(cell.grade_id, hide_magics(cell.source))
+        tree = _parse_cell(runnable)
+        if isinstance(tree, Raised):
+            broken.append(BrokenCell(cell, tree))
+            continue
+        good.append(runnable)
+        top.extend(tree.body)
+        for statement in walk_statements(tree.body):
+            places[statement] = Place(cell.grade_id, statement.lineno)
+    statements = tuple(walk_statements(top))
+    return Answer(
+        tuple(good),
+        tuple(top),
+        statements,
+        tuple(places[statement] for statement in statements),
+        tuple(broken),
+    )
+
+
+def hide_magics(source: str) -> str:
+    """Turn IPython's `%magic` and `!shell` lines into `pass`, line by line.
+
+    Only where the cell does not parse as it stands: a continued expression may begin with `%`.
+    """
+    try:
+        ast.parse(source)
+    except (SyntaxError, ValueError, MemoryError, RecursionError):
+        return re.sub(r"(?m)^([ \t]*)(%|!|\?).*$", r"\1pass", source)
+    return source
+
+
+def _parse_cell(cell: AnswerCell) -> ast.Module | Raised:
+    try:
+        tree = ast.parse(cell.source)
+        # The parser accepts what the compiler does not, such as `return` outside a function.
+        compile(tree, "<answer>", "exec")
+    except SyntaxError as error:
+        line = error.lineno or 1
+        message = f"Python cannot read this cell: {error.msg}, line {line}."
+        return Raised(message, Place(cell.grade_id, line))
+    except ValueError as error:
+        return Raised(f"Python cannot read this cell: {error}.", Place(cell.grade_id, 1))
+    except (RecursionError, MemoryError):
+        message = "Python cannot read this cell: its expressions are nested too deeply."
+        return Raised(message, Place(cell.grade_id, 1))
+    return ast.parse(cell.source)

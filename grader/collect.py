@@ -1,0 +1,259 @@
+"""Collecting evidence: an answer is sliced, run by a worker, read back as values."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import safetensors
+import safetensors.torch
+from torch import Tensor
+
+from grader.answer import Answer, is_blank
+from grader.evidence import GradientEvidence, Raised, Value
+from grader.execution import Request, RunOrder, read_metadata
+from grader.instances import Instance
+from grader.program import is_differentiable
+from grader.references import References
+from grader.refusal import Offence
+from grader.runner import Limits, Runner, WorkerLost
+from grader.slices import Slice, slice_gradient
+from grader.verdict import Place
+
+UNREADABLE = Raised("What came back from running this answer is not data that can be read.")
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Result:
+    """What one run left behind; `lost` is why there is nothing of it."""
+
+    tensors: Mapping[str, Tensor]
+    types: Mapping[str, str]
+    problems: Sequence[Mapping[str, Any]]
+    lost: Raised | None = None
+
+
+def collect_evidence(
+    answer: Answer,
+    gradients: Sequence[str],
+    offences: Sequence[Offence],
+    references: References,
+    lecture: Instance,
+    runner: Runner,
+) -> list[GradientEvidence]:
+    """Run an answer as a whole and gradient by gradient; say what was seen of each.
+
+    Args:
+        answer: the parsed answer.
+        gradients: the gradients asked for.
+        offences: uses of autograd in the answer.
+        references: the hidden instances; only their values and random upstreams are handed on.
+        lecture: the float32 instance of the lecture's sizes.
+        runner: a warm worker.
+    """
+    names = {f"d{tensor}" for tensor in references.hidden[0].cotangents}
+    slices = {gradient: slice_gradient(answer, gradient, names) for gradient in gradients}
+    request = _make_request(answer, gradients, slices, references, lecture, runner.limits)
+    results = _run(request, runner)
+    count = len(references.hidden)
+    whole, local = results[: 1 + count], results[1 + count :]
+    reader = _Reader(answer, runner.limits)
+    evidence = []
+    for gradient in gradients:
+        piece = slices[gradient]
+        alone: tuple[Value, ...] | None = None
+        if piece is not None:
+            own = local[:count] if piece.writers else []
+            local = local[len(own) :]
+            alone = tuple(reader.read(result, gradient, piece) for result in own)
+            alone = alone or (Value(),) * count
+        at_lecture, *hidden = (reader.read(result, gradient, piece) for result in whole)
+        evidence.append(
+            GradientEvidence(
+                gradient,
+                at_lecture,
+                tuple(hidden),
+                alone,
+                reads=_tensors(piece.reads) if piece else frozenset(),
+                writes=_tensors(piece.writes) if piece else frozenset(),
+                place=_find_place(answer, gradient, piece),
+                offences=tuple(
+                    offence.flag
+                    for offence in offences
+                    if piece is None or offence.statement in piece.keep
+                ),
+                broken=_find_broken(answer, gradient, piece),
+            )
+        )
+    return evidence
+
+
+def _make_request(
+    answer: Answer,
+    gradients: Sequence[str],
+    slices: Mapping[str, Slice | None],
+    references: References,
+    lecture: Instance,
+    limits: Limits,
+) -> Request:
+    """The whole answer on every instance, then each gradient's statements on random upstreams."""
+    hidden = [reference.instance for reference in references.hidden]
+    groups = {"lecture": _tensors_of(lecture)}
+    for number, reference in enumerate(references.hidden):
+        groups[f"hidden{number}"] = _tensors_of(reference.instance)
+        groups[f"upstream{number}"] = {
+            f"d{tensor}": cotangent for tensor, cotangent in reference.cotangents.items()
+        }
+    everything = tuple(gradients)
+    runs = [RunOrder(("lecture",), answer.live, everything, False, _constants(lecture))]
+    runs += [
+        RunOrder((f"hidden{number}",), answer.live, everything, True, _constants(instance))
+        for number, instance in enumerate(hidden)
+    ]
+    runs += [
+        RunOrder(
+            (f"hidden{number}", f"upstream{number}"),
+            piece.keep,
+            (gradient,),
+            True,
+            _constants(instance),
+        )
+        for gradient, piece in slices.items()
+        if piece is not None and piece.writers
+        for number, instance in enumerate(hidden)
+    ]
+    return Request(
+        tuple((cell.grade_id, cell.source) for cell in answer.cells),
+        groups,
+        tuple(runs),
+        limits.statement_seconds,
+        limits.total_seconds,
+        limits.memory_bytes,
+    )
+
+
+def _run(request: Request, runner: Runner) -> list[_Result]:
+    """Every run's result, in order; those that never came say why."""
+    if not request.cells:
+        return [_Result({}, {}, ()) for _ in request.runs]
+    try:
+        blobs = runner.run(request.pack())
+    except WorkerLost as lost:
+        blobs, reason = {}, Raised(str(lost))
+    else:
+        reason = Raised(
+            f"The answer as a whole did not end within {request.total_seconds:g} seconds, or"
+            " ended the process that ran it again and again; this gradient was not reached."
+        )
+    return [
+        _parse_result(blobs[number]) if number in blobs else _Result({}, {}, (), reason)
+        for number in range(len(request.runs))
+    ]
+
+
+def _parse_result(blob: bytes) -> _Result:
+    """Read what came from the student's process: anything may be in it."""
+    try:
+        metadata = read_metadata(blob)
+        types, problems = metadata["types"], metadata["problems"]
+        result = _Result(
+            safetensors.torch.load(blob),
+            {str(name): str(kind) for name, kind in types.items()},
+            [dict(problem) for problem in problems],
+        )
+    except (safetensors.SafetensorError, ValueError, KeyError, TypeError, AttributeError):
+        return _Result({}, {}, (), UNREADABLE)
+    return result
+
+
+class _Reader:
+    """Reads one gradient's value out of a run's result."""
+
+    def __init__(self, answer: Answer, limits: Limits) -> None:
+        self.limits = limits
+        self.top_of: dict[int, int] = {}
+        outermost = set(map(id, answer.top))
+        top = 0
+        for number, statement in enumerate(answer.statements):
+            top = number if id(statement) in outermost else top
+            self.top_of[number] = top
+
+    def read(self, result: _Result, gradient: str, piece: Slice | None) -> Value:
+        """The gradient's value, with the problem that concerns it."""
+        if result.lost is not None:
+            return Value(raised=result.lost)
+        tensor, type_name = result.tensors.get(gradient), result.types.get(gradient)
+        concerning = list(self._concerning(result, piece, has_value=tensor is not None))
+        raised = self._describe(concerning[0]) if concerning else None
+        return Value(tensor, type_name, raised)
+
+    def _concerning(
+        self, result: _Result, piece: Slice | None, has_value: bool
+    ) -> Iterator[Mapping[str, Any]]:
+        """Problems of the statements that write the gradient; without a value, of any it needs."""
+        if piece is None:
+            if not has_value:
+                yield from result.problems
+            return
+        statements = piece.writers if has_value else piece.keep
+        tops = {self.top_of[number] for number in statements}
+        yield from (problem for problem in result.problems if problem.get("statement") in tops)
+
+    def _describe(self, problem: Mapping[str, Any]) -> Raised:
+        kind, message = str(problem.get("kind")), str(problem.get("message"))
+        cell, line = problem.get("cell"), problem.get("line")
+        place = Place(cell, line) if isinstance(cell, str) and isinstance(line, int) else None
+        return Raised(describe_problem(kind, message, self.limits), place)
+
+
+def describe_problem(kind: str, message: str, limits: Limits) -> str:
+    """A sentence for the student about a statement that did not run to its end."""
+    gigabytes = f"{limits.memory_bytes / 2**30:g} GB"
+    match kind:
+        case "TimeLimit":
+            return f"This line did not end within {limits.statement_seconds:g} seconds."
+        case "Gone":
+            return f"This line {message}."
+        case "SystemExit" | "KeyboardInterrupt":
+            return "This line asked Python to stop."
+        case "MemoryError":
+            return f"This line asked for more memory than the {gigabytes} an answer may use."
+        case "RuntimeError" if "allocate memory" in message:
+            return f"This line asked for more memory than the {gigabytes} an answer may use."
+    return f"This line raised {kind}: {message}" if message else f"This line raised {kind}."
+
+
+def _tensors_of(instance: Instance) -> dict[str, Tensor]:
+    return {name: v for name, v in instance.values.items() if isinstance(v, Tensor)}
+
+
+def _constants(instance: Instance) -> dict[str, int]:
+    numbers = {name: v for name, v in instance.values.items() if isinstance(v, int)}
+    return {**instance.sizes, **numbers}
+
+
+def _tensors(gradients: frozenset[str]) -> frozenset[str]:
+    """The tensors that gradients belong to: "logits" for "dlogits"."""
+    return frozenset(gradient[1:] for gradient in gradients)
+
+
+def _find_place(answer: Answer, gradient: str, piece: Slice | None) -> Place | None:
+    """Where the gradient is written last, or else where its blank stands."""
+    numbers = piece.writers if piece is not None else frozenset()
+    if not numbers:
+        numbers = frozenset(
+            number
+            for number, statement in enumerate(answer.statements)
+            if gradient in answer.effects[statement].binds
+            and (piece is None or is_blank(statement))
+        )
+    return answer.places[max(numbers)] if numbers else None
+
+
+def _find_broken(answer: Answer, gradient: str, piece: Slice | None) -> Raised | None:
+    """The unreadable cell in which the gradient would have been written."""
+    if piece is None or piece.writers:
+        return None
+    return next((cell.reason for cell in answer.broken if cell.mentions(gradient)), None)

@@ -1,0 +1,371 @@
+"""What running a statement does to names: which it reads, binds, changes in place."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+
+DYNAMIC_NAMES = frozenset(
+    {"exec", "eval", "globals", "locals", "vars", "setattr", "delattr", "__import__", "compile"}
+)
+"""With one of these, what a statement does cannot be read off its text."""
+
+QUIET_FUNCTIONS = frozenset(
+    {"print", "display", "cmp", "check", "board", "heat_map", "hint", "len", "repr", "type"}
+)
+"""Functions that are called for what they show, and change none of their arguments."""
+
+MODULES = frozenset({"torch", "F", "np", "numpy", "math", "operator", "itertools", "functools"})
+"""Names of modules: `torch.add(a, b, out=c)` changes c, not torch."""
+
+MUTATING_METHODS = frozenset(
+    {"append", "extend", "insert", "update", "setdefault", "pop", "popitem", "remove", "clear"}
+    | {"add", "discard", "sort", "reverse", "at", "fill", "__setitem__", "__iadd__", "__isub__"}
+    | {"__imul__", "__itruediv__"}
+)
+
+VIEW_METHODS = frozenset(
+    {"view", "view_as", "reshape", "reshape_as", "flatten", "ravel", "unflatten", "squeeze"}
+    | {"unsqueeze", "expand", "expand_as", "t", "transpose", "permute", "swapaxes", "movedim"}
+    | {"detach", "contiguous", "numpy", "cpu", "double", "float", "to", "type_as", "requires_grad_"}
+    | {"select", "narrow", "unbind", "split", "chunk", "diagonal", "unfold", "as_strided"}
+    | {"get", "items", "values", "from_numpy", "as_tensor", "asarray", "transpose_"}
+)
+"""Methods whose result may share memory with what they are called on."""
+
+
+@dataclass(slots=True)
+class Effects:
+    """Names a statement reads, binds anew, and changes in place.
+
+    `touches` are those it may change in place: the arguments of a call whose result is thrown
+    away. `aliases` are pairs of names that may share memory afterwards.
+    """
+
+    reads: set[str] = field(default_factory=set)
+    binds: set[str] = field(default_factory=set)
+    mutates: set[str] = field(default_factory=set)
+    touches: set[str] = field(default_factory=set)
+    aliases: set[tuple[str, str]] = field(default_factory=set)
+    dynamic: bool = False
+
+    def add(self, other: Effects) -> None:
+        self.reads |= other.reads
+        self.binds |= other.binds
+        self.mutates |= other.mutates
+        self.touches |= other.touches
+        self.aliases |= other.aliases
+        self.dynamic |= other.dynamic
+
+
+@dataclass(frozen=True, slots=True)
+class Callable:
+    """What calling a function of the answer does to names outside it."""
+
+    reads: frozenset[str]
+    mutates: frozenset[str]
+    mutates_arguments: bool
+
+
+def find_effects(statement: ast.stmt, functions: Mapping[str, Callable]) -> Effects:
+    """The effects of one statement with everything inside it.
+
+    Args:
+        statement: any statement; a `def` or `class` only binds its name.
+        functions: the answer's own functions by name, from `find_functions`.
+    """
+    visitor = _Visitor(functions)
+    visitor.visit(statement)
+    return visitor.effects
+
+
+def find_header_effects(statement: ast.stmt, functions: Mapping[str, Callable]) -> Effects:
+    """The effects of a compound statement's own line: test, iterable, targets, contexts."""
+    visitor = _Visitor(functions)
+    for name, value in ast.iter_fields(statement):
+        if name in ("body", "orelse", "finalbody"):
+            continue
+        if name in ("handlers", "cases"):
+            for part in value:
+                for inner_name, inner in ast.iter_fields(part):
+                    if inner_name != "body":
+                        visitor.visit_field(inner)
+        else:
+            visitor.visit_field(value)
+    visitor.alias_loop_target(statement)
+    return visitor.effects
+
+
+def find_functions(tree: list[ast.stmt]) -> dict[str, Callable]:
+    """The functions and classes an answer defines, with what they do to names outside them."""
+    functions: dict[str, Callable] = {}
+    for node in (inner for statement in tree for inner in ast.walk(statement)):
+        match node:
+            case ast.FunctionDef(name=name) | ast.AsyncFunctionDef(name=name):
+                functions[name] = _summarise(node.body, _parameters(node.args), functions)
+            case ast.ClassDef(name=name):
+                functions[name] = _summarise(node.body, set(), functions)
+            case ast.Assign(targets=[ast.Name(id=name)], value=ast.Lambda() as function):
+                body = [ast.Expr(function.body)]
+                functions[name] = _summarise(body, _parameters(function.args), functions)
+    return functions
+
+
+def _summarise(
+    body: list[ast.stmt] | list[ast.Expr], parameters: set[str], functions: Mapping[str, Callable]
+) -> Callable:
+    effects = Effects()
+    declared: set[str] = set()
+    for statement in body:
+        effects.add(find_effects(statement, functions))
+        for node in ast.walk(statement):
+            if isinstance(node, ast.Global | ast.Nonlocal):
+                declared |= set(node.names)
+            elif isinstance(node, ast.FunctionDef | ast.Lambda):
+                # An inner function's effects count as the outer one's.
+                inner_body = (
+                    node.body if isinstance(node, ast.FunctionDef) else [ast.Expr(node.body)]
+                )
+                inner = _summarise(inner_body, _parameters(node.args), functions)
+                effects.reads |= inner.reads
+                effects.mutates |= inner.mutates
+    local = (parameters | effects.binds) - declared
+    changed = close_over_aliases(effects.mutates | effects.touches, effects.aliases)
+    return Callable(
+        reads=frozenset(effects.reads - local),
+        mutates=frozenset((changed - local) | (effects.binds & declared)),
+        mutates_arguments=not changed.isdisjoint(parameters),
+    )
+
+
+def close_over_aliases(names: set[str], aliases: set[tuple[str, str]]) -> set[str]:
+    """The names, and all that may share memory with one of them."""
+    closed = set(names)
+    while added := {
+        other
+        for pair in aliases
+        for name, other in (pair, pair[::-1])
+        if name in closed and other not in closed
+    }:
+        closed |= added
+    return closed
+
+
+def _parameters(arguments: ast.arguments) -> set[str]:
+    return {node.arg for node in ast.walk(arguments) if isinstance(node, ast.arg)}
+
+
+def _root(node: ast.expr) -> str | None:
+    """The name that `name.attribute[index].method()` begins with."""
+    while True:
+        match node:
+            case ast.Name(id=name):
+                return name
+            case ast.Attribute(value=inner) | ast.Subscript(value=inner) | ast.Starred(value=inner):
+                node = inner
+            case ast.Call(func=ast.Attribute(value=inner)):
+                node = inner
+            case _:
+                return None
+
+
+def _shared_roots(node: ast.expr) -> Iterator[str]:
+    """The names whose memory the value of an expression may share."""
+    match node:
+        case ast.Name(id=name):
+            yield name
+        case ast.Attribute(value=inner) | ast.Subscript(value=inner) | ast.Starred(value=inner):
+            yield from _shared_roots(inner)
+        case ast.NamedExpr(value=inner):
+            yield from _shared_roots(inner)
+        case ast.IfExp(body=body, orelse=orelse):
+            yield from _shared_roots(body)
+            yield from _shared_roots(orelse)
+        case ast.Tuple(elts=elements) | ast.List(elts=elements):
+            for element in elements:
+                yield from _shared_roots(element)
+        case ast.Dict(values=values):
+            for value in values:
+                yield from _shared_roots(value)
+        case ast.Call(func=ast.Attribute(value=inner, attr=method), args=arguments):
+            if method in VIEW_METHODS or method.endswith("_"):
+                yield from _shared_roots(inner)
+                for argument in arguments[:1]:
+                    yield from _shared_roots(argument)
+        case ast.Call(func=ast.Name(id="zip" | "enumerate" | "reversed" | "iter"), args=arguments):
+            for argument in arguments:
+                yield from _shared_roots(argument)
+
+
+class _Visitor(ast.NodeVisitor):
+    """Collects the effects of expressions and simple statements."""
+
+    def __init__(self, functions: Mapping[str, Callable]) -> None:
+        self.effects = Effects()
+        self.functions = functions
+
+    def visit_field(self, value: object) -> None:
+        for node in value if isinstance(value, list) else [value]:
+            if isinstance(node, ast.AST):
+                self.visit(node)
+
+    def visit_Name(self, node: ast.Name) -> None:
+        if isinstance(node.ctx, ast.Store):
+            self.effects.binds.add(node.id)
+            return
+        self.effects.reads.add(node.id)
+        self.effects.dynamic |= node.id in DYNAMIC_NAMES
+        if function := self.functions.get(node.id):
+            self.effects.reads |= function.reads
+            self.effects.mutates |= function.mutates
+
+    def visit_Attribute(self, node: ast.Attribute) -> None:
+        self._change_if_stored(node)
+
+    def visit_Subscript(self, node: ast.Subscript) -> None:
+        self._change_if_stored(node)
+
+    def _change_if_stored(self, node: ast.Attribute | ast.Subscript) -> None:
+        root = _root(node)
+        if not isinstance(node.ctx, ast.Load) and root is not None:
+            self.effects.mutates.add(root)
+        self.generic_visit(node)
+
+    def visit_Assign(self, node: ast.Assign) -> None:
+        self.generic_visit(node)
+        for target in node.targets:
+            self._alias(target, node.value)
+        names = [target.id for target in node.targets if isinstance(target, ast.Name)]
+        self.effects.aliases |= {(names[0], name) for name in names[1:]}
+
+    def visit_AnnAssign(self, node: ast.AnnAssign) -> None:
+        if node.value is not None:
+            self.visit(node.target)
+            self.visit(node.value)
+            self._alias(node.target, node.value)
+
+    def visit_NamedExpr(self, node: ast.NamedExpr) -> None:
+        self.generic_visit(node)
+        self._alias(node.target, node.value)
+
+    def visit_AugAssign(self, node: ast.AugAssign) -> None:
+        root = _root(node.target)
+        if root is not None:
+            # For a tensor, `dX += ...` changes the memory that dX shares with its aliases.
+            self.effects.mutates.add(root)
+            self.effects.reads.add(root)
+        if not isinstance(node.target, ast.Name):
+            self.visit(node.target)
+        self.visit(node.value)
+
+    def visit_Expr(self, node: ast.Expr) -> None:
+        self.generic_visit(node)
+        if isinstance(node.value, ast.Call):
+            call = node.value
+            if isinstance(call.func, ast.Name) and call.func.id in QUIET_FUNCTIONS:
+                return
+            self.effects.touches |= self._shared_by_arguments(call)
+
+    def visit_Call(self, node: ast.Call) -> None:
+        self.generic_visit(node)
+        match node.func:
+            case ast.Attribute(value=inner, attr=method):
+                in_place = method.endswith("_") and not method.endswith("__")
+                if (in_place or method in MUTATING_METHODS) and (root := _root(inner)) is not None:
+                    changed = self._shared_by_arguments(node) if root in MODULES else {root}
+                    self.effects.mutates |= changed
+        mentioned = {inner.id for inner in ast.walk(node) if isinstance(inner, ast.Name)}
+        if any(f.mutates_arguments for name in mentioned if (f := self.functions.get(name))):
+            self.effects.mutates |= self._shared_by_arguments(node)
+        for keyword in node.keywords:
+            if keyword.arg == "out" and (root := _root(keyword.value)) is not None:
+                self.effects.mutates.add(root)
+
+    def _shared_by_arguments(self, call: ast.Call) -> set[str]:
+        """The names through whose memory a call can reach."""
+        expressions = [*call.args, *(keyword.value for keyword in call.keywords)]
+        if isinstance(call.func, ast.Attribute):
+            expressions.append(call.func.value)
+        names = {name for expression in expressions for name in _shared_roots(expression)}
+        return names - MODULES
+
+    def visit_ListComp(self, node: ast.ListComp) -> None:
+        self._visit_comprehension(node)
+
+    def visit_SetComp(self, node: ast.SetComp) -> None:
+        self._visit_comprehension(node)
+
+    def visit_DictComp(self, node: ast.DictComp) -> None:
+        self._visit_comprehension(node)
+
+    def visit_GeneratorExp(self, node: ast.GeneratorExp) -> None:
+        self._visit_comprehension(node)
+
+    def _visit_comprehension(self, node: ast.expr) -> None:
+        inner = _Visitor(self.functions)
+        inner.generic_visit(node)
+        targets = {
+            name.id
+            for comprehension in getattr(node, "generators", ())
+            for name in ast.walk(comprehension.target)
+            if isinstance(name, ast.Name)
+        }
+        inner.effects.reads -= targets
+        inner.effects.binds -= targets
+        self.effects.add(inner.effects)
+
+    def visit_Lambda(self, node: ast.Lambda) -> None:
+        summary = _summarise([ast.Expr(node.body)], _parameters(node.args), self.functions)
+        self.effects.reads |= summary.reads
+        self.effects.mutates |= summary.mutates
+
+    def visit_FunctionDef(self, node: ast.FunctionDef) -> None:
+        self._visit_definition(node)
+
+    def visit_AsyncFunctionDef(self, node: ast.AsyncFunctionDef) -> None:
+        self._visit_definition(node)
+
+    def visit_ClassDef(self, node: ast.ClassDef) -> None:
+        self._visit_definition(node)
+
+    def _visit_definition(
+        self, node: ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef
+    ) -> None:
+        self.effects.binds.add(node.name)
+        names = {inner.id for inner in ast.walk(node) if isinstance(inner, ast.Name)}
+        self.effects.dynamic |= not names.isdisjoint(DYNAMIC_NAMES)
+        for decorator in node.decorator_list:
+            self.visit(decorator)
+
+    def visit_Import(self, node: ast.Import) -> None:
+        self.effects.binds |= {(alias.asname or alias.name).split(".")[0] for alias in node.names}
+
+    def visit_ImportFrom(self, node: ast.ImportFrom) -> None:
+        names = {alias.asname or alias.name for alias in node.names}
+        self.effects.dynamic |= "*" in names
+        self.effects.binds |= names
+
+    def visit_For(self, node: ast.For) -> None:
+        self.generic_visit(node)
+        self.alias_loop_target(node)
+
+    def alias_loop_target(self, node: ast.stmt) -> None:
+        if isinstance(node, ast.For):
+            self._alias(node.target, node.iter)
+
+    def _alias(self, target: ast.expr, value: ast.expr) -> None:
+        match target, value:
+            case (
+                (ast.Tuple(elts=targets) | ast.List(elts=targets)),
+                (ast.Tuple(elts=values) | ast.List(elts=values)),
+            ) if len(targets) == len(values):
+                for inner_target, inner_value in zip(targets, values, strict=True):
+                    self._alias(inner_target, inner_value)
+            case ((ast.Tuple(elts=targets) | ast.List(elts=targets)), _):
+                for inner_target in targets:
+                    self._alias(inner_target, value)
+            case _:
+                root = _root(target)
+                if root is not None:
+                    self.effects.aliases |= {(root, name) for name in _shared_roots(value)}

@@ -1,0 +1,62 @@
+"""Evidence: what a student's statements did, as data the judge can read."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from torch import Tensor
+
+from grader.verdict import Flag, Place
+
+
+@dataclass(frozen=True, slots=True)
+class Raised:
+    """Why statements left no usable value: a sentence, and the line it is about if known."""
+
+    message: str
+    place: Place | None = None
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Value:
+    """What stood under a gradient's name when its statements had run.
+
+    Either a `tensor` (dense, detached, on the CPU), or the Python type of what stood there
+    instead, or nothing. `raised` is the exception of one of the gradient's own statements: a
+    value beside it is only half of what was meant.
+    """
+
+    tensor: Tensor | None = None
+    type_name: str | None = None
+    raised: Raised | None = None
+
+    @property
+    def is_placeholder(self) -> bool:
+        """True if nothing was put in the blank's place."""
+        return self.raised is None and self.tensor is None and self.type_name in PLACEHOLDER_TYPES
+
+
+PLACEHOLDER_TYPES = (None, "NoneType", "ellipsis")
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class GradientEvidence:
+    """Everything observed of one gradient.
+
+    `lecture` is its value on the float32 instance of the lecture's sizes, `hidden` those of the
+    whole answer on the hidden instances. `local` are the values that its own statements alone
+    gave from random upstreams, one for each hidden instance; None where those statements cannot
+    be told apart from the others. `reads` are the tensors whose gradients its statements read,
+    `writes` those that its statements assign as well.
+    """
+
+    name: str
+    lecture: Value
+    hidden: tuple[Value, ...]
+    local: tuple[Value, ...] | None
+    reads: frozenset[str] = frozenset()
+    writes: frozenset[str] = frozenset()
+    place: Place | None = None
+    offences: tuple[Flag, ...] = ()
+    broken: Raised | None = None
+    """A syntax error in the answer cell that mentions this gradient."""

@@ -1,0 +1,48 @@
+"""The exercises of the course: a forward program with the gradients asked for."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from types import MappingProxyType
+
+from torch import Tensor
+
+from makemore_data import forward
+
+LECTURE_SIZES = MappingProxyType(
+    {"n": 32, "block_size": 3, "vocab_size": 27, "n_embd": 10, "n_hidden": 64}
+)
+"""Batch, context length, characters, embedding and hidden units of the lecture's network."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Exercise:
+    """A forward function with the gradients to be written, from the loss down.
+
+    `prefix` is what the ids of its answer cells begin with; `notebook` is the name of the notebook
+    it belongs to; `sizes` are those of the instance that is shown to the student.
+    """
+
+    prefix: str
+    notebook: str
+    forward: Callable[..., Tensor]
+    gradients: tuple[str, ...]
+    sizes: Mapping[str, int]
+
+
+ATOMIC = Exercise(
+    prefix="ex1",
+    notebook="01_atomic_backprop",
+    forward=forward.atomic,
+    gradients=(
+        *("dlogprobs", "dprobs", "dcounts_sum_inv", "dcounts_sum", "dcounts"),
+        *("dnorm_logits", "dlogit_maxes", "dlogits", "dh", "dW2", "db2", "dhpreact"),
+        *("dbngain", "dbnbias", "dbnraw", "dbnvar_inv", "dbnvar", "dbndiff2", "dbndiff"),
+        *("dbnmeani", "dhprebn", "dembcat", "dW1", "db1", "demb", "dC"),
+    ),
+    sizes=LECTURE_SIZES,
+)
+
+NOTEBOOKS: Mapping[str, tuple[Exercise, ...]] = MappingProxyType({ATOMIC.notebook: (ATOMIC,)})
+"""The exercises of each notebook, by the notebook's name."""

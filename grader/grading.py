@@ -1,0 +1,74 @@
+"""Grading: the answer cells of a notebook become a report."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cache
+
+import torch
+from torch import Tensor
+
+from grader.answer import AnswerCell, parse_answer
+from grader.collect import collect_evidence
+from grader.exercises import NOTEBOOKS, Exercise
+from grader.instances import Instance, make_instance
+from grader.judge import judge
+from grader.program import parse_program
+from grader.references import References, make_references
+from grader.refusal import find_offences
+from grader.runner import Runner
+from grader.verdict import Flag, Report, Verdict
+
+SEED = 2147483647
+"""Seed of the instances unless the caller has another: the lecture's own."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Grounds:
+    """What an exercise's answers are measured against: references, and the lecture's sizes."""
+
+    references: References
+    lecture: Instance
+    lecture_gradients: dict[str, Tensor]
+
+
+@cache
+def prepare(exercise: Exercise, seed: int = SEED) -> Grounds:
+    """Draw an exercise's instances and ask autograd for their gradients, once a process."""
+    program = parse_program(exercise.forward)
+    lecture = make_instance(program, exercise.sizes, seed, torch.float32)
+    inputs = {name: lecture.values[name] for name in program.inputs}
+    return Grounds(make_references(program, seed + 1), lecture, program.gradients(inputs))
+
+
+def grade(notebook: str, cells: Sequence[AnswerCell], runner: Runner) -> Report:
+    """Judge every gradient of one notebook.
+
+    Args:
+        notebook: a name in `NOTEBOOKS`.
+        cells: its answer cells, in the order in which they stand.
+        runner: a warm worker.
+    """
+    verdicts: list[Verdict] = []
+    flags: list[Flag] = []
+    for exercise in NOTEBOOKS[notebook]:
+        own = [cell for cell in cells if cell.grade_id.startswith(f"{exercise.prefix}-")]
+        judged, noticed = grade_exercise(exercise, own, runner)
+        verdicts += judged
+        flags += noticed
+    return Report(notebook, tuple(verdicts), tuple(flags))
+
+
+def grade_exercise(
+    exercise: Exercise, cells: Sequence[AnswerCell], runner: Runner, seed: int = SEED
+) -> tuple[list[Verdict], list[Flag]]:
+    """Judge one exercise's gradients; the flags are what a human should see."""
+    answer = parse_answer(cells)
+    offences = find_offences(answer)
+    grounds = prepare(exercise, seed)
+    evidence = collect_evidence(
+        answer, exercise.gradients, offences, grounds.references, grounds.lecture, runner
+    )
+    verdicts = judge(evidence, grounds.references, grounds.lecture_gradients)
+    return verdicts, [offence.flag for offence in offences]

@@ -1,0 +1,109 @@
+"""Instances: a forward program with random values of chosen sizes."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import torch
+from torch import Tensor
+
+from grader.program import ForwardProgram
+
+HIDDEN_SIZES = (
+    (7, 4, 11, 5, 13, 17, 19, 23),
+    (9, 2, 8, 6, 15, 14, 21, 25),
+)
+"""Sizes of the hidden instances, dealt out to a program's size names in order of first mention.
+
+No two sizes of an instance are equal, none stands in both, and none is the lecture's 32, 27, 10,
+64 or 3, so that a hard-coded size or a mixed-up axis shows. The first has fewer examples than
+characters, the second more.
+"""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Instance:
+    """A program's sizes with a value for every name of the program.
+
+    `values` holds inputs and steps; floating-point tensors have dtype `dtype`, indices int64.
+    """
+
+    sizes: Mapping[str, int]
+    dtype: torch.dtype
+    values: Mapping[str, Any]
+
+
+@dataclass(frozen=True, slots=True)
+class _InputShape:
+    """What an input's annotation says: dimensions, and a bound if its values are indices."""
+
+    dimensions: tuple[str, ...]
+    below: str | None
+
+    @classmethod
+    def parse(cls, annotation: str) -> _InputShape:
+        shape, _, below = annotation.partition("<")
+        dimensions = tuple(text.strip() for text in shape.split(","))
+        return cls(dimensions, below.strip() or None)
+
+
+def size_names(program: ForwardProgram) -> tuple[str, ...]:
+    """The names of a program's sizes ("n", "block_size", ...) in order of first mention."""
+    names: dict[str, None] = {}
+    for annotation in program.annotations.values():
+        shape = _InputShape.parse(annotation)
+        for text in (*shape.dimensions, shape.below or ""):
+            for word in text.replace("*", " ").split():
+                if word.isidentifier():
+                    names[word] = None
+    return tuple(names)
+
+
+def make_instance(
+    program: ForwardProgram, sizes: Mapping[str, int], seed: int, dtype: torch.dtype
+) -> Instance:
+    """Draw the inputs from a seeded generator, then run the program.
+
+    Matrices are normal with standard deviation 1/sqrt(rows), everything else standard normal:
+    that keeps every step's values and gradients within a few orders of magnitude of 1.
+    """
+    generator = torch.Generator().manual_seed(seed)
+    inputs = {
+        name: _draw(_InputShape.parse(annotation), sizes, generator, dtype)
+        for name, annotation in program.annotations.items()
+    }
+    values = {
+        name: value.detach() if isinstance(value, Tensor) else value
+        for name, value in program.run(inputs).items()
+    }
+    return Instance(dict(sizes), dtype, values)
+
+
+def make_hidden_instances(program: ForwardProgram, seed: int) -> tuple[Instance, ...]:
+    """The float64 instances that verdicts are based on, one for each row of `HIDDEN_SIZES`."""
+    names = size_names(program)
+    return tuple(
+        make_instance(program, dict(zip(names, sizes, strict=False)), seed + number, torch.float64)
+        for number, sizes in enumerate(HIDDEN_SIZES)
+    )
+
+
+def _draw(
+    shape: _InputShape, sizes: Mapping[str, int], generator: torch.Generator, dtype: torch.dtype
+) -> Tensor:
+    lengths = [_length(text, sizes) for text in shape.dimensions]
+    if shape.below is not None:
+        return torch.randint(_length(shape.below, sizes), lengths, generator=generator)
+    scale = 1 / math.sqrt(lengths[0]) if len(lengths) > 1 else 1.0
+    # Drawn in float64 whatever the dtype, so that a seed means the same values in both.
+    values = scale * torch.randn(lengths, generator=generator, dtype=torch.float64)
+    return values.to(dtype)
+
+
+def _length(text: str, sizes: Mapping[str, int]) -> int:
+    """The value of a dimension such as "n", "1" or "block_size * n_embd"."""
+    factors = (factor.strip() for factor in text.split("*"))
+    return math.prod(int(factor) if factor.isdigit() else sizes[factor] for factor in factors)

@@ -1,0 +1,181 @@
+"""The static look for autograd in an answer: what is refused, with its line."""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from grader.answer import Answer
+from grader.statements import COMPOUND, blocks
+from grader.verdict import Flag, Place
+
+ENGINE_ATTRIBUTES = frozenset(
+    {"grad", "_grad", "backward", "autograd", "grad_fn", "next_functions", "retain_grad"}
+    | {"requires_grad", "requires_grad_", "register_hook", "register_post_accumulate_grad_hook"}
+    | {"enable_grad", "set_grad_enabled", "set_grad_enabled_", "grad_mode", "grad_and_value"}
+    | {"vjp", "jvp", "jacrev", "jacfwd", "hessian", "linearize", "functorch", "_functorch"}
+    | {"forward_ad", "_forward_ad", "make_dual", "_execution_engine", "_ImperativeEngine"}
+    | {"_engine_run_backward", "run_backward", "inference_mode_exit", "_C", "ops", "aten"}
+)
+"""Attributes through which PyTorch differentiates. `torch.ops` and `torch._C` hold the aten
+backward operators, which no hand-written backward pass needs."""
+
+HARMLESS_BASES = {"no_grad", "inference_mode"}
+
+ENGINE_MODULES = re.compile(
+    r"torch\.(autograd|func|_C|ops|nn\.grad|_functorch|_decomp|fx|utils\.checkpoint)\b|functorch\b"
+)
+"""Modules that are not imported in an answer."""
+
+BACKWARD_OPERATOR = re.compile(r"_backward(_|$)|backward_data|^_backward")
+
+REFUSED_WITHIN_TORCH = frozenset({"func"})
+"""Attributes that only `torch` itself makes an engine: `torch.func`, but not `my.func`."""
+
+LOOKUPS = frozenset(
+    {"getattr", "attrgetter", "methodcaller", "hasattr", "__getattribute__", "__getattr__"}
+    | {"import_module", "__import__", "eval", "exec", "compile"}
+)
+"""Functions that take a name as a string."""
+
+
+@dataclass(frozen=True, slots=True)
+class Offence:
+    """A use of autograd, with the number of the statement in which it stands."""
+
+    statement: int
+    flag: Flag
+
+
+def find_offences(answer: Answer) -> tuple[Offence, ...]:
+    """Every use of autograd that shows in the text of an answer, in order.
+
+    This says where; that an answer earns nothing by a use which does not show is the
+    worker's business, where the engine is switched off.
+    """
+    return tuple(
+        Offence(number, Flag("autograd", message, Place(answer.places[number].cell, line)))
+        for number, statement in enumerate(answer.statements)
+        for line, message in sorted(set(_look_at(statement)))
+    )
+
+
+def _look_at(statement: ast.stmt) -> Iterator[tuple[int, str]]:
+    for node in _own_nodes(statement):
+        for spelling in _uses(node):
+            line = getattr(node, "lineno", statement.lineno)
+            yield (
+                line,
+                f"`{spelling}` lets PyTorch's autograd answer; write this gradient by hand.",
+            )
+
+
+def _own_nodes(statement: ast.stmt) -> Iterator[ast.AST]:
+    """The nodes of a statement; of a compound one, those of its own line."""
+    inner = (
+        {id(child) for block in blocks(statement) for child in block}
+        if isinstance(statement, COMPOUND)
+        else set()
+    )
+    waiting: list[ast.AST] = [statement]
+    while waiting:
+        node = waiting.pop()
+        yield node
+        waiting.extend(child for child in ast.iter_child_nodes(node) if id(child) not in inner)
+
+
+def _uses(node: ast.AST) -> Iterator[str]:
+    """How one node of the syntax tree uses autograd, as the student spelled it."""
+    match node:
+        case ast.Attribute(attr=name):
+            if _is_refused(name) or (name in REFUSED_WITHIN_TORCH and _is_torch(node.value)):
+                yield f".{name}"
+        case ast.Import(names=aliases):
+            yield from (f"import {a.name}" for a in aliases if ENGINE_MODULES.match(a.name))
+        case ast.ImportFrom(module=str(module), names=aliases):
+            for alias in aliases:
+                full = f"{module}.{alias.name}"
+                if ENGINE_MODULES.match(full) or (
+                    module.split(".")[0] == "torch" and _is_refused(alias.name)
+                ):
+                    yield f"from {module} import {alias.name}"
+        case ast.Call(keywords=keywords):
+            for keyword in keywords:
+                if keyword.arg == "requires_grad" and not _is_false(keyword.value):
+                    yield "requires_grad="
+            yield from _lookups(node)
+        case ast.Subscript(value=ast.Attribute(attr="__dict__"), slice=key):
+            if (text := _text(key)) is not None and _is_refused(text):
+                yield f'__dict__["{text}"]'
+        case ast.Subscript(value=ast.Call(func=ast.Name(id="vars" | "globals")), slice=key):
+            if (text := _text(key)) is not None and _is_refused(text):
+                yield f'vars(...)["{text}"]'
+
+
+def _lookups(call: ast.Call) -> Iterator[str]:
+    """Names of autograd handed over as strings, as in `getattr(loss, "back" + "ward")`."""
+    match call.func:
+        case ast.Name(id=function) | ast.Attribute(attr=function):
+            pass
+        case _:
+            return
+    if function not in LOOKUPS:
+        return
+    for argument in call.args:
+        text = _text(argument)
+        if text is None:
+            continue
+        if function in ("eval", "exec", "compile"):
+            yield from _inside_code(text)
+        elif ENGINE_MODULES.match(text) or any(map(_is_refused, text.split("."))):
+            yield f'{function}(..., "{text}")'
+    if function == "getattr" and len(call.args) > 1 and _text(call.args[1]) is None:
+        yield "getattr with a computed name"
+
+
+def _inside_code(text: str) -> Iterator[str]:
+    try:
+        tree = ast.parse(text)
+    except (SyntaxError, ValueError, RecursionError, MemoryError):
+        return  # It raises when run, where the worker reports it.
+    for node in ast.walk(tree):
+        yield from _uses(node)
+
+
+def _text(node: ast.expr) -> str | None:
+    """The string an expression surely is: a literal, or literals joined."""
+    match node:
+        case ast.Constant(value=str(text)):
+            return text
+        case ast.BinOp(left=left, op=ast.Add(), right=right):
+            first, second = _text(left), _text(right)
+            return None if first is None or second is None else first + second
+        case ast.JoinedStr(values=values):
+            parts = [
+                _text(part.value) if isinstance(part, ast.FormattedValue) else _text(part)
+                for part in values
+            ]
+            return None if None in parts else "".join(part for part in parts if part)
+        case ast.Call(
+            func=ast.Attribute(value=ast.Constant(value=str(glue)), attr="join"),
+            args=[ast.List(elts=elements) | ast.Tuple(elts=elements)],
+        ):
+            words = [_text(element) for element in elements]
+            return None if None in words else glue.join(word for word in words if word)
+    return None
+
+
+def _is_refused(name: str) -> bool:
+    if name in HARMLESS_BASES:
+        return False
+    return name in ENGINE_ATTRIBUTES or BACKWARD_OPERATOR.search(name) is not None
+
+
+def _is_torch(node: ast.expr) -> bool:
+    return isinstance(node, ast.Name) and node.id in ("torch", "F")
+
+
+def _is_false(node: ast.expr) -> bool:
+    return isinstance(node, ast.Constant) and node.value is False

@@ -1,0 +1,84 @@
+"""Results as one self-contained HTML page."""
+
+from __future__ import annotations
+
+import io
+import re
+from collections.abc import Callable, Sequence
+from pathlib import Path
+
+import jinja2
+from markupsafe import Markup
+
+from grader.printable import printable, visible
+from grader.reports import wording
+from grader.reports.result import Graded, Result
+from grader.verdict import Report, count_outcomes
+
+TEMPLATE = "report.html.jinja"
+
+
+def render(results: Sequence[Result], draw: Callable[[Report], str] | None = None) -> str:
+    """One page for all files of a command: no script, no network, light or dark as the reader is.
+
+    What students wrote (names, code, error messages) is escaped by the template. `draw` gives a
+    report's picture as SVG text, "" for none; by default the board of its exercise.
+    """
+    draw = draw or board_svg
+    environment = jinja2.Environment(
+        loader=jinja2.FileSystemLoader(Path(__file__).parent),
+        autoescape=True,
+        undefined=jinja2.StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+    )
+    environment.filters |= {"printable": printable, "visible": visible}
+    pictures = [
+        Markup(_with_own_ids(draw(result.report), f"n{number}-"))
+        if isinstance(result, Graded)
+        else ""
+        for number, result in enumerate(results, start=1)
+    ]
+    page = environment.get_template(TEMPLATE).render(
+        results=list(zip(results, pictures, strict=True)),
+        wording=wording,
+        count_outcomes=count_outcomes,
+    )
+    return page.strip() + "\n"
+
+
+def board_svg(report: Report) -> str:
+    """The graph of the notebook's forward program, each gradient in the colour of its verdict."""
+    # matplotlib costs half a second: only who asks for a page pays it
+    import matplotlib as mpl
+
+    from grader.board import draw_board
+    from grader.exercises import NOTEBOOKS
+    from grader.program import parse_program
+
+    outcomes = {verdict.name: verdict.outcome for verdict in report.verdicts}
+    drawings = []
+    for exercise in NOTEBOOKS.get(report.notebook, ()):
+        file = io.StringIO()
+        # a fixed salt: the same verdicts give the same page
+        with mpl.rc_context({"svg.hashsalt": exercise.prefix, "svg.fonttype": "path"}):
+            figure = draw_board(parse_program(exercise.forward), outcomes, exercise.gradients)
+            figure.savefig(file, format="svg", metadata={"Date": None, "Creator": None})
+        drawings.append(_for_a_page(file.getvalue()))
+    return "\n".join(drawings)
+
+
+def _for_a_page(svg: str) -> str:
+    """A drawing as a part of a page: no XML prologue, as wide as the page allows."""
+    svg = svg[svg.index("<svg") :]
+    svg = re.sub(r"<metadata>.*?</metadata>", "", svg, count=1, flags=re.DOTALL)
+    opening, rest = svg.split(">", 1)
+    opening = re.sub(r' (width|height)="[^"]*"', "", opening)
+    label = "The network as a graph, each gradient marked with its verdict as in the table"
+    return f'{opening} role="img" aria-label="{label}">{rest}'
+
+
+def _with_own_ids(svg: str, prefix: str) -> str:
+    """The drawing with ids of its own, so that several fit on one page."""
+    svg = re.sub(r'\bid="', f'id="{prefix}', svg)
+    return re.sub(r'(url\(|href=")#', rf"\1#{prefix}", svg)

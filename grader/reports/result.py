@@ -1,0 +1,40 @@
+"""What became of one file handed in: a report, or the sentence why there is none."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from grader.answer import AnswerCell
+from grader.verdict import Place, Report
+
+
+@dataclass(frozen=True, slots=True)
+class Graded:
+    """A notebook with its report; `cells` let a report quote the student's own lines."""
+
+    path: Path
+    report: Report
+    cells: Sequence[AnswerCell] = ()
+
+    def line_at(self, place: Place | None) -> str:
+        """The student's line at `place`, dedented; empty where it is not known."""
+        if place is None:
+            return ""
+        for cell in self.cells:
+            lines = cell.source.split("\n")
+            if cell.grade_id == place.cell and 0 < place.line <= len(lines):
+                return lines[place.line - 1].strip()
+        return ""
+
+
+@dataclass(frozen=True, slots=True)
+class Ungraded:
+    """A file that was not graded, with the sentence for its owner."""
+
+    path: Path
+    sentence: str
+
+
+Result = Graded | Ungraded

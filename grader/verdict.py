@@ -1,0 +1,116 @@
+"""The result types: one gradient judged, a notebook's report."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from enum import StrEnum
+
+from grader.compare import Comparison
+
+FORMAT_VERSION = 1
+"""Version of the JSON that `grader check --json` prints."""
+
+
+class Outcome(StrEnum):
+    """What can be said of one gradient; the table in the design says when each is said."""
+
+    PASS = "pass"
+    CARRIED = "carried"
+    FAIL = "fail"
+    TODO = "todo"
+    ERROR = "error"
+    REFUSED = "refused"
+
+
+class Check(StrEnum):
+    """What one of the two checks of a gradient found."""
+
+    RIGHT = "right"
+    WRONG = "wrong"
+    NOT_RUN = "not run"
+    """There was no value to compare: to do, raised, NaN, too slow."""
+    NOT_POSSIBLE = "not possible"
+    """The gradient's own statements could not be told apart from the others (local check only)."""
+
+
+EARNS_POINTS = frozenset({Outcome.PASS, Outcome.CARRIED})
+"""`carried` earns full points: an error is paid for once, where it was made."""
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """Where something stands: an answer cell and a line in it, counted from 1."""
+
+    cell: str
+    line: int
+
+
+@dataclass(frozen=True, slots=True)
+class Diagnosis:
+    """One likely reason why a gradient is wrong: a kind of the closed list, what was seen, a hint."""
+
+    kind: str
+    message: str
+    hint: str
+
+
+@dataclass(frozen=True, slots=True)
+class Flag:
+    """Something a human should see, whatever the points are."""
+
+    kind: str
+    message: str
+    place: Place | None
+
+
+@dataclass(frozen=True, slots=True)
+class Verdict:
+    """One gradient judged.
+
+    `comparison` is the lecture's comparison on a float32 instance of the lecture's sizes;
+    `outcome` comes from the float64 hidden instances. `note` is a sentence for the student:
+    why this outcome, empty for a plain `pass` and for `todo`.
+    """
+
+    name: str
+    outcome: Outcome
+    comparison: Comparison
+    global_check: Check
+    local_check: Check
+    note: str = ""
+    place: Place | None = None
+    diagnosis: tuple[Diagnosis, ...] = ()
+    max_points: int = 1
+
+    @property
+    def points(self) -> int:
+        return self.max_points if self.outcome in EARNS_POINTS else 0
+
+
+@dataclass(frozen=True, slots=True)
+class Report:
+    """One notebook judged: every gradient's verdict, in the order of the exercise, and the flags."""
+
+    notebook: str
+    verdicts: tuple[Verdict, ...]
+    flags: tuple[Flag, ...] = ()
+
+    @property
+    def score(self) -> int:
+        return sum(verdict.points for verdict in self.verdicts)
+
+    @property
+    def max_score(self) -> int:
+        return sum(verdict.max_points for verdict in self.verdicts)
+
+    @property
+    def passed(self) -> bool:
+        """True if every gradient passes: neither carried nor to do."""
+        return all(verdict.outcome is Outcome.PASS for verdict in self.verdicts)
+
+
+def count_outcomes(verdicts: Sequence[Verdict]) -> dict[Outcome, int]:
+    """How many verdicts have each outcome, in the order of `Outcome`, zeros left out."""
+    counts = {outcome: sum(v.outcome is outcome for v in verdicts) for outcome in Outcome}
+    return {outcome: count for outcome, count in counts.items() if count}

@@ -1,0 +1,49 @@
+"""What all tests share: no network, no window, and where the lecture's names are."""
+
+import os
+import socket
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+# Before anything imports matplotlib, and for the child processes of the tests too.
+os.environ["MPLBACKEND"] = "Agg"
+# pytest-xdist gives every core its test; torch would give every test all cores.
+os.environ.setdefault("OMP_NUM_THREADS", "1")
+
+PROJECT = Path(__file__).resolve().parent.parent
+LECTURE_NAMES = os.environ.pop("MAKEMORE_NAMES", "bundled")
+"""Taken out of the environment: which names a test uses, it says itself."""
+os.environ["MAKEMORE_NAMES"] = "bundled"
+
+_LOCAL_HOSTS = {"127.0.0.1", "::1", "localhost"}
+
+
+@pytest.fixture
+def project() -> Path:
+    """The folder of this checkout."""
+    return PROJECT
+
+
+@pytest.fixture
+def lecture_names() -> Path:
+    """The lecture's names.txt; the test is skipped where MAKEMORE_NAMES names no such file."""
+    path = Path(LECTURE_NAMES).absolute()
+    if LECTURE_NAMES == "bundled" or not path.is_file():
+        pytest.skip("MAKEMORE_NAMES does not name the lecture's names.txt")
+    return path
+
+
+@pytest.fixture(autouse=True)
+def _no_network(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Fail, rather than wait, where a test reaches for another machine."""
+    connect: Callable[..., Any] = socket.socket.connect
+
+    def refuse(self: socket.socket, address: Any) -> None:
+        if self.family != socket.AF_UNIX and address[0] not in _LOCAL_HOSTS:
+            raise AssertionError(f"A test tried to reach {address}; tests need no network.")
+        connect(self, address)
+
+    monkeypatch.setattr(socket.socket, "connect", refuse)

@@ -1,0 +1,116 @@
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from html.parser import HTMLParser
+
+import pytest
+
+from grader.reports import html
+from grader.reports.result import Graded, Ungraded
+from grader.verdict import Report
+
+Golden = Callable[[str, str], None]
+
+VOID = {"meta", "br", "hr", "img", "input", "link"}
+PICTURE = (
+    '<svg viewBox="0 0 9 9"><defs><path id="a"/></defs>'
+    '<use xlink:href="#a"/><g clip-path="url(#a)"/></svg>'
+)
+
+
+def without_picture(report: Report) -> str:
+    return ""
+
+
+class Page(HTMLParser):
+    """What a browser would find: elements, ids, links, and whether everything is closed."""
+
+    def __init__(self, text: str) -> None:
+        super().__init__()
+        self.open: list[str] = []
+        self.tags: list[str] = []
+        self.attributes: list[tuple[str, str | None]] = []
+        self.feed(text)
+        self.close()
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self.tags.append(tag)
+        self.attributes += attrs
+        if tag not in VOID:
+            self.open.append(tag)
+
+    def handle_startendtag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self.tags.append(tag)
+        self.attributes += attrs
+
+    def handle_endtag(self, tag: str) -> None:
+        assert self.open.pop() == tag
+
+    def values(self, name: str) -> list[str]:
+        return [value or "" for key, value in self.attributes if key == name]
+
+
+@pytest.fixture
+def page(mixed: Graded, solved: Graded, ungraded: Ungraded) -> str:
+    return html.render([mixed, solved, ungraded], draw=without_picture)
+
+
+def test_looks_as_kept(mixed: Graded, golden: Golden) -> None:
+    text = html.render([mixed], draw=without_picture)
+    # the style sheet is looked at in a browser, not here
+    golden("mixed.html", re.sub(r"<style>.*?</style>", "<style></style>", text, flags=re.DOTALL))
+
+
+def test_is_well_formed(page: str) -> None:
+    assert Page(page).open == []
+
+
+def test_what_students_wrote_is_text(page: str) -> None:
+    tags = set(Page(page).tags)
+    assert not tags & {"script", "b", "img", "iframe"}
+    assert "&lt;script&gt;alert(1)&lt;/script&gt;" in page
+    assert "&lt;b&gt;&amp;amp; what now?&lt;/b&gt;" in page
+    assert "{{ 7 * 7 }}" in page
+    assert all(character == "\n" or character.isprintable() for character in page)
+
+
+def test_needs_nothing_from_elsewhere(page: str) -> None:
+    found = Page(page)
+    assert not {"script", "link", "img"} & set(found.tags)
+    assert all(link.startswith("#") for link in found.values("href"))
+    assert "http" not in page.replace("http-equiv", "")
+    assert "@import" not in page
+
+
+def test_links_lead_somewhere(page: str) -> None:
+    found = Page(page)
+    ids = found.values("id")
+    assert len(ids) == len(set(ids))
+    assert {link.removeprefix("#") for link in found.values("href")} <= set(ids)
+
+
+def test_pictures_of_one_page_have_ids_of_their_own(mixed: Graded, solved: Graded) -> None:
+    text = html.render([mixed, solved], draw=lambda report: PICTURE)
+    assert 'id="n1-a"' in text
+    assert 'href="#n2-a"' in text
+    assert 'url(#n2-a)' in text
+    assert len(re.findall('id="n.-a"', text)) == 2
+
+
+def test_is_the_same_each_time(mixed: Graded) -> None:
+    assert html.render([mixed], without_picture) == html.render([mixed], without_picture)
+
+
+def test_shows_the_board(mixed: Graded) -> None:
+    text = html.render([mixed])
+    assert text == html.render([mixed])
+    assert text.count("<svg") == 1
+    assert 'role="img"' in text
+    assert "<?xml" not in text
+    assert Page(text).open == []
+    assert all(link.startswith("#") for link in Page(text).values("xlink:href"))
+
+
+def test_goes_without_a_board_where_the_exercise_is_unknown(mixed: Graded) -> None:
+    assert html.board_svg(Report("99_unheard_of", mixed.report.verdicts)) == ""

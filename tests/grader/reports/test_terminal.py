@@ -1,0 +1,73 @@
+from __future__ import annotations
+
+import dataclasses
+import re
+from collections.abc import Callable
+
+import pytest
+
+from grader.reports import terminal
+from grader.reports.result import Graded, Ungraded
+
+Golden = Callable[[str, str], None]
+
+
+@pytest.mark.parametrize("width", [60, 80])
+def test_looks_as_kept(mixed: Graded, golden: Golden, width: int) -> None:
+    golden(f"mixed-{width}.txt", terminal.render(mixed, width=width, colour=False))
+
+
+def test_overview_looks_as_kept(
+    mixed: Graded, solved: Graded, blank: Graded, ungraded: Ungraded, golden: Golden
+) -> None:
+    text = terminal.render_overview([mixed, solved, blank, ungraded], width=80, colour=False)
+    golden("overview.txt", text)
+
+
+@pytest.mark.parametrize("width", [1, 40, 47, 60, 72, 80, 100, 300])
+def test_no_line_is_longer_than_the_terminal(mixed: Graded, width: int) -> None:
+    text = terminal.render(mixed, width=width, colour=False)
+    assert max(map(len, text.splitlines())) <= max(width, terminal.NARROWEST)
+
+
+@pytest.mark.parametrize("width", [40, 60, 80, 300])
+def test_nothing_is_cropped(mixed: Graded, width: int) -> None:
+    """What is too long is wrapped: at every width the same words are there."""
+    text = re.sub(r"\s+|│", "", terminal.render(mixed, width=width, colour=False))
+    for verdict in mixed.report.verdicts:
+        assert verdict.name in text
+        for diagnosis in verdict.diagnosis:
+            assert re.sub(r"\s", "", diagnosis.message + "Hint:" * bool(diagnosis.hint)) in text
+    for flag in mixed.report.flags:
+        assert re.sub(r"\s", "", flag.message) in text
+    assert "{{7*7}}" in text
+
+
+@pytest.mark.parametrize("colour", [True, False])
+def test_students_reach_no_terminal(mixed: Graded, colour: bool) -> None:
+    """No escape sequence but the report's own, no control or bidirectional character."""
+    text = terminal.render(mixed, width=80, colour=colour)
+    if colour:
+        text = re.sub(r"\x1b\[[0-9;]*m", "", text)
+    assert all(character == "\n" or character.isprintable() for character in text)
+    plain = [line.rstrip() for line in text.splitlines()]
+    assert plain == terminal.render(mixed, width=80, colour=False).splitlines()
+
+
+def test_colour_is_never_all_there_is(mixed: Graded) -> None:
+    text = terminal.render(mixed, width=80, colour=True)
+    assert "\x1b[32m✓ pass" in text
+    assert "\x1b[1;31m✗ fail" in text
+
+
+def test_every_sign_has_an_ascii_form(mixed: Graded) -> None:
+    text = terminal.in_ascii(terminal.render(mixed, width=80, colour=False))
+    assert text.isascii()
+    assert "?" not in text.replace("missing?", "").replace("size 1?", "").replace("now?", "")
+
+
+def test_a_failure_that_no_one_can_explain_still_gets_a_sentence(mixed: Graded) -> None:
+    bare = [dataclasses.replace(v, note="", diagnosis=()) for v in mixed.report.verdicts]
+    report = dataclasses.replace(mixed.report, verdicts=tuple(bare))
+    text = terminal.render(Graded(mixed.path, report), width=80, colour=False)
+    assert "This line is where dcounts departs from autograd's gradient by up to 0.0064." in text

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import re
+import warnings
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -12,9 +13,6 @@ from grader.effects import Callable, Effects, find_effects, find_functions
 from grader.evidence import Raised
 from grader.statements import walk_statements
 from grader.verdict import Place
-
-DEEPEST_NESTING = 200
-"""Expressions nested deeper than this are refused before Python's own parser gives up."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,10 +29,6 @@ class BrokenCell:
 
     cell: AnswerCell
     reason: Raised
-
-    def mentions(self, name: str) -> bool:
-        """True if some line of the cell begins by assigning or changing `name`."""
-        return re.search(rf"(?m)^[^#\n]*\b{re.escape(name)}\b", self.cell.source) is not None
 
 
 @dataclass(frozen=True, eq=False)
@@ -78,10 +72,10 @@ class Answer:
 
 
 def is_blank(statement: ast.stmt) -> bool:
-    """True for `dX = ...` and `dX = None`: the blank as the student found it."""
+    """True for `dX = ...`: the blank as the student found it."""
     match statement:
         case ast.Assign(targets=[ast.Name()], value=ast.Constant(value=value)):
-            return value is ... or value is None
+            return value is ...
     return False
 
 
@@ -116,18 +110,23 @@ def hide_magics(source: str) -> str:
 
     Only where the cell does not parse as it stands: a continued expression may begin with `%`.
     """
+    if not re.search(r"(?m)^[ \t]*[%!?]", source):
+        return source
     try:
         ast.parse(source)
     except (SyntaxError, ValueError, MemoryError, RecursionError):
-        return re.sub(r"(?m)^([ \t]*)(%|!|\?).*$", r"\1pass", source)
+        return re.sub(r"(?m)^([ \t]*)[%!?].*$", r"\1pass", source)
     return source
 
 
 def _parse_cell(cell: AnswerCell) -> ast.Module | Raised:
     try:
-        tree = ast.parse(cell.source)
-        # The parser accepts what the compiler does not, such as `return` outside a function.
-        compile(tree, "<answer>", "exec")
+        with warnings.catch_warnings():
+            # A student's "\\d" is for the student's own Python to complain about.
+            warnings.simplefilter("ignore")
+            tree = ast.parse(cell.source)
+            # The parser accepts what the compiler does not: `return` outside a function.
+            compile(tree, "<answer>", "exec")
     except SyntaxError as error:
         line = error.lineno or 1
         message = f"Python cannot read this cell: {error.msg}, line {line}."
@@ -137,4 +136,4 @@ def _parse_cell(cell: AnswerCell) -> ast.Module | Raised:
     except (RecursionError, MemoryError):
         message = "Python cannot read this cell: its expressions are nested too deeply."
         return Raised(message, Place(cell.grade_id, 1))
-    return ast.parse(cell.source)
+    return tree

@@ -80,7 +80,9 @@ def _no_notebook(_: click.Context, option: click.Parameter, path: Path | None) -
     return path
 
 
-def _sensible_seconds(_: click.Context, option: click.Parameter, value: float | None) -> float | None:
+def _sensible_seconds(
+    _: click.Context, option: click.Parameter, value: float | None
+) -> float | None:
     if value is not None and not 0.1 <= value <= 3600:  # written so that NaN is refused
         raise click.BadParameter(f"{value} is not a number of seconds from 0.1 to 3600.")
     return value
@@ -201,7 +203,9 @@ def _html(results: Sequence[Result]) -> str:
     return html.render(results)
 
 
-def _write(path: Path, results: Sequence[Result], render: Callable[[Sequence[Result]], str]) -> bool:
+def _write(
+    path: Path, results: Sequence[Result], render: Callable[[Sequence[Result]], str]
+) -> bool:
     from grader.printable import printable
 
     try:

@@ -12,6 +12,7 @@ import safetensors.torch
 from torch import Tensor
 
 from grader.answer import Answer, is_blank
+from grader.assigned import first_assignments
 from grader.evidence import GradientEvidence, Raised, Value
 from grader.execution import Request, RunOrder, read_metadata
 from grader.instances import Instance
@@ -107,9 +108,9 @@ def _make_request(
             f"d{tensor}": cotangent for tensor, cotangent in reference.cotangents.items()
         }
     everything = tuple(gradients)
-    runs = [RunOrder(("lecture",), answer.live, everything, False, _constants(lecture))]
+    runs = [RunOrder(("lecture",), answer.live, everything, (), False, _constants(lecture))]
     runs += [
-        RunOrder((f"hidden{number}",), answer.live, everything, True, _constants(instance))
+        RunOrder((f"hidden{number}",), answer.live, everything, (), True, _constants(instance))
         for number, instance in enumerate(hidden)
     ]
     runs += [
@@ -117,6 +118,7 @@ def _make_request(
             (f"hidden{number}", f"upstream{number}"),
             piece.keep,
             (gradient,),
+            tuple(piece.fixed),
             True,
             _constants(instance),
         )
@@ -256,4 +258,11 @@ def _find_broken(answer: Answer, gradient: str, piece: Slice | None) -> Raised |
     """The unreadable cell in which the gradient would have been written."""
     if piece is None or piece.writers:
         return None
-    return next((cell.reason for cell in answer.broken if cell.mentions(gradient)), None)
+    return next(
+        (
+            broken.reason
+            for broken in answer.broken
+            if first_assignments(broken.cell.source, [gradient])
+        ),
+        None,
+    )

@@ -7,12 +7,18 @@ from dataclasses import dataclass
 import torch
 from torch import Tensor
 
-RELATIVE_TOLERANCE = 1e-4
-"""Largest accepted difference of float32 gradients, relative to the largest reference value."""
+RELATIVE_TOLERANCE = 1e-5
+"""Largest accepted difference of float32 gradients, relative to the largest reference value.
+
+Over 2,000 training steps right gradients differ by at most 1.1e-6; a forgotten eps by 2e-5.
+"""
 
 ROUNDING_NOISE = 1e-7
-"""Differences this small are float32 rounding: gradients that are zero by structure (a bias
-before batchnorm, the maximum taken out of the logits) consist of nothing else."""
+"""Differences this small are float32 rounding, whatever the reference.
+
+Gradients that are zero by structure (a bias before batchnorm, the maximum taken out of the logits)
+consist of nothing else: up to 1.8e-8 over 2,000 training steps.
+"""
 
 
 @dataclass(frozen=True, slots=True)

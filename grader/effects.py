@@ -28,7 +28,7 @@ MUTATING_METHODS = frozenset(
 VIEW_METHODS = frozenset(
     {"view", "view_as", "reshape", "reshape_as", "flatten", "ravel", "unflatten", "squeeze"}
     | {"unsqueeze", "expand", "expand_as", "t", "transpose", "permute", "swapaxes", "movedim"}
-    | {"detach", "contiguous", "numpy", "cpu", "double", "float", "to", "type_as", "requires_grad_"}
+    | {"detach", "contiguous", "numpy", "cpu", "float", "to", "type_as", "requires_grad_"}
     | {"select", "narrow", "unbind", "split", "chunk", "diagonal", "unfold", "as_strided"}
     | {"get", "items", "values", "from_numpy", "as_tensor", "asarray", "transpose_"}
 )
@@ -98,14 +98,23 @@ def find_header_effects(statement: ast.stmt, functions: Mapping[str, Callable]) 
 
 
 def find_functions(tree: list[ast.stmt]) -> dict[str, Callable]:
-    """The functions and classes an answer defines, with what they do to names outside them."""
+    """The functions and classes an answer defines, with what they do to names outside them.
+
+    Methods stand under their name with a dot before it, whatever their class.
+    """
     functions: dict[str, Callable] = {}
     for node in (inner for statement in tree for inner in ast.walk(statement)):
         match node:
             case ast.FunctionDef(name=name) | ast.AsyncFunctionDef(name=name):
                 functions[name] = _summarise(node.body, _parameters(node.args), functions)
-            case ast.ClassDef(name=name):
-                functions[name] = _summarise(node.body, set(), functions)
+            case ast.ClassDef(name=name, body=body):
+                functions[name] = _summarise(body, set(), functions)
+                for method in body:
+                    if isinstance(method, ast.FunctionDef):
+                        parameters = _parameters(method.args)
+                        functions[f".{method.name}"] = _summarise(
+                            method.body, parameters, functions
+                        )
             case ast.Assign(targets=[ast.Name(id=name)], value=ast.Lambda() as function):
                 body = [ast.Expr(function.body)]
                 functions[name] = _summarise(body, _parameters(function.args), functions)
@@ -275,6 +284,11 @@ class _Visitor(ast.NodeVisitor):
                 if (in_place or method in MUTATING_METHODS) and (root := _root(inner)) is not None:
                     changed = self._shared_by_arguments(node) if root in MODULES else {root}
                     self.effects.mutates |= changed
+                if method_of_answer := self.functions.get(f".{method}"):
+                    self.effects.reads |= method_of_answer.reads
+                    self.effects.mutates |= method_of_answer.mutates
+                    if method_of_answer.mutates_arguments:
+                        self.effects.touches |= self._shared_by_arguments(node)
         mentioned = {inner.id for inner in ast.walk(node) if isinstance(inner, ast.Name)}
         if any(f.mutates_arguments for name in mentioned if (f := self.functions.get(name))):
             self.effects.mutates |= self._shared_by_arguments(node)
@@ -335,8 +349,12 @@ class _Visitor(ast.NodeVisitor):
         self.effects.binds.add(node.name)
         names = {inner.id for inner in ast.walk(node) if isinstance(inner, ast.Name)}
         self.effects.dynamic |= not names.isdisjoint(DYNAMIC_NAMES)
-        for decorator in node.decorator_list:
-            self.visit(decorator)
+        self.visit_field(node.decorator_list)
+        # What is read when the definition runs, not when it is called.
+        if isinstance(node, ast.ClassDef):
+            self.visit_field([*node.bases, *(keyword.value for keyword in node.keywords)])
+        else:
+            self.visit_field([*node.args.defaults, *node.args.kw_defaults])
 
     def visit_Import(self, node: ast.Import) -> None:
         self.effects.binds |= {(alias.asname or alias.name).split(".")[0] for alias in node.names}

@@ -11,6 +11,7 @@ from unittest import mock
 import torch
 import torch.autograd.forward_ad
 import torch.func
+from torch import Tensor
 
 ENGINE_ENTRIES = (
     ("torch.autograd", "_engine_run_backward"),
@@ -52,13 +53,19 @@ def double_precision() -> Iterator[None]:
     tensors are float32. On a float64 instance these must mean float64, or right answers would
     fail for their dtype.
     """
+    own_double = torch.Tensor.double
+
+    def double_copy(tensor: Tensor) -> Tensor:
+        # Of a float32 tensor, `.double()` is a copy that shares no memory; it must stay one.
+        return own_double(tensor).clone()
+
     double: dict[Any, dict[str, Any]] = {
         torch: {
             "float": torch.float64,
             "float32": torch.float64,
             "FloatTensor": torch.DoubleTensor,
         },
-        torch.Tensor: {"float": torch.Tensor.double},
+        torch.Tensor: {"float": own_double, "double": double_copy},
     }
     default = torch.get_default_dtype()
     with ExitStack() as stack:

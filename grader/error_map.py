@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -15,40 +15,49 @@ from matplotlib.patches import Rectangle
 from matplotlib.ticker import MaxNLocator
 from numpy.typing import NDArray
 
-from grader.card import INK, QUIET, font, new_card, points, text_width, wrap
+from grader.card import (
+    INK,
+    QUIET,
+    font,
+    line_height,
+    new_card,
+    points,
+    text_width,
+    wrap,
+    write_lines,
+)
 from grader.compare import RELATIVE_TOLERANCE, ROUNDING_NOISE, describe_dtype, describe_shape
 
 if TYPE_CHECKING:
     from torch import Tensor
 
-_NOT_FINITE = "#1c1c1e"
+Index = tuple[int, ...]
+
 _COLOURS = LinearSegmentedColormap.from_list(
-    "error", ["#00304f", "#0072b2", "#86bcdb", "#f6f6f4", "#efab80", "#d55e00", "#5c2900"]
-).with_extremes(bad=_NOT_FINITE)
+    "error", ["#004a78", "#0072b2", "#86bcdb", "#f6f6f4", "#efab80", "#d55e00", "#9a4200"]
+).with_extremes(bad=INK)
 """Through Okabe and Ito's blue (too small) and vermilion (too large): safe for the colour-blind."""
 
 _TITLE = 21.0
 _TEXT = 16.0
 _TICK = 15.0
-_LINE = 23.0
 _MARGIN = 24.0
 _INNER_WIDTH = 560.0
-_LARGEST_MAP = (780.0, 440.0)
-_SMALLEST_MAP = (300.0, 56.0)
+_LARGEST_MAP = (780.0, 420.0)
+_SMALLEST_MAP = (440.0, 56.0)
 _LARGEST_CELL = 56.0
-_RING = 20.0
+_SCALE_WIDTH = 400.0
+_RING = (20.0, 34.0)
 _MOST_CROSSES = 60
 """More entries than this that are NaN or infinite are seen without a cross on each."""
 
-Index = tuple[int, ...]
-
 
 @dataclass(frozen=True, slots=True, eq=False)
-class ErrorMap:
-    """The error of a gradient, float64, in the gradient's own shape.
+class GradientError:
+    """A student's gradient beside the reference, float64, in the gradient's own shape.
 
-    It is NaN where the student's value or the reference is NaN or infinite; `worst` is the index
-    of the largest absolute error, None where no entry is finite.
+    `error` is NaN where one of them is NaN or infinite; `worst` is the index of the largest
+    absolute error, None where no entry is finite.
     """
 
     student: NDArray[np.float64]
@@ -57,45 +66,62 @@ class ErrorMap:
     worst: Index | None
 
     @property
-    def shape(self) -> Index:
-        return self.error.shape
-
-    @property
-    def cells(self) -> NDArray[np.float64]:
-        """The error as a matrix: all dimensions but the last flattened into the rows."""
-        return self.error.reshape(-1, self.shape[-1] if self.shape else 1)
-
-    @property
     def largest(self) -> float:
         return 0.0 if self.worst is None else abs(float(self.error[self.worst]))
 
     @property
-    def is_rounding(self) -> bool:
-        scale = float(np.abs(self.reference).max())
-        return self.largest <= RELATIVE_TOLERANCE * scale + ROUNDING_NOISE
+    def broken(self) -> int:
+        """How many entries are NaN or infinite."""
+        return int(np.isnan(self.error).sum())
+
+    @property
+    def tolerance(self) -> float:
+        """The largest error that is rounding, as in `grader.compare`."""
+        finite = self.reference[np.isfinite(self.reference)]
+        return RELATIVE_TOLERANCE * float(np.abs(finite).max(initial=0.0)) + ROUNDING_NOISE
+
+    @property
+    def is_right(self) -> bool:
+        return not self.broken and self.largest <= self.tolerance
 
 
-def measure_error(student: Tensor, reference: Tensor) -> ErrorMap:
-    """Compare two tensors of one shape, neither empty nor complex."""
-    ours, theirs = (
-        np.asarray(tensor.detach().cpu().double().numpy()) for tensor in (student, reference)
-    )
-    finite = np.isfinite(ours) & np.isfinite(theirs)
-    error = np.full(ours.shape, np.nan)
-    np.subtract(ours, theirs, out=error, where=finite)
-    worst = None
-    if finite.any():
-        flat = int(np.nanargmax(np.abs(error)))
-        worst = tuple(int(place) for place in np.unravel_index(flat, error.shape))
-    return ErrorMap(ours, theirs, error, worst)
+@dataclass(frozen=True, slots=True)
+class _Map:
+    """Where the cells of a map are on the card, in pixels; a row for all leading dimensions."""
+
+    shape: Index
+    left: float
+    top: float
+    width: float
+    height: float
+
+    @property
+    def columns(self) -> int:
+        return self.shape[-1] if self.shape else 1
+
+    @property
+    def rows(self) -> int:
+        return math.prod(self.shape[:-1])
+
+    def x(self, column: int) -> float:
+        return self.left + self.width * (column + 0.5) / self.columns
+
+    def y(self, row: int) -> float:
+        return self.top + self.height * (row + 0.5) / self.rows
+
+    def cell_of(self, index: Index) -> tuple[int, int]:
+        row = int(np.ravel_multi_index(index[:-1], self.shape[:-1])) if len(index) > 1 else 0
+        return row, index[-1] if index else 0
 
 
 def draw_error(name: str, student: Tensor, reference: Tensor) -> Figure:
     """Draw where a gradient is wrong, and by how much.
 
+    The figure's label is a text for those who cannot see it.
+
     Args:
         name: the gradient's name, such as "dlogits".
-        student: the student's gradient; another shape than the reference's gives a sentence.
+        student: the student's gradient; with another shape than the reference it gets a sentence.
         reference: autograd's gradient.
     """
     if student.shape != reference.shape:
@@ -107,76 +133,86 @@ def draw_error(name: str, student: Tensor, reference: Tensor) -> Figure:
     return _draw_map(name, measure_error(student, reference))
 
 
+def measure_error(student: Tensor, reference: Tensor) -> GradientError:
+    """Compare two real tensors of one shape that is not empty."""
+    ours, theirs = (tensor.detach().cpu().double().numpy() for tensor in (student, reference))
+    error = np.full(ours.shape, np.nan)
+    finite = np.isfinite(ours) & np.isfinite(theirs)
+    np.subtract(ours, theirs, out=error, where=finite)
+    if not finite.any():
+        return GradientError(ours, theirs, error, None)
+    flat = int(np.nanargmax(np.abs(error)))
+    worst = tuple(int(place) for place in np.unravel_index(flat, error.shape))
+    return GradientError(ours, theirs, error, worst)
+
+
 def _draw_sentence(sentence: str) -> Figure:
     lines = wrap(sentence, _TEXT, _INNER_WIDTH)
-    figure, axes = new_card(_INNER_WIDTH + 2 * _MARGIN, _LINE * len(lines) + 2 * _MARGIN)
-    _write_lines(axes, lines, _MARGIN)
+    height = line_height(_TEXT) * len(lines)
+    figure, axes = new_card(_INNER_WIDTH + 2 * _MARGIN, height + 2 * _MARGIN)
     figure.set_label(sentence)
+    write_lines(axes, lines, _MARGIN, _MARGIN, _TEXT)
     return figure
 
 
-def _draw_map(name: str, measured: ErrorMap) -> Figure:
-    cells = measured.cells
-    rows, columns = cells.shape
-    size = _map_size(rows, columns)
-    row_ticks = _ticks(rows, size[1], 26)
-    gutter = 14 + max(
-        text_width(_row_label(row, measured.shape), _TICK) for row in (*row_ticks, rows - 1)
-    )
-    inner = max(_INNER_WIDTH, gutter + size[0])
+def _draw_map(name: str, measured: GradientError) -> Figure:
+    shape = measured.error.shape
+    gutter = 8 + max(text_width(_row_label(row, shape), _TICK, True) for row in _some_rows(shape))
     title, details = _words(name, measured)
+    place = _size_map(shape, _MARGIN + gutter)
+    inner = max(_INNER_WIDTH, gutter + place.width)
     titles = wrap(title, _TITLE, inner, bold=True)
-    lines = [line for text in (*details, _axes_words(measured.shape)) for line in wrap(text, _TEXT, inner)]
-    top = _MARGIN + 30 * len(titles) + _LINE * len(lines) + 12
-    footer = 32 + (76 if measured.largest else 0)
-    figure, axes = new_card(inner + 2 * _MARGIN, top + size[1] + footer + _MARGIN)
-    figure.set_label(" ".join((title, *details)))
+    texts = [line for text in (*details, _axes_words(shape)) for line in wrap(text, _TEXT, inner)]
 
-    for index, line in enumerate(titles):
-        axes.text(
-            _MARGIN,
-            _MARGIN + 30 * index,
-            line,
-            va="top",
-            color=INK,
-            fontproperties=font(_TITLE, bold=True),
-            gid="title",
-        )
-    _write_lines(axes, lines, _MARGIN + 30 * len(titles))
-    left = _MARGIN + gutter
-    _draw_cells(axes, cells, left, top, size, measured.largest)
-    _draw_ticks(axes, measured, row_ticks, left, top, size)
-    _mark(axes, measured, left, top, size)
-    if measured.largest:
-        _draw_scale(axes, measured.largest, left, top + size[1] + 44, min(size[0], 380))
+    top = _MARGIN + line_height(_TITLE) * len(titles) + line_height(_TEXT) * len(texts) + 12
+    place = replace(place, top=top)
+    has_scale = measured.worst is not None
+    figure, axes = new_card(
+        inner + 2 * _MARGIN, top + place.height + (108 if has_scale else 32) + _MARGIN
+    )
+    figure.set_label(" ".join((f"{title}.", *details)))
+    below = write_lines(axes, titles, _MARGIN, _MARGIN, _TITLE, bold=True)
+    write_lines(axes, texts, _MARGIN, below, _TEXT)
+    # Rounding must not look like a mistake: the colours begin where mistakes do.
+    limit = max(measured.largest, measured.tolerance) if has_scale else 1.0
+    _draw_cells(axes, measured, place, limit)
+    worst = None
+    if measured.worst is not None and measured.largest > measured.tolerance:
+        worst = place.cell_of(measured.worst)
+        _draw_ring(axes, place, *worst)
+    _draw_ticks(axes, place, worst)
+    if has_scale:
+        _draw_scale(axes, limit, place.left, place.top + place.height + 44)
     return figure
 
 
-def _map_size(rows: int, columns: int) -> tuple[float, float]:
+def _size_map(shape: Index, left: float) -> _Map:
     """Square cells where they fit, stretched ones where the map would be a mere line."""
-    cell = min(_LARGEST_MAP[0] / columns, _LARGEST_MAP[1] / rows, _LARGEST_CELL)
-    width, height = max(cell * columns, _SMALLEST_MAP[0]), max(cell * rows, _SMALLEST_MAP[1])
-    return width, height
+    place = _Map(shape, left, 0.0, 0.0, 0.0)
+    cell = min(_LARGEST_MAP[0] / place.columns, _LARGEST_MAP[1] / place.rows, _LARGEST_CELL)
+    width = max(cell * place.columns, _SMALLEST_MAP[0])
+    return replace(place, width=width, height=max(cell * place.rows, _SMALLEST_MAP[1]))
 
 
-def _words(name: str, measured: ErrorMap) -> tuple[str, list[str]]:
+def _words(name: str, measured: GradientError) -> tuple[str, list[str]]:
     """A title, and the sentences below it."""
-    broken = int(np.isnan(measured.error).sum())
+    if measured.is_right:
+        right = "right, up to rounding" if measured.largest else "equal to the reference"
+        return f"{name}: {right}", []
+    where = f" at [{', '.join(map(str, measured.worst))}]" if measured.worst else ""
+    title = f"{name}: largest error {_number(measured.largest)}{where}"
     details = []
+    if measured.broken:
+        details.append(f"{title.removeprefix(f'{name}: ').capitalize()}.")
+        verb = "is" if measured.broken == 1 else "are"
+        title = f"{name}: ✕ {measured.broken} of {measured.error.size} entries {verb} NaN or inf"
     if measured.worst is None:
-        return f"{name}: no entry is a finite number", details
-    where = f"[{', '.join(map(str, measured.worst))}]" if measured.worst else "its only entry"
-    title = f"{name}: largest error {_number(measured.largest)} at {where}"
-    if not measured.largest:
-        title = f"{name}: no error"
-    elif measured.is_rounding:
-        title = f"{name}: right up to rounding, {_number(measured.largest)} at {where}"
-    if measured.largest:
-        ours, theirs = measured.student[measured.worst], measured.reference[measured.worst]
-        details.append(f"Your value there is {_number(ours)}, autograd's is {_number(theirs)}.")
-    if broken:
-        entries = "entry is" if broken == 1 else "entries are"
-        details.append(f"✕ {broken} of {measured.error.size} {entries} NaN or infinite.")
+        return title, []
+    if measured.largest <= measured.tolerance:
+        return title, ["The others are right."]
+    ours, theirs = measured.student[measured.worst], measured.reference[measured.worst]
+    there = " there" if where else ""
+    details.append(f"Your value{there} is {_number(ours)}, autograd's is {_number(theirs)}.")
     return title, details
 
 
@@ -200,27 +236,14 @@ def _number(value: float) -> str:
     return f"{value:.3g}".replace("-", "−")
 
 
-def _write_lines(axes: Axes, lines: Sequence[str], top: float) -> None:
-    for index, line in enumerate(lines):
-        axes.text(
-            _MARGIN, top + _LINE * index, line, va="top", color=INK, fontproperties=font(_TEXT)
-        )
-
-
-def _draw_cells(
-    axes: Axes,
-    cells: NDArray[np.float64],
-    left: float,
-    top: float,
-    size: tuple[float, float],
-    largest: float,
-) -> None:
-    limit = largest or 1.0
+def _draw_cells(axes: Axes, measured: GradientError, place: _Map, limit: float) -> None:
+    """The map itself, with a cross where there is no finite number."""
+    cells = measured.error.reshape(place.rows, place.columns)
     axes.imshow(
         np.ma.masked_invalid(cells),
         cmap=_COLOURS,
         norm=Normalize(-limit, limit),
-        extent=(left, left + size[0], top + size[1], top),
+        extent=(place.left, place.left + place.width, place.top + place.height, place.top),
         aspect="auto",
         interpolation="nearest",
         origin="upper",
@@ -228,57 +251,63 @@ def _draw_cells(
     )
     axes.add_patch(
         Rectangle(
-            (left, top), *size, facecolor="none", edgecolor=QUIET, linewidth=points(1), zorder=2
+            (place.left, place.top),
+            place.width,
+            place.height,
+            facecolor="none",
+            edgecolor=QUIET,
+            linewidth=points(1),
+            zorder=2,
         )
     )
+    broken = [(int(row), int(column)) for row, column in np.argwhere(np.isnan(cells))]
+    if len(broken) <= _MOST_CROSSES:
+        for row, column in broken:
+            _draw_mark(axes, place.x(column), place.y(row), "x", 10.0, "not finite")
 
 
-def _ticks(count: int, length: float, room: float) -> list[int]:
-    most = max(1, min(6, int(length / room)))
-    places = MaxNLocator(nbins=most, integer=True).tick_values(0, max(count - 1, 1))
-    return [int(place) for place in places if 0 <= place < count]
+def _draw_ring(axes: Axes, place: _Map, row: int, column: int) -> None:
+    cell = min(place.width / place.columns, place.height / place.rows)
+    size = min(max(_RING[0], 1.3 * cell), _RING[1])
+    _draw_mark(axes, place.x(column), place.y(row), "o", size, "largest error")
 
 
-def _row_label(row: int, shape: Index) -> str:
-    if len(shape) < 2:
-        return ""
-    return ", ".join(str(int(place)) for place in np.unravel_index(row, shape[:-1]))
+def _draw_mark(axes: Axes, x: float, y: float, marker: str, size: float, gid: str) -> None:
+    """A marker with a white rim, so that it is seen on any colour."""
+    for colour, width in (("white", 5.0), (INK, 2.4)):
+        axes.plot(
+            x,
+            y,
+            linestyle="none",
+            marker=marker,
+            markersize=points(size),
+            markerfacecolor="none",
+            markeredgecolor=colour,
+            markeredgewidth=points(width),
+            zorder=3,
+            gid=gid,
+        )
 
 
-def _draw_ticks(
-    axes: Axes,
-    measured: ErrorMap,
-    row_ticks: Sequence[int],
-    left: float,
-    top: float,
-    size: tuple[float, float],
-) -> None:
+def _draw_ticks(axes: Axes, place: _Map, worst: tuple[int, int] | None) -> None:
     """Number some rows and columns, and those of the largest error in bold."""
-    rows, columns = measured.cells.shape
-    worst_row, worst_column = _worst_cell(measured)
-
-    def beside(row: int) -> float:
-        return top + size[1] * (row + 0.5) / rows
-
-    def below(column: int) -> float:
-        return left + size[0] * (column + 0.5) / columns
-
-    for row in _with_worst(row_ticks, worst_row, size[1] / rows, 22):
+    worst_row, worst_column = worst or (None, None)
+    for row in _with_worst(_some_rows(place.shape), worst_row, 22 * place.rows / place.height):
         axes.text(
-            left - 8,
-            beside(row),
-            _row_label(row, measured.shape),
+            place.left - 8,
+            place.y(row),
+            _row_label(row, place.shape),
             ha="right",
             va="center",
             color=INK if row == worst_row else QUIET,
             fontproperties=font(_TICK, bold=row == worst_row),
         )
-    if not measured.shape:
+    if not place.shape:
         return
-    for column in _with_worst(_ticks(columns, size[0], 60), worst_column, size[0] / columns, 36):
+    for column in _with_worst(_some(place.columns), worst_column, 36 * place.columns / place.width):
         axes.text(
-            below(column),
-            top + size[1] + 7,
+            place.x(column),
+            place.top + place.height + 7,
             str(column),
             ha="center",
             va="top",
@@ -287,81 +316,46 @@ def _draw_ticks(
         )
 
 
-def _with_worst(ticks: Sequence[int], worst: int | None, cell: float, room: float) -> list[int]:
+def _some_rows(shape: Index) -> list[int]:
+    return _some(math.prod(shape[:-1]))
+
+
+def _some(count: int) -> list[int]:
+    """A few round numbers below `count`."""
+    places = MaxNLocator(nbins=6, integer=True).tick_values(0, count)
+    return [int(place) for place in places if 0 <= place < count]
+
+
+def _with_worst(ticks: Sequence[int], worst: int | None, room: float) -> list[int]:
+    """The ticks and the worst place, without the ticks too near to it."""
     if worst is None:
         return list(ticks)
-    return [worst, *(tick for tick in ticks if abs(tick - worst) * cell > room)]
+    return [worst, *(tick for tick in ticks if abs(tick - worst) > room)]
 
 
-def _worst_cell(measured: ErrorMap) -> tuple[int | None, int | None]:
-    if measured.worst is None or not measured.largest:
-        return None, None
-    flat = int(np.ravel_multi_index(measured.worst, measured.shape)) if measured.shape else 0
-    row, column = divmod(flat, measured.cells.shape[1])
-    return row, column
+def _row_label(row: int, shape: Index) -> str:
+    if len(shape) < 2:
+        return ""
+    return ", ".join(str(int(place)) for place in np.unravel_index(row, shape[:-1]))
 
 
-def _mark(
-    axes: Axes, measured: ErrorMap, left: float, top: float, size: tuple[float, float]
-) -> None:
-    """A ring around the largest error, crosses where there is no finite number."""
-    rows, columns = measured.cells.shape
-    broken = np.argwhere(np.isnan(measured.cells))
-    if 0 < len(broken) <= _MOST_CROSSES:
-        xs = left + size[0] * (broken[:, 1] + 0.5) / columns
-        ys = top + size[1] * (broken[:, 0] + 0.5) / rows
-        for colour, width in (("white", 4.5), (_NOT_FINITE, 2.2)):
-            axes.plot(
-                xs,
-                ys,
-                linestyle="none",
-                marker="x",
-                markersize=points(10),
-                markeredgewidth=points(width),
-                color=colour,
-                zorder=3,
-                gid="not finite",
-            )
-    row, column = _worst_cell(measured)
-    if row is None or column is None:
-        return
-    x = left + size[0] * (column + 0.5) / columns
-    y = top + size[1] * (row + 0.5) / rows
-    diameter = max(_RING, 1.3 * min(size[0] / columns, size[1] / rows))
-    for colour, width in (("white", 5.0), (INK, 2.4)):
-        axes.plot(
-            x,
-            y,
-            linestyle="none",
-            marker="o",
-            markersize=points(diameter),
-            markerfacecolor="none",
-            markeredgecolor=colour,
-            markeredgewidth=points(width),
-            zorder=4,
-            gid="largest error",
-        )
-
-
-def _draw_scale(axes: Axes, largest: float, left: float, top: float, width: float) -> None:
+def _draw_scale(axes: Axes, limit: float, left: float, top: float) -> None:
     """The colour bar: what the colours mean, its ends and its middle."""
-    axes.text(
-        left, top, "student − reference", va="top", color=INK, fontproperties=font(_TICK)
+    below = write_lines(
+        axes, ["student − reference (blue: too small, orange: too large)"], left, top, _TICK
     )
-    bar_top, height = top + 23, 12.0
     axes.imshow(
         np.linspace(-1, 1, 256).reshape(1, -1),
         cmap=_COLOURS,
-        norm=Normalize(-1, 1),
-        extent=(left, left + width, bar_top + height, bar_top),
+        extent=(left, left + _SCALE_WIDTH, below + 12, below),
         aspect="auto",
         zorder=1,
     )
-    ends = ((0.0, -largest, "left"), (0.5, 0.0, "center"), (1.0, largest, "right"))
-    for place, value, side in ends:
+    ends = ((0.0, -limit, "left"), (0.5, 0.0, "center"), (1.0, limit, "right"))
+    for share, value, side in ends:
         axes.text(
-            left + place * width,
-            bar_top + height + 5,
+            left + share * _SCALE_WIDTH,
+            below + 17,
             f"+{_number(value)}" if value > 0 else _number(value),
             ha=side,
             va="top",

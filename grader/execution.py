@@ -36,12 +36,14 @@ class RunOrder:
     """One run: which statements on which values, and the gradients wanted from it.
 
     `groups` name sets of tensors of the request, later ones over earlier ones; `keep` are the
-    numbers of the statements to run.
+    numbers of the statements to run. What is wanted is not given; what is `fixed` has its given
+    value again after every statement, whatever the statement assigned to it.
     """
 
     groups: tuple[str, ...]
     keep: frozenset[int]
     want: tuple[str, ...]
+    fixed: tuple[str, ...]
     double: bool
     constants: Mapping[str, int]
 
@@ -70,7 +72,10 @@ class Request:
         order = {
             "cells": self.cells,
             "runs": [
-                [run.groups, sorted(run.keep), run.want, run.double, dict(run.constants)]
+                [
+                    *(run.groups, sorted(run.keep), run.want, run.fixed),
+                    *(run.double, dict(run.constants)),
+                ]
                 for run in self.runs
             ],
             "limits": [self.statement_seconds, self.total_seconds, self.memory_bytes],
@@ -91,8 +96,8 @@ class Request:
             tuple((cell, source) for cell, source in order["cells"]),
             groups,
             tuple(
-                RunOrder(tuple(names), frozenset(keep), tuple(want), double, constants)
-                for names, keep, want, double, constants in order["runs"]
+                RunOrder(tuple(names), frozenset(keep), tuple(want), tuple(fixed), *rest)
+                for names, keep, want, fixed, *rest in order["runs"]
             ),
             *order["limits"],
         )
@@ -156,6 +161,7 @@ class _Runner:
         """One run's values and problems as a safetensors blob."""
         namespace = _namespace(self.request, order)
         torch.manual_seed(0)
+        fixed = {name: namespace[name].clone() for name in order.fixed}
         problems = []
         with double_precision() if order.double else nullcontext():
             for top in self.tops:
@@ -165,6 +171,7 @@ class _Runner:
                     if problem is None:
                         started(top.number)
                         problem = self._execute(top, kept, namespace)
+                        namespace.update((name, value.clone()) for name, value in fixed.items())
                     if problem is not None:
                         problems.append(problem)
         return _pack_result(namespace, order.want, problems)
@@ -241,7 +248,11 @@ def _namespace(request: Request, order: RunOrder) -> dict[str, Any]:
     values |= dict.fromkeys(NOTEBOOK_FUNCTIONS, _show_nothing)
     values |= order.constants
     for group in order.groups:
-        values |= {name: value.clone() for name, value in request.groups[group].items()}
+        values |= {
+            name: value.clone()
+            for name, value in request.groups[group].items()
+            if name not in order.want
+        }
     return values
 
 

@@ -28,9 +28,11 @@ _GUTTER = 20.0
 _WIDEST_ROW = 380.0
 _MOST_COLUMNS = 8
 
-_ROUNDS = 12
+_ROUNDS = 24
+_FORK_PULL = 0.03
 _LEAF_PULL = 0.001
-"""How firmly a leaf holds its place in the row, where 1 is a node in mid-chain: leaves give way."""
+"""How strongly a link pulls towards the vertical, where 1 is a link of a chain: a path may bend
+where it forks or joins, and leaves give way."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -127,7 +129,9 @@ def _place(
         if start:
             left = lane + _LANE * max(len(turning[start]) - 1, 0) + _GUTTER
         places = _straighten(rows[start:end], links, arrangement.leaves, widths)
-        shift = left - min((x - _width(spot, widths) / 2 for spot, x in places.items()), default=0)
+        shift = left - min(
+            (x - max(_width(spot, widths), 0) / 2 for spot, x in places.items()), default=0
+        )
         for spot, x in places.items():
             y = top + NODE_HEIGHT / 2 + _ROW_PITCH * (row_of[spot] - start)
             boxes[spot] = Box(x + shift, y, _width(spot, widths), NODE_HEIGHT)
@@ -164,9 +168,8 @@ def _straighten(
     pulls: dict[Spot, list[tuple[Spot, float]]] = defaultdict(list)
     for upper, lower in links:
         if upper in places and lower in places:
-            # Where a path forks or joins it may bend; in between it should not.
-            forks = leaving[upper] * arriving[lower]
-            pull = _LEAF_PULL if lower in leaves else 1 / forks**2
+            forks = leaving[upper] > 1 or arriving[lower] > 1
+            pull = _LEAF_PULL if lower in leaves else _FORK_PULL if forks else 1.0
             pulls[upper].append((lower, pull))
             pulls[lower].append((upper, pull))
     for row in [row for _ in range(_ROUNDS) for row in (*rows, *reversed(rows))]:

@@ -98,7 +98,10 @@ def _weigh(
         return Outcome.FAIL, Finding(Check.WRONG, _say_why_it_fails(item, whole, comparison))
     # Where both raised, the local check's reason is the line's own, not an earlier line's.
     reason = local if local.check is Check.NOT_RUN else whole
-    return Outcome.ERROR, _with_hint_of_size(reason, comparison)
+    if whole.check is Check.NOT_RUN and comparison.approximate:
+        sentence = f"It works on sizes like the lecture's, not on others: {reason.sentence}"
+        return Outcome.ERROR, replace(reason, sentence=sentence)
+    return Outcome.ERROR, reason
 
 
 def _check_globally(item: GradientEvidence, references: References) -> Finding:
@@ -106,7 +109,7 @@ def _check_globally(item: GradientEvidence, references: References) -> Finding:
     tensor = item.name[1:]
     return _worst(
         _examine(
-            item.name, value, reference.gradients[tensor], _scale(tensor, reference, references)
+            item.name, value, reference.gradients[tensor], _floor(tensor, reference, references)
         )
         for value, reference in zip(item.hidden, references.hidden, strict=True)
     )
@@ -128,7 +131,12 @@ def _check_locally(item: GradientEvidence, references: References) -> Finding:
     def check(given: Set[str], zeroed: Set[str]) -> Finding:
         assert item.local is not None
         return _worst(
-            _examine(item.name, value, reference.local_vjp(tensor, given, zeroed))
+            _examine(
+                item.name,
+                value,
+                reference.local_vjp(tensor, given, zeroed),
+                _floor(tensor, reference, references),
+            )
             for value, reference in zip(item.local, references.hidden, strict=True)
         )
 
@@ -144,7 +152,7 @@ def _check_locally(item: GradientEvidence, references: References) -> Finding:
     return findings[0]
 
 
-def _examine(name: str, value: Value, reference: Tensor, scale: float | None = None) -> Finding:
+def _examine(name: str, value: Value, reference: Tensor, floor: float) -> Finding:
     """One value beside one reference, on a float64 instance."""
     unusable = _find_unusable(name, value)
     if unusable is not None:
@@ -155,7 +163,7 @@ def _examine(name: str, value: Value, reference: Tensor, scale: float | None = N
         return Finding(Check.WRONG, describe_shape(name, shape, expected))
     if reference.numel() == 0:
         return Finding(Check.RIGHT)
-    largest = float(reference.abs().max()) if scale is None else scale
+    largest = max(floor, float(reference.abs().max()))
     difference = float((value.tensor.double() - reference).abs().max())
     # Written so that anything unordered is wrong.
     return Finding(Check.RIGHT if difference <= TOLERANCE * largest else Check.WRONG)
@@ -183,12 +191,11 @@ def _worst(findings: Iterable[Finding]) -> Finding:
     return min(findings, key=lambda finding: order.index(finding.check))
 
 
-def _scale(tensor: str, reference: Reference, references: References) -> float | None:
+def _floor(tensor: str, reference: Reference, references: References) -> float:
     """What counts as large where the reference itself is rounding noise around zero."""
     if tensor not in references.zero_by_structure:
-        return None
-    readers = frozenset(references.program.readers(tensor))
-    return float(reference.local_vjp(tensor, readers).abs().max()) * TOLERANCE
+        return 0.0
+    return reference.magnitude(tensor) * TOLERANCE
 
 
 def _is_zero(value: Value) -> bool:
@@ -221,15 +228,6 @@ def _say_why_it_fails(item: GradientEvidence, whole: Finding, comparison: Compar
             " of this batch written into the line?"
         )
     return ""
-
-
-def _with_hint_of_size(reason: Finding, comparison: Comparison) -> Finding:
-    if not comparison.approximate:
-        return reason
-    return replace(
-        reason,
-        sentence=f"It works on sizes like the lecture's, not on others: {reason.sentence}",
-    )
 
 
 def _say_what_was_carried(

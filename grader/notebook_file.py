@@ -160,7 +160,8 @@ def _not_json(text: str, error: json.JSONDecodeError, path: Path) -> str:
             f"{shown(path)} contains an unresolved merge (<<<<<<<): "
             "choose one side in git and save it again."
         )
-    if start.startswith("{") and error.pos >= len(text.rstrip()):
+    at_end = error.pos >= len(text.rstrip()) or error.msg.startswith("Unterminated string")
+    if start.startswith("{") and at_end:
         return f"{shown(path)} breaks off at its end: was it saved or downloaded completely?"
     return (
         f"{shown(path)} is not a notebook: it is not JSON "

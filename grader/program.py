@@ -184,8 +184,9 @@ def _parse_steps(
                     f"{definition.name}, line {statement.lineno}, is not a step: `{line}`. A forward"
                     " program consists of lines `name = expression`, each name assigned once."
                 )
-        mentioned = [node.id for node in ast.walk(value) if isinstance(node, ast.Name)]
-        reads = tuple(dict.fromkeys(word for word in mentioned if word in known))
+        names = [node for node in ast.walk(value) if isinstance(node, ast.Name)]
+        names.sort(key=lambda node: (node.lineno, node.col_offset))
+        reads = tuple(dict.fromkeys(node.id for node in names if node.id in known))
         known.add(name)
         code = compile(ast.Expression(value), f"<forward program {definition.name}>", "eval")
         yield Step(name, ast.unparse(value), reads, line, code)

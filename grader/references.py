@@ -12,7 +12,7 @@ from grader.instances import Instance, make_hidden_instances
 from grader.program import ForwardProgram, is_differentiable
 
 NEGLIGIBLE = 1e-10
-"""A float64 gradient this small beside its local VJP is rounding noise around zero."""
+"""A float64 gradient this small beside what it is made of is rounding noise around zero."""
 
 
 @dataclass(slots=True, eq=False)
@@ -44,6 +44,12 @@ class Reference:
             }
             self._vjps[key] = self.program.vjp(self.instance.values, name, upstream)
         return self._vjps[key]
+
+    def magnitude(self, name: str) -> float:
+        """The size that the gradient of `name` would have if nothing in it cancelled."""
+        local = self.local_vjp(name, frozenset(self.program.readers(name)))
+        others = (g for step, g in self.gradients.items() if step != self.program.loss)
+        return max(float(values.abs().max()) for values in (local, *others))
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -80,13 +86,13 @@ def make_references(program: ForwardProgram, seed: int) -> References:
         make_reference(program, instance, seed + 1000 + number)
         for number, instance in enumerate(make_hidden_instances(program, seed))
     )
-    return References(hidden, _find_zero_by_structure(program, hidden))
+    return References(hidden, _find_zero_by_structure(hidden))
 
 
 def _find_zero_by_structure(program: ForwardProgram, hidden: Sequence[Reference]) -> frozenset[str]:
     def is_zero(reference: Reference, name: str) -> bool:
-        local = reference.local_vjp(name, frozenset(program.readers(name)))
-        return bool(reference.gradients[name].abs().max() <= NEGLIGIBLE * local.abs().max())
+        largest = float(reference.gradients[name].abs().max())
+        return largest <= NEGLIGIBLE * reference.magnitude(name)
 
     return frozenset(
         name

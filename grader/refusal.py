@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Set
 from dataclasses import dataclass
 
 from grader.answer import Answer
@@ -13,26 +13,25 @@ from grader.verdict import Flag, Place
 
 ENGINE_ATTRIBUTES = frozenset(
     {"grad", "_grad", "backward", "autograd", "grad_fn", "next_functions", "retain_grad"}
-    | {"requires_grad", "requires_grad_", "register_hook", "register_post_accumulate_grad_hook"}
-    | {"enable_grad", "set_grad_enabled", "set_grad_enabled_", "grad_mode", "grad_and_value"}
-    | {"vjp", "jvp", "jacrev", "jacfwd", "hessian", "linearize", "functorch", "_functorch"}
-    | {"forward_ad", "_forward_ad", "make_dual", "_execution_engine", "_ImperativeEngine"}
-    | {"_engine_run_backward", "run_backward", "inference_mode_exit", "_C", "ops", "aten"}
+    | {"requires_grad_", "register_hook", "register_post_accumulate_grad_hook"}
+    | {"enable_grad", "set_grad_enabled", "grad_mode", "grad_and_value", "vjp", "jvp", "jacrev"}
+    | {"jacfwd", "hessian", "linearize", "functorch", "_functorch", "forward_ad", "make_dual"}
+    | {"_execution_engine", "_ImperativeEngine", "_engine_run_backward", "run_backward"}
+    | {"_C", "ops", "aten"}
 )
 """Attributes through which PyTorch differentiates. `torch.ops` and `torch._C` hold the aten
 backward operators, which no hand-written backward pass needs."""
 
-HARMLESS_BASES = {"no_grad", "inference_mode"}
+STORED_ATTRIBUTES = frozenset({"requires_grad"})
+"""Attributes that may be read, but not set."""
 
 ENGINE_MODULES = re.compile(
     r"torch\.(autograd|func|_C|ops|nn\.grad|_functorch|_decomp|fx|utils\.checkpoint)\b|functorch\b"
 )
 """Modules that are not imported in an answer."""
 
-BACKWARD_OPERATOR = re.compile(r"_backward(_|$)|backward_data|^_backward")
-
-REFUSED_WITHIN_TORCH = frozenset({"func"})
-"""Attributes that only `torch` itself makes an engine: `torch.func`, but not `my.func`."""
+BACKWARD_OPERATOR = re.compile(r"_backward(_|$)|backward_data")
+"""Names of the aten operators that make up autograd's own backward pass."""
 
 LOOKUPS = frozenset(
     {"getattr", "attrgetter", "methodcaller", "hasattr", "__getattribute__", "__getattr__"}
@@ -55,21 +54,48 @@ def find_offences(answer: Answer) -> tuple[Offence, ...]:
     This says where; that an answer earns nothing by a use which does not show is the
     worker's business, where the engine is switched off.
     """
+    own = _own_members(answer)
     return tuple(
         Offence(number, Flag("autograd", message, Place(answer.places[number].cell, line)))
         for number, statement in enumerate(answer.statements)
-        for line, message in sorted(set(_look_at(statement)))
+        for line, message in _look_at(statement, own)
     )
 
 
-def _look_at(statement: ast.stmt) -> Iterator[tuple[int, str]]:
+def _look_at(statement: ast.stmt, own: Set[str]) -> Iterator[tuple[int, str]]:
+    """The lines of a statement on which autograd is used, each with a sentence."""
+    spellings: dict[int, dict[str, None]] = {}
     for node in _own_nodes(statement):
+        if isinstance(node, ast.Attribute) and node.attr in own and not _is_of_torch(node.value):
+            continue
+        line = getattr(node, "lineno", statement.lineno)
         for spelling in _uses(node):
-            line = getattr(node, "lineno", statement.lineno)
-            yield (
-                line,
-                f"`{spelling}` lets PyTorch's autograd answer; write this gradient by hand.",
-            )
+            spellings.setdefault(line, {})[f"`{spelling}`"] = None
+    for line, found in sorted(spellings.items()):
+        verb = "lets" if len(found) == 1 else "let"
+        yield (
+            line,
+            f"{' and '.join(found)} {verb} PyTorch's autograd answer; write this gradient by hand.",
+        )
+
+
+def _own_members(answer: Answer) -> set[str]:
+    """Attributes that the answer's own classes define: a `Layer` may have a `backward`.
+
+    Called on a tensor all the same, such a name finds the engine switched off.
+    """
+    members: set[str] = set()
+    for node in (inner for statement in answer.top for inner in ast.walk(statement)):
+        if isinstance(node, ast.ClassDef):
+            for inner in ast.walk(node):
+                match inner:
+                    case ast.FunctionDef(name=name):
+                        members.add(name)
+                    case ast.Attribute(value=ast.Name(id="self"), attr=name, ctx=ast.Store()):
+                        members.add(name)
+                    case ast.AnnAssign(target=ast.Name(id=name)):
+                        members.add(name)
+    return members
 
 
 def _own_nodes(statement: ast.stmt) -> Iterator[ast.AST]:
@@ -89,9 +115,12 @@ def _own_nodes(statement: ast.stmt) -> Iterator[ast.AST]:
 def _uses(node: ast.AST) -> Iterator[str]:
     """How one node of the syntax tree uses autograd, as the student spelled it."""
     match node:
-        case ast.Attribute(attr=name):
-            if _is_refused(name) or (name in REFUSED_WITHIN_TORCH and _is_torch(node.value)):
-                yield f".{name}"
+        case ast.Attribute(value=ast.Name(id="torch"), attr="func"):
+            yield "torch.func"
+        case ast.Attribute(attr=name, ctx=ast.Store()) if name in STORED_ATTRIBUTES:
+            yield f".{name} ="
+        case ast.Attribute(attr=name) if _is_refused(name):
+            yield f".{name}"
         case ast.Import(names=aliases):
             yield from (f"import {a.name}" for a in aliases if ENGINE_MODULES.match(a.name))
         case ast.ImportFrom(module=str(module), names=aliases):
@@ -131,8 +160,6 @@ def _lookups(call: ast.Call) -> Iterator[str]:
             yield from _inside_code(text)
         elif ENGINE_MODULES.match(text) or any(map(_is_refused, text.split("."))):
             yield f'{function}(..., "{text}")'
-    if function == "getattr" and len(call.args) > 1 and _text(call.args[1]) is None:
-        yield "getattr with a computed name"
 
 
 def _inside_code(text: str) -> Iterator[str]:
@@ -168,13 +195,12 @@ def _text(node: ast.expr) -> str | None:
 
 
 def _is_refused(name: str) -> bool:
-    if name in HARMLESS_BASES:
-        return False
     return name in ENGINE_ATTRIBUTES or BACKWARD_OPERATOR.search(name) is not None
 
 
-def _is_torch(node: ast.expr) -> bool:
-    return isinstance(node, ast.Name) and node.id in ("torch", "F")
+def _is_of_torch(node: ast.expr) -> bool:
+    """True for what is surely PyTorch's own: the module, or the loss."""
+    return isinstance(node, ast.Name) and node.id in ("torch", "loss")
 
 
 def _is_false(node: ast.expr) -> bool:

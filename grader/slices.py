@@ -19,12 +19,14 @@ class Slice:
 
     `keep` are statement numbers; `writers` those among them that assign or change the gradient
     itself; `reads` the other gradients whose values they use; `writes` those they assign too.
+    `fixed` are those among `writes` that play no part in making the gradient.
     """
 
     keep: frozenset[int]
     writers: frozenset[int]
     reads: frozenset[str]
     writes: frozenset[str]
+    fixed: frozenset[str]
 
 
 def slice_gradient(answer: Answer, name: str, gradients: Set[str]) -> Slice | None:
@@ -59,6 +61,7 @@ def slice_gradient(answer: Answer, name: str, gradients: Set[str]) -> Slice | No
         writers=frozenset(answer.number[statement] for statement in search.writers),
         reads=frozenset(reads & search.others),
         writes=frozenset(writes & search.others),
+        fixed=frozenset(writes & search.others - search.channels),
     )
 
 
@@ -96,6 +99,7 @@ class _Search:
         self.kept: set[ast.stmt] = set()
         self.writers: set[ast.stmt] = set()
         self.header_reads: set[str] = set()
+        self.channels: set[str] = set()
 
     def step(self, statement: ast.stmt, aliases: frozenset[tuple[str, str]]) -> None:
         if isinstance(statement, COMPOUND):
@@ -108,14 +112,18 @@ class _Search:
             self.needed -= effects.binds - effects.reads
             self._need(effects.reads)
 
-    def _keep_inside(self, statement: ast.stmt, aliases: frozenset[tuple[str, str]]) -> bool:
+    def _keep_inside(
+        self, statement: ast.stmt, aliases: frozenset[tuple[str, str]], in_kept_loop: bool = False
+    ) -> bool:
         """Keep what is needed inside a compound statement; True if that added something."""
         before = len(self.kept), len(self.needed)
+        is_loop = isinstance(statement, ast.For | ast.While)
+        loop_is_kept = statement in self.kept if is_loop else in_kept_loop
         for block in blocks(statement):
             for inner in block:
                 if isinstance(inner, COMPOUND):
-                    self._keep_inside(inner, aliases)
-                elif isinstance(inner, LOOP_CONTROL) and statement in self.kept:
+                    self._keep_inside(inner, aliases, loop_is_kept)
+                elif isinstance(inner, LOOP_CONTROL) and loop_is_kept:
                     self.kept.add(inner)
                 elif self._keep(inner, self.answer.effects[inner], aliases):
                     self._need(self.answer.effects[inner].reads)
@@ -151,6 +159,7 @@ class _Search:
         }
         # The alias through which a needed name is changed is needed itself, gradient or not.
         self.needed |= through
+        self.channels |= through
         return bool(through) or not self.needed.isdisjoint(effects.binds)
 
     def _need(self, names: set[str]) -> None:

@@ -14,8 +14,11 @@ os.environ["MPLBACKEND"] = "Agg"
 os.environ.setdefault("OMP_NUM_THREADS", "1")
 
 PROJECT = Path(__file__).resolve().parent.parent
-LECTURE_NAMES = os.environ.pop("MAKEMORE_NAMES", "bundled")
-"""Taken out of the environment: which names a test uses, it says itself."""
+# Which names a test uses, it says itself. The variable's own value is kept under another name,
+# for pytest-xdist's workers are children of this process.
+LECTURE_NAMES = os.environ.setdefault(
+    "LECTURE_NAMES_OF_TESTS", os.environ.get("MAKEMORE_NAMES", "bundled")
+)
 os.environ["MAKEMORE_NAMES"] = "bundled"
 
 _LOCAL_HOSTS = {"127.0.0.1", "::1", "localhost"}

@@ -143,7 +143,7 @@ def max_is_a_router() -> Picture:
         lit=winners,
     )
     draw_arrow(
-        axes, (9.6, 7.5), (5.8, 7.5), label="back to the winner,\nnothing elsewhere", colour=BACKWARD
+        axes, (9.6, 7.5), (5.8, 7.5), label="to the winner,\nnothing elsewhere", colour=BACKWARD
     )
     draw_matrix(
         axes,

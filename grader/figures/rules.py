@@ -46,7 +46,13 @@ def one_step() -> Picture:
     draw_arrow(axes, (4.9, 2.9), (0.6, 2.9), colour=BACKWARD)
     axes.text(10.25, 3.2, "dy arrives", ha="center", va="top", color=BACKWARD, fontsize=12)
     axes.text(
-        2.75, 3.2, r"dx = $f'(x)\cdot$ dy leaves", ha="center", va="top", color=BACKWARD, fontsize=12
+        2.75,
+        3.2,
+        r"dx = $f'(x)\cdot$ dy leaves",
+        ha="center",
+        va="top",
+        color=BACKWARD,
+        fontsize=12,
     )
     return Picture(
         figure,

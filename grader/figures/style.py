@@ -11,6 +11,8 @@ from cycler import cycler
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
+from grader import card
+
 # Okabe and Ito's palette: its colours stay apart for every common kind of colour blindness.
 BLUE: Final = "#0072B2"
 ORANGE: Final = "#D55E00"
@@ -19,11 +21,11 @@ YELLOW: Final = "#E69F00"
 PINK: Final = "#CC79A7"
 SKY: Final = "#56B4E9"
 
-INK: Final = "#1F2328"
-GREY: Final = "#6B7280"
+# The board's ink and its opaque, near-white sheet, readable in a light notebook and in a dark one.
+INK: Final = card.INK
+PAPER: Final = card.PAPER
+GREY: Final = "#5F6570"
 HAIRLINE: Final = "#9CA3AF"
-# An opaque sheet: the same picture is readable in a light notebook as well as in a dark one.
-PAPER: Final = "#FFFFFF"
 
 FORWARD: Final = BLUE
 BACKWARD: Final = ORANGE
@@ -67,7 +69,7 @@ def canvas(width: float, height: float, *, scale: float = 0.5) -> tuple[Figure, 
 
     `scale` is the length of a unit in inches: one cell of a drawn matrix is one unit.
     """
-    figure = Figure(figsize=(width * scale, height * scale), facecolor=PAPER)
+    figure = Figure(figsize=(width * scale, height * scale), facecolor=PAPER, layout="none")
     axes = figure.add_axes((0.0, 0.0, 1.0, 1.0))
     axes.set_xlim(0, width)
     axes.set_ylim(height, 0)
@@ -82,7 +84,6 @@ def use_course_style() -> None:
             "figure.facecolor": PAPER,
             "figure.figsize": (6.8, 3.2),
             "figure.dpi": 110,
-            "figure.constrained_layout.use": True,
             "axes.facecolor": PAPER,
             "axes.edgecolor": HAIRLINE,
             "axes.labelcolor": INK,

@@ -9,6 +9,9 @@ from pathlib import Path
 from grader.answer import AnswerCell
 from grader.verdict import Place, Report
 
+LONGEST_QUOTE = 300
+"""Characters of a student's line that are worth quoting."""
+
 
 @dataclass(frozen=True, slots=True)
 class Graded:
@@ -19,13 +22,14 @@ class Graded:
     cells: Sequence[AnswerCell] = ()
 
     def line_at(self, place: Place | None) -> str:
-        """The student's line at `place`, dedented; empty where it is not known."""
+        """The student's line at `place`, dedented and not too long; "" where it is not known."""
         if place is None:
             return ""
         for cell in self.cells:
             lines = cell.source.split("\n")
             if cell.grade_id == place.cell and 0 < place.line <= len(lines):
-                return lines[place.line - 1].strip()
+                line = lines[place.line - 1].strip()
+                return line if len(line) <= LONGEST_QUOTE else f"{line[: LONGEST_QUOTE - 1]}…"
         return ""
 
 

@@ -76,9 +76,9 @@ def _body(result: Graded, width: int) -> Iterator[RenderableType]:
     if remarks := wording.worth_knowing(report.verdicts):
         yield _short_remarks(remarks)
         yield Text()
-    if report.flags:
+    if flags := wording.further_flags(report):
         yield Text("Worth a look, whatever the points are", "bold")
-        for flag in report.flags:
+        for flag in flags:
             yield _flag(flag)
         yield Text()
     yield from _summary(report, width)

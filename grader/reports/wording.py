@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from grader.verdict import Outcome, Place, Report, Verdict, count_outcomes
+from grader.verdict import Flag, Outcome, Place, Report, Verdict, count_outcomes
 
 SIGNS = {
     Outcome.PASS: "✓",
@@ -74,3 +74,9 @@ def wrong(verdicts: Sequence[Verdict]) -> list[Verdict]:
 def worth_knowing(verdicts: Sequence[Verdict]) -> list[Verdict]:
     """The other verdicts with something to say, in the exercise's order."""
     return [v for v in verdicts if v.note and v not in wrong(verdicts)]
+
+
+def further_flags(report: Report) -> list[Flag]:
+    """The flags that no verdict has said already; a refused line is both, and read once."""
+    said = {(verdict.note, verdict.place) for verdict in report.verdicts}
+    return [flag for flag in report.flags if (flag.message, flag.place) not in said]

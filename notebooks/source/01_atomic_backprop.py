@@ -3,26 +3,27 @@
 #
 # {{ colab }}
 #
-# You are going to write the backward pass of a neural network by hand: every gradient, from the loss
-# at the end down to the table of letters at the beginning. The network is small (it reads three
-# letters of a name and guesses the fourth), but nothing in it is a toy. Embedding, linear layers,
-# batch normalisation, tanh, softmax and cross-entropy are all there, and after today none of them will
-# be a black box.
+# You are going to write the backward pass of a neural network by hand: every gradient, from the
+# loss at the end down to the table of letters at the beginning. The network is small (it reads
+# three letters of a name and guesses the fourth), but nothing in it is a toy. Embedding, linear
+# layers, batch normalisation, tanh, softmax and cross-entropy are all there, and after today none
+# of them will be a black box.
 #
-# PyTorch could give you all these gradients with one call. Here it gives you none; it only checks.
+# PyTorch could give you all these gradients with one call. Here it gives you none; it only
+# checks.
 #
-# - **Time:** about four hours, in as many sittings as you like. One hour for parts 1 to 4, the rest
-#   for part 5, which comes in nine pieces.
-# - **You need:** Python; a first acquaintance with PyTorch tensors (`shape`, indexing, `sum`, `@`); the
-#   chain rule for functions of one variable. You have called `loss.backward()` before.
-# - **Afterwards you can:** write down the backward step of any line of tensor code, find your mistakes
-#   by looking at shapes, test a gradient without trusting anybody's calculus, and say what softmax and
-#   batch normalisation do to a gradient and why.
+# - **Time:** about four hours, in as many sittings as you like. One hour for parts 1 to 4, the
+#   rest for part 5, which comes in nine pieces.
+# - **You need:** Python; a first acquaintance with PyTorch tensors (`shape`, indexing, `sum`,
+#   `@`); the chain rule for functions of one variable. You have called `loss.backward()` before.
+# - **Afterwards you can:** write down the backward step of any line of tensor code, find your
+#   mistakes by looking at shapes, test a gradient without trusting anybody's calculus, and say
+#   what softmax and batch normalisation do to a gradient and why.
 #
-# The way there: **part 1** shows what goes wrong in networks whose gradients nobody looked at, **part 2**
-# finds slopes without any calculus, **part 3** builds the network, **part 4** puts the whole method on
-# one page, and in **part 5** you do the work, with a drawing, a small example on paper, and three hints
-# for each gradient.
+# The way there: **part 1** shows what goes wrong in networks whose gradients nobody looked at,
+# **part 2** finds slopes without any calculus, **part 3** builds the network, **part 4** puts the
+# whole method on one page, and in **part 5** you do the work, with a drawing, a small example on
+# paper, and three hints for each gradient.
 #
 # Run the next two cells first.
 
@@ -80,18 +81,18 @@ figures.use_course_style()
 # # Part 1 · Why look inside at all?
 #
 # Autograd works so well that one can train networks for years without ever seeing a gradient. The
-# trouble is that a gradient that has gone bad raises no exception. The code runs, the loss goes down a
-# little, and the network is quietly worse than it could be. An abstraction that shows its insides only
-# when things go wrong is called *leaky*, and backpropagation leaks in a few famous places. Here are
-# four of them. You need no theory for them yet, just one sentence:
+# trouble is that a gradient that has gone bad raises no exception. The code runs, the loss goes
+# down a little, and the network is quietly worse than it could be. An abstraction that shows its
+# insides only when things go wrong is called *leaky*, and backpropagation leaks in a few famous
+# places. Here are four of them. You need no theory for them yet, just one sentence:
 #
 # > On the way back, each step multiplies the gradient that arrives by its own slope and hands the
 # > product on.
 #
 # ## 1.1 A saturated unit lets nothing through
 #
-# The slope of tanh is 1 in the middle and nearly 0 on both sides. The slope of the sigmoid is at best
-# 1/4.
+# The slope of tanh is 1 in the middle and nearly 0 on both sides. The slope of the sigmoid is at
+# best 1/4.
 
 # %%
 x = torch.linspace(-6, 6, 241, requires_grad=True)
@@ -111,20 +112,21 @@ for point in (0.0, 2.0, 5.0):
     print(f"tanh at x = {point:.0f} lets {1 - math.tanh(point) ** 2:.2%} of the gradient pass")
 
 # %% [markdown]
-# *Left, the two S-shaped curves; right, their slopes, two bells: tanh's is 1 high, the sigmoid's 0.25,
-# and both are flat at zero beyond x = ±5.*
+# *Left, the two S-shaped curves; right, their slopes, two bells: tanh's is 1 high, the sigmoid's
+# 0.25, and both are flat at zero beyond x = ±5.*
 #
-# A unit whose input has drifted to 5 is **saturated**: it reports 1 for practically every example, and
-# whatever the loss has to say about it is multiplied by less than a five-thousandth on the way down. Everything
-# below it starves. Large weights at the start are the usual cause, and batch normalisation, which you
-# will take apart in part 5, is the usual cure. As for the sigmoid, ten layers of it multiply the
-# gradient by $(1/4)^{10}$, about a millionth, *at best*.
+# A unit whose input has drifted to 5 is **saturated**: it reports 1 for practically every
+# example, and whatever the loss has to say about it is multiplied by less than a five-thousandth
+# on the way down. Everything below it starves. Large weights at the start are the usual cause,
+# and batch normalisation, which you will take apart in part 5, is the usual cure. As for the
+# sigmoid, ten layers of it multiply the gradient by $(1/4)^{10}$, about a millionth, *at best*.
 #
 # ## 1.2 A dead unit never comes back
 #
-# The rectifier, `relu(x) = max(x, 0)`, does not saturate on the right. On the left its slope is exactly
-# zero. If one careless update pushes a unit so far that it is negative for *every* example, no gradient
-# reaches its weights any more, so they never change again, so it stays negative.
+# The rectifier, `relu(x) = max(x, 0)`, does not saturate on the right. On the left its slope is
+# exactly zero. If one careless update pushes a unit so far that it is negative for *every*
+# example, no gradient reaches its weights any more, so they never change again, so it stays
+# negative.
 #
 # Let us be careless: a layer of 40 units, one step with a learning rate that is too large.
 
@@ -165,18 +167,18 @@ print(f"dead units: {(~before.any(0)).sum()} before, {dead.sum()} after")
 print("the dead units' weights have a gradient of exactly zero:", not gradient[:, dead].any())
 
 # %% [markdown]
-# *Each column is a unit, each row an example; white where the unit fires. After the step a block of
-# columns on the right is black from top to bottom.*
+# *Each column is a unit, each row an example; white where the unit fires. After the step a block
+# of columns on the right is black from top to bottom.*
 #
-# Some units can be dead from the first day on, by bad luck in the initialisation. Smoother rectifiers
-# (leaky ReLU, GELU) and smaller steps make it rarer.
+# Some units can be dead from the first day on, by bad luck in the initialisation. Smoother
+# rectifiers (leaky ReLU, GELU) and smaller steps make it rarer.
 #
 # ## 1.3 Sixty multiplications
 #
-# A recurrent network applies the same weight matrix at every time step. Backwards, the gradient is
-# multiplied by the same matrix, turned over, once for each step. Multiply a number by 0.8 sixty times
-# and little is left; multiply it by 1.2 sixty times and it is enormous. With a matrix, the size of its
-# largest eigenvalue plays the part of that number.
+# A recurrent network applies the same weight matrix at every time step. Backwards, the gradient
+# is multiplied by the same matrix, turned over, once for each step. Multiply a number by 0.8
+# sixty times and little is left; multiply it by 1.2 sixty times and it is enormous. With a
+# matrix, the size of its largest eigenvalue plays the part of that number.
 
 # %%
 generator = torch.Generator().manual_seed(1)
@@ -191,28 +193,30 @@ for size, line in ((0.8, "--"), (1.0, "-"), (1.2, ":")):
         gradient = (size * recurrent).T @ gradient
         norms.append(gradient.norm() / at_the_end.norm())
     axes.semilogy(range(1, 61), norms, line, label=f"largest eigenvalue {size}")
-    print(f"largest eigenvalue {size}: below 1e-5: {norms[-1] < 1e-5}, above 1e3: {norms[-1] > 1e3}")
+    vanished, exploded = norms[-1] < 1e-5, norms[-1] > 1e3
+    print(f"largest eigenvalue {size}: vanished {vanished}, exploded {exploded}")
 axes.set(title="the gradient's length, relative to its start", xlabel="steps back in time")
 axes.legend()
 plt.show()
 
 # %% [markdown]
-# *Three lines on a logarithmic scale: with eigenvalue 0.8 the gradient falls steadily, with 1.2 it
-# climbs as steadily, with 1 it stays roughly level.*
+# *Three lines on a logarithmic scale: with eigenvalue 0.8 the gradient falls steadily, with 1.2
+# it climbs as steadily, with 1 it soon stays level.*
 #
-# The first is called a **vanishing** gradient: what happened sixty steps ago cannot be learnt from. The
-# second is an **exploding** one: a single update ruins the weights. Residual connections, gated units
-# and careful initialisation keep the factor near 1; clipping, next, limits the damage.
+# The first is called a **vanishing** gradient: what happened sixty steps ago cannot be learnt
+# from. The second is an **exploding** one: a single update ruins the weights. Residual
+# connections, gated units and careful initialisation keep the factor near 1; clipping, next,
+# limits the damage.
 #
 # ## 1.4 Clip the gradient, not the loss
 #
-# Exploding gradients are kept in check by *clipping*: if the gradient is larger than some limit, make it
-# smaller. In a hurry one might clip the loss instead, with `loss.clamp(max=...)`. This has
-# happened in published code, and it does not merely work less well. It does the opposite of
+# Exploding gradients are kept in check by *clipping*: if the gradient is larger than some limit,
+# make it smaller. In a hurry one might clip the loss instead, with `loss.clamp(max=...)`. This
+# has happened in published code, and it does not merely work less well. It does the opposite of
 # what was meant.
 #
-# Take a world with two letters, one common (95 of 100), one rare (5 of 100), and a model that is two
-# logits. It starts out convinced that the rare letter hardly exists.
+# Take a world with two letters, one common (95 of 100), one rare (5 of 100), and a model that is
+# two logits. It starts out convinced that the rare letter hardly exists.
 
 # %%
 letters = torch.tensor([0] * 95 + [1] * 5)
@@ -246,29 +250,31 @@ axes.legend(ncols=2, loc="upper left")
 plt.show()
 
 # %% [markdown]
-# *The plain loss reaches the truth, 5 %, at once; with the clipped gradient the curve gets there more slowly;
-# with the clamped loss it starts near zero and sinks.*
+# *The plain loss reaches the truth, 5 %, at once; with the clipped gradient the curve gets there
+# more slowly; with the clamped loss it starts near zero and sinks.*
 #
-# Beyond its limit, `clamp` is a horizontal line, and a horizontal line has the slope zero. The five
-# examples on which the model was most wrong are the only ones over the limit. They are the only ones
-# that could have taught it something, and they are the only ones whose gradient is now zero.
+# Beyond its limit, `clamp` is a horizontal line, and a horizontal line has the slope zero. The
+# five examples on which the model was most wrong are the only ones over the limit. They are the
+# only ones that could have taught it something, and they are the only ones whose gradient is now
+# zero.
 #
-# All four faults were invisible in the forward pass. They are plain to see for anybody who follows a
-# gradient backwards by hand, and that is why we are here.
+# All four faults were invisible in the forward pass. They are plain to see for anybody who
+# follows a gradient backwards by hand, and that is why we are here.
 
 # %% [markdown]
 # # Part 2 · Slopes without calculus
 #
-# Before autograd, people derived gradients on paper and typed them in. They made mistakes, and they had
-# a way to find them that needs no calculus at all: move one number a little, and see how far the result
-# moves.
+# Before autograd, people derived gradients on paper and typed them in. They made mistakes, and
+# they had a way to find them that needs no calculus at all: move one number a little, and see how
+# far the result moves.
 
 # %%
 figures.chords()
 
 # %% [markdown]
-# *The slope at* $x$ *is that of the dashed tangent. The orange chord looks ahead only and is too steep
-# on this curve; the blue chord reaches equally far to both sides and is nearly parallel to the tangent.*
+# *The slope at* $x$ *is that of the dashed tangent. The orange chord looks ahead only and is too
+# steep on this curve; the blue chord reaches equally far to both sides and is nearly parallel to
+# the tangent.*
 #
 # The two chords have the slopes
 #
@@ -276,11 +282,12 @@ figures.chords()
 # \qquad\text{and}\qquad
 # \frac{f(x+h)-f(x-h)}{2h} = f'(x) + \tfrac{h^2}{6}\,f'''(x) + \dots$$
 #
-# With the **central difference** on the right, the terms in $h$ cancel by symmetry, so that a step ten
-# times smaller makes the error a hundred times smaller. Then why not take a tiny step? Because a
-# computer rounds. Let us look at a function whose slope we know,
+# With the **central difference** on the right, the terms in $h$ cancel by symmetry, so that a
+# step ten times smaller makes the error a hundred times smaller. Then why not take a tiny step?
+# Because a computer rounds. Let us look at a function whose slope we know,
 #
 # $$f(x) = x^2 \tanh x, \qquad f'(x) = 2x \tanh x + x^2\,(1 - \tanh^2 x).$$
+
 
 # %%
 def f(x):
@@ -304,32 +311,34 @@ steps = torch.logspace(0, -13, 105, dtype=torch.float64)
 true_slope = slope_of_f(point)
 
 errors = {
-    "one-sided, float64": (one_sided(f, point, steps) - true_slope).abs(),
     "central, float64": (central(f, point, steps) - true_slope).abs(),
+    "one-sided, float64": (one_sided(f, point, steps) - true_slope).abs(),
     "central, float32": (central(f, point.float(), steps.float()) - true_slope).abs(),
 }
 fig, axes = plt.subplots(figsize=(6.8, 3.8))
-for (label, error_at), line in zip(errors.items(), ("--", "-", ":"), strict=True):
+for (label, error_at), line in zip(errors.items(), ("-", "--", ":"), strict=True):
     axes.loglog(steps, error_at, line, label=label)
 axes.set(xlabel="step h  (small steps on the left)", ylabel="error of the slope", ylim=(1e-14, 20))
 axes.legend()
 plt.show()
 
+good_step = (steps - 1e-5).abs().argmin()
 for label, error_at in errors.items():
-    print(f"{label:<19} gets the slope right to 10 digits: {error_at.min() < 1e-10}")
+    print(f"{label:<19} at h = 1e-5: the error is below 1e-9: {error_at[good_step] < 1e-9}")
 
 # %% [markdown]
-# *Each curve is a V. Coming from the right, the error falls with the step: by one decade a decade for
-# the one-sided difference, by two for the central one. Then rounding takes over and the error climbs
-# again as the step shrinks. The lowest point of the central curve in float64 lies near h = 10⁻⁵; in
-# float32 everything is far worse.*
+# *Each curve is a V. Coming from the right, the error falls with the step: by one decade a decade
+# for the one-sided difference, by two for the central one. Then rounding takes over and the error
+# climbs again as the step shrinks. The lowest point of the central curve in float64 lies near h =
+# 10⁻⁵. In float32 it is far higher and comes far earlier, and for the smallest steps* $x + h$ *is
+# rounded to* $x$ *itself: the slope found is 0.*
 #
 # To the right of the V's bottom you see the mathematics, $h$ and $h^2$. To the left you see the
-# computer: $f(x+h)$ and $f(x-h)$ agree in nearly all their digits, their difference keeps only the few
-# digits in which they do not, and what has been rounded away is then blown up by the division by $2h$.
-# The two errors, $h^2$ and $\epsilon/h$ with $\epsilon \approx 10^{-16}$, are equally large where
-# $h = \sqrt[3]{\epsilon}$, between $10^{-6}$ and $10^{-5}$. Two lessons are worth keeping: **check
-# gradients in float64, and take a step near** $10^{-5}$.
+# computer: $f(x+h)$ and $f(x-h)$ agree in nearly all their digits, their difference keeps only
+# the few digits in which they do not, and what has been rounded away is then blown up by the
+# division by $2h$. The two errors, $h^2$ and $\epsilon/h$ with $\epsilon \approx 10^{-16}$, are
+# equally large where $h = \sqrt[3]{\epsilon}$, between $10^{-6}$ and $10^{-5}$. Two lessons are
+# worth keeping: **check gradients in float64, and take a step near** $10^{-5}$.
 #
 # We shall come back with this tool to the network, as soon as there is one.
 
@@ -338,8 +347,8 @@ for label, error_at in errors.items():
 #
 # ## 3.1 Names, letters, windows
 #
-# The model learns how first names are spelt. It sees three characters and predicts the next one; a dot
-# stands for "before the beginning" and for "the end".
+# The model learns how first names are spelt. It sees three characters and predicts the next one;
+# a dot stands for "before the beginning" and for "the end".
 
 # %% tags=["data-dependent"]
 names = load_names()
@@ -356,12 +365,13 @@ for context, following in zip(Xtr[:6].tolist(), Ytr[:6].tolist(), strict=True):
 # %% [markdown]
 # ## 3.2 Parameters and a batch
 #
-# The parameters are drawn from a generator with a fixed seed, so that your numbers are the same each
-# time. One thing about them is unusual: biases mostly start at zero and gains at one, but here they are slightly off.
-# Zeros and ones would hide mistakes. If a bias is 0, forgetting it makes no difference.
+# The parameters are drawn from a generator with a fixed seed, so that your numbers are the same
+# each time. One thing about them is unusual: biases mostly start at zero and gains at one, but
+# here they are slightly off. Zeros and ones would hide mistakes. If a bias is 0, forgetting it
+# makes no difference.
 #
-# One of the parameters, `b1`, turns out to be of no use at all. See whether you find out why before
-# section 5.7 tells you.
+# One of the parameters, `b1`, turns out to be of no use at all. See whether you find out why
+# before section 5.7 tells you.
 
 # %%
 n_embd = 10  # numbers that describe a character
@@ -388,20 +398,21 @@ Xb, Yb = Xtr[ix], Ytr[ix]
 #
 # Here is the whole model, in steps so small that each line does one thing.
 #
-# 1. **Embedding.** Each of the three characters is replaced by its row of the table `C`, and the three
-#    rows are laid side by side.
+# 1. **Embedding.** Each of the three characters is replaced by its row of the table `C`, and the
+#    three rows are laid side by side.
 # 2. **Linear layer 1** turns these 30 numbers into 64.
-# 3. **Batch normalisation** shifts and scales each of the 64 columns so that, over the batch, it has
-#    mean 0 and variance 1, then lets the network choose another scale (`bngain`) and shift (`bnbias`).
+# 3. **Batch normalisation** shifts and scales each of the 64 columns so that, over the batch, it
+#    has mean 0 and variance 1, then lets the network choose another scale (`bngain`) and shift
+#    (`bnbias`).
 # 4. **tanh**, and **linear layer 2**, which gives 27 *logits* for each example.
 # 5. **Cross-entropy.** The softmax turns a row of logits into probabilities,
-#    $p_j = e^{\ell_j} / \sum_k e^{\ell_k}$, and the loss is the average of $-\ln p$ over the characters
-#    that really came next. (Subtracting the row's maximum first changes nothing, as section 5.3 will
-#    show, but it keeps the exponentials from overflowing.)
+#    $p_j = e^{\ell_j} / \sum_k e^{\ell_k}$, and the loss is the average of $-\ln p$ over the
+#    characters that really came next. (Subtracting the row's maximum first changes nothing, as
+#    section 5.3 will show, but it keeps the exponentials from overflowing.)
 #
 # The names in this cell are those of everything that follows, so give it a minute. A gradient is
-# called after its tensor with a `d` before it: `dlogits` is the gradient of the loss with respect to
-# `logits`.
+# called after its tensor with a `d` before it: `dlogits` is the gradient of the loss with respect
+# to `logits`.
 
 # %%
 n = Xb.shape[0]
@@ -431,17 +442,18 @@ logprobs = probs.log()
 loss = -logprobs[range(n), Yb].mean()
 
 # %% [markdown]
-# What comes out should be close to $\ln 27 \approx 3.3$, the loss of somebody who deals out the same
-# probability to all 27 characters. And the twenty small lines should agree with PyTorch's own
-# cross-entropy.
+# What comes out should be close to $\ln 27 \approx 3.3$, the loss of somebody who deals out the
+# same probability to all 27 characters. And the twenty small lines should agree with PyTorch's
+# own cross-entropy.
 
 # %% tags=["data-dependent"]
 print(f"near the loss of a blind guess: {abs(loss.item() - math.log(vocab_size)) < 0.5}")
 print(f"equal to F.cross_entropy: {torch.allclose(loss, F.cross_entropy(logits, Yb))}")
 
 # %% [markdown]
-# Now autograd walks back through these lines once. Normally it throws the gradients of intermediate
-# tensors away; `retain_grad` asks it to keep them, so that there is something to compare yours with.
+# Now autograd walks back through these lines once. Normally it throws the gradients of
+# intermediate tensors away; `retain_grad` asks it to keep them, so that there is something to
+# compare yours with.
 
 # %%
 intermediate = [
@@ -483,11 +495,12 @@ loss.backward()
 #
 # ## 3.4 One weight, checked by hand
 #
-# Is autograd right? With part 2's tool nobody has to believe it. Take one of the 1,920 numbers in `W1`,
-# move it a little to either side, and run the whole network each time. The forward cell above also
-# exists as a function, `atomic(Xb, Yb, C, W1, ...)`; here it gets all parameters in float64.
+# Is autograd right? With part 2's tool nobody has to believe it. Take one of the 1,920 numbers in
+# `W1`, move it a little to either side, and run the whole network each time. The forward cell
+# above also exists as a function, `atomic(Xb, Yb, C, W1, ...)`; here it gets all parameters in
+# float64.
 
-# %%
+# %% tags=["data-dependent"]
 in_float64 = Parameters(*(p.detach().double() for p in parameters))
 row, column = 4, 7
 
@@ -505,14 +518,15 @@ watched = in_float64.W1.clone().requires_grad_()
 steps = torch.logspace(0, -11, 45, dtype=torch.float64)
 weight = in_float64.W1[row, column]
 errors = {
-    "one-sided": [one_sided(loss_with, weight, step) for step in steps],
     "central": [central(loss_with, weight, step) for step in steps],
+    "one-sided": [one_sided(loss_with, weight, step) for step in steps],
 }
 fig, axes = plt.subplots()
-for (label, found), line in zip(errors.items(), ("--", "-"), strict=True):
+for (label, found), line in zip(errors.items(), ("-", "--"), strict=True):
     relative = (torch.stack(found) / by_autograd[row, column] - 1).abs()
     axes.loglog(steps, relative, line, label=label)
-    print(f"{label:<9} agrees with autograd to 7 digits: {relative.min() < 1e-7}")
+    good = relative[(steps - 1e-5).abs().argmin()] < 1e-7
+    print(f"{label:<9} at h = 1e-5: agrees with autograd to 7 digits: {good}")
 axes.set(xlabel="step h", ylabel="relative error")
 axes.legend()
 plt.show()
@@ -520,21 +534,22 @@ plt.show()
 # %% [markdown]
 # *The same two V's as before, for a network instead of a formula.*
 #
-# So autograd is right about this weight. What did it cost? Two forward passes, for one number. All
-# 4,137 parameters would take 8,274 forward passes, for every single training step. Autograd needs one
-# walk backwards, which costs about as much as two forward passes and yields *all* the gradients. That
-# factor of some thousands, which grows with the network, is why backpropagation is the engine of the
-# whole field. Numerical slopes remain what they always were: a slow, honest witness.
+# So autograd is right about this weight. What did it cost? Two forward passes, for one number.
+# All 4,137 parameters would take 8,274 forward passes, for every single training step. Autograd
+# needs one walk backwards, which costs about as much as two forward passes and yields *all* the
+# gradients. That factor of some thousands, which grows with the network, is why backpropagation
+# is the engine of the whole field. Numerical slopes remain what they always were: a slow, honest
+# witness.
 
 # %% [markdown]
 # # Part 4 · The method on one page
 #
-# `dX` always means $\partial\,\text{loss} / \partial X$: for each number in `X`, how fast the loss
-# grows when that number grows. Three rules are enough for everything that follows.
+# `dX` always means $\partial\,\text{loss} / \partial X$: for each number in `X`, how fast the
+# loss grows when that number grows. Three rules are enough for everything that follows.
 #
-# **Rule 1: local slope times what arrives.** A step `y = f(x)` knows nothing about the rest of the network.
-# It is told `dy`, how much the loss cares about its output; it knows its own slope; the product is how
-# much the loss cares about its input.
+# **Rule 1: local slope times what arrives.** A step `y = f(x)` knows nothing about the rest of
+# the network. It is told `dy`, how much the loss cares about its output; it knows its own slope;
+# the product is how much the loss cares about its input.
 
 # %%
 figures.one_step()
@@ -542,9 +557,10 @@ figures.one_step()
 # %% [markdown]
 # *Blue runs forward, orange backward, in all drawings of this notebook.*
 #
-# **Rule 2: where paths meet, gradients add.** If two lines read the same tensor, it influences the loss
-# along two paths, and the two influences add up. This is the rule that people forget most often. Before
-# you write down `dX`, look for *every* line that has `X` on its right-hand side.
+# **Rule 2: where paths meet, gradients add.** If two lines read the same tensor, it influences
+# the loss along two paths, and the two influences add up. This is the rule that people forget
+# most often. Before you write down `dX`, look for *every* line that has `X` on its right-hand
+# side.
 
 # %%
 figures.forks()
@@ -552,8 +568,8 @@ figures.forks()
 # %% [markdown]
 # *Forward, x is copied to two readers. Backward, what the two send back is added.*
 #
-# **Rule 3: a gradient has the shape of its tensor.** There is one slope for each number in `X`, so
-# `dX.shape == X.shape`, without exception. Most mistakes show up here first.
+# **Rule 3: a gradient has the shape of its tensor.** There is one slope for each number in `X`,
+# so `dX.shape == X.shape`, without exception. Most mistakes show up here first.
 #
 # ## A warm-up with three lines
 #
@@ -561,8 +577,9 @@ figures.forks()
 #
 # $$w = u\,v, \qquad s = w + u, \qquad t = s^2 .$$
 #
-# Forward: $w = -6$, $s = -4$, $t = 16$. Now backward, starting from the end, where $\mathrm{d}t = 1$
-# because $t$ plays the part of the loss. Cover the cell below and try; mind that $u$ is read twice.
+# Forward: $w = -6$, $s = -4$, $t = 16$. Now backward, starting from the end, where
+# $\mathrm{d}t = 1$ because $t$ plays the part of the loss. Cover the cell below and try; mind
+# that $u$ is read twice.
 
 # %%
 u = torch.tensor(2.0, requires_grad=True)
@@ -583,20 +600,20 @@ for name, mine, tensor in (("ds", ds, s), ("dw", dw, w), ("dv", dv, v), ("du", d
     cmp(name, mine, tensor)
 
 # %% [markdown]
-# `cmp` puts your gradient beside autograd's. *Exact* means equal to the last bit, *approximate* equal up
-# to rounding, and *maxdiff* is the largest difference of any two numbers. For what follows,
-# approximately equal is perfectly good.
+# `cmp` puts your gradient beside autograd's. *Exact* means equal to the last bit, *approximate*
+# equal up to rounding, and *maxdiff* is the largest difference of any two numbers. For what
+# follows, approximately equal is perfectly good.
 #
 # ## How part 5 works
 #
-# Each piece has an **answer cell**, in which you replace the `...`, and below it a **check cell**. Run
-# the one, then the other. You may use everything the forward pass has computed and every gradient you
-# have already found. No `.grad` and no `backward()`, of course.
+# Each piece has an **answer cell**, in which you replace the `...`, and below it a **check
+# cell**. Run the one, then the other. You may use everything the forward pass has computed and
+# every gradient you have already found. No `.grad` and no `backward()`, of course.
 #
-# The check does more than `cmp`. It runs your lines again on hidden networks of other sizes, so write
-# `n` or ask a tensor for its `.shape` where you are tempted to write 32. It also judges each line by
-# itself, with random numbers in place of the gradient that arrives. That is why it can say who is to
-# blame:
+# The check does more than `cmp`. It runs your lines again on hidden networks of other sizes, so
+# write `n` or ask a tensor for its `.shape` where you are tempted to write 32. It also judges
+# each line by itself, with random numbers in place of the gradient that arrives. That is why it
+# can say who is to blame:
 #
 # | verdict | what it means |
 # | :-- | :-- |
@@ -615,8 +632,8 @@ for name, mine, tensor in (("ds", ds, s), ("dw", dw, w), ("dv", dv, v), ("du", d
 # heat_map("dlogits")
 # ```
 #
-# The **board** is the graph of the network. It shows which line reads what, and it fills up as you go.
-# Whenever you wonder who reads a tensor, look for the arrows that leave it.
+# The **board** is the graph of the network. It shows which line reads what, and it fills up as
+# you go. Whenever you wonder who reads a tensor, look for the arrows that leave it.
 
 # %%
 board()
@@ -630,11 +647,12 @@ board()
 # loss = -logprobs[range(n), Yb].mean()
 # ```
 #
-# `logprobs` is (32, 27). From row $i$ the loss reads the one number in column `Yb[i]`, the log-probability
-# of the character that really came next. It averages these 32 numbers and changes the sign.
+# `logprobs` is (32, 27). From row $i$ the loss reads the one number in column `Yb[i]`, the
+# log-probability of the character that really came next. It averages these 32 numbers and changes
+# the sign.
 #
-# **On paper.** Three examples and four characters will do. Suppose the right characters are the third,
-# the first and the fourth:
+# **On paper.** Three examples and four characters will do. Suppose the right characters are the
+# third, the first and the fourth:
 
 # %%
 figures.picked_entries()
@@ -643,8 +661,8 @@ figures.picked_entries()
 # *Left, the three entries that the loss reads; right, the gradient.*
 #
 # Why $-\tfrac13$: raise $a_{13}$ by a little $\varepsilon$, and the sum in the numerator grows by
-# $\varepsilon$, the mean by $\varepsilon/3$, and minus the mean falls by that. Raise $a_{12}$: nothing
-# happens at all.
+# $\varepsilon$, the mean by $\varepsilon/3$, and minus the mean falls by that. Raise $a_{12}$:
+# nothing happens at all.
 #
 # **Your turn.** What is `dlogprobs`, a (32, 27) tensor?
 #
@@ -663,13 +681,14 @@ check("dlogprobs")
 
 # %% [markdown]
 # **Worth noticing.** Of 864 numbers only 32 are not zero. The loss complains about the right
-# characters' probabilities alone; it says nothing about the wrong ones. Yet the network does learn to make wrong
-# characters less likely. How do they hear of it? Through the next section: the probabilities of a row
-# share a denominator.
+# characters' probabilities alone; it says nothing about the wrong ones. Yet the network does
+# learn to make wrong characters less likely. How do they hear of it? Through the next section:
+# the probabilities of a row share a denominator.
 
 # %%
-share = (logprobs.grad != 0).sum()
-print(f"{share} of {logprobs.nelement()} numbers are not zero; they sum to {logprobs.grad.sum():.3f}")
+nonzero = (logprobs.grad != 0).sum()
+print(f"{nonzero} of {logprobs.nelement()} numbers are not zero")
+print(f"their sum: {logprobs.grad.sum():.3f}")
 
 # %% [markdown]
 # ## 5.2 The softmax
@@ -681,23 +700,27 @@ print(f"{share} of {logprobs.nelement()} numbers are not zero; they sum to {logp
 # logprobs = probs.log()
 # ```
 #
-# `counts`, `probs` and `logprobs` are (32, 27); `counts_sum` and `counts_sum_inv` are columns, (32, 1).
+# `counts`, `probs` and `logprobs` are (32, 27); `counts_sum` and `counts_sum_inv` are columns,
+# (32, 1).
 #
-# Two of these lines work place by place, the logarithm and the power. There the chain rule of school
-# applies 864 (or 32) times over. The other two change the shape, and they deserve a drawing each.
+# Two of these lines work place by place, the logarithm and the power. There the chain rule of
+# school applies 864 (or 32) times over. The other two change the shape, and they deserve a
+# drawing each.
 #
-# **On paper: a column meets a matrix.** Multiply a 3 by 3 matrix $A$ with a column $b$. Written out,
+# **On paper: a column meets a matrix.** Multiply a 3 by 3 matrix $A$ with a column $b$. Written
+# out,
 #
 # $$\begin{pmatrix}
 # a_{11} b_1 & a_{12} b_1 & a_{13} b_1 \\
 # a_{21} b_2 & a_{22} b_2 & a_{23} b_2 \\
 # a_{31} b_3 & a_{32} b_3 & a_{33} b_3
-# \end{pmatrix} = C .$$
+# \end{pmatrix} = M .$$
 #
-# The column has been copied, and $b_1$ now stands in three places. By rule 2 its gradient is a sum of
-# three terms, and by rule 1 each term is what arrives there times the other factor:
+# The column has been copied, and $b_1$ now stands in three places. By rule 2 its gradient is a
+# sum of three terms, and by rule 1 each term is what arrives there times the other factor:
 #
-# $$\mathrm{d}b_1 = a_{11}\,\mathrm{d}c_{11} + a_{12}\,\mathrm{d}c_{12} + a_{13}\,\mathrm{d}c_{13} .$$
+# $$\mathrm{d}b_1
+# = a_{11}\,\mathrm{d}m_{11} + a_{12}\,\mathrm{d}m_{12} + a_{13}\,\mathrm{d}m_{13} .$$
 #
 # So there are two steps in that one line of code: copy, then multiply. Backwards: first the
 # multiplication, giving one gradient per copy (the $g_{ij}$ in the drawing), then the copies.
@@ -708,9 +731,9 @@ figures.broadcast_and_sum()
 # %% [markdown]
 # *A copy forward is a sum backward.*
 #
-# **On paper: a matrix becomes a column.** The sum of a row, $s_1 = a_{11} + a_{12} + a_{13}$, has slope 1
-# in each of its terms. So what arrives at $s_1$ goes to all three, unchanged. A sum is a router that
-# sends everybody the same letter:
+# **On paper: a matrix becomes a column.** The sum of a row, $s_1 = a_{11} + a_{12} + a_{13}$, has
+# slope 1 in each of its terms. So what arrives at $s_1$ goes to all three, unchanged. A sum is a
+# router that sends everybody the same letter:
 
 # %%
 figures.sum_is_a_router()
@@ -718,8 +741,8 @@ figures.sum_is_a_router()
 # %% [markdown]
 # *A sum forward is a copy backward.*
 #
-# Try it with numbers. `backward(gradient=...)` lets us choose what arrives. Work out both results on
-# paper before you run the cell.
+# Try it with numbers. `backward(gradient=...)` lets us choose what arrives. Work out both results
+# on paper before you run the cell.
 
 # %%
 matrix = torch.tensor([[1.0, 2.0, 3.0], [4.0, 5.0, 6.0], [7.0, 8.0, 9.0]], requires_grad=True)
@@ -765,9 +788,9 @@ check("dprobs", "dcounts_sum_inv", "dcounts_sum", "dcounts")
 
 # %% [markdown]
 # **Worth noticing: the boost.** At the right character, the gradient of the probability $p$ is
-# $-\tfrac{1}{n\,p}$. If the network gave the right answer a probability of one half, that is a mere
-# $2/n$; at one in a thousand it is $1000/n$. The logarithm turns the volume up exactly for those examples
-# on which the network is most wrong.
+# $-\tfrac{1}{n\,p}$. If the network gave the right answer a probability of one half, that is a
+# mere $2/n$; at one in a thousand it is $1000/n$. The logarithm turns the volume up exactly for
+# those examples on which the network is most wrong.
 
 # %% tags=["data-dependent"]
 p_right = probs.detach()[range(n), Yb]
@@ -787,16 +810,16 @@ print("no gradient of a logit exceeds 1/n:", bool((logits.grad.abs() <= 1 / n).a
 # %% [markdown]
 # *All 32 examples lie on the falling line.*
 #
-# Look at the second printed line: one step further down, at the logits, the boost is gone. Every number there
-# is at most $1/n$. The softmax multiplies by the same $p$ by which the logarithm divides, and a
-# gradient that could be as large as it likes becomes one that is beautifully tame. Notebook 02 shows
-# this in one formula.
+# Look at the second printed line: one step further down, at the logits, the boost is gone. Every
+# number there is at most $1/n$. The softmax multiplies by the same $p$ by which the logarithm
+# divides, and a gradient that could be as large as it likes becomes one that is beautifully tame.
+# Notebook 02 shows this in one formula.
 #
 # **The duality.** Put the last two drawings side by side. Each is the other one read backwards.
-# Whenever you find a `sum` in a forward line, expect a broadcast in the backward line, and whenever
-# something broadcasts forward, expect a `sum`. So the axis with the 1 in its shape is the one to sum
-# over, and `keepdim=True` keeps that 1 in place. Without it the result has the shape (32,), and (32,)
-# together with (32, 1) broadcasts to (32, 32): no error, only nonsense.
+# Whenever you find a `sum` in a forward line, expect a broadcast in the backward line, and
+# whenever something broadcasts forward, expect a `sum`. So the axis with the 1 in its shape is
+# the one to sum over, and `keepdim=True` keeps that 1 in place. Without it the result has the
+# shape (32,), and (32,) together with (32, 1) broadcasts to (32, 32): no error, only nonsense.
 #
 # ## 5.3 The maximum
 #
@@ -808,8 +831,8 @@ print("no gradient of a logit exceeds 1/n:", bool((logits.grad.abs() <= 1 / n).a
 #
 # `logits`, `norm_logits`, `counts` are (32, 27); `logit_maxes` is a column, (32, 1).
 #
-# What is the maximum for? In float32 the exponential of anything above 88 is infinite, and infinity divided by infinity is
-# not a number. After the subtraction the largest exponent is 0.
+# What is the maximum for? In float32 the exponential of anything above 88 is infinite, and
+# infinity divided by infinity is not a number. After the subtraction the largest exponent is 0.
 
 # %%
 tall = torch.tensor([98.0, 99.0, 100.0])
@@ -818,9 +841,9 @@ safe = tall - tall.max()
 print("minus the maximum:", safe.exp() / safe.exp().sum())
 
 # %% [markdown]
-# **On paper: the maximum is a router too**, but one that sends a letter to a single address. Raise the
-# largest number of a row by a little, and the maximum rises by as much: slope 1. Raise any other, and
-# nothing happens: slope 0.
+# **On paper: the maximum is a router too**, but one that sends a letter to a single address.
+# Raise the largest number of a row by a little, and the maximum rises by as much: slope 1. Raise
+# any other, and nothing happens: slope 0.
 
 # %%
 figures.max_is_a_router()
@@ -866,11 +889,13 @@ check("dnorm_logits", "dlogit_maxes", "dlogits")
 figures.softmax_ignores_a_shift()
 
 # %% [markdown]
-# *Subtracting the maximum lowers all bars by the same amount; the probabilities stay as they are.*
+# *Subtracting the maximum lowers all bars by the same amount; the probabilities stay as they
+# are.*
 #
-# The probabilities do not notice the shift, so the loss does not, so its slope with respect to the shift
-# is exactly zero. What you see is rounding. One can tell rounding from a small gradient: compute with more digits, and
-# rounding shrinks with the precision, while a real gradient stays where it is.
+# The probabilities do not notice the shift, so the loss does not, so its slope with respect to
+# the shift is exactly zero. What you see is rounding. One can tell rounding from a small
+# gradient: compute with more digits, and rounding shrinks with the precision, while a real
+# gradient stays where it is.
 
 # %%
 for dtype, noise in ((torch.float32, 1e-7), (torch.float64, 1e-15)):
@@ -879,10 +904,10 @@ for dtype, noise in ((torch.float32, 1e-7), (torch.float64, 1e-15)):
     print(f"{dtype}: the shift's gradient is below {noise}: {shift.grad.abs().max() < noise}")
 
 # %% [markdown]
-# This is also why the branch through the maximum cannot be judged by its value: add it, leave it out,
-# send it to the wrong place, and `cmp` sees no difference. The check judges that line with a random gradient
-# in place of the one that arrives, so the mechanics count as well. If you left the branch out because
-# you know that it is zero, that is right too.
+# This is also why the branch through the maximum cannot be judged by its value: add it, leave it
+# out, send it to the wrong place, and `cmp` sees no difference. The check judges that line with a
+# random gradient in place of the one that arrives, so the mechanics count as well. If you left
+# the branch out because you know that it is zero, that is right too.
 
 # %%
 board()
@@ -896,16 +921,18 @@ board()
 #
 # (32, 64) times (64, 27) plus (27,) gives (32, 27).
 #
-# **On paper.** There is a rule for the gradient of a matrix product, and nobody remembers it. So write out
-# the smallest case, $D = A\,B + c$ with 2 by 2 matrices and a row $c$:
+# **On paper.** There is a rule for the gradient of a matrix product, and nobody remembers it. So
+# write out the smallest case, $D = A\,B + c$ with 2 by 2 matrices and a row $c$:
 #
 # $$\begin{aligned}
-# d_{11} &= a_{11} b_{11} + a_{12} b_{21} + c_1 & \qquad d_{12} &= a_{11} b_{12} + a_{12} b_{22} + c_2 \\
-# d_{21} &= a_{21} b_{11} + a_{22} b_{21} + c_1 & \qquad d_{22} &= a_{21} b_{12} + a_{22} b_{22} + c_2
+# d_{11} &= a_{11} b_{11} + a_{12} b_{21} + c_1
+# & \qquad d_{12} &= a_{11} b_{12} + a_{12} b_{22} + c_2 \\
+# d_{21} &= a_{21} b_{11} + a_{22} b_{21} + c_1
+# & \qquad d_{22} &= a_{21} b_{12} + a_{22} b_{22} + c_2
 # \end{aligned}$$
 #
-# Now find $a_{11}$. It appears in $d_{11}$, multiplied by $b_{11}$, and in $d_{12}$, multiplied by
-# $b_{12}$. The same search for the other three gives
+# Now find $a_{11}$. It appears in $d_{11}$, multiplied by $b_{11}$, and in $d_{12}$, multiplied
+# by $b_{12}$. The same search for the other three gives
 #
 # $$\begin{aligned}
 # \mathrm{d}a_{11} &= \mathrm{d}d_{11}\,b_{11} + \mathrm{d}d_{12}\,b_{12} &
@@ -914,12 +941,13 @@ board()
 # \qquad \mathrm{d}a_{22} &= \mathrm{d}d_{21}\,b_{21} + \mathrm{d}d_{22}\,b_{22}
 # \end{aligned}$$
 #
-# Each is a row of one matrix times a row of another: a matrix product again, with something turned
-# over. Do the same for $\mathrm{d}b_{11}$ (it appears in $d_{11}$ and in $d_{21}$) and for
-# $\mathrm{d}c_1$, and write each result as a product of two of the matrices $A$, $B$ and $\mathrm{d}D$.
+# Each is a row of one matrix times a row of another: a matrix product again, with something
+# turned over. Do the same for $\mathrm{d}b_{11}$ (it appears in $d_{11}$ and in $d_{21}$) and for
+# $\mathrm{d}c_1$, and write each result as a product of two of the matrices $A$, $B$ and
+# $\mathrm{d}D$.
 #
-# If you would rather not: the shapes alone decide. Here are the blocks. Each may be turned over, they
-# may stand in either order, and their touching sides must be equally long.
+# If you would rather not: the shapes alone decide. Here are the blocks. Each may be turned over,
+# they may stand in either order, and their touching sides must be equally long.
 
 # %%
 figures.which_product()
@@ -948,14 +976,15 @@ db2 = dlogits.sum(0)
 check("dh", "dW2", "db2")
 
 # %% [markdown]
-# **Worth noticing.** You need not remember the rule, ever: rule 3 (the gradient has the shape of its
-# tensor) leaves one way to fit the blocks together. There is one trap. If two sides happen to be equally
-# long, more than one product fits, and then only the written-out toy can decide. It is a good habit to
-# choose sizes that all differ, at least in tests. The hidden networks of the check do so.
+# **Worth noticing.** You need not remember the rule, ever: rule 3 (the gradient has the shape of
+# its tensor) leaves one way to fit the blocks together. There is one trap. If two sides happen to
+# be equally long, more than one product fits, and then only the written-out toy can decide. It is
+# a good habit to choose sizes that all differ, at least in tests. The hidden networks of the
+# check do so.
 #
-# Where is the sum over the 32 examples in the gradient of `W2`? All of them used the same weights, so their
-# contributions must be added up. They are: inside the matrix product, whose inner side is the 32. For
-# `b2` the sum is there in plain sight.
+# Where is the sum over the 32 examples in the gradient of `W2`? All of them used the same
+# weights, so their contributions must be added up. They are: inside the matrix product, whose
+# inner side is the 32. For `b2` the sum is there in plain sight.
 #
 # ## 5.5 tanh
 #
@@ -968,8 +997,8 @@ check("dh", "dW2", "db2")
 #
 # $$\tanh' x = \frac{(e^x + e^{-x})^2 - (e^x - e^{-x})^2}{(e^x + e^{-x})^2} = 1 - \tanh^2 x .$$
 #
-# **On paper.** A unit whose output is 0.8 has the slope $1 - 0.64 = 0.36$. You did not need to know its
-# input. That is convenient, because the output has already been computed.
+# **On paper.** A unit whose output is 0.8 has the slope $1 - 0.64 = 0.36$. You did not need to
+# know its input. That is convenient, because the output has already been computed.
 #
 # **Your turn**: `dhpreact` (32, 64).
 #
@@ -986,10 +1015,10 @@ dhpreact = (1 - h**2) * dh
 check("dhpreact")
 
 # %% [markdown]
-# **Worth noticing: exact is out of reach from here on**, and that is nobody's fault. PyTorch's own
-# code for this line multiplies and adds in a single instruction with a single rounding; yours rounds
-# twice. The difference is about $10^{-9}$, and every gradient below inherits it. Depending on your
-# computer you may see `exact: False` from now on, beside `approximate: True`.
+# **Worth noticing: exact is out of reach from here on**, and that is nobody's fault. PyTorch's
+# own code for this line multiplies and adds in a single instruction with a single rounding; yours
+# rounds twice. The difference is about $10^{-9}$, and every gradient below inherits it. Depending
+# on your computer you may see `exact: False` from now on, beside `approximate: True`.
 #
 # The slope works as a gate. Here it is for each unit and each example of the batch:
 
@@ -1007,11 +1036,11 @@ print("some are more than 90 % shut:", bool((gate < 0.1).any()))
 print("a unit is shut for every example:", bool((gate < 0.1).all(0).any()))
 
 # %% [markdown]
-# *Bright: the gradient passes. Dark: the unit is saturated for this example, which can teach it little.
-# No column is dark from top to bottom.*
+# *Bright: the gradient passes. Dark: the unit is saturated for this example, which can teach it
+# little. No column is dark from top to bottom.*
 #
-# The picture is this healthy because the layer before, batch normalisation, keeps the inputs of tanh
-# near zero. That layer comes next, and it is the heart of this notebook.
+# The picture is this healthy because the layer before, batch normalisation, keeps the inputs of
+# tanh near zero. That layer comes next, and it is the heart of this notebook.
 #
 # ## 5.6 Batch normalisation
 #
@@ -1025,17 +1054,17 @@ print("a unit is shut for every example:", bool((gate < 0.1).all(0).any()))
 # hpreact = bngain * bnraw + bnbias
 # ```
 #
-# Seven lines, but no step in them is new to you: copies along axis 0, sums along axis 0, products, a
-# square, a power. What is new is that the examples of a batch meet here. Each column (each unit) is
-# treated on its own, but within a column all 32 numbers share a mean and a variance. What happens to
-# one example now depends on the other 31.
+# Seven lines, but no step in them is new to you: copies along axis 0, sums along axis 0,
+# products, a square, a power. What is new is that the examples of a batch meet here. Each column
+# (each unit) is treated on its own, but within a column all 32 numbers share a mean and a
+# variance. What happens to one example now depends on the other 31.
 
 # %%
 figures.batchnorm_graph()
 
 # %% [markdown]
-# *Read the arrows downwards for the forward pass, upwards for the backward pass. H stands for n_hidden.
-# The two orange tensors are read by two lines each.*
+# *Read the arrows downwards for the forward pass, upwards for the backward pass. H stands for
+# n_hidden. The two orange tensors are read by two lines each.*
 #
 # We go up in three stages.
 #
@@ -1045,8 +1074,9 @@ figures.batchnorm_graph()
 # hpreact = bngain * bnraw + bnbias
 # ```
 #
-# `bngain` and `bnbias` are rows, (1, 64), and are copied to all 32 examples. **On paper** this is the
-# column-meets-matrix picture of section 5.2, turned by a quarter: the copies now lie below each other.
+# `bngain` and `bnbias` are rows, (1, 64), and are copied to all 32 examples. **On paper** this is
+# the column-meets-matrix picture of section 5.2, turned by a quarter: the copies now lie below
+# each other.
 #
 # **Your turn**: `dbngain` (1, 64), `dbnbias` (1, 64), `dbnraw` (32, 64).
 #
@@ -1077,14 +1107,15 @@ check("dbngain", "dbnbias", "dbnraw")
 # bnraw = bndiff * bnvar_inv
 # ```
 #
-# **On paper.** A column of three numbers, divided by $n - 1 = 2$: with $q = \tfrac12 (a_1 + a_2 + a_3)$,
-# each term has the slope $\tfrac12$, so each receives $\tfrac12\,\mathrm{d}q$. And a power: for
-# $r = q^{-1/2}$ the slope is $-\tfrac12\,q^{-3/2}$. At $q = 4$ that is
-# $-\tfrac12 \cdot \tfrac18 = -\tfrac1{16}$. (Test it as in part 2: $4.1^{-1/2} = 0.49386$ and
-# $3.9^{-1/2} = 0.50637$, and their difference divided by 0.2 is $-0.0625$.)
+# **On paper.** A column of three numbers, divided by $n - 1 = 2$: with
+# $q = \tfrac12 (a_1 + a_2 + a_3)$, each term has the slope $\tfrac12$, so each receives
+# $\tfrac12\,\mathrm{d}q$. And a power: for $r = q^{-1/2}$ the slope is $-\tfrac12\,q^{-3/2}$. At
+# $q = 4$ that is $-\tfrac12 \cdot \tfrac18 = -\tfrac1{16}$. (Test it as in part 2:
+# $4.1^{-1/2} = 0.49386$ and $3.9^{-1/2} = 0.50637$, and their difference divided by 0.2 is
+# $-0.0625$.)
 #
-# The `1e-5` keeps the power finite for a unit that gives the same number for every example. It is a part
-# of the base, forward and backward.
+# The `1e-5` keeps the power finite for a unit that gives the same number for every example. It is
+# a part of the base, forward and backward.
 #
 # **Your turn**: `dbnvar_inv` (1, 64), `dbnvar` (1, 64), `dbndiff2` (32, 64).
 #
@@ -1108,10 +1139,10 @@ check("dbnvar_inv", "dbnvar", "dbndiff2")
 
 # %% [markdown]
 # **Worth noticing: why n − 1?** The variance is measured from the batch's *own* mean, which lies
-# closer to the batch's numbers than the true mean does. So the sum of squares comes out a little too
-# small. Dividing by $n-1$ instead of $n$ makes up for that on average; it is called **Bessel's
-# correction**. With standard normal numbers, whose true variance is 1, the average over many batches
-# looks like this:
+# closer to the batch's numbers than the true mean does. So the sum of squares comes out a little
+# too small. Dividing by $n-1$ instead of $n$ makes up for that on average; it is called
+# **Bessel's correction**. With standard normal numbers, whose true variance is 1, the average
+# over many batches looks like this:
 
 # %%
 generator = torch.Generator().manual_seed(5)
@@ -1129,14 +1160,14 @@ axes.legend(loc="lower right")
 plt.show()
 
 # %% [markdown]
-# *Divided by n, batches of two find half the variance and batches of 32 still miss 3 % of it; divided by
-# n − 1, the average is right for every size.*
+# *Divided by n, batches of two find half the variance and batches of 32 still miss 3 % of it;
+# divided by n − 1, the average is right for every size.*
 #
 # The paper that introduced batch normalisation uses both: $n$ while training, when each batch is
-# normalised with its own variance, and $n-1$ for the variance that is stored and used after training.
-# PyTorch's `BatchNorm1d` follows the paper, so training and testing do not compute quite the same function, and the smaller
-# the batch, the larger the gap. Our network divides by $n-1$ everywhere. Here is the proof that PyTorch's layer
-# does not:
+# normalised with its own variance, and $n-1$ for the variance that is stored and used after
+# training. PyTorch's `BatchNorm1d` follows the paper, so training and testing do not compute
+# quite the same function, and the smaller the batch, the larger the gap. Our network divides by
+# $n-1$ everywhere. Here is the proof that PyTorch's layer does not:
 
 # %%
 layer = torch.nn.BatchNorm1d(n_hidden, momentum=1.0)  # momentum 1: store the latest batch only
@@ -1159,10 +1190,10 @@ for correction, name in ((0, "n"), (1, "n - 1")):
 # bnraw = bndiff * bnvar_inv
 # ```
 #
-# **On paper.** Take a column of three numbers, $x = (1, 2, 6)$, with the mean $m = 3$ and the differences
-# $z = (-2, -1, 3)$. Raise $x_1$ by $\varepsilon$. Its own difference grows by $\varepsilon$. But the mean
-# has grown by $\varepsilon/3$ too, so that *all three* differences fall by $\varepsilon/3$. How each
-# $z_i$ depends on each $x_j$ is therefore
+# **On paper.** Take a column of three numbers, $x = (1, 2, 6)$, with the mean $m = 3$ and the
+# differences $z = (-2, -1, 3)$. Raise $x_1$ by $\varepsilon$. Its own difference grows by
+# $\varepsilon$. But the mean has grown by $\varepsilon/3$ too, so that *all three* differences
+# fall by $\varepsilon/3$. How each $z_i$ depends on each $x_j$ is therefore
 #
 # $$\frac{\partial z}{\partial x} =
 # \begin{pmatrix} 1 & 0 & 0 \\ 0 & 1 & 0 \\ 0 & 0 & 1 \end{pmatrix} - \frac13
@@ -1171,8 +1202,8 @@ for correction, name in ((0, "n"), (1, "n - 1")):
 # one part straight from each number to its own difference, one part from every number to every
 # difference, through the mean. Those are the two arrows that leave `hprebn` in the graph.
 #
-# **Your turn**: `dbndiff` (32, 64), `dbnmeani` (1, 64), `dhprebn` (32, 64). Both of the orange tensors
-# are among them, so count the readers.
+# **Your turn**: `dbndiff` (32, 64), `dbnmeani` (1, 64), `dhprebn` (32, 64). Both of the orange
+# tensors are among them, so count the readers.
 #
 # {{ hints: dbndiff }}
 #
@@ -1193,10 +1224,11 @@ dhprebn = dbndiff + dbnmeani / n  # two readers: the difference and the mean
 check("dbndiff", "dbnmeani", "dhprebn")
 
 # %% [markdown]
-# **Worth noticing.** Multiply the matrix on paper by a column of ones: the result is zero. Raising all
-# the numbers of a column by the same amount changes none of the differences. Read the same matrix from the
-# left, and it says that the gradients which leave batch normalisation add up to zero in each column.
-# The layer does not let a common shift through in either direction. Keep that in mind for a moment.
+# **Worth noticing.** Multiply the matrix on paper by a column of ones: the result is zero.
+# Raising all the numbers of a column by the same amount changes none of the differences. Read the
+# same matrix from the left, and it says that the gradients which leave batch normalisation add up
+# to zero in each column. The layer does not let a common shift through in either direction. Keep
+# that in mind for a moment.
 
 # %%
 column_sums = hprebn.grad.sum(0).abs().max() / hprebn.grad.abs().max()
@@ -1212,8 +1244,8 @@ board()
 #
 # (32, 30) times (30, 64) plus (64,) gives (32, 64).
 #
-# **On paper** there is nothing new to do; it is section 5.4 with other names. Do it from the shapes alone, without
-# looking back.
+# **On paper** there is nothing new to do; it is section 5.4 with other names. Do it from the
+# shapes alone, without looking back.
 #
 # **Your turn**: `dembcat` (32, 30), `dW1` (30, 64), `db1` (64,).
 #
@@ -1236,10 +1268,10 @@ db1 = dhprebn.sum(0)
 check("dembcat", "dW1", "db1")
 
 # %% [markdown]
-# **Worth noticing: the useless bias.** The gradient of `b1` is zero but for rounding, like that of
-# `logit_maxes`, and you have just seen why. The bias adds the same number to all examples of a column. Batch normalisation
-# subtracts the mean of the column, and with it the bias. Whatever `b1` is, the loss
-# never hears of it. Let us be extreme:
+# **Worth noticing: the useless bias.** The gradient of `b1` is zero but for rounding, like that
+# of `logit_maxes`, and you have just seen why. The bias adds the same number to all examples of a
+# column. Batch normalisation subtracts the mean of the column, and with it the bias. Whatever
+# `b1` is, the loss never hears of it. Let us be extreme:
 
 # %%
 far_off = atomic(Xb, Yb, *in_float64._replace(b1=in_float64.b1 + 1000))
@@ -1248,9 +1280,9 @@ print(f"1000 added to each b1, and the loss stays what it was: {torch.isclose(fa
 print(f"b1's gradient is noise beside W1's: {b1.grad.abs().max() < 1e-5 * W1.grad.abs().max()}")
 
 # %% [markdown]
-# A bias right before batch normalisation is 64 numbers that take up memory and learn nothing. `bnbias`,
-# which comes *after* the mean has been subtracted, does its work. In serious code you will find
-# `Linear(..., bias=False)` in front of a normalisation layer; now you know the reason.
+# A bias right before batch normalisation is 64 numbers that take up memory and learn nothing.
+# `bnbias`, which comes *after* the mean has been subtracted, does its work. In serious code you
+# will find `Linear(..., bias=False)` in front of a normalisation layer; now you know the reason.
 #
 # ## 5.8 The view
 #
@@ -1258,8 +1290,8 @@ print(f"b1's gradient is noise beside W1's: {b1.grad.abs().max() < 1e-5 * W1.gra
 # embcat = emb.view(n, -1)
 # ```
 #
-# (32, 3, 10) becomes (32, 30): the three rows of ten that belong to an example are laid side by side.
-# No number changes and none moves in memory; only the brackets do.
+# (32, 3, 10) becomes (32, 30): the three rows of ten that belong to an example are laid side by
+# side. No number changes and none moves in memory; only the brackets do.
 
 # %%
 figures.view_is_a_relabelling()
@@ -1267,8 +1299,8 @@ figures.view_is_a_relabelling()
 # %% [markdown]
 # *Two examples, three positions, two numbers each. Colours mark the position in the window.*
 #
-# What is the slope of a step that changes nothing? The backward step of a view is to put the brackets
-# back. `demb` is the first of the two gradients below.
+# What is the slope of a step that changes nothing? The backward step of a view is to put the
+# brackets back. `demb` is the first of the two gradients below.
 #
 # ## 5.9 The embedding
 #
@@ -1276,11 +1308,12 @@ figures.view_is_a_relabelling()
 # emb = C[Xb]
 # ```
 #
-# `C` is (27, 10), a row of ten numbers for each character. `Xb` holds whole numbers, (32, 3), the rows to
-# look up; it has no gradient, since there is nothing to nudge about "row 5". `emb` is (32, 3, 10).
+# `C` is (27, 10), a row of ten numbers for each character. `Xb` holds whole numbers, (32, 3), the
+# rows to look up; it has no gradient, since there is nothing to nudge about "row 5". `emb` is
+# (32, 3, 10).
 #
-# **On paper.** The name *ma* gives three windows. Looking up is copying: the row of the dot is copied to
-# six places, the row of *m* to two, the row of *a* to one. And you know what copies do.
+# **On paper.** The name *ma* gives three windows. Looking up is copying: the row of the dot is
+# copied to six places, the row of *m* to two, the row of *a* to one. And you know what copies do.
 
 # %%
 figures.lookups_and_repeats()
@@ -1289,8 +1322,8 @@ figures.lookups_and_repeats()
 # *Each place of the windows receives a gradient; each row of the table collects those of all its
 # copies.*
 #
-# One trap is so common that it deserves an experiment. Three visitors come to door 0, one comes to door
-# 2, and each adds 1 to the count of the door:
+# One trap is so common that it deserves an experiment. Three visitors come to door 0, one comes
+# to door 2, and each adds 1 to the count of the door:
 
 # %%
 doors = torch.tensor([0, 0, 0, 2])
@@ -1299,9 +1332,10 @@ visitors[doors] += 1
 print("with += on an index:", visitors.tolist())
 
 # %% [markdown]
-# Door 0 should have counted 3. But `visitors[doors] += 1` reads all four counts first (0, 0, 0, 0),
-# adds 1 to each, and then writes four ones, three of them onto the same place. Repeated rows
-# are overwritten, not added up. Either let a loop visit one place after the other, or use a function that is made for it.
+# Door 0 should have counted 3. But `visitors[doors] += 1` reads all four counts first (0, 0, 0,
+# 0), adds 1 to each, and then writes four ones, three of them onto the same place. Repeated rows
+# are overwritten, not added up. Either let a loop visit one place after the other, or use a
+# function that is made for it.
 #
 # **Your turn**: `demb` (32, 3, 10) and, last of all, `dC` (27, 10).
 #
@@ -1325,17 +1359,18 @@ for example in range(n):
 check("demb", "dC")
 
 # %% [markdown]
-# **Worth noticing.** A row of `C` is trained as often as its character turns up. The dot is in nearly every window; a
-# character that is in none of the batch's windows has a gradient of exactly zero and does
-# not move in this step. (Large language models, with tens of thousands of rows, have *sparse* updates for this
-# reason.) By the way, a lookup is a matrix product in disguise: a one-hot matrix times `C`. So even the last step
-# follows the rule of section 5.4, with a left factor that is nearly all zeros.
+# **Worth noticing.** A row of `C` is trained as often as its character turns up. The dot comes
+# first by far; a character that is in none of the batch's windows has a gradient of
+# exactly zero and does not move in this step. (Large language models, with tens of thousands of
+# rows, have *sparse* updates for this reason.) By the way, a lookup is a matrix product in
+# disguise: a one-hot matrix times `C`. So even the last step follows the rule of section 5.4,
+# with a left factor that is nearly all zeros.
 
 # %% tags=["data-dependent"]
 lookups = torch.bincount(Xb.flatten(), minlength=vocab_size)
 lengths = C.grad.norm(dim=1)
 
-fig, (above, below) = plt.subplots(2, 1, sharex=True, figsize=(6.8, 4.0))
+fig, (above, below) = plt.subplots(2, 1, sharex=True, figsize=(6.8, 4.0), layout="constrained")
 characters = [itos[i] for i in range(vocab_size)]
 above.bar(characters, lookups)
 above.set(title="how often each row of C is looked up")
@@ -1356,16 +1391,7 @@ print("rows without a lookup have no gradient:", not C.grad[lookups == 0].any())
 board()
 
 # %%
-check(
-    *("dlogprobs", "dprobs", "dcounts_sum_inv", "dcounts_sum", "dcounts"),
-    *("dnorm_logits", "dlogit_maxes", "dlogits"),
-    *("dh", "dW2", "db2"),
-    *("dhpreact",),
-    *("dbngain", "dbnbias", "dbnraw", "dbnvar_inv", "dbnvar", "dbndiff2"),
-    *("dbndiff", "dbnmeani", "dhprebn"),
-    *("dembcat", "dW1", "db1"),
-    *("demb", "dC"),
-)
+check()
 
 # %% [markdown]
 # Twenty-six gradients, and only a handful of different moves:
@@ -1381,15 +1407,16 @@ check(
 # | a change of shape | the change undone |
 # | read by several lines | the readers' gradients, added up |
 #
-# **You can now** take a forward line that you have never seen, find its readers, write its backward step,
-# and check it by its shape, against autograd, or against nothing but a central difference. You know
-# two gradients that are zero by design and why their values cannot prove your formula right. And you
-# have seen where a gradient is boosted, gated, routed and lost.
+# **You can now** take a forward line that you have never seen, find its readers, write its
+# backward step, and check it by its shape, against autograd, or against nothing but a central
+# difference. You know two gradients that are zero by design and why their values cannot prove
+# your formula right. And you have seen where a gradient is boosted, gated, routed and lost.
 #
-# **Where next.** You have walked in small steps, and at the logits something curious happened: a huge
-# gradient became a tame one. Notebook **02** takes the eight lines of the cross-entropy in a single stride,
-# and the result fits on a third of a line. **03** does the same for batch normalisation. In **04** your
-# backward pass trains the network, without a single `loss.backward()`, until it invents names of its own.
+# **Where next.** You have walked in small steps, and at the logits something curious happened: a
+# huge gradient became a tame one. Notebook **02** takes the eight lines of the cross-entropy in a
+# single stride, and the result fits on a third of a line. **03** does the same for batch
+# normalisation. In **04** your backward pass trains the network, without a single
+# `loss.backward()`, until it invents names of its own.
 #
-# In a terminal, `grader check 01_atomic_backprop.ipynb` says the same as the cells above, for the whole
-# notebook at once.
+# In a terminal, `grader check 01_atomic_backprop.ipynb` says the same as the cells above, for the
+# whole notebook at once.

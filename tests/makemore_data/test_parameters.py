@@ -55,6 +55,8 @@ def test_batch_normalisation_is_drawn_around_one_and_zero_apart_from_all_else() 
     first, second = init_parameters(), init_parameters(lecture_generator())
     assert torch.equal(first.bngain, second.bngain)
     assert torch.equal(first.bnbias, second.bnbias)
+    drawn = (first.bngain.flatten() - 1) / 0.1
+    assert not torch.allclose(drawn, first.C.flatten()[:64], atol=1e-3)
     other = init_parameters(torch.Generator().manual_seed(1))
     assert not torch.equal(first.bngain, other.bngain)
     many = init_parameters(n_hidden=20_000)

@@ -26,7 +26,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 @pytest.fixture
 def golden(request: pytest.FixtureRequest) -> Callable[[str, str], None]:
-    """Compare a text with a golden file; `pytest tests/grader/reports --update-golden` writes it."""
+    """Compare with a golden file; `pytest tests/grader/reports --update-golden` writes them."""
 
     def compare(name: str, text: str) -> None:
         path = GOLDEN / name
@@ -149,15 +149,15 @@ def mixed() -> Graded:
             line=40,
             expected_shape=(32, 64),
         ),
-        verdict(
-            "demb", Outcome.ERROR, math.inf, "demb holds inf.", expected_shape=(32, 3, 10)
-        ),
+        verdict("demb", Outcome.ERROR, math.inf, "demb holds inf.", expected_shape=(32, 3, 10)),
     )
     flags = (
         Flag("autograd", "`logits.grad` asks autograd.", Place("ex1-softmax", 8)),
         Flag("duplicate-answer", "The answer cell <ex1-tanh> is there twice.", None),
     )
-    return Graded(Path("week 1/<b>ada\x1b[31m.ipynb"), Report("01_atomic_backprop", verdicts, flags), CELLS)
+    return Graded(
+        Path("week 1/<b>ada\x1b[31m.ipynb"), Report("01_atomic_backprop", verdicts, flags), CELLS
+    )
 
 
 @pytest.fixture

@@ -94,7 +94,7 @@ def test_pictures_of_one_page_have_ids_of_their_own(mixed: Graded, solved: Grade
     text = html.render([mixed, solved], draw=lambda report: PICTURE)
     assert 'id="n1-a"' in text
     assert 'href="#n2-a"' in text
-    assert 'url(#n2-a)' in text
+    assert "url(#n2-a)" in text
     assert len(re.findall('id="n.-a"', text)) == 2
 
 

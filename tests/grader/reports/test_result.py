@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import pytest
 
+from grader.answer import AnswerCell
 from grader.reports.result import Graded
 from grader.verdict import Place
 
@@ -20,3 +21,10 @@ from grader.verdict import Place
 )
 def test_the_students_line(mixed: Graded, place: Place | None, line: str) -> None:
     assert mixed.line_at(place) == line
+
+
+def test_nobody_wants_to_read_a_megabyte(mixed: Graded) -> None:
+    long = Graded(mixed.path, mixed.report, [AnswerCell("ex1-x", f"dh = {'1 + ' * 250_000}1")])
+    line = long.line_at(Place("ex1-x", 1))
+    assert len(line) == 300
+    assert line.endswith("…")

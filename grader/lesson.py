@@ -1,0 +1,193 @@
+"""The lesson: what a notebook's own cells call to check, draw and look at gradients."""
+
+from __future__ import annotations
+
+import atexit
+import io
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import cache
+from typing import TYPE_CHECKING, Any
+
+from IPython import get_ipython
+from IPython.display import display
+from torch import Tensor
+
+from grader.answer import AnswerCell
+from grader.compare import Comparison, compare
+from grader.exercises import NOTEBOOKS, Exercise
+from grader.grading import grade_exercise, prepare
+from grader.history import executed_sources, latest_answers
+from grader.runner import Runner
+from grader.verdict import Outcome, Verdict
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+DOTS_PER_INCH = 110
+"""Resolution of pictures in a notebook."""
+
+
+class NotInTheLesson(Exception):
+    """The notebook is not where this call makes sense yet; the message is for the student."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Lesson:
+    """The running notebook: its names, the answer cells run so far, the exercise they answer."""
+
+    namespace: Mapping[str, Any]
+    cells: tuple[AnswerCell, ...]
+    exercise: Exercise
+
+    def verdicts(self) -> dict[str, Verdict]:
+        """The verdict on every gradient of the exercise."""
+        verdicts, _ = grade_exercise(self.exercise, self.cells, _runner())
+        return {verdict.name: verdict for verdict in verdicts}
+
+    def references(self) -> dict[str, Tensor]:
+        """Autograd's gradients, by tensor, at the notebook's own batch and parameters."""
+        program = prepare(self.exercise).references.program
+        missing = [name for name in program.inputs if name not in self.namespace]
+        if missing:
+            names = ", ".join(missing)
+            raise NotInTheLesson(
+                f"{names} is not defined: run the cells from the top down to the forward pass."
+            )
+        return program.gradients({name: self.namespace[name] for name in program.inputs})
+
+
+def check(*gradients: str) -> None:
+    """Say of each gradient whether it is right; with no names, of all of the exercise.
+
+    Prints the lecture's line for the values in the notebook, with the verdict at its end: that
+    comes from running your answer cells again on batches of other sizes, and each line on its own.
+
+    Args:
+        gradients: names such as "dlogits".
+    """
+    try:
+        lesson = _open_lesson()
+        names = _known(gradients, lesson.exercise)
+        verdicts, references = lesson.verdicts(), lesson.references()
+    except NotInTheLesson as trouble:
+        print(trouble)
+        return
+    for name in names:
+        comparison = _compare_live(name, lesson.namespace, references[name[1:]])
+        print(_describe(verdicts[name], comparison))
+
+
+def board() -> None:
+    """Draw the network with each gradient in the colour of its verdict so far."""
+    from grader.board import draw_board
+
+    try:
+        lesson = _open_lesson()
+    except NotInTheLesson as trouble:
+        print(trouble)
+        return
+    outcomes = {name: verdict.outcome for name, verdict in lesson.verdicts().items()}
+    program = prepare(lesson.exercise).references.program
+    passed = sum(outcome is Outcome.PASS for outcome in outcomes.values())
+    picture = draw_board(program, outcomes, lesson.exercise.gradients)
+    _show(picture, f"{passed} of {len(outcomes)} gradients pass")
+
+
+def heat_map(gradient: str) -> None:
+    """Draw where a gradient of yours differs from autograd's, entry by entry.
+
+    Args:
+        gradient: a name such as "dlogits".
+    """
+    from grader.error_map import draw_error
+
+    try:
+        lesson = _open_lesson()
+        (name,) = _known([gradient], lesson.exercise)
+        reference = lesson.references()[name[1:]]
+    except NotInTheLesson as trouble:
+        print(trouble)
+        return
+    value = lesson.namespace.get(name)
+    if not isinstance(value, Tensor):
+        print(f"{name} is still to do: there is nothing to draw.")
+        return
+    _show(draw_error(name, value, reference), f"the error of {name}")
+
+
+@cache
+def _runner() -> Runner:
+    """One warm worker for the whole session."""
+    runner = Runner()
+    atexit.register(runner.close)
+    return runner
+
+
+def _open_lesson() -> _Lesson:
+    shell = get_ipython()
+    if shell is None:
+        raise NotInTheLesson(
+            "check(), board() and heat_map() read the answer cells of a running notebook;"
+            " for a notebook's file there is the command `grader check`."
+        )
+    cells = latest_answers(executed_sources(shell))
+    exercises = [exercise for group in NOTEBOOKS.values() for exercise in group]
+    for exercise in exercises:
+        own = tuple(cell for cell in cells if cell.grade_id.startswith(f"{exercise.prefix}-"))
+        if own:
+            return _Lesson(shell.user_ns, own, exercise)
+    return _Lesson(shell.user_ns, (), exercises[0])
+
+
+def _known(names: Sequence[str], exercise: Exercise) -> Sequence[str]:
+    """The names, with a `d` put before those of tensors; all of the exercise if there are none."""
+    if not names:
+        return exercise.gradients
+    with_d = [name if name in exercise.gradients else f"d{name}" for name in names]
+    unknown = [name for name, d in zip(names, with_d, strict=True) if d not in exercise.gradients]
+    if unknown:
+        raise NotInTheLesson(
+            f"{', '.join(unknown)} is no gradient of this exercise; it asks for"
+            f" {', '.join(exercise.gradients)}."
+        )
+    return with_d
+
+
+def _compare_live(name: str, namespace: Mapping[str, Any], reference: Tensor) -> Comparison:
+    """The notebook's own value beside autograd's."""
+    comparison = compare(name[1:], namespace.get(name), reference)
+    return replace(comparison, name=name)
+
+
+def _describe(verdict: Verdict, comparison: Comparison) -> str:
+    """The lecture's line with the verdict at its end; below, what is to be said."""
+    outcome = verdict.outcome
+    if outcome is Outcome.TODO:
+        if comparison.exact is None:
+            return comparison.line
+        return f"{comparison.line} | to do\n  {_not_in_an_answer_cell(verdict.name)}"
+    line = comparison.line
+    if comparison.exact is None:
+        # Without a value the line would repeat what the note says.
+        line = f"{comparison.name:15s}"
+    lines = [f"{line} | {outcome.value}"]
+    note = verdict.note or comparison.problem
+    if note and verdict.place is not None and outcome is not Outcome.PASS:
+        note = f"{verdict.place.cell}, line {verdict.place.line}: {note}"
+    return "\n  ".join([*lines, note] if note else lines)
+
+
+def _not_in_an_answer_cell(name: str) -> str:
+    return (
+        f"{name} has a value, but no answer cell you ran assigns it: only cells that begin with"
+        " `# answer:` are checked."
+    )
+
+
+def _show(picture: Figure, text: str) -> None:
+    """Display a picture, with a text for where there are none."""
+    with io.BytesIO() as memory:
+        picture.savefig(memory, format="png", dpi=DOTS_PER_INCH)
+        png = memory.getvalue()
+    display({"image/png": png, "text/plain": text}, raw=True)  # type: ignore[no-untyped-call]

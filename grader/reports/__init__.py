@@ -1,0 +1,1 @@
+"""Renderers: what became of the files goes in, text comes out."""

@@ -1,0 +1,67 @@
+"""Reading answer cells as one program."""
+
+import pytest
+
+from grader.answer import AnswerCell, hide_magics, parse_answer
+
+
+def test_statements_know_their_cell_and_line() -> None:
+    answer = parse_answer(
+        [
+            AnswerCell("ex1-loss", "# answer: ex1-loss\na = 1\nfor i in x:\n    b = 2"),
+            AnswerCell("ex1-max", "c = 3; d = 4"),
+        ]
+    )
+    assert [(place.cell, place.line) for place in answer.places] == [
+        ("ex1-loss", 2),
+        ("ex1-loss", 3),
+        ("ex1-loss", 4),
+        ("ex1-max", 1),
+        ("ex1-max", 1),
+    ]
+    assert len(answer.top) == 4
+
+
+def test_blanks_are_not_live() -> None:
+    answer = parse_answer([AnswerCell("ex1-loss", "dh = ...  # your turn\ndC = 1\ndb = None")])
+    assert answer.live == {1, 2}
+
+
+@pytest.mark.parametrize(
+    ("source", "sentence", "line"),
+    [
+        ("x = 1\ny = (2", "Python cannot read this cell: '(' was never closed, line 2.", 2),
+        ("x = 1\n  y = 2", "Python cannot read this cell: unexpected indent, line 2.", 2),
+        ("return 1", "Python cannot read this cell: 'return' outside function, line 1.", 1),
+        ("x = 1\0", "Python cannot read this cell: source code string cannot contain null", 1),
+        ("x = " + "(" * 500 + ")" * 500, "Python cannot read this cell: ", 1),
+        ("x = " + "-" * 100_000 + "1", "Python cannot read this cell: ", 1),
+        ("dX = \ud800", "Python cannot read this cell: ", 1),
+    ],
+    ids=["bracket", "indent", "return", "null", "nested", "deep", "surrogate"],
+)
+def test_a_cell_that_is_not_python_is_set_aside(source: str, sentence: str, line: int) -> None:
+    answer = parse_answer([AnswerCell("ex1-loss", source), AnswerCell("ex1-max", "dh = 1")])
+    (broken,) = answer.broken
+    assert broken.reason.message.startswith(sentence)
+    assert broken.reason.place is not None and broken.reason.place.line == line
+    assert [place.cell for place in answer.places] == ["ex1-max"]
+
+
+@pytest.mark.parametrize(
+    ("source", "hidden"),
+    [
+        ("%matplotlib inline\nx = 1", "pass\nx = 1"),
+        ("if x:\n    !ls\ny = 1", "if x:\n    pass\ny = 1"),
+        ("%%time\nx = 1", "pass\nx = 1"),
+        ("x = (7\n% 3)", "x = (7\n% 3)"),
+    ],
+)
+def test_magics_are_passed_over_and_lines_keep_their_numbers(source: str, hidden: str) -> None:
+    assert hide_magics(source) == hidden
+
+
+def test_an_answer_that_warns_is_read_without_a_word() -> None:
+    """A student's invalid escape sequence is not ours to complain about."""
+    answer = parse_answer([AnswerCell("ex1-loss", 'x = "\\d"; y = 1 is 1')])
+    assert not answer.broken and len(answer.statements) == 2

@@ -1,0 +1,431 @@
+from __future__ import annotations
+
+import json
+import os
+import re
+import signal
+import subprocess
+import sys
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Any
+from xml.etree import ElementTree as ET
+
+import pytest
+
+import grader.grading
+import grader.runner
+from grader import cli
+from grader.answer import AnswerCell
+from grader.compare import Comparison
+from grader.exercises import NOTEBOOKS
+from grader.runner import Limits
+from grader.verdict import Check, Outcome, Report, Verdict
+
+GRADIENTS = NOTEBOOKS["01_atomic_backprop"][0].gradients
+
+
+def write_notebook(path: Path, *sources: str) -> Path:
+    cells = [
+        {
+            "cell_type": "code",
+            "metadata": {"nbgrader": {"grade_id": f"ex1-{number}", "solution": True}},
+            "source": source,
+            "outputs": [],
+        }
+        for number, source in enumerate(sources)
+    ]
+    path.write_text(
+        json.dumps({"nbformat": 4, "nbformat_minor": 5, "metadata": {}, "cells": cells})
+    )
+    return path
+
+
+@pytest.fixture
+def notebook(tmp_path: Path) -> Callable[..., Path]:
+    """Write a notebook with the given answer cells; "pass" or "crash" is what `fake_core` does."""
+
+    def write(name: str, source: str = "pass") -> Path:
+        mentioned = "\n".join(f"{name} = 1" for name in GRADIENTS)
+        return write_notebook(tmp_path / name, f"# {source}\n{mentioned}")
+
+    return write
+
+
+class FakeRunner:
+    """Stands in for the worker where a test is about the command line alone."""
+
+    started: list[Limits]
+    closed: int
+
+    def __init__(self, limits: Limits) -> None:
+        type(self).started.append(limits)
+
+    def __enter__(self) -> FakeRunner:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        type(self).closed += 1
+
+
+def fake_grade(notebook: str, cells: Sequence[AnswerCell], runner: object) -> Report:
+    word = cells[0].source.partition("\n")[0].removeprefix("# ")
+    if word == "crash":
+        raise RuntimeError("the judge \x1b[31mtripped")
+    if word == "interrupt":
+        raise KeyboardInterrupt
+    outcome = Outcome(word)
+    comparison = Comparison("h", True, True, 0.0, (32, 64), (32, 64))
+    return Report(notebook, (Verdict("dh", outcome, comparison, Check.RIGHT, Check.RIGHT, "So."),))
+
+
+@pytest.fixture
+def fake_core(monkeypatch: pytest.MonkeyPatch) -> type[FakeRunner]:
+    FakeRunner.started = []
+    FakeRunner.closed = 0
+    monkeypatch.setattr(grader.runner, "Runner", FakeRunner)
+    monkeypatch.setattr(grader.grading, "grade", fake_grade)
+    for name in ("NO_COLOR", "FORCE_COLOR", "COLUMNS", "GRADER_DEBUG"):
+        monkeypatch.delenv(name, raising=False)
+    return FakeRunner
+
+
+def run(*arguments: object) -> int:
+    return cli.main([str(argument) for argument in arguments])
+
+
+Capture = pytest.CaptureFixture[str]
+
+
+@pytest.mark.usefixtures("fake_core")
+class TestCheck:
+    @pytest.mark.parametrize("outcome", Outcome)
+    def test_the_exit_code_is_zero_only_if_everything_passes(
+        self, notebook: Callable[..., Path], outcome: Outcome, capsys: Capture
+    ) -> None:
+        code = run("check", notebook("a.ipynb", outcome))
+        assert code == (cli.EXIT_PASSED if outcome is Outcome.PASS else cli.EXIT_NOT_PASSED)
+        assert "dh" in capsys.readouterr().out
+
+    def test_the_other_notebooks_are_graded_all_the_same(
+        self, notebook: Callable[..., Path], tmp_path: Path, capsys: Capture
+    ) -> None:
+        good, crashing = notebook("good.ipynb"), notebook("crashing.ipynb", "crash")
+        code = run("check", tmp_path / "gone.ipynb", crashing, tmp_path, good)
+        out, err = capsys.readouterr()
+        assert code == cli.EXIT_UNREADABLE
+        assert "1 of 1 points   ✓ 1 pass" in out
+        assert out.count("not graded") == 3
+        gone, failed, folder = err.splitlines()
+        assert gone.startswith("There is no file ")
+        assert re.search(
+            r"failed, and not through your answers: RuntimeError: the judge \\x1b", failed
+        )
+        assert "is a folder: name the notebooks in it" in folder
+
+    def test_a_developer_sees_the_traceback(
+        self, notebook: Callable[..., Path], monkeypatch: pytest.MonkeyPatch, capsys: Capture
+    ) -> None:
+        monkeypatch.setenv("GRADER_DEBUG", "1")
+        assert run("check", notebook("a.ipynb", "crash")) == cli.EXIT_UNREADABLE
+        assert "Traceback" in capsys.readouterr().err
+
+    def test_json_of_one_and_of_several(
+        self, notebook: Callable[..., Path], tmp_path: Path, capsys: Capture
+    ) -> None:
+        good = notebook("good.ipynb")
+        assert run("check", "--json", good) == cli.EXIT_PASSED
+        out, err = capsys.readouterr()
+        assert json.loads(out)["score"] == 1
+        assert err == ""
+
+        assert run("check", good, tmp_path / "gone.ipynb", "--json") == cli.EXIT_UNREADABLE
+        out, err = capsys.readouterr()
+        first, second = json.loads(out)
+        assert first["score"] == 1
+        assert second == {
+            "format": 1,
+            "path": str(tmp_path / "gone.ipynb"),
+            "error": err.strip(),
+        }
+
+    def test_flags_of_the_submission_are_reported(self, tmp_path: Path, capsys: Capture) -> None:
+        path = write_notebook(tmp_path / "a.ipynb", "# pass\ndlogprobs = 1")
+        run("check", "--json", path)
+        assert [flag["kind"] for flag in json.loads(capsys.readouterr().out)["flags"]] == [
+            "missing-answer"
+        ]
+
+    def test_reports_are_written(
+        self, notebook: Callable[..., Path], tmp_path: Path, capsys: Capture
+    ) -> None:
+        junit, html = tmp_path / "out.xml", tmp_path / "out.html"
+        assert run("check", notebook("a.ipynb", "fail"), "--junitxml", junit, "--html", html) == 1
+        assert ET.parse(junit).getroot().get("failures") == "1"
+        assert html.read_text(encoding="utf-8").startswith("<!DOCTYPE html>")
+        assert "✗ 1 fail" in capsys.readouterr().out
+
+    @pytest.mark.parametrize("option", ["--junitxml", "--html"])
+    def test_a_report_that_cannot_be_written_loses_nothing_else(
+        self, notebook: Callable[..., Path], tmp_path: Path, option: str, capsys: Capture
+    ) -> None:
+        other = {"--junitxml": "--html", "--html": "--junitxml"}[option]
+        code = run(
+            *("check", notebook("a.ipynb"), option, tmp_path / "no folder" / "out"),
+            *(other, tmp_path / "other"),
+        )
+        out, err = capsys.readouterr()
+        assert code == cli.EXIT_UNREADABLE
+        assert "✓ 1 pass" in out
+        assert err == f"{tmp_path}/no folder/out cannot be written: no such file or directory.\n"
+        assert (tmp_path / "other").exists()
+
+    def test_a_report_never_overwrites_a_notebook(
+        self, notebook: Callable[..., Path], fake_core: type[FakeRunner], capsys: Capture
+    ) -> None:
+        path = notebook("a.ipynb")
+        before = path.read_bytes()
+        assert run("check", "--html", path, path) == cli.EXIT_UNREADABLE
+        assert "a report would overwrite it" in capsys.readouterr().err
+        assert path.read_bytes() == before
+        assert fake_core.started == []
+
+    def test_without_jinja_all_but_the_page_is_there(
+        self,
+        notebook: Callable[..., Path],
+        tmp_path: Path,
+        monkeypatch: pytest.MonkeyPatch,
+        capsys: Capture,
+    ) -> None:
+        monkeypatch.setitem(sys.modules, "jinja2", None)
+        monkeypatch.delitem(sys.modules, "grader.reports.html", raising=False)
+        monkeypatch.delattr("grader.reports.html", raising=False)
+        assert run("check", notebook("a.ipynb"), "--html", tmp_path / "x.html") == 2
+        out, err = capsys.readouterr()
+        assert "✓ 1 pass" in out
+        assert "jinja2 is missing. Install it with `pip install 'backprop-ninja[report]'`." in err
+
+    def test_the_time_limit_reaches_the_runner(
+        self, notebook: Callable[..., Path], fake_core: type[FakeRunner]
+    ) -> None:
+        run("check", notebook("a.ipynb"))
+        run("check", "--timeout", "2.5", notebook("a.ipynb"))
+        assert fake_core.started[0] == Limits()
+        assert fake_core.started[1].statement_seconds == 2.5
+        assert fake_core.started[1].total_seconds == 15
+        assert fake_core.closed == 2
+
+    @pytest.mark.parametrize("seconds", ["0", "-1", "nan", "inf", "1e9", "soon"])
+    def test_a_time_limit_makes_sense(
+        self, seconds: str, fake_core: type[FakeRunner], capsys: Capture
+    ) -> None:
+        assert run("check", f"--timeout={seconds}", "a.ipynb") == cli.EXIT_UNREADABLE
+        err = capsys.readouterr().err
+        assert "is not a number of seconds from 0.1 to 3600" in err or "not a valid float" in err
+        assert fake_core.started == []
+
+    def test_ctrl_c_is_quiet(
+        self, notebook: Callable[..., Path], fake_core: type[FakeRunner], capsys: Capture
+    ) -> None:
+        code = run("check", notebook("a.ipynb"), notebook("b.ipynb", "interrupt"))
+        assert code == cli.EXIT_INTERRUPTED
+        out, err = capsys.readouterr()
+        assert "✓ 1 pass" in out
+        assert err.strip() == ""
+        assert fake_core.closed == 1
+
+    @pytest.mark.parametrize(
+        ("environment", "coloured"),
+        [
+            ({}, False),  # pytest's capture is no terminal
+            ({"FORCE_COLOR": "1"}, True),
+            ({"FORCE_COLOR": "1", "NO_COLOR": "1"}, False),
+            ({"NO_COLOR": ""}, False),
+        ],
+    )
+    def test_colour_is_as_the_environment_wants(
+        self,
+        environment: dict[str, str],
+        coloured: bool,
+        notebook: Callable[..., Path],
+        monkeypatch: pytest.MonkeyPatch,
+        capsys: Capture,
+    ) -> None:
+        for name, value in environment.items():
+            monkeypatch.setenv(name, value)
+        run("check", notebook("a.ipynb"))
+        assert ("\x1b[" in capsys.readouterr().out) is coloured
+
+    def test_a_narrow_terminal_is_asked_for_its_width(
+        self, notebook: Callable[..., Path], monkeypatch: pytest.MonkeyPatch, capsys: Capture
+    ) -> None:
+        monkeypatch.setenv("COLUMNS", "50")
+        run("check", notebook("a.ipynb"))
+        out = capsys.readouterr().out
+        assert "exact" not in out
+        assert "approximate" in out
+
+
+class TestCommandLine:
+    def test_help_is_sentences(self, capsys: Capture) -> None:
+        assert run("check", "--help") == 0
+        out = capsys.readouterr().out
+        assert "Say of each gradient in each NOTEBOOK whether it is right." in out
+        assert "2 if a file cannot be read" in " ".join(out.split())
+
+    def test_version(self, capsys: Capture) -> None:
+        assert run("--version") == 0
+        assert re.match(r"grader (\d+\.\d+|\(not installed)", capsys.readouterr().out)
+
+    @pytest.mark.parametrize(
+        ("arguments", "said"),
+        [
+            (["check"], "Missing argument 'NOTEBOOK...'"),
+            (["check", "--jsn", "a.ipynb"], "No such option"),
+            (["chekc"], "No such command"),
+        ],
+    )
+    def test_a_wrong_command_line(self, arguments: list[str], said: str, capsys: Capture) -> None:
+        assert run(*arguments) == cli.EXIT_UNREADABLE
+        assert said in capsys.readouterr().err
+
+
+# From here on the real thing, in processes of its own.
+
+
+def command(*arguments: object, **options: Any) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        [sys.executable, "-m", "grader", *map(str, arguments)],
+        capture_output=True,
+        encoding="utf-8",
+        timeout=120,
+        check=False,
+        **options,
+    )
+
+
+def read_all(terminal: int) -> bytes:
+    """What is left to read of a pseudo-terminal whose other end is closed."""
+    parts = []
+    try:
+        while part := os.read(terminal, 1000):
+            parts.append(part)
+    except OSError:  # how Linux says that there is no more
+        pass
+    finally:
+        os.close(terminal)
+    return b"".join(parts)
+
+
+@pytest.fixture(scope="module")
+def solved(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A notebook with right answers, its metadata dropped."""
+    text = (request.config.rootpath / "tests/answers/ex1/right/lecture.py").read_text("utf-8")
+    cells = [f"# answer: {part}" for part in re.split(r"(?m)^# answer: ", text)[1:]]
+    path = tmp_path_factory.mktemp("solved") / "solved.ipynb"
+    return write_notebook(path, *cells)
+
+
+@pytest.fixture
+def in_project(project: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """`python -m grader` is the one of this checkout, whether it is installed or not."""
+    monkeypatch.setenv("PYTHONPATH", str(project))
+    for name in ("NO_COLOR", "FORCE_COLOR", "COLUMNS", "GRADER_DEBUG"):
+        monkeypatch.delenv(name, raising=False)
+
+
+@pytest.mark.usefixtures("in_project")
+class TestProgram:
+    def test_right_blank_and_broken(self, solved: Path, tmp_path: Path) -> None:
+        blank = write_notebook(
+            tmp_path / "blank.ipynb", "\n".join(f"{name} = ...  # your turn" for name in GRADIENTS)
+        )
+        syntax = write_notebook(tmp_path / "syntax.ipynb", "dlogprobs = (1")
+        done = command("check", solved, blank, syntax, tmp_path / "gone.ipynb", "--json")
+        assert done.returncode == cli.EXIT_UNREADABLE
+        assert done.stderr == (
+            f"There is no file {tmp_path}/gone.ipynb: is its name, or the folder you are in, "
+            "another?\n"
+        )
+        right, nothing, broken, gone = json.loads(done.stdout)
+        assert (right["score"], right["max_score"]) == (26, 26)
+        assert {gradient["verdict"] for gradient in nothing["gradients"]} == {"todo"}
+        assert broken["gradients"][0]["verdict"] == "error"
+        assert gone["error"] == done.stderr.strip()
+
+    def test_the_table(self, solved: Path) -> None:
+        done = command("check", solved)
+        assert done.returncode == cli.EXIT_PASSED
+        assert done.stderr == ""
+        assert done.stdout.startswith(f"01_atomic_backprop  {solved}\n\ngradient")
+        assert done.stdout.rstrip().endswith("26 of 26 points   ✓ 26 pass")
+        assert "\x1b" not in done.stdout
+
+    def test_a_terminal_without_unicode(self, solved: Path) -> None:
+        done = command("check", solved, env={**os.environ, "PYTHONIOENCODING": "ascii"})
+        assert done.returncode == cli.EXIT_PASSED
+        assert "+ pass" in done.stdout
+        assert done.stdout.isascii()
+
+    @pytest.mark.skipif(os.name == "nt", reason="pipes are closed otherwise there")
+    def test_whoever_has_seen_enough_may_go(self, solved: Path) -> None:
+        with subprocess.Popen(
+            [sys.executable, "-m", "grader", "check", str(solved), str(solved)],
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+        ) as process:
+            assert process.stdout is not None
+            assert process.stderr is not None
+            process.stdout.close()
+            assert process.stderr.read() == b""
+            assert process.wait(60) == cli.EXIT_PASSED
+
+    @pytest.mark.skipif(not Path("/dev/full").exists(), reason="needs /dev/full")
+    def test_a_full_disk_gets_a_sentence(self) -> None:
+        with Path("/dev/full").open("w") as full:
+            done = subprocess.run(
+                [sys.executable, "-m", "grader", "--version"],
+                stdout=full,
+                stderr=subprocess.PIPE,
+                text=True,
+                check=False,
+            )
+        assert done.returncode != 0
+        assert done.stderr == "Error: The output cannot be written: No space left on device.\n"
+
+    @pytest.mark.skipif(not hasattr(os, "openpty"), reason="needs pseudo-terminals")
+    def test_ctrl_c_ends_it_quietly(self, tmp_path: Path) -> None:
+        endless = write_notebook(tmp_path / "endless.ipynb", "dlogprobs = 1\nwhile True: pass")
+        ours, theirs = os.openpty()
+        with subprocess.Popen(
+            [sys.executable, "-m", "grader", "check", str(endless)],
+            stdout=subprocess.PIPE,
+            stderr=theirs,
+        ) as process:
+            os.close(theirs)
+            assert os.read(ours, 1000).startswith(b"grading endless.ipynb ...")
+            process.send_signal(signal.SIGINT)
+            out, _ = process.communicate(timeout=60)
+            rest = read_all(ours)
+        assert process.returncode == cli.EXIT_INTERRUPTED
+        assert out == b""
+        assert rest.strip() == b""
+
+    def test_importing_the_command_imports_nothing_heavy(self) -> None:
+        """The worker has to start before anything that takes its time."""
+        heavy = ("torch", "numpy", "rich", "jinja2", "matplotlib", "nbformat", "typer")
+        code = f"import sys, grader.cli; print([m for m in {heavy} if m in sys.modules])"
+        done = subprocess.run([sys.executable, "-c", code], stdout=subprocess.PIPE, check=True)
+        assert done.stdout == b"[]\n"
+
+    def test_pictures_are_imported_only_for_a_page(self, solved: Path) -> None:
+        code = (
+            "import sys, grader.cli; grader.cli.main(sys.argv[1:]);"
+            "print([m for m in ('jinja2', 'matplotlib', 'nbformat') if m in sys.modules])"
+        )
+        done = subprocess.run(
+            [sys.executable, "-c", code, "check", "--json", str(solved)],
+            stdout=subprocess.PIPE,
+            check=True,
+        )
+        assert done.stdout.endswith(b"\n[]\n")

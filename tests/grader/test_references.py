@@ -1,0 +1,37 @@
+"""References: zero by structure is found, not listed."""
+
+from typing import Annotated
+
+import torch
+from torch import Tensor
+
+from grader.exercises import ATOMIC
+from grader.program import parse_program
+from grader.references import make_references
+
+
+def test_notebook_one_has_two_gradients_that_are_zero_by_structure() -> None:
+    references = make_references(parse_program(ATOMIC.forward), seed=1)
+    assert references.zero_by_structure == {"logit_maxes", "b1"}
+
+
+def centred(x: Annotated[Tensor, "n, m"], shift: Annotated[Tensor, "m"]) -> Tensor:
+    """The shift goes out again with the mean; `unused` reaches no loss."""
+    moved = x + shift
+    unused = shift * 2
+    mean = moved.sum(0, keepdim=True) / x.shape[0]
+    loss = ((moved - mean) ** 2).sum()
+    return loss
+
+
+def test_another_program_has_others() -> None:
+    references = make_references(parse_program(centred), seed=1)
+    assert references.zero_by_structure == {"shift", "mean", "unused"}
+
+
+def test_local_vjp_counts_the_zeroed_upstreams_as_given() -> None:
+    (reference, _) = make_references(parse_program(ATOMIC.forward), seed=1).hidden
+    without = reference.local_vjp("logits", {"norm_logits"}, {"logit_maxes"})
+    assert torch.equal(without, reference.cotangents["norm_logits"])
+    with_branch = reference.local_vjp("logits", {"norm_logits", "logit_maxes"})
+    assert not torch.equal(with_branch, without)

@@ -32,6 +32,7 @@ def chords() -> Picture:
     axes.annotate("tangent", (1.8, 1.2), (1.7, 1.3), color=GREY, fontsize=11)
     axes.set_xticks([point - step, point, point + step], ["$x-h$", "$x$", "$x+h$"], fontsize=12)
     axes.set_yticks([])
+    axes.grid(visible=False)
     axes.spines[["top", "right"]].set_visible(False)
     return Picture(
         figure,

@@ -25,6 +25,7 @@ def softmax_ignores_a_shift() -> Picture:
     ):
         bars = axes.bar(list("abcd"), values, color=colour)
         axes.bar_label(bars, fmt="%.1f" if axes is not panels[2] else "%.2f", color=INK)
+        axes.grid(visible=False)
         axes.axhline(0, color=GREY, linewidth=1)
         axes.set_title(title, fontsize=11)
         axes.set_yticks([])

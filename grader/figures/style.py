@@ -69,7 +69,7 @@ def canvas(width: float, height: float, *, scale: float = 0.5) -> tuple[Figure, 
 
     `scale` is the length of a unit in inches: one cell of a drawn matrix is one unit.
     """
-    figure = Figure(figsize=(width * scale, height * scale), facecolor=PAPER, layout="none")
+    figure = Figure(figsize=(width * scale, height * scale), facecolor=PAPER)
     axes = figure.add_axes((0.0, 0.0, 1.0, 1.0))
     axes.set_xlim(0, width)
     axes.set_ylim(height, 0)

@@ -125,8 +125,7 @@ for point in (0.0, 2.0, 5.0):
 #
 # The rectifier, `relu(x) = max(x, 0)`, does not saturate on the right. On the left its slope is
 # exactly zero. If one careless update pushes a unit so far that it is negative for *every*
-# example, no gradient reaches its weights any more, so they never change again, so it stays
-# negative.
+# example, no gradient reaches its weights any more; so they do not change; so it stays negative.
 #
 # Let us be careless: a layer of 40 units, one step with a learning rate that is too large.
 
@@ -170,8 +169,8 @@ print("the dead units' weights have a gradient of exactly zero:", not gradient[:
 # *Each column is a unit, each row an example; white where the unit fires. After the step a block
 # of columns on the right is black from top to bottom.*
 #
-# Some units can be dead from the first day on, by bad luck in the initialisation. Smoother
-# rectifiers (leaky ReLU, GELU) and smaller steps make it rarer.
+# Some units can be dead from the first day on, by bad luck in the initialisation. Smaller steps
+# make it rarer, and so do rectifiers that keep a little slope on the left (leaky ReLU).
 #
 # ## 1.3 Sixty multiplications
 #
@@ -250,7 +249,7 @@ axes.legend(ncols=2, loc="upper left")
 plt.show()
 
 # %% [markdown]
-# *The plain loss reaches the truth, 5 %, at once; with the clipped gradient the curve gets there
+# *The plain loss reaches the truth, 5 %, soonest; with the clipped gradient the curve gets there
 # more slowly; with the clamped loss it starts near zero and sinks.*
 #
 # Beyond its limit, `clamp` is a horizontal line, and a horizontal line has the slope zero. The
@@ -258,8 +257,8 @@ plt.show()
 # only ones that could have taught it something, and they are the only ones whose gradient is now
 # zero.
 #
-# All four faults were invisible in the forward pass. They are plain to see for anybody who
-# follows a gradient backwards by hand, and that is why we are here.
+# None of these four raises an exception. All of them are plain to see for anybody who follows a
+# gradient backwards, and that is why we are here.
 
 # %% [markdown]
 # # Part 2 · Slopes without calculus
@@ -632,8 +631,9 @@ for name, mine, tensor in (("ds", ds, s), ("dw", dw, w), ("dv", dv, v), ("du", d
 # heat_map("dlogits")
 # ```
 #
-# The **board** is the graph of the network. It shows which line reads what, and it fills up as
-# you go. Whenever you wonder who reads a tensor, look for the arrows that leave it.
+# The **board** is the graph of all 26 gradients, and it fills up as you go. Its arrows run
+# backwards, as the gradients do: those that arrive at `dcounts` come from the lines that read
+# `counts`. Where two arrows meet, two contributions add up.
 
 # %%
 board()
@@ -664,7 +664,9 @@ figures.picked_entries()
 # $\varepsilon$, the mean by $\varepsilon/3$, and minus the mean falls by that. Raise $a_{12}$:
 # nothing happens at all.
 #
-# **Your turn.** What is `dlogprobs`, a (32, 27) tensor?
+# **Your turn.** Nothing arrives from above here; the loss itself is the end.
+#
+# **`dlogprobs`** (32, 27). Which numbers does the loss read, and with what weight each?
 #
 # {{ hints: dlogprobs }}
 
@@ -680,10 +682,10 @@ dlogprobs[range(n), Yb] = -1 / n
 check("dlogprobs")
 
 # %% [markdown]
-# **Worth noticing.** Of 864 numbers only 32 are not zero. The loss complains about the right
-# characters' probabilities alone; it says nothing about the wrong ones. Yet the network does
-# learn to make wrong characters less likely. How do they hear of it? Through the next section:
-# the probabilities of a row share a denominator.
+# **Worth noticing.** Of 864 numbers only 32 are not zero, and together they make -1. The loss
+# complains about the right characters' probabilities alone; it says nothing about the wrong ones.
+# Yet the network does learn to make wrong characters less likely. How do they hear of it? Through
+# the next section: the probabilities of a row share a denominator.
 
 # %%
 nonzero = (logprobs.grad != 0).sum()
@@ -759,16 +761,19 @@ print("gradient of the matrix that was summed:", matrix.grad.tolist())
 # %% [markdown]
 # **Your turn**, from the bottom line upwards.
 #
-# 1. `dprobs` (32, 27), through the logarithm.
-# 2. `dcounts_sum_inv` (32, 1), through the product in which it is copied.
-# 3. `dcounts_sum` (32, 1), through the power.
-# 4. `dcounts` (32, 27). Before you write it: how many of the lines above read `counts`?
+# **`dprobs`** (32, 27), through the logarithm.
 #
 # {{ hints: dprobs }}
 #
+# **`dcounts_sum_inv`** (32, 1), through the product in which it is copied.
+#
 # {{ hints: dcounts_sum_inv }}
 #
+# **`dcounts_sum`** (32, 1), through the power.
+#
 # {{ hints: dcounts_sum }}
+#
+# **`dcounts`** (32, 27). Before you write it: how many of the lines above read `counts`?
 #
 # {{ hints: dcounts }}
 
@@ -831,8 +836,8 @@ print("no gradient of a logit exceeds 1/n:", bool((logits.grad.abs() <= 1 / n).a
 #
 # `logits`, `norm_logits`, `counts` are (32, 27); `logit_maxes` is a column, (32, 1).
 #
-# What is the maximum for? In float32 the exponential of anything above 88 is infinite, and
-# infinity divided by infinity is not a number. After the subtraction the largest exponent is 0.
+# What is the maximum for? In float32 the exponential of 89 is infinite already, and infinity
+# divided by infinity is not a number. After the subtraction the largest exponent is 0.
 
 # %%
 tall = torch.tensor([98.0, 99.0, 100.0])
@@ -853,13 +858,15 @@ figures.max_is_a_router()
 #
 # **Your turn.**
 #
-# 1. `dnorm_logits` (32, 27), through the exponential.
-# 2. `dlogit_maxes` (32, 1), through the subtraction in which it is copied.
-# 3. `dlogits` (32, 27). Two lines read `logits`.
+# **`dnorm_logits`** (32, 27), through the exponential.
 #
 # {{ hints: dnorm_logits }}
 #
+# **`dlogit_maxes`** (32, 1), through the subtraction in which it is copied.
+#
 # {{ hints: dlogit_maxes }}
+#
+# **`dlogits`** (32, 27). Two lines read `logits`, and one of them picks winners.
 #
 # {{ hints: dlogits }}
 
@@ -879,7 +886,7 @@ check("dnorm_logits", "dlogit_maxes", "dlogits")
 
 # %% [markdown]
 # **Worth noticing: a gradient that is zero.** Look at the size of `dlogit_maxes`. It is about
-# $10^{-9}$, and for a reason. Take any constant $c$ away from all logits of a row:
+# $10^{-9}$, and for a reason. Subtract any constant $c$ from all logits of a row:
 #
 # $$\frac{e^{\ell_j - c}}{\sum_k e^{\ell_k - c}}
 # = \frac{e^{-c}\,e^{\ell_j}}{e^{-c} \sum_k e^{\ell_k}}
@@ -955,11 +962,17 @@ figures.which_product()
 # %% [markdown]
 # *For each question mark there is one way only to fit the two blocks together.*
 #
-# **Your turn**: `dh` (32, 64), `dW2` (64, 27), `db2` (27,).
+# **Your turn.** What arrives is `dlogits`.
+#
+# **`dh`** (32, 64), the part of $A$.
 #
 # {{ hints: dh }}
 #
+# **`dW2`** (64, 27), the part of $B$.
+#
 # {{ hints: dW2 }}
+#
+# **`db2`** (27,), the part of $c$. Which axis was copied?
 #
 # {{ hints: db2 }}
 
@@ -1000,7 +1013,9 @@ check("dh", "dW2", "db2")
 # **On paper.** A unit whose output is 0.8 has the slope $1 - 0.64 = 0.36$. You did not need to
 # know its input. That is convenient, because the output has already been computed.
 #
-# **Your turn**: `dhpreact` (32, 64).
+# **Your turn.** What arrives is `dh`.
+#
+# **`dhpreact`** (32, 64).
 #
 # {{ hints: dhpreact }}
 
@@ -1015,10 +1030,11 @@ dhpreact = (1 - h**2) * dh
 check("dhpreact")
 
 # %% [markdown]
-# **Worth noticing: exact is out of reach from here on**, and that is nobody's fault. PyTorch's
-# own code for this line multiplies and adds in a single instruction with a single rounding; yours
-# rounds twice. The difference is about $10^{-9}$, and every gradient below inherits it. Depending
-# on your computer you may see `exact: False` from now on, beside `approximate: True`.
+# **Worth noticing: exact is out of reach from here on**, and that is nobody's fault. On most
+# processors PyTorch's own code for this line multiplies and adds in a single instruction with a
+# single rounding; yours rounds twice. The difference is about $10^{-9}$, and every gradient below
+# inherits it. Depending on your computer you may see `exact: False` from now on, beside
+# `approximate: True`.
 #
 # The slope works as a gate. Here it is for each unit and each example of the batch:
 
@@ -1078,11 +1094,17 @@ figures.batchnorm_graph()
 # the column-meets-matrix picture of section 5.2, turned by a quarter: the copies now lie below
 # each other.
 #
-# **Your turn**: `dbngain` (1, 64), `dbnbias` (1, 64), `dbnraw` (32, 64).
+# **Your turn.** What arrives is `dhpreact`.
+#
+# **`dbngain`** (1, 64), a factor that was copied.
 #
 # {{ hints: dbngain }}
 #
+# **`dbnbias`** (1, 64), a term that was copied.
+#
 # {{ hints: dbnbias }}
+#
+# **`dbnraw`** (32, 64), the factor that was not.
 #
 # {{ hints: dbnraw }}
 
@@ -1117,11 +1139,18 @@ check("dbngain", "dbnbias", "dbnraw")
 # The `1e-5` keeps the power finite for a unit that gives the same number for every example. It is
 # a part of the base, forward and backward.
 #
-# **Your turn**: `dbnvar_inv` (1, 64), `dbnvar` (1, 64), `dbndiff2` (32, 64).
+# **Your turn.** What arrives is `dbnraw`.
+#
+# **`dbnvar_inv`** (1, 64), through the product.
 #
 # {{ hints: dbnvar_inv }}
 #
+# **`dbnvar`** (1, 64), through the power.
+#
 # {{ hints: dbnvar }}
+#
+# **`dbndiff2`** (32, 64), through the sum. Look at the shapes: what must happen to the row that
+# arrives?
 #
 # {{ hints: dbndiff2 }}
 
@@ -1167,15 +1196,15 @@ plt.show()
 # normalised with its own variance, and $n-1$ for the variance that is stored and used after
 # training. PyTorch's `BatchNorm1d` follows the paper, so training and testing do not compute
 # quite the same function, and the smaller the batch, the larger the gap. Our network divides by
-# $n-1$ everywhere. Here is the proof that PyTorch's layer does not:
+# $n-1$ everywhere, so that the question does not arise. Look at what PyTorch's layer does:
 
 # %%
 layer = torch.nn.BatchNorm1d(n_hidden, momentum=1.0)  # momentum 1: store the latest batch only
-column_of = hprebn.detach()
-normalised = layer(column_of)
-deviation = column_of - column_of.mean(0)
+units = hprebn.detach()
+normalised = layer(units)
+deviation = units - units.mean(0)
 for correction, name in ((0, "n"), (1, "n - 1")):
-    variance = column_of.var(0, correction=correction)
+    variance = units.var(0, correction=correction)
     trains = torch.allclose(normalised, deviation * (variance + layer.eps) ** -0.5, atol=1e-5)
     stores = torch.allclose(layer.running_var, variance)
     print(f"divided by {name:<5}  normalises with it: {trains!s:<5}  stores it: {stores}")
@@ -1202,12 +1231,17 @@ for correction, name in ((0, "n"), (1, "n - 1")):
 # one part straight from each number to its own difference, one part from every number to every
 # difference, through the mean. Those are the two arrows that leave `hprebn` in the graph.
 #
-# **Your turn**: `dbndiff` (32, 64), `dbnmeani` (1, 64), `dhprebn` (32, 64). Both of the orange
-# tensors are among them, so count the readers.
+# **Your turn.** Both of the orange tensors are among these, so count the readers.
+#
+# **`dbndiff`** (32, 64).
 #
 # {{ hints: dbndiff }}
 #
+# **`dbnmeani`** (1, 64).
+#
 # {{ hints: dbnmeani }}
+#
+# **`dhprebn`** (32, 64).
 #
 # {{ hints: dhprebn }}
 
@@ -1247,11 +1281,17 @@ board()
 # **On paper** there is nothing new to do; it is section 5.4 with other names. Do it from the
 # shapes alone, without looking back.
 #
-# **Your turn**: `dembcat` (32, 30), `dW1` (30, 64), `db1` (64,).
+# **Your turn.** What arrives is `dhprebn`.
+#
+# **`dembcat`** (32, 30).
 #
 # {{ hints: dembcat }}
 #
+# **`dW1`** (30, 64).
+#
 # {{ hints: dW1 }}
+#
+# **`db1`** (64,).
 #
 # {{ hints: db1 }}
 
@@ -1337,9 +1377,13 @@ print("with += on an index:", visitors.tolist())
 # are overwritten, not added up. Either let a loop visit one place after the other, or use a
 # function that is made for it.
 #
-# **Your turn**: `demb` (32, 3, 10) and, last of all, `dC` (27, 10).
+# **Your turn**, for the last time.
+#
+# **`demb`** (32, 3, 10), back through the view of section 5.8.
 #
 # {{ hints: demb }}
+#
+# **`dC`** (27, 10), from all the places at which its rows were read.
 #
 # {{ hints: dC }}
 
@@ -1360,11 +1404,11 @@ check("demb", "dC")
 
 # %% [markdown]
 # **Worth noticing.** A row of `C` is trained as often as its character turns up. The dot comes
-# first by far; a character that is in none of the batch's windows has a gradient of
-# exactly zero and does not move in this step. (Large language models, with tens of thousands of
-# rows, have *sparse* updates for this reason.) By the way, a lookup is a matrix product in
-# disguise: a one-hot matrix times `C`. So even the last step follows the rule of section 5.4,
-# with a left factor that is nearly all zeros.
+# first by far; a character that is in none of the batch's windows has a gradient of exactly zero
+# and does not move in this step. (With fifty thousand rows instead of 27, nearly all of them
+# stand still in any one step; libraries offer *sparse* gradients for such tables.) By the way, a
+# lookup is a matrix product in disguise: a one-hot matrix times `C`. So even the last step
+# follows the rule of section 5.4, with a left factor that is nearly all zeros.
 
 # %% tags=["data-dependent"]
 lookups = torch.bincount(Xb.flatten(), minlength=vocab_size)
@@ -1414,7 +1458,7 @@ check()
 #
 # **Where next.** You have walked in small steps, and at the logits something curious happened: a
 # huge gradient became a tame one. Notebook **02** takes the eight lines of the cross-entropy in a
-# single stride, and the result fits on a third of a line. **03** does the same for batch
+# single stride, and the result fits into half a line. **03** does the same for batch
 # normalisation. In **04** your backward pass trains the network, without a single
 # `loss.backward()`, until it invents names of its own.
 #

@@ -13,7 +13,6 @@ from matplotlib.colors import LinearSegmentedColormap, Normalize
 from matplotlib.figure import Figure
 from matplotlib.patches import Rectangle
 from matplotlib.ticker import MaxNLocator
-from numpy.typing import NDArray
 
 from grader.card import (
     INK,
@@ -26,12 +25,11 @@ from grader.card import (
     wrap,
     write_lines,
 )
-from grader.compare import RELATIVE_TOLERANCE, ROUNDING_NOISE, describe_dtype, describe_shape
+from grader.compare import describe_dtype, describe_shape
+from grader.gradient_error import GradientError, Index, in_digits, measure_error
 
 if TYPE_CHECKING:
     from torch import Tensor
-
-Index = tuple[int, ...]
 
 _COLOURS = LinearSegmentedColormap.from_list(
     "error", ["#004a78", "#0072b2", "#86bcdb", "#f6f6f4", "#efab80", "#d55e00", "#9a4200"]
@@ -50,39 +48,6 @@ _SCALE_WIDTH = 400.0
 _RING = (20.0, 34.0)
 _MOST_CROSSES = 60
 """More entries than this that are NaN or infinite are seen without a cross on each."""
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class GradientError:
-    """A student's gradient beside the reference, float64, in the gradient's own shape.
-
-    `error` is NaN where one of them is NaN or infinite; `worst` is the index of the largest
-    absolute error, None where no entry is finite.
-    """
-
-    student: NDArray[np.float64]
-    reference: NDArray[np.float64]
-    error: NDArray[np.float64]
-    worst: Index | None
-
-    @property
-    def largest(self) -> float:
-        return 0.0 if self.worst is None else abs(float(self.error[self.worst]))
-
-    @property
-    def broken(self) -> int:
-        """How many entries are NaN or infinite."""
-        return int(np.isnan(self.error).sum())
-
-    @property
-    def tolerance(self) -> float:
-        """The largest error that is rounding, as in `grader.compare`."""
-        finite = self.reference[np.isfinite(self.reference)]
-        return RELATIVE_TOLERANCE * float(np.abs(finite).max(initial=0.0)) + ROUNDING_NOISE
-
-    @property
-    def is_right(self) -> bool:
-        return not self.broken and self.largest <= self.tolerance
 
 
 @dataclass(frozen=True, slots=True)
@@ -133,19 +98,6 @@ def draw_error(name: str, student: Tensor, reference: Tensor) -> Figure:
     return _draw_map(name, measure_error(student, reference))
 
 
-def measure_error(student: Tensor, reference: Tensor) -> GradientError:
-    """Compare two real tensors of one shape that is not empty."""
-    ours, theirs = (tensor.detach().cpu().double().numpy() for tensor in (student, reference))
-    error = np.full(ours.shape, np.nan)
-    finite = np.isfinite(ours) & np.isfinite(theirs)
-    np.subtract(ours, theirs, out=error, where=finite)
-    if not finite.any():
-        return GradientError(ours, theirs, error, None)
-    flat = int(np.nanargmax(np.abs(error)))
-    worst = tuple(int(place) for place in np.unravel_index(flat, error.shape))
-    return GradientError(ours, theirs, error, worst)
-
-
 def _draw_sentence(sentence: str) -> Figure:
     lines = wrap(sentence, _TEXT, _INNER_WIDTH)
     height = line_height(_TEXT) * len(lines)
@@ -158,7 +110,7 @@ def _draw_sentence(sentence: str) -> Figure:
 def _draw_map(name: str, measured: GradientError) -> Figure:
     shape = measured.error.shape
     gutter = 8 + max(text_width(_row_label(row, shape), _TICK, True) for row in _some_rows(shape))
-    title, details = _words(name, measured)
+    title, details = measured.in_words(name)
     place = _size_map(shape, _MARGIN + gutter)
     inner = max(_INNER_WIDTH, gutter + place.width)
     titles = wrap(title, _TITLE, inner, bold=True)
@@ -194,28 +146,6 @@ def _size_map(shape: Index, left: float) -> _Map:
     return replace(place, width=width, height=max(cell * place.rows, _SMALLEST_MAP[1]))
 
 
-def _words(name: str, measured: GradientError) -> tuple[str, list[str]]:
-    """A title, and the sentences below it."""
-    if measured.is_right:
-        right = "right, up to rounding" if measured.largest else "equal to the reference"
-        return f"{name}: {right}", []
-    where = f" at [{', '.join(map(str, measured.worst))}]" if measured.worst else ""
-    title = f"{name}: largest error {_number(measured.largest)}{where}"
-    details = []
-    if measured.broken:
-        details.append(f"{title.removeprefix(f'{name}: ').capitalize()}.")
-        verb = "is" if measured.broken == 1 else "are"
-        title = f"{name}: ✕ {measured.broken} of {measured.error.size} entries {verb} NaN or inf"
-    if measured.worst is None:
-        return title, []
-    if measured.largest <= measured.tolerance:
-        return title, ["The others are right."]
-    ours, theirs = measured.student[measured.worst], measured.reference[measured.worst]
-    there = " there" if where else ""
-    details.append(f"Your value{there} is {_number(ours)}, autograd's is {_number(theirs)}.")
-    return title, details
-
-
 def _axes_words(shape: Index) -> str:
     match shape:
         case ():
@@ -230,10 +160,6 @@ def _axes_words(shape: Index) -> str:
         f"Rows: dimensions {leading} ({sizes} = {math.prod(shape[:-1])})."
         f" Columns: dimension {len(shape) - 1} ({shape[-1]})."
     )
-
-
-def _number(value: float) -> str:
-    return f"{value:.3g}".replace("-", "−")
 
 
 def _draw_cells(axes: Axes, measured: GradientError, place: _Map, limit: float) -> None:
@@ -356,7 +282,7 @@ def _draw_scale(axes: Axes, limit: float, left: float, top: float) -> None:
         axes.text(
             left + share * _SCALE_WIDTH,
             below + 17,
-            f"+{_number(value)}" if value > 0 else _number(value),
+            f"+{in_digits(value)}" if value > 0 else in_digits(value),
             ha=side,
             va="top",
             color=INK,

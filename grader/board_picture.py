@@ -23,12 +23,9 @@ from grader.card import (
     wrap,
     write_lines,
 )
-from grader.error_map import draw_error
 from grader.gradient_graph import Drawable, gradient_graph
 from grader.graph_layout import Box, Point, lay_out
 from grader.verdict import Outcome
-
-__all__ = ["LOOKS", "Look", "draw_board", "draw_error"]
 
 
 @dataclass(frozen=True, slots=True)

@@ -52,7 +52,7 @@ def board_svg(report: Report) -> str:
     # matplotlib costs half a second: only who asks for a page pays it
     import matplotlib as mpl
 
-    from grader.board import draw_board
+    from grader.board_picture import draw_board
     from grader.exercises import NOTEBOOKS
     from grader.program import parse_program
 

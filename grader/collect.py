@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import safetensors
@@ -16,7 +15,6 @@ from grader.assigned import first_assignments
 from grader.evidence import GradientEvidence, Raised, Value
 from grader.execution import Request, RunOrder, read_metadata
 from grader.instances import Instance
-from grader.program import is_differentiable
 from grader.references import References
 from grader.refusal import Offence
 from grader.runner import Limits, Runner, WorkerLost
@@ -55,46 +53,62 @@ def collect_evidence(
         runner: a warm worker.
     """
     names = {f"d{tensor}" for tensor in references.hidden[0].cotangents}
-    slices = {gradient: slice_gradient(answer, gradient, names) for gradient in gradients}
-    request = _make_request(answer, gradients, slices, references, lecture, runner.limits)
+    pieces = {gradient: slice_gradient(answer, gradient, names) for gradient in gradients}
+    assigned = {
+        gradient: slice_gradient(answer, gradient, names, through_others=False)
+        for gradient, piece in pieces.items()
+        if piece is not None and piece.channels
+    }
+    wanted = [
+        (gradient, piece)
+        for gradient, piece in (*pieces.items(), *assigned.items())
+        if piece is not None and piece.writers
+    ]
+    request = _make_request(answer, gradients, wanted, references, lecture, runner.limits)
     results = _run(request, runner)
-    count = len(references.hidden)
-    whole, local = results[: 1 + count], results[1 + count :]
     reader = _Reader(answer, runner.limits)
+    count = len(references.hidden)
+    local = iter(results[1 + count :])
+    alone = {
+        (gradient, piece): tuple(reader.read(next(local), gradient, piece) for _ in range(count))
+        for gradient, piece in wanted
+    }
     evidence = []
-    for gradient in gradients:
-        piece = slices[gradient]
-        alone: tuple[Value, ...] | None = None
-        if piece is not None:
-            own = local[:count] if piece.writers else []
-            local = local[len(own) :]
-            alone = tuple(reader.read(result, gradient, piece) for result in own)
-            alone = alone or (Value(),) * count
-        at_lecture, *hidden = (reader.read(result, gradient, piece) for result in whole)
-        evidence.append(
-            GradientEvidence(
-                gradient,
-                at_lecture,
-                tuple(hidden),
-                alone,
-                reads=_tensors(piece.reads) if piece else frozenset(),
-                writes=_tensors(piece.writes) if piece else frozenset(),
-                place=_find_place(answer, gradient, piece),
-                offences=tuple(
-                    offence.flag
-                    for offence in offences
-                    if piece is None or offence.statement in piece.keep
-                ),
-                broken=_find_broken(answer, gradient, piece),
-            )
+    for gradient, piece in pieces.items():
+        at_lecture, *hidden = (
+            reader.read(result, gradient, piece) for result in results[: 1 + count]
         )
+        item = GradientEvidence(
+            gradient,
+            at_lecture,
+            tuple(hidden),
+            local=None,
+            place=_find_place(answer, gradient, piece),
+            offences=tuple(
+                offence.flag
+                for offence in offences
+                if piece is None or offence.statement in piece.keep
+            ),
+            broken=_find_broken(answer, gradient, piece),
+        )
+        if piece is not None:
+            own = assigned.get(gradient)
+            item = replace(
+                item,
+                local=alone.get((gradient, piece), (Value(),) * count),
+                reads=_tensors(piece.reads),
+                writes=_tensors(piece.writes),
+                channels=_tensors(piece.channels),
+                as_assigned=None if own is None else alone.get((gradient, own)),
+            )
+        evidence.append(item)
     return evidence
 
 
 def _make_request(
     answer: Answer,
     gradients: Sequence[str],
-    slices: Mapping[str, Slice | None],
+    wanted: Sequence[tuple[str, Slice]],
     references: References,
     lecture: Instance,
     limits: Limits,
@@ -122,8 +136,7 @@ def _make_request(
             True,
             _constants(instance),
         )
-        for gradient, piece in slices.items()
-        if piece is not None and piece.writers
+        for gradient, piece in wanted
         for number, instance in enumerate(hidden)
     ]
     return Request(
@@ -224,7 +237,11 @@ def describe_problem(kind: str, message: str, limits: Limits) -> str:
             return f"This line asked for more memory than the {gigabytes} an answer may use."
         case "RuntimeError" if "allocate memory" in message:
             return f"This line asked for more memory than the {gigabytes} an answer may use."
-    return f"This line raised {kind}: {message}" if message else f"This line raised {kind}."
+    return (
+        f"This line raised {kind}: {message.rstrip('.')}."
+        if message
+        else f"This line raised {kind}."
+    )
 
 
 def _tensors_of(instance: Instance) -> dict[str, Tensor]:

@@ -78,8 +78,9 @@ def cmp(s: str, dt: object, t: Tensor) -> Comparison:
 
 def _compare_with_grad(name: str, value: object, tensor: Tensor) -> Comparison:
     if not isinstance(tensor, Tensor):
+        kind = _article(type(tensor).__name__)
         problem = (
-            f"there is no tensor to compare with: the third argument is {_article(type(tensor).__name__)}. Call"
+            f"there is no tensor to compare with: the third argument is {kind}. Call"
             f' cmp("{name}", d{name}, {name}).'
         )
         return nothing_to_compare(name, value, None, problem)

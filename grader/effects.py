@@ -199,9 +199,9 @@ def _shared_roots(node: ast.expr) -> Iterator[str]:
                 yield from _shared_roots(value)
         case ast.Call(func=ast.Attribute(value=inner, attr=method), args=arguments):
             if method in VIEW_METHODS or method.endswith("_"):
-                yield from _shared_roots(inner)
-                for argument in arguments[:1]:
-                    yield from _shared_roots(argument)
+                of_module = isinstance(inner, ast.Name) and inner.id in MODULES
+                for shared in arguments[:1] if of_module else [inner]:
+                    yield from _shared_roots(shared)
         case ast.Call(func=ast.Name(id="zip" | "enumerate" | "reversed" | "iter"), args=arguments):
             for argument in arguments:
                 yield from _shared_roots(argument)

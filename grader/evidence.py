@@ -47,7 +47,9 @@ class GradientEvidence:
     whole answer on the hidden instances. `local` are the values that its own statements alone
     gave from random upstreams, one for each hidden instance; None where those statements cannot
     be told apart from the others. `reads` are the tensors whose gradients its statements read,
-    `writes` those that its statements assign as well.
+    `writes` those that its statements assign as well. `channels` are those whose statements change
+    this gradient too, because they share its memory: then `as_assigned` are its local values
+    without that.
     """
 
     name: str
@@ -56,6 +58,8 @@ class GradientEvidence:
     local: tuple[Value, ...] | None
     reads: frozenset[str] = frozenset()
     writes: frozenset[str] = frozenset()
+    channels: frozenset[str] = frozenset()
+    as_assigned: tuple[Value, ...] | None = None
     place: Place | None = None
     offences: tuple[Flag, ...] = ()
     broken: Raised | None = None

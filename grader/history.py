@@ -1,9 +1,10 @@
-"""The answer cells a student has run, from a notebook's input history."""
+"""The answer cells a student has run in a notebook's kernel."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Iterable
+from dataclasses import dataclass, field
 from typing import Any
 
 from grader.answer import AnswerCell
@@ -11,18 +12,32 @@ from grader.answer import AnswerCell
 ANSWER_COMMENT = re.compile(r"\A\s*#\s*answer\s*:\s*([A-Za-z0-9_-]+)\s*$", re.MULTILINE)
 
 
-def latest_answers(inputs: Iterable[str]) -> tuple[AnswerCell, ...]:
+@dataclass(frozen=True, slots=True)
+class History:
+    """The sources of the cells that ran, as they were typed.
+
+    IPython's own input history would do, but for front ends that run cells without storing them
+    there, as nbval does.
+    """
+
+    sources: list[str] = field(default_factory=list)
+
+    def follow(self, shell: Any) -> None:
+        """Begin with what an IPython shell has stored, and note what it runs from now on."""
+        self.sources.extend(shell.history_manager.input_hist_raw)
+        shell.events.register("pre_run_cell", self._note)
+
+    def _note(self, info: Any) -> None:
+        self.sources.append(info.raw_cell)
+
+
+def latest_answers(sources: Iterable[str]) -> tuple[AnswerCell, ...]:
     """The answer cells among executed sources: of each its last text, in order of first run.
 
     A cell that was run again keeps its place, as it keeps it in the notebook.
     """
     answers: dict[str, AnswerCell] = {}
-    for source in inputs:
+    for source in sources:
         if match := ANSWER_COMMENT.match(source):
             answers[match[1]] = AnswerCell(match[1], source)
     return tuple(answers.values())
-
-
-def executed_sources(shell: Any) -> list[str]:
-    """What was run in an IPython shell so far, as it was typed."""
-    return list(shell.history_manager.input_hist_raw)

@@ -27,6 +27,9 @@ Right answers differ by about 1e-14; the smallest mistake seen, a forgotten eps,
 """
 
 
+_AT_FAULT = (Outcome.FAIL, Outcome.ERROR)
+
+
 @dataclass(frozen=True, slots=True)
 class Finding:
     """What one check of one gradient found: a word, and where needed a sentence and a place."""
@@ -49,6 +52,7 @@ def judge(
         lecture: autograd's gradients, by tensor, on the float32 instance of the lecture's sizes.
     """
     verdicts = [_judge_gradient(item, references, lecture) for item in evidence]
+    verdicts = list(_settle_shared_memory(evidence, verdicts, references))
     return list(_say_what_was_carried(evidence, verdicts))
 
 
@@ -67,7 +71,8 @@ def _judge_gradient(
     elif all(value.is_placeholder for value in item.hidden):
         outcome, reason = Outcome.TODO, Finding(Check.NOT_RUN)
     else:
-        whole, local = _check_globally(item, references), _check_locally(item, references)
+        whole = _check_globally(item, references)
+        local = _check_locally(item, item.local, references)
         outcome, reason = _weigh(item, references.zero_by_structure, whole, local, comparison)
     place = reason.place or item.place
     return Verdict(item.name, outcome, comparison, whole.check, local.check, reason.sentence, place)
@@ -95,7 +100,8 @@ def _weigh(
     elif local.check is Check.RIGHT:
         return Outcome.CARRIED, Finding(Check.RIGHT)
     if local.check is Check.WRONG or whole.check is Check.WRONG:
-        return Outcome.FAIL, Finding(Check.WRONG, _say_why_it_fails(item, whole, comparison))
+        sentence = _say_why_it_fails(item, whole, local, comparison)
+        return Outcome.FAIL, Finding(Check.WRONG, sentence)
     # Where both raised, the local check's reason is the line's own, not an earlier line's.
     reason = local if local.check is Check.NOT_RUN else whole
     if whole.check is Check.NOT_RUN and comparison.approximate:
@@ -115,21 +121,22 @@ def _check_globally(item: GradientEvidence, references: References) -> Finding:
     )
 
 
-def _check_locally(item: GradientEvidence, references: References) -> Finding:
+def _check_locally(
+    item: GradientEvidence, values: Sequence[Value] | None, references: References
+) -> Finding:
     """What the gradient's own statements made of random upstreams, beside the program's VJP.
 
     The upstreams that count are those the statements read: whoever writes a gradient in
     fewer steps than the program has reads a later one. A line is right if it is the VJP from any
     of the sensible sets of upstreams.
     """
-    if item.local is None:
+    if values is None:
         return Finding(Check.NOT_POSSIBLE)
     tensor = item.name[1:]
     readers = frozenset(references.program.readers(tensor))
     candidates = (item.reads, item.reads - item.writes, readers, frozenset[str]())
 
     def check(given: Set[str], zeroed: Set[str]) -> Finding:
-        assert item.local is not None
         return _worst(
             _examine(
                 item.name,
@@ -137,17 +144,16 @@ def _check_locally(item: GradientEvidence, references: References) -> Finding:
                 reference.local_vjp(tensor, given, zeroed),
                 _floor(tensor, reference, references),
             )
-            for value, reference in zip(item.local, references.hidden, strict=True)
+            for value, reference in zip(values, references.hidden, strict=True)
         )
 
     findings = [check(given, frozenset()) for given in dict.fromkeys(candidates)]
     right = [finding for finding in findings if finding.check is Check.RIGHT]
     if right:
         return right[0]
-    if left_out := references.zero_by_structure - item.reads - {tensor}:
-        if check(item.reads, left_out).check is Check.RIGHT:
-            branches = " and ".join(sorted(left_out & readers)) or "a gradient"
-            sentence = f"Leaving out the branch through {branches} is right: it is always zero."
+    for branch in sorted(references.zero_by_structure - item.reads - {tensor}):
+        if check(item.reads, {branch}).check is Check.RIGHT:
+            sentence = f"Leaving out the branch through {branch} is right: it is always zero."
             return Finding(Check.RIGHT, sentence)
     return findings[0]
 
@@ -213,10 +219,14 @@ def _compare_lecture(tensor: str, value: Value, reference: Tensor) -> Comparison
     return compare(tensor, value.tensor, reference)
 
 
-def _say_why_it_fails(item: GradientEvidence, whole: Finding, comparison: Comparison) -> str:
+def _say_why_it_fails(
+    item: GradientEvidence, whole: Finding, local: Finding, comparison: Comparison
+) -> str:
     """What can be said of a wrong gradient without knowing the mistake."""
-    if comparison.problem:
+    if comparison.problem and item.lecture.raised is None:
         return comparison.problem
+    if local.sentence:
+        return local.sentence
     if whole.check is Check.RIGHT:
         return (
             "The value matches only because the true gradient here is zero: given another"
@@ -230,6 +240,34 @@ def _say_why_it_fails(item: GradientEvidence, whole: Finding, comparison: Compar
     return ""
 
 
+def _settle_shared_memory(
+    evidence: Sequence[GradientEvidence], verdicts: Sequence[Verdict], references: References
+) -> Iterator[Verdict]:
+    """Tell a wrong line from a right one whose memory another gradient's line changes later.
+
+    Where that other gradient is wrong by itself, the mistake is paid for there.
+    """
+    outcomes = {verdict.name: verdict.outcome for verdict in verdicts}
+    for item, verdict in zip(evidence, verdicts, strict=True):
+        if verdict.outcome not in _AT_FAULT or not _was_right_as_assigned(item, references):
+            yield verdict
+        elif any(outcomes.get(f"d{other}") in _AT_FAULT for other in item.channels):
+            yield replace(verdict, outcome=Outcome.CARRIED)
+        else:
+            others = " and ".join(sorted(f"d{other}" for other in item.channels))
+            note = (
+                f"{item.name} is right when it is assigned, but this line changes it, through"
+                f" {others}: two names for one tensor."
+            )
+            yield replace(verdict, note=note)
+
+
+def _was_right_as_assigned(item: GradientEvidence, references: References) -> bool:
+    if item.as_assigned is None:
+        return False
+    return _check_locally(item, item.as_assigned, references).check is Check.RIGHT
+
+
 def _say_what_was_carried(
     evidence: Sequence[GradientEvidence], verdicts: Sequence[Verdict]
 ) -> Iterator[Verdict]:
@@ -237,8 +275,9 @@ def _say_what_was_carried(
     unfit = {verdict.name for verdict in verdicts if verdict.outcome is not Outcome.PASS}
     for item, verdict in zip(evidence, verdicts, strict=True):
         if verdict.outcome is Outcome.CARRIED:
-            names = sorted(f"d{tensor}" for tensor in item.reads if f"d{tensor}" in unfit)
-            handed = " and ".join(names) if names else "an earlier gradient"
-            note = f"This line is right; what it was handed is not: see {handed}."
+            handed = item.reads | item.channels
+            names = sorted(f"d{tensor}" for tensor in handed if f"d{tensor}" in unfit)
+            culprits = " and ".join(names) if names else "an earlier gradient"
+            note = f"This line is right; what it was handed is not: see {culprits}."
             verdict = replace(verdict, note=note)
         yield verdict

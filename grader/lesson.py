@@ -17,7 +17,7 @@ from grader.answer import AnswerCell
 from grader.compare import Comparison, compare
 from grader.exercises import NOTEBOOKS, Exercise
 from grader.grading import grade_exercise, prepare
-from grader.history import executed_sources, latest_answers
+from grader.history import History, latest_answers
 from grader.runner import Runner
 from grader.verdict import Outcome, Verdict
 
@@ -80,7 +80,7 @@ def check(*gradients: str) -> None:
 
 def board() -> None:
     """Draw the network with each gradient in the colour of its verdict so far."""
-    from grader.board import draw_board
+    from grader.board_picture import draw_board
 
     try:
         lesson = _open_lesson()
@@ -124,6 +124,19 @@ def _runner() -> Runner:
     return runner
 
 
+@cache
+def _history(shell: Any) -> History:
+    """What this kernel has run and will run."""
+    history = History()
+    history.follow(shell)
+    return history
+
+
+# The notebook's first cell imports this module; every answer cell runs later.
+if (_shell := get_ipython()) is not None:
+    _history(_shell)
+
+
 def _open_lesson() -> _Lesson:
     shell = get_ipython()
     if shell is None:
@@ -131,7 +144,7 @@ def _open_lesson() -> _Lesson:
             "check(), board() and heat_map() read the answer cells of a running notebook;"
             " for a notebook's file there is the command `grader check`."
         )
-    cells = latest_answers(executed_sources(shell))
+    cells = latest_answers(_history(shell).sources)
     exercises = [exercise for group in NOTEBOOKS.values() for exercise in group]
     for exercise in exercises:
         own = tuple(cell for cell in cells if cell.grade_id.startswith(f"{exercise.prefix}-"))

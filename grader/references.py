@@ -89,7 +89,7 @@ def make_references(program: ForwardProgram, seed: int) -> References:
     return References(hidden, _find_zero_by_structure(hidden))
 
 
-def _find_zero_by_structure(program: ForwardProgram, hidden: Sequence[Reference]) -> frozenset[str]:
+def _find_zero_by_structure(hidden: Sequence[Reference]) -> frozenset[str]:
     def is_zero(reference: Reference, name: str) -> bool:
         largest = float(reference.gradients[name].abs().max())
         return largest <= NEGLIGIBLE * reference.magnitude(name)

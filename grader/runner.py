@@ -87,7 +87,8 @@ class Runner:
         deadline.daemon = True
         deadline.start()
         try:
-            assert self._worker.stdin is not None and self._worker.stdout is not None
+            assert self._worker.stdin is not None
+            assert self._worker.stdout is not None
             self._worker.stdin.write(LENGTH.pack(len(payload)) + payload)
             self._worker.stdin.flush()
             return _read_reply(self._worker.stdout)

@@ -19,7 +19,8 @@ class Slice:
 
     `keep` are statement numbers; `writers` those among them that assign or change the gradient
     itself; `reads` the other gradients whose values they use; `writes` those they assign too.
-    `fixed` are those among `writes` that play no part in making the gradient.
+    `fixed` are those among `writes` that play no part in making the gradient; `channels` those
+    through which it is changed after all, because they share its memory.
     """
 
     keep: frozenset[int]
@@ -27,9 +28,12 @@ class Slice:
     reads: frozenset[str]
     writes: frozenset[str]
     fixed: frozenset[str]
+    channels: frozenset[str]
 
 
-def slice_gradient(answer: Answer, name: str, gradients: Set[str]) -> Slice | None:
+def slice_gradient(
+    answer: Answer, name: str, gradients: Set[str], through_others: bool = True
+) -> Slice | None:
     """Find the statements that make the gradient `name`.
 
     Works backwards from the last statement: a statement belongs to the slice if it binds or
@@ -40,6 +44,8 @@ def slice_gradient(answer: Answer, name: str, gradients: Set[str]) -> Slice | No
         answer: the whole answer.
         name: a gradient's name, such as "dlogits".
         gradients: every name that counts as a gradient.
+        through_others: whether a change made through another gradient that shares the memory of
+            `name` counts; without it the slice gives the value as it was assigned.
 
     Returns:
         The slice (empty where nothing writes `name`), or None where some statement's effects
@@ -47,7 +53,7 @@ def slice_gradient(answer: Answer, name: str, gradients: Set[str]) -> Slice | No
     """
     if answer.is_dynamic:
         return None
-    search = _Search(answer, name, gradients - {name})
+    search = _Search(answer, name, gradients - {name}, through_others)
     for statement, aliases in reversed(list(_with_aliases(answer))):
         search.step(statement, aliases)
     kept = search.kept
@@ -62,6 +68,7 @@ def slice_gradient(answer: Answer, name: str, gradients: Set[str]) -> Slice | No
         reads=frozenset(reads & search.others),
         writes=frozenset(writes & search.others),
         fixed=frozenset(writes & search.others - search.channels),
+        channels=frozenset(search.channels & search.others),
     )
 
 
@@ -91,10 +98,11 @@ def _forget(aliases: set[tuple[str, str]], names: set[str]) -> set[tuple[str, st
 class _Search:
     """The walk from the last statement to the first, with the names still needed."""
 
-    def __init__(self, answer: Answer, name: str, others: Set[str]) -> None:
+    def __init__(self, answer: Answer, name: str, others: Set[str], through_others: bool) -> None:
         self.answer = answer
         self.name = name
         self.others = others
+        self.ignored = frozenset[str]() if through_others else frozenset(others)
         self.needed = {name}
         self.kept: set[ast.stmt] = set()
         self.writers: set[ast.stmt] = set()
@@ -146,12 +154,13 @@ class _Search:
         if not self._is_needed(effects, aliases):
             return False
         self.kept.add(statement)
-        if self.name in effects.binds | close_over_aliases(effects.mutates, set(aliases)):
+        changed = effects.mutates - self.ignored
+        if self.name in effects.binds | close_over_aliases(changed, set(aliases)):
             self.writers.add(statement)
         return True
 
     def _is_needed(self, effects: Effects, aliases: frozenset[tuple[str, str]]) -> bool:
-        changed = effects.mutates | effects.touches
+        changed = (effects.mutates | effects.touches) - self.ignored
         through = {
             name
             for name in changed

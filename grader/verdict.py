@@ -48,7 +48,7 @@ class Place:
 
 @dataclass(frozen=True, slots=True)
 class Diagnosis:
-    """One likely reason why a gradient is wrong: a kind of the closed list, what was seen, a hint."""
+    """One likely reason why a gradient is wrong: its kind, what was seen, a hint."""
 
     kind: str
     message: str
@@ -90,7 +90,7 @@ class Verdict:
 
 @dataclass(frozen=True, slots=True)
 class Report:
-    """One notebook judged: every gradient's verdict, in the order of the exercise, and the flags."""
+    """One notebook judged: a verdict for each gradient, in the exercise's order, and the flags."""
 
     notebook: str
     verdicts: tuple[Verdict, ...]

@@ -20,6 +20,7 @@ import struct
 import sys
 import time
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import IO
 
 import torch
@@ -146,10 +147,9 @@ def _limit_resources(memory_bytes: int) -> None:
     """Bound what the child may take of the machine, beyond what it was born with."""
     import resource
 
-    born_with = 0
-    if os.path.exists("/proc/self/statm"):
-        with open("/proc/self/statm") as statm:
-            born_with = int(statm.read().split()[0]) * resource.getpagesize()
+    statm = Path("/proc/self/statm")
+    if statm.exists():
+        born_with = int(statm.read_text().split()[0]) * resource.getpagesize()
         limit = born_with + memory_bytes
         resource.setrlimit(resource.RLIMIT_AS, (limit, limit))
     resource.setrlimit(resource.RLIMIT_CORE, (0, 0))

@@ -21,7 +21,9 @@ def manual_gradients(values: dict[str, Tensor]) -> dict[str, Tensor]:
     dlogits /= n
     dh = dlogits @ v["W2"].T
     dhpreact = (1 - v["h"] ** 2) * dh
-    centred = n * dhpreact - dhpreact.sum(0) - n / (n - 1) * v["bnraw"] * (dhpreact * v["bnraw"]).sum(0)
+    centred = (
+        n * dhpreact - dhpreact.sum(0) - n / (n - 1) * v["bnraw"] * (dhpreact * v["bnraw"]).sum(0)
+    )
     dhprebn = v["bngain"] * v["bnvar_inv"] / n * centred
     dembcat = dhprebn @ v["W1"].T
     demb = dembcat.view(v["emb"].shape)

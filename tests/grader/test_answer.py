@@ -3,6 +3,7 @@
 import pytest
 
 from grader.answer import AnswerCell, hide_magics, parse_answer
+from grader.verdict import Place
 
 
 def test_statements_know_their_cell_and_line() -> None:
@@ -44,7 +45,7 @@ def test_a_cell_that_is_not_python_is_set_aside(source: str, sentence: str, line
     answer = parse_answer([AnswerCell("ex1-loss", source), AnswerCell("ex1-max", "dh = 1")])
     (broken,) = answer.broken
     assert broken.reason.message.startswith(sentence)
-    assert broken.reason.place is not None and broken.reason.place.line == line
+    assert broken.reason.place == Place("ex1-loss", line)
     assert [place.cell for place in answer.places] == ["ex1-max"]
 
 
@@ -64,4 +65,5 @@ def test_magics_are_passed_over_and_lines_keep_their_numbers(source: str, hidden
 def test_an_answer_that_warns_is_read_without_a_word() -> None:
     """A student's invalid escape sequence is not ours to complain about."""
     answer = parse_answer([AnswerCell("ex1-loss", 'x = "\\d"; y = 1 is 1')])
-    assert not answer.broken and len(answer.statements) == 2
+    assert not answer.broken
+    assert len(answer.statements) == 2

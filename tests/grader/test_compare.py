@@ -24,7 +24,7 @@ def test_the_lectures_line(capsys: pytest.CaptureFixture[str]) -> None:
     comparison = cmp("logits", REFERENCE.clone(), tensor_with_grad())
     line = "logits          | exact: True  | approximate: True  | maxdiff: 0.0\n"
     assert capsys.readouterr().out == line
-    assert comparison.exact and comparison.approximate and comparison.maxdiff == 0.0
+    assert (comparison.exact, comparison.approximate, comparison.maxdiff) == (True, True, 0.0)
 
 
 def test_maxdiff_is_the_largest_absolute_difference() -> None:
@@ -84,7 +84,8 @@ def test_what_is_wrong_is_said(
     first, *rest = capsys.readouterr().out.splitlines()
     assert first == f"x               | {line}"
     assert [text.strip(" |") for text in rest] == ([sentence] if sentence else [])
-    assert not comparison.exact and not comparison.approximate
+    assert not comparison.exact
+    assert not comparison.approximate
 
 
 def test_nan_on_both_sides_is_no_match() -> None:
@@ -102,7 +103,7 @@ def test_a_transposed_gradient_is_recognised() -> None:
 def test_a_tensor_that_keeps_no_gradient(capsys: pytest.CaptureFixture[str]) -> None:
     leaf = torch.zeros(2, requires_grad=True)
     inner = leaf * 2
-    inner.sum().backward()
+    inner.sum().backward()  # type: ignore[no-untyped-call]
     cmp("inner", torch.zeros(2), inner)
     assert "inner.grad is None. Call inner.retain_grad()" in capsys.readouterr().out
     cmp("other", torch.zeros(2), torch.zeros(2))

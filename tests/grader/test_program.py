@@ -114,7 +114,7 @@ def same_name_twice(x: Row) -> Tensor:
 
 def returns_another(x: Row) -> Tensor:
     y = x * 2
-    loss = y.sum()
+    loss = y.sum()  # noqa: F841 - the mistake this example is about
     return y
 
 

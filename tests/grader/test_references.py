@@ -18,7 +18,7 @@ def test_notebook_one_has_two_gradients_that_are_zero_by_structure() -> None:
 def centred(x: Annotated[Tensor, "n, m"], shift: Annotated[Tensor, "m"]) -> Tensor:
     """The shift goes out again with the mean; `unused` reaches no loss."""
     moved = x + shift
-    unused = shift * 2
+    unused = shift * 2  # noqa: F841 - a step that reaches no loss
     mean = moved.sum(0, keepdim=True) / x.shape[0]
     loss = ((moved - mean) ** 2).sum()
     return loss

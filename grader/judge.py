@@ -90,11 +90,11 @@ def _weigh(
         on_lecture = _find_unusable(item.name, item.lecture)
         if on_lecture is not None:
             return Outcome.ERROR, on_lecture
-        if local.check is Check.RIGHT or local.check is Check.NOT_POSSIBLE:
-            return Outcome.PASS, replace(local, check=Check.RIGHT)
         if item.name[1:] in zero and all(_is_zero(value) for value in item.hidden):
             sentence = f"Zeros are right: {item.name} is zero for every input."
             return Outcome.PASS, Finding(Check.RIGHT, sentence)
+        if local.check is Check.RIGHT or local.check is Check.NOT_POSSIBLE:
+            return Outcome.PASS, replace(local, check=Check.RIGHT)
         if item.name[1:] not in zero and zero.isdisjoint(item.reads):
             return Outcome.PASS, Finding(Check.RIGHT, "Right, by another way than step by step.")
     elif local.check is Check.RIGHT:

@@ -12,7 +12,7 @@ from typing import Any
 from unittest import mock
 
 import torch
-import torch.nn.functional as F  # noqa: N812 - the name that students type
+import torch.nn.functional as F
 from torch import Tensor
 
 Namespace = dict[str, Any]
@@ -43,10 +43,14 @@ probs = counts * counts_sum_inv
 logprobs = probs.log()
 loss = -logprobs[range(n), Yb].mean()
 """
-GRADIENTS = tuple(
-    """dlogprobs dprobs dcounts_sum_inv dcounts_sum dcounts dnorm_logits dlogit_maxes dlogits dh dW2
-    db2 dhpreact dbngain dbnbias dbnraw dbnvar_inv dbnvar dbndiff2 dbndiff dbnmeani dhprebn dembcat
-    dW1 db1 demb dC""".split()
+GRADIENTS = (
+    *("dlogprobs", "dprobs", "dcounts_sum_inv", "dcounts_sum", "dcounts"),
+    *("dnorm_logits", "dlogit_maxes", "dlogits"),
+    *("dh", "dW2", "db2"),
+    *("dhpreact",),
+    *("dbngain", "dbnbias", "dbnraw", "dbnvar_inv", "dbnvar", "dbndiff2", "dbndiff", "dbnmeani"),
+    *("dhprebn", "dembcat", "dW1", "db1"),
+    *("demb", "dC"),
 )
 ZERO_BY_STRUCTURE = ("dlogit_maxes", "db1")
 

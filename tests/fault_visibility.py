@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import cache
 from types import CodeType
@@ -34,28 +33,36 @@ TOLERANCE = 1e-7
 class Seen:
     """Where a fault shows.
 
-    `global_`: the gradients of the whole answer that are wrong; `local`: the mutated gradient's own
-    statements give another result than the right ones for the same random upstreams;
-    `upstream_changed`: they give the same result, but they change a gradient they were handed.
+    `wrong` are the gradients of the whole answer that differ from autograd's, or the faulty one
+    where the answer raises. `locally` says that for the same random upstreams the faulty statements
+    give another result than the right ones, or change an upstream that they were handed.
     """
 
-    global_: frozenset[str]
-    local: bool
-    upstream_changed: bool
+    wrong: frozenset[str]
+    locally: bool
 
 
 def look(fault: Fault, right: str) -> Seen:
     """Run a fault on two float64 instances, beside the right answer it was made from."""
     wrong: set[str] = set()
-    local = upstream_changed = False
+    locally = False
+    carrier = _find_carrier(fault.source, right)
     for sizes in INSTANCES:
         wrong |= _wrong_gradients(fault, sizes)
-        expected, _ = _local_result(right, right, fault.gradient, sizes)
-        result, intact = _local_result(fault.source, right, fault.gradient, sizes)
+        expected, _ = _local_result(right, right, carrier, sizes)
+        result, intact = _local_result(fault.source, right, carrier, sizes)
         assert isinstance(expected, Tensor)
-        local |= not worst_difference(result, expected) <= TOLERANCE * expected.abs().max()
-        upstream_changed |= not intact
-    return Seen(frozenset(wrong), local, upstream_changed)
+        limit = TOLERANCE * float(expected.abs().max())
+        locally |= not (intact and worst_difference(result, expected) <= limit)
+    return Seen(frozenset(wrong), locally)
+
+
+def _find_carrier(source: str, right: str) -> str:
+    """The gradient that the statement with the fault works for."""
+    statements = zip(ast.parse(source).body, ast.parse(right).body, strict=True)
+    changed = [i for i, (new, old) in enumerate(statements) if ast.dump(new) != ast.dump(old)]
+    assert len(changed) == 1
+    return owners(right)[changed[0]]
 
 
 @cache

@@ -3,24 +3,39 @@
 from __future__ import annotations
 
 import ast
+import tomllib
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from functools import cache
 from typing import Literal
 
-from tests.exercise_text import GRADIENTS, right_answers
-from tests.mutations import OPERATORS, Site
+from tests.exercise_text import ANSWERS, GRADIENTS, right_answers
+from tests.flow_mutations import FLOW_MUTATIONS
+from tests.formula_mutations import FORMULA_MUTATIONS
+from tests.mutation_site import Site
+
+# In this order: where two operators make the same text, the first one names the mistake.
+OPERATORS = (*FORMULA_MUTATIONS, *FLOW_MUTATIONS)
 
 MUTATED_ANSWERS = ("lecture", "einsum", "in_place", "one_hot", "loops_over_rows")
+
+_INVISIBLE = tomllib.loads((ANSWERS / "invisible_faults.toml").read_text(encoding="utf-8"))
+EQUIVALENT: Mapping[str, str] = {
+    variant: group["reason"] for group in _INVISIBLE["equivalent"] for variant in group["variants"]
+}
+"""The variants, by `Fault.key`, that are no mistakes, with the mathematical reason."""
+ONLY_LOCAL = frozenset[str](_INVISIBLE["only_local"])
+"""The mistakes, by `Fault.key`, that no value of a whole answer shows."""
 
 
 @dataclass(frozen=True, slots=True)
 class Fault:
     """A right answer with one mistake in it.
 
-    `gradient` is the one whose statements carry the mistake, `line` the line of the answer's text
-    on which it stands, counted from 1; `before` and `after` are the innermost statement.
+    `gradient` is the one whose statements carry the mistake; where a clone was dropped, it is the
+    one that was cloned, for that is the one which later changes without being named. `line` is
+    the line of the answer's text, counted from 1; `before` and `after` are the statement.
     `visible` says which of the two checks can show it: "local" means that no value of the whole
     answer differs and only random upstreams tell.
     """
@@ -35,8 +50,9 @@ class Fault:
     visible: Literal["global", "local"] = "global"
 
     @property
-    def key(self) -> tuple[str, str, str, str]:
-        return self.answer, self.gradient, self.kind, f"{self.before} -> {self.after}"
+    def key(self) -> str:
+        """What the tables of invisible faults call it."""
+        return " | ".join((self.answer, self.gradient, self.kind, f"{self.before} -> {self.after}"))
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -92,24 +108,20 @@ def owners(source: str) -> dict[int, str]:
     return dict(sorted(owner.items()))
 
 
+def variants_of(answer: str) -> list[Fault]:
+    """The variants of one of the right answers, the equivalent ones among them."""
+    variants = one_fault_variants(right_answers()[answer])
+    named = [replace(fault, answer=answer) for fault in variants]
+    return [
+        replace(fault, visible="local" if fault.key in ONLY_LOCAL else "global") for fault in named
+    ]
+
+
 @cache
 def all_faults() -> tuple[Fault, ...]:
-    """All variants of the mutated answers but the equivalent ones, each with its visibility."""
-    from tests.fault_visibility import EQUIVALENT, visible_locally
-
-    local = visible_locally()
-    answers = right_answers()
-    return tuple(
-        replace(fault, visible="local") if fault.key in local else fault
-        for answer in MUTATED_ANSWERS
-        for fault in variants_of(answer, answers[answer])
-        if fault.key not in EQUIVALENT
-    )
-
-
-def variants_of(answer: str, source: str) -> list[Fault]:
-    """The variants of one named answer, the equivalent ones among them."""
-    return [replace(fault, answer=answer) for fault in one_fault_variants(source)]
+    """All variants of the mutated answers but the equivalent ones."""
+    variants = (fault for answer in MUTATED_ANSWERS for fault in variants_of(answer))
+    return tuple(fault for fault in variants if fault.key not in EQUIVALENT)
 
 
 def sample_faults() -> tuple[Fault, ...]:
@@ -184,22 +196,22 @@ def _splice(source: str, site: Site, kind: str, mutant: ast.expr | ast.stmt) -> 
         raise AssertionError(f"{source[first:last]}: cannot put {text} in its place")
     inner = next(p for p in (site.node, *site.parents) if isinstance(p, ast.stmt))
     inner_first, inner_last = _span(source, inner)
+    cloned = mutant.id if kind == "clone-dropped" and isinstance(mutant, ast.Name) else ""
     return Fault(
-        gradient=site.gradient,
+        gradient=cloned if cloned in GRADIENTS else site.gradient,
         kind=kind,
         line=source.count("\n", 0, start) + 1,
         source=source[:start] + replacement + source[end:],
         before=" ".join(source[inner_first:inner_last].split()),
-        after=" ".join(
-            (source[inner_first:start] + replacement + source[end:inner_last]).split()
-        ),
+        after=" ".join((source[inner_first:start] + replacement + source[end:inner_last]).split()),
     )
 
 
 def _span(source: str, node: ast.AST) -> tuple[int, int]:
     """Where a node's text begins and ends. Columns count bytes: the answer must be ASCII."""
     assert isinstance(node, ast.expr | ast.stmt)
-    assert node.end_lineno is not None and node.end_col_offset is not None
+    assert node.end_lineno is not None
+    assert node.end_col_offset is not None
     lines = source.splitlines(keepends=True)
     first = sum(map(len, lines[: node.lineno - 1])) + node.col_offset
     return first, sum(map(len, lines[: node.end_lineno - 1])) + node.end_col_offset

@@ -21,6 +21,7 @@ from tests.exercise_text import (
     reference_gradients,
     right_answers,
     run_answer,
+    sample_submissions,
     worst_difference,
 )
 
@@ -91,7 +92,8 @@ def test_a_right_answer_leaves_the_forward_pass_alone(style: str) -> None:
 @pytest.mark.parametrize("style", ANSWERS)
 def test_a_right_answer_names_its_style_and_uses_no_autograd(style: str) -> None:
     source = ANSWERS[style]
-    assert source.startswith("# ") and source.splitlines()[0].endswith(".")
+    assert source.startswith("# ")
+    assert source.splitlines()[0].endswith(".")
     assert all(grade_id.startswith("ex1-") for grade_id, _ in read_cells(source))
     attributes = {n.attr for n in ast.walk(ast.parse(source)) if isinstance(n, ast.Attribute)}
     # A class of the student's own may call its way back `backward`.
@@ -103,3 +105,26 @@ def test_there_are_many_styles() -> None:
     assert len(ANSWERS) >= 34
     assert len({source.splitlines()[0] for source in ANSWERS.values()}) == len(ANSWERS)
     assert len(GRADIENTS) == 26
+
+
+@pytest.mark.parametrize(("name", "source"), sample_submissions().items())
+def test_a_sample_submission_fills_the_cells_of_the_notebook(name: str, source: str) -> None:
+    written = [grade_id for grade_id, _ in read_cells(source)]
+    assert written == [grade_id for grade_id, _ in read_cells(ANSWERS["lecture"])], name
+
+
+def test_the_unfinished_sample_is_right_as_far_as_it_goes() -> None:
+    values, references = instance(HIDDEN_SIZES[0], torch.float64)
+    with double_precision():
+        names = run_answer(sample_submissions()["half_done"], copied(values))
+    written = {d: g for d, g in references.items() if names[d] is not ...}
+    assert 0 < len(written) < len(GRADIENTS)
+    assert not wrong_gradients(names, written, relative=1e-7)
+
+
+def test_the_sample_with_one_fault_is_wrong_from_there_down() -> None:
+    values, references = instance(HIDDEN_SIZES[0], torch.float64)
+    with double_precision():
+        names = run_answer(sample_submissions()["one_fault"], copied(values))
+    wrong = [line.split(":")[0] for line in wrong_gradients(names, references, relative=1e-7)]
+    assert wrong[0] == "dcounts"

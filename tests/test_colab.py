@@ -5,12 +5,13 @@ import subprocess
 import sys
 import sysconfig
 import venv
+import zipfile
 from pathlib import Path
 
 import nbformat
 import pytest
 
-NOTEBOOKS = ["01_atomic_backprop"]
+NOTEBOOKS = sorted(Path(__file__).parents[1].joinpath("notebooks").glob("*.ipynb"))
 
 RUN = """
 import sys, nbformat
@@ -18,11 +19,13 @@ from nbclient import NotebookClient
 notebook = nbformat.read(sys.argv[1], as_version=4)
 NotebookClient(notebook, timeout=300, kernel_name="python3").execute()
 nbformat.write(notebook, sys.argv[1])
+import grader
+print(grader.__file__)
 """
 
 
-def run(*command: str | Path, folder: Path, **variables: str) -> None:
-    """Run a command with nothing of this checkout in its environment; if it fails, say why."""
+def run(*command: str | Path, folder: Path, **variables: str) -> str:
+    """Run a command with nothing of this checkout in its environment; return what it printed."""
     kept = {k: v for k, v in os.environ.items() if k not in {"PYTHONPATH", "MPLBACKEND"}}
     finished = subprocess.run(
         [str(word) for word in command],
@@ -33,6 +36,7 @@ def run(*command: str | Path, folder: Path, **variables: str) -> None:
         check=False,
     )
     assert finished.returncode == 0, finished.stdout + finished.stderr
+    return finished.stdout
 
 
 @pytest.fixture(scope="module")
@@ -48,19 +52,16 @@ def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(scope="module")
 def colab(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The Python of a virtual environment that has what Colab has, and not the course.
+    """A virtual environment that has what Colab has, and not the course.
 
     The packages are links to those of the environment that runs the tests: pip takes them for
     installed, so that nothing is downloaded.
     """
     folder = tmp_path_factory.mktemp("colab")
     venv.create(folder, with_pip=True, symlinks=True)
-    here, there = (
-        Path(sysconfig.get_path("purelib", vars=variables))
-        for variables in ({}, {"base": str(folder), "platbase": str(folder)})
-    )
+    here, there = Path(sysconfig.get_path("purelib")), packages_of(folder)
     for entry in here.iterdir():
-        ours = entry.name.startswith(("backprop_ninja", "_backprop_ninja", "grader", "makemore"))
+        ours = "backprop_ninja" in entry.name or entry.name in {"grader", "makemore_data"}
         if not (ours or entry.name.startswith("pip") or (there / entry.name).exists()):
             (there / entry.name).symlink_to(entry)
     # On Colab the kernel has imported google.colab before the first cell runs.
@@ -68,12 +69,15 @@ def colab(tmp_path_factory: pytest.TempPathFactory) -> Path:
     stub.mkdir(parents=True)
     (stub / "__init__.py").touch()
     (there / "colab.pth").write_text("import google.colab\n", encoding="utf-8")
-    return folder / "bin" / "python"
+    return folder
+
+
+def packages_of(environment: Path) -> Path:
+    (folder,) = environment.glob("lib/python*/site-packages")
+    return folder
 
 
 def test_the_wheel_has_everything_the_course_needs(wheel: Path) -> None:
-    import zipfile
-
     names = set(zipfile.ZipFile(wheel).namelist())
     assert {
         "grader/py.typed",
@@ -88,19 +92,22 @@ def test_the_wheel_has_everything_the_course_needs(wheel: Path) -> None:
     assert {top for top in tops if not top.endswith(".dist-info")} == {"grader", "makemore_data"}
 
 
-@pytest.mark.parametrize("name", NOTEBOOKS)
+@pytest.mark.parametrize("notebook", NOTEBOOKS, ids=lambda path: path.stem)
 def test_a_blank_notebook_opens_alone(
-    name: str, wheel: Path, colab: Path, project: Path, tmp_path: Path
+    notebook: Path, wheel: Path, colab: Path, tmp_path: Path
 ) -> None:
-    alone = tmp_path / f"{name}.ipynb"
-    alone.write_bytes((project / "notebooks" / alone.name).read_bytes())
-    run(
-        *(colab, "-c", RUN, alone),
+    alone = tmp_path / notebook.name
+    alone.write_bytes(notebook.read_bytes())
+    used = run(
+        *(colab / "bin" / "python", "-c", RUN, alone),
         folder=tmp_path,
         BACKPROP_NINJA_PACKAGE=str(wheel),
         MAKEMORE_NAMES="bundled",
         PIP_NO_INDEX="1",
     )
+    assert Path(used.splitlines()[-1]).is_relative_to(colab), "not the wheel's package"
+    for package in ("torch", "numpy"):
+        assert (packages_of(colab) / package).is_symlink(), f"the notebook has replaced {package}"
 
     cells = [cell for cell in nbformat.read(alone, as_version=4).cells if cell.cell_type == "code"]
     assert all(cell.execution_count for cell in cells)
@@ -109,13 +116,3 @@ def test_a_blank_notebook_opens_alone(
     for check in checks:
         said = "".join(output.get("text", "") for output in check.outputs)
         assert said.count("to do") >= check.metadata.nbgrader.points, said
-
-    location = subprocess.run(
-        [colab, "-c", "import grader; print(grader.__file__)"],
-        cwd=tmp_path,
-        env={k: v for k, v in os.environ.items() if k != "PYTHONPATH"},
-        capture_output=True,
-        text=True,
-        check=True,
-    ).stdout
-    assert Path(location).is_relative_to(colab.parents[1]), "the wheel's package was not used"

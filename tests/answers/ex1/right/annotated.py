@@ -28,14 +28,16 @@ def tanh_back(y: Tensor, upstream: Tensor) -> Tensor:
     return slope * upstream
 
 dhpreact: Tensor = tanh_back(h, dh)
-# answer: ex1-batchnorm
+# answer: ex1-batchnorm-scale
 eps: float = 1e-5
 dbngain: Tensor = (bnraw * dhpreact).sum(0, keepdim=True)
 dbnbias: Tensor = dhpreact.sum(0, keepdim=True)
 dbnraw: Tensor = bngain * dhpreact
+# answer: ex1-batchnorm-variance
 dbnvar_inv: Tensor = (bndiff * dbnraw).sum(0, keepdim=True)
 dbnvar: Tensor = -0.5 * (bnvar + eps) ** -1.5 * dbnvar_inv
 dbndiff2: Tensor = dbnvar.expand(n, n_hidden) / (n - 1)
+# answer: ex1-batchnorm-mean
 dbndiff: Tensor = bnvar_inv * dbnraw + 2 * bndiff * dbndiff2
 dbnmeani: Tensor = -dbndiff.sum(0, keepdim=True)
 dhprebn: Tensor = dbndiff + dbnmeani / n

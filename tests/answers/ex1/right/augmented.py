@@ -38,13 +38,14 @@ dhpreact **= 2
 dhpreact *= -1
 dhpreact += 1
 dhpreact *= dh
-# answer: ex1-batchnorm
+# answer: ex1-batchnorm-scale
 dbnbias = torch.zeros_like(bnbias)
 dbnbias += dhpreact.sum(0)
 dbngain = torch.zeros_like(bngain)
 dbngain += (bnraw * dhpreact).sum(0)
 dbnraw = dhpreact.clone()
 dbnraw *= bngain
+# answer: ex1-batchnorm-variance
 dbnvar_inv = torch.zeros_like(bnvar_inv)
 dbnvar_inv += (bndiff * dbnraw).sum(0)
 dbnvar = bnvar + 1e-5
@@ -54,6 +55,7 @@ dbnvar *= dbnvar_inv
 dbndiff2 = torch.ones_like(bndiff2)
 dbndiff2 *= dbnvar
 dbndiff2 /= n - 1
+# answer: ex1-batchnorm-mean
 dbndiff = bndiff.clone()
 dbndiff *= 2
 dbndiff *= dbndiff2

@@ -19,13 +19,15 @@ dW2 = h.T @ dlogits
 db2 = dlogits.sum(0)
 # answer: ex1-tanh
 dhpreact = (torch.ones_like(h) - h.pow(2)) * dh
-# answer: ex1-batchnorm
+# answer: ex1-batchnorm-scale
 dbngain = (bnraw * dhpreact).sum(0, keepdim=True)
 dbnbias = dhpreact.sum(0, keepdim=True)
 dbnraw = bngain.expand(n, n_hidden) * dhpreact
+# answer: ex1-batchnorm-variance
 dbnvar_inv = (bndiff * dbnraw).sum(0, keepdim=True)
 dbnvar = -0.5 * (bnvar + 1e-5) ** -1.5 * dbnvar_inv
 dbndiff2 = torch.tile(dbnvar, (n, 1)) / (n - 1)
+# answer: ex1-batchnorm-mean
 dbndiff = bnvar_inv.repeat_interleave(n, 0) * dbnraw + 2 * bndiff * dbndiff2
 dbnmeani = dbndiff.sum(0, keepdim=True).neg()
 dhprebn = dbndiff + dbnmeani.expand_as(dbndiff).div(n)

@@ -20,13 +20,15 @@ dW2 = product = h.T @ upstream
 db2 = column_sums = g.sum(0)
 # answer: ex1-tanh
 dhpreact = before_tanh = (1 - h**2) * dh
-# answer: ex1-batchnorm
+# answer: ex1-batchnorm-scale
 dbngain = gain = (bnraw * before_tanh).sum(0, keepdim=True)
 dbnbias = bias = before_tanh.sum(0, keepdim=True)
 dbnraw = raw = bngain * before_tanh
+# answer: ex1-batchnorm-variance
 dbnvar_inv = a = (bndiff * raw).sum(0, keepdim=True)
 dbnvar = b = -0.5 * (bnvar + 1e-5) ** -1.5 * a
 dbndiff2 = c = b / (n - 1) * torch.ones_like(bndiff2)
+# answer: ex1-batchnorm-mean
 dbndiff = total = (bnvar_inv * raw).clone()
 total += 2 * bndiff * c
 dbnmeani = m = -total.sum(0, keepdim=True)

@@ -53,13 +53,15 @@ def back_through_tanh(y):
     return lambda upstream: slope * upstream
 
 dhpreact = back_through_tanh(h)(dh)
-# answer: ex1-batchnorm
+# answer: ex1-batchnorm-scale
 dbngain, dbnraw = back_through_product(bngain, bnraw)(dhpreact)
 dbnbias = reduce_to(dhpreact, bnbias.shape)
+# answer: ex1-batchnorm-variance
 through_scaling = back_through_product(bndiff, bnvar_inv)
 dbnvar_inv = through_scaling(dbnraw)[1]
 dbnvar = -0.5 * (bnvar + 1e-5) ** -1.5 * dbnvar_inv
 dbndiff2 = dbnvar.expand(bndiff2.shape) / (n - 1)
+# answer: ex1-batchnorm-mean
 dbndiff = through_scaling(dbnraw)[0] + 2 * bndiff * dbndiff2
 dbnmeani = -reduce_to(dbndiff, bnmeani.shape)
 dhprebn = dbndiff + dbnmeani / n

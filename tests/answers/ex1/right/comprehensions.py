@@ -18,15 +18,17 @@ dW2 = sum(torch.outer(x, g) for x, g in zip(h, dlogits))
 db2 = sum(row for row in dlogits)
 # answer: ex1-tanh
 dhpreact = torch.stack([g * (1 - y**2) for y, g in zip(h, dh)])
-# answer: ex1-batchnorm
+# answer: ex1-batchnorm-scale
 columns = {name: value for name, value in (("raw", bnraw), ("diff", bndiff))}
 dbngain = sum([x * g for x, g in zip(columns["raw"], dhpreact)]).unsqueeze(0)
 dbnbias = sum(dhpreact).unsqueeze(0)
 dbnraw = torch.stack([bngain[0] * row for row in dhpreact])
+# answer: ex1-batchnorm-variance
 dbnvar_inv = sum(x * g for x, g in zip(columns["diff"], dbnraw)).unsqueeze(0)
 dbnvar = torch.stack([-0.5 * (v + 1e-5) ** -1.5 * g for v, g in zip(bnvar[0], dbnvar_inv[0])])[None]
 dbndiff2 = torch.cat([dbnvar / (n - 1) for _ in range(n)])
 parts = {"scaling": bnvar_inv * dbnraw, "square": 2 * bndiff * dbndiff2}
+# answer: ex1-batchnorm-mean
 dbndiff = sum(parts.values())
 dbnmeani = -sum(row for row in dbndiff)[None, :]
 dhprebn = torch.stack([row + dbnmeani[0] / n for row in dbndiff])

@@ -41,7 +41,7 @@ match W2.shape:
 db2 = dlogits.sum(0) if b2.ndim == 1 else dlogits.sum(0, keepdim=True)
 # answer: ex1-tanh
 dhpreact = dh * (1 - h**2) if True else dh
-# answer: ex1-batchnorm
+# answer: ex1-batchnorm-scale
 if bngain.shape[0] == 1:
     dbngain = (bnraw * dhpreact).sum(0, keepdim=True)
     dbnbias = dhpreact.sum(0, keepdim=True)
@@ -49,11 +49,13 @@ else:
     dbngain = bnraw * dhpreact
     dbnbias = dhpreact
 dbnraw = bngain * dhpreact
+# answer: ex1-batchnorm-variance
 dbnvar_inv = (bndiff * dbnraw).sum(0, keepdim=True)
 power = -0.5
 dbnvar = power * (bnvar + 1e-5) ** (power - 1) * dbnvar_inv
 bessel = True
 dbndiff2 = dbnvar.expand(n, -1) / (n - 1 if bessel else n)
+# answer: ex1-batchnorm-mean
 dbndiff = bnvar_inv * dbnraw
 if bessel or n:
     dbndiff += 2 * bndiff * dbndiff2

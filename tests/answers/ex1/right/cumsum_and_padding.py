@@ -24,13 +24,15 @@ dW2 = h.T @ dlogits
 db2 = column_total(dlogits).flatten()
 # answer: ex1-tanh
 dhpreact = dh / torch.cosh(hpreact) ** 2
-# answer: ex1-batchnorm
+# answer: ex1-batchnorm-scale
 dbngain = column_total(bnraw * dhpreact)
 dbnbias = column_total(dhpreact)
 dbnraw = bngain * dhpreact
+# answer: ex1-batchnorm-variance
 dbnvar_inv = (bndiff * dbnraw).mean(0, keepdim=True) * n
 dbnvar = -dbnvar_inv / (2 * (bnvar + 1e-5) * (bnvar + 1e-5).sqrt())
 dbndiff2 = F.pad(dbnvar, (0, 0, 0, n - 1), mode="constant").cumsum(0) / (n - 1)
+# answer: ex1-batchnorm-mean
 dbndiff = bnvar_inv * dbnraw + 2 * bndiff * dbndiff2
 dbnmeani = -n * dbndiff.mean(0, keepdim=True)
 dhprebn = dbndiff - dbndiff.mean(0, keepdim=True)

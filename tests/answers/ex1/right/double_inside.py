@@ -21,15 +21,17 @@ dW2 = (h.double().T @ dlogits.double()).to(W2.dtype)
 db2 = dlogits.sum(0, dtype=torch.float64).to(b2.dtype)
 # answer: ex1-tanh
 dhpreact = ((1 - h.double() ** 2) * dh.double()).float()
-# answer: ex1-batchnorm
+# answer: ex1-batchnorm-scale
 g = dhpreact.double()
 dbngain = (bnraw.double() * g).sum(0, keepdim=True).float()
 dbnbias = g.sum(0, keepdim=True).float()
 dbnraw = (bngain.double() * g).float()
 g = dbnraw.double()
+# answer: ex1-batchnorm-variance
 dbnvar_inv = (bndiff.double() * g).sum(0, keepdim=True).float()
 dbnvar = (-0.5 * (bnvar.double() + 1e-5) ** -1.5 * dbnvar_inv.double()).float()
 dbndiff2 = (dbnvar.double().expand(n, -1) / (n - 1)).float()
+# answer: ex1-batchnorm-mean
 dbndiff = (bnvar_inv.double() * g + 2 * bndiff.double() * dbndiff2.double()).float()
 g = dbndiff.double()
 dbnmeani = -g.sum(0, keepdim=True).float()

@@ -16,13 +16,15 @@ dW2 = torch.einsum("nh,nv->hv", h, dlogits)
 db2 = torch.einsum("nv->v", dlogits)
 # answer: ex1-tanh
 dhpreact = torch.einsum("nh,nh->nh", dh, 1 - torch.einsum("nh,nh->nh", h, h))
-# answer: ex1-batchnorm
+# answer: ex1-batchnorm-scale
 dbngain = torch.einsum("nh,nh->h", bnraw, dhpreact).view(1, -1)
 dbnbias = torch.einsum("nh->h", dhpreact).view(1, -1)
 dbnraw = torch.einsum("oh,nh->nh", bngain, dhpreact)
+# answer: ex1-batchnorm-variance
 dbnvar_inv = torch.einsum("nh,nh->h", bndiff, dbnraw).view(1, -1)
 dbnvar = torch.einsum("oh,oh->oh", dbnvar_inv, -0.5 * (bnvar + 1e-5) ** -1.5)
 dbndiff2 = torch.einsum("oh,n->nh", dbnvar, torch.ones(n)) / (n - 1)
+# answer: ex1-batchnorm-mean
 dbndiff = torch.einsum("oh,nh->nh", bnvar_inv, dbnraw) + 2 * torch.einsum("nh,nh->nh", bndiff, dbndiff2)
 dbnmeani = -torch.einsum("nh->h", dbndiff).view(1, -1)
 dhprebn = dbndiff + torch.einsum("oh,n->nh", dbnmeani, torch.ones(n)) / n

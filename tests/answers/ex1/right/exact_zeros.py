@@ -15,13 +15,15 @@ dlogits = dnorm_logits  # nothing comes through the max, and nothing is changed 
 dh, dW2, db2 = dlogits @ W2.T, h.T @ dlogits, dlogits.sum(0)
 # answer: ex1-tanh
 dhpreact = dh * (1 - h**2)
-# answer: ex1-batchnorm
+# answer: ex1-batchnorm-scale
 dbngain = (dhpreact * bnraw).sum(dim=0, keepdim=True)
 dbnbias = dhpreact.sum(dim=0, keepdim=True)
 dbnraw = dhpreact * bngain
+# answer: ex1-batchnorm-variance
 dbnvar_inv = (dbnraw * bndiff).sum(dim=0, keepdim=True)
 dbnvar = -(dbnvar_inv * bnvar_inv**3) / 2
 dbndiff2 = torch.ones_like(bndiff2) * dbnvar / (n - 1)
+# answer: ex1-batchnorm-mean
 dbndiff = dbnraw * bnvar_inv + 2 * bndiff * dbndiff2
 dbnmeani = -dbndiff.sum(dim=0, keepdim=True)
 dhprebn = dbndiff + dbnmeani / n

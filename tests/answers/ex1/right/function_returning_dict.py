@@ -31,7 +31,7 @@ dh, dW2, db2 = grads["linear2"].values()
 # answer: ex1-tanh
 grads |= {"hpreact": (1 - h**2) * grads["linear2"]["x"]}
 dhpreact = grads["hpreact"]
-# answer: ex1-batchnorm
+# answer: ex1-batchnorm-scale
 def batchnorm(g):
     out = dict(gain=(bnraw * g).sum(0, keepdim=True), bias=g.sum(0, keepdim=True), raw=bngain * g)
     out["var_inv"] = (bndiff * out["raw"]).sum(0, keepdim=True)
@@ -44,9 +44,11 @@ def batchnorm(g):
 
 bn = batchnorm(dhpreact)
 dbngain, dbnbias, dbnraw = bn["gain"], bn["bias"], bn["raw"]
+# answer: ex1-batchnorm-variance
 dbnvar_inv = bn["var_inv"]
 dbnvar = bn["var"]
 dbndiff2, dbndiff = bn["diff2"], bn["diff"]
+# answer: ex1-batchnorm-mean
 dbnmeani, dhprebn = bn["mean"], bn["x"]
 # answer: ex1-linear1
 dembcat, dW1, db1 = linear(embcat, W1, bn["x"]).values()

@@ -30,12 +30,14 @@ dW2 = total(map(torch.outer, h, dlogits))
 db2 = total(dlogits)
 # answer: ex1-tanh
 dhpreact = reduce(operator.mul, [1 - h, 1 + h, dh])
-# answer: ex1-batchnorm
+# answer: ex1-batchnorm-scale
 dbngain, dbnbias = map(partial(keep, dim=0), (bnraw * dhpreact, dhpreact))
 dbnraw = reduce(operator.mul, (bngain, dhpreact))
+# answer: ex1-batchnorm-variance
 dbnvar_inv = keep(bndiff * dbnraw, 0)
 dbnvar = reduce(operator.mul, [-0.5, bnvar_inv, bnvar_inv, bnvar_inv, dbnvar_inv])
 dbndiff2 = torch.cat(list(itertools.repeat(dbnvar / (n - 1), n)))
+# answer: ex1-batchnorm-mean
 dbndiff = total(itertools.chain([bnvar_inv * dbnraw], itertools.repeat(bndiff * dbndiff2, 2)))
 *_, running = itertools.accumulate(dbndiff)
 dbnmeani = -running.unsqueeze(0)

@@ -19,13 +19,15 @@ dW2 = h.T @ dlogits
 db2 = dlogits.sum(0)
 # answer: ex1-tanh
 dhpreact = dh * (1 - h**2)
-# answer: ex1-batchnorm
+# answer: ex1-batchnorm-scale
 dbngain = (dhpreact * bnraw).sum(0, keepdim=True)
 dbnbias = dhpreact.sum(0, keepdim=True)
 dbnraw = dhpreact * bngain
+# answer: ex1-batchnorm-variance
 dbnvar_inv = (dbnraw * bndiff).sum(0, keepdim=True)
 dbnvar = dbnvar_inv * -0.5 * bnvar_inv**3
 dbndiff2 = (dbnvar / (n - 1)).expand_as(bndiff2)
+# answer: ex1-batchnorm-mean
 dbndiff = dbnraw * bnvar_inv + dbndiff2 * 2 * bndiff
 dbnmeani = -dbndiff.sum(0, keepdim=True)
 dhprebn = dbndiff + dbnmeani / n

@@ -38,7 +38,7 @@ def tanh_group():
     dhpreact = (1 - h**2) * dh
 
 tanh_group()
-# answer: ex1-batchnorm
+# answer: ex1-batchnorm-scale
 def batchnorm_group():
     global dbngain, dbnbias, dbnraw, dbnvar_inv, dbnvar, dbndiff2, dbndiff, dbnmeani, dhprebn
     dbngain = (bnraw * dhpreact).sum(0, keepdim=True)

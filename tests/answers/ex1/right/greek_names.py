@@ -44,17 +44,19 @@ db2 = dlogits.sum(0)
 # answer: ex1-tanh
 σ̇ = 1 - h ** 2
 dhpreact = σ̇ * dh
-# answer: ex1-batchnorm
+# answer: ex1-batchnorm-scale
 x̂, γ, σ2 = bnraw, bngain, bnvar
 dγ = (x̂ * dhpreact).sum(0, keepdim=True)
 dβ = dhpreact.sum(0, keepdim=True)
 dbngain = dγ
 dbnbias = dβ
 dbnraw = γ * dhpreact
+# answer: ex1-batchnorm-variance
 dbnvar_inv = (bndiff * dbnraw).sum(0, keepdim=True)
 dσ2 = -1 / 2 * (σ2 + ε) ** (-3 / 2) * dbnvar_inv
 dbnvar = dσ2
 dbndiff2 = torch.ones_like(bndiff2) * dσ2 / (n - 1)
+# answer: ex1-batchnorm-mean
 dbndiff = (
     bnvar_inv * dbnraw
     + 2 * bndiff * dbndiff2

@@ -37,7 +37,7 @@ except (RuntimeError, ValueError) as problem:
     print("something is wrong:", problem)
 else:
     assert dhpreact is not None
-# answer: ex1-batchnorm
+# answer: ex1-batchnorm-scale
 with torch.no_grad():
     dbngain = (bnraw * dhpreact).sum(0, keepdim=True)
     dbnbias = dhpreact.sum(0, keepdim=True)

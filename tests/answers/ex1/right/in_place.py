@@ -29,18 +29,20 @@ db2.add_(dlogits.sum(0))
 # answer: ex1-tanh
 dhpreact = dh.clone()
 dhpreact.mul_(h.pow(2).neg_().add_(1))
-# answer: ex1-batchnorm
+# answer: ex1-batchnorm-scale
 dbngain = torch.zeros_like(bngain)
 dbngain.add_((dhpreact * bnraw).sum(0, keepdim=True))
 dbnbias = torch.zeros_like(bnbias)
 dbnbias += dhpreact.sum(0, keepdim=True)
 dbnraw = dhpreact.clone()
 dbnraw *= bngain
+# answer: ex1-batchnorm-variance
 dbnvar_inv = (dbnraw * bndiff).sum(0, keepdim=True)
 dbnvar = dbnvar_inv.clone()
 dbnvar.mul_((bnvar + 1e-5).pow(-1.5)).mul_(-0.5)
 dbndiff2 = torch.zeros_like(bndiff2)
 dbndiff2.add_(dbnvar).div_(n - 1)
+# answer: ex1-batchnorm-mean
 dbndiff = dbnraw.clone()
 dbndiff.mul_(bnvar_inv)
 dbndiff.addcmul_(bndiff, dbndiff2, value=2)

@@ -30,18 +30,20 @@ for row in dlogits:
 # answer: ex1-tanh
 dhpreact = dh.clone()
 dhpreact -= dh * h * h
-# answer: ex1-batchnorm
+# answer: ex1-batchnorm-scale
 dbngain, dbnbias = torch.zeros_like(bngain), torch.zeros_like(bnbias)
 dbngain[0] += (bnraw * dhpreact).sum(0)
 dbnbias[0] += dhpreact.sum(0)
 dbnraw = dhpreact.clone()
 dbnraw[:] *= bngain
+# answer: ex1-batchnorm-variance
 dbnvar_inv = torch.zeros_like(bnvar_inv)
 dbnvar_inv[0] += (bndiff * dbnraw).sum(0)
 dbnvar = torch.zeros_like(bnvar)
 dbnvar += -0.5 * bnvar_inv**3 * dbnvar_inv
 dbndiff2 = torch.zeros_like(bndiff2)
 dbndiff2[:] = dbnvar / (n - 1)
+# answer: ex1-batchnorm-mean
 dbndiff = torch.zeros_like(bndiff)
 dbndiff += bnvar_inv * dbnraw
 dbndiff += bndiff * dbndiff2

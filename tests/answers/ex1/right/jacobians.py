@@ -22,13 +22,15 @@ dW2 = torch.einsum("nh,nv->nhv", h, dlogits).sum(0)
 db2 = times(dlogits, torch.eye(vocab_size).expand(n, -1, -1)).sum(0)
 # answer: ex1-tanh
 dhpreact = times(dh, torch.diag_embed(1 - h**2))
-# answer: ex1-batchnorm
+# answer: ex1-batchnorm-scale
 dbngain = times(dhpreact, torch.diag_embed(bnraw)).sum(0, keepdim=True)
 dbnbias = times(dhpreact, torch.eye(n_hidden).expand(n, -1, -1)).sum(0, keepdim=True)
 dbnraw = times(dhpreact, torch.diag_embed(bngain.expand(n, -1)))
+# answer: ex1-batchnorm-variance
 dbnvar_inv = times(dbnraw, torch.diag_embed(bndiff)).sum(0, keepdim=True)
 dbnvar = times(dbnvar_inv, torch.diag_embed(-0.5 * (bnvar + 1e-5) ** -1.5))
 dbndiff2 = torch.full((n, 1), 1 / (n - 1)) @ dbnvar
+# answer: ex1-batchnorm-mean
 dbndiff = times(dbnraw, torch.diag_embed(bnvar_inv.expand(n, -1))) + times(dbndiff2, torch.diag_embed(2 * bndiff))
 dbnmeani = torch.full((1, n), -1.0) @ dbndiff
 centring = torch.eye(n) - torch.full((n, n), 1 / n)

@@ -21,13 +21,15 @@ dh, dW2 = through_matmul(h, W2, dlogits)
 db2 = (lambda g: g.sum(0))(dlogits)
 # answer: ex1-tanh
 dhpreact = (lambda y, g: g - g * y**2)(h, dh)
-# answer: ex1-batchnorm
+# answer: ex1-batchnorm-scale
 dbngain = sum_rows(bnraw * dhpreact)
 dbnbias = sum_rows(dhpreact)
 dbnraw = bngain * dhpreact
+# answer: ex1-batchnorm-variance
 dbnvar_inv = sum_rows(bndiff * dbnraw)
 dbnvar = through_power(bnvar + 1e-5, -0.5, dbnvar_inv)
 dbndiff2 = spread(dbnvar / (n - 1), bndiff2)
+# answer: ex1-batchnorm-mean
 dbndiff = bnvar_inv * dbnraw + through_power(bndiff, 2, dbndiff2)
 dbnmeani = -sum_rows(dbndiff)
 dhprebn = dbndiff + spread(dbnmeani / n, hprebn)

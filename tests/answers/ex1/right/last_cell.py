@@ -9,7 +9,7 @@ pass
 batch = n
 # answer: ex1-tanh
 
-# answer: ex1-batchnorm
+# answer: ex1-batchnorm-scale
 """All of batch normalisation is in the last cell."""
 # answer: ex1-linear1
 eps = 1e-5

@@ -61,7 +61,7 @@ second = Linear(h, W2)
 dh, dW2, db2 = second.pull(dlogits)
 # answer: ex1-tanh
 dhpreact = Tanh(h)(dh)
-# answer: ex1-batchnorm
+# answer: ex1-batchnorm-scale
 class Norm:
     """Batch normalisation that fills its own attributes on the way back."""
 
@@ -79,7 +79,9 @@ class Norm:
 
 norm = Norm().walk_back(dhpreact)
 dbngain, dbnbias, dbnraw = norm.gain, norm.bias, norm.raw
+# answer: ex1-batchnorm-variance
 dbnvar_inv, dbnvar, dbndiff2 = norm.var_inv, norm.var, norm.diff2
+# answer: ex1-batchnorm-mean
 dbndiff, dbnmeani, dhprebn = norm.diff, norm.mean, norm.input
 # answer: ex1-linear1
 first = Linear(embcat, W1).pull(dhprebn)

@@ -19,14 +19,16 @@ dW2 = h.T @ dlogits
 db2 = dlogits.sum(0)
 # answer: ex1-tanh
 dhpreact = (1.0 - h**2) * dh
-# answer: ex1-batchnorm
+# answer: ex1-batchnorm-scale
 dbngain = (bnraw * dhpreact).sum(0, keepdim=True)
 dbnbias = dhpreact.sum(0, keepdim=True)
 dbnraw = bngain * dhpreact
+# answer: ex1-batchnorm-variance
 dbndiff = bnvar_inv * dbnraw
 dbnvar_inv = (bndiff * dbnraw).sum(0, keepdim=True)
 dbnvar = -0.5 * (bnvar + 1e-5) ** -1.5 * dbnvar_inv
 dbndiff2 = 1.0 / (n - 1) * torch.ones_like(bndiff2) * dbnvar
+# answer: ex1-batchnorm-mean
 dbndiff += 2 * bndiff * dbndiff2
 dhprebn = dbndiff.clone()
 dbnmeani = (-dbndiff).sum(0, keepdim=True)

@@ -17,13 +17,15 @@ dW2 = torch.linalg.multi_dot([h.T, dlogits])
 db2 = torch.sum(dlogits, dim=0)
 # answer: ex1-tanh
 dhpreact = dh * torch.addcmul(torch.ones_like(h), h, h, value=-1)
-# answer: ex1-batchnorm
+# answer: ex1-batchnorm-scale
 dbngain = torch.sum(torch.mul(bnraw, dhpreact), dim=0, keepdim=True)
 dbnbias = torch.sum(dhpreact, dim=0, keepdim=True)
 dbnraw = torch.mul(dhpreact, bngain)
+# answer: ex1-batchnorm-variance
 dbnvar_inv = torch.linalg.vecdot(bndiff, dbnraw, dim=0).unsqueeze(0)
 dbnvar = torch.mul(torch.rsqrt(bnvar + 1e-5) ** 3, dbnvar_inv).div(-2)
 dbndiff2 = torch.div(dbnvar.expand(n, n_hidden), n - 1)
+# answer: ex1-batchnorm-mean
 dbndiff = torch.add(torch.mul(bnvar_inv, dbnraw), torch.mul(bndiff, dbndiff2), alpha=2)
 dbnmeani = torch.sum(dbndiff, dim=0, keepdim=True).negative()
 dhprebn = torch.sub(dbndiff, torch.mean(dbndiff, dim=0, keepdim=True))

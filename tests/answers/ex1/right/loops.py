@@ -76,7 +76,7 @@ for i in range(n):
     for j in range(n_hidden):
         preact_list[i][j] = g[i][j] * (1 - t[i][j] * t[i][j])
 dhpreact = torch.tensor(preact_list)
-# answer: ex1-batchnorm
+# answer: ex1-batchnorm-scale
 g, raw, gain = dhpreact.tolist(), bnraw.tolist(), bngain.tolist()
 gain_list, bias_list, raw_list = filled(1, n_hidden), filled(1, n_hidden), filled(n, n_hidden)
 for i in range(n):
@@ -87,6 +87,7 @@ for i in range(n):
 dbngain = torch.tensor(gain_list)
 dbnbias = torch.tensor(bias_list)
 dbnraw = torch.tensor(raw_list)
+# answer: ex1-batchnorm-variance
 g, diff = dbnraw.tolist(), bndiff.tolist()
 varinv_list = filled(1, n_hidden)
 for j in range(n_hidden):
@@ -104,6 +105,7 @@ for i in range(n):
     for j in range(n_hidden):
         diff2_list[i][j] = up[0][j] / (n - 1)
 dbndiff2 = torch.tensor(diff2_list)
+# answer: ex1-batchnorm-mean
 g2, std_inv = dbndiff2.tolist(), bnvar_inv.tolist()
 diff_list = filled(n, n_hidden)
 for i in range(n):

@@ -42,7 +42,7 @@ for i in range(n):
 dhpreact = torch.zeros_like(hpreact)
 for i in range(n):
     dhpreact[i] = dh[i] * (1 - h[i] * h[i])
-# answer: ex1-batchnorm
+# answer: ex1-batchnorm-scale
 dbngain = torch.zeros_like(bngain)
 for i in range(n):
     dbngain[0] += bnraw[i] * dhpreact[i]
@@ -52,6 +52,7 @@ for i in range(n):
 dbnraw = torch.zeros_like(bnraw)
 for i in range(n):
     dbnraw[i] = bngain[0] * dhpreact[i]
+# answer: ex1-batchnorm-variance
 dbnvar_inv = torch.zeros_like(bnvar_inv)
 for i in range(n):
     dbnvar_inv[0] += bndiff[i] * dbnraw[i]
@@ -61,6 +62,7 @@ for j in range(n_hidden):
 dbndiff2 = torch.zeros_like(bndiff2)
 for i in range(n):
     dbndiff2[i] = dbnvar[0] / (n - 1)
+# answer: ex1-batchnorm-mean
 dbndiff = torch.zeros_like(bndiff)
 for i in range(n):
     dbndiff[i] = bnvar_inv[0] * dbnraw[i]

@@ -18,13 +18,15 @@ dW2 = h.T @ dlogits
 db2 = dlogits.sum(0)
 # answer: ex1-tanh
 dhpreact = torch.where(h > 0, (1 - h) * (1 + h), 1 - h * h) * dh
-# answer: ex1-batchnorm
+# answer: ex1-batchnorm-scale
 dbngain = (bnraw * dhpreact).sum(0, keepdim=True)
 dbnbias = dhpreact.sum(0, keepdim=True)
 dbnraw = bngain * dhpreact
+# answer: ex1-batchnorm-variance
 dbnvar_inv = (bndiff * dbnraw).sum(0, keepdim=True)
 dbnvar = -0.5 * bnvar_inv.pow(3) * dbnvar_inv
 dbndiff2 = torch.zeros_like(bndiff2).masked_fill(bndiff2 >= 0, 1 / (n - 1)) * dbnvar
+# answer: ex1-batchnorm-mean
 dbndiff = bnvar_inv * dbnraw + 2 * bndiff * dbndiff2
 dbnmeani = -dbndiff.sum(0, keepdim=True)
 dhprebn = dbndiff + dbnmeani / n

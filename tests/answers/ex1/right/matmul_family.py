@@ -16,13 +16,15 @@ dW2 = torch.matmul(torch.transpose(h, 0, 1), dlogits)
 db2 = torch.tensordot(torch.ones(n), dlogits, dims=1)
 # answer: ex1-tanh
 dhpreact = torch.addcmul(dh, dh, torch.mul(h, h), value=-1)
-# answer: ex1-batchnorm
+# answer: ex1-batchnorm-scale
 dbngain = torch.stack([torch.dot(bnraw[:, j], dhpreact[:, j]) for j in range(n_hidden)]).unsqueeze(0)
 dbnbias = torch.matmul(torch.ones(1, n), dhpreact)
 dbnraw = torch.matmul(dhpreact, torch.diag(bngain[0]))
+# answer: ex1-batchnorm-variance
 dbnvar_inv = torch.diagonal(torch.mm(bndiff.t(), dbnraw)).view(1, n_hidden)
 dbnvar = torch.mul(torch.pow(torch.add(bnvar, 1e-5), -1.5), torch.mul(dbnvar_inv, -0.5))
 dbndiff2 = torch.outer(torch.full((n,), 1 / (n - 1)), dbnvar[0])
+# answer: ex1-batchnorm-mean
 dbndiff = torch.addcmul(torch.mm(dbnraw, torch.diag_embed(bnvar_inv[0])), bndiff, dbndiff2, value=2)
 dbnmeani = torch.tensordot(-torch.ones(1, n), dbndiff, dims=([1], [0]))
 dhprebn = torch.addr(dbndiff, torch.full((n,), 1 / n), dbnmeani.squeeze(0))

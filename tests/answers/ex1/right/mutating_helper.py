@@ -45,13 +45,14 @@ accumulate(db2, dlogits.sum(0))
 # answer: ex1-tanh
 dhpreact = dh.clone()
 scale(dhpreact, 1 - h**2)
-# answer: ex1-batchnorm
+# answer: ex1-batchnorm-scale
 dbngain = torch.zeros_like(bngain)
 accumulate(dbngain, (bnraw * dhpreact).sum(0, keepdim=True))
 dbnbias = torch.zeros_like(bnbias)
 accumulate(dbnbias, dhpreact.sum(0, keepdim=True))
 dbnraw = dhpreact.clone()
 scale(dbnraw, bngain)
+# answer: ex1-batchnorm-variance
 dbnvar_inv = torch.zeros_like(bnvar_inv)
 accumulate(dbnvar_inv, (bndiff * dbnraw).sum(0, keepdim=True))
 dbnvar = dbnvar_inv.clone()
@@ -59,6 +60,7 @@ scale(dbnvar, -0.5 * bnvar_inv**3)
 dbndiff2 = torch.zeros_like(bndiff2)
 accumulate(dbndiff2, dbnvar)
 scale(dbndiff2, 1 / (n - 1))
+# answer: ex1-batchnorm-mean
 dbndiff = torch.zeros_like(bndiff)
 accumulate(dbndiff, bnvar_inv * dbnraw)
 accumulate(dbndiff, 2 * bndiff * dbndiff2)

@@ -26,18 +26,20 @@ dW2 = h.T @ dhW2
 # answer: ex1-tanh
 dtanh = 1 - torch.square(h)
 dhpreact = dtanh * dh
-# answer: ex1-batchnorm
+# answer: ex1-batchnorm-scale
 dscaled = dhpreact
 dbnbias = dhpreact.sum(0, keepdim=True)
 dbngain = (bnraw * dscaled).sum(0, keepdim=True)
 dbnraw = bngain * dscaled
 dbndiff1 = bnvar_inv * dbnraw
+# answer: ex1-batchnorm-variance
 dbnvar_inv = (bndiff * dbnraw).sum(0, keepdim=True)
 dbnvar_plus_eps = -0.5 * (bnvar + 1e-5) ** -1.5 * dbnvar_inv
 dbnvar = dbnvar_plus_eps
 dsum = 1 / (n - 1) * dbnvar
 dbndiff2 = dsum.expand(n, -1)
 dbndiff_second = 2 * bndiff * dbndiff2
+# answer: ex1-batchnorm-mean
 dbndiff = dbndiff1 + dbndiff_second
 dhprebn1 = dbndiff
 dbnmeani = (-dbndiff).sum(0, keepdim=True)

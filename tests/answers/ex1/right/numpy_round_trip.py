@@ -28,13 +28,15 @@ dW2 = t(np.matmul(a(h).T, a(dlogits)))
 db2 = t(np.add.reduce(a(dlogits), axis=0))
 # answer: ex1-tanh
 dhpreact = t((1 - a(h) ** 2) * a(dh))
-# answer: ex1-batchnorm
+# answer: ex1-batchnorm-scale
 dbngain = t(np.einsum("nh,nh->h", a(bnraw), a(dhpreact))[None, :])
 dbnbias = t(a(dhpreact).sum(0, keepdims=True))
 dbnraw = t(a(bngain) * a(dhpreact))
+# answer: ex1-batchnorm-variance
 dbnvar_inv = t((a(bndiff) * a(dbnraw)).sum(0, keepdims=True))
 dbnvar = t(-0.5 * np.power(a(bnvar) + 1e-5, -1.5) * a(dbnvar_inv))
 dbndiff2 = t(np.tile(a(dbnvar), (n, 1)) / (n - 1))
+# answer: ex1-batchnorm-mean
 dbndiff = t(a(bnvar_inv) * a(dbnraw) + 2 * a(bndiff) * a(dbndiff2))
 dbnmeani = t(-a(dbndiff).sum(0, keepdims=True))
 dhprebn = t(a(dbndiff) + a(dbnmeani) / n)

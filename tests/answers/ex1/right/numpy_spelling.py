@@ -17,13 +17,15 @@ dW2 = (h[:, :, None] * dlogits[:, None, :]).sum(axis=0)
 db2 = dlogits.sum(axis=0)
 # answer: ex1-tanh
 dhpreact = (1 + h) * (1 - h) * dh
-# answer: ex1-batchnorm
+# answer: ex1-batchnorm-scale
 dbngain = (bnraw * dhpreact).sum(axis=0, keepdim=True)
 dbnbias = torch.sum(dhpreact, 0, True)
 dbnraw = bngain * dhpreact
+# answer: ex1-batchnorm-variance
 dbnvar_inv = (bndiff * dbnraw).sum(axis=0)[None]
 dbnvar = -(((bnvar + 1e-5) ** 0.5) ** -3) / 2 * dbnvar_inv
 dbndiff2 = (bndiff2 * 0 + 1) * dbnvar / (n - 1)
+# answer: ex1-batchnorm-mean
 dbndiff = bnvar_inv * dbnraw + (bndiff + bndiff) * dbndiff2
 dbnmeani = -sum(list(dbndiff))[None]
 dhprebn = dbndiff - dbndiff.mean(axis=0)

@@ -17,13 +17,15 @@ dW2 = h.T @ dlogits
 db2 = torch.ones(n) @ dlogits
 # answer: ex1-tanh
 dhpreact = dh - dh * h * h
-# answer: ex1-batchnorm
+# answer: ex1-batchnorm-scale
 dbngain = torch.ones(1, n) @ (dhpreact * bnraw)
 dbnbias = torch.ones(1, n) @ dhpreact
 dbnraw = dhpreact * bngain
+# answer: ex1-batchnorm-variance
 dbnvar_inv = torch.ones(1, n) @ (dbnraw * bndiff)
 dbnvar = dbnvar_inv * bnvar_inv**3 / -2
 dbndiff2 = torch.ones(n, 1) @ dbnvar / (n - 1)
+# answer: ex1-batchnorm-mean
 dbndiff = dbnraw * bnvar_inv + dbndiff2 * bndiff * 2
 dbnmeani = torch.ones(1, n) @ -dbndiff
 dhprebn = dbndiff + torch.ones(n, 1) @ dbnmeani / n

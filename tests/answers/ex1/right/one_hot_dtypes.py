@@ -18,14 +18,16 @@ db2 = dlogits.T @ torch.ones(n, dtype=torch.get_default_dtype())
 dh = dlogits @ W2.T
 # answer: ex1-tanh
 dhpreact = dh * (torch.ones_like(h, dtype=h.dtype) - h.square())
-# answer: ex1-batchnorm
+# answer: ex1-batchnorm-scale
 column = torch.ones(n, 1).type_as(h)
 dbngain = column.T @ (bnraw * dhpreact)
 dbnbias = column.T @ dhpreact
 dbnraw = dhpreact * (column @ bngain)
+# answer: ex1-batchnorm-variance
 dbnvar_inv = column.T @ (bndiff * dbnraw)
 dbnvar = dbnvar_inv * torch.tensor(-0.5, dtype=torch.float32) * torch.pow(bnvar + 1e-5, -1.5)
 dbndiff2 = (column @ dbnvar) * torch.tensor(1 / (n - 1))
+# answer: ex1-batchnorm-mean
 dbndiff = dbnraw * (column @ bnvar_inv) + 2.0 * bndiff * dbndiff2
 dbnmeani = -column.T @ dbndiff
 dhprebn = dbndiff + column @ dbnmeani / n

@@ -22,7 +22,7 @@ dbnvar = dbnvar_inv * -0.5 * (bnvar + 1e-5) ** -1.5
 dbndiff2 = torch.ones(n, 1) * dbnvar / (n - 1)
 dbndiff = 2 * bndiff * dbndiff2
 dbndiff += dbnraw * bnvar_inv
-# answer: ex1-batchnorm
+# answer: ex1-batchnorm-scale
 dbnmeani = -dbndiff.sum(0, keepdim=True)
 dhprebn = dbnmeani / n + dbndiff
 dembcat = dhprebn @ W1.T

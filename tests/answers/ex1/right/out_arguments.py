@@ -29,11 +29,12 @@ torch.sum(dlogits, 0, out=db2)
 dhpreact = torch.empty_like(hpreact)
 torch.addcmul(torch.ones_like(h), h, h, value=-1, out=dhpreact)
 torch.mul(dhpreact, dh, out=dhpreact)
-# answer: ex1-batchnorm
+# answer: ex1-batchnorm-scale
 dbngain, dbnbias, dbnraw = map(torch.empty_like, (bngain, bnbias, bnraw))
 torch.sum(bnraw * dhpreact, 0, keepdim=True, out=dbngain)
 torch.sum(dhpreact, 0, keepdim=True, out=dbnbias)
 torch.mul(bngain, dhpreact, out=dbnraw)
+# answer: ex1-batchnorm-variance
 dbnvar_inv, dbnvar = torch.empty_like(bnvar_inv), torch.empty_like(bnvar)
 torch.sum(bndiff * dbnraw, 0, keepdim=True, out=dbnvar_inv)
 torch.pow(bnvar + 1e-5, -1.5, out=dbnvar)
@@ -42,6 +43,7 @@ dbndiff2, dbndiff = torch.empty_like(bndiff2), torch.empty_like(bndiff)
 torch.div(dbnvar.expand_as(bndiff2), n - 1, out=dbndiff2)
 torch.mul(bnvar_inv, dbnraw, out=dbndiff)
 torch.addcmul(dbndiff, bndiff, dbndiff2, value=2, out=dbndiff)
+# answer: ex1-batchnorm-mean
 dbnmeani, dhprebn = torch.empty_like(bnmeani), torch.empty_like(hprebn)
 torch.sum(-dbndiff, 0, keepdim=True, out=dbnmeani)
 torch.add(dbndiff, dbnmeani, alpha=1 / n, out=dhprebn)

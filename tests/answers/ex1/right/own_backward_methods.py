@@ -45,13 +45,15 @@ dh = output_layer.backward(dlogits)
 dW2, db2 = output_layer.dweight, output_layer.dbias
 # answer: ex1-tanh
 dhpreact = Tanh(h).backward(dh)
-# answer: ex1-batchnorm
+# answer: ex1-batchnorm-scale
 dbngain = (bnraw * dhpreact).sum(0, keepdim=True)
 dbnbias = dhpreact.sum(0, keepdim=True)
 dbnraw = bngain * dhpreact
+# answer: ex1-batchnorm-variance
 dbnvar_inv = (bndiff * dbnraw).sum(0, keepdim=True)
 dbnvar = -0.5 * (bnvar + 1e-5) ** -1.5 * dbnvar_inv
 dbndiff2 = torch.ones_like(bndiff2) / (n - 1) * dbnvar
+# answer: ex1-batchnorm-mean
 dbndiff = bnvar_inv * dbnraw + 2 * bndiff * dbndiff2
 dbnmeani = -dbndiff.sum(0, keepdim=True)
 dhprebn = dbndiff + dbnmeani / n

@@ -33,13 +33,15 @@ dW2 = y.T @ dlogits
 db2 = dlogits.sum(0)
 # answer: ex1-tanh
 dhpreact = (1 - y**2) * dh
-# answer: ex1-batchnorm
+# answer: ex1-batchnorm-scale
 dbngain = (xhat * dhpreact).sum(0, keepdim=True)
 dbnbias = dhpreact.sum(0, keepdim=True)
 dbnraw = bngain * dhpreact
+# answer: ex1-batchnorm-variance
 dbnvar_inv = (xc * dbnraw).sum(0, keepdim=True)
 dbnvar = -0.5 * istd**3 * dbnvar_inv
 dbndiff2 = torch.ones_like(xc) / (B - 1) * dbnvar
+# answer: ex1-batchnorm-mean
 dbndiff = istd * dbnraw + 2 * xc * dbndiff2
 dbnmeani = -dbndiff.sum(0, keepdim=True)
 dhprebn = dbndiff + dbnmeani / B

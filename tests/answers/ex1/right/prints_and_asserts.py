@@ -32,14 +32,16 @@ for g, t in ((dh, h), (dW2, W2), (db2, b2)):
 # answer: ex1-tanh
 dhpreact = (1.0 - h**2) * dh
 print(*dhpreact[0, :2].tolist(), sep="\n")
-# answer: ex1-batchnorm
+# answer: ex1-batchnorm-scale
 dbngain = (bnraw * dhpreact).sum(0, keepdim=True)
 dbnbias = dhpreact.sum(0, keepdim=True)
 dbnraw = bngain * dhpreact
 assert dbngain.shape == bngain.shape and dbnbias.shape == bnbias.shape
+# answer: ex1-batchnorm-variance
 dbnvar_inv = (bndiff * dbnraw).sum(0, keepdim=True)
 dbnvar = -0.5 * (bnvar + 1e-5) ** -1.5 * dbnvar_inv
 dbndiff2 = 1.0 / (n - 1) * torch.ones_like(bndiff2) * dbnvar
+# answer: ex1-batchnorm-mean
 dbndiff = bnvar_inv * dbnraw
 dbndiff += 2.0 * bndiff * dbndiff2
 dbnmeani = -dbndiff.sum(0, keepdim=True)

@@ -37,13 +37,15 @@ dW2 = halved_sum(h[:, :, None] * dlogits[:, None, :])
 db2 = halved_sum(dlogits)
 # answer: ex1-tanh
 dhpreact = dh * (1 - power(h, 2))
-# answer: ex1-batchnorm
+# answer: ex1-batchnorm-scale
 dbngain = halved_sum(bnraw * dhpreact)[None]
 dbnbias = halved_sum(dhpreact)[None]
 dbnraw = bngain * dhpreact
+# answer: ex1-batchnorm-variance
 dbnvar_inv = halved_sum(bndiff * dbnraw)[None]
 dbnvar = -0.5 * power(bnvar_inv, 3) * dbnvar_inv
 dbndiff2 = dbnvar.expand(n, n_hidden) / (n - 1)
+# answer: ex1-batchnorm-mean
 dbndiff = bnvar_inv * dbnraw + 2 * bndiff * dbndiff2
 dbnmeani = -halved_sum(dbndiff)[None]
 dhprebn = dbndiff + dbnmeani / n

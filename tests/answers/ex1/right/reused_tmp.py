@@ -41,12 +41,13 @@ tmp = h
 tmp = tmp * tmp
 tmp = 1 - tmp
 dhpreact = tmp * dh
-# answer: ex1-batchnorm
+# answer: ex1-batchnorm-scale
 tmp = dhpreact * bnraw
 dbngain = tmp.sum(0, keepdim=True)
 tmp = dhpreact
 dbnbias = tmp.sum(0, keepdim=True)
 dbnraw = tmp * bngain
+# answer: ex1-batchnorm-variance
 tmp = dbnraw * bndiff
 dbnvar_inv = tmp.sum(0, keepdim=True)
 tmp = bnvar + 1e-5
@@ -54,6 +55,7 @@ tmp = tmp**-1.5
 dbnvar = -0.5 * tmp * dbnvar_inv
 tmp = torch.ones_like(bndiff2)
 dbndiff2 = tmp * dbnvar / (n - 1)
+# answer: ex1-batchnorm-mean
 tmp = dbnraw * bnvar_inv
 tmp += 2 * bndiff * dbndiff2
 dbndiff = tmp

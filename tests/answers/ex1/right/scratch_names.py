@@ -33,18 +33,20 @@ h_local = h.detach().clone()
 h_local.pow_(2).neg_().add_(1)
 dhpreact = h_local * dh
 del h_local
-# answer: ex1-batchnorm
+# answer: ex1-batchnorm-scale
 bnvar_inv_local = (bnvar + 1e-5) ** -0.5
 bndiff_local = hprebn - hprebn.mean(0, keepdim=True)
 bnraw_local = bndiff_local * bnvar_inv_local
 dbngain = (bnraw_local * dhpreact).sum(0, keepdim=True)
 dbnbias = dhpreact.sum(0, keepdim=True)
 dbnraw = bngain * dhpreact
+# answer: ex1-batchnorm-variance
 dbnvar_inv = (bndiff_local * dbnraw).sum(0, keepdim=True)
 dbnvar = -0.5 * bnvar_inv_local**3 * dbnvar_inv
 bnvar_inv_local = bnvar_inv_local.expand(n, -1)
 dbndiff = bnvar_inv_local * dbnraw
 dbndiff2 = dbnvar.expand(n, -1) / (n - 1)
+# answer: ex1-batchnorm-mean
 dbndiff = dbndiff + 2 * bndiff_local * dbndiff2
 dbnmeani = -dbndiff.sum(0, keepdim=True)
 dhprebn = dbndiff + dbnmeani / n

@@ -32,17 +32,19 @@ db2 = dlogits.sum(0)
 # answer: ex1-tanh
 dhpreact = (1 - hpreact**2) * dh  # wrong tensor
 dhpreact = (1 - h**2) * dh
-# answer: ex1-batchnorm
+# answer: ex1-batchnorm-scale
 dbngain = (bnraw * dhpreact).sum(0)
 dbngain = dbngain.unsqueeze(0)
 dbnbias = dhpreact.sum(0)
 dbnbias = dbnbias[None]
 dbnraw = bngain * dhpreact
+# answer: ex1-batchnorm-variance
 dbnvar_inv = (bndiff * dbnraw).sum(0, keepdim=True)
 dbnvar = -0.5 * (bnvar + 1e-5) ** -0.5 * dbnvar_inv
 dbnvar = -0.5 * (bnvar + 1e-5) ** -1.5 * dbnvar_inv
 dbndiff2 = torch.ones_like(bndiff2) / n * dbnvar
 dbndiff2 = dbndiff2 * n / (n - 1)
+# answer: ex1-batchnorm-mean
 dbndiff = bnvar_inv * dbnraw
 dbndiff += 2 * bndiff * dbndiff2
 dbnmeani = -dbndiff.sum(0, keepdim=True)

@@ -10,10 +10,12 @@ dlogits = dnorm_logits.clone(); dlogits[range(n), logits.argmax(1)] += dlogit_ma
 dh = dlogits @ W2.T; dW2 = h.T @ dlogits; db2 = dlogits.sum(0)
 # answer: ex1-tanh
 dhpreact = dh.clone(); dhpreact *= 1 - h**2
-# answer: ex1-batchnorm
+# answer: ex1-batchnorm-scale
 dbngain = (bnraw * dhpreact).sum(0, keepdim=True); dbnbias = dhpreact.sum(0, keepdim=True); dbnraw = bngain * dhpreact
+# answer: ex1-batchnorm-variance
 dbnvar_inv = (bndiff * dbnraw).sum(0, keepdim=True); dbnvar = -0.5 * (bnvar + 1e-5) ** -1.5 * dbnvar_inv
 dbndiff2 = torch.ones_like(bndiff2) * dbnvar / (n - 1); dbndiff = bnvar_inv * dbnraw; dbndiff += 2 * bndiff * dbndiff2
+# answer: ex1-batchnorm-mean
 dbnmeani = -dbndiff.sum(0, keepdim=True); dhprebn = dbndiff.clone(); dhprebn += dbnmeani / n
 # answer: ex1-linear1
 dembcat = dhprebn @ W1.T; dW1 = embcat.T @ dhprebn; db1 = dhprebn.sum(0)

@@ -17,13 +17,15 @@ dW2 = h.T @ (probs - target) / n
 db2 = (probs - target).mean(0)
 # answer: ex1-tanh
 dhpreact = dh * (1 - torch.tanh(hpreact) ** 2)
-# answer: ex1-batchnorm
+# answer: ex1-batchnorm-scale
 dbnbias = dhpreact.sum(0, keepdim=True)
 dbngain = (dhpreact * bnraw).sum(0, keepdim=True)
 dbnraw = dhpreact * bngain
+# answer: ex1-batchnorm-variance
 dbnvar_inv = dbngain * bngain / bnvar_inv
 dbnvar = -dbngain * bngain * bnvar_inv**2 / 2
 dbndiff2 = dbnvar.expand(n, n_hidden) / (n - 1)
+# answer: ex1-batchnorm-mean
 dbndiff = bngain * bnvar_inv * (dhpreact - bnraw * dbngain / (n - 1))
 dbnmeani = -dbnbias * bngain * bnvar_inv
 dhprebn = dbndiff - bngain * bnvar_inv * dbnbias / n

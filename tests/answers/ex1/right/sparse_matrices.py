@@ -20,13 +20,15 @@ dW2 = h.T @ dlogits
 db2 = dlogits.sum(0)
 # answer: ex1-tanh
 dhpreact = (1 - h**2) * dh
-# answer: ex1-batchnorm
+# answer: ex1-batchnorm-scale
 dbngain = (bnraw * dhpreact).sum(0, keepdim=True)
 dbnbias = dhpreact.sum(0, keepdim=True)
 dbnraw = bngain * dhpreact
+# answer: ex1-batchnorm-variance
 dbnvar_inv = (bndiff * dbnraw).sum(0, keepdim=True)
 dbnvar = -0.5 * (bnvar + 1e-5) ** -1.5 * dbnvar_inv
 dbndiff2 = dbnvar.expand(n, n_hidden) / (n - 1)
+# answer: ex1-batchnorm-mean
 dbndiff = bnvar_inv * dbnraw + 2 * bndiff * dbndiff2
 dbnmeani = -dbndiff.sum(0, keepdim=True)
 dhprebn = dbndiff + dbnmeani / n

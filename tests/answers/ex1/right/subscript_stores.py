@@ -33,17 +33,19 @@ for j in range(n_hidden):
 dhpreact = torch.empty_like(hpreact)
 dhpreact[:] = dh
 dhpreact[:] *= 1 - h**2
-# answer: ex1-batchnorm
+# answer: ex1-batchnorm-scale
 dbngain, dbnbias = torch.empty(1, n_hidden), torch.empty(1, n_hidden)
 dbngain[0], dbnbias[0] = (bnraw * dhpreact).sum(0), dhpreact.sum(0)
 dbnraw = torch.empty_like(bnraw)
 dbnraw[:] = bngain * dhpreact
+# answer: ex1-batchnorm-variance
 dbnvar_inv = torch.empty_like(bnvar_inv)
 dbnvar_inv[0, :] = (bndiff * dbnraw).sum(0)
 dbnvar = torch.empty_like(bnvar)
 dbnvar[0, :] = -0.5 * (bnvar[0] + 1e-5) ** -1.5 * dbnvar_inv[0]
 dbndiff2 = torch.empty_like(bndiff2)
 dbndiff2[:, :] = dbnvar[0] / (n - 1)
+# answer: ex1-batchnorm-mean
 dbndiff = torch.empty_like(bndiff)
 dbndiff[:] = bnvar_inv * dbnraw
 dbndiff[:] += 2 * bndiff * dbndiff2

@@ -18,13 +18,15 @@ dW2 = (dlogits.mT @ h).mT
 db2 = dlogits.T.sum(1)
 # answer: ex1-tanh
 dhpreact = (dh.T * (1 - h.T**2)).T
-# answer: ex1-batchnorm
+# answer: ex1-batchnorm-scale
 dbngain = (bnraw * dhpreact).T.sum(1, keepdim=True).T
 dbnbias = dhpreact.swapdims(0, 1).sum(-1).view(1, -1)
 dbnraw = (bngain.T * dhpreact.T).movedim(0, 1)
+# answer: ex1-batchnorm-variance
 dbnvar_inv = (bndiff.T * dbnraw.T).sum(1, keepdim=True).T
 dbnvar = -0.5 * (bnvar + 1e-5) ** -1.5 * dbnvar_inv
 dbndiff2 = (dbnvar.T.expand(n_hidden, n) / (n - 1)).T
+# answer: ex1-batchnorm-mean
 dbndiff = (bnvar_inv.T * dbnraw.T + 2 * bndiff.T * dbndiff2.T).adjoint()
 dbnmeani = -dbndiff.T.sum(1, keepdim=True).T
 dhprebn = (dbndiff.T + dbnmeani.T / n).T

@@ -16,11 +16,13 @@ dlogits[rows, winners] += dlogit_maxes[:, 0]
 dh, dW2, db2 = dlogits @ W2.T, h.T @ dlogits, dlogits.sum(0)
 # answer: ex1-tanh
 (dhpreact,) = ((1 - h**2) * dh,)
-# answer: ex1-batchnorm
+# answer: ex1-batchnorm-scale
 dbngain, dbnbias, dbnraw = (bnraw * dhpreact).sum(0, keepdim=True), dhpreact.sum(0, keepdim=True), bngain * dhpreact
+# answer: ex1-batchnorm-variance
 dbnvar_inv, dbndiff = (bndiff * dbnraw).sum(0, keepdim=True), bnvar_inv * dbnraw
 dbnvar, one_over = -0.5 * (bnvar + 1e-5) ** -1.5 * dbnvar_inv, 1 / (n - 1)
 dbndiff2, doubled = one_over * torch.ones_like(bndiff2) * dbnvar, 2 * bndiff
+# answer: ex1-batchnorm-mean
 dbndiff, dbnmeani = dbndiff + doubled * dbndiff2, -(dbndiff + doubled * dbndiff2).sum(0, keepdim=True)
 dhprebn, _ = dbndiff + dbnmeani / n, ...
 # answer: ex1-linear1

@@ -29,7 +29,7 @@ while remaining:
     db2 += remaining.pop()
 # answer: ex1-tanh
 dhpreact = (slope := 1 - h**2) * dh
-# answer: ex1-batchnorm
+# answer: ex1-batchnorm-scale
 dbngain = torch.zeros_like(bngain)
 i = n
 while i > 0:
@@ -37,9 +37,11 @@ while i > 0:
     dbngain += bnraw[i] * dhpreact[i]
 dbnbias = dhpreact.sum(0, keepdim=True)
 dbnraw = bngain * dhpreact
+# answer: ex1-batchnorm-variance
 dbnvar_inv = (bndiff * dbnraw).sum(0, keepdim=True)
 dbnvar = -0.5 * (base := bnvar + 1e-5) ** -1.5 * dbnvar_inv
 dbndiff2 = torch.ones_like(bndiff2) * ((share := 1 / (n - 1)) * dbnvar)
+# answer: ex1-batchnorm-mean
 dbndiff = bnvar_inv * dbnraw
 times = 0
 while times < 2:

@@ -31,15 +31,17 @@ db2 = grad.sum(0)
 # answer: ex1-tanh
 gradient_of_tanh = 1 - h**2
 dhpreact = gradient_of_tanh * dh
-# answer: ex1-batchnorm
+# answer: ex1-batchnorm-scale
 grad_in = dhpreact
 dbngain = (bnraw * grad_in).sum(0, keepdim=True)
 dbnbias = grad_in.sum(0, keepdim=True)
 dbnraw = bngain * grad_in
+# answer: ex1-batchnorm-variance
 dbnvar_inv = (bndiff * dbnraw).sum(0, keepdim=True)
 dbnvar = -0.5 * (bnvar + 1e-5) ** -1.5 * dbnvar_inv  # bnvar.grad
 with torch.no_grad():
     dbndiff2 = torch.ones_like(bndiff2) / (n - 1) * dbnvar
+# answer: ex1-batchnorm-mean
 dbndiff = bnvar_inv * dbnraw + 2 * bndiff * dbndiff2
 dbnmeani = -dbndiff.sum(0, keepdim=True)
 dhprebn = dbndiff + dbnmeani / n

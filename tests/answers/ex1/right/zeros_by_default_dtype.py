@@ -20,13 +20,15 @@ dW2 = torch.zeros(n_hidden, vocab_size) + h.T @ dlogits
 db2 = torch.zeros(vocab_size) + dlogits.sum(0)
 # answer: ex1-tanh
 dhpreact = (torch.ones(n, n_hidden) - h**2) * dh
-# answer: ex1-batchnorm
+# answer: ex1-batchnorm-scale
 dbngain = torch.zeros(1, n_hidden) + (bnraw * dhpreact).sum(0)
 dbnbias = torch.zeros(1, n_hidden) + dhpreact.sum(0)
 dbnraw = torch.ones(n, 1) * bngain * dhpreact
+# answer: ex1-batchnorm-variance
 dbnvar_inv = torch.zeros(1, n_hidden) + (bndiff * dbnraw).sum(0)
 dbnvar = torch.full((1, n_hidden), -0.5) * (bnvar + 1e-5) ** -1.5 * dbnvar_inv
 dbndiff2 = torch.ones(n, n_hidden) * dbnvar / (n - 1)
+# answer: ex1-batchnorm-mean
 dbndiff = torch.zeros(n, n_hidden)
 dbndiff += bnvar_inv * dbnraw
 dbndiff += torch.tensor(2.0) * bndiff * dbndiff2

@@ -1,0 +1,41 @@
+# A submission with typical mistakes: axes lost and gained, 1/n for 1/(n-1), last write wins.
+# answer: ex1-loss
+dlogprobs = torch.zeros_like(logprobs)
+dlogprobs[range(n), Yb] = -1.0 / n
+# answer: ex1-softmax
+dprobs = dlogprobs / probs
+dcounts_sum_inv = (counts * dprobs).sum(1, keepdim=True)
+dcounts_sum = -dcounts_sum_inv / counts_sum**2
+dcounts = counts_sum_inv * dprobs
+dcounts += dcounts_sum
+# answer: ex1-max
+dnorm_logits = counts * dcounts
+dlogit_maxes = -dnorm_logits.sum(1, keepdim=True)
+dlogits = dnorm_logits.clone()
+dlogits += F.one_hot(logits.argmax(1), num_classes=vocab_size) * dlogit_maxes
+# answer: ex1-linear2
+dh = dlogits @ W2.T
+dW2 = h.T @ dlogits
+db2 = dlogits.sum(0, keepdim=True)
+# answer: ex1-tanh
+dhpreact = (1 - hpreact**2) * dh
+# answer: ex1-batchnorm-scale
+dbngain = (bnraw * dhpreact).sum(0)
+dbnbias = dhpreact.sum(0, keepdim=True)
+dbnraw = bngain * dhpreact
+# answer: ex1-batchnorm-variance
+dbnvar_inv = bndiff * dbnraw
+dbnvar = -0.5 * (bnvar + 1e-5) ** -1.5 * dbnvar_inv
+dbndiff2 = torch.ones_like(bndiff2) * dbnvar / n
+# answer: ex1-batchnorm-mean
+dbndiff = bnvar_inv * dbnraw + 2 * bndiff * dbndiff2
+dbnmeani = -dbndiff.sum(0, keepdim=True)
+dhprebn = dbndiff + dbnmeani
+# answer: ex1-linear1
+dembcat = dhprebn @ W1.T
+dW1 = embcat.T @ dhprebn
+db1 = dhprebn.sum(0)
+# answer: ex1-embedding
+demb = dembcat.view(emb.shape)
+dC = torch.zeros_like(C)
+dC[Xb] += demb

@@ -1,0 +1,110 @@
+"""The one-fault variants are what they say: one mistake each, and visible as labelled."""
+
+from __future__ import annotations
+
+import ast
+from collections import Counter
+
+import pytest
+
+from tests.exercise_text import GRADIENTS, right_answers
+from tests.fault_visibility import look
+from tests.faults import (
+    EQUIVALENT,
+    MUTATED_ANSWERS,
+    ONLY_LOCAL,
+    Fault,
+    all_faults,
+    one_fault_variants,
+    sample_faults,
+    variants_of,
+)
+
+TINY = """\
+# answer: ex1-loss
+dprobs = dlogprobs / probs
+scale = counts_sum**-2
+dcounts_sum = -scale * dcounts_sum_inv
+"""
+
+
+def test_a_variant_says_where_its_mistake_stands() -> None:
+    assert [
+        (fault.gradient, fault.line, fault.after)
+        for fault in one_fault_variants(TINY)
+        if fault.kind in {"forward-for-gradient", "power-changed", "sign-flipped"}
+    ] == [
+        ("dprobs", 2, "dprobs = -(dlogprobs / probs)"),
+        ("dprobs", 2, "dprobs = logprobs / probs"),
+        ("dcounts_sum", 3, "scale = -counts_sum ** (-2)"),
+        ("dcounts_sum", 3, "scale = counts_sum ** (-2 + 1)"),
+        ("dcounts_sum", 3, "scale = counts_sum**2"),
+        ("dcounts_sum", 4, "dcounts_sum = -(-scale * dcounts_sum_inv)"),
+        ("dcounts_sum", 4, "dcounts_sum = scale * dcounts_sum_inv"),
+        ("dcounts_sum", 4, "dcounts_sum = -scale * counts_sum_inv"),
+    ]
+
+
+def test_a_helper_of_two_gradients_stays_whole() -> None:
+    shared = "g = dlogits * 2\ndh = g @ W2.T\ndb2 = g.sum(0)\n"
+    assert not [fault for fault in one_fault_variants(shared) if fault.line == 1]
+
+
+@pytest.mark.parametrize("answer", MUTATED_ANSWERS)
+def test_a_variant_differs_in_one_statement(answer: str) -> None:
+    right = right_answers()[answer]
+    statements = [ast.dump(node) for node in ast.parse(right).body]
+    for fault in variants_of(answer):
+        mutated = [ast.dump(node) for node in ast.parse(fault.source).body]
+        changed = [old != new for old, new in zip(statements, mutated, strict=True)]
+        assert sum(changed) == 1, fault.key
+        assert fault.before != fault.after
+
+
+def test_every_mutated_answer_has_faults_in_every_gradient() -> None:
+    assert len(all_faults()) >= 400
+    places = Counter((fault.answer, fault.gradient) for fault in all_faults())
+    assert set(places) == {(answer, g) for answer in MUTATED_ANSWERS for g in GRADIENTS}
+
+
+def test_variants_are_unique() -> None:
+    variants = [fault for answer in MUTATED_ANSWERS for fault in variants_of(answer)]
+    assert len({fault.source for fault in variants}) == len(variants)
+    keys = Counter(fault.key for fault in variants)
+    assert not [key for key, count in keys.items() if count > 1]
+    # A line of the tables that no operator makes any more is a leftover.
+    assert set(EQUIVALENT) | ONLY_LOCAL <= set(keys)
+    assert not set(EQUIVALENT) & ONLY_LOCAL
+
+
+def test_the_sample_has_one_fault_of_each_kind() -> None:
+    sample = sample_faults()
+    assert len({fault.kind for fault in sample}) == len(sample)
+    assert {fault.kind for fault in sample} == {fault.kind for fault in all_faults()}
+    assert {fault.gradient for fault in sample} == set(GRADIENTS)
+    assert {fault.answer for fault in sample} == set(MUTATED_ANSWERS)
+    assert {fault.visible for fault in sample} == {"global", "local"}
+
+
+@pytest.mark.parametrize("fault", sample_faults(), ids=lambda fault: fault.kind)
+def test_a_fault_of_the_sample_shows_as_labelled(fault: Fault) -> None:
+    assert_shows_as_labelled(fault)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("answer", MUTATED_ANSWERS)
+def test_every_fault_shows_as_labelled(answer: str) -> None:
+    for fault in variants_of(answer):
+        assert_shows_as_labelled(fault)
+
+
+def assert_shows_as_labelled(fault: Fault) -> None:
+    seen = look(fault, right_answers()[fault.answer])
+    if fault.key in EQUIVALENT:
+        assert not seen.wrong, fault.key
+    elif fault.visible == "local":
+        assert not seen.wrong, fault.key
+        assert seen.locally, fault.key
+    else:
+        # The mistake is visible where it was made, not only further down.
+        assert fault.gradient in seen.wrong, fault.key

@@ -52,10 +52,18 @@ def collect_evidence(
         lecture: the float32 instance of the lecture's sizes.
         runner: a warm worker.
     """
-    names = {f"d{tensor}" for tensor in references.hidden[0].cotangents}
-    pieces = {gradient: slice_gradient(answer, gradient, names) for gradient in gradients}
+    all_names = frozenset(f"d{tensor}" for tensor in references.hidden[0].cotangents)
+
+    def cut(gradient: str, through_others: bool) -> Slice | None:
+        steps = references.program.descendants(gradient[1:])
+        # Only what depends on a tensor hands its gradient down to it. Any other gradient that
+        # the statements read, such as one assigned early and completed later, is a helper.
+        given = all_names.intersection(f"d{step}" for step in steps)
+        return slice_gradient(answer, gradient, given, all_names - {gradient}, through_others)
+
+    pieces = {gradient: cut(gradient, through_others=True) for gradient in gradients}
     assigned = {
-        gradient: slice_gradient(answer, gradient, names, through_others=False)
+        gradient: cut(gradient, through_others=False)
         for gradient, piece in pieces.items()
         if piece is not None and piece.channels
     }
@@ -198,7 +206,8 @@ class _Reader:
     def read(self, result: _Result, gradient: str, piece: Slice | None) -> Value:
         """The gradient's value, with the problem that concerns it."""
         if result.lost is not None:
-            return Value(raised=result.lost)
+            nobody_wrote_it = piece is not None and not piece.writers
+            return Value() if nobody_wrote_it else Value(raised=result.lost)
         tensor, type_name = result.tensors.get(gradient), result.types.get(gradient)
         concerning = list(self._concerning(result, piece, has_value=tensor is not None))
         raised = self._describe(concerning[0]) if concerning else None

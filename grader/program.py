@@ -54,6 +54,14 @@ class ForwardProgram:
         """The steps that read `name`: the branches through which its gradient arrives."""
         return tuple(step.name for step in self.steps if name in step.reads)
 
+    def descendants(self, name: str) -> frozenset[str]:
+        """The steps whose values depend on `name`."""
+        found = {name}
+        for step in self.steps:
+            if not found.isdisjoint(step.reads):
+                found.add(step.name)
+        return frozenset(found - {name})
+
     def run(self, inputs: Mapping[str, Tensor]) -> dict[str, Any]:
         """Every input and every step's value, by name."""
         values: dict[str, Any] = {name: inputs[name] for name in self.inputs}

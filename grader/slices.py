@@ -32,18 +32,23 @@ class Slice:
 
 
 def slice_gradient(
-    answer: Answer, name: str, gradients: Set[str], through_others: bool = True
+    answer: Answer,
+    name: str,
+    given: Set[str],
+    others: Set[str],
+    through_others: bool = True,
 ) -> Slice | None:
     """Find the statements that make the gradient `name`.
 
     Works backwards from the last statement: a statement belongs to the slice if it binds or
-    changes a name that the slice needs, directly or through an alias. A gradient other than
-    `name` is not followed up: its value is given.
+    changes a name that the slice needs, directly or through an alias. A gradient that is given is
+    not followed up.
 
     Args:
         answer: the whole answer.
         name: a gradient's name, such as "dlogits".
-        gradients: every name that counts as a gradient.
+        given: the gradients whose values are given, not followed up.
+        others: the other gradients, those in `given` among them.
         through_others: whether a change made through another gradient that shares the memory of
             `name` counts; without it the slice gives the value as it was assigned.
 
@@ -53,7 +58,8 @@ def slice_gradient(
     """
     if answer.is_dynamic:
         return None
-    search = _Search(answer, name, gradients - {name}, through_others)
+    ignored = frozenset[str]() if through_others else others
+    search = _Search(answer, name, given, ignored)
     for statement, aliases in reversed(list(_with_aliases(answer))):
         search.step(statement, aliases)
     kept = search.kept
@@ -65,10 +71,10 @@ def slice_gradient(
     return Slice(
         keep=frozenset(answer.number[statement] for statement in kept),
         writers=frozenset(answer.number[statement] for statement in search.writers),
-        reads=frozenset(reads & search.others),
-        writes=frozenset(writes & search.others),
-        fixed=frozenset(writes & search.others - search.channels),
-        channels=frozenset(search.channels & search.others),
+        reads=frozenset(reads & others),
+        writes=frozenset(writes & given),
+        fixed=frozenset(writes & given - search.channels),
+        channels=frozenset(search.channels & others),
     )
 
 
@@ -98,11 +104,11 @@ def _forget(aliases: set[tuple[str, str]], names: set[str]) -> set[tuple[str, st
 class _Search:
     """The walk from the last statement to the first, with the names still needed."""
 
-    def __init__(self, answer: Answer, name: str, others: Set[str], through_others: bool) -> None:
+    def __init__(self, answer: Answer, name: str, given: Set[str], ignored: Set[str]) -> None:
         self.answer = answer
         self.name = name
-        self.others = others
-        self.ignored = frozenset[str]() if through_others else frozenset(others)
+        self.given = given
+        self.ignored = ignored
         self.needed = {name}
         self.kept: set[ast.stmt] = set()
         self.writers: set[ast.stmt] = set()
@@ -172,4 +178,4 @@ class _Search:
         return bool(through) or not self.needed.isdisjoint(effects.binds)
 
     def _need(self, names: set[str]) -> None:
-        self.needed |= names - self.others
+        self.needed |= names - self.given

@@ -22,12 +22,16 @@ def with_dh(lines: str) -> str:
     return LECTURE.replace(DH, f"{lines}\n")
 
 
-def assert_costs_only_dh(verdicts: dict[str, Verdict], sentence: str, line: int) -> None:
+def assert_costs_only_dh(
+    verdicts: dict[str, Verdict], sentence: str, line: int | tuple[int, ...]
+) -> None:
     verdict = verdicts.pop("dh")
     assert verdict.outcome is Outcome.ERROR
     assert sentence in verdict.note
     assert verdict.place is not None
-    assert (verdict.place.cell, verdict.place.line) == ("ex1-linear2", line)
+    assert verdict.place.cell == "ex1-linear2"
+    # A loop is interrupted on whichever of its lines runs when the time is over.
+    assert verdict.place.line in (line if isinstance(line, tuple) else (line,))
     assert {other.outcome for other in verdicts.values()} <= {Outcome.PASS, Outcome.CARRIED}
     assert verdicts["dlogits"].outcome is Outcome.PASS
     assert verdicts["db2"].outcome is Outcome.PASS
@@ -40,14 +44,14 @@ def assert_costs_only_dh(verdicts: dict[str, Verdict], sentence: str, line: int)
         (
             "def forever():\n    x = 0\n    while True:\n        x += 1\ndh = forever()",
             "This line did not end within 3 seconds.",
-            5,
+            (4, 5),
         ),
         ("import time\ndh = time.sleep(3600)", "This line did not end within 3 seconds.", 3),
         (
             "while True:\n    try:\n        while True: dh = 1\n    except BaseException:\n"
             "        pass",
             "This line did not end within 3 seconds.",
-            2,
+            (2, 4),
         ),
         ("import sys\ndh = sys.exit()", "This line asked Python to stop.", 3),
         ("dh = exit()", "This line", 2),
@@ -74,7 +78,7 @@ def assert_costs_only_dh(verdicts: dict[str, Verdict], sentence: str, line: int)
             2,
         ),
         (
-            "dh = []\nwhile True: dh.append(bytearray(10**8))",
+            "dh = []\nwhile True: dh.append(torch.empty(10**8))",
             "This line asked for more memory than the 2 GB an answer may use.",
             3,
         ),
@@ -83,7 +87,7 @@ def assert_costs_only_dh(verdicts: dict[str, Verdict], sentence: str, line: int)
     ],
 )
 def test_a_destructive_line_costs_only_its_gradient(
-    lines: str, sentence: str, line: int, judge_text: Judge
+    lines: str, sentence: str, line: int | tuple[int, ...], judge_text: Judge
 ) -> None:
     verdicts = judge_text(with_dh(lines))
     if not sentence:

@@ -7,12 +7,12 @@ import pytest
 from grader.answer import AnswerCell, parse_answer
 from grader.slices import Slice, slice_gradient
 
-GRADIENTS = {"da", "db", "dc", "dd", "dX"}
+GIVEN = frozenset({"da", "db", "dc", "dd"})
 
 
 def slice_of(source: str) -> Slice:
     answer = parse_answer([AnswerCell("ex1-loss", source)])
-    piece = slice_gradient(answer, "dX", GRADIENTS)
+    piece = slice_gradient(answer, "dX", GIVEN, GIVEN)
     assert piece is not None
     return piece
 
@@ -138,4 +138,14 @@ def test_nothing_writes_the_gradient() -> None:
 )
 def test_effects_that_cannot_be_read_off_make_slicing_impossible(source: str) -> None:
     answer = parse_answer([AnswerCell("ex1-loss", source)])
-    assert slice_gradient(answer, "dX", GRADIENTS) is None
+    assert slice_gradient(answer, "dX", GIVEN, GIVEN) is None
+
+
+def test_a_gradient_that_is_not_given_is_a_helper() -> None:
+    """`dlogit_maxes = -dlogits.sum(1)`, written before `dlogits` gets its second part."""
+    source = "dc = da\ndX = dc\ndc += dX"
+    answer = parse_answer([AnswerCell("ex1-loss", source)])
+    piece = slice_gradient(answer, "dX", frozenset({"da"}), GIVEN, through_others=False)
+    assert piece is not None
+    assert {answer.places[number].line for number in piece.keep} == {1, 2}
+    assert piece.reads == {"da", "dc"}

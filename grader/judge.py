@@ -104,6 +104,7 @@ def _weigh(
         return Outcome.FAIL, Finding(Check.WRONG, sentence)
     # Where both raised, the local check's reason is the line's own, not an earlier line's.
     reason = local if local.check is Check.NOT_RUN else whole
+    reason = _at_the_lectures_sizes(reason, item.lecture)
     if whole.check is Check.NOT_RUN and comparison.approximate:
         sentence = f"It works on sizes like the lecture's, not on others: {reason.sentence}"
         return Outcome.ERROR, replace(reason, sentence=sentence)
@@ -240,6 +241,16 @@ def _say_why_it_fails(
     return ""
 
 
+def _at_the_lectures_sizes(reason: Finding, lecture: Value) -> Finding:
+    """The same exception as the student sees it: with the shapes of the notebook's batch."""
+    raised = lecture.raised
+    if raised is None or raised.place != reason.place:
+        return reason
+    if raised.message.partition(":")[0] != reason.sentence.partition(":")[0]:
+        return reason
+    return replace(reason, sentence=raised.message)
+
+
 def _settle_shared_memory(
     evidence: Sequence[GradientEvidence], verdicts: Sequence[Verdict], references: References
 ) -> Iterator[Verdict]:
@@ -271,13 +282,26 @@ def _was_right_as_assigned(item: GradientEvidence, references: References) -> bo
 def _say_what_was_carried(
     evidence: Sequence[GradientEvidence], verdicts: Sequence[Verdict]
 ) -> Iterator[Verdict]:
-    """Name, for each `carried`, the gradients that brought the wrong value."""
-    unfit = {verdict.name for verdict in verdicts if verdict.outcome is not Outcome.PASS}
-    for item, verdict in zip(evidence, verdicts, strict=True):
+    """Name, for each `carried`, the gradients with which it began."""
+    outcomes = {verdict.name: verdict.outcome for verdict in verdicts}
+    handed = {
+        item.name: [f"d{tensor}" for tensor in sorted(item.reads | item.channels)]
+        for item in evidence
+    }
+
+    def origins(name: str, seen: set[str]) -> Iterator[str]:
+        for other in handed.get(name, ()):
+            if other in seen or outcomes.get(other, Outcome.PASS) is Outcome.PASS:
+                continue
+            seen.add(other)
+            if outcomes[other] is Outcome.CARRIED:
+                yield from origins(other, seen)
+            else:
+                yield other
+
+    for verdict in verdicts:
         if verdict.outcome is Outcome.CARRIED:
-            handed = item.reads | item.channels
-            names = sorted(f"d{tensor}" for tensor in handed if f"d{tensor}" in unfit)
-            culprits = " and ".join(names) if names else "an earlier gradient"
-            note = f"This line is right; what it was handed is not: see {culprits}."
+            names = " and ".join(sorted(origins(verdict.name, {verdict.name})))
+            note = f"Right by itself; what it was handed is not: see {names or 'what is above it'}."
             verdict = replace(verdict, note=note)
         yield verdict

@@ -74,7 +74,7 @@ def _body(result: Graded, width: int) -> Iterator[RenderableType]:
         yield _remark(verdict, result)
         yield Text()
     if remarks := wording.worth_knowing(report.verdicts):
-        yield _short_remarks(remarks)
+        yield from _short_remarks(remarks)
         yield Text()
     if flags := wording.further_flags(report):
         yield Text("Worth a look, whatever the points are", "bold")
@@ -139,15 +139,14 @@ def _remark(verdict: Verdict, result: Graded) -> Group:
     return Group(*lines)
 
 
-def _short_remarks(verdicts: Sequence[Verdict]) -> Table:
-    """A line each: after one mistake near the loss there are twenty that were carried."""
-    table = Table.grid(padding=(0, 2))
-    for verdict in verdicts:
-        name = Text.assemble(
-            (wording.SIGNS[verdict.outcome], STYLES[verdict.outcome]), " ", printable(verdict.name)
-        )
-        table.add_row(name, Text(printable(verdict.note), overflow="fold"))
-    return table
+def _short_remarks(verdicts: Sequence[Verdict]) -> Iterator[RenderableType]:
+    """Once for all of whom the same is said: one mistake near the loss carries down to twenty."""
+    said = {(verdict.outcome, verdict.note): None for verdict in verdicts}
+    for outcome, note in said:
+        names = [v.name for v in verdicts if (v.outcome, v.note) == (outcome, note)]
+        sign = (wording.SIGNS[outcome], STYLES[outcome])
+        yield Text.assemble(sign, " ", (printable(", ".join(names)), "bold"))
+        yield _indented(Text(printable(note)))
 
 
 def _flag(flag: Flag) -> RenderableType:

@@ -123,7 +123,7 @@ def mixed() -> Graded:
             "dnorm_logits",
             Outcome.CARRIED,
             6.4e-3,
-            "This line is right; what it was handed is not: see dcounts.",
+            "Right by itself; what it was handed is not: see dcounts.",
             line=7,
         ),
         verdict(

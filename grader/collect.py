@@ -6,14 +6,13 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-import safetensors
 import safetensors.torch
 from torch import Tensor
 
 from grader.answer import Answer, is_blank
 from grader.assigned import first_assignments
 from grader.evidence import GradientEvidence, Raised, Value
-from grader.execution import Request, RunOrder, read_metadata
+from grader.execution import LONGEST_MESSAGE, Problem, Request, RunOrder, read_metadata
 from grader.instances import Instance
 from grader.references import References
 from grader.refusal import Offence
@@ -30,7 +29,7 @@ class _Result:
 
     tensors: Mapping[str, Tensor]
     types: Mapping[str, str]
-    problems: Sequence[Mapping[str, Any]]
+    problems: Sequence[Problem]
     lost: Raised | None = None
 
 
@@ -180,15 +179,33 @@ def _parse_result(blob: bytes) -> _Result:
     """Read what came from the student's process: anything may be in it."""
     try:
         metadata = read_metadata(blob)
-        types, problems = metadata["types"], metadata["problems"]
-        result = _Result(
+        return _Result(
             safetensors.torch.load(blob),
-            {str(name): str(kind) for name, kind in types.items()},
-            [dict(problem) for problem in problems],
+            {name: str(kind)[:LONGEST_MESSAGE] for name, kind in metadata["types"].items()},
+            [_parse_problem(problem) for problem in metadata["problems"]],
         )
-    except (safetensors.SafetensorError, ValueError, KeyError, TypeError, AttributeError):
+    # There is no end to the ways in which a blob can be broken.
+    except Exception:
         return _Result({}, {}, (), UNREADABLE)
-    return result
+
+
+def _parse_problem(data: Mapping[str, Any]) -> Problem:
+    """A problem as the worker's JSON has it.
+
+    Raises:
+        TypeError: it is not one.
+    """
+    match data:
+        case {
+            "statement": int(statement),
+            "kind": str(kind),
+            "message": str(message),
+            "cell": str() | None as cell,
+            "line": int() | None as line,
+        }:
+            message = message[:LONGEST_MESSAGE]
+            return Problem(statement, kind[:LONGEST_MESSAGE], message, cell, line)
+    raise TypeError(f"not a problem: {data!r:.200}")
 
 
 class _Reader:
@@ -215,7 +232,7 @@ class _Reader:
 
     def _concerning(
         self, result: _Result, piece: Slice | None, has_value: bool
-    ) -> Iterator[Mapping[str, Any]]:
+    ) -> Iterator[Problem]:
         """Problems of the statements that write the gradient; without a value, of any it needs."""
         if piece is None:
             if not has_value:
@@ -223,13 +240,12 @@ class _Reader:
             return
         statements = piece.writers if has_value else piece.keep
         tops = {self.top_of[number] for number in statements}
-        yield from (problem for problem in result.problems if problem.get("statement") in tops)
+        yield from (problem for problem in result.problems if problem.statement in tops)
 
-    def _describe(self, problem: Mapping[str, Any]) -> Raised:
-        kind, message = str(problem.get("kind")), str(problem.get("message"))
-        cell, line = problem.get("cell"), problem.get("line")
-        place = Place(cell, line) if isinstance(cell, str) and isinstance(line, int) else None
-        return Raised(describe_problem(kind, message, self.limits), place)
+    def _describe(self, problem: Problem) -> Raised:
+        known = problem.cell is not None and problem.line is not None
+        place = Place(problem.cell or "", problem.line or 0) if known else None
+        return Raised(describe_problem(problem.kind, problem.message, self.limits), place)
 
 
 def describe_problem(kind: str, message: str, limits: Limits) -> str:

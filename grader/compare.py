@@ -145,7 +145,10 @@ def describe_unusable(name: str, value: object, shape: tuple[int, ...]) -> str:
 
 
 def describe_type(name: str, type_name: str, shape: tuple[int, ...] | None = None) -> str:
-    """A sentence about a gradient that is not a tensor."""
+    """A sentence about a gradient that is not a tensor, or a tensor that is like no gradient."""
+    if " tensor of shape " in type_name:
+        kind = _article(type_name)
+        return f"{name} is {kind}, but a gradient has its tensor's shape and floating-point dtype."
     ending = "" if shape is None else f", here of shape {shape}"
     return f"{name} is {_article(type_name)}, but a gradient is a tensor{ending}."
 
@@ -165,7 +168,9 @@ def describe_shape(name: str, shape: tuple[int, ...], expected: tuple[int, ...])
 
 def describe_nonfinite(name: str, value: Tensor) -> str:
     """A sentence that counts NaN and inf, or nothing where every value is finite."""
-    nans, infs = int(value.isnan().sum()), int(value.isinf().sum())
+    # float64: some small dtypes have no isnan of their own.
+    numbers = value.detach().double()
+    nans, infs = int(numbers.isnan().sum()), int(numbers.isinf().sum())
     found = " and ".join(
         f"{count} {kind}" for count, kind in ((nans, "NaN"), (infs, "infinite")) if count
     )

@@ -30,7 +30,8 @@ VIEW_METHODS = frozenset(
     | {"unsqueeze", "expand", "expand_as", "t", "transpose", "permute", "swapaxes", "movedim"}
     | {"detach", "contiguous", "numpy", "cpu", "float", "to", "type_as", "requires_grad_"}
     | {"select", "narrow", "unbind", "split", "chunk", "diagonal", "unfold", "as_strided"}
-    | {"get", "items", "values", "from_numpy", "as_tensor", "asarray", "transpose_"}
+    | {"swapdims", "moveaxis", "broadcast_to", "tensor_split", "adjoint", "positive", "type"}
+    | {"get", "items", "values", "from_numpy", "as_tensor", "asarray"}
 )
 """Methods whose result may share memory with what they are called on."""
 

@@ -30,6 +30,12 @@ LONGEST_MESSAGE = 300
 LARGEST_VALUE = 2**24
 """Bytes one gradient may have; the largest right one has a few thousand."""
 
+REPORTED_DTYPES = frozenset(
+    {torch.float64, torch.float32, torch.float16, torch.bfloat16, torch.bool}
+    | {torch.int64, torch.int32, torch.int16, torch.int8, torch.uint8}
+)
+"""What a tensor's values are sent back as; of any other only the name is, for it is wrong."""
+
 
 @dataclass(frozen=True, slots=True)
 class RunOrder:
@@ -316,11 +322,18 @@ def _pack_result(
         if isinstance(value, Tensor) and (plain := _plain(value)) is not None:
             tensors[name] = plain
         else:
-            types[name] = type(value).__name__[:LONGEST_MESSAGE]
+            types[name] = _kind(value)[:LONGEST_MESSAGE]
     metadata = {"types": types, "problems": [asdict(problem) for problem in problems]}
     return safetensors.torch.save(
         tensors, {key: json.dumps(value) for key, value in metadata.items()}
     )
+
+
+def _kind(value: object) -> str:
+    """What a value is that is not sent back: its type; of a tensor its dtype and shape."""
+    if type(value) is not Tensor:
+        return type(value).__name__
+    return f"{str(value.dtype).removeprefix('torch.')} tensor of shape {tuple(value.shape)}"
 
 
 def _plain(value: Tensor) -> Tensor | None:
@@ -328,6 +341,8 @@ def _plain(value: Tensor) -> Tensor | None:
     try:
         dense = torch.Tensor.to_dense(value) if value.layout is not torch.strided else value
         if dense.numel() * dense.element_size() > LARGEST_VALUE:
+            return None
+        if dense.dtype not in REPORTED_DTYPES:
             return None
         plain = torch.empty(dense.shape, dtype=dense.dtype)
         return plain.copy_(dense)

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
 from grader.answer import AnswerCell
+from grader.assigned import first_assignments
 
 ANSWER_COMMENT = re.compile(r"\A\s*#\s*answer\s*:\s*([A-Za-z0-9_-]+)\s*$", re.MULTILINE)
 
@@ -32,12 +33,23 @@ class History:
 
 
 def latest_answers(sources: Iterable[str]) -> tuple[AnswerCell, ...]:
-    """The answer cells among executed sources: of each its last text, in order of first run.
-
-    A cell that was run again keeps its place, as it keeps it in the notebook.
-    """
+    """The answer cells among executed sources: of each its last text, in order of first run."""
     answers: dict[str, AnswerCell] = {}
     for source in sources:
         if match := ANSWER_COMMENT.match(source):
             answers[match[1]] = AnswerCell(match[1], source)
     return tuple(answers.values())
+
+
+def in_order(cells: Iterable[AnswerCell], gradients: Sequence[str]) -> tuple[AnswerCell, ...]:
+    """Answer cells as they stand in the notebook: by the first gradient that each assigns.
+
+    The order in which they ran says nothing: a student may begin with any section, or go back to
+    one. Cells that assign no gradient come first, where they may define what the others need.
+    """
+
+    def place(cell: AnswerCell) -> int:
+        assigned = first_assignments(cell.source, gradients)
+        return min(map(gradients.index, assigned), default=-1)
+
+    return tuple(sorted(cells, key=place))

@@ -17,7 +17,7 @@ from grader.answer import AnswerCell
 from grader.compare import Comparison, compare
 from grader.exercises import NOTEBOOKS, Exercise
 from grader.grading import grade_exercise, prepare
-from grader.history import History, latest_answers
+from grader.history import History, in_order, latest_answers
 from grader.runner import Runner
 from grader.verdict import Outcome, Verdict
 
@@ -54,7 +54,14 @@ class _Lesson:
             raise NotInTheLesson(
                 f"{names} is not defined: run the cells from the top down to the forward pass."
             )
-        return program.gradients({name: self.namespace[name] for name in program.inputs})
+        try:
+            return program.gradients({name: self.namespace[name] for name in program.inputs})
+        # Whatever a changed input makes of the forward pass, it is the student's to see.
+        except Exception as error:
+            raise NotInTheLesson(
+                f"The forward pass does not run with the notebook's {', '.join(program.inputs)}"
+                f" ({error}): run the cells from the top down to the forward pass."
+            ) from error
 
 
 def check(*gradients: str) -> None:
@@ -89,9 +96,7 @@ def board() -> None:
         return
     outcomes = {name: verdict.outcome for name, verdict in lesson.verdicts().items()}
     program = prepare(lesson.exercise).references.program
-    passed = sum(outcome is Outcome.PASS for outcome in outcomes.values())
-    picture = draw_board(program, outcomes, lesson.exercise.gradients)
-    _show(picture, f"{passed} of {len(outcomes)} gradients pass")
+    _show(draw_board(program, outcomes, lesson.exercise.gradients))
 
 
 def heat_map(gradient: str) -> None:
@@ -113,7 +118,7 @@ def heat_map(gradient: str) -> None:
     if not isinstance(value, Tensor):
         print(f"{name} is still to do: there is nothing to draw.")
         return
-    _show(draw_error(name, value, reference), f"the error of {name}")
+    _show(draw_error(name, value, reference))
 
 
 @cache
@@ -132,9 +137,11 @@ def _history(shell: Any) -> History:
     return history
 
 
-# The notebook's first cell imports this module; every answer cell runs later.
+# The notebook's first cell imports this module; every answer cell runs later. The worker imports
+# torch meanwhile, so that the first check does not wait for it.
 if (_shell := get_ipython()) is not None:
     _history(_shell)
+    _runner()
 
 
 def _open_lesson() -> _Lesson:
@@ -149,7 +156,7 @@ def _open_lesson() -> _Lesson:
     for exercise in exercises:
         own = tuple(cell for cell in cells if cell.grade_id.startswith(f"{exercise.prefix}-"))
         if own:
-            return _Lesson(shell.user_ns, own, exercise)
+            return _Lesson(shell.user_ns, in_order(own, exercise.gradients), exercise)
     return _Lesson(shell.user_ns, (), exercises[0])
 
 
@@ -157,6 +164,8 @@ def _known(names: Sequence[str], exercise: Exercise) -> Sequence[str]:
     """The names, with a `d` put before those of tensors; all of the exercise if there are none."""
     if not names:
         return exercise.gradients
+    if not all(isinstance(name, str) for name in names):
+        raise NotInTheLesson('Give gradients by name, in quotes: check("dlogits").')
     with_d = [name if name in exercise.gradients else f"d{name}" for name in names]
     unknown = [name for name, d in zip(names, with_d, strict=True) if d not in exercise.gradients]
     if unknown:
@@ -185,10 +194,18 @@ def _describe(verdict: Verdict, comparison: Comparison) -> str:
         # Without a value the line would repeat what the note says.
         line = f"{comparison.name:15s}"
     lines = [f"{line} | {outcome.value}"]
+    if outcome is Outcome.PASS and not comparison.approximate:
+        return "\n  ".join([*lines, _STALE])
     note = verdict.note or comparison.problem
     if note and verdict.place is not None and outcome is not Outcome.PASS:
         note = f"{verdict.place.cell}, line {verdict.place.line}: {note}"
     return "\n  ".join([*lines, note] if note else lines)
+
+
+_STALE = (
+    "Your code is right, but the value in the notebook is not what it gives now: run the answer"
+    " cells again, from the top down."
+)
 
 
 def _not_in_an_answer_cell(name: str) -> str:
@@ -198,9 +215,10 @@ def _not_in_an_answer_cell(name: str) -> str:
     )
 
 
-def _show(picture: Figure, text: str) -> None:
-    """Display a picture, with a text for where there are none."""
+def _show(picture: Figure) -> None:
+    """Display a picture, with its label for where there are none."""
     with io.BytesIO() as memory:
         picture.savefig(memory, format="png", dpi=DOTS_PER_INCH)
         png = memory.getvalue()
+    text = picture.get_label()
     display({"image/png": png, "text/plain": text}, raw=True)  # type: ignore[no-untyped-call]

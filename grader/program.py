@@ -69,6 +69,7 @@ class ForwardProgram:
             values[step.name] = self._evaluate(step, values)
         return values
 
+    @torch.enable_grad()  # a notebook may call this under `torch.no_grad()`
     def gradients(self, inputs: Mapping[str, Tensor]) -> dict[str, Tensor]:
         """The gradient of the loss with respect to every floating-point tensor, from autograd.
 
@@ -89,6 +90,7 @@ class ForwardProgram:
         )
         return dict(zip(tensors, gradients, strict=True))
 
+    @torch.enable_grad()
     def vjp(
         self,
         values: Mapping[str, Any],

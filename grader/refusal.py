@@ -95,6 +95,9 @@ def _own_members(answer: Answer) -> set[str]:
                         members.add(name)
                     case ast.AnnAssign(target=ast.Name(id=name)):
                         members.add(name)
+            for inner in node.body:
+                if isinstance(inner, ast.Assign):
+                    members |= {name.id for name in inner.targets if isinstance(name, ast.Name)}
     return members
 
 

@@ -98,6 +98,10 @@ class Runner:
                 "The process that runs answers ended before it was done; what it ran last either"
                 " ended it or needed more time or memory than there is."
             ) from error
+        except BaseException:
+            # Interrupted: the reply, when it comes, would be taken for the next request's.
+            self._restart()
+            raise
         finally:
             deadline.cancel()
 
@@ -114,6 +118,8 @@ def _start_worker() -> subprocess.Popen[bytes]:
         stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,
         stderr=subprocess.DEVNULL,
+        # A notebook's stop button interrupts the kernel's whole group: the worker is not meant.
+        start_new_session=True,
     )
 
 

@@ -39,6 +39,9 @@ LARGEST_RESULT = 64 * 2**20
 GRACE_SECONDS = 2.0
 """How long after its time limit a statement that cannot be interrupted is killed."""
 
+HIGHEST_DESCRIPTOR = 4096
+"""Far above any file descriptor that this process opens."""
+
 MOST_CHILDREN = 8
 """How often a request is taken up again after a child died."""
 
@@ -131,6 +134,9 @@ def _be_child(request: Request, progress: Progress, pipe: int) -> None:
     nowhere = os.open(os.devnull, os.O_RDWR)
     for standard in (0, 1, 2):
         os.dup2(nowhere, standard)
+    # The judge's own pipes too: what an answer wrote there would be the next answer's reply.
+    os.closerange(3, pipe)
+    os.closerange(pipe + 1, HIGHEST_DESCRIPTOR)
     _limit_resources(request.memory_bytes)
 
     def started(run: int, statement: int) -> None:
@@ -151,7 +157,9 @@ def _limit_resources(memory_bytes: int) -> None:
     if statm.exists():
         born_with = int(statm.read_text().split()[0]) * resource.getpagesize()
         limit = born_with + memory_bytes
-        resource.setrlimit(resource.RLIMIT_AS, (limit, limit))
+        _, highest = resource.getrlimit(resource.RLIMIT_AS)
+        if highest == resource.RLIM_INFINITY or limit < highest:
+            resource.setrlimit(resource.RLIMIT_AS, (limit, limit))
     resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
 
 
@@ -188,19 +196,19 @@ def _listen(pipe: int, request: Request, progress: Progress, until: float) -> No
             return
         if kind == STARTED:
             progress.current = statement
-        elif kind == FINISHED and length <= LARGEST_RESULT:
+        elif kind == FINISHED and run < len(request.runs) and length <= LARGEST_RESULT:
             progress.results[run] = read(length)
             progress.current = None
         else:
-            raise Gone("sent back more than a gradient can be")
+            raise Gone("sent back what no gradient can be")
 
 
 def _end(child: int) -> None:
     """Kill a child with everything it started, and wait for it."""
     try:
         os.killpg(child, signal.SIGKILL)
-    except ProcessLookupError:
-        # It ended before it could make its group.
+    except (ProcessLookupError, PermissionError):
+        # It ended before it could make its group; macOS forbids to kill a group that has ended.
         os.kill(child, signal.SIGKILL)
     os.waitpid(child, 0)
 

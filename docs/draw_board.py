@@ -1,0 +1,27 @@
+"""Draws the README's picture: the board of somebody who is halfway through notebook 1."""
+
+from pathlib import Path
+
+from grader.answer import AnswerCell
+from grader.board_picture import draw_board
+from grader.exercises import ATOMIC
+from grader.grading import grade_exercise, prepare
+from grader.runner import Runner
+from tests.exercise_text import read_cells, sample_submissions
+
+HERE = Path(__file__).parent
+
+
+def main() -> None:
+    """Grade the sample submission, with one contribution forgotten, and draw its verdicts."""
+    source = sample_submissions()["half_done"].replace("dcounts += dcounts_sum\n", "")
+    cells = [AnswerCell(*cell) for cell in read_cells(source)]
+    with Runner() as runner:
+        verdicts, _ = grade_exercise(ATOMIC, cells, runner)
+    outcomes = {verdict.name: verdict.outcome for verdict in verdicts}
+    picture = draw_board(prepare(ATOMIC).references.program, outcomes, ATOMIC.gradients)
+    picture.savefig(HERE / "board.png", dpi=150)
+
+
+if __name__ == "__main__":
+    main()

@@ -71,6 +71,7 @@ from makemore_data import (
     atomic,
     build_splits,
     build_vocabulary,
+    build_windows,
     init_parameters,
     load_names,
 )
@@ -358,7 +359,8 @@ block_size = 3  # characters that the model sees
 (Xtr, Ytr), (Xdev, Ydev), (Xte, Yte) = build_splits(names, block_size)
 print(f"{vocab_size} characters; {len(Xtr):,} examples to train on")
 
-for context, following in zip(Xtr[:6].tolist(), Ytr[:6].tolist(), strict=True):
+example = build_windows(["ninja"], block_size)
+for context, following in zip(example.X.tolist(), example.Y.tolist(), strict=True):
     print("".join(itos[i] for i in context), "is followed by", itos[following])
 
 # %% [markdown]

@@ -1,0 +1,137 @@
+"""PyTorch as answers find it: nothing differentiates, float32 means float64 where asked."""
+
+import importlib
+from collections.abc import Callable, Iterator
+
+import pytest
+import torch
+import torch.autograd.forward_ad as forward_mode
+from torch import Tensor
+
+from grader.engine import ENGINE_ENTRIES, double_precision, engine_switched_off
+
+
+def by_backward(x: Tensor) -> Tensor | None:
+    with torch.enable_grad():
+        leaf = x.clone().requires_grad_()
+        (leaf**2).sum().backward()
+    return leaf.grad
+
+
+def by_grad(x: Tensor) -> Tensor:
+    with torch.enable_grad():
+        leaf = x.clone().requires_grad_()
+        return torch.autograd.grad((leaf**2).sum(), leaf)[0]
+
+
+def by_func(x: Tensor) -> Tensor:
+    return torch.func.grad(lambda t: (t**2).sum())(x)  # type: ignore[no-any-return]
+
+
+def by_vjp(x: Tensor) -> Tensor:
+    _, pull = torch.func.vjp(lambda t: t**2, x)
+    return pull(torch.ones_like(x))[0]  # type: ignore[no-any-return]
+
+
+def by_jvp(x: Tensor) -> Tensor:
+    return torch.func.jvp(lambda t: t**2, (x,), (torch.ones_like(x),))[1]  # type: ignore[no-any-return]
+
+
+def by_jacobian(x: Tensor) -> Tensor:
+    return torch.autograd.functional.jacobian(lambda t: (t**2).sum(), x)  # type: ignore[no-any-return]
+
+
+def by_dual_numbers(x: Tensor) -> Tensor | None:
+    with forward_mode.dual_level():
+        dual = forward_mode.make_dual(x, torch.ones_like(x))
+        return forward_mode.unpack_dual(dual**2).tangent
+
+
+WAYS = (by_backward, by_grad, by_func, by_vjp, by_jvp, by_jacobian, by_dual_numbers)
+
+
+@pytest.mark.filterwarnings("ignore:.*torch.jit:DeprecationWarning")  # PyTorch's own, in jvp
+@pytest.mark.parametrize("way", WAYS)
+def test_no_way_to_differentiate_is_left(way: Callable[[Tensor], Tensor | None]) -> None:
+    x = torch.tensor([1.0, 2.0])
+    expected = 2 * x
+    before = way(x)
+    assert before is not None
+    assert torch.equal(before, expected)
+    with engine_switched_off():
+        try:
+            found = way(x)
+        except RuntimeError:
+            found = None
+        # Some functions give zeros where nothing was recorded.
+        assert found is None or not found.any()
+    after = way(x)
+    assert after is not None
+    assert torch.equal(after, expected)
+
+
+def test_a_students_own_graph_records_nothing() -> None:
+    with engine_switched_off(), torch.enable_grad():
+        x = torch.ones(3, requires_grad=True)
+        assert (x * 2).grad_fn is None
+
+
+def test_every_entry_of_the_engine_exists_in_this_torch() -> None:
+    """An entry that was renamed would be left open without a word."""
+    assert len(ENGINE_ENTRIES) == len(set(ENGINE_ENTRIES))
+    missing = [
+        (module, name)
+        for module, name in ENGINE_ENTRIES
+        if not hasattr(importlib.import_module(module), name)
+    ]
+    assert not missing
+
+
+@pytest.fixture
+def _double() -> Iterator[None]:
+    with double_precision():
+        yield
+
+
+SINGLE = (
+    "torch.zeros(2)",
+    "torch.tensor(1.0)",
+    "torch.zeros(2, dtype=torch.float32)",
+    "torch.zeros(2, dtype=torch.float)",
+    "torch.arange(3).float()",
+    "torch.arange(3).to(torch.float32)",
+    "torch.arange(3).double().float()",
+    "torch.FloatTensor([1.0])",
+    "torch.eye(2) @ torch.ones(2, 2)",
+    "torch.nn.functional.one_hot(torch.arange(3)).float()",
+)
+
+
+@pytest.mark.usefixtures("_double")
+@pytest.mark.parametrize("expression", SINGLE)
+def test_what_says_float32_gives_float64(expression: str) -> None:
+    assert eval(expression).dtype is torch.float64
+
+
+@pytest.mark.parametrize("expression", SINGLE)
+def test_afterwards_everything_is_as_it_was(expression: str) -> None:
+    with double_precision():
+        pass
+    assert eval(expression).dtype is torch.float32
+    assert "float" not in vars(torch.Tensor)
+
+
+@pytest.mark.usefixtures("_double")
+def test_a_copy_by_double_stays_a_copy_and_float_stays_the_tensor() -> None:
+    x = torch.zeros(3)
+    copied, same = x.double(), x.float()
+    copied += 1
+    assert not x.any()
+    same += 1
+    assert x.all()
+
+
+def test_an_exception_restores_everything() -> None:
+    with pytest.raises(ZeroDivisionError), double_precision():
+        _ = 1 / 0
+    assert torch.zeros(1).dtype is torch.float32

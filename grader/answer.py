@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
-from grader.effects import Callable, Effects, find_effects, find_functions
+from grader.effects import Effects, FunctionEffects, find_effects, find_functions
 from grader.evidence import Raised
 from grader.statements import walk_statements
 from grader.verdict import Place
@@ -50,7 +50,7 @@ class Answer:
         return {statement: number for number, statement in enumerate(self.statements)}
 
     @cached_property
-    def functions(self) -> dict[str, Callable]:
+    def functions(self) -> dict[str, FunctionEffects]:
         return find_functions(list(self.top))
 
     @cached_property

@@ -146,9 +146,8 @@ def describe_unusable(name: str, value: object, shape: tuple[int, ...]) -> str:
 
 def describe_type(name: str, type_name: str, shape: tuple[int, ...] | None = None) -> str:
     """A sentence about a gradient that is not a tensor, or a tensor that is like no gradient."""
-    if " tensor of shape " in type_name:
-        kind = _article(type_name)
-        return f"{name} is {kind}, but a gradient has its tensor's shape and floating-point dtype."
+    if type_name.startswith("tensor of "):
+        return f"{name} is a {type_name}, but a gradient has its tensor's shape and dtype."
     ending = "" if shape is None else f", here of shape {shape}"
     return f"{name} is {_article(type_name)}, but a gradient is a tensor{ending}."
 

@@ -21,9 +21,11 @@ MODULES = frozenset({"torch", "F", "np", "numpy", "math", "operator", "itertools
 
 MUTATING_METHODS = frozenset(
     {"append", "extend", "insert", "update", "setdefault", "pop", "popitem", "remove", "clear"}
-    | {"add", "discard", "sort", "reverse", "at", "fill", "__setitem__", "__iadd__", "__isub__"}
-    | {"__imul__", "__itruediv__"}
+    | {"discard", "reverse", "at", "fill", "__setitem__", "__iadd__", "__isub__", "__imul__"}
+    | {"__itruediv__"}
 )
+"""Methods that change what they are called on. Not `add` and `sort`: of a tensor they do not, and
+a set's or a list's are called for their own sake (see `Effects.touches`)."""
 
 VIEW_METHODS = frozenset(
     {"view", "view_as", "reshape", "reshape_as", "flatten", "ravel", "unflatten", "squeeze"}
@@ -61,7 +63,7 @@ class Effects:
 
 
 @dataclass(frozen=True, slots=True)
-class Callable:
+class FunctionEffects:
     """What calling a function of the answer does to names outside it."""
 
     reads: frozenset[str]
@@ -69,7 +71,7 @@ class Callable:
     mutates_arguments: bool
 
 
-def find_effects(statement: ast.stmt, functions: Mapping[str, Callable]) -> Effects:
+def find_effects(statement: ast.stmt, functions: Mapping[str, FunctionEffects]) -> Effects:
     """The effects of one statement with everything inside it.
 
     Args:
@@ -81,7 +83,7 @@ def find_effects(statement: ast.stmt, functions: Mapping[str, Callable]) -> Effe
     return visitor.effects
 
 
-def find_header_effects(statement: ast.stmt, functions: Mapping[str, Callable]) -> Effects:
+def find_header_effects(statement: ast.stmt, functions: Mapping[str, FunctionEffects]) -> Effects:
     """The effects of a compound statement's own line: test, iterable, targets, contexts."""
     visitor = _Visitor(functions)
     for name, value in ast.iter_fields(statement):
@@ -98,12 +100,12 @@ def find_header_effects(statement: ast.stmt, functions: Mapping[str, Callable]) 
     return visitor.effects
 
 
-def find_functions(tree: list[ast.stmt]) -> dict[str, Callable]:
+def find_functions(tree: list[ast.stmt]) -> dict[str, FunctionEffects]:
     """The functions and classes an answer defines, with what they do to names outside them.
 
     Methods stand under their name with a dot before it, whatever their class.
     """
-    functions: dict[str, Callable] = {}
+    functions: dict[str, FunctionEffects] = {}
     for node in (inner for statement in tree for inner in ast.walk(statement)):
         match node:
             case ast.FunctionDef(name=name) | ast.AsyncFunctionDef(name=name):
@@ -123,8 +125,10 @@ def find_functions(tree: list[ast.stmt]) -> dict[str, Callable]:
 
 
 def _summarise(
-    body: list[ast.stmt] | list[ast.Expr], parameters: set[str], functions: Mapping[str, Callable]
-) -> Callable:
+    body: list[ast.stmt] | list[ast.Expr],
+    parameters: set[str],
+    functions: Mapping[str, FunctionEffects],
+) -> FunctionEffects:
     effects = Effects()
     declared: set[str] = set()
     for statement in body:
@@ -142,7 +146,7 @@ def _summarise(
                 effects.mutates |= inner.mutates
     local = (parameters | effects.binds) - declared
     changed = close_over_aliases(effects.mutates | effects.touches, effects.aliases)
-    return Callable(
+    return FunctionEffects(
         reads=frozenset(effects.reads - local),
         mutates=frozenset((changed - local) | (effects.binds & declared)),
         mutates_arguments=not changed.isdisjoint(parameters),
@@ -211,7 +215,7 @@ def _shared_roots(node: ast.expr) -> Iterator[str]:
 class _Visitor(ast.NodeVisitor):
     """Collects the effects of expressions and simple statements."""
 
-    def __init__(self, functions: Mapping[str, Callable]) -> None:
+    def __init__(self, functions: Mapping[str, FunctionEffects]) -> None:
         self.effects = Effects()
         self.functions = functions
 

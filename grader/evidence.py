@@ -63,4 +63,4 @@ class GradientEvidence:
     place: Place | None = None
     offences: tuple[Flag, ...] = ()
     broken: Raised | None = None
-    """A syntax error in the answer cell that mentions this gradient."""
+    """Why the answer cell that would assign this gradient is not Python."""

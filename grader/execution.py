@@ -333,7 +333,7 @@ def _kind(value: object) -> str:
     """What a value is that is not sent back: its type; of a tensor its dtype and shape."""
     if type(value) is not Tensor:
         return type(value).__name__
-    return f"{str(value.dtype).removeprefix('torch.')} tensor of shape {tuple(value.shape)}"
+    return f"tensor of dtype {value.dtype} and shape {tuple(value.shape)}"
 
 
 def _plain(value: Tensor) -> Tensor | None:

@@ -92,7 +92,7 @@ class Runner:
             self._worker.stdin.write(LENGTH.pack(len(payload)) + payload)
             self._worker.stdin.flush()
             return _read_reply(self._worker.stdout)
-        except (OSError, ValueError) as error:
+        except (OSError, ValueError, KeyError, TypeError, struct.error) as error:
             self._restart()
             raise WorkerLost(
                 "The process that runs answers ended before it was done; what it ran last either"

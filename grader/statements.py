@@ -9,7 +9,6 @@ from collections.abc import Container, Iterator, Sequence
 COMPOUND = (ast.If, ast.For, ast.While, ast.With, ast.Try, ast.TryStar, ast.Match)
 """Statements that hold other statements of the same scope. A `def` or `class` counts as one."""
 
-
 BLOCKS = ("body", "orelse", "finalbody")
 PARTS = ("handlers", "cases")
 """Fields of a compound statement: lists of statements, lists of parts with a body of their own."""
@@ -30,12 +29,11 @@ def walk_statements(body: Sequence[ast.stmt]) -> Iterator[ast.stmt]:
 
 def blocks(statement: ast.stmt) -> Iterator[list[ast.stmt]]:
     """The lists of statements directly inside a compound statement."""
-    for field in BLOCKS:
-        if block := getattr(statement, field, None):
-            yield block
-    for field in PARTS:
-        for part in getattr(statement, field, ()):
-            yield part.body
+    for field, value in ast.iter_fields(statement):
+        if field in BLOCKS and value:
+            yield value
+        elif field in PARTS:
+            yield from (part.body for part in value)
 
 
 def pruned(statement: ast.stmt, keep: Container[ast.stmt]) -> ast.stmt:

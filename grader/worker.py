@@ -17,7 +17,6 @@ import os
 import select
 import signal
 import struct
-import sys
 import time
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -61,7 +60,7 @@ class Progress:
 
 def main() -> None:
     """Answer requests until standard input ends."""
-    requests, replies = sys.stdin.buffer, _take_over_stdout()
+    requests, replies = _take_over_pipes()
     # One thread each: many workers share a machine, and a fork keeps only the forking thread.
     torch.set_num_threads(1)
     while (payload := _read_frame(requests)) is not None:
@@ -73,12 +72,13 @@ def main() -> None:
         replies.flush()
 
 
-def _take_over_stdout() -> IO[bytes]:
-    """Keep the pipe to the judge for replies alone: whatever else prints, prints nowhere."""
-    replies = os.fdopen(os.dup(1), "wb")
+def _take_over_pipes() -> tuple[IO[bytes], IO[bytes]]:
+    """Keep the pipes to the judge for requests and replies: nothing else reads or prints there."""
+    requests, replies = os.fdopen(os.dup(0), "rb"), os.fdopen(os.dup(1), "wb")
     nowhere = os.open(os.devnull, os.O_RDWR)
-    os.dup2(nowhere, 1)
-    return replies
+    for standard in (0, 1, 2):
+        os.dup2(nowhere, standard)
+    return requests, replies
 
 
 def _read_frame(stream: IO[bytes]) -> bytes | None:
@@ -131,9 +131,6 @@ def _run_child(request: Request, progress: Progress, until: float) -> None:
 def _be_child(request: Request, progress: Progress, pipe: int) -> None:
     # A group of its own, so that whatever the student's code starts ends with it.
     os.setsid()
-    nowhere = os.open(os.devnull, os.O_RDWR)
-    for standard in (0, 1, 2):
-        os.dup2(nowhere, standard)
     # The judge's own pipes too: what an answer wrote there would be the next answer's reply.
     os.closerange(3, pipe)
     os.closerange(pipe + 1, HIGHEST_DESCRIPTOR)

@@ -21,7 +21,7 @@ Outcome = tuple[dict[str, torch.Tensor], dict[str, str], list[dict[str, Any]]]
 
 
 def order(want: tuple[str, ...] = ("a",), **changes: Any) -> RunOrder:
-    fields = {
+    fields: dict[str, Any] = {
         "groups": ("values",),
         "keep": frozenset(range(100)),
         "fixed": (),

@@ -62,6 +62,15 @@ def test_gradients_are_autograds(values: dict[str, Any]) -> None:
     assert "n" not in gradients
 
 
+def test_gradients_do_not_depend_on_the_callers_grad_mode(values: dict[str, Any]) -> None:
+    """A notebook's cell may call `check` under `torch.no_grad()`."""
+    program = parse_program(squares)
+    expected, local = program.gradients(values), program.vjp(values, "x", {})
+    with torch.no_grad():
+        torch.testing.assert_close(program.gradients(values)["x"], expected["x"])
+        torch.testing.assert_close(program.vjp(values, "x", {}), local)
+
+
 def test_vjp_stops_at_the_gradients_that_are_given(values: dict[str, Any]) -> None:
     program = parse_program(squares)
     given = torch.randn(4, 3).double()

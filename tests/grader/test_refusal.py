@@ -81,6 +81,7 @@ def test_autograd_is_found_with_its_line(line: str) -> None:
         'dh = getattr(dlogits, "clone")()',
         "class Layer:\n    def backward(self, d): return d\ndh = Layer().backward(dlogits)",
         "class Node:\n    def __init__(self): self.grad = 0.0\nnode = Node(); node.grad += 1",
+        "class Node:\n    grad = 0.0\nnode = Node(); node.grad += 1",
     ],
 )
 def test_the_words_alone_are_no_offence(line: str) -> None:

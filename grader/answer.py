@@ -11,8 +11,14 @@ from functools import cached_property
 
 from grader.effects import Effects, FunctionEffects, find_effects, find_functions
 from grader.evidence import Raised
-from grader.statements import walk_statements
+from grader.sharing import Sharing
+from grader.statements import COMPOUND, walk_statements
 from grader.verdict import Place
+
+DEEPEST = 150
+"""Levels of nesting that are read; a sum of 150 terms is no gradient."""
+
+TOO_DEEP = "This cell cannot be read: its code is nested too deeply."
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,15 +65,33 @@ class Answer:
         return {statement: find_effects(statement, self.functions) for statement in self.statements}
 
     @cached_property
+    def sharing(self) -> tuple[Sharing, ...]:
+        """For each top-level statement, which names may share memory while it runs."""
+        current = Sharing()
+        seen = []
+        for statement in self.top:
+            effects = self.effects[statement]
+            during = current.copy()
+            during.link(effects.aliases)
+            seen.append(during)
+            if not isinstance(statement, COMPOUND):
+                # A name bound anew no longer shares the memory it shared before.
+                current.forget(effects.binds)
+            current.link(effects.aliases)
+        return tuple(seen)
+
+    @cached_property
     def is_dynamic(self) -> bool:
         """True if some statement's effects cannot be read off its text (`exec`, `globals`)."""
         return any(effects.dynamic for effects in self.effects.values())
 
     @cached_property
     def live(self) -> frozenset[int]:
-        """The numbers of all statements but unfilled blanks."""
+        """The numbers of all statements but unfilled blanks, and `del`, which makes nothing."""
         return frozenset(
-            number for number, statement in enumerate(self.statements) if not is_blank(statement)
+            number
+            for number, statement in enumerate(self.statements)
+            if not is_blank(statement) and not isinstance(statement, ast.Delete)
         )
 
 
@@ -105,18 +129,32 @@ def parse_answer(cells: Sequence[AnswerCell]) -> Answer:
     )
 
 
+MAGIC_LINE = re.compile(r"(?m)^([ \t]*)(?:[%!?].*|[\w, \t]+=[ \t]*[%!].*|[\w.\[\]]+\?\??[ \t]*)$")
+"""Lines of IPython's own: `%magic`, `!shell`, `t = %timeit ...`, `torch.sum?`."""
+
+
 def hide_magics(source: str) -> str:
-    """Turn IPython's `%magic` and `!shell` lines into `pass`, line by line.
+    """Turn IPython's own lines into `pass`, line by line.
 
     Only where the cell does not parse as it stands: a continued expression may begin with `%`.
     """
-    if not re.search(r"(?m)^[ \t]*[%!?]", source):
+    if not MAGIC_LINE.search(source):
         return source
     try:
         ast.parse(source)
     except (SyntaxError, ValueError, MemoryError, RecursionError):
-        return re.sub(r"(?m)^([ \t]*)[%!?].*$", r"\1pass", source)
+        return MAGIC_LINE.sub(r"\1pass", source)
     return source
+
+
+def _depth(tree: ast.AST) -> int:
+    """How deep a syntax tree is nested, found without recursion."""
+    deepest, waiting = 0, [(tree, 1)]
+    while waiting:
+        node, depth = waiting.pop()
+        deepest = max(deepest, depth)
+        waiting.extend((child, depth + 1) for child in ast.iter_child_nodes(node))
+    return deepest
 
 
 def _parse_cell(cell: AnswerCell) -> ast.Module | Raised:
@@ -129,11 +167,10 @@ def _parse_cell(cell: AnswerCell) -> ast.Module | Raised:
             compile(tree, "<answer>", "exec")
     except SyntaxError as error:
         line = error.lineno or 1
-        message = f"Python cannot read this cell: {error.msg}, line {line}."
+        message = f"Python cannot read this cell: {error.msg}."
         return Raised(message, Place(cell.grade_id, line))
     except ValueError as error:
         return Raised(f"Python cannot read this cell: {error}.", Place(cell.grade_id, 1))
     except (RecursionError, MemoryError):
-        message = "Python cannot read this cell: its expressions are nested too deeply."
-        return Raised(message, Place(cell.grade_id, 1))
-    return tree
+        return Raised(TOO_DEEP, Place(cell.grade_id, 1))
+    return tree if _depth(tree) <= DEEPEST else Raised(TOO_DEEP, Place(cell.grade_id, 1))

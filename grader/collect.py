@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -94,7 +94,7 @@ def collect_evidence(
             offences=tuple(
                 offence.flag
                 for offence in offences
-                if piece is None or offence.statement in piece.keep
+                if piece is None or offence.statement in piece.sure
             ),
             broken=_find_broken(answer, gradient, piece),
         )
@@ -103,6 +103,7 @@ def collect_evidence(
             item = replace(
                 item,
                 local=alone.get((gradient, piece), (Value(),) * count),
+                is_written=bool(piece.writers),
                 reads=_tensors(piece.reads),
                 writes=_tensors(piece.writes),
                 channels=_tensors(piece.channels),
@@ -202,9 +203,10 @@ def _parse_problem(data: Mapping[str, Any]) -> Problem:
             "message": str(message),
             "cell": str() | None as cell,
             "line": int() | None as line,
+            "inner": int() | None as inner,
         }:
             message = message[:LONGEST_MESSAGE]
-            return Problem(statement, kind[:LONGEST_MESSAGE], message, cell, line)
+            return Problem(statement, kind[:LONGEST_MESSAGE], message, cell, line, inner)
     raise TypeError(f"not a problem: {data!r:.200}")
 
 
@@ -226,21 +228,26 @@ class _Reader:
             nobody_wrote_it = piece is not None and not piece.writers
             return Value() if nobody_wrote_it else Value(raised=result.lost)
         tensor, type_name = result.tensors.get(gradient), result.types.get(gradient)
-        concerning = list(self._concerning(result, piece, has_value=tensor is not None))
-        raised = self._describe(concerning[0]) if concerning else None
-        return Value(tensor, type_name, raised)
+        raised, beside = self._concerning(result, piece, has_value=tensor is not None)
+        return Value(tensor, type_name, raised, beside)
 
     def _concerning(
         self, result: _Result, piece: Slice | None, has_value: bool
-    ) -> Iterator[Problem]:
-        """Problems of the statements that write the gradient; without a value, of any it needs."""
+    ) -> tuple[Raised | None, Raised | None]:
+        """The problem of a statement that writes the gradient, that of one that runs with it.
+
+        Without a value, a problem of any statement that the gradient needs counts as its own.
+        """
         if piece is None:
-            if not has_value:
-                yield from result.problems
-            return
-        statements = piece.writers if has_value else piece.keep
-        tops = {self.top_of[number] for number in statements}
-        yield from (problem for problem in result.problems if problem.statement in tops)
+            return (None if has_value else self._first(result.problems)), None
+        needed = piece.writers if has_value else piece.keep
+        tops = {self.top_of[number] for number in needed}
+        beside = [problem for problem in result.problems if problem.statement in tops]
+        own = [p for p in beside if not has_value or p.inner is None or p.inner in needed]
+        return self._first(own), self._first(beside)
+
+    def _first(self, problems: Sequence[Problem]) -> Raised | None:
+        return self._describe(problems[0]) if problems else None
 
     def _describe(self, problem: Problem) -> Raised:
         known = problem.cell is not None and problem.line is not None
@@ -262,11 +269,13 @@ def describe_problem(kind: str, message: str, limits: Limits) -> str:
             return f"This line asked for more memory than the {gigabytes} an answer may use."
         case "RuntimeError" if "allocate memory" in message:
             return f"This line asked for more memory than the {gigabytes} an answer may use."
-    return (
-        f"This line raised {kind}: {message.rstrip('.')}."
-        if message
-        else f"This line raised {kind}."
-    )
+    said = message.rstrip(".")
+    if kind == "NameError" and "name 'd" not in message:
+        return (
+            f"This line raised {kind}: {said}. Answer cells are run alone: what a line needs"
+            " stands in one of them."
+        )
+    return f"This line raised {kind}: {said}." if said else f"This line raised {kind}."
 
 
 def _tensors_of(instance: Instance) -> dict[str, Tensor]:

@@ -27,7 +27,8 @@ class Comparison:
 
     `exact`, `approximate` and `maxdiff` are None where there is nothing to compare (`problem`
     says why); `shape` is None where the student's value is not a tensor. `maxdiff` is in the
-    units of the gradient (nats per unit of the tensor).
+    units of the gradient (nats per unit of the tensor), `relative` in those of the reference's
+    largest value.
     """
 
     name: str
@@ -37,6 +38,7 @@ class Comparison:
     shape: tuple[int, ...] | None
     expected_shape: tuple[int, ...] | None
     problem: str = ""
+    relative: float | None = None
 
     @property
     def line(self) -> str:
@@ -117,6 +119,7 @@ def compare(name: str, value: object, reference: Tensor) -> Comparison:
         maxdiff=maxdiff,
         shape=tuple(value.shape),
         expected_shape=shape,
+        relative=maxdiff / largest if largest else maxdiff,
     )
 
 

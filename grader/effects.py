@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field
+
+from grader.sharing import MODULES, Sharing, root_name, shared_names
 
 DYNAMIC_NAMES = frozenset(
     {"exec", "eval", "globals", "locals", "vars", "setattr", "delattr", "__import__", "compile"}
@@ -16,26 +18,16 @@ QUIET_FUNCTIONS = frozenset(
 )
 """Functions that are called for what they show, and change none of their arguments."""
 
-MODULES = frozenset({"torch", "F", "np", "numpy", "math", "operator", "itertools", "functools"})
-"""Names of modules: `torch.add(a, b, out=c)` changes c, not torch."""
-
 MUTATING_METHODS = frozenset(
     {"append", "extend", "insert", "update", "setdefault", "pop", "popitem", "remove", "clear"}
     | {"discard", "reverse", "at", "fill", "__setitem__", "__iadd__", "__isub__", "__imul__"}
-    | {"__itruediv__"}
+    | {"__itruediv__", "popleft", "appendleft", "put", "send", "__next__"}
 )
 """Methods that change what they are called on. Not `add` and `sort`: of a tensor they do not, and
 a set's or a list's are called for their own sake (see `Effects.touches`)."""
 
-VIEW_METHODS = frozenset(
-    {"view", "view_as", "reshape", "reshape_as", "flatten", "ravel", "unflatten", "squeeze"}
-    | {"unsqueeze", "expand", "expand_as", "t", "transpose", "permute", "swapaxes", "movedim"}
-    | {"detach", "contiguous", "numpy", "cpu", "float", "to", "type_as", "requires_grad_"}
-    | {"select", "narrow", "unbind", "split", "chunk", "diagonal", "unfold", "as_strided"}
-    | {"swapdims", "moveaxis", "broadcast_to", "tensor_split", "adjoint", "positive", "type"}
-    | {"get", "items", "values", "from_numpy", "as_tensor", "asarray"}
-)
-"""Methods whose result may share memory with what they are called on."""
+KNOWN_MODULES = frozenset({"math", "torch", "numpy", "operator", "itertools", "functools"})
+"""Modules from which `import *` brings in nothing but themselves."""
 
 
 @dataclass(slots=True)
@@ -145,7 +137,8 @@ def _summarise(
                 effects.reads |= inner.reads
                 effects.mutates |= inner.mutates
     local = (parameters | effects.binds) - declared
-    changed = close_over_aliases(effects.mutates | effects.touches, effects.aliases)
+    everything = effects.reads | effects.binds | effects.mutates | parameters
+    changed = Sharing(effects.aliases).related(everything, effects.mutates | effects.touches)
     return FunctionEffects(
         reads=frozenset(effects.reads - local),
         mutates=frozenset((changed - local) | (effects.binds & declared)),
@@ -153,63 +146,8 @@ def _summarise(
     )
 
 
-def close_over_aliases(names: set[str], aliases: set[tuple[str, str]]) -> set[str]:
-    """The names, and all that may share memory with one of them."""
-    closed = set(names)
-    while added := {
-        other
-        for pair in aliases
-        for name, other in (pair, pair[::-1])
-        if name in closed and other not in closed
-    }:
-        closed |= added
-    return closed
-
-
 def _parameters(arguments: ast.arguments) -> set[str]:
     return {node.arg for node in ast.walk(arguments) if isinstance(node, ast.arg)}
-
-
-def _root(node: ast.expr) -> str | None:
-    """The name that `name.attribute[index].method()` begins with."""
-    while True:
-        match node:
-            case ast.Name(id=name):
-                return name
-            case ast.Attribute(value=inner) | ast.Subscript(value=inner) | ast.Starred(value=inner):
-                node = inner
-            case ast.Call(func=ast.Attribute(value=inner)):
-                node = inner
-            case _:
-                return None
-
-
-def _shared_roots(node: ast.expr) -> Iterator[str]:
-    """The names whose memory the value of an expression may share."""
-    match node:
-        case ast.Name(id=name):
-            yield name
-        case ast.Attribute(value=inner) | ast.Subscript(value=inner) | ast.Starred(value=inner):
-            yield from _shared_roots(inner)
-        case ast.NamedExpr(value=inner):
-            yield from _shared_roots(inner)
-        case ast.IfExp(body=body, orelse=orelse):
-            yield from _shared_roots(body)
-            yield from _shared_roots(orelse)
-        case ast.Tuple(elts=elements) | ast.List(elts=elements):
-            for element in elements:
-                yield from _shared_roots(element)
-        case ast.Dict(values=values):
-            for value in values:
-                yield from _shared_roots(value)
-        case ast.Call(func=ast.Attribute(value=inner, attr=method), args=arguments):
-            if method in VIEW_METHODS or method.endswith("_"):
-                of_module = isinstance(inner, ast.Name) and inner.id in MODULES
-                for shared in arguments[:1] if of_module else [inner]:
-                    yield from _shared_roots(shared)
-        case ast.Call(func=ast.Name(id="zip" | "enumerate" | "reversed" | "iter"), args=arguments):
-            for argument in arguments:
-                yield from _shared_roots(argument)
 
 
 class _Visitor(ast.NodeVisitor):
@@ -241,7 +179,7 @@ class _Visitor(ast.NodeVisitor):
         self._change_if_stored(node)
 
     def _change_if_stored(self, node: ast.Attribute | ast.Subscript) -> None:
-        root = _root(node)
+        root = root_name(node)
         if not isinstance(node.ctx, ast.Load) and root is not None:
             self.effects.mutates.add(root)
         self.generic_visit(node)
@@ -264,7 +202,7 @@ class _Visitor(ast.NodeVisitor):
         self._alias(node.target, node.value)
 
     def visit_AugAssign(self, node: ast.AugAssign) -> None:
-        root = _root(node.target)
+        root = root_name(node.target)
         if root is not None:
             # For a tensor, `dX += ...` changes the memory that dX shares with its aliases.
             self.effects.mutates.add(root)
@@ -286,7 +224,9 @@ class _Visitor(ast.NodeVisitor):
         match node.func:
             case ast.Attribute(value=inner, attr=method):
                 in_place = method.endswith("_") and not method.endswith("__")
-                if (in_place or method in MUTATING_METHODS) and (root := _root(inner)) is not None:
+                if (in_place or method in MUTATING_METHODS) and (
+                    root := root_name(inner)
+                ) is not None:
                     changed = self._shared_by_arguments(node) if root in MODULES else {root}
                     self.effects.mutates |= changed
                 if method_of_answer := self.functions.get(f".{method}"):
@@ -294,11 +234,13 @@ class _Visitor(ast.NodeVisitor):
                     self.effects.mutates |= method_of_answer.mutates
                     if method_of_answer.mutates_arguments:
                         self.effects.touches |= self._shared_by_arguments(node)
+            case ast.Name(id="next"):
+                self.effects.mutates |= self._shared_by_arguments(node)
         mentioned = {inner.id for inner in ast.walk(node) if isinstance(inner, ast.Name)}
         if any(f.mutates_arguments for name in mentioned if (f := self.functions.get(name))):
             self.effects.mutates |= self._shared_by_arguments(node)
         for keyword in node.keywords:
-            if keyword.arg == "out" and (root := _root(keyword.value)) is not None:
+            if keyword.arg == "out" and (root := root_name(keyword.value)) is not None:
                 self.effects.mutates.add(root)
 
     def _shared_by_arguments(self, call: ast.Call) -> set[str]:
@@ -306,7 +248,7 @@ class _Visitor(ast.NodeVisitor):
         expressions = [*call.args, *(keyword.value for keyword in call.keywords)]
         if isinstance(call.func, ast.Attribute):
             expressions.append(call.func.value)
-        names = {name for expression in expressions for name in _shared_roots(expression)}
+        names = {name for expression in expressions for name in shared_names(expression)}
         return names - MODULES
 
     def visit_ListComp(self, node: ast.ListComp) -> None:
@@ -366,7 +308,7 @@ class _Visitor(ast.NodeVisitor):
 
     def visit_ImportFrom(self, node: ast.ImportFrom) -> None:
         names = {alias.asname or alias.name for alias in node.names}
-        self.effects.dynamic |= "*" in names
+        self.effects.dynamic |= "*" in names and node.module not in KNOWN_MODULES
         self.effects.binds |= names
 
     def visit_For(self, node: ast.For) -> None:
@@ -389,6 +331,6 @@ class _Visitor(ast.NodeVisitor):
                 for inner_target in targets:
                     self._alias(inner_target, value)
             case _:
-                root = _root(target)
+                root = root_name(target)
                 if root is not None:
-                    self.effects.aliases |= {(root, name) for name in _shared_roots(value)}
+                    self.effects.aliases |= {(root, name) for name in shared_names(value)}

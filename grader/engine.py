@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
 from typing import Any, NoReturn
 from unittest import mock
@@ -25,8 +25,13 @@ ENGINE_ENTRIES = (
 """Where reverse mode, forward mode and `torch.func` enter the engine: module and function."""
 
 
-def _refuse(*_: object, **__: object) -> NoReturn:
-    raise RuntimeError("autograd is switched off while answers are checked")
+def _refusal() -> Callable[..., NoReturn]:
+    """A function that stands in for an entry; one each, since torch.compile registers them."""
+
+    def refuse(*_: object, **__: object) -> NoReturn:
+        raise RuntimeError("autograd is switched off while answers are checked")
+
+    return refuse
 
 
 @contextmanager
@@ -41,7 +46,7 @@ def engine_switched_off() -> Iterator[None]:
         stack.enter_context(torch._C._AutoDispatchBelowAutograd())
         for module, function in ENGINE_ENTRIES:
             if hasattr(sys.modules.get(module), function):
-                stack.enter_context(mock.patch.object(sys.modules[module], function, _refuse))
+                stack.enter_context(mock.patch.object(sys.modules[module], function, _refusal()))
         yield
 
 

@@ -1,4 +1,4 @@
-"""The heat map of what is wrong with a gradient: student minus reference, entry by entry."""
+"""The heat map of what is wrong with a gradient: yours minus autograd's, entry by entry."""
 
 from __future__ import annotations
 
@@ -268,7 +268,7 @@ def _row_label(row: int, shape: Index) -> str:
 def _draw_scale(axes: Axes, limit: float, left: float, top: float) -> None:
     """The colour bar: what the colours mean, its ends and its middle."""
     below = write_lines(
-        axes, ["student − reference (blue: too small, orange: too large)"], left, top, _TICK
+        axes, ["yours minus autograd's (blue: too small, orange: too large)"], left, top, _TICK
     )
     axes.imshow(
         np.linspace(-1, 1, 256).reshape(1, -1),

@@ -23,12 +23,14 @@ class Value:
 
     Either a `tensor` (dense, detached, on the CPU), or the Python type of what stood there
     instead, or nothing. `raised` is the exception of one of the gradient's own statements: a
-    value beside it is only half of what was meant.
+    value beside it is only half of what was meant. `interrupted` is the exception of another
+    statement in the same loop or block: it may have kept the gradient's own from running.
     """
 
     tensor: Tensor | None = None
     type_name: str | None = None
     raised: Raised | None = None
+    interrupted: Raised | None = None
 
     @property
     def is_placeholder(self) -> bool:
@@ -63,4 +65,11 @@ class GradientEvidence:
     place: Place | None = None
     offences: tuple[Flag, ...] = ()
     broken: Raised | None = None
+    is_written: bool = False
     """Why the answer cell that would assign this gradient is not Python."""
+
+    @property
+    def is_blank(self) -> bool:
+        """True if the student has not written this gradient yet."""
+        missing = self.is_written and any(value.type_name is None for value in self.hidden)
+        return not missing and all(value.is_placeholder for value in self.hidden)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import json
+import math
 import signal
 import traceback
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
@@ -26,6 +27,9 @@ NOTEBOOK_FUNCTIONS = ("cmp", "check", "board", "heat_map", "hint", "display")
 
 LONGEST_MESSAGE = 300
 """Characters of an exception's own words that are reported."""
+
+LONGEST_LOOK_SECONDS = 2.0
+"""How long reading one value may take; it takes microseconds."""
 
 LARGEST_VALUE = 2**24
 """Bytes one gradient may have; the largest right one has a few thousand."""
@@ -125,6 +129,8 @@ class Problem:
     """Why a top-level statement did not run to its end, as it is reported.
 
     `kind` is an exception's type, or "TimeLimit", or "Gone" where it took its process with it.
+    `line` is the innermost line of the answer that ran, perhaps in a function; `inner` the number
+    of the statement at top level that called it.
     """
 
     statement: int
@@ -132,6 +138,7 @@ class Problem:
     message: str
     cell: str | None = None
     line: int | None = None
+    inner: int | None = None
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -199,9 +206,8 @@ class _Runner:
         # Everything, `SystemExit` and `KeyboardInterrupt` too: it is the student's, and data.
         except BaseException as error:
             problem = _describe(top, error)
-            if isinstance(error, TimeLimit):
-                outermost = _lines_in_answer(error)[:1] or [(top.cell, top.statement.lineno)]
-                self.slow[top.innermost(outermost[0][1])] = problem
+            if isinstance(error, TimeLimit) and problem.inner is not None:
+                self.slow[problem.inner] = problem
             return problem
         return None
 
@@ -250,7 +256,7 @@ def _parse(cells: Sequence[tuple[str, str]]) -> Iterator[_Top]:
 
 def _namespace(request: Request, order: RunOrder) -> dict[str, Any]:
     """What an answer finds: the notebook's names, with tensors that no other run shares."""
-    values: dict[str, Any] = {"__name__": "__main__", "torch": torch, "F": F}
+    values: dict[str, Any] = {"__name__": "__main__", "math": math, "torch": torch, "F": F}
     values |= dict.fromkeys(NOTEBOOK_FUNCTIONS, _show_nothing)
     values |= order.constants
     for group in order.groups:
@@ -286,10 +292,11 @@ def _time_limit(seconds: float) -> Iterator[None]:
 
 
 def _describe(top: _Top, error: BaseException) -> Problem:
-    lines = _lines_in_answer(error)
-    cell, line = lines[-1] if lines else (top.cell, top.statement.lineno)
-    message = _own_words(error)
-    return Problem(top.number, type(error).__name__, message[:LONGEST_MESSAGE], cell, line)
+    lines = _lines_in_answer(error) or [(top.cell, top.statement.lineno)]
+    cell, line = lines[-1]
+    message = _own_words(error)[:LONGEST_MESSAGE]
+    inner = top.innermost(lines[0][1])
+    return Problem(top.number, type(error).__name__, message, cell, line, inner)
 
 
 def _own_words(error: BaseException) -> str:
@@ -319,10 +326,16 @@ def _pack_result(
         if name not in namespace:
             continue
         value = namespace[name]
-        if isinstance(value, Tensor) and (plain := _plain(value)) is not None:
-            tensors[name] = plain
-        else:
-            types[name] = _kind(value)[:LONGEST_MESSAGE]
+        # Looking at a student's object may run the student's code, which may do anything.
+        try:
+            with _time_limit(LONGEST_LOOK_SECONDS):
+                plain = _plain(value) if isinstance(value, Tensor) else None
+                if plain is None:
+                    types[name] = _kind(value)[:LONGEST_MESSAGE]
+                else:
+                    tensors[name] = plain
+        except BaseException as error:
+            types[name] = f"object that raises {type(error).__name__} when it is looked at"
     metadata = {"types": types, "problems": [asdict(problem) for problem in problems]}
     return safetensors.torch.save(
         tensors, {key: json.dumps(value) for key, value in metadata.items()}

@@ -17,6 +17,17 @@ from grader.compare import (
     nothing_to_compare,
 )
 from grader.evidence import GradientEvidence, Value
+from grader.reasons import (
+    BATCH_OF_OTHER_SIZES,
+    NOT_ALONE,
+    ONLY_ON_OTHER_SIZES,
+    STEP_BY_STEP,
+    TRUE_ZERO,
+    WRITTEN_IN,
+    lecture_lengths,
+    settle_carried,
+    why_it_fails,
+)
 from grader.references import Reference, References
 from grader.verdict import Check, Outcome, Place, Verdict
 
@@ -27,16 +38,24 @@ Right answers differ by about 1e-14; the smallest mistake seen, a forgotten eps,
 """
 
 
+FAR_OFF = 1e-3
+"""Differences beyond this, relative to the largest value, are no rounding in float32 either."""
+
 _AT_FAULT = (Outcome.FAIL, Outcome.ERROR)
 
 
 @dataclass(frozen=True, slots=True)
 class Finding:
-    """What one check of one gradient found: a word, and where needed a sentence and a place."""
+    """What one check of one gradient found: a word, and where needed a sentence and a place.
+
+    `shapes` are those found and expected, where they differ, on the hidden instance `instance`.
+    """
 
     check: Check
     sentence: str = ""
     place: Place | None = None
+    shapes: tuple[tuple[int, ...], tuple[int, ...]] | None = None
+    instance: int = 0
 
 
 def judge(
@@ -51,13 +70,17 @@ def judge(
         references: autograd's gradients on the hidden instances.
         lecture: autograd's gradients, by tensor, on the float32 instance of the lecture's sizes.
     """
-    verdicts = [_judge_gradient(item, references, lecture) for item in evidence]
+    lengths = [lecture_lengths(reference, lecture) for reference in references.hidden]
+    verdicts = [_judge_gradient(item, references, lecture, lengths) for item in evidence]
     verdicts = list(_settle_shared_memory(evidence, verdicts, references))
-    return list(_say_what_was_carried(evidence, verdicts))
+    return list(settle_carried(evidence, verdicts))
 
 
 def _judge_gradient(
-    item: GradientEvidence, references: References, lecture: Mapping[str, Tensor]
+    item: GradientEvidence,
+    references: References,
+    lecture: Mapping[str, Tensor],
+    lengths: Sequence[Mapping[int, int]],
 ) -> Verdict:
     tensor = item.name[1:]
     comparison = _compare_lecture(tensor, item.lecture, lecture[tensor])
@@ -68,19 +91,19 @@ def _judge_gradient(
     elif item.broken is not None:
         outcome = Outcome.ERROR
         reason = Finding(Check.NOT_RUN, item.broken.message, item.broken.place)
-    elif all(value.is_placeholder for value in item.hidden):
+    elif item.is_blank:
         outcome, reason = Outcome.TODO, Finding(Check.NOT_RUN)
     else:
-        whole = _check_globally(item, references)
-        local = _check_locally(item, item.local, references)
-        outcome, reason = _weigh(item, references.zero_by_structure, whole, local, comparison)
+        whole = _told_at(_check_globally(item, references), item.name, lengths)
+        local = _told_at(_check_locally(item, item.local, references), item.name, lengths)
+        outcome, reason = _weigh(item, references, whole, local, comparison)
     place = reason.place or item.place
     return Verdict(item.name, outcome, comparison, whole.check, local.check, reason.sentence, place)
 
 
 def _weigh(
     item: GradientEvidence,
-    zero: Set[str],
+    references: References,
     whole: Finding,
     local: Finding,
     comparison: Comparison,
@@ -90,25 +113,51 @@ def _weigh(
         on_lecture = _find_unusable(item.name, item.lecture)
         if on_lecture is not None:
             return Outcome.ERROR, on_lecture
-        if item.name[1:] in zero and all(_is_zero(value) for value in item.hidden):
-            sentence = f"Zeros are right: {item.name} is zero for every input."
-            return Outcome.PASS, Finding(Check.RIGHT, sentence)
-        if local.check is Check.RIGHT or local.check is Check.NOT_POSSIBLE:
-            return Outcome.PASS, replace(local, check=Check.RIGHT)
-        if item.name[1:] not in zero and zero.isdisjoint(item.reads):
-            return Outcome.PASS, Finding(Check.RIGHT, "Right, by another way than step by step.")
-    elif local.check is Check.RIGHT:
+        if _is_far_off(comparison) and item.name[1:] not in references.zero_by_structure:
+            return Outcome.FAIL, Finding(Check.WRONG, ONLY_ON_OTHER_SIZES)
+        return _weigh_right_value(item, references, local)
+    if local.check is Check.RIGHT:
         return Outcome.CARRIED, Finding(Check.RIGHT)
-    if local.check is Check.WRONG or whole.check is Check.WRONG:
-        sentence = _say_why_it_fails(item, whole, local, comparison)
+    if Check.WRONG in (local.check, whole.check):
+        sentence = why_it_fails(comparison, whole.sentence, local.sentence)
         return Outcome.FAIL, Finding(Check.WRONG, sentence)
     # Where both raised, the local check's reason is the line's own, not an earlier line's.
     reason = local if local.check is Check.NOT_RUN else whole
     reason = _at_the_lectures_sizes(reason, item.lecture)
-    if whole.check is Check.NOT_RUN and comparison.approximate:
-        sentence = f"It works on sizes like the lecture's, not on others: {reason.sentence}"
+    if comparison.approximate:
+        sentence = f"{BATCH_OF_OTHER_SIZES}. {reason.sentence}"
         return Outcome.ERROR, replace(reason, sentence=sentence)
     return Outcome.ERROR, reason
+
+
+def _weigh_right_value(
+    item: GradientEvidence, references: References, local: Finding
+) -> tuple[Outcome, Finding]:
+    """The upper half of the table: the value is right, but can it show a mistake?"""
+    tensor, zero = item.name[1:], references.zero_by_structure
+    if tensor in zero and all(map(_is_zero, item.local or item.hidden)):
+        sentence = f"Zeros are right: {item.name} is zero for every input."
+        return Outcome.PASS, Finding(Check.RIGHT, sentence)
+    if local.check is Check.RIGHT or local.check is Check.NOT_POSSIBLE:
+        return Outcome.PASS, replace(local, check=Check.RIGHT)
+    readers = references.program.readers(tensor)
+    # A branch through a zero gradient shows in no value, whether the statements read that
+    # gradient or, reading the other branch alone, make up for it on their own.
+    alone = not item.reads.isdisjoint(readers) and not item.writes
+    hides = bool(zero & item.reads) or (alone and not zero.isdisjoint(readers))
+    if tensor not in zero and not hides:
+        return Outcome.PASS, Finding(Check.RIGHT, STEP_BY_STEP)
+    if local.check is Check.NOT_RUN or local.shapes is not None:
+        # Whole it gives the right value, alone none: the slice is at fault, not the student.
+        return Outcome.PASS, Finding(Check.RIGHT, NOT_ALONE)
+    return Outcome.FAIL, Finding(Check.WRONG, local.sentence or TRUE_ZERO)
+
+
+def _is_far_off(comparison: Comparison) -> bool:
+    """True if the value at the lecture's sizes is wrong by more than any rounding."""
+    return comparison.exact is not None and (
+        comparison.relative is None or comparison.relative > FAR_OFF
+    )
 
 
 def _check_globally(item: GradientEvidence, references: References) -> Finding:
@@ -167,13 +216,17 @@ def _examine(name: str, value: Value, reference: Tensor, floor: float) -> Findin
     assert value.tensor is not None
     shape, expected = tuple(value.tensor.shape), tuple(reference.shape)
     if shape != expected:
-        return Finding(Check.WRONG, describe_shape(name, shape, expected))
+        return Finding(Check.WRONG, shapes=(shape, expected))
     if reference.numel() == 0:
         return Finding(Check.RIGHT)
     largest = max(floor, float(reference.abs().max()))
     difference = float((value.tensor.double() - reference).abs().max())
     # Written so that anything unordered is wrong.
-    return Finding(Check.RIGHT if difference <= TOLERANCE * largest else Check.WRONG)
+    if difference <= TOLERANCE * largest:
+        return Finding(Check.RIGHT)
+    if value.interrupted is not None:
+        return Finding(Check.NOT_RUN, value.interrupted.message, value.interrupted.place)
+    return Finding(Check.WRONG)
 
 
 def _find_unusable(name: str, value: Value) -> Finding | None:
@@ -195,14 +248,29 @@ def _find_unusable(name: str, value: Value) -> Finding | None:
 def _worst(findings: Iterable[Finding]) -> Finding:
     """One finding for several instances: not run before wrong before right."""
     order = (Check.NOT_RUN, Check.WRONG, Check.RIGHT)
-    return min(findings, key=lambda finding: order.index(finding.check))
+    numbered = [replace(finding, instance=number) for number, finding in enumerate(findings)]
+    return min(numbered, key=lambda finding: order.index(finding.check))
+
+
+def _told_at(finding: Finding, name: str, lengths: Sequence[Mapping[int, int]]) -> Finding:
+    """The finding with its sentence about shapes, told at the lecture's sizes."""
+    if finding.shapes is None:
+        return finding
+    known = lengths[finding.instance]
+    shape, expected = (
+        tuple(known.get(length, length) for length in shape) for shape in finding.shapes
+    )
+    if shape == expected:
+        # Only at the lecture's sizes is it right: a number is written into the line.
+        return replace(finding, sentence=WRITTEN_IN)
+    return replace(finding, sentence=describe_shape(name, shape, expected))
 
 
 def _floor(tensor: str, reference: Reference, references: References) -> float:
     """What counts as large where the reference itself is rounding noise around zero."""
     if tensor not in references.zero_by_structure:
         return 0.0
-    return reference.magnitude(tensor) * TOLERANCE
+    return reference.magnitude(tensor)
 
 
 def _is_zero(value: Value) -> bool:
@@ -218,27 +286,6 @@ def _compare_lecture(tensor: str, value: Value, reference: Tensor) -> Comparison
         problem = describe_type(f"d{tensor}", value.type_name or "nothing", shape)
         return nothing_to_compare(tensor, None, shape, problem)
     return compare(tensor, value.tensor, reference)
-
-
-def _say_why_it_fails(
-    item: GradientEvidence, whole: Finding, local: Finding, comparison: Comparison
-) -> str:
-    """What can be said of a wrong gradient without knowing the mistake."""
-    if comparison.problem and item.lecture.raised is None:
-        return comparison.problem
-    if local.sentence:
-        return local.sentence
-    if whole.check is Check.RIGHT:
-        return (
-            "The value matches only because the true gradient here is zero: given another"
-            " gradient from above, this line computes something else than the chain rule."
-        )
-    if comparison.approximate:
-        return (
-            "It matches on sizes like the lecture's, not on others: is a number or a position"
-            " of this batch written into the line?"
-        )
-    return ""
 
 
 def _at_the_lectures_sizes(reason: Finding, lecture: Value) -> Finding:
@@ -277,31 +324,3 @@ def _was_right_as_assigned(item: GradientEvidence, references: References) -> bo
     if item.as_assigned is None:
         return False
     return _check_locally(item, item.as_assigned, references).check is Check.RIGHT
-
-
-def _say_what_was_carried(
-    evidence: Sequence[GradientEvidence], verdicts: Sequence[Verdict]
-) -> Iterator[Verdict]:
-    """Name, for each `carried`, the gradients with which it began."""
-    outcomes = {verdict.name: verdict.outcome for verdict in verdicts}
-    handed = {
-        item.name: [f"d{tensor}" for tensor in sorted(item.reads | item.channels)]
-        for item in evidence
-    }
-
-    def origins(name: str, seen: set[str]) -> Iterator[str]:
-        for other in handed.get(name, ()):
-            if other in seen or outcomes.get(other, Outcome.PASS) is Outcome.PASS:
-                continue
-            seen.add(other)
-            if outcomes[other] is Outcome.CARRIED:
-                yield from origins(other, seen)
-            else:
-                yield other
-
-    for verdict in verdicts:
-        if verdict.outcome is Outcome.CARRIED:
-            names = " and ".join(sorted(origins(verdict.name, {verdict.name})))
-            note = f"Right by itself; what it was handed is not: see {names or 'what is above it'}."
-            verdict = replace(verdict, note=note)
-        yield verdict

@@ -122,6 +122,9 @@ def _uses(node: ast.AST) -> Iterator[str]:
             yield "torch.func"
         case ast.Attribute(attr=name, ctx=ast.Store()) if name in STORED_ATTRIBUTES:
             yield f".{name} ="
+        case ast.Attribute(attr="requires_grad_" | "set_grad_enabled"):
+            # Looked at where it is called: `requires_grad_(False)` is harmless.
+            return
         case ast.Attribute(attr=name) if _is_refused(name):
             yield f".{name}"
         case ast.Import(names=aliases):
@@ -138,6 +141,12 @@ def _uses(node: ast.AST) -> Iterator[str]:
                 if keyword.arg == "requires_grad" and not _is_false(keyword.value):
                     yield "requires_grad="
             yield from _lookups(node)
+            match node:
+                case ast.Call(
+                    func=ast.Attribute(attr="requires_grad_" | "set_grad_enabled" as name)
+                ):
+                    if not (node.args and _is_false(node.args[0])):
+                        yield f".{name}"
         case ast.Subscript(value=ast.Attribute(attr="__dict__"), slice=key):
             if (text := _text(key)) is not None and _is_refused(text):
                 yield f'__dict__["{text}"]'

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator, Set
+from collections.abc import Set
 from dataclasses import dataclass
 
 from grader.answer import Answer
-from grader.effects import Effects, close_over_aliases, find_header_effects
+from grader.effects import Effects, find_header_effects
+from grader.sharing import Sharing
 from grader.statements import COMPOUND, blocks
 
 LOOP_CONTROL = (ast.Break, ast.Continue)
@@ -20,7 +21,8 @@ class Slice:
     `keep` are statement numbers; `writers` those among them that assign or change the gradient
     itself; `reads` the other gradients whose values they use; `writes` those they assign too.
     `fixed` are those among `writes` that play no part in making the gradient; `channels` those
-    through which it is changed after all, because they share its memory.
+    through which it is changed after all, because they share its memory. `sure` are the kept
+    statements that are certain to do something to a name; the others may only show something.
     """
 
     keep: frozenset[int]
@@ -29,6 +31,7 @@ class Slice:
     writes: frozenset[str]
     fixed: frozenset[str]
     channels: frozenset[str]
+    sure: frozenset[int]
 
 
 def slice_gradient(
@@ -60,8 +63,8 @@ def slice_gradient(
         return None
     ignored = frozenset[str]() if through_others else others
     search = _Search(answer, name, given, ignored)
-    for statement, aliases in reversed(list(_with_aliases(answer))):
-        search.step(statement, aliases)
+    for statement, sharing in zip(reversed(answer.top), reversed(answer.sharing), strict=True):
+        search.step(statement, sharing)
     kept = search.kept
     effects = [
         answer.effects[statement] for statement in kept if not isinstance(statement, COMPOUND)
@@ -75,30 +78,8 @@ def slice_gradient(
         writes=frozenset(writes & given),
         fixed=frozenset(writes & given - search.channels),
         channels=frozenset(search.channels & others),
+        sure=frozenset(answer.number[statement] for statement in kept if search.is_sure(statement)),
     )
-
-
-def _with_aliases(answer: Answer) -> Iterator[tuple[ast.stmt, frozenset[tuple[str, str]]]]:
-    """Each top-level statement with the names that may share memory while it runs."""
-    aliases: set[tuple[str, str]] = set()
-    for statement in answer.top:
-        effects = answer.effects[statement]
-        yield statement, frozenset(aliases | effects.aliases)
-        if not isinstance(statement, COMPOUND):
-            # A name bound anew no longer shares the memory it shared before.
-            aliases = _forget(aliases, effects.binds)
-        aliases |= effects.aliases
-
-
-def _forget(aliases: set[tuple[str, str]], names: set[str]) -> set[tuple[str, str]]:
-    """Take names out of the alias pairs; what they linked stays linked."""
-    closed = {
-        (first, second)
-        for first in {name for pair in aliases for name in pair}
-        for second in close_over_aliases({first}, aliases)
-        if first < second
-    }
-    return {pair for pair in closed if names.isdisjoint(pair)}
 
 
 class _Search:
@@ -115,19 +96,19 @@ class _Search:
         self.header_reads: set[str] = set()
         self.channels: set[str] = set()
 
-    def step(self, statement: ast.stmt, aliases: frozenset[tuple[str, str]]) -> None:
+    def step(self, statement: ast.stmt, sharing: Sharing) -> None:
         if isinstance(statement, COMPOUND):
             # What is bound inside may be needed in the next turn of a loop, or not be bound at
             # all: statements are added until nothing new is needed, and no name is let go.
-            while self._keep_inside(statement, aliases):
+            while self._keep_inside(statement, sharing):
                 pass
-        elif self._keep(statement, self.answer.effects[statement], aliases):
+        elif self._keep(statement, self.answer.effects[statement], sharing):
             effects = self.answer.effects[statement]
             self.needed -= effects.binds - effects.reads
             self._need(effects.reads)
 
     def _keep_inside(
-        self, statement: ast.stmt, aliases: frozenset[tuple[str, str]], in_kept_loop: bool = False
+        self, statement: ast.stmt, sharing: Sharing, in_kept_loop: bool = False
     ) -> bool:
         """Keep what is needed inside a compound statement; True if that added something."""
         before = len(self.kept), len(self.needed)
@@ -136,46 +117,42 @@ class _Search:
         for block in blocks(statement):
             for inner in block:
                 if isinstance(inner, COMPOUND):
-                    self._keep_inside(inner, aliases, loop_is_kept)
+                    self._keep_inside(inner, sharing, loop_is_kept)
                 elif isinstance(inner, LOOP_CONTROL) and loop_is_kept:
                     self.kept.add(inner)
-                elif self._keep(inner, self.answer.effects[inner], aliases):
+                elif self._keep(inner, self.answer.effects[inner], sharing):
                     self._need(self.answer.effects[inner].reads)
         header = find_header_effects(statement, self.answer.functions)
         inside = any(inner in self.kept for block in blocks(statement) for inner in block)
-        if inside or self._is_needed(header, aliases):
+        if inside or self._is_needed(header, sharing):
             self.kept.add(statement)
             self.header_reads |= header.reads
             self._need(header.reads)
         return before != (len(self.kept), len(self.needed))
 
-    def _keep(
-        self, statement: ast.stmt, effects: Effects, aliases: frozenset[tuple[str, str]]
-    ) -> bool:
-        if (
-            isinstance(statement, ast.Delete)
-            or self.answer.number[statement] not in self.answer.live
-        ):
+    def _keep(self, statement: ast.stmt, effects: Effects, sharing: Sharing) -> bool:
+        if self.answer.number[statement] not in self.answer.live:
             return False
-        if not self._is_needed(effects, aliases):
+        if not self._is_needed(effects, sharing):
             return False
         self.kept.add(statement)
         changed = effects.mutates - self.ignored
-        if self.name in effects.binds | close_over_aliases(changed, set(aliases)):
+        if self.name in effects.binds or sharing.related({self.name}, changed):
             self.writers.add(statement)
         return True
 
-    def _is_needed(self, effects: Effects, aliases: frozenset[tuple[str, str]]) -> bool:
+    def _is_needed(self, effects: Effects, sharing: Sharing) -> bool:
         changed = (effects.mutates | effects.touches) - self.ignored
-        through = {
-            name
-            for name in changed
-            if not self.needed.isdisjoint(close_over_aliases({name}, set(aliases)))
-        }
+        through = sharing.related(changed, self.needed)
         # The alias through which a needed name is changed is needed itself, gradient or not.
         self.needed |= through
         self.channels |= through
         return bool(through) or not self.needed.isdisjoint(effects.binds)
+
+    def is_sure(self, statement: ast.stmt) -> bool:
+        """False for a statement that is kept only because it may change what it is handed."""
+        effects = self.answer.effects[statement]
+        return bool(effects.binds or effects.mutates) or isinstance(statement, COMPOUND)
 
     def _need(self, names: set[str]) -> None:
         self.needed |= names - self.given

@@ -7,8 +7,8 @@ from typing import Final
 from grader.figures.matrix import draw_arrow
 from grader.figures.rules import draw_box
 from grader.figures.style import (
-    BACKWARD,
-    BACKWARD_FILL,
+    FORK,
+    FORK_FILL,
     GREY,
     HAIRLINE,
     PLAIN_FILL,
@@ -45,8 +45,8 @@ def batchnorm_graph() -> Picture:
             f"{name}  ({'1' if name in _ONE_ROW else 'n'}, H)",
             width=2 * _HALF_WIDTH,
             height=2 * _HALF_HEIGHT,
-            edge=BACKWARD if twice else HAIRLINE,
-            fill=BACKWARD_FILL if twice else PLAIN_FILL,
+            edge=FORK if twice else HAIRLINE,
+            fill=FORK_FILL if twice else PLAIN_FILL,
             fontsize=11,
         )
 
@@ -83,7 +83,7 @@ def batchnorm_graph() -> Picture:
         axes.text(x, y, text, ha="left", va="center", color=GREY, fontsize=10)
     for name in _READ_TWICE:
         x, y = _PLACES[name]
-        axes.text(x - 0.2, y + 0.95, "read twice", ha="right", va="center", color=BACKWARD)
+        axes.text(x - 0.2, y + 0.95, "read twice", ha="right", va="center", color=FORK)
     return Picture(
         figure,
         "A graph that runs downwards from hprebn to hpreact. hprebn is read twice: by bnmeani, "

@@ -30,12 +30,13 @@ def chords() -> Picture:
     axes.annotate("one-sided chord", (1.3, 1.1), (0.86, 1.28), color=ORANGE, fontsize=11)
     axes.annotate("central chord", (0.7, 0.5), (0.34, 0.76), color=BLUE, fontsize=11)
     axes.annotate("tangent", (1.8, 1.2), (1.7, 1.3), color=GREY, fontsize=11)
-    axes.set_xticks([point - step, point, point + step], ["$x-h$", "$x$", "$x+h$"], fontsize=12)
+    labels = [r"$x-\delta$", "$x$", r"$x+\delta$"]
+    axes.set_xticks([point - step, point, point + step], labels, fontsize=12)
     axes.set_yticks([])
     axes.grid(visible=False)
     axes.spines[["top", "right"]].set_visible(False)
     return Picture(
         figure,
-        "A rising curve with its tangent at x. The chord from x to x + h is clearly steeper than "
-        "the tangent; the chord from x - h to x + h is nearly parallel to it.",
+        "A rising curve with its tangent at x. The chord from x to x + δ is clearly steeper than "
+        "the tangent; the chord from x - δ to x + δ is nearly parallel to it.",
     )

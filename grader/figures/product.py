@@ -68,22 +68,22 @@ def which_product() -> Picture:
     word(5.05, 2.75, "@", size=14)
     _block(axes, 6.2, 1.25, (k, m), "$B$", ("$k$", "$m$"), colours=blue)
     word(9.05, 2.75, "=", size=14)
-    _block(axes, 10.3, 1.9, (n, m), "$D$", ("$n$", "$m$"), colours=blue)
+    _block(axes, 10.3, 1.9, (n, m), "$Y$", ("$n$", "$m$"), colours=blue)
 
     word(1.6, 5.0, "backward", colour=BACKWARD)
     _block(axes, 1.5, 6.3, (n, k), "d$A$ = ?", ("$n$", "$k$"), colours=orange, unknown=True)
     word(5.25, 7.15, "from")
-    _block(axes, 6.5, 6.3, (n, m), "d$D$", ("$n$", "$m$"), colours=orange)
+    _block(axes, 6.5, 6.3, (n, m), "d$Y$", ("$n$", "$m$"), colours=orange)
     word(9.5, 7.15, "and")
     _block(axes, 10.6, 5.65, (k, m), "$B$", ("$k$", "$m$"), colours=blue)
     _block(axes, 1.9, 9.0, (k, m), "d$B$ = ?", ("$k$", "$m$"), colours=orange, unknown=True)
     word(5.0, 10.5, "from")
-    _block(axes, 6.1, 9.65, (n, m), "d$D$", ("$n$", "$m$"), colours=orange)
+    _block(axes, 6.1, 9.65, (n, m), "d$Y$", ("$n$", "$m$"), colours=orange)
     word(8.85, 10.5, "and")
     _block(axes, 9.85, 9.65, (n, k), "$A$", ("$n$", "$k$"), colours=blue)
     return Picture(
         figure,
-        "Blocks with their sides named. Forward: A, n by k, times B, k by m, gives D, n by m. "
-        "Backward, two puzzles: dA, n by k, is to be made from dD, n by m, and B, k by m; "
-        "dB, k by m, is to be made from dD, n by m, and A, n by k.",
+        "Blocks with their sides named. Forward: A, n by k, times B, k by m, gives Y, n by m. "
+        "Backward, two puzzles: dA, n by k, is to be made from dY, n by m, and B, k by m; "
+        "dB, k by m, is to be made from dY, n by m, and A, n by k.",
     )

@@ -27,7 +27,7 @@ def picked_entries() -> Picture:
         fill=BACKWARD_FILL,
         lit=picked,
     )
-    axes.text(6.5, 2.1, r"$\ell = -\frac{a_{13} + a_{21} + a_{34}}{3}$", ha="center", fontsize=13)
+    axes.text(6.5, 2.1, r"loss $= -\frac{a_{13} + a_{21} + a_{34}}{3}$", ha="center", fontsize=13)
     draw_arrow(axes, (5.2, 3.5), (7.8, 3.5), label="gradient", colour=BACKWARD)
     return Picture(
         figure,
@@ -42,42 +42,56 @@ def _row_label(axes: Axes, y: float, text: str, colour: str) -> None:
 
 
 def broadcast_and_sum() -> Picture:
-    """A column copied along the rows, and the gradient that is added up along them."""
-    figure, axes = canvas(_WIDTH, 9.6)
+    """A column that is copied and multiplied; backward, the product first, then the copies."""
+    figure, axes = canvas(15.6, 10.1, scale=0.45)
     copies = [[f"$b_{i}$"] * 3 for i in (1, 2, 3)]
-    _row_label(axes, 2.7, "forward", FORWARD)
-    draw_matrix(axes, 1.6, 1.2, [[f"$b_{i}$"] for i in (1, 2, 3)], title=r"$b$  (3, 1)")
-    draw_arrow(axes, (3.2, 2.7), (7.2, 2.7), label="each row's number\nis copied 3 times")
-    draw_matrix(axes, 7.8, 1.2, copies, title="what meets the matrix  (3, 3)")
-    _row_label(axes, 7.5, "backward", BACKWARD)
+    products = [[f"$a_{{{i}{j}}} b_{i}$" for j in (1, 2, 3)] for i in (1, 2, 3)]
     sums = [[f"$g_{{{i}1}} + g_{{{i}2}} + g_{{{i}3}}$"] for i in (1, 2, 3)]
-    draw_matrix(
-        axes,
-        1.2,
-        6.0,
-        sums,
-        title="gradient of $b$  (3, 1)",
-        colour=BACKWARD,
-        fill=BACKWARD_FILL,
-        cell_width=3.4,
-    )
-    draw_arrow(
-        axes, (7.5, 7.5), (4.9, 7.5), label="the copies'\ngradients\nadd up", colour=BACKWARD
-    )
-    draw_matrix(
-        axes,
-        7.8,
-        6.0,
-        symbols("g", 3, 3),
-        title="a gradient for each copy  (3, 3)",
-        colour=BACKWARD,
-        fill=BACKWARD_FILL,
+    upstream = [[rf"$\mathrm{{d}}m_{{{i}{j}}}$" for j in (1, 2, 3)] for i in (1, 2, 3)]
+
+    def forward(left: float, rows: list[list[str]], title: str, cell_width: float = 1.0) -> None:
+        draw_matrix(axes, left, 1.2, rows, title=title, cell_width=cell_width)
+
+    def backward(left: float, rows: list[list[str]], title: str, cell_width: float = 1.0) -> None:
+        draw_matrix(
+            axes,
+            left,
+            6.0,
+            rows,
+            title=title,
+            colour=BACKWARD,
+            fill=BACKWARD_FILL,
+            cell_width=cell_width,
+        )
+
+    _row_label(axes, 2.7, "forward", FORWARD)
+    forward(2.0, [[f"$b_{i}$"] for i in (1, 2, 3)], "$b$  (3, 1)")
+    draw_arrow(axes, (3.4, 2.7), (6.2, 2.7), label="each number is\ncopied 3 times")
+    forward(6.5, copies, "the copies  (3, 3)")
+    draw_arrow(axes, (9.8, 2.7), (11.6, 2.7), label="times $A$,\nplace\nby place")
+    forward(11.9, products, "$M$  (3, 3)", 1.15)
+    _row_label(axes, 7.5, "backward", BACKWARD)
+    backward(0.9, sums, "gradient of $b$  (3, 1)", 3.4)
+    draw_arrow(axes, (6.2, 7.5), (4.6, 7.5), label="the\ncopies\nadd up", colour=BACKWARD)
+    backward(6.5, symbols("g", 3, 3), "one for each copy  (3, 3)")
+    draw_arrow(axes, (11.6, 7.5), (9.8, 7.5), label="times $A$,\nplace\nby place", colour=BACKWARD)
+    backward(11.9, upstream, "what arrives  (3, 3)", 1.15)
+    axes.text(
+        8.0,
+        9.55,
+        r"$g_{ij} = a_{ij}\,\mathrm{d}m_{ij}$",
+        ha="center",
+        va="center",
+        color=BACKWARD,
+        fontsize=12,
     )
     return Picture(
         figure,
         "Forward: a column b1, b2, b3 is copied along the rows into a 3 by 3 grid, so each "
-        "number stands there three times. Backward: nine gradients, one for each copy, are "
-        "added up along the rows into a column again.",
+        "number stands there three times; the grid times A, place by place, is M. Backward: the "
+        "gradient dM that arrives, times A, place by place, gives nine gradients g, one for each "
+        "copy: g11 is a11 times dm11, for instance. They are added up along the rows into a "
+        "column again.",
     )
 
 
@@ -114,9 +128,9 @@ def sum_is_a_router() -> Picture:
     )
     return Picture(
         figure,
-        "The mirror image of the picture before. Forward: the rows of a 3 by 3 grid are added "
-        "up into a column. Backward: each number g1, g2, g3 of the column's gradient is copied "
-        "to all three terms of its row.",
+        "The mirror image of the copying in the picture before. Forward: the rows of a 3 by 3 "
+        "grid are added up into a column. Backward: each number g1, g2, g3 of the column's "
+        "gradient is copied to all three terms of its row.",
     )
 
 

@@ -31,6 +31,8 @@ FORWARD: Final = BLUE
 BACKWARD: Final = ORANGE
 FORWARD_FILL: Final = "#DCEBF5"
 BACKWARD_FILL: Final = "#FBE3D3"
+FORK: Final = GREEN
+FORK_FILL: Final = "#D5EFE6"
 PLAIN_FILL: Final = "#F3F4F6"
 
 SHARP: Final = 2  # rendered pixels for each displayed one, for high-density screens

@@ -80,9 +80,7 @@ def _totals(suites: Sequence[ET.Element]) -> dict[str, str]:
 
 
 def _message(verdict: Verdict) -> str:
-    said = wording.explanation(verdict) or (
-        verdict.diagnosis[0].message if verdict.diagnosis else ""
-    )
+    said = verdict.note or (verdict.diagnosis[0].message if verdict.diagnosis else "")
     return printable(said) or f"{verdict.name}: {wording.word(verdict.outcome)}"
 
 

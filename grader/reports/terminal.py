@@ -130,7 +130,7 @@ def _remark(verdict: Verdict, result: Graded) -> Group:
         head.append(f"  {printable(wording.where(verdict.place))}", "not bold default")
         if code := result.line_at(verdict.place):
             lines.append(_indented(Text(f"│ {visible(code)}", "dim"), 4))
-    if explanation := wording.explanation(verdict):
+    if explanation := verdict.note:
         lines.append(_indented(Text(printable(explanation))))
     for diagnosis in verdict.diagnosis:
         lines.append(_indented(Text(printable(diagnosis.message))))

@@ -57,15 +57,6 @@ def where(place: Place | None) -> str:
     return "" if place is None else f"{place.cell}, line {place.line}"
 
 
-def explanation(verdict: Verdict) -> str:
-    """Why this outcome, as well as is known; may be empty for what needs no explanation."""
-    if verdict.note or verdict.diagnosis or verdict.outcome is not Outcome.FAIL:
-        return verdict.note
-    off = verdict.comparison.maxdiff
-    amount = f" by up to {difference(off)}" if off else ""
-    return f"This line is where {verdict.name} departs from autograd's gradient{amount}."
-
-
 def wrong(verdicts: Sequence[Verdict]) -> list[Verdict]:
     """The verdicts that need the student's hand, in the exercise's order."""
     return [v for v in verdicts if v.outcome in {Outcome.FAIL, Outcome.ERROR, Outcome.REFUSED}]

@@ -7,14 +7,13 @@ import pytest
 from grader.effects import (
     MUTATING_METHODS,
     QUIET_FUNCTIONS,
-    VIEW_METHODS,
     Effects,
-    close_over_aliases,
     find_effects,
     find_functions,
     find_header_effects,
 )
 from grader.execution import NOTEBOOK_FUNCTIONS
+from grader.sharing import VIEW_METHODS
 
 
 def effects_of(source: str) -> Effects:
@@ -188,12 +187,6 @@ def test_a_header_is_not_its_block(source: str, reads: str, binds: str) -> None:
     (statement,) = ast.parse(source).body
     effects = find_header_effects(statement, {})
     assert (effects.reads, effects.binds) == (set(reads.split()), set(binds.split()))
-
-
-def test_aliases_of_aliases_share_memory_too() -> None:
-    aliases = {("a", "b"), ("c", "b"), ("x", "y")}
-    assert close_over_aliases({"a"}, aliases) == {"a", "b", "c"}
-    assert close_over_aliases({"q"}, aliases) == {"q"}
 
 
 def test_the_notebooks_functions_change_nothing() -> None:

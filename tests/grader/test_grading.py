@@ -106,7 +106,7 @@ def test_what_a_missing_gradient_is_handed_to_is_carried(blank: str, judge_text:
     assert verdicts["dcounts_sum_inv"].outcome is Outcome.CARRIED
     assert verdicts["dcounts_sum_inv"].points == 1
     assert verdicts["dcounts_sum_inv"].note == (
-        "Right by itself; what it was handed is not: see dprobs."
+        "Right by itself; it waits for dprobs, still to be written."
     )
     assert verdicts["dlogprobs"].outcome is Outcome.PASS
 

@@ -211,7 +211,7 @@ def test_a_right_line_that_was_handed_something_wrong_is_carried(case: Case, hid
     verdict = case.judge_one("dcentre", hidden=values)
     assert verdict.outcome is Outcome.CARRIED
     assert verdict.points == 1
-    assert verdict.note == "Right by itself; what it was handed is not: see what is above it."
+    assert verdict.note == "Right by itself; what it was handed is not."
 
 
 def test_carried_names_where_it_began(case: Case) -> None:
@@ -354,7 +354,7 @@ def test_what_raises_on_other_sizes_only_says_so(case: Case) -> None:
     verdict = case.judge_one("dcentre", hidden=RAISED, local=RAISED)
     assert verdict.outcome is Outcome.ERROR
     assert verdict.note == (
-        "It works on sizes like the lecture's, not on others: This line raised E."
+        "It works on sizes like the lecture's, not on others. This line raised E."
     )
 
 

@@ -1,0 +1,97 @@
+"""Sharing: which names of an answer may stand for the same memory."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterable, Iterator, Set
+
+MODULES = frozenset({"torch", "F", "np", "numpy", "math", "operator", "itertools", "functools"})
+"""Names of modules: `torch.add(a, b, out=c)` changes c, not torch."""
+
+VIEW_METHODS = frozenset(
+    {"view", "view_as", "reshape", "reshape_as", "flatten", "ravel", "unflatten", "squeeze"}
+    | {"unsqueeze", "expand", "expand_as", "t", "transpose", "permute", "swapaxes", "movedim"}
+    | {"detach", "contiguous", "numpy", "cpu", "float", "to", "type_as", "requires_grad_"}
+    | {"select", "narrow", "unbind", "split", "chunk", "diagonal", "unfold", "as_strided"}
+    | {"swapdims", "moveaxis", "broadcast_to", "tensor_split", "adjoint", "positive", "type"}
+    | {"get", "items", "values", "from_numpy", "as_tensor", "asarray"}
+)
+"""Methods whose result may share memory with what they are called on."""
+
+PASSING_FUNCTIONS = frozenset({"zip", "enumerate", "reversed", "iter", "next", "list", "tuple"})
+"""Built-in functions that hand on what they are given."""
+
+
+class Sharing:
+    """A partition of names: those of one part may share memory."""
+
+    def __init__(self, pairs: Iterable[tuple[str, str]] = ()) -> None:
+        self._part: dict[str, int] = {}
+        self.link(pairs)
+
+    def copy(self) -> Sharing:
+        copied = Sharing()
+        copied._part = dict(self._part)
+        return copied
+
+    def link(self, pairs: Iterable[tuple[str, str]]) -> None:
+        """Join the parts of each pair's names."""
+        for first, second in pairs:
+            kept = self._part.setdefault(first, len(self._part) + 1)
+            joined = self._part.setdefault(second, kept)
+            if joined != kept:
+                for name, part in self._part.items():
+                    if part == joined:
+                        self._part[name] = kept
+
+    def forget(self, names: Iterable[str]) -> None:
+        """Take out names that are bound anew; what they linked stays linked."""
+        for name in names:
+            self._part.pop(name, None)
+
+    def related(self, names: Set[str], wanted: Set[str]) -> set[str]:
+        """Those among `names` that are wanted, or may share memory with a name that is."""
+        parts = {self._part[name] for name in wanted if name in self._part}
+        return {name for name in names if name in wanted or self._part.get(name) in parts}
+
+
+def root_name(node: ast.expr) -> str | None:
+    """The name that `name.attribute[index].method()` begins with."""
+    while True:
+        match node:
+            case ast.Name(id=name):
+                return name
+            case ast.Attribute(value=inner) | ast.Subscript(value=inner) | ast.Starred(value=inner):
+                node = inner
+            case ast.Call(func=ast.Attribute(value=inner)):
+                node = inner
+            case _:
+                return None
+
+
+def shared_names(node: ast.expr) -> Iterator[str]:
+    """The names whose memory the value of an expression may share."""
+    match node:
+        case ast.Name(id=name):
+            yield name
+        case ast.Attribute(value=inner) | ast.Subscript(value=inner) | ast.Starred(value=inner):
+            yield from shared_names(inner)
+        case ast.NamedExpr(value=inner):
+            yield from shared_names(inner)
+        case ast.IfExp(body=body, orelse=orelse):
+            yield from shared_names(body)
+            yield from shared_names(orelse)
+        case ast.Tuple(elts=parts) | ast.List(elts=parts) | ast.BoolOp(values=parts):
+            for part in parts:
+                yield from shared_names(part)
+        case ast.Dict(values=values):
+            for value in values:
+                yield from shared_names(value)
+        case ast.Call(func=ast.Attribute(value=inner, attr=method), args=arguments):
+            if method in VIEW_METHODS or method.endswith("_"):
+                of_module = isinstance(inner, ast.Name) and inner.id in MODULES
+                for shared in arguments[:1] if of_module else [inner]:
+                    yield from shared_names(shared)
+        case ast.Call(func=ast.Name(id=function), args=arguments) if function in PASSING_FUNCTIONS:
+            for argument in arguments:
+                yield from shared_names(argument)

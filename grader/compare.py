@@ -51,6 +51,9 @@ class Comparison:
             f" | maxdiff: {maxdiff}"
         )
 
+    def _ipython_display_(self) -> None:
+        """Show nothing below a cell that ends in `cmp(...)`: the line has been printed."""
+
     def __str__(self) -> str:
         if self.exact is None or not self.problem:
             return self.line
@@ -94,17 +97,18 @@ def _compare_with_grad(name: str, value: object, tensor: Tensor) -> Comparison:
             f" {name}.retain_grad() after the forward pass, then loss.backward()."
         )
         return nothing_to_compare(name, value, tuple(tensor.shape), problem)
-    return compare(name, value, grad)
+    return compare(name, value, grad, subject=f"the gradient of {name}")
 
 
-def compare(name: str, value: object, reference: Tensor) -> Comparison:
+def compare(name: str, value: object, reference: Tensor, subject: str | None = None) -> Comparison:
     """Compare a student's value with a reference gradient of dtype float32 or float64.
 
     Anything that is not a floating-point tensor of the reference's shape, or has NaN or inf in
-    it, is neither exact nor approximate.
+    it, is neither exact nor approximate. `subject` is what its problem is said of: the name, by
+    default.
     """
     shape = tuple(reference.shape)
-    problem = describe_unusable(f"d{name}", value, shape)
+    problem = describe_unusable(subject or name, value, shape)
     if not isinstance(value, Tensor):
         return nothing_to_compare(name, value, shape, problem)
     if problem:

@@ -82,8 +82,7 @@ def _judge_gradient(
     lecture: Mapping[str, Tensor],
     lengths: Sequence[Mapping[int, int]],
 ) -> Verdict:
-    tensor = item.name[1:]
-    comparison = _compare_lecture(tensor, item.lecture, lecture[tensor])
+    comparison = _compare_lecture(item.name, item.lecture, lecture[item.name[1:]])
     whole, local = Finding(Check.NOT_RUN), Finding(Check.NOT_RUN)
     if item.offences:
         outcome = Outcome.REFUSED
@@ -113,9 +112,10 @@ def _weigh(
         on_lecture = _find_unusable(item.name, item.lecture)
         if on_lecture is not None:
             return Outcome.ERROR, on_lecture
-        if _is_far_off(comparison) and item.name[1:] not in references.zero_by_structure:
+        if not _is_far_off(comparison) or item.name[1:] in references.zero_by_structure:
+            return _weigh_right_value(item, references, local)
+        if local.check is not Check.RIGHT:
             return Outcome.FAIL, Finding(Check.WRONG, ONLY_ON_OTHER_SIZES)
-        return _weigh_right_value(item, references, local)
     if local.check is Check.RIGHT:
         return Outcome.CARRIED, Finding(Check.RIGHT)
     if Check.WRONG in (local.check, whole.check):
@@ -277,15 +277,15 @@ def _is_zero(value: Value) -> bool:
     return value.tensor is not None and not bool(value.tensor.any())
 
 
-def _compare_lecture(tensor: str, value: Value, reference: Tensor) -> Comparison:
+def _compare_lecture(name: str, value: Value, reference: Tensor) -> Comparison:
     """The lecture's line, as the student would see it in the notebook."""
     shape = tuple(reference.shape)
     if value.raised is not None:
-        return nothing_to_compare(tensor, value.tensor, shape, value.raised.message)
+        return nothing_to_compare(name, value.tensor, shape, value.raised.message)
     if value.tensor is None and not value.is_placeholder:
-        problem = describe_type(f"d{tensor}", value.type_name or "nothing", shape)
-        return nothing_to_compare(tensor, None, shape, problem)
-    return compare(tensor, value.tensor, reference)
+        problem = describe_type(name, value.type_name or "nothing", shape)
+        return nothing_to_compare(name, None, shape, problem)
+    return compare(name, value.tensor, reference)
 
 
 def _at_the_lectures_sizes(reason: Finding, lecture: Value) -> Finding:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import atexit
 import io
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cache
 from typing import TYPE_CHECKING, Any
 
@@ -14,6 +14,7 @@ from IPython.display import display
 from torch import Tensor
 
 from grader.answer import AnswerCell
+from grader.check_text import Row, describe
 from grader.compare import Comparison, compare
 from grader.exercises import NOTEBOOKS, Exercise
 from grader.grading import grade_exercise, prepare
@@ -80,9 +81,11 @@ def check(*gradients: str) -> None:
     except NotInTheLesson as trouble:
         print(trouble)
         return
-    for name in names:
-        comparison = _compare_live(name, lesson.namespace, references[name[1:]])
-        print(_describe(verdicts[name], comparison))
+    rows = [
+        Row(verdicts[name], _compare_live(name, lesson.namespace, references[name[1:]]))
+        for name in names
+    ]
+    print(describe(rows, lesson.cells))
 
 
 def board() -> None:
@@ -116,9 +119,12 @@ def heat_map(gradient: str) -> None:
         return
     value = lesson.namespace.get(name)
     if not isinstance(value, Tensor):
-        print(f"{name} is still to do: there is nothing to draw.")
+        print(f"{name} has no value in this notebook yet: there is nothing to draw.")
         return
     _show(draw_error(name, value, reference))
+    outcome = lesson.verdicts()[name].outcome
+    if outcome is Outcome.FAIL and compare(name, value, reference).approximate:
+        print(f'The value is right here, but the line is not: see check("{name}").')
 
 
 @cache
@@ -178,41 +184,7 @@ def _known(names: Sequence[str], exercise: Exercise) -> Sequence[str]:
 
 def _compare_live(name: str, namespace: Mapping[str, Any], reference: Tensor) -> Comparison:
     """The notebook's own value beside autograd's."""
-    comparison = compare(name[1:], namespace.get(name), reference)
-    return replace(comparison, name=name)
-
-
-def _describe(verdict: Verdict, comparison: Comparison) -> str:
-    """The lecture's line with the verdict at its end; below, what is to be said."""
-    outcome = verdict.outcome
-    if outcome is Outcome.TODO:
-        if comparison.exact is None:
-            return comparison.line
-        return f"{comparison.line} | to do\n  {_not_in_an_answer_cell(verdict.name)}"
-    line = comparison.line
-    if comparison.exact is None:
-        # Without a value the line would repeat what the note says.
-        line = f"{comparison.name:15s}"
-    lines = [f"{line} | {outcome.value}"]
-    if outcome is Outcome.PASS and not comparison.approximate:
-        return "\n  ".join([*lines, _STALE])
-    note = verdict.note or comparison.problem
-    if note and verdict.place is not None and outcome is not Outcome.PASS:
-        note = f"{verdict.place.cell}, line {verdict.place.line}: {note}"
-    return "\n  ".join([*lines, note] if note else lines)
-
-
-_STALE = (
-    "Your code is right, but the value in the notebook is not what it gives now: run the answer"
-    " cells again, from the top down."
-)
-
-
-def _not_in_an_answer_cell(name: str) -> str:
-    return (
-        f"{name} has a value, but no answer cell you ran assigns it: only cells that begin with"
-        " `# answer:` are checked."
-    )
+    return compare(name, namespace.get(name), reference)
 
 
 def _show(picture: Figure) -> None:

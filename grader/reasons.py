@@ -14,7 +14,7 @@ from grader.verdict import Outcome, Verdict
 
 TRUE_ZERO = (
     "The value matches only because the true gradient here is zero: given another"
-    " gradient from above, this line computes something else than the chain rule."
+    " upstream gradient, this line computes something else than the chain rule."
 )
 STEP_BY_STEP = "Right, by another way than step by step."
 BATCH_OF_OTHER_SIZES = "It works on sizes like the lecture's, not on others"
@@ -40,7 +40,8 @@ def why_it_fails(comparison: Comparison, whole: str, local: str) -> str:
     if comparison.approximate:
         return f"{BATCH_OF_OTHER_SIZES}. {whole or WRITTEN_IN}"
     # The local sentence is about this line; the whole answer's may be about an earlier one.
-    return local or f"This is not the gradient of the loss with respect to {comparison.name}."
+    tensor = comparison.name.removeprefix("d")
+    return local or f"This is not the gradient of the loss with respect to {tensor}."
 
 
 def lecture_lengths(reference: Reference, lecture: Mapping[str, Tensor]) -> dict[int, int]:

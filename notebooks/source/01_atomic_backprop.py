@@ -4,7 +4,7 @@
 # {{ colab }}
 #
 # You are going to write the backward pass of a neural network by hand: every gradient, from the
-# loss at the end down to the table of letters at the beginning. The network is small (it reads
+# loss at the end back to the table of letters at the beginning. The network is small (it reads
 # three letters of a name and guesses the fourth), but nothing in it is a toy. Embedding, linear
 # layers, batch normalisation, tanh, softmax and cross-entropy are all there, and after today none
 # of them will be a black box.
@@ -30,6 +30,7 @@
 # %%
 import importlib.util
 import os
+import re
 import subprocess
 import sys
 import tempfile
@@ -38,16 +39,33 @@ from pathlib import Path
 
 COURSE = "backprop-ninja @ git+{{ repository }}"
 
+
+class CourseMissing(Exception):
+    """Stops the notebook with one sentence in place of a traceback."""
+
+    def _render_traceback_(self):  # what IPython shows
+        return [str(self)]
+
+
 if importlib.util.find_spec("makemore_data") is None:
     if "google.colab" in sys.modules:
+        print("Installing the course ...", flush=True)
         # pip may add packages, but Colab's own torch and numpy stay exactly as they are.
         kept = [f"{p}=={version(p)}" for p in ("torch", "numpy") if importlib.util.find_spec(p)]
         with tempfile.TemporaryDirectory() as folder:
             constraints = Path(folder, "constraints.txt")
             constraints.write_text("\n".join(kept))
-            install = [sys.executable, "-m", "pip", "install", "--quiet"]
+            install = [sys.executable, "-m", "pip", "install", "--quiet", "--no-color"]
             package = os.environ.get("BACKPROP_NINJA_PACKAGE", COURSE)
-            subprocess.run([*install, "--constraint", str(constraints), package], check=True)
+            command = [*install, "--constraint", str(constraints), package]
+            pip = subprocess.run(command, capture_output=True, text=True, check=False)
+        if pip.returncode != 0:
+            reasons = re.findall(r"(?:fatal|ERROR): (.+)", pip.stderr) or ["pip does not say why"]
+            raise CourseMissing(
+                f"The course could not be installed: {reasons[0].rstrip('.')}. Run this cell again "
+                "in a minute; if that does not help, restart the session and check its connection."
+            )
+        print("The course is installed.")
         importlib.invalidate_caches()
     else:
         # Not installed, but perhaps this notebook still lies in the project's own folder.
@@ -55,7 +73,7 @@ if importlib.util.find_spec("makemore_data") is None:
         sys.path += [str(f) for f in folders if (f / "makemore_data" / "__init__.py").is_file()]
 
 if importlib.util.find_spec("makemore_data") is None:
-    raise ModuleNotFoundError(f'The course is not installed here: run  pip install "{COURSE}"')
+    raise CourseMissing(f'The course is not installed here: run  pip install "{COURSE}"')
 
 # %%
 import math
@@ -64,7 +82,7 @@ import matplotlib.pyplot as plt
 import torch
 import torch.nn.functional as F
 
-from grader import board, check, cmp, figures
+from grader import board, check, cmp, figures, heat_map
 from makemore_data import (
     LECTURE_SEED,
     Parameters,
@@ -118,9 +136,10 @@ for point in (0.0, 2.0, 5.0):
 #
 # A unit whose input has drifted to 5 is **saturated**: it reports 1 for practically every
 # example, and whatever the loss has to say about it is multiplied by less than a five-thousandth
-# on the way down. Everything below it starves. Large weights at the start are the usual cause,
-# and batch normalisation, which you will take apart in part 5, is the usual cure. As for the
-# sigmoid, ten layers of it multiply the gradient by $(1/4)^{10}$, about a millionth, *at best*.
+# on the way back. Everything between it and the inputs starves. Large weights at the start are
+# the usual cause, and batch normalisation, which you will take apart in part 5, is the usual
+# cure. As for the sigmoid, ten layers of it multiply the gradient by $(1/4)^{10}$, about a
+# millionth, *at best*.
 #
 # ## 1.2 A dead unit never comes back
 #
@@ -176,9 +195,9 @@ print("the dead units' weights have a gradient of exactly zero:", not gradient[:
 # ## 1.3 Sixty multiplications
 #
 # A recurrent network applies the same weight matrix at every time step. Backwards, the gradient
-# is multiplied by the same matrix, turned over, once for each step. Multiply a number by 0.8
-# sixty times and little is left; multiply it by 1.2 sixty times and it is enormous. With a
-# matrix, the size of its largest eigenvalue plays the part of that number.
+# is multiplied by the same matrix, turned over (*transposed*, in code `.T`), once for each step.
+# Multiply a number by 0.8 sixty times and little is left; multiply it by 1.2 sixty times and it
+# is enormous. With a matrix, the size of its largest eigenvalue plays the part of that number.
 
 # %%
 generator = torch.Generator().manual_seed(1)
@@ -278,11 +297,11 @@ figures.chords()
 #
 # The two chords have the slopes
 #
-# $$\frac{f(x+h)-f(x)}{h} = f'(x) + \tfrac{h}{2}\,f''(x) + \dots
+# $$\frac{f(x+\delta)-f(x)}{\delta} = f'(x) + \tfrac{\delta}{2}\,f''(x) + \dots
 # \qquad\text{and}\qquad
-# \frac{f(x+h)-f(x-h)}{2h} = f'(x) + \tfrac{h^2}{6}\,f'''(x) + \dots$$
+# \frac{f(x+\delta)-f(x-\delta)}{2\delta} = f'(x) + \tfrac{\delta^2}{6}\,f'''(x) + \dots$$
 #
-# With the **central difference** on the right, the terms in $h$ cancel by symmetry, so that a
+# With the **central difference** on the right, the terms in $\delta$ cancel by symmetry, so that a
 # step ten times smaller makes the error a hundred times smaller. Then why not take a tiny step?
 # Because a computer rounds. Let us look at a function whose slope we know,
 #
@@ -318,27 +337,29 @@ errors = {
 fig, axes = plt.subplots(figsize=(6.8, 3.8))
 for (label, error_at), line in zip(errors.items(), ("-", "--", ":"), strict=True):
     axes.loglog(steps, error_at, line, label=label)
-axes.set(xlabel="step h  (small steps on the left)", ylabel="error of the slope", ylim=(1e-14, 20))
+axes.set(xlabel="step δ  (small steps on the left)", ylabel="error of the slope", ylim=(1e-14, 20))
 axes.legend()
 plt.show()
 
 good_step = (steps - 1e-5).abs().argmin()
 for label, error_at in errors.items():
-    print(f"{label:<19} at h = 1e-5: the error is below 1e-9: {error_at[good_step] < 1e-9}")
+    print(f"{label:<19} at δ = 1e-5: the error is below 1e-9: {error_at[good_step] < 1e-9}")
 
 # %% [markdown]
-# *Each curve is a V. Coming from the right, the error falls with the step: by one decade a decade
-# for the one-sided difference, by two for the central one. Then rounding takes over and the error
-# climbs again as the step shrinks. The lowest point of the central curve in float64 lies near h =
-# 10⁻⁵. In float32 it is far higher and comes far earlier, and for the smallest steps* $x + h$ *is
-# rounded to* $x$ *itself: the slope found is 0.*
+# *Each curve is a V. Coming from the right, the error falls with the step: a step ten times
+# smaller makes the error ten times smaller for the one-sided difference, and a hundred times
+# smaller for the central one. Then rounding takes over and the error climbs again as the step
+# shrinks. The lowest point of the central curve in float64 lies near δ = 10⁻⁵. In float32 it is
+# far higher and comes far earlier, and for the smallest steps* $x + \delta$ *is rounded to* $x$
+# *itself: the slope found is 0.*
 #
-# To the right of the V's bottom you see the mathematics, $h$ and $h^2$. To the left you see the
-# computer: $f(x+h)$ and $f(x-h)$ agree in nearly all their digits, their difference keeps only
-# the few digits in which they do not, and what has been rounded away is then blown up by the
-# division by $2h$. The two errors, $h^2$ and $\epsilon/h$ with $\epsilon \approx 10^{-16}$, are
-# equally large where $h = \sqrt[3]{\epsilon}$, between $10^{-6}$ and $10^{-5}$. Two lessons are
-# worth keeping: **check gradients in float64, and take a step near** $10^{-5}$.
+# To the right of the V's bottom you see the mathematics, $\delta$ and $\delta^2$. To the left you
+# see the computer: $f(x+\delta)$ and $f(x-\delta)$ agree in nearly all their digits, their
+# difference keeps only the few digits in which they do not, and what has been rounded away is then
+# blown up by the division by $2\delta$. The two errors, $\delta^2$ and $\epsilon/\delta$ with
+# $\epsilon \approx 10^{-16}$, are equally large where $\delta = \sqrt[3]{\epsilon}$, between
+# $10^{-6}$ and $10^{-5}$. Two lessons are worth keeping: **check gradients in float64, and take a
+# step near** $10^{-5}$.
 #
 # We shall come back with this tool to the network, as soon as there is one.
 
@@ -377,7 +398,7 @@ for context, following in zip(example.X.tolist(), example.Y.tolist(), strict=Tru
 # %%
 n_embd = 10  # numbers that describe a character
 n_hidden = 64  # units in the hidden layer
-batch_size = 32
+n = 32  # examples in a batch
 
 g = torch.Generator().manual_seed(LECTURE_SEED)
 parameters = init_parameters(
@@ -391,7 +412,7 @@ parameters = init_parameters(
 C, W1, b1, bngain, bnbias, W2, b2 = parameters
 print(f"{sum(p.nelement() for p in parameters):,} parameters")
 
-ix = torch.randint(0, Xtr.shape[0], (batch_size,), generator=g)
+ix = torch.randint(0, Xtr.shape[0], (n,), generator=g)
 Xb, Yb = Xtr[ix], Ytr[ix]
 
 # %% [markdown]
@@ -406,8 +427,8 @@ Xb, Yb = Xtr[ix], Ytr[ix]
 #    has mean 0 and variance 1, then lets the network choose another scale (`bngain`) and shift
 #    (`bnbias`).
 # 4. **tanh**, and **linear layer 2**, which gives 27 *logits* for each example.
-# 5. **Cross-entropy.** The softmax turns a row of logits into probabilities,
-#    $p_j = e^{\ell_j} / \sum_k e^{\ell_k}$, and the loss is the average of $-\ln p$ over the
+# 5. **Cross-entropy.** The softmax turns a row $z$ of logits into probabilities,
+#    $p_j = e^{z_j} / \sum_k e^{z_k}$, and the loss is the average of $-\ln p$ over the
 #    characters that really came next. (Subtracting the row's maximum first changes nothing, as
 #    section 5.3 will show, but it keeps the exponentials from overflowing.)
 #
@@ -444,8 +465,8 @@ loss = -logprobs[range(n), Yb].mean()
 
 # %% [markdown]
 # What comes out should be close to $\ln 27 \approx 3.3$, the loss of somebody who deals out the
-# same probability to all 27 characters. And the twenty small lines should agree with PyTorch's
-# own cross-entropy.
+# same probability to all 27 characters. And the last eight of the twenty small lines, those from
+# the logits to the loss, should agree with PyTorch's own cross-entropy.
 
 # %% tags=["data-dependent"]
 print(f"near the loss of a blind guess: {abs(loss.item() - math.log(vocab_size)) < 0.5}")
@@ -527,8 +548,8 @@ for (label, found), line in zip(errors.items(), ("-", "--"), strict=True):
     relative = (torch.stack(found) / by_autograd[row, column] - 1).abs()
     axes.loglog(steps, relative, line, label=label)
     good = relative[(steps - 1e-5).abs().argmin()] < 1e-7
-    print(f"{label:<9} at h = 1e-5: agrees with autograd to 7 digits: {good}")
-axes.set(xlabel="step h", ylabel="relative error")
+    print(f"{label:<9} at δ = 1e-5: agrees with autograd to 7 digits: {good}")
+axes.set(xlabel="step δ", ylabel="relative error")
 axes.legend()
 plt.show()
 
@@ -551,12 +572,19 @@ plt.show()
 # **Rule 1: local slope times what arrives.** A step `y = f(x)` knows nothing about the rest of
 # the network. It is told `dy`, how much the loss cares about its output; it knows its own slope;
 # the product is how much the loss cares about its input.
+#
+# What *arrives* at a step always comes **from the side of the loss**, and what the step hands on
+# goes towards the letters. Where that is on the page changes: code begins with the letters and
+# ends with the loss, so that its backward pass begins with the last line. From now on *above* and
+# *below* are places on the page, and the way of a gradient is *back*, from the loss to the
+# letters.
 
 # %%
 figures.one_step()
 
 # %% [markdown]
-# *Blue runs forward, orange backward, in all drawings of this notebook.*
+# *Blue runs forward, orange backward, in this drawing and in all drawings of steps that follow.
+# (The board and the plots of numbers have colours of their own.)*
 #
 # **Rule 2: where paths meet, gradients add.** If two lines read the same tensor, it influences
 # the loss along two paths, and the two influences add up. This is the rule that people forget
@@ -602,8 +630,8 @@ for name, mine, tensor in (("ds", ds, s), ("dw", dw, w), ("dv", dv, v), ("du", d
 
 # %% [markdown]
 # `cmp` puts your gradient beside autograd's. *Exact* means equal to the last bit, *approximate*
-# equal up to rounding, and *maxdiff* is the largest difference of any two numbers. For what
-# follows, approximately equal is perfectly good.
+# equal up to rounding, and *maxdiff* is the largest difference between a number of yours and
+# autograd's at the same place. For what follows, approximately equal is perfectly good.
 #
 # ## How part 5 works
 #
@@ -614,28 +642,37 @@ for name, mine, tensor in (("ds", ds, s), ("dw", dw, w), ("dv", dv, v), ("du", d
 # The check does more than `cmp`. It runs your lines again on hidden networks of other sizes, so
 # write `n` or ask a tensor for its `.shape` where you are tempted to write 32. It also judges
 # each line by itself, with random numbers in place of the gradient that arrives. That is why it
-# can say who is to blame:
+# can say who is to blame.
+#
+# For this your answer cells run **alone**, one after the other, without the rest of the notebook.
+# They find `torch` and `F`, every name of the forward cell, and the sizes `n`, `block_size`,
+# `vocab_size`, `n_embd` and `n_hidden`, and nothing else. Whatever your lines need besides, a
+# function of your own or an `import`, must stand in an answer cell too.
 #
 # | verdict | what it means |
 # | :-- | :-- |
 # | pass | It is right. |
-# | carried | Your line is right, but it was handed a wrong gradient from above. Mend that one. |
-# | fail | This line is wrong; often with a guess why. |
+# | carried | Your line is right, but the gradient that arrived was wrong. Mend that one. |
+# | fail | This line is wrong. The check names it and, where it can, says what is wrong. |
 # | error | It raised an exception, or gave something that is no gradient. |
 # | refused | Autograd was asked for the answer. |
 # | to do | Nothing there yet. |
 #
-# When a value is wrong and you cannot see where, make a new cell and let it be drawn:
+# What it can say is, for instance, that it has the wrong shape, that two of your names
+# stand for one and the same tensor, or that it matches only because the true gradient is zero.
+# *Why* it is wrong is for you to find out. When you cannot see where, make a new cell and let the
+# error be drawn:
 #
 # ```python
-# from grader import heat_map
-#
 # heat_map("dlogits")
 # ```
 #
-# The **board** is the graph of all 26 gradients, and it fills up as you go. Its arrows run
-# backwards, as the gradients do: those that arrive at `dcounts` come from the lines that read
-# `counts`. Where two arrows meet, two contributions add up.
+# Each field of the picture is one number, yours minus autograd's: blue where yours is too small,
+# orange where it is too large.
+#
+# The **board** is the graph of all 26 gradients, and it fills up as you go. It begins with the
+# loss, and its arrows run back, as the gradients do: those that arrive at `dcounts` come from the
+# lines that read `counts`. Where two arrows meet, two contributions add up.
 
 # %%
 board()
@@ -666,7 +703,8 @@ figures.picked_entries()
 # $\varepsilon$, the mean by $\varepsilon/3$, and minus the mean falls by that. Raise $a_{12}$:
 # nothing happens at all.
 #
-# **Your turn.** Nothing arrives from above here; the loss itself is the end.
+# **Your turn.** Nothing arrives here, for the loss itself is the end; that is,
+# $\mathrm{d}\text{loss} = 1$, as $\mathrm{d}t$ was in the warm-up.
 #
 # **`dlogprobs`** (32, 27). Which numbers does the loss read, and with what weight each?
 #
@@ -708,8 +746,8 @@ print(f"their sum: {logprobs.grad.sum():.3f}")
 # (32, 1).
 #
 # Two of these lines work place by place, the logarithm and the power. There the chain rule of
-# school applies 864 (or 32) times over. The other two change the shape, and they deserve a
-# drawing each.
+# school applies 864 (or 32) times over. Of the other two, one copies a column and one adds up
+# rows, and they deserve a drawing each.
 #
 # **On paper: a column meets a matrix.** Multiply a 3 by 3 matrix $A$ with a column $b$. Written
 # out,
@@ -727,17 +765,18 @@ print(f"their sum: {logprobs.grad.sum():.3f}")
 # = a_{11}\,\mathrm{d}m_{11} + a_{12}\,\mathrm{d}m_{12} + a_{13}\,\mathrm{d}m_{13} .$$
 #
 # So there are two steps in that one line of code: copy, then multiply. Backwards: first the
-# multiplication, giving one gradient per copy (the $g_{ij}$ in the drawing), then the copies.
+# multiplication, which gives each copy a gradient of its own,
+# $g_{ij} = a_{ij}\,\mathrm{d}m_{ij}$; then the copying, whose gradients are added up.
 
 # %%
 figures.broadcast_and_sum()
 
 # %% [markdown]
-# *A copy forward is a sum backward.*
+# *Read the lower row from right to left. A copy forward is a sum backward.*
 #
 # **On paper: a matrix becomes a column.** The sum of a row, $s_1 = a_{11} + a_{12} + a_{13}$, has
 # slope 1 in each of its terms. So what arrives at $s_1$ goes to all three, unchanged. A sum is a
-# router that sends everybody the same letter:
+# router that sends everybody the same message:
 
 # %%
 figures.sum_is_a_router()
@@ -761,7 +800,14 @@ matrix.sum(1, keepdim=True).backward(gradient=arrives)
 print("gradient of the matrix that was summed:", matrix.grad.tolist())
 
 # %% [markdown]
-# **Your turn**, from the bottom line upwards.
+# **The duality.** Put the last two drawings side by side. But for the factor $A$, each is the other
+# one read backwards. Whenever you find a `sum` in a forward line, expect a broadcast in the
+# backward line, and whenever something broadcasts forward, expect a `sum`. So the axis with the 1
+# in its shape is the one to sum over, and `keepdim=True` keeps that 1 in place. Without it the
+# result has the shape (32,), and (32,) together with (32, 1) broadcasts to (32, 32): no error, only
+# nonsense.
+#
+# **Your turn**, one line after the other, beginning with the last, which is nearest to the loss.
 #
 # **`dprobs`** (32, 27), through the logarithm.
 #
@@ -775,7 +821,7 @@ print("gradient of the matrix that was summed:", matrix.grad.tolist())
 #
 # {{ hints: dcounts_sum }}
 #
-# **`dcounts`** (32, 27). Before you write it: how many of the lines above read `counts`?
+# **`dcounts`** (32, 27). Before you write it: how many of the four lines read `counts`?
 #
 # {{ hints: dcounts }}
 
@@ -817,16 +863,10 @@ print("no gradient of a logit exceeds 1/n:", bool((logits.grad.abs() <= 1 / n).a
 # %% [markdown]
 # *All 32 examples lie on the falling line.*
 #
-# Look at the second printed line: one step further down, at the logits, the boost is gone. Every
+# Look at the second printed line: further on the way back, at the logits, the boost is gone. Every
 # number there is at most $1/n$. The softmax multiplies by the same $p$ by which the logarithm
 # divides, and a gradient that could be as large as it likes becomes one that is beautifully tame.
 # Notebook 02 shows this in one formula.
-#
-# **The duality.** Put the last two drawings side by side. Each is the other one read backwards.
-# Whenever you find a `sum` in a forward line, expect a broadcast in the backward line, and
-# whenever something broadcasts forward, expect a `sum`. So the axis with the 1 in its shape is
-# the one to sum over, and `keepdim=True` keeps that 1 in place. Without it the result has the
-# shape (32,), and (32,) together with (32, 1) broadcasts to (32, 32): no error, only nonsense.
 #
 # ## 5.3 The maximum
 #
@@ -848,7 +888,7 @@ safe = tall - tall.max()
 print("minus the maximum:", safe.exp() / safe.exp().sum())
 
 # %% [markdown]
-# **On paper: the maximum is a router too**, but one that sends a letter to a single address.
+# **On paper: the maximum is a router too**, but one that sends its message to a single address.
 # Raise the largest number of a row by a little, and the maximum rises by as much: slope 1. Raise
 # any other, and nothing happens: slope 0.
 
@@ -887,12 +927,20 @@ dlogits = dnorm_logits + winners * dlogit_maxes
 check("dnorm_logits", "dlogit_maxes", "dlogits")
 
 # %% [markdown]
-# **Worth noticing: a gradient that is zero.** Look at the size of `dlogit_maxes`. It is about
-# $10^{-9}$, and for a reason. Subtract any constant $c$ from all logits of a row:
+# **Worth noticing: a gradient that is zero.** How large are the numbers in `dlogit_maxes`? Here
+# is the largest, signs aside, as autograd has it, and below it the largest in `dlogits`:
+
+# %% tags=["nbval-ignore-output"]
+for name, tensor in (("dlogit_maxes", logit_maxes), ("dlogits", logits)):
+    print(f"largest number in {name:<12}: {tensor.grad.abs().max():.0e}")
+
+# %% [markdown]
+# Beside the second, the first is as good as nothing (a millionth of it or so, or less), and for a
+# reason. Call a row of logits $z$ again, and subtract any constant $c$ from all of it:
 #
-# $$\frac{e^{\ell_j - c}}{\sum_k e^{\ell_k - c}}
-# = \frac{e^{-c}\,e^{\ell_j}}{e^{-c} \sum_k e^{\ell_k}}
-# = \frac{e^{\ell_j}}{\sum_k e^{\ell_k}} .$$
+# $$\frac{e^{z_j - c}}{\sum_k e^{z_k - c}}
+# = \frac{e^{-c}\,e^{z_j}}{e^{-c} \sum_k e^{z_k}}
+# = \frac{e^{z_j}}{\sum_k e^{z_k}} .$$
 
 # %%
 figures.softmax_ignores_a_shift()
@@ -931,29 +979,30 @@ board()
 # (32, 64) times (64, 27) plus (27,) gives (32, 27).
 #
 # **On paper.** There is a rule for the gradient of a matrix product, and nobody remembers it. So
-# write out the smallest case, $D = A\,B + c$ with 2 by 2 matrices and a row $c$:
+# write out the smallest case, $Y = A\,B + c$ with 2 by 2 matrices and a row $c$:
 #
 # $$\begin{aligned}
-# d_{11} &= a_{11} b_{11} + a_{12} b_{21} + c_1
-# & \qquad d_{12} &= a_{11} b_{12} + a_{12} b_{22} + c_2 \\
-# d_{21} &= a_{21} b_{11} + a_{22} b_{21} + c_1
-# & \qquad d_{22} &= a_{21} b_{12} + a_{22} b_{22} + c_2
+# y_{11} &= a_{11} b_{11} + a_{12} b_{21} + c_1
+# & \qquad y_{12} &= a_{11} b_{12} + a_{12} b_{22} + c_2 \\
+# y_{21} &= a_{21} b_{11} + a_{22} b_{21} + c_1
+# & \qquad y_{22} &= a_{21} b_{12} + a_{22} b_{22} + c_2
 # \end{aligned}$$
 #
-# Now find $a_{11}$. It appears in $d_{11}$, multiplied by $b_{11}$, and in $d_{12}$, multiplied
+# Now find $a_{11}$. It appears in $y_{11}$, multiplied by $b_{11}$, and in $y_{12}$, multiplied
 # by $b_{12}$. The same search for the other three gives
 #
 # $$\begin{aligned}
-# \mathrm{d}a_{11} &= \mathrm{d}d_{11}\,b_{11} + \mathrm{d}d_{12}\,b_{12} &
-# \qquad \mathrm{d}a_{12} &= \mathrm{d}d_{11}\,b_{21} + \mathrm{d}d_{12}\,b_{22} \\
-# \mathrm{d}a_{21} &= \mathrm{d}d_{21}\,b_{11} + \mathrm{d}d_{22}\,b_{12} &
-# \qquad \mathrm{d}a_{22} &= \mathrm{d}d_{21}\,b_{21} + \mathrm{d}d_{22}\,b_{22}
+# \mathrm{d}a_{11} &= \mathrm{d}y_{11}\,b_{11} + \mathrm{d}y_{12}\,b_{12} &
+# \qquad \mathrm{d}a_{12} &= \mathrm{d}y_{11}\,b_{21} + \mathrm{d}y_{12}\,b_{22} \\
+# \mathrm{d}a_{21} &= \mathrm{d}y_{21}\,b_{11} + \mathrm{d}y_{22}\,b_{12} &
+# \qquad \mathrm{d}a_{22} &= \mathrm{d}y_{21}\,b_{21} + \mathrm{d}y_{22}\,b_{22}
 # \end{aligned}$$
 #
 # Each is a row of one matrix times a row of another: a matrix product again, with something
-# turned over. Do the same for $\mathrm{d}b_{11}$ (it appears in $d_{11}$ and in $d_{21}$) and for
-# $\mathrm{d}c_1$, and write each result as a product of two of the matrices $A$, $B$ and
-# $\mathrm{d}D$.
+# turned over (**transposed**: rows become columns, in code `A.T`). Do the same search for $b_{11}$
+# (it appears in $y_{11}$ and in $y_{21}$) and for $c_1$. Then write $\mathrm{d}A$ and
+# $\mathrm{d}B$ as a product each, of two of the matrices $A$, $B$ and $\mathrm{d}Y$;
+# $\mathrm{d}c_1$ is a plain sum.
 #
 # If you would rather not: the shapes alone decide. Here are the blocks. Each may be turned over,
 # they may stand in either order, and their touching sides must be equally long.
@@ -1032,11 +1081,12 @@ dhpreact = (1 - h**2) * dh
 check("dhpreact")
 
 # %% [markdown]
-# **Worth noticing: exact is out of reach from here on**, and that is nobody's fault. On most
+# **Worth noticing: from here on, exact may be out of reach**, and that is nobody's fault. On most
 # processors PyTorch's own code for this line multiplies and adds in a single instruction with a
-# single rounding; yours rounds twice. The difference is about $10^{-9}$, and every gradient below
-# inherits it. Depending on your computer you may see `exact: False` from now on, beside
-# `approximate: True`.
+# single rounding; yours rounds twice. The difference is about $10^{-9}$, and every gradient on the
+# rest of the way back inherits it. Depending on your computer you may see `exact: False` from now
+# on, beside `approximate: True`. Another way of writing a line, every bit as right, may cost the
+# last bit even earlier: perhaps you have seen it in section 5.2.
 #
 # The slope works as a gate. Here it is for each unit and each example of the batch:
 
@@ -1081,10 +1131,11 @@ print("a unit is shut for every example:", bool((gate < 0.1).all(0).any()))
 figures.batchnorm_graph()
 
 # %% [markdown]
-# *Read the arrows downwards for the forward pass, upwards for the backward pass. H stands for
-# n_hidden. The two orange tensors are read by two lines each.*
+# *The arrows show the forward pass, from* `hprebn`*, on the side of the letters, to* `hpreact`*, on
+# the side of the loss; the backward pass follows them against their direction. H stands for
+# n_hidden. The two green tensors are read by two lines each.*
 #
-# We go up in three stages.
+# We go back in three stages, the one nearest to the loss first.
 #
 # ### Gain, bias and the normalised values
 #
@@ -1222,18 +1273,18 @@ for correction, name in ((0, "n"), (1, "n - 1")):
 # ```
 #
 # **On paper.** Take a column of three numbers, $x = (1, 2, 6)$, with the mean $m = 3$ and the
-# differences $z = (-2, -1, 3)$. Raise $x_1$ by $\varepsilon$. Its own difference grows by
+# differences $y = (-2, -1, 3)$. Raise $x_1$ by $\varepsilon$. Its own difference grows by
 # $\varepsilon$. But the mean has grown by $\varepsilon/3$ too, so that *all three* differences
-# fall by $\varepsilon/3$. How each $z_i$ depends on each $x_j$ is therefore
+# fall by $\varepsilon/3$. How each $y_i$ depends on each $x_j$ is therefore
 #
-# $$\frac{\partial z}{\partial x} =
+# $$\frac{\partial y}{\partial x} =
 # \begin{pmatrix} 1 & 0 & 0 \\ 0 & 1 & 0 \\ 0 & 0 & 1 \end{pmatrix} - \frac13
 # \begin{pmatrix} 1 & 1 & 1 \\ 1 & 1 & 1 \\ 1 & 1 & 1 \end{pmatrix} :$$
 #
 # one part straight from each number to its own difference, one part from every number to every
 # difference, through the mean. Those are the two arrows that leave `hprebn` in the graph.
 #
-# **Your turn.** Both of the orange tensors are among these, so count the readers.
+# **Your turn.** Both of the green tensors are among these, so count the readers.
 #
 # **`dbndiff`** (32, 64).
 #
@@ -1261,10 +1312,11 @@ check("dbndiff", "dbnmeani", "dhprebn")
 
 # %% [markdown]
 # **Worth noticing.** Multiply the matrix on paper by a column of ones: the result is zero.
-# Raising all the numbers of a column by the same amount changes none of the differences. Read the
-# same matrix from the left, and it says that the gradients which leave batch normalisation add up
-# to zero in each column. The layer does not let a common shift through in either direction. Keep
-# that in mind for a moment.
+# Raising all the numbers of a column by the same amount changes none of the differences. Backward,
+# what arrives is multiplied by the transposed matrix. It is the same matrix, and its columns add
+# up to zero, so the result does too: in each column, the gradients that leave batch normalisation
+# add up to zero. The layer does not let a common shift through in either direction. Keep that in
+# mind for a moment.
 
 # %%
 column_sums = hprebn.grad.sum(0).abs().max() / hprebn.grad.abs().max()
@@ -1342,7 +1394,7 @@ figures.view_is_a_relabelling()
 # *Two examples, three positions, two numbers each. Colours mark the position in the window.*
 #
 # What is the slope of a step that changes nothing? The backward step of a view is to put the
-# brackets back. `demb` is the first of the two gradients below.
+# brackets back. `demb` is the first of the two gradients in the next answer cell.
 #
 # ## 5.9 The embedding
 #
@@ -1431,7 +1483,7 @@ print("rows without a lookup have no gradient:", not C.grad[lookups == 0].any())
 #
 # # Part 6 · What you have built
 #
-# That was the last one. All of it in one view, from the loss down to the letters:
+# That was the last one. All of it in one view, from the loss back to the letters:
 
 # %%
 board()
@@ -1465,4 +1517,6 @@ check()
 # `loss.backward()`, until it invents names of its own.
 #
 # In a terminal, `grader check 01_atomic_backprop.ipynb` says the same as the cells above, for the
-# whole notebook at once.
+# whole notebook at once. It reads the file, so save first. On Colab, download the notebook (*File*,
+# *Download*, *Download .ipynb*), upload that file to the session (the folder symbol on the left),
+# and write `!grader check 01_atomic_backprop.ipynb` in a new cell.

@@ -48,32 +48,40 @@ NAN, INF = float("nan"), float("inf")
     [
         (..., "to do", ""),
         (None, "to do", ""),
-        (3.0, "dx is a float, but a gradient is a tensor, here of shape (2, 2).", ""),
-        ([1, 2], "dx is a list, but a gradient is a tensor, here of shape (2, 2).", ""),
+        (
+            3.0,
+            "the gradient of x is a float, but a gradient is a tensor, here of shape (2, 2).",
+            "",
+        ),
+        (
+            [1, 2],
+            "the gradient of x is a list, but a gradient is a tensor, here of shape (2, 2).",
+            "",
+        ),
         (
             REFERENCE[0],
             "exact: False | approximate: False | maxdiff: -",
-            "dx has shape (2,), but a gradient has its tensor's shape, (2, 2).",
+            "the gradient of x has shape (2,), but a gradient has its tensor's shape, (2, 2).",
         ),
         (
             REFERENCE[:1],
             "exact: False | approximate: False | maxdiff: -",
-            "dx has shape (1, 2), but a gradient has its tensor's shape, (2, 2).",
+            "the gradient of x has shape (1, 2), but a gradient has its tensor's shape, (2, 2).",
         ),
         (
             torch.tensor([[NAN, INF], [NAN, 4.0]]),
             "exact: False | approximate: False | maxdiff: -",
-            "dx has 2 NaN and 1 infinite among its 4 values; a right gradient has none.",
+            "the gradient of x has 2 NaN and 1 infinite among its 4 values; a right gradient has none.",
         ),
         (
             torch.tensor([[1, -2], [0, 4]]),
             "exact: False | approximate: False | maxdiff: -",
-            "dx has dtype torch.int64, but a gradient has its tensor's floating-point dtype.",
+            "the gradient of x has dtype torch.int64, but a gradient has its tensor's floating-point dtype.",
         ),
         (
             REFERENCE.to(torch.complex64),
             "exact: False | approximate: False | maxdiff: -",
-            "dx has dtype torch.complex64, but a gradient has its tensor's floating-point dtype.",
+            "the gradient of x has dtype torch.complex64, but a gradient has its tensor's floating-point dtype.",
         ),
     ],
 )

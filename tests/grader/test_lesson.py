@@ -128,20 +128,26 @@ STALE = "Your code is right, but the value in the notebook is not what it gives 
         ("check blank", ["dh              | to do"]),
         (
             "check wrong",
-            ["dh              | exact: False | approximate: False", f"{'db2':15s} {PASS}"],
+            [
+                "dh              | exact: False | approximate: False",
+                "  ex1-linear2, line 2: dh = 2 * dlogits @ W2.T",
+                "  This is not the gradient of the loss with respect to h.",
+                f"{'db2':15s} {PASS}",
+            ],
         ),
         (
             "check carried",
             [
                 "dhpreact        | exact: False | approximate: False",
-                "  ex1-tanh, line 2: Right by itself; what it was handed is not: see dh.",
+                "  Right by itself; what it was handed is not: see dh.",
             ],
         ),
         (
             "check raising",
             [
-                "dh              | exact: False",
-                "  ex1-linear2, line 2: This line raised RuntimeError: mat1 and mat2 shapes",
+                "dh              | error",
+                "  ex1-linear2, line 2: dh = dlogits @ W2",
+                "  This line raised RuntimeError: mat1 and mat2 shapes",
             ],
         ),
         ("check right", [f"dh              {PASS}", f"dW2             {PASS}"]),
@@ -153,7 +159,7 @@ STALE = "Your code is right, but the value in the notebook is not what it gives 
         ("without gradients", [f"dh              {PASS}"]),
         ("changed input", ["The forward pass does not run with the notebook's Xb, Yb, "]),
         ("missing input", [f"W1 is not defined: {NOT_STARTED}"]),
-        ("heat map of nothing", ["dh is still to do: there is nothing to draw."]),
+        ("heat map of nothing", ["dh has no value in this notebook yet: there is nothing"]),
         ("value", [f"dh              {PASS}"]),
     ],
 )

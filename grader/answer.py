@@ -75,8 +75,9 @@ class Answer:
             during.link(effects.aliases)
             seen.append(during)
             if not isinstance(statement, COMPOUND):
-                # A name bound anew no longer shares the memory it shared before.
-                current.forget(effects.binds)
+                # A name bound anew no longer shares the memory it shared before, but for `a = a.T`.
+                sources = {source for _, source in effects.aliases}
+                current.forget(effects.binds - (effects.reads & sources))
             current.link(effects.aliases)
         return tuple(seen)
 

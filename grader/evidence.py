@@ -65,8 +65,9 @@ class GradientEvidence:
     place: Place | None = None
     offences: tuple[Flag, ...] = ()
     broken: Raised | None = None
-    is_written: bool = False
     """Why the answer cell that would assign this gradient is not Python."""
+    is_written: bool = False
+    """Whether some statement assigns or changes it, whatever came of that."""
 
     @property
     def is_blank(self) -> bool:

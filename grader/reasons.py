@@ -10,7 +10,7 @@ from torch import Tensor
 from grader.compare import Comparison
 from grader.evidence import GradientEvidence
 from grader.references import Reference
-from grader.verdict import Outcome, Verdict
+from grader.verdict import Check, Outcome, Verdict
 
 TRUE_ZERO = (
     "The value matches only because the true gradient here is zero: given another"
@@ -66,6 +66,7 @@ def settle_carried(
     right in the end: then this is where the mistake shows, and where it is paid for.
     """
     outcomes = {verdict.name: verdict.outcome for verdict in verdicts}
+    items = {item.name: item for item in evidence}
     handed = {
         item.name: [f"d{tensor}" for tensor in sorted(item.reads | item.channels)]
         for item in evidence
@@ -88,9 +89,25 @@ def settle_carried(
                 missing = all(outcomes[name] is Outcome.TODO for name in names)
                 verdict = replace(verdict, note=_carried(names, missing))
             else:
-                verdict = replace(verdict, outcome=Outcome.FAIL, note=AT_THE_WRONG_TIME)
-                outcomes[verdict.name] = Outcome.FAIL
+                verdict = _begins_here(items[verdict.name], verdict)
+                outcomes[verdict.name] = verdict.outcome
         yield verdict
+
+
+def _begins_here(item: GradientEvidence, verdict: Verdict) -> Verdict:
+    """The verdict on a line that is right by itself, where no other is to blame for its value."""
+    if verdict.global_check is Check.RIGHT:
+        return replace(verdict, outcome=Outcome.FAIL, note=ONLY_ON_OTHER_SIZES)
+    for value in item.hidden:
+        if value.raised is not None:
+            # A statement of the same block, though not one of its own, kept it from running.
+            place = value.raised.place or verdict.place
+            note = value.raised.message
+            return replace(verdict, outcome=Outcome.ERROR, note=note, place=place)
+        if value.is_placeholder:
+            note = f"{verdict.name} is not assigned."
+            return replace(verdict, outcome=Outcome.ERROR, note=note)
+    return replace(verdict, outcome=Outcome.FAIL, note=AT_THE_WRONG_TIME)
 
 
 def _carried(names: Sequence[str], missing: bool) -> str:

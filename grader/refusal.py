@@ -145,7 +145,8 @@ def _uses(node: ast.AST) -> Iterator[str]:
                 case ast.Call(
                     func=ast.Attribute(attr="requires_grad_" | "set_grad_enabled" as name)
                 ):
-                    if not (node.args and _is_false(node.args[0])):
+                    values = [*node.args, *(keyword.value for keyword in keywords)]
+                    if not (values and all(map(_is_false, values))):
                         yield f".{name}"
         case ast.Subscript(value=ast.Attribute(attr="__dict__"), slice=key):
             if (text := _text(key)) is not None and _is_refused(text):

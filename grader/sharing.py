@@ -37,7 +37,9 @@ class Sharing:
     def link(self, pairs: Iterable[tuple[str, str]]) -> None:
         """Join the parts of each pair's names."""
         for first, second in pairs:
-            kept = self._part.setdefault(first, len(self._part) + 1)
+            # Not their count: parts that were forgotten leave gaps.
+            unused = max(self._part.values(), default=0) + 1
+            kept = self._part.setdefault(first, unused)
             joined = self._part.setdefault(second, kept)
             if joined != kept:
                 for name, part in self._part.items():

@@ -147,7 +147,9 @@ class _Search:
         # The alias through which a needed name is changed is needed itself, gradient or not.
         self.needed |= through
         self.channels |= through
-        return bool(through) or not self.needed.isdisjoint(effects.binds)
+        # What `import *` binds cannot be read off its text: it belongs to every slice.
+        binds = "*" in effects.binds or not self.needed.isdisjoint(effects.binds)
+        return bool(through) or binds
 
     def is_sure(self, statement: ast.stmt) -> bool:
         """False for a statement that is kept only because it may change what it is handed."""

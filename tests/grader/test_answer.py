@@ -2,7 +2,7 @@
 
 import pytest
 
-from grader.answer import AnswerCell, hide_magics, parse_answer
+from grader.answer import DEEPEST, TOO_DEEP, AnswerCell, hide_magics, parse_answer
 from grader.verdict import Place
 
 
@@ -31,12 +31,12 @@ def test_blanks_are_not_live() -> None:
 @pytest.mark.parametrize(
     ("source", "sentence", "line"),
     [
-        ("x = 1\ny = (2", "Python cannot read this cell: '(' was never closed, line 2.", 2),
-        ("x = 1\n  y = 2", "Python cannot read this cell: unexpected indent, line 2.", 2),
-        ("return 1", "Python cannot read this cell: 'return' outside function, line 1.", 1),
+        ("x = 1\ny = (2", "Python cannot read this cell: '(' was never closed.", 2),
+        ("x = 1\n  y = 2", "Python cannot read this cell: unexpected indent.", 2),
+        ("return 1", "Python cannot read this cell: 'return' outside function.", 1),
         ("x = 1\0", "Python cannot read this cell: source code string cannot contain null", 1),
         ("x = " + "(" * 500 + ")" * 500, "Python cannot read this cell: ", 1),
-        ("x = " + "-" * 100_000 + "1", "Python cannot read this cell: ", 1),
+        ("x = " + "-" * 100_000 + "1", TOO_DEEP, 1),
         ("dX = \ud800", "Python cannot read this cell: ", 1),
     ],
     ids=["bracket", "indent", "return", "null", "nested", "deep", "surrogate"],
@@ -56,10 +56,57 @@ def test_a_cell_that_is_not_python_is_set_aside(source: str, sentence: str, line
         ("if x:\n    !ls\ny = 1", "if x:\n    pass\ny = 1"),
         ("%%time\nx = 1", "pass\nx = 1"),
         ("x = (7\n% 3)", "x = (7\n% 3)"),
+        ("x = !ls\ny = 1", "pass\ny = 1"),
+        ("if y:\n    t = %timeit -o f(y)\nx = 1", "if y:\n    pass\nx = 1"),
+        ("a, b = !ls *.py", "pass"),
+        ("torch.sum?\nx = 1", "pass\nx = 1"),
+        ("parts[0].sum??  \nx = 1", "pass\nx = 1"),
+        ("?torch.sum\nx = 1", "pass\nx = 1"),
+        ("x = y != z\nw = 'a'  # why?", "x = y != z\nw = 'a'  # why?"),
+        ('x = """\ntorch.sum?\nt = %time\n"""', 'x = """\ntorch.sum?\nt = %time\n"""'),
     ],
 )
 def test_magics_are_passed_over_and_lines_keep_their_numbers(source: str, hidden: str) -> None:
     assert hide_magics(source) == hidden
+
+
+NESTED = {
+    "terms": "dh = dh" + " + 0" * 600,
+    "methods": "dh = dh" + ".clone()" * 200,
+    "branches": "if n == 0:\n    dh = 0\n" + "elif n == 1:\n    dh = 1\n" * 600,
+}
+
+
+@pytest.mark.parametrize("source", NESTED.values(), ids=NESTED.keys())
+def test_a_cell_that_is_nested_too_deeply_is_set_aside(source: str) -> None:
+    answer = parse_answer([AnswerCell("ex1-loss", source), AnswerCell("ex1-max", "dh = 1")])
+    (broken,) = answer.broken
+    assert (broken.reason.message, broken.reason.place) == (TOO_DEEP, Place("ex1-loss", 1))
+    assert [place.cell for place in answer.places] == ["ex1-max"]
+
+
+def test_what_is_nested_less_is_read() -> None:
+    source = "dh = dh" + " + 0" * (DEEPEST - 10)
+    assert not parse_answer([AnswerCell("ex1-loss", source)]).broken
+
+
+def test_del_is_left_out() -> None:
+    answer = parse_answer([AnswerCell("ex1-loss", "dh = 1\ndel dh\nif n:\n    del dh, n")])
+    assert answer.live == {0, 2}
+
+
+def test_a_name_bound_anew_shares_its_old_memory_no_longer() -> None:
+    answer = parse_answer([AnswerCell("ex1-loss", "a = b\na = c.clone()\na += 1\na = b\nx = 1")])
+    related = [sharing.related({"a", "b"}, {"a"}) for sharing in answer.sharing]
+    assert related == [{"a", "b"}, {"a", "b"}, {"a"}, {"a", "b"}, {"a", "b"}]
+
+
+def test_a_view_of_itself_shares_its_old_memory_still() -> None:
+    source = "a = b\na = a.view(-1)\na += 1\nc = d\na, c = c, a\nx = 1"
+    answer = parse_answer([AnswerCell("ex1-loss", source)])
+    assert answer.sharing[2].related({"a", "b"}, {"a"}) == {"a", "b"}
+    assert answer.sharing[-1].related(set("abcd"), {"a"}) >= {"a", "d"}
+    assert answer.sharing[-1].related(set("abcd"), {"c"}) >= {"b", "c"}
 
 
 def test_an_answer_that_warns_is_read_without_a_word() -> None:

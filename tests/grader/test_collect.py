@@ -70,7 +70,14 @@ def raw(header: object, data: bytes = b"") -> bytes:
     return len(text).to_bytes(8, "little") + text + data
 
 
-PROBLEM = {"statement": 0, "kind": "E", "message": "no", "cell": "ex1-linear2", "line": 2}
+PROBLEM = {
+    "statement": 0,
+    "kind": "E",
+    "message": "no",
+    "cell": "ex1-linear2",
+    "line": 2,
+    "inner": 0,
+}
 GOOD = blob({"dh": torch.ones(2)})
 NO_METADATA = {"types": "{}", "problems": "[]"}
 DEEP = b"[" * 10**5
@@ -91,6 +98,17 @@ DEEP = b"[" * 10**5
         ),
         ("RuntimeError", "sizes differ.", "This line raised RuntimeError: sizes differ."),
         ("AssertionError", "", "This line raised AssertionError."),
+        (
+            "NameError",
+            "name 'dprobs' is not defined",
+            "This line raised NameError: name 'dprobs' is not defined.",
+        ),
+        (
+            "NameError",
+            "name 'W3' is not defined",
+            "This line raised NameError: name 'W3' is not defined. Answer cells are run alone:"
+            " what a line needs stands in one of them.",
+        ),
     ],
 )
 def test_a_problem_is_a_sentence(kind: str, message: str, sentence: str) -> None:
@@ -142,6 +160,8 @@ BROKEN = (
     blob(problems=[PROBLEM | {"message": ["no"]}]),
     blob(problems=[PROBLEM | {"cell": {"a": 1}}]),
     blob(problems=[PROBLEM | {"line": 1.5}]),
+    blob(problems=[PROBLEM | {"inner": "0"}]),
+    blob(problems=[{key: value for key, value in PROBLEM.items() if key != "inner"}]),
 )
 
 
@@ -192,6 +212,35 @@ def test_a_problem_comes_with_its_place() -> None:
     assert raised is not None
     assert raised.message == "This line raised E: no."
     assert raised.place == Place("ex1-linear2", 2)
+
+
+BLOCK = AnswerCell(
+    "ex1-linear2", "with torch.no_grad():\n    dh = dlogits @ W2.T\n    plt.imshow(dh)"
+)
+
+
+@pytest.mark.parametrize(
+    ("inner", "has_value", "raised"),
+    [(1, True, True), (0, True, False), (None, True, True), (2, True, False), (2, False, True)],
+    ids=["own", "header", "unknown", "beside", "no value"],
+)
+def test_a_problem_of_another_statement_in_the_block_only_interrupts(
+    inner: int | None, has_value: bool, raised: bool
+) -> None:
+    tensors = {"dh": torch.ones(2)} if has_value else {}
+    evidence = collect(lambda _: blob(tensors, problems=[PROBLEM | {"inner": inner}]), BLOCK)
+    value = evidence["dh"].hidden[0]
+    assert (value.raised is not None) is raised
+    assert value.interrupted is not None
+    assert value.interrupted.message == "This line raised E: no."
+
+
+def test_written_but_unbound_is_known() -> None:
+    evidence = collect(lambda _: blob())
+    assert evidence["dh"].is_written
+    assert not evidence["dh"].is_blank
+    assert not evidence["dW2"].is_written
+    assert evidence["dW2"].is_blank
 
 
 def test_a_problem_without_a_line_has_no_place() -> None:

@@ -5,6 +5,7 @@ import ast
 import pytest
 
 from grader.effects import (
+    KNOWN_MODULES,
     MUTATING_METHODS,
     QUIET_FUNCTIONS,
     Effects,
@@ -162,7 +163,9 @@ def test_names_that_share_memory(source: str, shared: list[str]) -> None:
         "globals()['dh'] = 1",
         "a = eval('b')",
         "setattr(a, 'b', c)",
-        "from torch import *",
+        "from helpers import *",
+        "from os.path import *",
+        "from . import *",
         "def f(): exec('dh = 1')",
         "vars()['a'] = 1",
         "run = exec",
@@ -170,6 +173,11 @@ def test_names_that_share_memory(source: str, shared: list[str]) -> None:
 )
 def test_what_cannot_be_read_off_the_text_is_dynamic(source: str) -> None:
     assert effects_of(source).dynamic
+
+
+@pytest.mark.parametrize("module", sorted(KNOWN_MODULES))
+def test_everything_of_a_known_module_is_not(module: str) -> None:
+    assert not effects_of(f"from {module} import *").dynamic
 
 
 @pytest.mark.parametrize(

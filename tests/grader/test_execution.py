@@ -7,6 +7,7 @@ import pytest
 import safetensors.torch
 import torch
 
+from grader import execution
 from grader.execution import (
     LARGEST_VALUE,
     LONGEST_MESSAGE,
@@ -80,7 +81,7 @@ def test_a_request_survives_its_packing() -> None:
 def test_an_answer_finds_the_notebooks_names() -> None:
     tensors, types, problems = run_one(
         "check('a'); cmp('a', 1, 2); board(); heat_map('a'); hint('a')\n"
-        "a = F.relu(x) * n + torch.zeros(3)"
+        "a = F.relu(x) * n + torch.zeros(3) * math.pi"
     )
     assert not problems
     assert not types
@@ -105,6 +106,7 @@ def test_a_statement_that_raises_does_not_stop_the_next() -> None:
             "message": "division by zero",
             "cell": "ex0-cell",
             "line": 1,
+            "inner": 0,
         }
     ]
 
@@ -124,6 +126,23 @@ def test_a_problem_names_the_answers_innermost_line(source: str, kind: str, line
     _, _, (problem,) = run_one(source)
     assert (problem["kind"], problem["line"]) == (kind, line)
     assert "\n" not in problem["message"]
+
+
+@pytest.mark.parametrize(
+    ("source", "statement", "inner"),
+    [
+        ("b = 1\na = 1 / 0", 1, 1),
+        ("b = 1\nfor i in range(3):\n    c = 1\n    if i:\n        a = 1 / 0", 1, 4),
+        ("with torch.no_grad():\n    a = x\n    1 / 0", 0, 2),
+        ("def f(t):\n    c = 1\n    return t / 0\nif n:\n    b = 1\n    a = f(1)", 1, 3),
+        ("for i in 1 / 0:\n    a = x", 0, 0),
+    ],
+)
+def test_a_problem_names_the_statement_that_raised_or_called_what_did(
+    source: str, statement: int, inner: int
+) -> None:
+    _, _, (problem,) = run_one(source)
+    assert (problem["statement"], problem["inner"]) == (statement, inner)
 
 
 def test_a_message_that_cannot_be_had_or_has_no_end() -> None:
@@ -239,6 +258,42 @@ def test_what_is_no_gradient_is_reported_by_its_kind(expression: str, kind: str)
     assert list(tensors) == ["b"]
     assert types["a"].startswith(kind)
     assert not problems
+
+
+@pytest.mark.filterwarnings("ignore:The PyTorch API of nested tensors")
+@pytest.mark.parametrize(
+    ("source", "kind"),
+    [
+        (
+            "class K:\n    @property\n    def __class__(self): return 1 / 0\na = K()",
+            "object that raises ZeroDivisionError when it is looked at",
+        ),
+        (
+            "class K:\n    @property\n    def __class__(self): raise SystemExit\na = K()",
+            "object that raises SystemExit when it is looked at",
+        ),
+        ("a = torch.nested.nested_tensor([torch.ones(1), torch.ones(2)])", "object that raises"),
+    ],
+    ids=["raising", "leaving", "nested"],
+)
+def test_a_value_that_raises_while_it_is_looked_at_costs_itself_alone(
+    source: str, kind: str
+) -> None:
+    tensors, types, problems = run_one(f"{source}\nb = x", want=("a", "b"))
+    assert list(tensors) == ["b"]
+    assert types["a"].startswith(kind)
+    assert len(types["a"]) <= LONGEST_MESSAGE
+    assert not problems
+
+
+def test_a_value_that_cannot_be_looked_at_in_time_costs_itself_alone(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(execution, "LONGEST_LOOK_SECONDS", 0.05)
+    source = "class K:\n    @property\n    def __class__(self):\n        while True: pass\na = K()"
+    tensors, types, _ = run_one(f"{source}\nb = x", want=("a", "b"))
+    assert list(tensors) == ["b"]
+    assert types == {"a": "object that raises TimeLimit when it is looked at"}
 
 
 @pytest.mark.parametrize(

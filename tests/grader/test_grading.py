@@ -4,9 +4,10 @@ import os
 
 import pytest
 
-from grader.answer import AnswerCell
+from grader.answer import TOO_DEEP, AnswerCell
 from grader.exercises import ATOMIC
 from grader.grading import grade, grade_exercise
+from grader.reasons import AT_THE_WRONG_TIME, ONLY_ON_OTHER_SIZES
 from grader.runner import Runner
 from grader.verdict import Check, Outcome, Verdict
 from tests.exercise_text import read_cells, right_answers
@@ -15,6 +16,7 @@ from tests.grader.conftest import Judge
 
 LECTURE = right_answers()["lecture"]
 BLAMED = {Outcome.FAIL, Outcome.ERROR}
+UNBOUND = "dW2 is not assigned."
 
 
 def edited(*replacements: tuple[str, str]) -> str:
@@ -271,6 +273,224 @@ def test_shared_memory_is_blamed_where_it_is_made(judge_text: Judge) -> None:
     place = verdicts["dbndiff"].place
     assert place is not None
     assert place.cell == "ex1-batchnorm-mean"
+
+
+# --- whenever something is wrong, somebody is to blame
+
+SECOND_BRANCH = "dcounts += torch.ones_like(counts) * dcounts_sum"
+TWO_NAMES = "dbndiff is right when it is assigned, but this line changes it, through dhprebn"
+SAME = "def same(x): return x\ndhprebn = same(dbndiff)"
+DW2 = "dW2 = h.T @ dlogits"
+
+
+def moved(line: str, below: str) -> str:
+    """The lecture's answer with one line moved below another."""
+    source = LECTURE.replace(f"{line}\n", "", 1)
+    assert source.count(f"{below}\n") == 1
+    return source.replace(f"{below}\n", f"{below}\n{line}\n")
+
+
+@pytest.mark.parametrize(
+    ("source", "name", "note"),
+    [
+        (
+            moved(SECOND_BRANCH, below="dlogits = dnorm_logits.clone()"),
+            "dnorm_logits",
+            AT_THE_WRONG_TIME,
+        ),
+        (
+            moved(SECOND_BRANCH, below="dnorm_logits = counts * dcounts"),
+            "dnorm_logits",
+            AT_THE_WRONG_TIME,
+        ),
+        (
+            moved("dbndiff += 2 * bndiff * dbndiff2", below="dhprebn = dbndiff.clone()"),
+            "dhprebn",
+            AT_THE_WRONG_TIME,
+        ),
+        (edited(("dhprebn = dbndiff.clone()", SAME)), "dbndiff", AT_THE_WRONG_TIME),
+        (edited(("dhprebn = dbndiff.clone()", "dhprebn = dbndiff")), "dbndiff", TWO_NAMES),
+        (
+            edited(
+                ("dhprebn = dbndiff.clone()", "dhprebn = dbndiff\ndhprebn = dhprebn.view(n, -1)")
+            ),
+            "dbndiff",
+            TWO_NAMES,
+        ),
+    ],
+    ids=["far below", "swapped", "completed late", "hidden alias", "alias", "alias of an alias"],
+)
+def test_a_right_line_at_the_wrong_time_is_to_blame(
+    source: str, name: str, note: str, judge_text: Judge
+) -> None:
+    verdicts = judge_text(source)
+    assert blamed(verdicts) == [name]
+    assert verdicts[name].note.startswith(note)
+    others = [verdict for verdict in verdicts.values() if verdict.name != name]
+    assert {verdict.outcome for verdict in others} <= {Outcome.PASS, Outcome.CARRIED}
+    carried = {v.note for v in others if v.outcome is Outcome.CARRIED}
+    assert carried <= {f"Right by itself; what it was handed is not: see {name}."}
+
+
+@pytest.mark.parametrize(
+    "line", ["dh = -dlogits @ W2.T", "dh = dlogits @ W2.T + 1", "dh = torch.zeros_like(h)"]
+)
+def test_a_wrong_gradient_always_has_a_sentence(line: str, judge_text: Judge) -> None:
+    verdict = judge_text(edited(("dh = dlogits @ W2.T", line)))["dh"]
+    assert verdict.note == "This is not the gradient of the loss with respect to h."
+
+
+# --- values that are right on some sizes only, or for no reason
+
+
+@pytest.mark.parametrize(
+    ("line", "replacement", "name"),
+    [
+        ("        dC[ix] += demb[k, j]", "        dC[ix] += demb[k, j] if ix < 20 else 0", "dC"),
+        ("        dC[ix] += demb[k, j]", "        dC[ix] += demb[k, j] if ix < 27 else 0", "dC"),
+        (DW2, "dW2 = h[:32].T @ dlogits[:32]", "dW2"),
+        (DW2, "dW2 = h[:, :64].T @ dlogits", "dW2"),
+        (DW2, f"{DW2}\nif n != 32:\n    dW2 = dW2 * 2", "dW2"),
+        (DW2, f"{DW2}\nif n == 32:\n    dW2 = dW2 * 2", "dW2"),
+        (DW2, f"if n != 32:\n    {DW2}\nelse:\n    dW2 = torch.zeros_like(W2)", "dW2"),
+    ],
+)
+def test_what_is_right_on_some_sizes_only_fails(
+    line: str, replacement: str, name: str, judge_text: Judge
+) -> None:
+    verdicts = judge_text(edited((line, replacement)))
+    assert blamed(verdicts) == [name]
+    assert verdicts[name].note
+
+
+def test_another_way_on_the_lectures_sizes_says_so(judge_text: Judge) -> None:
+    wrong_there = "dlogits = (F.softmax(logits, 1) - F.one_hot(Yb, vocab_size)) / (n + (n == 32))"
+    verdicts = judge_text(edited(("dlogits = dnorm_logits.clone()", wrong_there), DROP_MAX))
+    assert verdicts["dlogits"].outcome is Outcome.FAIL
+    assert verdicts["dlogits"].note == ONLY_ON_OTHER_SIZES
+
+
+@pytest.mark.parametrize(("found", "outcome"), [("max", Outcome.PASS), ("min", Outcome.FAIL)])
+def test_a_maximum_written_inline_is_routed_right_or_not(
+    found: str, outcome: Outcome, judge_text: Judge
+) -> None:
+    inline = (
+        f"dlogits = dnorm_logits + F.one_hot(logits.{found}(1).indices, vocab_size)"
+        " * (-dnorm_logits.sum(1, keepdim=True))"
+    )
+    verdicts = judge_text(edited(("dlogits = dnorm_logits.clone()", inline), DROP_MAX))
+    assert verdicts.pop("dlogits").outcome is outcome
+    assert {verdict.outcome for verdict in verdicts.values()} == {Outcome.PASS}
+
+
+# --- statements beside a gradient's own
+
+
+@pytest.mark.parametrize(
+    ("replacement", "outcome", "sentence"),
+    [
+        (f"with torch.no_grad():\n    {DW2}\n    plt.imshow(dW2)", Outcome.PASS, ""),
+        (f"with torch.no_grad():\n    {DW2}\n    assert not dW2.any()", Outcome.PASS, ""),
+        (
+            "with torch.no_grad():\n    dW2 = h.T @ -dlogits\n    plt.imshow(dW2)",
+            Outcome.ERROR,
+            "This line raised NameError: name 'plt' is not defined. Answer cells are run alone:",
+        ),
+        (
+            f"with torch.no_grad():\n    1 / 0\n    {DW2}",
+            Outcome.ERROR,
+            "This line raised ZeroDivisionError: division by zero.",
+        ),
+        (f"try:\n    {DW2[:5]} W3\nexcept NameError:\n    pass", Outcome.ERROR, UNBOUND),
+        (f"if n < 0:\n    {DW2}", Outcome.ERROR, UNBOUND),
+        (f"try:\n    1 / 0\n    {DW2}\nexcept ArithmeticError:\n    pass", Outcome.ERROR, UNBOUND),
+        (f"{DW2}\ndel dW2", Outcome.PASS, ""),
+        ("t = h.T\ndW2 = t @ dlogits\ndel t", Outcome.PASS, ""),
+        ("from math import *\ndW2 = sqrt(1) * h.T @ dlogits", Outcome.PASS, ""),
+        ("dW2 = math.sqrt(1) * h.T @ dlogits", Outcome.PASS, ""),
+        (f"files = !ls\n{DW2}\nt = %timeit -o h.T @ dlogits\ntorch.sum?", Outcome.PASS, ""),
+        (
+            "class K:\n    @property\n    def __class__(self): raise ValueError\ndW2 = K()",
+            Outcome.ERROR,
+            "dW2 is an object that raises ValueError when it is looked at",
+        ),
+        (
+            "dW2 = torch.nested.nested_tensor([h[0], h[1][:2]])",
+            Outcome.ERROR,
+            "dW2 is an object that raises",
+        ),
+    ],
+)
+def test_what_stands_beside_a_gradient_costs_at_most_that_one(
+    replacement: str, outcome: Outcome, sentence: str, judge_text: Judge
+) -> None:
+    verdicts = judge_text(edited((DW2, replacement)))
+    verdict = verdicts.pop("dW2")
+    assert verdict.outcome is outcome
+    assert verdict.note.startswith(sentence)
+    assert bool(verdict.note) is bool(sentence)
+    assert {other.outcome for other in verdicts.values()} == {Outcome.PASS}
+
+
+def test_a_star_import_belongs_to_every_gradient_that_may_need_it(judge_text: Judge) -> None:
+    """The line's own check runs it too, or an earlier mistake would be paid for here again."""
+    starred = ("dW2 = h.T @ dlogits", "from math import *\ndW2 = sqrt(1) * h.T @ dlogits")
+    verdicts = judge_text(
+        edited(("dlogits = dnorm_logits.clone()", "dlogits = 2 * dnorm_logits"), starred)
+    )
+    assert blamed(verdicts) == ["dlogits"]
+    assert verdicts["dW2"].outcome is Outcome.CARRIED
+
+
+@pytest.mark.parametrize(
+    "comparison",
+    [
+        "torch.testing.assert_close(db1, b1.grad)",
+        "def compare(name, mine, theirs): print(name)\ncompare('b1', db1, b1.grad)",
+    ],
+)
+def test_comparing_with_autograd_is_flagged_and_not_refused(
+    comparison: str, runner: Runner
+) -> None:
+    source = edited(("db1 = dhprebn.sum(0)", f"db1 = dhprebn.sum(0)\n{comparison}"))
+    cells = [AnswerCell(grade_id, text) for grade_id, text in read_cells(source)]
+    report = grade("01_atomic_backprop", cells, runner)
+    assert {verdict.outcome for verdict in report.verdicts} == {Outcome.PASS}
+    (flag,) = report.flags
+    assert flag.message.startswith("`.grad` lets PyTorch's autograd answer")
+
+
+def test_copying_from_autograd_through_an_own_function_is_refused(judge_text: Judge) -> None:
+    copying = (
+        "def fill(mine, theirs): mine.copy_(theirs)\ndb1 = torch.zeros_like(b1)\nfill(db1, b1.grad)"
+    )
+    verdicts = judge_text(edited(("db1 = dhprebn.sum(0)", copying)))
+    assert verdicts["db1"].outcome is Outcome.REFUSED
+
+
+@pytest.mark.parametrize("line", ["W2.requires_grad_(False)", "torch.set_grad_enabled(False)"])
+def test_switching_autograd_off_is_harmless(line: str, runner: Runner) -> None:
+    source = edited((DW2, f"{line}\n{DW2}"))
+    cells = [AnswerCell(grade_id, text) for grade_id, text in read_cells(source)]
+    report = grade("01_atomic_backprop", cells, runner)
+    assert (report.score, report.flags) == (26, ())
+
+
+@pytest.mark.parametrize(
+    "nested",
+    [
+        "dW2 = h.T @ dlogits" + " + 0" * 600,
+        "dW2 = (h.T @ dlogits)" + ".clone()" * 200,
+        f"if n == 0:\n    {DW2}\n" + f"elif n == 1:\n    {DW2}\n" * 600 + f"else:\n    {DW2}",
+    ],
+    ids=["terms", "methods", "branches"],
+)
+def test_code_nested_too_deeply_costs_only_its_cell(nested: str, judge_text: Judge) -> None:
+    verdicts = judge_text(edited((DW2, nested)))
+    for name in ("dh", "dW2", "db2"):
+        assert verdicts[name].outcome is Outcome.ERROR, name
+        assert verdicts[name].note == TOO_DEEP
+    assert blamed(verdicts) == ["dh", "dW2", "db2"]
 
 
 @pytest.mark.parametrize(

@@ -9,9 +9,18 @@ import torch
 from torch import Tensor
 
 from grader.evidence import GradientEvidence, Raised, Value
-from grader.instances import make_instance
-from grader.judge import TOLERANCE, judge
+from grader.instances import HIDDEN_SIZES, make_instance
+from grader.judge import FAR_OFF, TOLERANCE, judge
 from grader.program import parse_program
+from grader.reasons import (
+    AT_THE_WRONG_TIME,
+    BATCH_OF_OTHER_SIZES,
+    NOT_ALONE,
+    ONLY_ON_OTHER_SIZES,
+    STEP_BY_STEP,
+    TRUE_ZERO,
+    WRITTEN_IN,
+)
 from grader.references import Reference, References, make_references
 from grader.verdict import Check, Flag, Outcome, Place, Verdict
 
@@ -66,6 +75,12 @@ class Case:
 
         return tuple(as_value(change(vjp(r))) for r in self.references.hidden)
 
+    def wrong(self, name: str) -> GradientEvidence:
+        """Evidence of a gradient that is wrong by itself."""
+        hidden, local = self.globally(name, double), self.locally(name, double)
+        lecture = Value(2 * self.lecture[name[1:]])
+        return self.evidence(name, lecture=lecture, hidden=hidden, local=local)
+
     def judge(self, *evidence: GradientEvidence) -> list[Verdict]:
         return judge(evidence, self.references, self.lecture)
 
@@ -77,12 +92,9 @@ class Case:
 PLACE = Place("ex0-cell", 3)
 DEEPER = Place("ex0-cell", 1)
 LINE_RAISED = Raised("This line raised E.", DEEPER)
-RAISED = (Value(raised=LINE_RAISED),) * 2
-BY_ANOTHER_WAY = "Right, by another way than step by step."
-BY_ACCIDENT = (
-    "The value matches only because the true gradient here is zero: given another gradient from"
-    " above, this line computes something else than the chain rule."
-)
+RAISED = (Value(raised=LINE_RAISED),) * len(HIDDEN_SIZES)
+MISSING = (Value(),) * len(HIDDEN_SIZES)
+NOT_THE_GRADIENT = "This is not the gradient of the loss with respect to {}."
 
 
 def as_value(value: object) -> Value:
@@ -125,27 +137,51 @@ def test_right_and_right_passes(case: Case, name: str) -> None:
 def test_a_right_value_by_a_line_that_is_not_the_vjp_is_a_shortcut(case: Case, local: str) -> None:
     values = RAISED if local == "raised" else case.locally("dcentre", double)
     verdict = case.judge_one("dcentre", local=values)
-    assert (verdict.outcome, verdict.note) == (Outcome.PASS, BY_ANOTHER_WAY)
+    assert (verdict.outcome, verdict.note) == (Outcome.PASS, STEP_BY_STEP)
 
 
 def test_where_zero_hides_the_mistake_the_local_check_decides(case: Case) -> None:
     noise = case.globally("dmean", lambda t: t + 1e-14)
     verdict = case.judge_one("dmean", hidden=noise, local=case.locally("dmean", double))
-    assert (verdict.outcome, verdict.note) == (Outcome.FAIL, BY_ACCIDENT)
+    assert (verdict.outcome, verdict.note) == (Outcome.FAIL, TRUE_ZERO)
     assert (verdict.global_check, verdict.local_check) == (Check.RIGHT, Check.WRONG)
 
 
 def test_what_reads_a_zero_is_decided_locally_too(case: Case) -> None:
     verdict = case.judge_one("dshifted", local=case.locally("dshifted", double))
-    assert (verdict.outcome, verdict.note) == (Outcome.FAIL, BY_ACCIDENT)
+    assert (verdict.outcome, verdict.note) == (Outcome.FAIL, TRUE_ZERO)
 
 
-def test_where_zero_hides_an_exception_it_is_an_error(case: Case) -> None:
-    verdict = case.judge_one(
-        "dmean", hidden=case.globally("dmean", lambda t: t + 1e-14), local=RAISED
-    )
-    assert (verdict.outcome, verdict.note) == (Outcome.ERROR, "This line raised E.")
-    assert verdict.place == DEEPER
+def test_what_makes_up_for_a_zero_branch_is_decided_locally_too(case: Case) -> None:
+    """It reads one branch alone, and works the other out inline."""
+    given = frozenset({"centre"})
+    local = case.from_upstreams("dshifted", given, double)
+    verdict = case.judge_one("dshifted", local=local, reads=given)
+    assert (verdict.outcome, verdict.note) == (Outcome.FAIL, TRUE_ZERO)
+    completed = case.judge_one("dshifted", local=local, reads=given, writes=given)
+    assert (completed.outcome, completed.note) == (Outcome.PASS, STEP_BY_STEP)
+
+
+@pytest.mark.parametrize("name", ["dmean", "dshifted"])
+@pytest.mark.parametrize("alone", ["raised", "another shape", "missing"])
+def test_a_right_value_whose_lines_cannot_run_alone_passes(
+    case: Case, name: str, alone: str
+) -> None:
+    local = {
+        "raised": RAISED,
+        "another shape": case.locally(name, lambda t: t.sum(0)),
+        "missing": MISSING,
+    }[alone]
+    noise = case.globally(name, lambda t: t + 1e-14)
+    verdict = case.judge_one(name, hidden=noise, local=local)
+    assert (verdict.outcome, verdict.note) == (Outcome.PASS, NOT_ALONE)
+    assert verdict.place == PLACE
+
+
+def test_what_counts_as_zero_has_a_size_of_its_own(case: Case) -> None:
+    """A gradient that is zero by structure is measured by what its line adds up."""
+    small = case.judge_one("dmean", hidden=case.globally("dmean", lambda t: t + 1e-3))
+    assert small.outcome is Outcome.FAIL
 
 
 def test_exact_zeros_pass_where_zero_is_right(case: Case) -> None:
@@ -156,6 +192,15 @@ def test_exact_zeros_pass_where_zero_is_right(case: Case) -> None:
     )
     note = "Zeros are right: dmean is zero for every input."
     assert (verdict.outcome, verdict.note) == (Outcome.PASS, note)
+
+
+def test_zeros_that_are_none_given_other_upstreams_do_not(case: Case) -> None:
+    verdict = case.judge_one(
+        "dmean",
+        hidden=case.globally("dmean", torch.zeros_like),
+        local=case.locally("dmean", double),
+    )
+    assert (verdict.outcome, verdict.note) == (Outcome.FAIL, TRUE_ZERO)
 
 
 def test_leaving_a_zero_branch_out_passes(case: Case) -> None:
@@ -178,10 +223,13 @@ def test_leaving_out_another_branch_does_not(case: Case) -> None:
 def test_a_fused_line_is_right_from_the_gradient_it_reads(case: Case) -> None:
     """dx straight from dsquared: the steps between are not written out."""
     given = frozenset({"squared"})
-    wrong = case.globally("dx", double)
-    verdict = case.judge_one(
-        "dx", hidden=wrong, local=case.from_upstreams("dx", given), reads=given
+    dx = case.evidence(
+        "dx",
+        hidden=case.globally("dx", double),
+        local=case.from_upstreams("dx", given),
+        reads=given,
     )
+    verdict = case.judge(case.wrong("dsquared"), dx)[1]
     assert verdict.outcome is Outcome.CARRIED
 
 
@@ -205,13 +253,61 @@ def test_a_right_line_that_was_handed_something_wrong_is_carried(case: Case, hid
     values = {
         "wrong": case.globally("dcentre", double),
         "raised": RAISED,
-        "missing": (Value(), Value(torch.zeros(1))),
+        "missing": (Value(), *(Value(torch.zeros(1)),) * (len(HIDDEN_SIZES) - 1)),
         "nan": case.globally("dcentre", lambda t: t * torch.nan),
     }[hidden]
-    verdict = case.judge_one("dcentre", hidden=values)
+    centre = case.evidence("dcentre", hidden=values)
+    _, verdict = case.judge(case.wrong("dsquared"), centre)
     assert verdict.outcome is Outcome.CARRIED
     assert verdict.points == 1
-    assert verdict.note == "Right by itself; what it was handed is not."
+    assert verdict.note == "Right by itself; what it was handed is not: see dsquared."
+
+
+@pytest.mark.parametrize("judged", [("dsquared", "dcentre"), ("dcentre",)])
+def test_a_right_line_that_was_handed_nothing_wrong_is_to_blame(
+    case: Case, judged: tuple[str, ...]
+) -> None:
+    """The value is wrong, and all it reads is right in the end: it has to begin somewhere."""
+    changes = {"dcentre": {"hidden": case.globally("dcentre", double)}}
+    *_, verdict = case.judge(*(case.evidence(name, **changes.get(name, {})) for name in judged))
+    assert (verdict.outcome, verdict.note, verdict.points) == (Outcome.FAIL, AT_THE_WRONG_TIME, 0)
+    assert (verdict.global_check, verdict.local_check) == (Check.WRONG, Check.RIGHT)
+    assert verdict.place == PLACE
+
+
+def test_a_right_line_kept_from_running_by_its_block_is_an_error(case: Case) -> None:
+    verdict = case.judge_one("dcentre", hidden=RAISED)
+    assert (verdict.outcome, verdict.note) == (Outcome.ERROR, "This line raised E.")
+    assert verdict.place == DEEPER
+
+
+def test_what_reads_a_value_of_the_wrong_time_is_carried_from_there(case: Case) -> None:
+    late = case.evidence("dcentre", hidden=case.globally("dcentre", double))
+    given = frozenset({"centre"})
+    x = case.evidence(
+        "dx",
+        hidden=case.globally("dx", double),
+        reads=given,
+        local=case.from_upstreams("dx", given),
+    )
+    centre, carried = case.judge(late, x)
+    assert (centre.outcome, carried.outcome) == (Outcome.FAIL, Outcome.CARRIED)
+    assert carried.note == "Right by itself; what it was handed is not: see dcentre."
+
+
+def test_what_waits_for_a_blank_says_so(case: Case) -> None:
+    blank = case.evidence("dsquared", lecture=Value(), hidden=MISSING, local=MISSING)
+    centre = case.evidence("dcentre", hidden=RAISED)
+    _, verdict = case.judge(blank, centre)
+    assert verdict.outcome is Outcome.CARRIED
+    assert verdict.note == "Right by itself; it waits for dsquared, still to be written."
+
+
+def test_beside_a_mistake_a_blank_is_named_but_not_waited_for(case: Case) -> None:
+    blank = case.evidence("dgain", lecture=Value(), hidden=MISSING, local=MISSING)
+    centre = case.evidence("dcentre", hidden=RAISED, channels=frozenset({"gain"}), as_assigned=None)
+    *_, verdict = case.judge(blank, case.wrong("dsquared"), centre)
+    assert verdict.note == "Right by itself; what it was handed is not: see dgain and dsquared."
 
 
 def test_carried_names_where_it_began(case: Case) -> None:
@@ -234,24 +330,67 @@ def test_carried_names_where_it_began(case: Case) -> None:
 
 
 def test_wrong_and_wrong_fails(case: Case) -> None:
+    (verdict,) = case.judge(case.wrong("dcentre"))
+    assert (verdict.outcome, verdict.points) == (Outcome.FAIL, 0)
+    assert verdict.note == NOT_THE_GRADIENT.format("centre")
+
+
+def test_without_a_slice_a_wrong_value_has_a_sentence_too(case: Case) -> None:
     verdict = case.judge_one(
         "dcentre",
+        local=None,
         lecture=Value(2 * case.lecture["centre"]),
         hidden=case.globally("dcentre", double),
+    )
+    assert (verdict.outcome, verdict.note) == (Outcome.FAIL, NOT_THE_GRADIENT.format("centre"))
+
+
+@pytest.mark.parametrize("number", range(len(HIDDEN_SIZES)))
+def test_one_wrong_instance_is_wrong(case: Case, number: int) -> None:
+    values = list(case.globally("dcentre"))
+    values[number] = Value(2 * values[number].tensor)
+    verdict = case.judge_one("dcentre", hidden=tuple(values), local=case.locally("dcentre", double))
+    assert (verdict.outcome, verdict.global_check) == (Outcome.FAIL, Check.WRONG)
+    assert verdict.note == f"{BATCH_OF_OTHER_SIZES}. {WRITTEN_IN}"
+
+
+@pytest.mark.parametrize(("factor", "outcome"), [(0.5, Outcome.PASS), (2.0, Outcome.FAIL)])
+@pytest.mark.parametrize("local", ["wrong", "none"])
+def test_right_on_hidden_instances_but_far_off_on_the_lectures(
+    case: Case, factor: float, outcome: Outcome, local: str
+) -> None:
+    expected = case.lecture["centre"]
+    verdict = case.judge_one(
+        "dcentre",
+        lecture=Value(expected + factor * FAR_OFF * expected.abs().max()),
+        local=case.locally("dcentre", double) if local == "wrong" else None,
+    )
+    assert verdict.outcome is outcome
+    if outcome is Outcome.FAIL:
+        assert verdict.note == ONLY_ON_OTHER_SIZES
+
+
+def test_far_off_by_a_right_line_is_carried_or_begins_here(case: Case) -> None:
+    centre = case.evidence("dcentre", lecture=Value(2 * case.lecture["centre"]))
+    (alone,) = case.judge(centre)
+    assert (alone.outcome, alone.note) == (Outcome.FAIL, ONLY_ON_OTHER_SIZES)
+    _, handed = case.judge(case.wrong("dsquared"), centre)
+    assert handed.outcome is Outcome.CARRIED
+
+
+def test_another_shape_on_the_lectures_sizes_alone_is_far_off(case: Case) -> None:
+    verdict = case.judge_one(
+        "dcentre",
+        lecture=Value(case.lecture["centre"].sum(0)),
         local=case.locally("dcentre", double),
     )
-    assert (verdict.outcome, verdict.note, verdict.points) == (Outcome.FAIL, "", 0)
+    assert (verdict.outcome, verdict.note) == (Outcome.FAIL, ONLY_ON_OTHER_SIZES)
 
 
-def test_one_wrong_instance_of_two_is_wrong(case: Case) -> None:
-    first, second = case.globally("dcentre")
-    half_wrong = (first, Value(2 * second.tensor))
-    verdict = case.judge_one("dcentre", hidden=half_wrong, local=case.locally("dcentre", double))
-    assert (verdict.outcome, verdict.global_check) == (Outcome.FAIL, Check.WRONG)
-    assert verdict.note == (
-        "It matches on sizes like the lecture's, not on others: is a number or a position of this"
-        " batch written into the line?"
-    )
+def test_a_zero_by_structure_is_never_far_off(case: Case) -> None:
+    """Its relative difference compares rounding with rounding."""
+    noise = case.lecture["bias"] + 1e-7
+    assert case.judge_one("dbias", lecture=Value(noise)).outcome is Outcome.PASS
 
 
 def test_a_wrong_shape_is_explained_with_the_lectures_sizes(case: Case) -> None:
@@ -267,6 +406,35 @@ def test_a_wrong_shape_is_explained_with_the_lectures_sizes(case: Case) -> None:
     assert verdict.outcome is Outcome.FAIL
     assert verdict.note == (
         "dcentre has shape (3,), but a gradient has its tensor's shape, (5, 3)."
+    )
+
+
+def test_without_the_lectures_value_a_wrong_shape_is_told_at_its_sizes_too(case: Case) -> None:
+    def lose_axis(tensor: Tensor) -> Tensor:
+        return tensor.sum(1)
+
+    verdict = case.judge_one(
+        "dcentre",
+        lecture=Value(raised=LINE_RAISED),
+        hidden=RAISED,
+        local=case.locally("dcentre", lose_axis),
+    )
+    assert verdict.outcome is Outcome.FAIL
+    assert verdict.note == (
+        "dcentre has shape (5,), but a gradient has its tensor's shape, (5, 3)."
+    )
+
+
+def test_a_shape_that_is_right_at_the_lectures_sizes_alone_is_written_in(case: Case) -> None:
+    def pin(tensor: Tensor) -> Tensor:
+        return torch.zeros(5, 3, dtype=tensor.dtype)
+
+    verdict = case.judge_one(
+        "dcentre", hidden=case.globally("dcentre", pin), local=case.locally("dcentre", pin)
+    )
+    assert (verdict.outcome, verdict.note) == (
+        Outcome.FAIL,
+        f"{BATCH_OF_OTHER_SIZES}. {WRITTEN_IN}",
     )
 
 
@@ -301,7 +469,8 @@ def test_the_tolerance_is_relative_to_the_largest_value(
 @pytest.mark.parametrize("kind", [None, "NoneType", "ellipsis"])
 def test_what_is_not_written_is_to_do(case: Case, kind: str | None) -> None:
     blank = Value(type_name=kind)
-    verdict = case.judge_one("dcentre", lecture=blank, hidden=(blank, blank), local=(blank, blank))
+    blanks = (blank,) * len(HIDDEN_SIZES)
+    verdict = case.judge_one("dcentre", lecture=blank, hidden=blanks, local=blanks)
     assert (verdict.outcome, verdict.note, verdict.points) == (Outcome.TODO, "", 0)
     assert (verdict.global_check, verdict.local_check) == (Check.NOT_RUN, Check.NOT_RUN)
     assert verdict.comparison.problem == "to do"
@@ -327,7 +496,7 @@ def test_what_is_no_number_is_an_error(
     hidden, local = case.globally("dcentre", change), case.locally("dcentre", change)
     if hidden[0].is_placeholder:
         # Assigned on one instance only, as under an `if`.
-        hidden = (hidden[0], Value(torch.zeros(3)))
+        hidden = (hidden[0], *(Value(torch.zeros(3)),) * (len(HIDDEN_SIZES) - 1))
     verdict = case.judge_one("dcentre", lecture=Value(type_name="list"), hidden=hidden, local=local)
     assert verdict.outcome is Outcome.ERROR
     values = case.references.hidden[0].gradients["centre"].numel()
@@ -336,16 +505,52 @@ def test_what_is_no_number_is_an_error(
 
 
 def test_a_value_beside_an_exception_is_half_of_what_was_meant(case: Case) -> None:
-    (first, second) = case.globally("dcentre")
-    hidden = tuple(Value(v.tensor, raised=LINE_RAISED) for v in (first, second))
+    hidden = tuple(Value(v.tensor, raised=LINE_RAISED) for v in case.globally("dcentre"))
     verdict = case.judge_one("dcentre", hidden=hidden, local=RAISED)
     assert (verdict.outcome, verdict.place) == (Outcome.ERROR, DEEPER)
+
+
+@pytest.mark.parametrize("is_right", [True, False])
+def test_an_exception_beside_a_value_counts_if_the_value_is_wrong(
+    case: Case, is_right: bool
+) -> None:
+    def interrupt(tensor: Tensor) -> Value:
+        return Value(tensor if is_right else 2 * tensor, interrupted=LINE_RAISED)
+
+    verdict = case.judge_one(
+        "dcentre",
+        hidden=case.globally("dcentre", interrupt),
+        local=case.locally("dcentre", interrupt),
+        lecture=interrupt(case.lecture["centre"]),
+    )
+    if is_right:
+        assert (verdict.outcome, verdict.note) == (Outcome.PASS, "")
+    else:
+        assert (verdict.outcome, verdict.note) == (Outcome.ERROR, "This line raised E.")
+        assert verdict.place == DEEPER
+
+
+def test_what_is_written_but_unbound_is_an_error_and_not_to_do(case: Case) -> None:
+    verdict = case.judge_one(
+        "dcentre", lecture=Value(), hidden=MISSING, local=MISSING, is_written=True
+    )
+    assert (verdict.outcome, verdict.note) == (Outcome.ERROR, "dcentre is not assigned.")
+    assert verdict.place == PLACE
+
+
+@pytest.mark.parametrize("kind", ["NoneType", "ellipsis"])
+def test_a_placeholder_that_was_written_is_to_do_all_the_same(case: Case, kind: str) -> None:
+    blanks = (Value(type_name=kind),) * len(HIDDEN_SIZES)
+    verdict = case.judge_one(
+        "dcentre", lecture=blanks[0], hidden=blanks, local=blanks, is_written=True
+    )
+    assert verdict.outcome is Outcome.TODO
 
 
 def test_where_both_raised_the_lines_own_reason_is_given(case: Case) -> None:
     handed = Raised("This line raised NameError.", Place("ex0-cell", 9))
     verdict = case.judge_one(
-        "dcentre", lecture=Value(), hidden=(Value(raised=handed),) * 2, local=RAISED
+        "dcentre", lecture=Value(), hidden=(Value(raised=handed),) * len(HIDDEN_SIZES), local=RAISED
     )
     assert (verdict.note, verdict.place) == ("This line raised E.", DEEPER)
 
@@ -353,9 +558,7 @@ def test_where_both_raised_the_lines_own_reason_is_given(case: Case) -> None:
 def test_what_raises_on_other_sizes_only_says_so(case: Case) -> None:
     verdict = case.judge_one("dcentre", hidden=RAISED, local=RAISED)
     assert verdict.outcome is Outcome.ERROR
-    assert verdict.note == (
-        "It works on sizes like the lecture's, not on others. This line raised E."
-    )
+    assert verdict.note == f"{BATCH_OF_OTHER_SIZES}. This line raised E."
 
 
 def test_autograd_is_refused_whatever_the_value(case: Case) -> None:
@@ -371,7 +574,7 @@ def test_autograd_is_refused_whatever_the_value(case: Case) -> None:
 
 def test_a_broken_cell_is_an_error_and_not_to_do(case: Case) -> None:
     reason = Raised("Python cannot read this cell: line 1.", DEEPER)
-    blank = (Value(),) * 2
+    blank = MISSING
     verdict = case.judge_one(
         "dcentre", lecture=Value(), hidden=blank, local=blank, broken=reason, place=None
     )
@@ -417,9 +620,6 @@ def test_every_gradient_gets_a_verdict_in_order(case: Case) -> None:
     names = ["dx", "dgain", "dsquared"]
     blank = Value()
     verdicts = case.judge(
-        *(
-            case.evidence(name, lecture=blank, hidden=(blank, blank), local=(blank, blank))
-            for name in names
-        )
+        *(case.evidence(name, lecture=blank, hidden=MISSING, local=MISSING) for name in names)
     )
     assert [verdict.name for verdict in verdicts] == names

@@ -104,7 +104,7 @@ def test_every_local_vjp_composes_to_the_gradient() -> None:
 
 def test_the_function_itself_computes_the_loss() -> None:
     program = parse_program(ATOMIC.forward)
-    (instance, _) = make_hidden_instances(program, seed=3)
+    instance = make_hidden_instances(program, seed=3)[0]
     inputs = [instance.values[name] for name in program.inputs]
     assert torch.equal(ATOMIC.forward(*inputs), instance.values["loss"])
 

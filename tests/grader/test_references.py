@@ -30,7 +30,7 @@ def test_another_program_has_others() -> None:
 
 
 def test_local_vjp_counts_the_zeroed_upstreams_as_given() -> None:
-    (reference, _) = make_references(parse_program(ATOMIC.forward), seed=1).hidden
+    reference = make_references(parse_program(ATOMIC.forward), seed=1).hidden[0]
     without = reference.local_vjp("logits", {"norm_logits"}, {"logit_maxes"})
     assert torch.equal(without, reference.cotangents["norm_logits"])
     with_branch = reference.local_vjp("logits", {"norm_logits", "logit_maxes"})

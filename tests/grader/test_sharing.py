@@ -22,6 +22,13 @@ def test_a_forgotten_name_shares_nothing_and_leaves_the_others_linked() -> None:
     assert sharing.related({"a", "b", "c"}, {"b"}) == {"b"}
 
 
+def test_what_is_linked_after_something_was_forgotten_joins_nothing_else() -> None:
+    sharing = Sharing([("a", "b"), ("c", "d")])
+    sharing.forget({"a", "b"})
+    sharing.link([("e", "f")])
+    assert sharing.related(set("cdef"), {"e"}) == {"e", "f"}
+
+
 def test_a_copy_goes_its_own_way() -> None:
     first = Sharing([("a", "b")])
     second = first.copy()

@@ -76,6 +76,7 @@ def kept_lines(source: str) -> list[int]:
             {"da"},
         ),
         ("dX: Tensor = da", [1], {"da"}),
+        ("from math import *\ndX = sqrt(2) * da\ndc = db", [1, 2], {"da"}),
         ("import math\ndX = da * math.pi", [1, 2], {"da"}),
         ("dX = da; assert dX.ndim; print(dX)\ndel t", [1], {"da"}),
         ("dX = ...\ndX = da", [2], {"da"}),

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+import itertools
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
+from operator import attrgetter
 from types import MappingProxyType
 
 from torch import Tensor
@@ -20,8 +22,8 @@ LECTURE_SIZES = MappingProxyType(
 class Exercise:
     """A forward function with the gradients to be written, from the loss down.
 
-    `prefix` is what the ids of its answer cells begin with; `notebook` is the name of the notebook
-    it belongs to; `sizes` are those of the instance that is shown to the student.
+    `prefix` is what the ids of its answer cells begin with, up to a hyphen; `notebook` is the name
+    of the notebook it belongs to; `sizes` are those of the instance that is shown to the student.
     """
 
     prefix: str
@@ -44,5 +46,14 @@ ATOMIC = Exercise(
     sizes=LECTURE_SIZES,
 )
 
-NOTEBOOKS: Mapping[str, tuple[Exercise, ...]] = MappingProxyType({ATOMIC.notebook: (ATOMIC,)})
+EXERCISES = (ATOMIC,)
+"""Every exercise, in the order of the course."""
+
+
+def _by_notebook(exercises: Iterable[Exercise]) -> dict[str, tuple[Exercise, ...]]:
+    groups = itertools.groupby(exercises, key=attrgetter("notebook"))
+    return {notebook: tuple(group) for notebook, group in groups}
+
+
+NOTEBOOKS: Mapping[str, tuple[Exercise, ...]] = MappingProxyType(_by_notebook(EXERCISES))
 """The exercises of each notebook, by the notebook's name."""

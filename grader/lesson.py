@@ -15,9 +15,9 @@ from torch import Tensor
 
 from grader.answer import AnswerCell
 from grader.compare import Comparison, compare
-from grader.exercises import NOTEBOOKS, Exercise
+from grader.exercises import EXERCISES, Exercise
 from grader.grading import grade_exercise, prepare
-from grader.history import History, in_order, latest_answers
+from grader.history import History, in_order, latest_answers, latest_prefix
 from grader.runner import Runner
 from grader.verdict import Outcome, Verdict
 
@@ -85,12 +85,16 @@ def check(*gradients: str) -> None:
         print(_describe(verdicts[name], comparison))
 
 
-def board() -> None:
-    """Draw the network with each gradient in the colour of its verdict so far."""
+def board(exercise: str | None = None) -> None:
+    """Draw the network with each gradient in the colour of its verdict so far.
+
+    Args:
+        exercise: an exercise's prefix such as "ex1"; by default that of the cell run last.
+    """
     from grader.board_picture import draw_board
 
     try:
-        lesson = _open_lesson()
+        lesson = _open_lesson(exercise)
     except NotInTheLesson as trouble:
         print(trouble)
         return
@@ -144,20 +148,27 @@ if (_shell := get_ipython()) is not None:
     _runner()
 
 
-def _open_lesson() -> _Lesson:
+def _open_lesson(prefix: str | None = None) -> _Lesson:
     shell = get_ipython()
     if shell is None:
         raise NotInTheLesson(
             "check(), board() and heat_map() read the answer cells of a running notebook;"
             " for a notebook's file there is the command `grader check`."
         )
-    cells = latest_answers(_history(shell).sources)
-    exercises = [exercise for group in NOTEBOOKS.values() for exercise in group]
-    for exercise in exercises:
-        own = tuple(cell for cell in cells if cell.grade_id.startswith(f"{exercise.prefix}-"))
-        if own:
-            return _Lesson(shell.user_ns, in_order(own, exercise.gradients), exercise)
-    return _Lesson(shell.user_ns, (), exercises[0])
+    sources = _history(shell).sources
+    exercise = _find_exercise(prefix or latest_prefix(sources) or EXERCISES[0].prefix)
+    own = tuple(
+        cell for cell in latest_answers(sources) if cell.grade_id.startswith(f"{exercise.prefix}-")
+    )
+    return _Lesson(shell.user_ns, in_order(own, exercise.gradients), exercise)
+
+
+def _find_exercise(prefix: str) -> Exercise:
+    for exercise in EXERCISES:
+        if exercise.prefix == prefix:
+            return exercise
+    known = ", ".join(exercise.prefix for exercise in EXERCISES)
+    raise NotInTheLesson(f"There is no exercise {prefix}; there are {known}.")
 
 
 def _known(names: Sequence[str], exercise: Exercise) -> Sequence[str]:

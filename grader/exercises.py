@@ -33,6 +33,10 @@ class Exercise:
     sizes: Mapping[str, int]
 
 
+def _lecture_sizes(*names: str) -> Mapping[str, int]:
+    return MappingProxyType({name: LECTURE_SIZES[name] for name in names})
+
+
 ATOMIC = Exercise(
     prefix="ex1",
     notebook="01_atomic_backprop",
@@ -46,7 +50,48 @@ ATOMIC = Exercise(
     sizes=LECTURE_SIZES,
 )
 
-EXERCISES = (ATOMIC,)
+FUSED_CROSS_ENTROPY = Exercise(
+    prefix="ex2",
+    notebook="02_fused_cross_entropy",
+    forward=forward.fused_cross_entropy,
+    gradients=("dlogits",),
+    sizes=_lecture_sizes("n", "vocab_size"),
+)
+
+SMOOTHED_CROSS_ENTROPY = Exercise(
+    prefix="ex2s",
+    notebook="02_fused_cross_entropy",
+    forward=forward.smoothed_cross_entropy,
+    gradients=("dz",),
+    sizes=_lecture_sizes("n", "vocab_size"),
+)
+
+FUSED_BATCHNORM = Exercise(
+    prefix="ex3",
+    notebook="03_fused_batchnorm",
+    forward=forward.batchnorm,
+    gradients=("dbngain", "dbnbias", "dxhat", "dvar", "dmu", "dhprebn"),
+    sizes=_lecture_sizes("n", "n_hidden"),
+)
+
+TRAINING = Exercise(
+    prefix="ex4",
+    notebook="04_manual_training",
+    forward=forward.fused_forward,
+    gradients=(
+        *("dlogits", "dh", "dW2", "db2", "dhpreact", "dbngain", "dbnbias", "dhprebn"),
+        *("dembcat", "dW1", "db1", "demb", "dC"),
+    ),
+    sizes={**LECTURE_SIZES, "n_hidden": 200},
+)
+
+EXERCISES = (
+    ATOMIC,
+    FUSED_CROSS_ENTROPY,
+    SMOOTHED_CROSS_ENTROPY,
+    FUSED_BATCHNORM,
+    TRAINING,
+)
 """Every exercise, in the order of the course."""
 
 

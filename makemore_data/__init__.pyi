@@ -1,4 +1,4 @@
-from .forward import atomic
+from .forward import atomic, fused_forward
 from .name_list import UnusableNames
 from .names import load_names
 from .parameters import LECTURE_SEED, Parameters, init_parameters
@@ -15,6 +15,7 @@ __all__ = [
     "build_splits",
     "build_vocabulary",
     "build_windows",
+    "fused_forward",
     "init_parameters",
     "load_names",
     "split_names",

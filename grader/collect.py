@@ -273,8 +273,8 @@ def _tensors_of(instance: Instance) -> dict[str, Tensor]:
     return {name: v for name, v in instance.values.items() if isinstance(v, Tensor)}
 
 
-def _constants(instance: Instance) -> dict[str, int]:
-    numbers = {name: v for name, v in instance.values.items() if isinstance(v, int)}
+def _constants(instance: Instance) -> dict[str, float]:
+    numbers = {name: v for name, v in instance.values.items() if isinstance(v, int | float)}
     return {**instance.sizes, **numbers}
 
 

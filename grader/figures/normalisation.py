@@ -106,9 +106,7 @@ def all_columns_at_once() -> Picture:
     draw_arrow(
         axes, (11.0, 3.4), (12.3, 3.4), label="copied to\nevery $i$", colour=BACKWARD, lift=0.3
     )
-    draw_matrix(
-        axes, 12.6, 1.4, sums * 4, title="(n, H)", cell_width=2.1, fontsize=10.5, **colours
-    )
+    draw_matrix(axes, 12.6, 1.4, sums * 4, title="(n, H)", cell_width=2.1, fontsize=10.5, **colours)
     return Picture(
         figure,
         "Left, a grid of four rows and two columns, the examples i and the units a and b. The sum "

@@ -56,9 +56,7 @@ def eight_lines_become_one() -> Picture:
     start, end = places["logits"] + _BOX_WIDTH / 2, places["loss"] - _BOX_WIDTH / 2
     draw_arrow(axes, (start, 5.4), (end, 5.4), label="F.cross_entropy(logits, Yb)")
     draw_arrow(axes, (end, 5.85), (start, 5.85), colour=BACKWARD)
-    axes.text(
-        (start + end) / 2, 6.2, "one formula: yours", ha="center", va="top", color=BACKWARD
-    )
+    axes.text((start + end) / 2, 6.2, "one formula: yours", ha="center", va="top", color=BACKWARD)
     return Picture(
         figure,
         "Above, a chain of six boxes from logits over norm_logits, counts, probs and logprobs to "

@@ -140,8 +140,8 @@ for size in (0.1, 10.0):
 figures.eight_lines_become_one()
 
 # %% [markdown]
-# *Above, the long way there and back; below, the same in one step. (The two smaller tensors,* the
-# maxima and the sums of the rows, *are left out.)*
+# *Above, the long way there and back, without its three narrow tensors (the maxima, the sums and
+# their inverses); below, the same in one step.*
 
 # %% [markdown]
 # # Part 2 · On paper
@@ -197,8 +197,8 @@ figures.eight_lines_become_one()
 figures.softmax_slopes()
 
 # %% [markdown]
-# *On the diagonal* $p_i (1 - p_i)$, *elsewhere* $-p_i\,p_j$. *Here the right character is the second,
-# so of the nine slopes the loss needs the three in the middle row.*
+# *On the diagonal* $p_i (1 - p_i)$, *elsewhere* $-p_i\,p_j$. *Here the right character is the
+# second, so of the nine slopes the loss needs the three in the middle row.*
 #
 # Add up any row, and you get zero: raise all logits by the same amount, and no probability moves.
 # You know that already.
@@ -357,8 +357,8 @@ figures.pull_and_push()
 #   pulled with 0.80; at 0.90 hardly anything moves any more. Nobody had to tell it when to stop.
 # - **The push goes where the mistake is.** The wrong character that got the most probability is
 #   pushed hardest. One that was unlikely anyway is left in peace.
-# - **The force never exceeds 1/n.** However wrong the model is, an example cannot shout. That is the
-#   tame gradient which notebook 01 promised.
+# - **The force never exceeds 1/n.** However wrong the model is, an example cannot shout. That is
+#   the tame gradient which notebook 01 promised.
 #
 # These forces travel on, backwards, into the network. Everything below the logits, `W2`, the hidden
 # layer, the table of letters, is moved by them alone.
@@ -394,12 +394,12 @@ print(bool(speed[-1] < 0.2 * speed.max()))
 # ## 4.5 What one step saves: time
 #
 # Autograd can go both ways too. Through the eight lines it visits every small step; for
-# `F.cross_entropy` it knows your formula. Here is the time that each takes **backward**, the best of
-# several rounds, for our batch and for a large one.
+# `F.cross_entropy` it knows your formula. Here is the time that each takes **backward**, the best
+# of several rounds, for our batch and for a large one.
 
 
 # %%
-def backward_seconds(loss_function, n_rows, n_rounds=7):
+def backward_seconds(loss_function, n_rows, n_rounds=20):
     """The time of one backward pass from the loss to the logits: the best of several rounds."""
     generator = torch.Generator().manual_seed(0)
     scores = torch.randn(n_rows, vocab_size, generator=generator, requires_grad=True)
@@ -468,8 +468,8 @@ for name, function in (("eight lines", eight_small_lines), ("one step", F.cross_
 #
 # You are on your own now, with a method. In practice one often does not tell a model that the right
 # character is certain. With **label smoothing**, the target is spread out a little: a share
-# $\varepsilon$ of the certainty is dealt out evenly to all $K$ characters, the right one among them,
-# and the label keeps the rest:
+# $\varepsilon$ of the certainty is dealt out evenly to all $K$ characters, the right one among
+# them, and the label keeps the rest:
 #
 # $$q_i = (1 - \varepsilon)\,\delta_i + \frac{\varepsilon}{K} ,
 # \qquad L = -\sum_k q_k \ln p_k .$$
@@ -492,9 +492,9 @@ loss = F.cross_entropy(z, Yb, label_smoothing=smoothing)
 # $$\frac{\partial L}{\partial \ell_i}
 # = \sum_k \left(-\frac{q_k}{p_k}\right) \frac{\partial p_k}{\partial \ell_i} .$$
 #
-# One term of this sum has $k = i$, all the others have $k \ne i$: the two cases of section 2.2 again,
-# with $k$ in the part of $y$. Put them in, cancel, and collect what belongs to $p_i$. You will meet
-# the sum of all the $q_k$. What is it?
+# One term of this sum has $k = i$, all the others have $k \ne i$: the two cases of section 2.2
+# again, with $k$ in the part of $y$. Put them in, cancel, and collect what belongs to $p_i$. You
+# will meet the sum of all the $q_k$. What is it?
 #
 # **`dz`** (32, 27). Ready to use: `z`, `Yb`, `smoothing`, `n`, `vocab_size`.
 #
@@ -513,9 +513,9 @@ check("dz")
 
 # %% [markdown]
 # **Worth noticing.** The force vanishes where prediction and target agree. Without smoothing the
-# target is certainty, and no finite logit is certain: the right one is pulled up for ever, ever more
-# gently. With smoothing there is a place to rest. Count the distance between the right logit and the
-# others while the forces work:
+# target is certainty, and no finite logit is certain: the right one is pulled up for ever, ever
+# more gently. With smoothing there is a place to rest. Watch the distance between the right logit
+# and the others while the forces work:
 
 # %%
 rest = math.log((1 - smoothing + smoothing / vocab_size) / (smoothing / vocab_size))
@@ -542,8 +542,8 @@ print(f"where it rests: {rest:.2f}")
 # *Both curves climb steeply at first. The dashed one, without smoothing, never stops climbing; the
 # other settles on the grey line.*
 #
-# A model whose logits need not grow for ever is less sure of itself, and where it errs, it errs less
-# loudly. That is what label smoothing is for.
+# A model whose logits need not grow for ever is less sure of itself, and where it errs, it errs
+# less loudly. That is what label smoothing is for.
 #
 # **One more, without a check.** With a *temperature* $T$ one divides all logits by $T$ before the
 # softmax. Which factor does that put in front of the gradient, and what else changes?
@@ -553,9 +553,9 @@ print(f"where it rests: {rest:.2f}")
 #
 # The chain rule adds one step at the beginning, $\ell_i / T$, with the slope $1/T$: that is the
 # factor. What else changes are the probabilities in the formula, which are those of the softmax at
-# this temperature. A large $T$ makes them more even. In *distillation*, where a small model learns a
-# large one's probabilities at a high temperature, the loss is multiplied by $T^2$ to make up for it:
-# one $T$ for the factor, and one because the differences of the probabilities shrink as well.
+# this temperature. A large $T$ makes them more even. In *distillation*, where a small model learns
+# a large one's probabilities at a high temperature, the loss is multiplied by $T^2$ to make up for
+# it: one $T$ for the factor, and one because the differences of the probabilities shrink as well.
 #
 # </details>
 
@@ -566,19 +566,19 @@ print(f"where it rests: {rest:.2f}")
 # | :-- | :-- | :-- |
 # | lines backward | eight or more | one |
 # | divides by a probability | yes | no, it has cancelled |
-# | survives a certain mistake | no | yes |
+# | survives being surely wrong | no | yes |
 # | says what it does | hardly | prediction minus target |
 #
-# **You can now** derive the gradient of a softmax under a cross-entropy for any target, hard or soft;
-# you know which two factors cancel and why that matters more than speed; and you can look at a row of
-# logits and see the forces on it.
+# **You can now** derive the gradient of a softmax under a cross-entropy for any target, hard or
+# soft; you know which two factors cancel and why that matters more than speed; and you can look at
+# a row of logits and see the forces on it.
 #
-# *Prediction minus target* is no accident, by the way. The mean squared error under a linear layer has
-# it, and so has the sigmoid under its own cross-entropy: each of these losses is the natural partner
-# of its last layer.
+# *Prediction minus target* is no accident, by the way. The mean squared error under a linear layer
+# has it, and so has the sigmoid under its own cross-entropy: each of these losses is the natural
+# partner of its last layer.
 #
-# **Where next.** Notebook **03** does the same with batch normalisation. There the examples of a batch
-# depend on each other, so the two cases will not do; but what cancels is even prettier. In **04** your
-# line is the first of a backward pass of about twenty.
+# **Where next.** Notebook **03** does the same with batch normalisation. There the examples of a
+# batch depend on each other, so the two cases will not do; but what cancels is even prettier. In
+# **04** your line is the first of a backward pass of about twenty.
 #
 # In a terminal, `grader check 02_fused_cross_entropy.ipynb` says the same as the cells above.

@@ -33,7 +33,7 @@ class NotInTheLesson(Exception):
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class _Lesson:
+class Lesson:
     """The running notebook: its names, the answer cells run so far, the exercise they answer."""
 
     namespace: Mapping[str, Any]
@@ -42,7 +42,7 @@ class _Lesson:
 
     def verdicts(self) -> dict[str, Verdict]:
         """The verdict on every gradient of the exercise."""
-        verdicts, _ = grade_exercise(self.exercise, self.cells, _runner())
+        verdicts, _ = grade_exercise(self.exercise, self.cells, worker())
         return {verdict.name: verdict for verdict in verdicts}
 
     def references(self) -> dict[str, Tensor]:
@@ -74,7 +74,7 @@ def check(*gradients: str) -> None:
         gradients: names such as "dlogits".
     """
     try:
-        lesson = _open_lesson()
+        lesson = open_lesson()
         names = _known(gradients, lesson.exercise)
         verdicts, references = lesson.verdicts(), lesson.references()
     except NotInTheLesson as trouble:
@@ -94,7 +94,7 @@ def board(exercise: str | None = None) -> None:
     from grader.board_picture import draw_board
 
     try:
-        lesson = _open_lesson(exercise)
+        lesson = open_lesson(exercise)
     except NotInTheLesson as trouble:
         print(trouble)
         return
@@ -112,7 +112,7 @@ def heat_map(gradient: str) -> None:
     from grader.error_map import draw_error
 
     try:
-        lesson = _open_lesson()
+        lesson = open_lesson()
         (name,) = _known([gradient], lesson.exercise)
         reference = lesson.references()[name[1:]]
     except NotInTheLesson as trouble:
@@ -126,7 +126,7 @@ def heat_map(gradient: str) -> None:
 
 
 @cache
-def _runner() -> Runner:
+def worker() -> Runner:
     """One warm worker for the whole session."""
     runner = Runner()
     atexit.register(runner.close)
@@ -145,10 +145,10 @@ def _history(shell: Any) -> History:
 # torch meanwhile, so that the first check does not wait for it.
 if (_shell := get_ipython()) is not None:
     _history(_shell)
-    _runner()
+    worker()
 
 
-def _open_lesson(prefix: str | None = None) -> _Lesson:
+def open_lesson(prefix: str | None = None) -> Lesson:
     shell = get_ipython()
     if shell is None:
         raise NotInTheLesson(
@@ -160,7 +160,7 @@ def _open_lesson(prefix: str | None = None) -> _Lesson:
     own = tuple(
         cell for cell in latest_answers(sources) if cell.grade_id.startswith(f"{exercise.prefix}-")
     )
-    return _Lesson(shell.user_ns, in_order(own, exercise.gradients), exercise)
+    return Lesson(shell.user_ns, in_order(own, exercise.gradients), exercise)
 
 
 def _find_exercise(prefix: str) -> Exercise:

@@ -65,4 +65,3 @@ def train(
             bar.update()
             if run.step % 500 == 0:
                 watch(run)
-    watch(run)

@@ -5,6 +5,7 @@ from grader.figures.differences import chords
 from grader.figures.lookup import lookups_and_repeats, view_is_a_relabelling
 from grader.figures.normalisation import all_columns_at_once, batchnorm_arrows
 from grader.figures.product import which_product
+from grader.figures.race_chart import race_chart
 from grader.figures.routing import (
     broadcast_and_sum,
     max_is_a_router,
@@ -30,6 +31,7 @@ __all__ = [
     "one_step",
     "picked_entries",
     "pull_and_push",
+    "race_chart",
     "softmax_ignores_a_shift",
     "softmax_slopes",
     "sum_is_a_router",

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import linecache
+import re
 import textwrap
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -19,6 +20,8 @@ from makemore_data.training import Backward
 FUNCTION = "my_backward"
 
 PARAMETERS = Parameters._fields
+
+_MARK = re.compile(r"\s*(# answer:|### (BEGIN|END) SOLUTION)")
 
 
 class Unfinished(Exception):
@@ -64,7 +67,8 @@ def backward_source(cells: Sequence[AnswerCell], exercise: Exercise = TRAINING) 
         raise Unfinished(f"to do: {', '.join(missing)}")
     inputs = ", ".join(parse_program(exercise.forward).inputs)
     gradients = ", ".join(f"d{name}" for name in PARAMETERS)
-    body = "\n".join([body_source(exercise.forward), *(cell.source for cell in answer.cells)])
+    cells_text = [_without_marks(cell.source) for cell in answer.cells]
+    body = "\n".join([body_source(exercise.forward), *cells_text])
     return (
         f"def {FUNCTION}({inputs}):\n{textwrap.indent(body.rstrip(), '    ')}\n"
         f"    return loss, ({gradients})\n"
@@ -82,3 +86,8 @@ def missing_gradients(answer: Answer, exercise: Exercise = TRAINING) -> tuple[st
         assigned |= {f"d{name}" for name in PARAMETERS}
     needed = blanks | {f"d{name}" for name in PARAMETERS}
     return tuple(name for name in exercise.gradients if name in needed - assigned)
+
+
+def _without_marks(source: str) -> str:
+    """A cell without the lines that only the grader and the builder read."""
+    return "\n".join(line for line in source.splitlines() if not _MARK.match(line))

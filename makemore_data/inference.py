@@ -28,9 +28,7 @@ def logits_with(parameters: Parameters, bnmean: Tensor, bnvar: Tensor, X: Tensor
     return torch.tanh(bngain * bnraw + bnbias) @ W2 + b2
 
 
-def mean_loss(
-    parameters: Parameters, bnmean: Tensor, bnvar: Tensor, X: Tensor, Y: Tensor
-) -> float:
+def mean_loss(parameters: Parameters, bnmean: Tensor, bnvar: Tensor, X: Tensor, Y: Tensor) -> float:
     """The cross-entropy over a data set, in nats a character."""
     return F.cross_entropy(logits_with(parameters, bnmean, bnvar, X), Y).item()
 

@@ -15,9 +15,7 @@ AHEAD = 1000
 """Minibatches that `tuned_loop` draws at once."""
 
 
-def autograd_loop(
-    run: Run, X: Tensor, Y: Tensor, steps: int, learning_rate: float = 0.1
-) -> None:
+def autograd_loop(run: Run, X: Tensor, Y: Tensor, steps: int, learning_rate: float = 0.1) -> None:
     """What everybody writes: `loss.backward()`, then a step downhill."""
     parameters = [p.requires_grad_() for p in run.parameters]
     for _ in range(steps):

@@ -21,12 +21,13 @@ def race_chart(rates: Mapping[str, float]) -> Picture:
     for place, rate in enumerate(rates.values()):
         text = f" {rate:,.0f}  ({rate / first:.1f} ×)"
         axes.text(rate, place, text, va="center", color=INK, fontsize=10)
-    axes.set_xlim(0, max(rates.values()) * 1.25)
+    axes.set_xlim(0, max(rates.values()) * 1.4)
     axes.set_xlabel("training steps per second, on one thread")
     axes.xaxis.set_major_formatter(lambda rate, _: f"{rate:,.0f}")
     axes.tick_params(axis="y", length=0)
     axes.tick_params(colors=GREY)
     axes.tick_params(axis="y", labelcolor=INK)
+    axes.grid(visible=False, axis="y")
     axes.spines[["top", "right", "left"]].set_visible(False)
     described = "; ".join(f"{name} {rate:,.0f}" for name, rate in rates.items())
     return Picture(figure, f"Steps per second: {described}.")

@@ -17,5 +17,4 @@ dembcat = dhprebn @ W1.T
 dW1 = embcat.T @ dhprebn
 db1 = dhprebn.sum(0)
 demb = dembcat.view(emb.shape)
-dC = torch.zeros_like(C)
-dC.index_add_(0, Xb.view(-1), demb.view(-1, C.shape[1]))
+dC = torch.zeros_like(C).index_add_(0, Xb.view(-1), demb.view(-1, C.shape[1]))

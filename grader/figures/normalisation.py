@@ -101,14 +101,27 @@ def all_columns_at_once() -> Picture:
     draw_arrow(
         axes, (4.3, 3.4), (6.2, 3.4), label="the sum\nover $j$:\naxis 0", colour=BACKWARD, lift=0.3
     )
-    colours = {"colour": BACKWARD, "fill": BACKWARD_FILL}
-    draw_matrix(axes, 6.5, 2.9, sums, title="(1, H)", cell_width=2.1, fontsize=10.5, **colours)
+    _draw_sums(axes, 6.5, 2.9, sums, title="(1, H)")
     draw_arrow(
         axes, (11.0, 3.4), (12.3, 3.4), label="copied to\nevery $i$", colour=BACKWARD, lift=0.3
     )
-    draw_matrix(axes, 12.6, 1.4, sums * 4, title="(n, H)", cell_width=2.1, fontsize=10.5, **colours)
+    _draw_sums(axes, 12.6, 1.4, sums * 4, title="(n, H)")
     return Picture(
         figure,
         "Left, a grid of four rows and two columns, the examples i and the units a and b. The sum "
         "over j along axis 0 makes one row. Broadcasting copies this row to all four examples.",
+    )
+
+
+def _draw_sums(axes: Axes, left: float, top: float, rows: list[list[str]], *, title: str) -> None:
+    draw_matrix(
+        axes,
+        left,
+        top,
+        rows,
+        title=title,
+        colour=BACKWARD,
+        fill=BACKWARD_FILL,
+        cell_width=2.1,
+        fontsize=10.5,
     )

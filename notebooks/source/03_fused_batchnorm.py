@@ -177,8 +177,8 @@ figures.batchnorm_arrows()
 # This is also the order in which to go: a node is ready when all the nodes that its arrows lead to
 # are done. First $\hat{x}$, then $\sigma^2$, then $\mu$, and $x$ at last.
 #
-# The same as a board, for all columns at once. (Two gradients hang on the right by themselves: the
-# gain and the bias.)
+# The same as a board, for all columns at once. Its arrows run backwards, as the gradients do, so
+# that now the arrows which *arrive* are those to count: three at `dhprebn`. What is grey is given.
 
 # %%
 board("ex3")
@@ -469,7 +469,7 @@ print("every example depends on every other:", bool((off_diagonal != 0).sum() ==
 
 # %% [markdown]
 # *Left, a strong diagonal on a nearly white ground. Right, with another scale, the ground alone: a
-# woven pattern of stripes, no place quite white.*
+# woven pattern of stripes, which leaves only the diagonal white.*
 #
 # On the diagonal each example talks to itself. Off it, they talk to each other, about a thirtieth
 # as loudly: all of them through the mean (the same for all), and through the variance (the stripes,
@@ -525,10 +525,11 @@ plt.show()
 # *The curve rises from 0.71 for a batch of two towards 1; the dot for three lies on it, at 0.82. At
 # 32 it has reached 0.98.*
 #
-# For large batches nobody notices. With two or three examples a batch, common where images are
-# large, training and use differ by 20 or 30 per cent. Dividing by $n - 1$ in both places, as we do,
-# or by $n$ in both, would settle it. It was decided otherwise in 2015, and every trained network
-# depends on it now.
+# For large batches nobody notices. With two or three numbers in a column, training and use differ by
+# 20 or 30 per cent. (For images the pixels of all examples are counted together, so there are many
+# numbers even where the batch is small.) Dividing by $n - 1$ in both places, as we do, or by $n$ in
+# both, would settle it; but it was decided otherwise in 2015, and many a trained network depends on
+# it now.
 #
 # How would your formula look with $n$ in the variance? Follow the $n - 1$ through section 4.4: it
 # enters in one place only. If you ever compare your own layer with somebody else's and the

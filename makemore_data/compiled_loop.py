@@ -12,6 +12,9 @@ from torch import Tensor
 from makemore_data.loops import AHEAD, BATCH
 from makemore_data.training import Run, begin_run
 
+Used = tuple[Tensor, Tensor, Tensor, Tensor, Tensor, Tensor]
+"""The parameters without `b1`."""
+
 Loop = Callable[..., None]
 """What takes part in the race: `loop(run, X, Y, steps)` takes `run` so many steps further."""
 
@@ -75,7 +78,7 @@ def compile_loop(steps_a_call: int = 1) -> Loop:
     """
 
     def several_steps(
-        parameters: tuple[Tensor, ...], Xs: Tensor, Ys: Tensor, rights: Tensor, learning_rate: float
+        parameters: Used, Xs: Tensor, Ys: Tensor, rights: Tensor, learning_rate: float
     ) -> Tensor:
         return torch.stack(
             [
@@ -101,9 +104,9 @@ def compile_loop(steps_a_call: int = 1) -> Loop:
             number = min(ahead, steps - first)
             ix = torch.randint(0, X.shape[0], (number, BATCH), generator=run.generator)
             batches = zip(
-                X[ix].flatten(1).split(steps_a_call),
-                Y[ix].unsqueeze(2).split(steps_a_call),
-                onehot[Y[ix]].split(steps_a_call),
+                torch.split(X[ix].flatten(1), steps_a_call),
+                torch.split(Y[ix].unsqueeze(2), steps_a_call),
+                torch.split(onehot[Y[ix]], steps_a_call),
                 strict=True,
             )
             picked = [compiled(parameters, *batch, learning_rate) for batch in batches]

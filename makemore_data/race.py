@@ -6,6 +6,7 @@ import statistics
 import time
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
+from functools import partial
 
 import torch
 from torch import Tensor
@@ -31,10 +32,10 @@ def race(
     with _one_thread():
         for number in range(rounds + 1):
             for name, loop in loops.items():
-                taken = _seconds(lambda loop=loop, run=runs[name]: loop(run, X, Y, steps))
+                taken = _seconds(partial(loop, runs[name], X, Y, steps))
                 if number:  # the first round is a warm-up
                     seconds[name].append(taken)
-            taken = _seconds(lambda: matrix_products(parameters, steps))
+            taken = _seconds(partial(matrix_products, parameters, steps))
             if number:
                 seconds[LIMIT].append(taken)
     return {name: steps / statistics.median(taken) for name, taken in seconds.items()}

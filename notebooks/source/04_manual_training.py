@@ -569,11 +569,11 @@ Markdown(race_table(rates))
 # # Part 6 · Where the time goes
 #
 # A step of this network is about 1.1 million multiplications and as many additions, for which one
-# core needs some fifty millionths of a second. Autograd's loop takes ten times as long. The other nine tenths go into
-# *calls*: each little operation has to be looked up, has its arguments checked, gets memory for
-# its result. This costs one to five millionths of a second, whether the operation then adds up
-# two numbers or six thousand. The way to a fast loop on small matrices is therefore: **fewer
-# calls**.
+# core needs some fifty millionths of a second. Autograd's loop takes ten times as long. The other
+# nine tenths go into *calls*: each little operation has to be looked up, has its arguments
+# checked, gets memory for its result. This costs one to five millionths of a second, whether the
+# operation then adds up two numbers or six thousand. The way to a fast loop on small matrices is
+# therefore: **fewer calls**.
 #
 # ## 6.1 The tuned loop, line by line
 #
@@ -597,7 +597,7 @@ else:
 # 2. **No bias before the batch normalisation** (1.9). `b1`'s gradient is zero, as you know from
 #    notebook 01. So this loop neither adds it, nor sums its gradient, nor updates it.
 # 3. **Fused calls** (2.0). `var_mean` reads the numbers once for both; `addcmul` multiplies and
-#    adds; `addmm` is a matrix product that begins with the bias in place of zeros. Three calls less.
+#    adds; `addmm` is a matrix product that begins with the bias in place of zeros.
 # 4. **In place** (2.0). Names that end in an underscore, `sub_`, `mul_`, write the result where the
 #    operand stood, which saves asking for new memory. It buys next to nothing here, since PyTorch
 #    keeps small pieces of memory at hand, and it costs care: once `hprebn` has become `bnraw` it is
@@ -647,8 +647,8 @@ else:
 # sure each time that sizes and types are those it was compiled for. That price can be shared.
 # Give it ten minibatches and let it take ten steps before it comes back; and let the program that
 # calls the matrix products be C++ as well, not Python (`cpp_wrapper`). That is the last
-# contestant. On the
-# machine of the table it reaches half of the limit, six times the speed of autograd's loop.
+# contestant. On the machine of the table it reaches half of the limit, six times the speed of
+# autograd's loop.
 #
 # What remains is what no compiler may leave out: the additions to rows of `C`, 6,400 tanhs, the
 # exponentials of the softmax, and two passes over the batch normalisation's 6,400 numbers, whose

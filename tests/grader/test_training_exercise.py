@@ -74,3 +74,23 @@ def test_a_common_mistake_is_blamed_on_its_gradient_alone(
     assert blamed == [gradient]
     others = {outcome for name, outcome in found.items() if name != gradient}
     assert others <= {Outcome.PASS, Outcome.CARRIED}
+
+
+def test_what_uses_a_wrong_or_missing_neighbour_is_carried(runner: Runner) -> None:
+    """`dbngain` hands nothing down to `dhprebn`, but the formula may use its sum."""
+    for wrong in ("(hprebn * dhpreact)", "1 / 0 * (bnraw * dhpreact)"):
+        verdicts, _ = grade_exercise(
+            TRAINING, as_cells(with_mistake("(bnraw * dhpreact)", wrong)), runner
+        )
+        by_name = {verdict.name: verdict for verdict in verdicts}
+        assert by_name["dhprebn"].outcome is Outcome.CARRIED
+        assert by_name["dhprebn"].note.endswith("see dbngain.")
+        assert by_name["dC"].outcome is Outcome.CARRIED
+    blank = with_mistake("(bnraw * dhpreact).sum(0, keepdim=True)", "...")
+    assert outcomes(blank, runner)["dhprebn"] is Outcome.CARRIED
+
+
+def test_two_mistakes_are_two(runner: Runner) -> None:
+    text = with_mistake("(bnraw * dhpreact)", "(hprebn * dhpreact)")
+    found = outcomes(text.replace("n / (n - 1) * ", ""), runner)
+    assert (found["dbngain"], found["dhprebn"]) == (Outcome.FAIL, Outcome.FAIL)

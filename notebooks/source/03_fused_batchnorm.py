@@ -189,7 +189,8 @@ board("ex3")
 # You have done these two in notebook 01, so consider them a stretch before the run. $\gamma$ and
 # $\beta$ go into all 32 of the $y_i = \gamma\,\hat{x}_i + \beta$, each of the 64 columns having its
 # own. What stands ready in this notebook's answers: the tensors of the lines above, `n`,
-# `n_hidden`, and what you have found so far.
+# `n_hidden`, and what you have found so far. The check works as in notebook 01: it runs your lines
+# on hidden batches of other sizes as well, so write `n`, not 32.
 #
 # **`dbngain`** (1, 64).
 #
@@ -296,7 +297,7 @@ axes.plot(m, measured_from_m)
 axes.plot([1.5, 4.5], [7, 7], "--", color="C1")
 axes.plot(3, 7, "o", color="C1", label="the mean")
 axes.set(title="the variance of (1, 2, 6), measured from m", xlabel="m", ylim=(0, 22))
-axes.legend(loc="upper right")
+axes.legend(loc="upper center")
 plt.show()
 
 print("it is smallest at m =", round(m[measured_from_m.argmin()].item(), 2))
@@ -525,11 +526,11 @@ plt.show()
 # *The curve rises from 0.71 for a batch of two towards 1; the dot for three lies on it, at 0.82. At
 # 32 it has reached 0.98.*
 #
-# For large batches nobody notices. With two or three numbers in a column, training and use differ by
-# 20 or 30 per cent. (For images the pixels of all examples are counted together, so there are many
-# numbers even where the batch is small.) Dividing by $n - 1$ in both places, as we do, or by $n$ in
-# both, would settle it; but it was decided otherwise in 2015, and many a trained network depends on
-# it now.
+# For large batches nobody notices. With two or three numbers in a column, training and use differ
+# by 20 or 30 per cent. (For images the pixels of all examples are counted together, so there are
+# many numbers even where the batch is small.) Dividing by $n - 1$ in both places, as we do, or by
+# $n$ in both, would settle it; but it was decided otherwise in 2015, and many a trained network
+# depends on it now.
 #
 # How would your formula look with $n$ in the variance? Follow the $n - 1$ through section 4.4: it
 # enters in one place only. If you ever compare your own layer with somebody else's and the

@@ -26,7 +26,10 @@ def check_training() -> None:
         print(trouble)
         return
     answer = parse_answer(lesson.cells)
-    if not answer.broken and (missing := missing_gradients(answer, lesson.exercise)):
+    if answer.broken:
+        print(f"training        | error\n  {answer.broken[0].reason.message}")
+        return
+    if missing := missing_gradients(answer, lesson.exercise):
         print(f"training        | to do: {', '.join(missing)}")
         return
     verdicts = lesson.verdicts().values()

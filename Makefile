@@ -19,7 +19,7 @@ export MAKEMORE_NAMES
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help demo test test-slow test-all lab check lint types notebooks verify nbval bench clean
+.PHONY: help demo train test test-slow test-all lab check lint types notebooks verify nbval bench clean
 
 help: ## show this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-10s %s\n", $$1, $$2 }' $(firstword $(MAKEFILE_LIST))
@@ -31,6 +31,9 @@ demo: $(INSTALLED) ## grade the solution and the sample submissions of notebook 
 	@# Exit status 1 is what samples with mistakes in them should give; 2 would be a real failure.
 	@$(RUN) -m grader check $(DEMO)/*.ipynb --html $(DEMO)/report.html || [ $$? -eq 1 ]
 	@echo "The same as a page: $(abspath $(DEMO)/report.html)"
+
+train: $(INSTALLED) ## train by hand for 200,000 steps; print losses and 20 names (two minutes)
+	$(RUN) -m grader.train $(ARGS)
 
 test: $(INSTALLED) ## run the tests that need less than half a minute each
 	$(RUN) -m pytest -n auto -m "not slow" $(ARGS)

@@ -1,4 +1,15 @@
 from .compare import cmp
 from .lesson import board, check, heat_map
+from .loss_plot import LossPlot
+from .training_lesson import check_training, my_backward, show_code
 
-__all__ = ["board", "check", "cmp", "heat_map"]
+__all__ = [
+    "LossPlot",
+    "board",
+    "check",
+    "check_training",
+    "cmp",
+    "heat_map",
+    "my_backward",
+    "show_code",
+]

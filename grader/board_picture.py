@@ -87,9 +87,15 @@ def draw_board(
     Args:
         program: the forward program.
         outcomes: by name of gradient ("dlogits"); one that is missing is to do.
-        asked: the gradients the exercise asks for, by default all; the others are drawn quietly.
+        asked: the gradients the exercise asks for, by default all; other steps are drawn quietly,
+            other inputs not at all.
     """
-    readers = gradient_graph(program)
+    # An input whose gradient nobody asks for leads nowhere: an upstream that is handed in, say.
+    readers = {
+        name: arriving
+        for name, arriving in gradient_graph(program).items()
+        if asked is None or name not in program.inputs or f"d{name}" in asked
+    }
     shown = {
         f"d{name}": outcomes.get(f"d{name}", Outcome.TODO)
         for name in readers

@@ -53,25 +53,41 @@ def collect_evidence(
     """
     all_names = frozenset(f"d{tensor}" for tensor in references.hidden[0].cotangents)
 
-    def cut(gradient: str, through_others: bool) -> Slice | None:
+    def handed_down(gradient: str) -> frozenset[str]:
         steps = references.program.descendants(gradient[1:])
+        return all_names.intersection(f"d{step}" for step in steps)
+
+    def cut(
+        gradient: str, through_others: bool = True, siblings: frozenset[str] = frozenset()
+    ) -> Slice | None:
         # Only what depends on a tensor hands its gradient down to it. Any other gradient that
         # the statements read, such as one assigned early and completed later, is a helper.
-        given = all_names.intersection(f"d{step}" for step in steps)
+        given = handed_down(gradient) | siblings
         return slice_gradient(answer, gradient, given, all_names - {gradient}, through_others)
 
-    pieces = {gradient: cut(gradient, through_others=True) for gradient in gradients}
+    pieces = {gradient: cut(gradient) for gradient in gradients}
     assigned = {
         gradient: cut(gradient, through_others=False)
         for gradient, piece in pieces.items()
         if piece is not None and piece.channels
     }
+    siblings = {
+        gradient: piece.reads.intersection(gradients) - handed_down(gradient)
+        for gradient, piece in pieces.items()
+        if piece is not None
+    }
+    beside = {
+        gradient: piece
+        for gradient, others in siblings.items()
+        if others and (piece := cut(gradient, siblings=others)) != pieces[gradient]
+    }
     wanted = [
         (gradient, piece)
-        for gradient, piece in (*pieces.items(), *assigned.items())
+        for gradient, piece in (*pieces.items(), *assigned.items(), *beside.items())
         if piece is not None and piece.writers
     ]
-    request = _make_request(answer, gradients, wanted, references, lecture, runner.limits)
+    helpers = {(gradient, piece): siblings[gradient] for gradient, piece in beside.items()}
+    request = _make_request(answer, gradients, wanted, helpers, references, lecture, runner.limits)
     results = _run(request, runner)
     reader = _Reader(answer, runner.limits)
     count = len(references.hidden)
@@ -99,7 +115,7 @@ def collect_evidence(
             broken=_find_broken(answer, gradient, piece),
         )
         if piece is not None:
-            own = assigned.get(gradient)
+            own, other = assigned.get(gradient), beside.get(gradient)
             item = replace(
                 item,
                 local=alone.get((gradient, piece), (Value(),) * count),
@@ -108,6 +124,8 @@ def collect_evidence(
                 writes=_tensors(piece.writes),
                 channels=_tensors(piece.channels),
                 as_assigned=None if own is None else alone.get((gradient, own)),
+                siblings=_tensors(siblings[gradient]),
+                beside=None if other is None else alone.get((gradient, other)),
             )
         evidence.append(item)
     return evidence
@@ -117,6 +135,7 @@ def _make_request(
     answer: Answer,
     gradients: Sequence[str],
     wanted: Sequence[tuple[str, Slice]],
+    helpers: Mapping[tuple[str, Slice | None], frozenset[str]],
     references: References,
     lecture: Instance,
     limits: Limits,
@@ -129,6 +148,12 @@ def _make_request(
         groups[f"upstream{number}"] = {
             f"d{tensor}": cotangent for tensor, cotangent in reference.cotangents.items()
         }
+        for (gradient, _), siblings in helpers.items():
+            # What is no upstream of a gradient has to fit those that are.
+            groups[f"beside-{gradient}{number}"] = {
+                name: reference.local_vjp(name[1:], frozenset(references.program.readers(name[1:])))
+                for name in siblings
+            }
     everything = tuple(gradients)
     runs = [RunOrder(("lecture",), answer.live, everything, (), False, _constants(lecture))]
     runs += [
@@ -137,7 +162,8 @@ def _make_request(
     ]
     runs += [
         RunOrder(
-            (f"hidden{number}", f"upstream{number}"),
+            (f"hidden{number}", f"upstream{number}")
+            + ((f"beside-{gradient}{number}",) if (gradient, piece) in helpers else ()),
             piece.keep,
             (gradient,),
             tuple(piece.fixed),
@@ -282,8 +308,8 @@ def _tensors_of(instance: Instance) -> dict[str, Tensor]:
     return {name: v for name, v in instance.values.items() if isinstance(v, Tensor)}
 
 
-def _constants(instance: Instance) -> dict[str, int]:
-    numbers = {name: v for name, v in instance.values.items() if isinstance(v, int)}
+def _constants(instance: Instance) -> dict[str, float]:
+    numbers = {name: v for name, v in instance.values.items() if isinstance(v, int | float)}
     return {**instance.sizes, **numbers}
 
 

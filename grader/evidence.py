@@ -51,7 +51,9 @@ class GradientEvidence:
     be told apart from the others. `reads` are the tensors whose gradients its statements read,
     `writes` those that its statements assign as well. `channels` are those whose statements change
     this gradient too, because they share its memory: then `as_assigned` are its local values
-    without that.
+    without that. `siblings` are the other gradients asked for that its statements use although
+    none of them is handed down to it, as the batch normalisation's `dbngain` in `dhprebn`: then
+    `beside` are its local values with those given too, as they should be.
     """
 
     name: str
@@ -62,6 +64,8 @@ class GradientEvidence:
     writes: frozenset[str] = frozenset()
     channels: frozenset[str] = frozenset()
     as_assigned: tuple[Value, ...] | None = None
+    siblings: frozenset[str] = frozenset()
+    beside: tuple[Value, ...] | None = None
     place: Place | None = None
     offences: tuple[Flag, ...] = ()
     broken: Raised | None = None

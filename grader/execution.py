@@ -55,7 +55,7 @@ class RunOrder:
     want: tuple[str, ...]
     fixed: tuple[str, ...]
     double: bool
-    constants: Mapping[str, int]
+    constants: Mapping[str, float]
 
 
 @dataclass(frozen=True, slots=True, eq=False)

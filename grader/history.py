@@ -13,6 +13,9 @@ from grader.assigned import first_assignments
 ANSWER_COMMENT = re.compile(r"\A\s*#\s*answer\s*:\s*([A-Za-z0-9_-]+)\s*$", re.MULTILINE)
 
 
+EXERCISE_COMMENT = re.compile(r"\A\s*#\s*(?:answer|check)\s*:\s*([A-Za-z0-9]+)-")
+
+
 @dataclass(frozen=True, slots=True)
 class History:
     """The sources of the cells that ran, as they were typed.
@@ -39,6 +42,12 @@ def latest_answers(sources: Iterable[str]) -> tuple[AnswerCell, ...]:
         if match := ANSWER_COMMENT.match(source):
             answers[match[1]] = AnswerCell(match[1], source)
     return tuple(answers.values())
+
+
+def latest_prefix(sources: Sequence[str]) -> str | None:
+    """The exercise of the answer or check cell that ran last ("ex1"), if any has."""
+    found = (EXERCISE_COMMENT.match(source) for source in reversed(sources))
+    return next((match[1] for match in found if match), None)
 
 
 def in_order(cells: Iterable[AnswerCell], gradients: Sequence[str]) -> tuple[AnswerCell, ...]:

@@ -73,6 +73,7 @@ def judge(
     lengths = [lecture_lengths(reference, lecture) for reference in references.hidden]
     verdicts = [_judge_gradient(item, references, lecture, lengths) for item in evidence]
     verdicts = list(_settle_shared_memory(evidence, verdicts, references))
+    verdicts = list(_settle_siblings(evidence, verdicts, references))
     return list(settle_carried(evidence, verdicts))
 
 
@@ -318,6 +319,24 @@ def _settle_shared_memory(
                 f" {others}: two names for one tensor."
             )
             yield replace(verdict, note=note)
+
+
+def _settle_siblings(
+    evidence: Sequence[GradientEvidence], verdicts: Sequence[Verdict], references: References
+) -> Iterator[Verdict]:
+    """Tell a wrong line from a right one that uses another gradient's wrong or missing result."""
+    outcomes = {verdict.name: verdict.outcome for verdict in verdicts}
+    excused = (*_AT_FAULT, Outcome.TODO)
+    for item, verdict in zip(evidence, verdicts, strict=True):
+        if (
+            verdict.outcome in _AT_FAULT
+            and verdict.global_check is not Check.RIGHT
+            and any(outcomes.get(f"d{other}") in excused for other in item.siblings)
+            and item.beside is not None
+            and _check_locally(item, item.beside, references).check is Check.RIGHT
+        ):
+            verdict = replace(verdict, outcome=Outcome.CARRIED, local_check=Check.RIGHT)
+        yield verdict
 
 
 def _was_right_as_assigned(item: GradientEvidence, references: References) -> bool:

@@ -16,9 +16,9 @@ from torch import Tensor
 from grader.answer import AnswerCell
 from grader.check_text import Row, describe
 from grader.compare import Comparison, compare
-from grader.exercises import NOTEBOOKS, Exercise
+from grader.exercises import EXERCISES, Exercise
 from grader.grading import grade_exercise, prepare
-from grader.history import History, in_order, latest_answers
+from grader.history import History, in_order, latest_answers, latest_prefix
 from grader.runner import Runner
 from grader.verdict import Outcome, Verdict
 
@@ -34,7 +34,7 @@ class NotInTheLesson(Exception):
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class _Lesson:
+class Lesson:
     """The running notebook: its names, the answer cells run so far, the exercise they answer."""
 
     namespace: Mapping[str, Any]
@@ -43,7 +43,7 @@ class _Lesson:
 
     def verdicts(self) -> dict[str, Verdict]:
         """The verdict on every gradient of the exercise."""
-        verdicts, _ = grade_exercise(self.exercise, self.cells, _runner())
+        verdicts, _ = grade_exercise(self.exercise, self.cells, worker())
         return {verdict.name: verdict for verdict in verdicts}
 
     def references(self) -> dict[str, Tensor]:
@@ -75,7 +75,7 @@ def check(*gradients: str) -> None:
         gradients: names such as "dlogits".
     """
     try:
-        lesson = _open_lesson()
+        lesson = open_lesson()
         names = _known(gradients, lesson.exercise)
         verdicts, references = lesson.verdicts(), lesson.references()
     except NotInTheLesson as trouble:
@@ -88,12 +88,16 @@ def check(*gradients: str) -> None:
     print(describe(rows, lesson.cells))
 
 
-def board() -> None:
-    """Draw the network with each gradient in the colour of its verdict so far."""
+def board(exercise: str | None = None) -> None:
+    """Draw the network with each gradient in the colour of its verdict so far.
+
+    Args:
+        exercise: an exercise's prefix such as "ex1"; by default that of the cell run last.
+    """
     from grader.board_picture import draw_board
 
     try:
-        lesson = _open_lesson()
+        lesson = open_lesson(exercise)
     except NotInTheLesson as trouble:
         print(trouble)
         return
@@ -111,7 +115,7 @@ def heat_map(gradient: str) -> None:
     from grader.error_map import draw_error
 
     try:
-        lesson = _open_lesson()
+        lesson = open_lesson()
         (name,) = _known([gradient], lesson.exercise)
         reference = lesson.references()[name[1:]]
     except NotInTheLesson as trouble:
@@ -128,7 +132,7 @@ def heat_map(gradient: str) -> None:
 
 
 @cache
-def _runner() -> Runner:
+def worker() -> Runner:
     """One warm worker for the whole session."""
     runner = Runner()
     atexit.register(runner.close)
@@ -147,23 +151,30 @@ def _history(shell: Any) -> History:
 # torch meanwhile, so that the first check does not wait for it.
 if (_shell := get_ipython()) is not None:
     _history(_shell)
-    _runner()
+    worker()
 
 
-def _open_lesson() -> _Lesson:
+def open_lesson(prefix: str | None = None) -> Lesson:
     shell = get_ipython()
     if shell is None:
         raise NotInTheLesson(
             "check(), board() and heat_map() read the answer cells of a running notebook;"
             " for a notebook's file there is the command `grader check`."
         )
-    cells = latest_answers(_history(shell).sources)
-    exercises = [exercise for group in NOTEBOOKS.values() for exercise in group]
-    for exercise in exercises:
-        own = tuple(cell for cell in cells if cell.grade_id.startswith(f"{exercise.prefix}-"))
-        if own:
-            return _Lesson(shell.user_ns, in_order(own, exercise.gradients), exercise)
-    return _Lesson(shell.user_ns, (), exercises[0])
+    sources = _history(shell).sources
+    exercise = _find_exercise(prefix or latest_prefix(sources) or EXERCISES[0].prefix)
+    own = tuple(
+        cell for cell in latest_answers(sources) if cell.grade_id.startswith(f"{exercise.prefix}-")
+    )
+    return Lesson(shell.user_ns, in_order(own, exercise.gradients), exercise)
+
+
+def _find_exercise(prefix: str) -> Exercise:
+    for exercise in EXERCISES:
+        if exercise.prefix == prefix:
+            return exercise
+    known = ", ".join(exercise.prefix for exercise in EXERCISES)
+    raise NotInTheLesson(f"There is no exercise {prefix}; there are {known}.")
 
 
 def _known(names: Sequence[str], exercise: Exercise) -> Sequence[str]:

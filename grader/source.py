@@ -28,7 +28,7 @@ METADATA = {
 }
 """The metadata of every notebook: nothing of the machine that built it."""
 
-_ROLE = re.compile(r"# (answer|check): ((ex\d+)-[a-z0-9-]+)")
+_ROLE = re.compile(r"# (answer|check|try): ((ex\d+[a-z]?)-[a-z0-9-]+)")
 _NEARLY_ROLE = re.compile(r"#+\s*(answer|check)\b", re.IGNORECASE)
 _DIRECTIVE = re.compile(r"\{\{ (\w+)(?:: (\w+))? \}\}")
 """`{{ colab }}`, with exactly one space on each side: LaTeX's own double braces have none."""
@@ -40,7 +40,7 @@ class SourceError(ValueError):
 
 @dataclass(frozen=True, slots=True)
 class Role:
-    """What a code cell is to the grader: an answer, or the check of one."""
+    """What a code cell is to the grader: an answer, its check, or a try nobody grades."""
 
     kind: str
     grade_id: str
@@ -195,7 +195,8 @@ def _roles(cells: Sequence[NotebookNode], name: str) -> Iterator[tuple[Role, str
         elif BEGIN_SOLUTION in cell.source or END_SOLUTION in cell.source:
             raise SourceError(
                 f"{name}: a solution stands in a cell that does not begin with "
-                "`# answer: ex1-...`, so that nobody would grade it."
+                "`# answer: ex1-...`, so that nobody would grade it. Where that is meant, begin it "
+                "with `# try: ex1-...`."
             )
         elif _NEARLY_ROLE.match(first := cell.source.partition("\n")[0]):
             raise SourceError(
@@ -245,7 +246,7 @@ def _metadata(cell: NotebookNode, name: str) -> dict[str, object]:
     if tags := cell.metadata.get("tags"):
         metadata["tags"] = list(tags)
     role = role_of(cell.source) if cell.cell_type == "code" else None
-    if role is None:
+    if role is None or role.kind == "try":
         return metadata
     nbgrader: dict[str, object] = {"schema_version": 3, "task": False}
     if role.kind == "answer":

@@ -17,7 +17,7 @@ from grader.verdict import Flag, Place
 
 __all__ = ["Submission", "UnreadableNotebook", "find_answers", "read_submission"]
 
-GRADE_ID = re.compile(r"([A-Za-z]+\d+)-[A-Za-z0-9_-]+")
+GRADE_ID = re.compile(r"([A-Za-z]+\d+[a-z]?)-[A-Za-z0-9_-]+")
 """The exercise's prefix, then nbgrader's own alphabet."""
 
 ANSWER_COMMENT = re.compile(r"#\s*answer\s*:\s*([A-Za-z0-9_-]+)\s*")

@@ -3,6 +3,7 @@
 from typing import Annotated
 
 import torch
+import torch.nn.functional as F
 from torch import Tensor
 
 
@@ -66,4 +67,104 @@ def atomic(
     probs = counts * counts_sum_inv
     logprobs = probs.log()
     loss = -logprobs[range(n), Yb].mean()
+    return loss
+
+
+def fused_cross_entropy(
+    logits: Annotated[Tensor, "n, vocab_size"],
+    Yb: Annotated[Tensor, "n < vocab_size"],
+) -> Tensor:
+    """The cross-entropy of the softmax as one step: the forward pass of the lecture's exercise 2.
+
+    Args:
+        logits: a row of scores for each example.
+        Yb: the right characters, int64 (n,).
+
+    Returns:
+        The mean negative log-likelihood of Yb in nats, a scalar.
+    """
+    loss = F.cross_entropy(logits, Yb)
+    return loss
+
+
+def smoothed_cross_entropy(
+    z: Annotated[Tensor, "n, vocab_size"],
+    Yb: Annotated[Tensor, "n < vocab_size"],
+) -> Tensor:
+    """The cross-entropy with targets that leave a tenth of their certainty to all characters.
+
+    Label smoothing, section 7 of Szegedy et al., "Rethinking the Inception architecture" (2015).
+
+    Args:
+        z: the logits, a row of scores for each example.
+        Yb: the right characters, int64 (n,).
+
+    Returns:
+        The mean cross-entropy between the smoothed targets and the softmax of z in nats, a scalar.
+    """
+    smoothing = 0.1
+    loss = F.cross_entropy(z, Yb, label_smoothing=smoothing)
+    return loss
+
+
+def batchnorm(
+    hprebn: Annotated[Tensor, "n, n_hidden"],
+    bngain: Annotated[Tensor, "1, n_hidden"],
+    bnbias: Annotated[Tensor, "1, n_hidden"],
+    dhpreact: Annotated[Tensor, "n, n_hidden"],
+) -> Tensor:
+    """Batch normalisation with a given upstream: the forward pass of the lecture's exercise 3.
+
+    In training mode, with Bessel's correction and epsilon 1e-5. The loss stands for the rest of a
+    network: its gradient with respect to hpreact is dhpreact, whatever that is.
+
+    Args:
+        hprebn: what is to be normalised, column by column, with n >= 2 for the variance.
+        bngain: the gain.
+        bnbias: the bias.
+        dhpreact: the gradient that arrives from above.
+
+    Returns:
+        The sum of dhpreact times the layer's output, a scalar.
+    """
+    n = hprebn.shape[0]
+    mu = 1 / n * hprebn.sum(0, keepdim=True)
+    var = 1 / (n - 1) * ((hprebn - mu) ** 2).sum(0, keepdim=True)
+    xhat = (hprebn - mu) * (var + 1e-5) ** -0.5
+    hpreact = bngain * xhat + bnbias
+    loss = (dhpreact * hpreact).sum()
+    return loss
+
+
+def fused_forward(
+    Xb: Annotated[Tensor, "n, block_size < vocab_size"],  # int64 indices below vocab_size
+    Yb: Annotated[Tensor, "n < vocab_size"],
+    C: Annotated[Tensor, "vocab_size, n_embd"],
+    W1: Annotated[Tensor, "block_size * n_embd, n_hidden"],
+    b1: Annotated[Tensor, "n_hidden"],
+    bngain: Annotated[Tensor, "1, n_hidden"],
+    bnbias: Annotated[Tensor, "1, n_hidden"],
+    W2: Annotated[Tensor, "n_hidden, vocab_size"],
+    b2: Annotated[Tensor, "vocab_size"],
+) -> Tensor:
+    """The network's loss in large steps: the forward pass of the lecture's exercise 4.
+
+    The same function as `atomic`, with the cross-entropy in one line. Arguments and result are
+    those of `atomic`.
+    """
+    n = Xb.shape[0]
+    # embedding and linear layer 1
+    emb = C[Xb]
+    embcat = emb.view(n, -1)
+    hprebn = embcat @ W1 + b1
+    # batch normalisation
+    bnmean = hprebn.mean(0, keepdim=True)
+    bnvar = hprebn.var(0, keepdim=True, unbiased=True)
+    bnvar_inv = (bnvar + 1e-5) ** -0.5
+    bnraw = (hprebn - bnmean) * bnvar_inv
+    hpreact = bngain * bnraw + bnbias
+    # non-linearity, linear layer 2 and cross-entropy
+    h = torch.tanh(hpreact)
+    logits = h @ W2 + b2
+    loss = F.cross_entropy(logits, Yb)
     return loss

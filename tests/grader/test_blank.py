@@ -49,6 +49,27 @@ def sources(notebook: NotebookNode) -> dict[str, str]:
     return {cell["id"]: cell.source for cell in notebook.cells}
 
 
+TRY = """
+# %%
+# try: ex1-function
+class Layer:
+    def backward(self):
+        ### BEGIN SOLUTION
+        da = 1
+        ### END SOLUTION
+        return da
+"""
+
+
+def test_a_try_becomes_a_blank_that_nobody_grades() -> None:
+    *_, cell = make_blank(solution(SOURCE + TRY)).cells
+    assert cell.source == (
+        "# try: ex1-function\nclass Layer:\n    def backward(self):\n"
+        "        da = ...  # your turn\n        return da"
+    )
+    assert "nbgrader" not in cell.metadata
+
+
 def test_solutions_become_placeholders() -> None:
     blank = sources(make_blank(solution()))
     assert blank["ex1-first"] == (

@@ -103,6 +103,13 @@ def test_gradients_not_asked_for_are_not_counted() -> None:
     assert "dh" in drawn(figure, "node")
 
 
+def test_an_input_whose_gradient_nobody_asks_for_is_not_drawn() -> None:
+    figure = draw_board(TINY, {}, asked=["dy", "dh", "dx", "dW"])
+
+    assert drawn(figure, "node") == {"loss", "dy", "dh", "dx", "dW"}
+    assert drawn(figure, "edge") == {"loss y", "y h", "h x", "h W"}
+
+
 def test_the_board_in_words() -> None:
     figure = draw_board(TINY, {"dy": Outcome.PASS, "dh": Outcome.FAIL}, asked=["dy", "dh", "dx"])
 

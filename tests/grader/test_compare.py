@@ -71,17 +71,20 @@ NAN, INF = float("nan"), float("inf")
         (
             torch.tensor([[NAN, INF], [NAN, 4.0]]),
             "exact: False | approximate: False | maxdiff: -",
-            "the gradient of x has 2 NaN and 1 infinite among its 4 values; a right gradient has none.",
+            "the gradient of x has 2 NaN and 1 infinite among its 4 values;"
+            " a right gradient has none.",
         ),
         (
             torch.tensor([[1, -2], [0, 4]]),
             "exact: False | approximate: False | maxdiff: -",
-            "the gradient of x has dtype torch.int64, but a gradient has its tensor's floating-point dtype.",
+            "the gradient of x has dtype torch.int64,"
+            " but a gradient has its tensor's floating-point dtype.",
         ),
         (
             REFERENCE.to(torch.complex64),
             "exact: False | approximate: False | maxdiff: -",
-            "the gradient of x has dtype torch.complex64, but a gradient has its tensor's floating-point dtype.",
+            "the gradient of x has dtype torch.complex64,"
+            " but a gradient has its tensor's floating-point dtype.",
         ),
     ],
 )

@@ -109,7 +109,8 @@ def test_another_courses_notebook(read: Reader) -> None:
         read(code("x"), code("y"))
     assert str(caught.value) == (
         f"{read.path} is not one of the course's notebooks: none of its 2 cells is an answer cell "
-        "(by a grade_id ex1-..., or a first line such as `# answer: ex1-softmax`)."
+        "(by a grade_id ex1-..., ex2-..., ex2s-..., ex3-..., ex4-..., "
+        "or a first line such as `# answer: ex1-softmax`)."
     )
     with pytest.raises(UnreadableNotebook, match="answers hw3, and this grader knows only ex1-"):
         read(answer("hw3-q1", "x"))

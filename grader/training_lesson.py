@@ -1,0 +1,69 @@
+"""What notebook 4's own cells call to turn an answer into training."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from inspect import getsource
+
+from IPython.display import display
+
+from grader.answer import parse_answer
+from grader.lesson import NotInTheLesson, open_lesson, worker
+from grader.manual_step import Unfinished, missing_gradients, write_backward
+from grader.trajectory import compare_trajectories
+from grader.verdict import Outcome
+from makemore_data.training import Backward
+
+
+def check_training() -> None:
+    """Train a hundred steps with your answer, beside autograd, on three networks.
+
+    Prints a line for each: the lecture's sizes, then two hidden networks of other sizes.
+    """
+    try:
+        lesson = open_lesson("ex4")
+    except NotInTheLesson as trouble:
+        print(trouble)
+        return
+    answer = parse_answer(lesson.cells)
+    if answer.broken:
+        print(f"training        | error\n  {answer.broken[0].reason.message}")
+        return
+    if missing := missing_gradients(answer, lesson.exercise):
+        print(f"training        | to do: {', '.join(missing)}")
+        return
+    verdicts = lesson.verdicts().values()
+    if refused := [v.name for v in verdicts if v.outcome is Outcome.REFUSED]:
+        print(f"training        | refused: autograd was asked for {', '.join(refused)}")
+        return
+    for journey in compare_trajectories(lesson.exercise, lesson.cells, worker()):
+        where = f"{journey.steps} steps, {journey.place}"
+        if journey.departure is None:
+            print(f"{where}: gradients and parameters are autograd's all the way | pass")
+        else:
+            print(f"{where} | fail\n  {journey.departure}")
+    if blamed := [v.name for v in verdicts if v.outcome in (Outcome.FAIL, Outcome.ERROR)]:
+        print(f"Mend {', '.join(blamed)} first: see the check above.")
+
+
+def my_backward() -> Backward | None:
+    """Your answer cells as a function, with the forward pass before them.
+
+    Returns:
+        `backward(Xb, Yb, C, W1, b1, bngain, bnbias, W2, b2) -> loss, gradients`, or None, with a
+        sentence printed, while some gradient is still to do.
+    """
+    try:
+        lesson = open_lesson("ex4")
+        return write_backward(lesson.cells, lesson.namespace, lesson.exercise)
+    except (NotInTheLesson, Unfinished) as trouble:
+        print(trouble)
+        return None
+
+
+def show_code(*functions: Callable[..., object]) -> None:
+    """Display functions as they stand in the course's package."""
+    code = "\n\n".join(getsource(function).rstrip() for function in functions)
+    display(  # type: ignore[no-untyped-call]
+        {"text/markdown": f"```python\n{code}\n```", "text/plain": code}, raw=True
+    )

@@ -1,0 +1,59 @@
+"""The trained network at work, with the batch's statistics replaced by fixed ones."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+import torch
+import torch.nn.functional as F
+from torch import Tensor
+
+from makemore_data.parameters import LECTURE_SEED, Parameters
+
+
+@torch.no_grad()
+def calibrate(parameters: Parameters, X: Tensor) -> tuple[Tensor, Tensor]:
+    """Mean and variance of every hidden unit over a whole data set: (1, n_hidden) each."""
+    C, W1, b1, *_ = parameters
+    hprebn = C[X].view(X.shape[0], -1) @ W1 + b1
+    return hprebn.mean(0, keepdim=True), hprebn.var(0, keepdim=True, unbiased=True)
+
+
+@torch.no_grad()
+def logits_with(parameters: Parameters, bnmean: Tensor, bnvar: Tensor, X: Tensor) -> Tensor:
+    """The logits of windows X, each on its own: (N, vocab_size)."""
+    C, W1, b1, bngain, bnbias, W2, b2 = parameters
+    hprebn = C[X].view(X.shape[0], -1) @ W1 + b1
+    bnraw = (hprebn - bnmean) * (bnvar + 1e-5) ** -0.5
+    return torch.tanh(bngain * bnraw + bnbias) @ W2 + b2
+
+
+def mean_loss(parameters: Parameters, bnmean: Tensor, bnvar: Tensor, X: Tensor, Y: Tensor) -> float:
+    """The cross-entropy over a data set, in nats a character."""
+    return F.cross_entropy(logits_with(parameters, bnmean, bnvar, X), Y).item()
+
+
+def sample_names(
+    parameters: Parameters,
+    bnmean: Tensor,
+    bnvar: Tensor,
+    itos: Mapping[int, str],
+    block_size: int,
+    count: int = 20,
+    seed: int = LECTURE_SEED + 10,
+) -> list[str]:
+    """Names that the network makes up, one character after the other."""
+    g = torch.Generator().manual_seed(seed)
+    names = []
+    for _ in range(count):
+        window, name = [0] * block_size, ""
+        while True:
+            logits = logits_with(parameters, bnmean, bnvar, torch.tensor([window]))
+            probabilities = F.softmax(logits, dim=1)
+            index = int(torch.multinomial(probabilities, 1, generator=g))
+            if index == 0:
+                break
+            name += itos[index]
+            window = [*window[1:], index]
+        names.append(name)
+    return names

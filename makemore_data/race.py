@@ -1,0 +1,68 @@
+"""The race of notebook 4: training loops side by side, in steps per second."""
+
+from __future__ import annotations
+
+import statistics
+import time
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from functools import partial
+
+import torch
+from torch import Tensor
+
+from makemore_data.compiled_loop import Loop
+from makemore_data.loops import matrix_products
+from makemore_data.training import begin_run
+
+LIMIT = "the six matrix products alone"
+
+
+def race(
+    loops: Mapping[str, Loop], X: Tensor, Y: Tensor, steps: int = 500, rounds: int = 7
+) -> dict[str, float]:
+    """Steps per second of each loop, and of the six matrix products of a step alone.
+
+    One run on one thread: the loops take turns, a few hundred steps each, so that whatever else
+    the machine is doing slows them down alike. Of each loop the median of its rounds counts.
+    """
+    runs = {name: begin_run() for name in loops}
+    parameters = begin_run().parameters
+    seconds: dict[str, list[float]] = {name: [] for name in (*loops, LIMIT)}
+    with _one_thread():
+        for number in range(rounds + 1):
+            for name, loop in loops.items():
+                taken = _seconds(partial(loop, runs[name], X, Y, steps))
+                if number:  # the first round is a warm-up
+                    seconds[name].append(taken)
+            taken = _seconds(partial(matrix_products, parameters, steps))
+            if number:
+                seconds[LIMIT].append(taken)
+    return {name: steps / statistics.median(taken) for name, taken in seconds.items()}
+
+
+def race_table(rates: Mapping[str, float]) -> str:
+    """The result as Markdown: steps per second, times the first, share of the limit."""
+    first, limit = next(iter(rates.values())), rates[LIMIT]
+    rows = [
+        f"| {name} | {rate:,.0f} | {rate / first:.1f} | {rate / limit:.0%} |"
+        for name, rate in rates.items()
+    ]
+    header = "| loop | steps per second | times autograd's | of the limit |"
+    return "\n".join([header, "| :-- | --: | --: | --: |", *rows])
+
+
+def _seconds(work: Callable[[], None]) -> float:
+    start = time.perf_counter()
+    work()
+    return time.perf_counter() - start
+
+
+@contextmanager
+def _one_thread() -> Iterator[None]:
+    before = torch.get_num_threads()
+    torch.set_num_threads(1)
+    try:
+        yield
+    finally:
+        torch.set_num_threads(before)

@@ -1,0 +1,67 @@
+"""The training loop of notebook 4, which can be stopped after any step."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+
+import torch
+from torch import Tensor
+from tqdm import tqdm
+
+from makemore_data.interruption import stop_button
+from makemore_data.parameters import LECTURE_SEED, Parameters, init_parameters
+
+ALL_STEPS = 200_000
+"""Steps of the lecture's training."""
+
+Backward = Callable[..., tuple[Tensor, Sequence[Tensor]]]
+"""From `Xb, Yb, C, W1, b1, bngain, bnbias, W2, b2` to the loss with the parameters' gradients."""
+
+
+@dataclass(slots=True, eq=False)
+class Run:
+    """A training run as far as it has come: everything that its next step depends on.
+
+    `losses` are those of the minibatches so far, in nats; `generator` draws the next one.
+    """
+
+    parameters: Parameters
+    generator: torch.Generator
+    losses: list[float] = field(default_factory=list)
+
+    @property
+    def step(self) -> int:
+        """How many steps are done."""
+        return len(self.losses)
+
+
+def begin_run(n_hidden: int = 200, block_size: int = 3, seed: int = LECTURE_SEED) -> Run:
+    """A run before its first step: the lecture's parameters and, from then on, its minibatches."""
+    g = torch.Generator().manual_seed(seed)
+    return Run(init_parameters(g, n_hidden=n_hidden, block_size=block_size), g)
+
+
+@torch.no_grad()
+def train(
+    run: Run,
+    backward: Backward,
+    X: Tensor,
+    Y: Tensor,
+    until: int,
+    watch: Callable[[Run], None] = lambda run: None,
+) -> None:
+    """Train until that many steps are done, or until somebody presses the stop button."""
+    bar = tqdm(total=until, initial=run.step, file=sys.stdout, leave=False, mininterval=0.5)
+    with stop_button() as pressed, bar:
+        while run.step < until and not pressed():
+            ix = torch.randint(0, X.shape[0], (32,), generator=run.generator)
+            loss, gradients = backward(X[ix], Y[ix], *run.parameters)
+            learning_rate = 0.1 if run.step < 100_000 else 0.01
+            for parameter, gradient in zip(run.parameters, gradients, strict=True):
+                parameter -= learning_rate * gradient
+            run.losses.append(loss.item())
+            bar.update()
+            if run.step % 500 == 0:
+                watch(run)

@@ -1,0 +1,679 @@
+# %% [markdown]
+# # 4 · Training by hand
+#
+# {{ colab }}
+#
+# Three notebooks of gradients, and nothing has learnt anything yet. Today your backward pass goes
+# to work. You put its twenty lines together, and they train the network for 200,000 steps, without
+# a single `loss.backward()`, until it makes up names of its own. Then you race it against
+# autograd.
+#
+# - **Time:** an hour and a half. The training itself takes two minutes of it on an ordinary
+#   laptop.
+# - **You need:** notebooks 01 to 03, or at least their results: the gradient of a matrix product,
+#   the fused cross-entropy, the fused batch normalisation.
+# - **Afterwards you can:** write the whole backward pass of a small network from memory; train
+#   with it, stop and go on; use a network with batch normalisation on a single example; and tell
+#   where the time of a training step goes.
+#
+# **Part 1** is the network again, in large steps. In **part 2** you assemble the backward pass,
+# in **part 3** it trains, in **part 4** the network makes up names, **part 5** is the race, and in
+# **part 6** the fastest loops are taken apart.
+#
+# Run the next two cells first.
+
+# %%
+import importlib.util
+import os
+import subprocess
+import sys
+import tempfile
+from importlib.metadata import version
+from pathlib import Path
+
+COURSE = "backprop-ninja @ git+{{ repository }}"
+
+if importlib.util.find_spec("makemore_data") is None:
+    if "google.colab" in sys.modules:
+        # pip may add packages, but Colab's own torch and numpy stay exactly as they are.
+        kept = [f"{p}=={version(p)}" for p in ("torch", "numpy") if importlib.util.find_spec(p)]
+        with tempfile.TemporaryDirectory() as folder:
+            constraints = Path(folder, "constraints.txt")
+            constraints.write_text("\n".join(kept))
+            install = [sys.executable, "-m", "pip", "install", "--quiet"]
+            package = os.environ.get("BACKPROP_NINJA_PACKAGE", COURSE)
+            subprocess.run([*install, "--constraint", str(constraints), package], check=True)
+        importlib.invalidate_caches()
+    else:
+        # Not installed, but perhaps this notebook still lies in the project's own folder.
+        folders = [Path.cwd(), *Path.cwd().parents]
+        sys.path += [str(f) for f in folders if (f / "makemore_data" / "__init__.py").is_file()]
+
+if importlib.util.find_spec("makemore_data") is None:
+    raise ModuleNotFoundError(f'The course is not installed here: run  pip install "{COURSE}"')
+
+# %%
+import math
+from functools import partial
+
+import torch
+import torch.nn.functional as F
+from IPython.display import Markdown
+from tqdm import tqdm
+
+from grader import (
+    LossPlot,
+    board,
+    check,
+    check_training,
+    figures,
+    my_backward,
+    show_code,
+)
+from makemore_data import (
+    ALL_STEPS,
+    LECTURE_SEED,
+    NoCompiler,
+    autograd_loop,
+    begin_run,
+    build_splits,
+    build_vocabulary,
+    compile_loop,
+    init_parameters,
+    lecture_backward,
+    load_names,
+    manual_loop,
+    race,
+    race_table,
+    stop_button,
+    tuned_loop,
+)
+
+figures.use_course_style()
+torch.set_num_threads(1)  # matrices this small: two threads would mostly wait for each other
+
+# %% [markdown]
+# # Part 1 · The network, in large steps
+#
+# The data are those of notebook 01. The hidden layer has 200 units now instead of 64, which makes
+# 12,297 parameters.
+
+# %% tags=["data-dependent"]
+names = load_names()
+stoi, itos = build_vocabulary()
+vocab_size = len(itos)
+block_size = 3  # characters that the model sees
+n_embd = 10  # numbers that describe a character
+n_hidden = 200  # units in the hidden layer
+
+(Xtr, Ytr), (Xdev, Ydev), _ = build_splits(names, block_size)
+print(f"{len(Xtr):,} examples to train on, {len(Xdev):,} to validate")
+
+# %%
+g = torch.Generator().manual_seed(LECTURE_SEED)
+C, W1, b1, bngain, bnbias, W2, b2 = init_parameters(g, n_hidden=n_hidden)
+
+ix = torch.randint(0, Xtr.shape[0], (32,), generator=g)
+Xb, Yb = Xtr[ix], Ytr[ix]
+
+# %% [markdown]
+# The forward pass of notebook 01 took twenty small lines. Here it is in eleven larger ones: the
+# mean and the variance are one call each, and so is the cross-entropy.
+
+# %%
+n = Xb.shape[0]
+# embedding and linear layer 1
+emb = C[Xb]
+embcat = emb.view(n, -1)
+hprebn = embcat @ W1 + b1
+# batch normalisation
+bnmean = hprebn.mean(0, keepdim=True)
+bnvar = hprebn.var(0, keepdim=True, unbiased=True)
+bnvar_inv = (bnvar + 1e-5) ** -0.5
+bnraw = (hprebn - bnmean) * bnvar_inv
+hpreact = bngain * bnraw + bnbias
+# non-linearity, linear layer 2 and cross-entropy
+h = torch.tanh(hpreact)
+logits = h @ W2 + b2
+loss = F.cross_entropy(logits, Yb)
+
+# %% tags=["data-dependent"]
+print(f"near the loss of a blind guess, ln 27: {abs(loss.item() - math.log(vocab_size)) < 0.5}")
+print(f"autograd takes no notes: {not loss.requires_grad}")
+
+# %% [markdown]
+# The second line is worth a look. No parameter here was created with `requires_grad=True`, so
+# PyTorch remembers nothing of how the loss came about. `loss.backward()` would raise an
+# exception. There is no net under the rope.
+#
+# # Part 2 · Twenty lines
+#
+# ## 2.1 What goes into them
+#
+# You have met every line of this backward pass. Here is where.
+#
+# | gradient | shape | where you met it |
+# | :-- | :-- | :-- |
+# | `dlogits` | 32, 27 | 02, all of it: the fused cross-entropy |
+# | `dh`, `dW2`, `db2` | 32, 200 · 200, 27 · 27 | 01, section 5.4: a matrix product |
+# | `dhpreact` | 32, 200 | 01, section 5.5: the tanh |
+# | `dbngain`, `dbnbias` | 1, 200 each | 01, section 5.6, and 03 |
+# | `dhprebn` | 32, 200 | 03, all of it: the fused batch normalisation |
+# | `dembcat`, `dW1`, `db1` | 32, 30 · 30, 200 · 200 | 01, section 5.7: the other matrix product |
+# | `demb` | 32, 3, 10 | 01, section 5.8: a view |
+# | `dC` | 27, 10 | 01, section 5.9: looking up rows; without loops this time |
+#
+# In notebook 01 it did not matter how long a gradient took. Two loops over 32 examples and 3
+# positions added up `dC`, one row of ten numbers after the other. Ninety-six little additions are
+# nothing, once. But 200,000 times 96 are nineteen million, each with Python around it, and these
+# two loops alone would take longer than all the rest of the training.
+#
+# ## 2.2 Visitors at the door, again
+#
+# You need an addition that goes to many rows at once and that, unlike `+=` on an index, counts
+# repeated rows as often as they come. PyTorch has a name for that: `index_add_`.
+
+# %%
+doors = torch.tensor([0, 0, 0, 2])
+gifts = torch.tensor([[1.0, 10.0], [2.0, 20.0], [3.0, 30.0], [4.0, 40.0]])
+
+overwritten = torch.zeros(3, 2)
+overwritten[doors] += gifts
+collected = torch.zeros(3, 2)
+collected.index_add_(0, doors, gifts)
+print("with += on an index:", overwritten.tolist())
+print("with index_add_:    ", collected.tolist())
+
+# %% [markdown]
+# Four visitors bring two gifts each. With `+=`, door 0 keeps only what the third visitor brought;
+# `index_add_(0, doors, gifts)` adds row *k* of `gifts` to row `doors[k]`. The index must be a
+# plain list of rows, with one dimension, and the gifts must have as many rows as the list is
+# long.
+#
+# Look at the shapes of `Xb` (32, 3) and `demb` (32, 3, 10): they want to be laid out in 96 rows
+# first. There is a second way as well. A lookup is a matrix product with one-hot rows in disguise
+# (notebook 01 ended on that), and you know the backward step of a matrix product. Either will do.
+#
+# ## 2.3 Your turn
+#
+# Write it from memory as far as you can; the hints are there if you cannot. The names are those
+# of the forward cell above. As before, no `.grad` and no `backward()`, and since the check runs
+# your lines on networks of other sizes, write `n` where you are tempted to write 32.
+#
+# **`dlogits`** (32, 27).
+#
+# {{ hints: dlogits }}
+#
+# **`dh`** (32, 200).
+#
+# {{ hints: dh }}
+#
+# **`dW2`** (200, 27).
+#
+# {{ hints: dW2 }}
+#
+# **`db2`** (27).
+#
+# {{ hints: db2 }}
+#
+# **`dhpreact`** (32, 200).
+#
+# {{ hints: dhpreact }}
+#
+# **`dbngain`** (1, 200).
+#
+# {{ hints: dbngain }}
+#
+# **`dbnbias`** (1, 200).
+#
+# {{ hints: dbnbias }}
+#
+# **`dhprebn`** (32, 200).
+#
+# {{ hints: dhprebn }}
+#
+# **`dembcat`** (32, 30).
+#
+# {{ hints: dembcat }}
+#
+# **`dW1`** (30, 200).
+#
+# {{ hints: dW1 }}
+#
+# **`db1`** (200).
+#
+# {{ hints: db1 }}
+#
+# **`demb`** (32, 3, 10).
+#
+# {{ hints: demb }}
+#
+# **`dC`** (27, 10).
+#
+# {{ hints: dC }}
+
+# %%
+# answer: ex4-backward
+# cross-entropy and linear layer 2
+### BEGIN SOLUTION
+dlogits = F.softmax(logits, 1)
+dlogits[range(n), Yb] -= 1
+dlogits /= n
+dh = dlogits @ W2.T
+dW2 = h.T @ dlogits
+db2 = dlogits.sum(0)
+### END SOLUTION
+# tanh and batch normalisation
+### BEGIN SOLUTION
+dhpreact = (1 - h**2) * dh
+dbngain = (bnraw * dhpreact).sum(0, keepdim=True)
+dbnbias = dhpreact.sum(0, keepdim=True)
+dhprebn = bngain * bnvar_inv / n * (n * dhpreact - dbnbias - n / (n - 1) * bnraw * dbngain)
+### END SOLUTION
+# linear layer 1 and embedding
+### BEGIN SOLUTION
+dembcat = dhprebn @ W1.T
+dW1 = embcat.T @ dhprebn
+db1 = dhprebn.sum(0)
+demb = dembcat.view(emb.shape)
+dC = torch.zeros_like(C).index_add_(0, Xb.view(-1), demb.view(-1, C.shape[1]))
+### END SOLUTION
+
+# %%
+# check: ex4-backward
+check("dlogits", "dh", "dW2", "db2")
+check("dhpreact", "dbngain", "dbnbias", "dhprebn")
+check("dembcat", "dW1", "db1", "demb", "dC")
+
+# %% [markdown]
+# A gradient can be right on one batch by accident, and a small mistake can grow over many steps.
+# So the next check does what you are about to do: it *trains*. It puts your lines into a loop, a
+# hundred steps on a network of this size and a hundred on two hidden ones of other sizes. At each
+# step it compares the gradients of all seven parameters with autograd's, and the parameters with
+# those of a training that autograd has done on its own.
+
+# %%
+check_training()
+
+# %%
+board("ex4")
+
+# %% [markdown]
+# ## 2.4 From a cell to a function
+#
+# A loop needs the twenty lines as a function. You could copy them into one; `my_backward()` does
+# that for you. It takes the text of your answer cell as you ran it last, puts the text of the
+# forward cell before it, and has Python define a function of the two. There is no more to it than
+# that; look at the result.
+
+# %%
+backward = my_backward()
+if backward is not None:
+    show_code(backward)
+
+# %% [markdown]
+# (When you change your answer, run its cell and then this one again.)
+#
+# # Part 3 · The training
+#
+# ## 3.1 A loop that can be stopped
+#
+# Four things change from one step to the next: the parameters, the generator that draws the
+# minibatches, the list of losses, and, hidden in the length of that list, the number of the step.
+# They live together in one object, the *run*. Whoever has the run can go on where it stands.
+
+# %%
+run = begin_run(n_hidden, block_size)  # run this cell again to begin anew
+print(f"{sum(p.nelement() for p in run.parameters):,} parameters, {run.step} steps done")
+
+
+# %%
+@torch.no_grad()
+def train(run, backward, X, Y, until, watch=lambda run: None):
+    """Train until that many steps are done, or until somebody presses the stop button."""
+    bar = tqdm(total=until, initial=run.step, file=sys.stdout, leave=False, mininterval=0.5)
+    with stop_button() as pressed, bar:
+        while run.step < until and not pressed():
+            ix = torch.randint(0, X.shape[0], (32,), generator=run.generator)
+            loss, gradients = backward(X[ix], Y[ix], *run.parameters)
+            learning_rate = 0.1 if run.step < 100_000 else 0.01
+            for parameter, gradient in zip(run.parameters, gradients, strict=True):
+                parameter -= learning_rate * gradient
+            run.losses.append(loss.item())
+            bar.update()
+            if run.step % 500 == 0:
+                watch(run)
+
+
+# %% [markdown]
+# The five lines in the middle are all of machine learning that there is in here: draw a
+# minibatch, ask for the gradients, take a step downhill. Around them,
+#
+# - `torch.no_grad()` tells PyTorch that nobody will ask for a gradient, so that it need not even
+#   look whether to take notes;
+# - the learning rate falls from 0.1 to 0.01 at half time. First large steps, to get there; then
+#   small ones, because near the valley's floor a large step jumps from one side to the other;
+# - `tqdm` draws the progress bar;
+# - `stop_button()` is for your peace of mind. Jupyter's stop button interrupts Python *wherever it
+#   happens to be*, perhaps after `W1` was updated and before `W2` was. With it, the loop finishes
+#   the step at hand first. Nothing is lost and nothing is done twice: a run that was stopped and
+#   resumed ends with the same numbers, to the last bit, as one that was not.
+#
+# ## 3.2 The run
+#
+# First a short one, to see whether the loss goes down at all: 10,000 steps, a twentieth of the
+# whole. **Then write 200_000 in place of 10_000 and run the same cell again.** It goes on where it
+# stands. Press the stop button whenever you like, look around, run the cell again.
+
+# %% tags=["nbval-ignore-output"]
+until = 10_000  # a short run; the real one: 200_000
+
+if backward is None:
+    print("to do: the training waits for the gradients of part 2")
+else:
+    plot = LossPlot()
+    train(run, backward, Xtr, Ytr, until, watch=plot)
+    plot(run, last=True)
+    kind = "the whole run" if run.step >= ALL_STEPS else "a SHORT run"
+    print(f"{kind}: {run.step:,} of {ALL_STEPS:,} steps; run this cell again to go on")
+
+# %% [markdown]
+# *The loss falls steeply over the first few thousand steps, then ever more slowly. In a whole run
+# there is another, small step down at 100,000, where the learning rate falls: the line not only
+# sinks there, it also becomes calmer.*
+#
+# Single minibatches of 32 are noisy, so that each point is a mean over a hundred of them or more.
+#
+# # Part 4 · The network at work
+#
+# ## 4.1 A batch of one
+#
+# Batch normalisation has a strange side effect. In training, the numbers of one example depend on
+# the 31 others that happen to be in its batch, through the mean and the variance. When the network
+# makes up a name it has a batch of one, which has no variance at all.
+#
+# So one fixes both, once the training is done: let every example of the training set run up to
+# the batch normalisation, and take mean and variance over all of them. This is called
+# *calibration*.
+
+
+# %%
+@torch.no_grad()
+def calibrate(parameters, X):
+    """Mean and variance of every hidden unit over a whole data set: (1, n_hidden) each."""
+    C, W1, b1, *_ = parameters
+    hprebn = C[X].view(X.shape[0], -1) @ W1 + b1
+    return hprebn.mean(0, keepdim=True), hprebn.var(0, keepdim=True, unbiased=True)
+
+
+bnmean, bnvar = calibrate(run.parameters, Xtr)
+print(f"mean {tuple(bnmean.shape)}, variance {tuple(bnvar.shape)}")
+
+# %% [markdown]
+# ## 4.2 The loss that counts
+#
+# The forward pass with these two in place of the batch's own, and with it the loss over a whole
+# data set: the mean of $-\ln p$ over all its characters, in *nats*. (A nat is to $\ln$ what a bit
+# is to $\log_2$; one nat is 1.44 bits.)
+
+
+# %%
+@torch.no_grad()
+def logits_with(parameters, bnmean, bnvar, X):
+    """The logits of windows X, each on its own: (N, vocab_size)."""
+    C, W1, b1, bngain, bnbias, W2, b2 = parameters
+    hprebn = C[X].view(X.shape[0], -1) @ W1 + b1
+    bnraw = (hprebn - bnmean) * (bnvar + 1e-5) ** -0.5
+    return torch.tanh(bngain * bnraw + bnbias) @ W2 + b2
+
+
+def mean_loss(parameters, bnmean, bnvar, X, Y):
+    """The cross-entropy over a data set, in nats a character."""
+    return F.cross_entropy(logits_with(parameters, bnmean, bnvar, X), Y).item()
+
+
+# %% tags=["nbval-ignore-output"]
+print(f"after {run.step:,} of {ALL_STEPS:,} steps")
+print(f"training loss    {mean_loss(run.parameters, bnmean, bnvar, Xtr, Ytr):.4f} nats")
+print(f"validation loss  {mean_loss(run.parameters, bnmean, bnvar, Xdev, Ydev):.4f} nats")
+
+# %% tags=["data-dependent"]
+validation = mean_loss(run.parameters, bnmean, bnvar, Xdev, Ydev)
+if run.step == 0:
+    print("to do: this network has not been trained yet")
+else:
+    print(f"a nat better than a blind guess: {validation < math.log(vocab_size) - 0.9}")
+
+# %% [markdown]
+# The whole run, with the lecture's names, ends near 2.07 nats on the training set and 2.11 on the
+# validation set (here: 2.0701 and 2.1082; the lecture has 2.0705 and 2.1099). The two are close
+# together: 12,297 parameters cannot learn 182,625 examples by heart.
+#
+# Is 2.11 good? $e^{2.11} \approx 8$: the network is as unsure of the next character as somebody
+# who has narrowed 27 down to 8. It cannot be sure; nobody knows whether *mari* goes on with an
+# *a*, an *e* or an *o*.
+#
+# ## 4.3 Twenty new names
+#
+# Start with three dots; ask for the probabilities of the next character; draw one; shift it into
+# the window; stop at a dot.
+
+
+# %%
+def sample_names(parameters, bnmean, bnvar, itos, block_size, count=20, seed=LECTURE_SEED + 10):
+    """Names that the network makes up, one character after the other."""
+    g = torch.Generator().manual_seed(seed)
+    names = []
+    for _ in range(count):
+        window, name = [0] * block_size, ""
+        while True:
+            logits = logits_with(parameters, bnmean, bnvar, torch.tensor([window]))
+            probabilities = F.softmax(logits, dim=1)
+            index = int(torch.multinomial(probabilities, 1, generator=g))
+            if index == 0:
+                break
+            name += itos[index]
+            window = [*window[1:], index]
+        names.append(name)
+    return names
+
+
+# %% tags=["nbval-ignore-output"]
+print(f"after {run.step:,} of {ALL_STEPS:,} steps:")
+for name in sample_names(run.parameters, bnmean, bnvar, itos, block_size):
+    print(" ", name)
+
+# %% [markdown]
+# The generator is seeded, so that the same parameters give the same names. Compare with the names
+# of an untrained network; the seed is the same, and only the parameters differ:
+
+# %% tags=["nbval-ignore-output"]
+untrained = begin_run(n_hidden, block_size).parameters
+for name in sample_names(untrained, *calibrate(untrained, Xtr), itos, block_size, count=4):
+    print(" ", name)
+
+# %% [markdown]
+# ## 4.4 The same without calibration
+#
+# Calibration is one more pass over all the data, which one has to remember to make. The usual
+# alternative keeps a *running* mean and variance on the side: each minibatch moves them a little
+# towards its own. In a training loop these are two more lines. Here the training is done already,
+# so we just let minibatches go by.
+
+# %% tags=["data-dependent"]
+running_mean, running_var = torch.zeros(1, n_hidden), torch.ones(1, n_hidden)
+C, W1, b1, *_ = run.parameters
+g = torch.Generator().manual_seed(LECTURE_SEED)
+for _ in range(10_000):
+    ix = torch.randint(0, Xtr.shape[0], (32,), generator=g)
+    hprebn = C[Xtr[ix]].view(32, -1) @ W1 + b1
+    running_mean = 0.999 * running_mean + 0.001 * hprebn.mean(0, keepdim=True)
+    running_var = 0.999 * running_var + 0.001 * hprebn.var(0, keepdim=True)
+
+estimated = mean_loss(run.parameters, running_mean, running_var, Xdev, Ydev)
+print(f"the two validation losses agree to 0.01 nats: {abs(estimated - validation) < 0.01}")
+
+# %% [markdown]
+# The factor 0.001, called *momentum* in PyTorch's `BatchNorm1d` (where 0.1 is the default), says
+# how quickly the old is forgotten: in about a thousand minibatches. This is the reason why a
+# PyTorch module must be told `model.eval()` before it is used: from then on its batch
+# normalisation takes the running numbers instead of the batch's.
+#
+# # Part 5 · The race
+#
+# Writing the backward pass by hand has one more advantage. You know what has to be computed, and
+# autograd has to find it out anew at every step. How much is that worth? Six loops at the start,
+# all of which take the same steps from the same parameters through the same minibatches:
+#
+# 1. **autograd**: `loss.backward()`, as everybody does it;
+# 2. **by hand, as in the lecture**: twenty lines, with two Python loops for `dC`;
+# 3. **by hand, yours**;
+# 4. **tuned**: the loop of part 6;
+# 5. **tuned and compiled**: its step through `torch.compile`, which needs a C++ compiler;
+# 6. **the same, ten steps a call**.
+#
+# Beside them is a seventh, which trains nothing: the six matrix products of a step alone, two
+# forward and four backward. This is the limit. Whatever a loop does beyond them is overhead.
+
+# %% tags=["nbval-ignore-output"]
+loops = {
+    "autograd": autograd_loop,
+    "by hand, as in the lecture": partial(manual_loop, backward=lecture_backward),
+}
+if backward is None:
+    print("to do: the race goes without you until the gradients of part 2 are there")
+else:
+    loops["by hand, yours"] = partial(manual_loop, backward=backward)
+loops["tuned"] = tuned_loop
+try:
+    loops["tuned and compiled"] = compile_loop()  # half a minute each
+    loops["the same, 10 steps a call"] = compile_loop(10)
+except NoCompiler as trouble:
+    print(trouble)
+
+# %% tags=["nbval-ignore-output"]
+rates = race(loops, Xtr, Ytr)
+figures.race_chart(rates)
+
+# %% tags=["nbval-ignore-output"]
+Markdown(race_table(rates))
+
+# %% [markdown]
+# *One run, on one thread, the loops by turns. The numbers in the committed copy of this notebook
+# come from a machine that had other things to do as well; look at the ratios, and at yours.*
+#
+# The lecture's loop is by far the slowest, although it does the same arithmetic as yours. The 96
+# little additions cost more than everything else together. Your loop, which differs in one line,
+# is a little faster than autograd. Hand-written, then, does not mean fast. What does?
+#
+# # Part 6 · Where the time goes
+#
+# A step of this network is about 1.1 million multiplications and as many additions, for which one
+# core needs some fifty millionths of a second. Autograd's loop takes ten times as long. The other
+# nine tenths go into *calls*: each little operation has to be looked up, has its arguments
+# checked, gets memory for its result. This costs one to five millionths of a second, whether the
+# operation then adds up two numbers or six thousand. The way to a fast loop on small matrices is
+# therefore: **fewer calls**.
+#
+# ## 6.1 The tuned loop, line by line
+#
+# This is the code that ran as *tuned*. The numbers in its comments are those of the list below.
+
+# %%
+if backward is None:
+    print("to do: it would give the gradients of part 2 away")
+else:
+    show_code(tuned_loop)
+
+# %% [markdown]
+# In brackets: how many times as fast as autograd's loop it was, on one machine, when this change
+# had been added to all those before it. Your own loop is at 1.3 there.
+#
+# 1. **A thousand minibatches at once** (1.8). Drawing 32 random numbers is a call, fetching their
+#    windows is another, and so on, at every step. Here one call draws 32,000 numbers, the very same
+#    ones in the same order, and `unbind` cuts the result into slices without copying anything. The
+#    labels become one-hot rows on this occasion. To subtract 1 at 32 places picked by an index is
+#    slow; to subtract a matrix is not.
+# 2. **No bias before the batch normalisation** (1.9). `b1`'s gradient is zero, as you know from
+#    notebook 01. So this loop neither adds it, nor sums its gradient, nor updates it.
+# 3. **Fused calls** (2.0). `var_mean` reads the numbers once for both; `addcmul` multiplies and
+#    adds; `addmm` is a matrix product that begins with the bias in place of zeros.
+# 4. **In place** (2.0). Names that end in an underscore, `sub_`, `mul_`, write the result where the
+#    operand stood, which saves asking for new memory. It buys next to nothing here, since PyTorch
+#    keeps small pieces of memory at hand, and it costs care: once `hprebn` has become `bnraw` it is
+#    gone.
+# 5. **The learning rate at the top** and
+# 6. **gradient and update in one call** (2.3). The backward pass is *linear*: multiply what arrives
+#    at the top by a number, and every gradient below is multiplied by it. So if `dlogits` is
+#    multiplied by minus the learning rate, what comes out below is not the gradients but the
+#    *steps*. They need only be added, and `addmm_` adds a matrix product to the matrix it is called
+#    on while it computes it. For `W1`, `W2` and `C` no gradient ever exists. Mind the order: the
+#    gradient of `h` needs the old `W2`, so it is computed before the update.
+# 7. **The losses last** (2.4). Each step leaves behind only the 32 probabilities of the right
+#    characters; one logarithm and one mean for a thousand steps follow.
+#
+# Is it still the same training? The test is not whether it is fast but whether it arrives where
+# autograd arrives.
+
+# %%
+reference, tuned = begin_run(n_hidden), begin_run(n_hidden)
+autograd_loop(reference, Xtr, Ytr, 200)
+tuned_loop(tuned, Xtr, Ytr, 200)
+for name, theirs, ours in zip(
+    reference.parameters._fields, reference.parameters, tuned.parameters, strict=True
+):
+    difference = (theirs - ours).abs().max() / theirs.abs().max()
+    print(f"{name:<6} is where autograd has it after 200 steps: {difference < 1e-3}")
+
+# %% [markdown]
+# ## 6.2 Towards the limit
+#
+# In the tuned loop some forty calls are left, and six of them are matrix products. Python cannot
+# do with much fewer. A compiler can. `torch.compile` reads the function below, which says the
+# same in plain lines without any in-place tricks, and writes a C++ program in which all the small
+# operations between two matrix products become *one* loop over the numbers: they are read once,
+# everything is done to them, and they are written once.
+
+# %%
+if backward is None:
+    print("to do: it would give the gradients of part 2 away")
+else:
+    from makemore_data.compiled_loop import training_step
+
+    show_code(training_step)
+
+# %% [markdown]
+# A call of the compiled function still costs something: Python comes by, and the function makes
+# sure each time that sizes and types are those it was compiled for. That price can be shared.
+# Give it ten minibatches and let it take ten steps before it comes back; and let the program that
+# calls the matrix products be C++ as well, not Python (`cpp_wrapper`). That is the last
+# contestant. On the machine of the table it reaches more than half of the limit, some six times
+# the speed of autograd's loop.
+#
+# What remains is what no compiler may leave out: the additions to rows of `C`, 6,400 tanhs, the
+# exponentials of the softmax, and two passes over the batch normalisation's 6,400 numbers, whose
+# sums must be complete before the next line can begin.
+#
+# And now the other side of the ledger. Autograd's loop is the slowest here but one, it took
+# nobody an afternoon, and it cannot be wrong in the sign of a bias. The matrices of this network
+# are tiny. With a thousand times as many numbers in each, the products take all the time, the
+# calls take none, and the first row of the table is as fast as the last. What stays with you is
+# not the speed. It is that you know what the engine does, and could have built it.
+#
+# # Part 7 · What you have done
+#
+# **You can now** write the backward pass of a network with an embedding, linear layers, batch
+# normalisation and a cross-entropy, without looking it up; check it against whole trainings; train
+# with it, stop and go on; calibrate a batch normalisation, or keep running statistics; measure in
+# nats; draw samples; and see where a training step spends its time.
+#
+# **Where next.**
+#
+# - Change the network. A second hidden layer, layer normalisation in place of batch normalisation,
+#   a longer window: each is a new forward cell and a few new lines on the way back. You need
+#   nobody's gradients any more.
+# - Get the validation loss below 2.1. More units, more context, a better schedule for the learning
+#   rate: the training loop is yours.
+# - In a terminal, `make train` runs the whole training with the solution's twenty lines and
+#   prints losses and names, `make bench` measures the race, and
+#   `grader check 04_manual_training.ipynb` grades this notebook.

@@ -1,0 +1,10 @@
+# A loop over the examples.
+
+# answer: ex2s-smoothing
+rows = []
+for row, label in zip(z, Yb.tolist()):
+    p = row.exp() / row.exp().sum()
+    target = torch.full_like(p, 0.1 / len(p))
+    target[label] += 0.9
+    rows.append((p - target) / len(z))
+dz = torch.stack(rows)

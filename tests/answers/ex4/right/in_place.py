@@ -1,0 +1,20 @@
+# In place wherever it goes, with copies where a tensor is still needed.
+# answer: ex4-backward
+dlogits = F.softmax(logits, 1)
+dlogits.sub_(F.one_hot(Yb, dlogits.shape[1])).div_(n)
+dh = torch.mm(dlogits, W2.t())
+dW2 = torch.mm(h.t(), dlogits)
+db2 = dlogits.sum(0)
+dhpreact = h.clone().square_().neg_().add_(1).mul_(dh)
+dbngain = dhpreact.clone().mul_(bnraw).sum(0, keepdim=True)
+dbnbias = dhpreact.sum(0, keepdim=True)
+dhprebn = dhpreact.clone().sub_(dbnbias / n)
+dhprebn.addcmul_(bnraw, dbngain, value=-1 / (n - 1))
+dhprebn.mul_(bngain).mul_(bnvar_inv)
+dembcat = torch.mm(dhprebn, W1.t())
+dW1 = torch.mm(embcat.t(), dhprebn)
+db1 = dhprebn.sum(0)
+demb = dembcat.view(*Xb.shape, -1)
+dC = torch.zeros_like(C)
+for position in range(block_size):
+    dC.index_add_(0, Xb[:, position], demb[:, position])

@@ -1,0 +1,96 @@
+"""What notebook 4's cells say, with an answer in place of a running notebook."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import pytest
+
+from grader import training_lesson
+from grader.exercises import TRAINING
+from grader.lesson import Lesson, NotInTheLesson
+from grader.runner import Runner
+from grader.training_lesson import check_training, my_backward, show_code
+from tests.exercise_four import as_cells, right_answer, with_mistake
+
+Answer = Callable[[str], None]
+
+
+@pytest.fixture
+def answer(monkeypatch: pytest.MonkeyPatch, runner: Runner) -> Answer:
+    """Makes a text the answer of the notebook that seems to run."""
+
+    def put(text: str) -> None:
+        lesson = Lesson({}, as_cells(text), TRAINING)
+        monkeypatch.setattr(training_lesson, "open_lesson", lambda prefix: lesson)
+
+    monkeypatch.setattr(training_lesson, "worker", lambda: runner)
+    monkeypatch.setattr("grader.lesson.worker", lambda: runner)
+    return put
+
+
+def test_a_right_answer_trains_as_autograd_does(
+    answer: Answer, capsys: pytest.CaptureFixture[str]
+) -> None:
+    answer(right_answer())
+    check_training()
+    lines = capsys.readouterr().out.splitlines()
+    assert len(lines) == 3
+    assert all(line.startswith("100 steps, a ") and line.endswith("| pass") for line in lines)
+
+
+def test_a_blank_is_to_do(answer: Answer, capsys: pytest.CaptureFixture[str]) -> None:
+    answer(with_mistake("dh = dlogits @ W2.T", "dh = ...  # your turn"))
+    check_training()
+    assert capsys.readouterr().out == "training        | to do: dh\n"
+    assert my_backward() is None
+    assert capsys.readouterr().out == "to do: dh\n"
+
+
+def test_a_mistake_is_said_with_where_to_mend_it(
+    answer: Answer, capsys: pytest.CaptureFixture[str]
+) -> None:
+    answer(with_mistake("dh = dlogits @ W2.T", "dh = -dlogits @ W2.T"))
+    check_training()
+    lines = capsys.readouterr().out.splitlines()
+    assert [line.endswith("| fail") for line in lines] == [True, False] * 3 + [False]
+    assert lines[1].startswith("  At step 1, dC, dW1, ")
+    assert lines[-1] == "Mend dh first: see the check above."
+
+
+def test_autograd_is_refused(answer: Answer, capsys: pytest.CaptureFixture[str]) -> None:
+    answer(with_mistake("db2 = dlogits.sum(0)", "db2 = torch.autograd.grad(loss, b2)[0]"))
+    check_training()
+    said = capsys.readouterr().out
+    assert said == "training        | refused: autograd was asked for db2\n"
+
+
+def test_a_cell_that_is_not_python_is_said_to_be_so(
+    answer: Answer, capsys: pytest.CaptureFixture[str]
+) -> None:
+    answer(with_mistake("dh = dlogits @ W2.T", "dh = dlogits @"))
+    check_training()
+    assert "Python cannot read this cell" in capsys.readouterr().out
+
+
+def test_outside_of_a_notebook_there_is_a_sentence(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    def nowhere(prefix: str) -> Lesson:
+        raise NotInTheLesson("There is no notebook.")
+
+    monkeypatch.setattr(training_lesson, "open_lesson", nowhere)
+    check_training()
+    assert my_backward() is None
+    assert capsys.readouterr().out == "There is no notebook.\n" * 2
+
+
+def test_my_backward_can_be_shown(answer: Answer, monkeypatch: pytest.MonkeyPatch) -> None:
+    shown: list[dict[str, str]] = []
+    monkeypatch.setattr(training_lesson, "display", lambda data, raw: shown.append(data))
+    answer(right_answer())
+    backward = my_backward()
+    assert backward is not None
+    show_code(backward)
+    assert shown[0]["text/plain"].startswith("def my_backward(Xb, Yb, C, ")
+    assert shown[0]["text/markdown"] == f"```python\n{shown[0]['text/plain']}\n```"

@@ -1,4 +1,4 @@
-"""Five ways to train the network, beside the time of its six matrix products."""
+"""Six ways to train the network, beside the time of its six matrix products."""
 
 from __future__ import annotations
 

@@ -583,7 +583,8 @@ try:
     torch.autograd.gradcheck(BatchNorm.apply, small)
 except RuntimeError as trouble:
     is_blank = "ellipsis" in str(trouble)  # what autograd calls a `...`
-    print("BatchNorm.backward | to do" if is_blank else f"BatchNorm.backward | fail\n{trouble}")
+    first_line = str(trouble).partition("\n")[0]
+    print("BatchNorm.backward | to do" if is_blank else f"BatchNorm.backward | fail: {first_line}")
 else:
     print("BatchNorm.backward | passes gradcheck")
     watched = hprebn.clone().requires_grad_()
@@ -593,6 +594,8 @@ else:
     print("in the network, the same gradient as autograd's:", same)
 
 # %% [markdown]
+# (Where it fails, `gradcheck` numbers the inputs: 0 is `hprebn`, 1 is `bngain`, 2 is `bnbias`.)
+#
 # Eight rows and three columns are enough, and better than all of them: with so few examples the
 # difference of $n$ and $n - 1$ is large, so that `gradcheck`, which tolerates one part in a
 # thousand, is sure to see it.

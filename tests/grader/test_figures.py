@@ -10,8 +10,16 @@ import pytest
 from grader import figures
 from grader.figures import Picture
 
+RATES = {"autograd": 1966.0, "by hand": 2492.0, "six matrix products": 19789.0}
+
+
+def race_chart() -> Picture:
+    """The one figure that is drawn from measured numbers."""
+    return figures.race_chart(RATES)
+
+
 DRAWN = [
-    getattr(figures, name)
+    race_chart if name == "race_chart" else getattr(figures, name)
     for name in figures.__all__
     if name not in ("Picture", "use_course_style")
 ]

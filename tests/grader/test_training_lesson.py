@@ -8,6 +8,7 @@ import pytest
 
 from grader import training_lesson
 from grader.exercises import TRAINING
+from grader.instances import HIDDEN_SIZES
 from grader.lesson import Lesson, NotInTheLesson
 from grader.runner import Runner
 from grader.training_lesson import check_training, my_backward, show_code
@@ -35,7 +36,7 @@ def test_a_right_answer_trains_as_autograd_does(
     answer(right_answer())
     check_training()
     lines = capsys.readouterr().out.splitlines()
-    assert len(lines) == 3
+    assert len(lines) == 1 + len(HIDDEN_SIZES)
     assert all(line.startswith("100 steps, a ") and line.endswith("| pass") for line in lines)
 
 
@@ -53,7 +54,9 @@ def test_a_mistake_is_said_with_where_to_mend_it(
     answer(with_mistake("dh = dlogits @ W2.T", "dh = -dlogits @ W2.T"))
     check_training()
     lines = capsys.readouterr().out.splitlines()
-    assert [line.endswith("| fail") for line in lines] == [True, False] * 3 + [False]
+    assert [line.endswith("| fail") for line in lines] == [True, False] * (
+        1 + len(HIDDEN_SIZES)
+    ) + [False]
     assert lines[1].startswith("  At step 1, dC, dW1, ")
     assert lines[-1] == "Mend dh first: see the check above."
 

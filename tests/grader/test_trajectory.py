@@ -5,9 +5,13 @@ from __future__ import annotations
 import pytest
 
 from grader.exercises import TRAINING
+from grader.instances import HIDDEN_SIZES
 from grader.runner import Limits, Runner
 from grader.trajectory import Journey, compare_trajectories
 from tests.exercise_four import STYLES, as_cells, right_answer, with_mistake
+
+PLACES = 1 + len(HIDDEN_SIZES)
+"""Instances on which an answer trains: one of the lecture's sizes, then the hidden ones."""
 
 STEPS = 20
 
@@ -19,8 +23,8 @@ def journeys(text: str, runner: Runner, steps: int = STEPS) -> list[Journey]:
 @pytest.mark.parametrize("style", STYLES)
 def test_right_answers_stay_with_autograd(style: str, runner: Runner) -> None:
     found = journeys(right_answer(style), runner)
-    assert [journey.departure for journey in found] == [None, None, None]
-    assert [journey.steps for journey in found] == [STEPS] * 3
+    assert [journey.departure for journey in found] == [None] * PLACES
+    assert [journey.steps for journey in found] == [STEPS] * PLACES
     assert found[0].place == "a network of the lecture's sizes, float32"
     assert all("hidden network" in journey.place for journey in found[1:])
 
@@ -57,13 +61,13 @@ def test_a_gradient_that_is_kept_from_the_step_before_is_found(runner: Runner) -
         "if 'kept' not in globals():\n    kept = torch.zeros_like(C)\ndC = kept.index_add_(",
     )
     found = journeys(text, runner)
-    assert [j.departure for j in found] == ["At step 2, dC is not autograd's."] * 3
+    assert [j.departure for j in found] == ["At step 2, dC is not autograd's."] * PLACES
 
 
 def test_an_answer_that_changes_its_parameters_is_found(runner: Runner) -> None:
     text = right_answer() + "C -= 0.1 * dC\n"
     departures = [journey.departure for journey in journeys(text, runner)]
-    assert departures == ["After step 1, C is not where autograd's training has it."] * 3
+    assert departures == ["After step 1, C is not where autograd's training has it."] * PLACES
 
 
 def test_hard_coded_sizes_do_not_travel(runner: Runner) -> None:

@@ -289,8 +289,8 @@ check("dembcat", "dW1", "db1", "demb", "dC")
 # A gradient can be right on one batch by accident, and a small mistake can grow over many steps.
 # So the next check does what you are about to do: it *trains*. It puts your lines into a loop, a
 # hundred steps on a network of this size and a hundred on each of three hidden ones of other sizes.
-# At each step it compares the gradients of all seven parameters with autograd's, and the parameters with
-# those of a training that autograd has done on its own.
+# At each step it compares the gradients of all seven parameters with autograd's, and the parameters
+# with those of a training that autograd has done on its own.
 
 # %%
 check_training()

@@ -198,10 +198,11 @@ def _check_locally(
             for value, reference in zip(values, references.hidden, strict=True)
         )
 
-    findings = [check(given, frozenset()) for given in dict.fromkeys(candidates)]
-    right = [finding for finding in findings if finding.check is Check.RIGHT]
-    if right:
-        return right[0]
+    findings: list[Finding] = []
+    for given in dict.fromkeys(candidates):
+        findings.append(check(given, frozenset()))
+        if findings[-1].check is Check.RIGHT:
+            return findings[-1]
     for branch in sorted(references.zero_by_structure - item.reads - {tensor}):
         if check(item.reads, {branch}).check is Check.RIGHT:
             sentence = f"Leaving out the branch through {branch} is right: it is always zero."

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
@@ -71,6 +72,19 @@ def collect_evidence(
         for gradient, piece in pieces.items()
         if piece is not None and piece.channels
     }
+
+    def beyond(piece: Slice) -> frozenset[str]:
+        """What the gradients that nobody asked for were made from, where this one reads them."""
+        found: set[str] = set()
+        waiting = set(piece.reads.difference(gradients))
+        while waiting:
+            own = waiting.pop()
+            made = cut(own)
+            new = (made.reads if made is not None else frozenset()) - found
+            found |= new
+            waiting |= new.difference(gradients)
+        return frozenset(found.intersection(gradients))
+
     siblings = {
         gradient: piece.reads.intersection(gradients) - handed_down(gradient)
         for gradient, piece in pieces.items()
@@ -125,6 +139,8 @@ def collect_evidence(
                 channels=_tensors(piece.channels),
                 as_assigned=None if own is None else alone.get((gradient, own)),
                 siblings=_tensors(siblings[gradient]),
+                indirect=_tensors(beyond(piece)),
+                code=_code(answer, gradient, piece),
                 beside=None if other is None else alone.get((gradient, other)),
             )
         evidence.append(item)
@@ -316,6 +332,21 @@ def _constants(instance: Instance) -> dict[str, float]:
 def _tensors(gradients: frozenset[str]) -> frozenset[str]:
     """The tensors that gradients belong to: "logits" for "dlogits"."""
     return frozenset(gradient[1:] for gradient in gradients)
+
+
+def _code(answer: Answer, gradient: str, piece: Slice) -> tuple[str, ...]:
+    """The text of the outermost statements that a gradient is made by, or written by in vain."""
+    return tuple(
+        ast.unparse(statement)
+        for statement in answer.top
+        if (answer.number[statement] in piece.keep or _writes(answer, statement, gradient))
+        and answer.number[statement] in answer.live
+    )
+
+
+def _writes(answer: Answer, statement: ast.stmt, gradient: str) -> bool:
+    effects = answer.effects[statement]
+    return gradient in effects.binds or gradient in effects.mutates
 
 
 def _find_place(answer: Answer, gradient: str, piece: Slice | None) -> Place | None:

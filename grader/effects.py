@@ -224,11 +224,8 @@ class _Visitor(ast.NodeVisitor):
         match node.func:
             case ast.Attribute(value=inner, attr=method):
                 in_place = method.endswith("_") and not method.endswith("__")
-                if (in_place or method in MUTATING_METHODS) and (
-                    root := root_name(inner)
-                ) is not None:
-                    changed = self._shared_by_arguments(node) if root in MODULES else {root}
-                    self.effects.mutates |= changed
+                if in_place or method in MUTATING_METHODS:
+                    self.effects.mutates |= self._changed_in_place(node, inner)
                 if method_of_answer := self.functions.get(f".{method}"):
                     self.effects.reads |= method_of_answer.reads
                     self.effects.mutates |= method_of_answer.mutates
@@ -242,6 +239,18 @@ class _Visitor(ast.NodeVisitor):
         for keyword in node.keywords:
             if keyword.arg == "out" and (root := root_name(keyword.value)) is not None:
                 self.effects.mutates.add(root)
+
+    def _changed_in_place(self, call: ast.Call, target: ast.expr) -> set[str]:
+        """The names that `target.method_()` changes, or `torch.method_(...)`."""
+        root = root_name(target)
+        if root is None:
+            return set()
+        if root not in MODULES:
+            return {root}
+        if any(isinstance(node, ast.Call) for node in ast.walk(target)):
+            # What a module's function returns: `torch.zeros_like(C).index_add_(0, ix, demb)`.
+            return set(shared_names(target)) - MODULES
+        return self._shared_by_arguments(call)
 
     def _shared_by_arguments(self, call: ast.Call) -> set[str]:
         """The names through whose memory a call can reach."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from operator import attrgetter
 from types import MappingProxyType
 
@@ -24,6 +24,8 @@ class Exercise:
 
     `prefix` is what the ids of its answer cells begin with, up to a hyphen; `notebook` is the name
     of the notebook it belongs to; `sizes` are those of the instance that is shown to the student.
+    `fused` are right formulas of some tensors' gradients that students write although the forward
+    program's lines lead to others: what is wrong with those can only be seen beside them.
     """
 
     prefix: str
@@ -31,10 +33,21 @@ class Exercise:
     forward: Callable[..., Tensor]
     gradients: tuple[str, ...]
     sizes: Mapping[str, int]
+    fused: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
 
 
 def _lecture_sizes(*names: str) -> Mapping[str, int]:
     return MappingProxyType({name: LECTURE_SIZES[name] for name in names})
+
+
+def _batchnorm(inverse: str, normalised: str) -> tuple[str, ...]:
+    """Batch normalisation's gradient in one expression, with the gain outside and inside."""
+    g, total = "(bngain * dhpreact)", f"(dhpreact * {normalised}).sum(0)"
+    return (
+        f"bngain * {inverse} / n"
+        f" * (n * dhpreact - dhpreact.sum(0) - n / (n - 1) * {normalised} * {total})",
+        f"{inverse} * ({g} - {g}.mean(0) - {normalised} * ({g} * {normalised}).sum(0) / (n - 1))",
+    )
 
 
 ATOMIC = Exercise(
@@ -48,6 +61,7 @@ ATOMIC = Exercise(
         *("dbnmeani", "dhprebn", "dembcat", "dW1", "db1", "demb", "dC"),
     ),
     sizes=LECTURE_SIZES,
+    fused={"hprebn": _batchnorm("bnvar_inv", "bnraw")},
 )
 
 FUSED_CROSS_ENTROPY = Exercise(
@@ -72,6 +86,7 @@ FUSED_BATCHNORM = Exercise(
     forward=forward.batchnorm,
     gradients=("dbngain", "dbnbias", "dxhat", "dvar", "dmu", "dhprebn"),
     sizes=_lecture_sizes("n", "n_hidden"),
+    fused={"hprebn": _batchnorm("(var + 1e-5) ** -0.5", "xhat")},
 )
 
 TRAINING = Exercise(
@@ -83,6 +98,7 @@ TRAINING = Exercise(
         *("dembcat", "dW1", "db1", "demb", "dC"),
     ),
     sizes={**LECTURE_SIZES, "n_hidden": 200},
+    fused={"hprebn": _batchnorm("bnvar_inv", "bnraw")},
 )
 
 EXERCISES = (

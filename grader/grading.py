@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache
 
 import torch
@@ -11,10 +11,13 @@ from torch import Tensor
 
 from grader.answer import AnswerCell, parse_answer
 from grader.collect import collect_evidence
+from grader.diagnose import Diagnostician
+from grader.evidence import GradientEvidence
 from grader.exercises import NOTEBOOKS, Exercise
 from grader.instances import Instance, make_instance
 from grader.judge import judge
 from grader.program import parse_program
+from grader.reasons import lecture_lengths, says_nothing_else
 from grader.references import References, make_references
 from grader.refusal import find_offences
 from grader.runner import Runner
@@ -31,6 +34,7 @@ class Grounds:
     references: References
     lecture: Instance
     lecture_gradients: dict[str, Tensor]
+    diagnostician: Diagnostician
 
 
 @cache
@@ -39,7 +43,10 @@ def prepare(exercise: Exercise, seed: int = SEED) -> Grounds:
     program = parse_program(exercise.forward)
     lecture = make_instance(program, exercise.sizes, seed, torch.float32)
     inputs = {name: lecture.values[name] for name in program.inputs}
-    return Grounds(make_references(program, seed + 1), lecture, program.gradients(inputs))
+    gradients, references = program.gradients(inputs), make_references(program, seed + 1)
+    lengths = lecture_lengths(references.hidden[0], gradients)
+    diagnostician = Diagnostician(references, dict(exercise.sizes), lengths, exercise.fused)
+    return Grounds(references, lecture, gradients, diagnostician)
 
 
 def grade(notebook: str, cells: Sequence[AnswerCell], runner: Runner) -> Report:
@@ -70,5 +77,19 @@ def grade_exercise(
     evidence = collect_evidence(
         answer, exercise.gradients, offences, grounds.references, grounds.lecture, runner
     )
-    verdicts = judge(evidence, grounds.references, grounds.lecture_gradients)
+    verdicts = [
+        explain(item, verdict, grounds.diagnostician)
+        for item, verdict in zip(
+            evidence,
+            judge(evidence, grounds.references, grounds.lecture_gradients),
+            strict=True,
+        )
+    ]
     return verdicts, [offence.flag for offence in offences]
+
+
+def explain(item: GradientEvidence, verdict: Verdict, diagnostician: Diagnostician) -> Verdict:
+    """The verdict with its diagnosis; what a diagnosis says better is said no longer."""
+    diagnosis = diagnostician.diagnose(item, verdict)
+    note = "" if diagnosis and verdict.note == says_nothing_else(item.name) else verdict.note
+    return replace(verdict, diagnosis=diagnosis, note=note)

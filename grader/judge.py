@@ -24,6 +24,7 @@ from grader.reasons import (
     STEP_BY_STEP,
     TRUE_ZERO,
     WRITTEN_IN,
+    aliased,
     lecture_lengths,
     settle_carried,
     why_it_fails,
@@ -319,7 +320,7 @@ def _settle_shared_memory(
                 f"{item.name} is right when it is assigned, but this line changes it, through"
                 f" {others}: two names for one tensor."
             )
-            yield replace(verdict, note=note)
+            yield replace(verdict, note=note, diagnosis=(aliased(item, verdict.place),))
 
 
 def _settle_siblings(

@@ -7,10 +7,12 @@ from dataclasses import replace
 
 from torch import Tensor
 
+from grader.catalogue import HINTS
 from grader.compare import Comparison
 from grader.evidence import GradientEvidence
+from grader.kinds import Kind
 from grader.references import Reference
-from grader.verdict import Check, Outcome, Verdict
+from grader.verdict import Check, Diagnosis, Outcome, Place, Verdict
 
 TRUE_ZERO = (
     "The value matches only because the true gradient here is zero: given another"
@@ -40,8 +42,23 @@ def why_it_fails(comparison: Comparison, whole: str, local: str) -> str:
     if comparison.approximate:
         return f"{BATCH_OF_OTHER_SIZES}. {whole or WRITTEN_IN}"
     # The local sentence is about this line; the whole answer's may be about an earlier one.
-    tensor = comparison.name.removeprefix("d")
-    return local or f"This is not the gradient of the loss with respect to {tensor}."
+    return local or says_nothing_else(comparison.name)
+
+
+def says_nothing_else(gradient: str) -> str:
+    """What is said of a wrong gradient where nothing more is known."""
+    return f"This is not the gradient of the loss with respect to {gradient.removeprefix('d')}."
+
+
+def aliased(item: GradientEvidence, place: Place | None) -> Diagnosis:
+    """The diagnosis of a gradient that is right until another's line changes it."""
+    others = " and ".join(f"`d{other}`" for other in sorted(item.channels))
+    line = "a later line" if place is None else f"line {place.line} of {place.cell}"
+    message = (
+        f"`{item.name}` is right when it is assigned; {line} changes it through {others}, which"
+        " stands for the same tensor."
+    )
+    return Diagnosis(Kind.ALIASED, message, HINTS[Kind.ALIASED])
 
 
 def lecture_lengths(reference: Reference, lecture: Mapping[str, Tensor]) -> dict[int, int]:
@@ -68,7 +85,7 @@ def settle_carried(
     outcomes = {verdict.name: verdict.outcome for verdict in verdicts}
     items = {item.name: item for item in evidence}
     handed = {
-        item.name: [f"d{tensor}" for tensor in sorted(item.reads | item.channels)]
+        item.name: [f"d{tensor}" for tensor in sorted(item.reads | item.indirect | item.channels)]
         for item in evidence
     }
 

@@ -333,11 +333,20 @@ def test_a_right_line_at_the_wrong_time_is_to_blame(
 
 
 @pytest.mark.parametrize(
-    "line", ["dh = -dlogits @ W2.T", "dh = dlogits @ W2.T + 1", "dh = torch.zeros_like(h)"]
+    ("line", "sentence"),
+    [
+        ("dh = -dlogits @ W2.T", "`dh` has the right size with the wrong sign."),
+        ("dh = torch.zeros_like(h)", "`dh` is zero: nothing that arrives is handed on."),
+        ("dh = dlogits @ W2.T + 1", "This is not the gradient of the loss with respect to h."),
+    ],
 )
-def test_a_wrong_gradient_always_has_a_sentence(line: str, judge_text: Judge) -> None:
+def test_a_wrong_gradient_always_has_a_sentence(
+    line: str, sentence: str, judge_text: Judge
+) -> None:
     verdict = judge_text(edited(("dh = dlogits @ W2.T", line)))["dh"]
-    assert verdict.note == "This is not the gradient of the loss with respect to h."
+    assert [verdict.note] * bool(verdict.note) + [d.message for d in verdict.diagnosis[:1]] == [
+        sentence
+    ]
 
 
 # --- values that are right on some sizes only, or for no reason

@@ -12,11 +12,10 @@ from grader.figures.style import (
     BACKWARD,
     BACKWARD_FILL,
     BLUE,
-    FORWARD_FILL,
     GREEN,
     GREY,
     HAIRLINE,
-    ORANGE,
+    INK,
     PLAIN_FILL,
     Picture,
     canvas,
@@ -33,7 +32,7 @@ _Y: Final = 15.4
 _MU: Final = (_STATISTICS, 9.7)
 _VAR: Final = (_STATISTICS, 12.2)
 _HALF: Final = 0.75
-_MU_COLOUR: Final = ORANGE
+_MU_COLOUR: Final = INK  # not orange, in which the course draws what runs backward
 _VAR_COLOUR: Final = GREEN
 
 
@@ -92,20 +91,28 @@ def _arrow(axes: Axes, start: Place, end: Place, colour: str) -> None:
 
 def all_columns_at_once() -> Picture:
     """A sum over the examples makes a row; the row is copied to all examples."""
-    figure, axes = canvas(17.0, 6.2, scale=0.42)
+    figure, axes = canvas(14.6, 5.6, scale=0.45)
     entries = [[rf"$\mathrm{{d}}y_{{{i}{k}}}$" for k in "ab"] for i in range(1, 5)]
     sums = [[rf"$\sum_j \mathrm{{d}}y_{{j{k}}}$" for k in "ab"]]
     draw_matrix(
-        axes, 0.6, 1.4, entries, title="(n, H)", fill=FORWARD_FILL, cell_width=1.7, fontsize=10.5
+        axes,
+        0.4,
+        1.2,
+        entries,
+        title="(n, H)",
+        colour=BACKWARD,
+        fill=PLAIN_FILL,
+        cell_width=1.3,
+        fontsize=11,
     )
     draw_arrow(
-        axes, (4.3, 3.4), (6.2, 3.4), label="the sum\nover $j$:\naxis 0", colour=BACKWARD, lift=0.3
+        axes, (3.2, 3.2), (5.0, 3.2), label="the sum\nover $j$:\naxis 0", colour=BACKWARD, lift=0.3
     )
-    _draw_sums(axes, 6.5, 2.9, sums, title="(1, H)")
+    _draw_sums(axes, 5.2, 2.7, sums, title="(1, H)")
     draw_arrow(
-        axes, (11.0, 3.4), (12.3, 3.4), label="copied to\nevery $i$", colour=BACKWARD, lift=0.3
+        axes, (8.8, 3.2), (10.6, 3.2), label="copied to\nevery $i$", colour=BACKWARD, lift=0.3
     )
-    _draw_sums(axes, 12.6, 1.4, sums * 4, title="(n, H)")
+    _draw_sums(axes, 10.8, 1.2, sums * 4, title="(n, H)")
     return Picture(
         figure,
         "Left, a grid of four rows and two columns, the examples i and the units a and b. The sum "
@@ -122,6 +129,6 @@ def _draw_sums(axes: Axes, left: float, top: float, rows: list[list[str]], *, ti
         title=title,
         colour=BACKWARD,
         fill=BACKWARD_FILL,
-        cell_width=2.1,
-        fontsize=10.5,
+        cell_width=1.7,
+        fontsize=11,
     )

@@ -33,7 +33,7 @@ _STRIDE: Final = 2.95
 
 def eight_lines_become_one() -> Picture:
     """The chain of small steps from the logits to the loss, above the one step that spans it."""
-    figure, axes = canvas(17.6, 7.0, scale=0.4)
+    figure, axes = canvas(17.6, 6.2, scale=0.4)
     left = 1.4
     places = {name: left + _STRIDE * number for number, name in enumerate(_CHAIN)}
     for name, x in places.items():
@@ -50,13 +50,13 @@ def eight_lines_become_one() -> Picture:
         ("logprobs", "picked,\naveraged"),
     ):
         x = places[name] + _STRIDE / 2
-        axes.text(x, 1.25, label, ha="center", va="bottom", color=GREY, fontsize=9.5)
-    _name_box(axes, places["logits"], 5.6, "logits", at_end=True)
-    _name_box(axes, places["loss"], 5.6, "loss", at_end=True)
+        axes.text(x, 1.25, label, ha="center", va="bottom", color=GREY, fontsize=11)
+    _name_box(axes, places["logits"], 4.7, "logits", at_end=True)
+    _name_box(axes, places["loss"], 4.7, "loss", at_end=True)
     start, end = places["logits"] + _BOX_WIDTH / 2, places["loss"] - _BOX_WIDTH / 2
-    draw_arrow(axes, (start, 5.4), (end, 5.4), label="F.cross_entropy(logits, Yb)")
-    draw_arrow(axes, (end, 5.85), (start, 5.85), colour=BACKWARD)
-    axes.text((start + end) / 2, 6.2, "one formula: yours", ha="center", va="top", color=BACKWARD)
+    draw_arrow(axes, (start, 4.5), (end, 4.5), label="F.cross_entropy(logits, Yb)")
+    draw_arrow(axes, (end, 4.95), (start, 4.95), colour=BACKWARD)
+    axes.text((start + end) / 2, 5.3, "one formula: yours", ha="center", va="top", color=BACKWARD)
     return Picture(
         figure,
         "Above, a chain of six boxes from logits over norm_logits, counts, probs and logprobs to "
@@ -135,7 +135,7 @@ def _slope(i: int, j: int) -> str:
 
 
 def pull_and_push() -> Picture:
-    """The forces on four logits, for a model that is half wrong and for one that is nearly right.
+    """The forces on four logits, for a model that is mostly wrong and for one that is nearly right.
 
     Each force is drawn in proportion to its size; those of a row cancel.
     """
@@ -147,7 +147,7 @@ def pull_and_push() -> Picture:
     ):
         _draw_forces(axes, probabilities, label=1)
         axes.set_title(title, fontsize=11, color=INK)
-    panels[0].set_ylabel("probability", color=GREY)
+    panels[0].set_ylabel("probability, force", color=GREY)
     return Picture(
         figure,
         "Two bar charts of the probabilities of four letters a, b, c, d; b is right. Left, b has "
@@ -168,7 +168,7 @@ def _draw_forces(axes: Axes, probabilities: tuple[float, ...], label: int) -> No
                 (place + 0.08, start),
                 (place + 0.08, start + force),
                 arrowstyle="-|>",
-                mutation_scale=13,
+                mutation_scale=10,  # a head no longer than the shortest arrow
                 color=colour,
                 linewidth=2.2,
                 shrinkA=0,
@@ -177,10 +177,10 @@ def _draw_forces(axes: Axes, probabilities: tuple[float, ...], label: int) -> No
         )
         sign = "+" if force > 0 else "−"
         axes.text(
-            place - 0.07,
-            max(p, start + force) + 0.02,
+            place - 0.03,
+            max(start, start + force) + 0.02,
             f"{sign}{abs(force):.2f}",
-            ha="center",
+            ha="left",
             va="bottom",
             color=colour,
             fontsize=10,

@@ -3,10 +3,11 @@
 #
 # {{ colab }}
 #
-# In notebook 01 the gradient took eight lines to climb from the loss to the logits. On the way it
-# was blown up by a logarithm and tamed again by a softmax. Here you do the whole climb in one
-# stride: with pencil and paper first, then in half a line of code. It is the most used gradient
-# in all of deep learning, and once you have seen it you will know what every classifier feels.
+# In notebook 01 the gradient took eight lines to get from the loss back to the logits. On the way
+# it was blown up by a logarithm and tamed again by a softmax. Here you go the whole way in one
+# stride: with pencil and paper first, then in half a line of code. Nearly every classifier is
+# trained with this gradient, and it can be read: it says which scores are pulled up, which are
+# pushed down, and how hard.
 #
 # - **Time:** about an hour and a half: half an hour on paper, the rest for what it means.
 # - **You need:** notebook 01 up to its section 5.3 (or its three rules by heart), the slopes of
@@ -16,14 +17,15 @@
 #   it when the loss changes.
 #
 # The way there: **part 1** replaces eight lines by one, **part 2** is the derivation, **part 3**
-# the code, **part 4** what the result means and what it saves, and **part 5** changes the loss
-# and leaves you alone with it.
+# the code, **part 4** what the result means and what it saves, and in **part 5** the loss changes
+# and you derive its gradient anew.
 #
 # Run the next two cells first.
 
 # %%
 import importlib.util
 import os
+import re
 import subprocess
 import sys
 import tempfile
@@ -32,16 +34,33 @@ from pathlib import Path
 
 COURSE = "backprop-ninja @ git+{{ repository }}"
 
+
+class CourseMissing(Exception):
+    """Stops the notebook with one sentence in place of a traceback."""
+
+    def _render_traceback_(self):  # what IPython shows
+        return [str(self)]
+
+
 if importlib.util.find_spec("makemore_data") is None:
     if "google.colab" in sys.modules:
+        print("Installing the course ...", flush=True)
         # pip may add packages, but Colab's own torch and numpy stay exactly as they are.
         kept = [f"{p}=={version(p)}" for p in ("torch", "numpy") if importlib.util.find_spec(p)]
         with tempfile.TemporaryDirectory() as folder:
             constraints = Path(folder, "constraints.txt")
             constraints.write_text("\n".join(kept))
-            install = [sys.executable, "-m", "pip", "install", "--quiet"]
+            install = [sys.executable, "-m", "pip", "install", "--quiet", "--no-color"]
             package = os.environ.get("BACKPROP_NINJA_PACKAGE", COURSE)
-            subprocess.run([*install, "--constraint", str(constraints), package], check=True)
+            command = [*install, "--constraint", str(constraints), package]
+            pip = subprocess.run(command, capture_output=True, text=True, check=False)
+        if pip.returncode != 0:
+            reasons = re.findall(r"(?:fatal|ERROR): (.+)", pip.stderr) or ["pip does not say why"]
+            raise CourseMissing(
+                f"The course could not be installed: {reasons[0].rstrip('.')}. Run this cell again "
+                "in a minute; if that does not help, restart the session and check its connection."
+            )
+        print("The course is installed.")
         importlib.invalidate_caches()
     else:
         # Not installed, but perhaps this notebook still lies in the project's own folder.
@@ -49,7 +68,7 @@ if importlib.util.find_spec("makemore_data") is None:
         sys.path += [str(f) for f in folders if (f / "makemore_data" / "__init__.py").is_file()]
 
 if importlib.util.find_spec("makemore_data") is None:
-    raise ModuleNotFoundError(f'The course is not installed here: run  pip install "{COURSE}"')
+    raise CourseMissing(f'The course is not installed here: run  pip install "{COURSE}"')
 
 # %%
 import math
@@ -60,7 +79,7 @@ import torch
 import torch.nn.functional as F
 from matplotlib.patches import Rectangle
 
-from grader import check, figures
+from grader import check, figures, heat_map
 from makemore_data import (
     LECTURE_SEED,
     build_splits,
@@ -123,7 +142,15 @@ def eight_small_lines(logits, Yb):
 loss = F.cross_entropy(logits, Yb)
 
 # %% [markdown]
-# The two are the same function. Not only here: also for other logits, small ones and large ones.
+# Do they give the same number?
+
+# %% tags=["data-dependent"]
+print(f"eight lines: {eight_small_lines(logits, Yb).item():.4f}")
+print(f"one line:    {loss.item():.4f}")
+
+# %% [markdown]
+# They are the same function: not only for these logits, also for others, small ones and large ones.
+# (Where the logits are extreme, rounding parts the two after all; section 4.6 goes there.)
 
 # %%
 print("the same loss:", torch.allclose(loss, eight_small_lines(logits, Yb)))
@@ -147,12 +174,17 @@ figures.eight_lines_become_one()
 # # Part 2 · On paper
 #
 # Get a sheet of paper. The batch can wait: take **one example**, with the logits
-# $\ell_1, \ell_2, \dots, \ell_{27}$, and call the right character (the label) $y$. With
+# $\ell_1, \ell_2, \dots, \ell_{27}$. Call the right character (the label) $y$, the sum of the
+# exponentials $S$, the probabilities $p_1, \dots, p_{27}$, and the loss of this one example $L$:
 #
-# $$S = \sum_k e^{\ell_k}, \qquad p_i = \frac{e^{\ell_i}}{S}, \qquad L = -\ln p_y$$
+# $$S = \sum_k e^{\ell_k}, \qquad p_i = \frac{e^{\ell_i}}{S}, \qquad L = -\ln p_y .$$
 #
-# we look for $\dfrac{\partial L}{\partial \ell_i}$, for each $i$. Mind the two letters: $y$ is
-# *one* character, the right one; $i$ is *any*, the one whose logit we move.
+# We look for $\dfrac{\partial L}{\partial \ell_i}$, for each $i$. Mind the letters: $y$ is *one*
+# character, the right one; $i$ is *any*, the one whose logit we move; $k$ only runs through all of
+# them inside a sum.
+#
+# (The maximum, which the eight lines subtract first, is left out. It guards against overflow and
+# changes none of the probabilities, so it does not change the slopes either.)
 #
 # ## 2.1 From the loss to the probability
 #
@@ -171,27 +203,33 @@ figures.eight_lines_become_one()
 #
 # $$\frac{\partial S}{\partial \ell_i} = e^{\ell_i} .$$
 #
-# And the quotient rule, for the numerator $u$ and the denominator $S$:
-# $\;\left(\dfrac{u}{S}\right)' = \dfrac{u'\,S - u\,S'}{S^2}$.
+# And the quotient rule, for the numerator $u$ and the denominator $S$, where the prime means the
+# slope with respect to $\ell_i$:
+#
+# $$\left(\frac{u}{S}\right)' = \frac{u'\,S - u\,S'}{S^2} .$$
 #
 # **Case** $i \ne y$. We move the logit of a *wrong* character. The numerator $u = e^{\ell_y}$ does
 # not notice, $u' = 0$. What is left is
 #
-# $$\frac{\partial p_y}{\partial \ell_i}
-# = \frac{0 \cdot S - e^{\ell_y}\,e^{\ell_i}}{S^2}
-# = -\,\frac{e^{\ell_y}}{S} \cdot \frac{e^{\ell_i}}{S}
-# = -\,p_y\,p_i .$$
+# $$\begin{aligned}
+# \frac{\partial p_y}{\partial \ell_i}
+# &= \frac{0 \cdot S - e^{\ell_y}\,e^{\ell_i}}{S^2} \\
+# &= -\,\frac{e^{\ell_y}}{S} \cdot \frac{e^{\ell_i}}{S} = -\,p_y\,p_i .
+# \end{aligned}$$
 #
 # **Case** $i = y$. We move the logit of the *right* character. Now the numerator moves as well,
 # and $u' = e^{\ell_y}$:
 #
-# $$\frac{\partial p_y}{\partial \ell_y}
-# = \frac{e^{\ell_y}\,S - e^{\ell_y}\,e^{\ell_y}}{S^2}
-# = \frac{e^{\ell_y}}{S} \cdot \frac{S - e^{\ell_y}}{S}
-# = p_y\,(1 - p_y) .$$
+# $$\begin{aligned}
+# \frac{\partial p_y}{\partial \ell_y}
+# &= \frac{e^{\ell_y}\,S - e^{\ell_y}\,e^{\ell_y}}{S^2}
+# = \frac{e^{\ell_y}}{S} \cdot \frac{S - e^{\ell_y}}{S} \\
+# &= \frac{e^{\ell_y}}{S} \cdot \left(1 - \frac{e^{\ell_y}}{S}\right) = p_y\,(1 - p_y) .
+# \end{aligned}$$
 #
-# The table of all these slopes is called the *Jacobian* of the softmax. For three characters it
-# looks like this:
+# Neither case has used that $y$ is the *right* character, so both hold for the slope of any
+# probability. The table of all these slopes is called the *Jacobian* of the softmax. For three
+# characters it looks like this:
 
 # %%
 figures.softmax_slopes()
@@ -200,22 +238,26 @@ figures.softmax_slopes()
 # *On the diagonal* $p_i (1 - p_i)$, *elsewhere* $-p_i\,p_j$. *Here the right character is the
 # second, so of the nine slopes the loss needs the three in the middle row.*
 #
-# Add up any row, and you get zero: raise all logits by the same amount, and no probability moves.
-# You know that already.
+# Add up any row, and you get zero. The first row, for instance, is
+# $p_1\,(1 - p_1 - p_2 - p_3)$, and the three probabilities add up to 1. It means what you know
+# from notebook 01: raise all logits by the same amount, and no probability moves.
 #
 # ## 2.3 Multiply, and watch what cancels
 #
 # The chain rule multiplies the two slopes, $\dfrac{\partial L}{\partial \ell_i} =
 # \dfrac{\partial L}{\partial p_y} \cdot \dfrac{\partial p_y}{\partial \ell_i}$. Both cases of 2.2
-# begin with a factor $p_y$, and the slope of 2.1 is $-1/p_y$. The number that could blow up meets
-# the number that shrinks in the same measure, and **both disappear**, for good: no division is
-# left at all.
+# end in a product with the factor $p_y$, and the slope of 2.1 is $-1/p_y$. The smaller $p_y$ is,
+# the larger is the one and the smaller the other, and **both disappear** from the product: no
+# division by a probability is left.
 #
-# Write down what remains, once for $i \ne y$, once for $i = y$. Each is a very short expression.
-# Then hold the two side by side: they differ by a constant.
+# Write down what remains, once for $i \ne y$, once for $i = y$, and multiply out until no bracket
+# is left. Each is a very short expression. Then hold the two side by side. But for the index, they
+# differ by a constant.
 #
-# Test them on a small example. Three characters with the probabilities $(0.2,\ 0.7,\ 0.1)$, and the
-# first is the right one. Work out the three numbers before you run the cell.
+# Test them on a small example: three characters with the probabilities $(0.2,\ 0.7,\ 0.1)$, of
+# which the first is the right one. Work out the three numbers before you run the cell. (As logits
+# it takes the logarithms of the probabilities. Their softmax is the probabilities themselves,
+# since $e^{\ln p} = p$ and $S = 1$.)
 
 # %%
 three_logits = torch.tensor([[0.2, 0.7, 0.1]]).log().requires_grad_()
@@ -227,12 +269,13 @@ print([round(slope, 3) for slope in three_logits.grad[0].tolist()])
 #
 # Two things are left, and both are yours.
 #
-# **One formula for both cases.** Let $\delta_i$ be 1 where $i = y$ and 0 everywhere else. In code
-# such a row of zeros with a single one is called **one-hot**. With it, your two cases become one
+# **One formula for both cases.** Let the *target* $t_i$ be 1 where $i = y$ and 0 everywhere else.
+# Such a row of zeros with a single one is called **one-hot**. With it, your two cases become one
 # formula.
 #
 # **The mean.** The loss of the batch is $\dfrac1n \sum_b L_b$, over the examples $b$. Example
-# $b$'s logits appear in $L_b$ and in no other term. What does that do to the gradient of a logit?
+# $b$'s logits appear in $L_b$ and in no other term. So how much of the sum is left in the slope,
+# and what does the $\dfrac1n$ do to it?
 #
 # *Stop here until you have one line on your sheet of paper.*
 
@@ -242,7 +285,8 @@ print([round(slope, 3) for slope in three_logits.grad[0].tolist()])
 # **Your turn.** What stands ready: `logits` (32, 27), `Yb` (32,), `n`, `vocab_size`, and of course
 # `torch` and `F`. The names inside `eight_small_lines` do not: this gradient needs no step in
 # between. (A helper line of your own is fine, though.) The check works as in notebook 01: it runs
-# your lines on hidden batches of other sizes as well, so write `n`, not 32.
+# your lines on hidden batches of other sizes as well, so write `n`, not 32; and no `.grad` and no
+# `backward()`, of course.
 #
 # **`dlogits`** (32, 27), from nothing but the logits and the labels.
 #
@@ -260,25 +304,51 @@ dlogits = (F.softmax(logits, 1) - F.one_hot(Yb, num_classes=vocab_size)) / n
 check("dlogits")
 
 # %% [markdown]
-# A wrong one? Draw where: `from grader import heat_map`, then `heat_map("dlogits")`, in a cell of
-# your own. Wrong everywhere by the same factor, wrong in one place of each row, or wrong all over
-# are three different mistakes.
+# **A fail?** Write `heat_map("dlogits")` in a new cell. It sets one of your numbers beside
+# autograd's and draws all the errors. Here is what usual mistakes look like:
+#
+# | what you see | where to look |
+# | :-- | :-- |
+# | your number is `n` times autograd's | the mean |
+# | it is autograd's with the other sign | what is subtracted from what |
+# | errors at the labels, and nowhere else | the case $i = y$ |
+# | errors everywhere, but not at the labels | the case $i \ne y$ |
+# | whole columns | the index: it should take *one* place in each row |
+# | patches all over | the axis along which the probabilities add up to 1 |
+#
+# Tell the first two by the numbers. Their pictures look much like the third, because the gradient
+# itself is largest at the labels.
+#
+# **A pass?** Then compare the line on your sheet of paper.
+#
+# <details>
+# <summary>The line</summary>
+#
+# For example $b$ and character $i$,
+#
+# $$\frac{\partial\,\text{loss}}{\partial \ell_{bi}} = \frac{p_{bi} - t_{bi}}{n} ,$$
+#
+# prediction minus target, over the size of the batch.
+#
+# </details>
 
 # %% [markdown]
 # # Part 4 · What it means
 #
-# From here on the pictures use autograd's gradient, so that they are right whatever your cell
-# holds. If your check says *pass*, it is the same.
+# From here on the pictures use fresh logits and autograd's gradient, so that they are right
+# whatever your cell holds. If your check says *pass*, yours is the same.
 
 # %%
-watched = logits.clone().requires_grad_()
+scores = h @ W2 + b2  # the logits once more, whatever has happened to the others
+watched = scores.clone().requires_grad_()
 (gradient,) = torch.autograd.grad(F.cross_entropy(watched, Yb), watched)
-probabilities = torch.softmax(logits, 1)
+probabilities = torch.softmax(scores, 1)
 
 # %% [markdown]
 # ## 4.1 The whole batch
 #
-# Each row is an example, each column a character. The frames mark the labels.
+# Each row is an example, each column a character, and the frames mark the labels. All numbers have
+# been multiplied by $n$, which takes the mean out again: they lie between -1 and 1.
 
 # %% tags=["data-dependent"]
 fig, axes = plt.subplots(figsize=(7.4, 6.6))
@@ -292,19 +362,19 @@ fig.colorbar(image)
 plt.show()
 
 at_the_label = gradient[range(n), Yb]
-print("numbers below zero in each row:", (gradient < 0).sum(1).unique().tolist())
-print("and they stand at the labels:", bool((at_the_label < 0).all()))
+print("one number below zero in each row:", bool(((gradient < 0).sum(1) == 1).all()))
+print("and it stands at the label:", bool((at_the_label < 0).all()))
 
 # %% [markdown]
-# *One dark blue place in each row, the framed one; all others are of a faint red.*
+# *One dark blue place in each row, the framed one; all others are white or of a faint red.*
 #
 # A gradient points uphill, to *more* loss; training walks the other way. So blue means "this logit
-# will be raised" and red "this one will be lowered". There is one blue place a row: everybody
-# except the label has to go down.
+# will be raised" and red "this one will be lowered". There is one blue place a row: every character
+# except the label has to go down. The darker the blue, the less the model believed in the label.
 #
 # ## 4.2 One row
 #
-# How much down? Put the first row beside its probabilities.
+# How much down? Put the first row below its probabilities, on the same scale.
 
 # %% tags=["data-dependent"]
 row = 0
@@ -312,12 +382,16 @@ label = Yb[row].item()
 characters = [itos[i] for i in range(vocab_size)]
 colours = ["C0" if i == label else "C5" for i in range(vocab_size)]
 
-fig, (above, below) = plt.subplots(2, 1, sharex=True, figsize=(6.8, 4.4), layout="constrained")
+fig, (above, below) = plt.subplots(
+    2, 1, sharex=True, figsize=(6.8, 4.4), height_ratios=(1, 1.5), layout="constrained"
+)
+top = 1.15 * probabilities[row].max().item()
 above.bar(characters, probabilities[row], color=colours)
-above.set(title="the probabilities of one example (dark: the right character)")
+above.set(title="the probabilities of one example (dark: the right character)", ylim=(0, top))
 below.bar(characters, n * gradient[row], color=colours)
+below.set(title="n times its row of dlogits", ylim=(-0.5 * top, top))
+below.text(label + 0.7, -0.4 * top, f"down to {n * gradient[row, label]:.2f}", color="C0")
 below.axhline(0, color="grey", linewidth=1)
-below.set(title="n times its row of dlogits")
 plt.show()
 
 gap = probabilities[row] - n * gradient[row]
@@ -326,14 +400,14 @@ print("off the label the two are equal:", bool(gap[elsewhere].abs().max() < 1e-6
 print(f"at the label they differ by {gap[label]:.4f}")
 
 # %% [markdown]
-# *The two charts are the same, bar for bar, but for the right character's: that one hangs far below
-# zero.*
+# *The two charts are the same, bar for bar, but for the right character's: that one hangs down, far
+# out of the picture.*
 #
 # ## 4.3 Rows that sum to zero
 
 # %%
-row_sums = gradient.sum(1).abs().max() / gradient.abs().max()
-print(f"the rows of the gradient sum to zero: {row_sums < 1e-5}")
+largest_sum = gradient.sum(1).abs().max()
+print(f"the rows sum to zero, but for rounding: {largest_sum < 1e-5 * gradient.abs().max()}")
 
 # %% [markdown]
 # The probabilities of a row add up to 1, and so does a one-hot row. It could not be otherwise: in
@@ -342,71 +416,79 @@ print(f"the rows of the gradient sum to zero: {row_sums < 1e-5}")
 #
 # ## 4.4 Pull and push
 #
-# Think of the logits as weights on strings, and of minus the gradient as the forces on them.
+# Training moves every logit against its gradient. So read *minus* the gradient as a **force** on
+# the logit: where it is positive, it pulls the logit up; where it is negative, it pushes it down.
 
 # %%
 figures.pull_and_push()
 
 # %% [markdown]
-# *Bars: the probabilities. Arrows: the forces on the logits, in the same units (times 1/n). One
-# string pulls the right character up, all the others are pushed down, and the forces of an example
-# cancel.*
+# *Bars: the probabilities of one example. Arrows: the forces on its logits, to the same scale (in
+# a batch, each is divided by n). The right character is pulled up, all the others are pushed down,
+# and together the forces cancel.*
 #
 # Three things to take from this picture:
 #
 # - **The pull is as strong as the misprediction.** A model that gives the right character 0.20 is
-#   pulled with 0.80; at 0.90 hardly anything moves any more. Nobody had to tell it when to stop.
+#   pulled with 0.80; at 0.90, a pull of 0.10 is left.
 # - **The push goes where the mistake is.** The wrong character that got the most probability is
 #   pushed hardest. One that was unlikely anyway is left in peace.
-# - **The force never exceeds 1/n.** However wrong the model is, an example cannot shout. That is
-#   the tame gradient which notebook 01 promised.
+# - **No force exceeds 1/n.** However wrong the model is, one example pulls no harder than that.
+#   This is the tame gradient which notebook 01 promised.
 #
-# These forces travel on, backwards, into the network. Everything below the logits, `W2`, the hidden
-# layer, the table of letters, is moved by them alone.
+# From here the gradient goes on, backwards, into the network. Whatever moves `W2`, the hidden layer
+# or the table of letters has come through these forces.
 #
 # Let us see them at work with no network in between. Take one example's logits and let the forces
 # move them, step by step:
 
 # %% tags=["data-dependent"]
-moving = logits[[row]].clone()
+moving = scores[[row]]
 history = []
 for _ in range(200):
     history.append(moving.softmax(1)[0])
     leaf = moving.clone().requires_grad_()
-    (force,) = torch.autograd.grad(F.cross_entropy(leaf, Yb[[row]]), leaf)
-    moving = moving - 0.2 * force
+    (slopes,) = torch.autograd.grad(F.cross_entropy(leaf, Yb[[row]]), leaf)
+    moving = moving - 0.2 * slopes  # minus the gradient: along the forces
 history = torch.stack(history)
 
 fig, axes = plt.subplots()
 axes.plot(history[:, elsewhere], color="C5", linewidth=0.8)
 axes.plot(history[:, label], color="C0", label=f"the right character: {itos[label]}")
-axes.set(title="one example, pulled and pushed", xlabel="step", ylabel="probability", ylim=(0, 1))
+axes.plot(1 - history[:, label], "--", color="C1", label="the pull on its logit")
+axes.set(title="one example, pulled and pushed", xlabel="step", ylim=(0, 1))
+axes.set_ylabel("probability, pull")
 axes.legend(loc="center right")
 plt.show()
 
+growth = history[1:, label] - history[:-1, label]
 print("the right character ends above 0.9:", bool(history[-1, label] > 0.9))
-print("it moves more slowly at the end than at its fastest:", end=" ")
-speed = history[1:, label] - history[:-1, label]
-print(bool(speed[-1] < 0.2 * speed.max()))
+print("it grows slowly at the start:", bool(growth[0] < 0.5 * growth.max()))
+print("and slowly at the end:", bool(growth[-1] < 0.5 * growth.max()))
 
 # %% [markdown]
-# *One curve climbs, fast at first and ever more slowly; the 26 others sink to zero together.*
+# *The right character's probability climbs slowly, then fast, then slowly again. The dashed pull
+# falls all the way. The 26 others sink to zero together.*
+#
+# Why slowly at first, when the pull is strongest? The forces move the *logits*. How far the
+# probability follows is a matter of its slopes, and each of those in section 2.2 has the factor
+# $p_y$, which is still small. At the end the slopes are small again, and the pull as well.
 #
 # ## 4.5 What one step saves: time
 #
-# Autograd can go both ways too. Through the eight lines it visits every small step; for
-# `F.cross_entropy` it knows your formula. Here is the time that each takes **backward** on one
-# thread, the best of several rounds, for our batch and for a large one.
+# Autograd can go either way as well. Back through the eight lines it visits every small step; for
+# `F.cross_entropy` it has your formula built in. Here is the time that each takes **backward** on
+# one thread, the best of many short rounds, for our batch and for a large one.
 
 
 # %%
-def backward_seconds(loss_function, n_rows, n_rounds=20):
-    """The time of one backward pass from the loss to the logits: the best of several rounds."""
+def backward_seconds(loss_function, n_rows, n_rounds=300):
+    """The time of one backward pass from the loss to the logits: the best of many rounds."""
     generator = torch.Generator().manual_seed(0)
     scores = torch.randn(n_rows, vocab_size, generator=generator, requires_grad=True)
     labels = torch.randint(vocab_size, (n_rows,), generator=generator)
     value = loss_function(scores, labels)
-    n_calls = 50 if n_rows < 1000 else 3
+    n_calls = 5 if n_rows < 1000 else 1  # short rounds: some of them are left undisturbed
     best = math.inf
     n_threads = torch.get_num_threads()
     torch.set_num_threads(1)  # how many are free changes from moment to moment; one always is
@@ -436,11 +518,13 @@ bars = axes.barh([f"{n_rows:,} rows" for n_rows in measured], ratios, color="C0"
 axes.bar_label(bars, fmt=" %.1f times as long")
 axes.axvline(1, color="grey", linewidth=1)
 axes.set(title="eight lines, compared with one step", xlim=(0, 1.45 * max(ratios)))
+axes.invert_yaxis()  # the small batch on top
 axes.grid(visible=False)
 plt.show()
 
 # %% [markdown]
-# *Two bars, both well beyond the line at 1: the eight lines take several times as long.*
+# *Two bars, both well beyond the line at 1: the eight lines take several times as long. (How many
+# times depends on the machine and on what else it is doing; run the cell again.)*
 #
 # There are two reasons. With 32 rows the numbers are few, and what costs time is calling one small
 # function after another. With 20,000 rows each small step has to read and write a large matrix, and
@@ -450,7 +534,8 @@ plt.show()
 #
 # ## 4.6 What one step saves: the answer itself
 #
-# Time is not the best of it. Let a model be *very* wrong, a logit of 200 for the wrong character:
+# Time is not the best of it. Let a model be *very* wrong. It knows two characters, and gives the
+# right one the logit 0 and the wrong one 200:
 
 # %%
 label_of_one = torch.tensor([0])
@@ -461,28 +546,31 @@ for name, function in (("eight lines", eight_small_lines), ("one step", F.cross_
     print(f"{name:<11}  loss: {value.item():>5}   gradient: {slope[0].tolist()}")
 
 # %% [markdown]
-# In float32, $e^{-200}$ is 0. The eight lines take the logarithm of that 0, divide by it on the way
-# back, and hand a *not a number* to every parameter of the network; one step later the model is
-# gone. In the formula that you derived, the division is not there any more. You cancelled it on
-# paper, before it could do any harm. (Forward, the same trick is to work with
-# $\ln p_i = \ell_i - \ln S$ throughout, which PyTorch calls `log_softmax`.)
+# In float32, $e^{-200}$ is 0. The eight lines take the logarithm of that 0, so that the loss is
+# infinite. On the way back they divide by it and get *not a number*, `nan`, which spreads to every
+# parameter of the network; after one training step the model is gone. In the formula that you
+# derived, this division is not there any more. You cancelled it on paper, before it could do any
+# harm. (Forward, the same is done with $\ln p_i = \ell_i - \ln S$, once the maximum has been
+# subtracted: no probability is ever computed, so none can be 0. PyTorch calls it `log_softmax`.)
 
 # %% [markdown]
 # # Part 5 · Another loss
 #
-# You are on your own now, with a method. In practice one often does not tell a model that the right
-# character is certain. With **label smoothing**, the target is spread out a little: a share
-# $\varepsilon$ of the certainty is dealt out evenly to all $K$ characters, the right one among
-# them, and the label keeps the rest:
+# Now the same method, on a loss that you have not met. In practice one often does not tell a model
+# that the right character is certain. With **label smoothing**, the target is spread out a little:
+# a share $\alpha$ of the certainty is dealt out evenly to all $K$ characters, the right one among
+# them, and the label keeps the rest. The targets of an example are then no longer the one-hot
+# $t_i$, but
 #
-# $$q_i = (1 - \varepsilon)\,\delta_i + \frac{\varepsilon}{K} ,
-# \qquad L = -\sum_k q_k \ln p_k .$$
+# $$q_i = (1 - \alpha)\,t_i + \frac{\alpha}{K} ,
+# \qquad\text{and its loss is}\qquad L = -\sum_k q_k \ln p_k .$$
 #
-# With $\varepsilon = 0$ that is the loss from before. PyTorch has it built in. To keep the two
-# exercises apart, the logits are called `z` here.
+# With $\alpha = 0$ only the term $k = y$ is left, and that is the loss from before. The loss of
+# the batch is the mean, as ever. PyTorch has all this built in. In code, $\alpha$ is `smoothing`,
+# and the logits are called `z`, to keep the two exercises apart.
 
 # %%
-z = logits.clone()
+z = scores.clone()
 
 # %%
 smoothing = 0.1
@@ -500,7 +588,9 @@ loss = F.cross_entropy(z, Yb, label_smoothing=smoothing)
 # again, with $k$ in the part of $y$. Put them in, cancel, and collect what belongs to $p_i$. You
 # will meet the sum of all the $q_k$. What is it?
 #
-# **`dz`** (32, 27). Ready to use: `z`, `Yb`, `smoothing`, `n`, `vocab_size`.
+# **Your turn.** What stands ready: `z`, `Yb`, `smoothing`, `n` and `vocab_size`, but not `dlogits`.
+#
+# **`dz`** (32, 27), for the smoothed targets.
 #
 # {{ hints: dz }}
 
@@ -516,38 +606,44 @@ dz = (F.softmax(z, 1) - targets) / n
 check("dz")
 
 # %% [markdown]
-# **Worth noticing.** The force vanishes where prediction and target agree. Without smoothing the
-# target is certainty, and no finite logit is certain: the right one is pulled up for ever, ever
-# more gently. With smoothing there is a place to rest. Watch the distance between the right logit
-# and the others while the forces work:
+# **Worth noticing.** A force vanishes where prediction and target agree. Without smoothing the
+# target is 1, and no finite logits give a probability of exactly 1: the right logit is pulled up
+# for ever, ever more gently. With smoothing there is a place to rest, where $p_i = q_i$ for all
+# $i$. Since $\ell_i = \ln p_i + \ln S$, the right logit is then ahead of each wrong one by
+#
+# $$\ell_y - \ell_i = \ln p_y - \ln p_i = \ln \frac{q_y}{q_i} .$$
+#
+# Watch this distance while the forces work:
 
 # %%
-rest = math.log((1 - smoothing + smoothing / vocab_size) / (smoothing / vocab_size))
-one_label = torch.tensor([5])
+q_wrong = smoothing / vocab_size
+q_right = 1 - smoothing + q_wrong
+rest = math.log(q_right / q_wrong)
+right, wrong = 5, 0  # any two characters
 
 fig, axes = plt.subplots()
 for share, line in ((0.0, "--"), (smoothing, "-")):
     moving, gaps = torch.zeros(1, vocab_size), []
     for _ in range(600):
         leaf = moving.clone().requires_grad_()
-        value = F.cross_entropy(leaf, one_label, label_smoothing=share)
-        (force,) = torch.autograd.grad(value, leaf)
-        moving = moving - 1.0 * force
-        gaps.append((moving[0, 5] - moving[0, 0]).item())
+        value = F.cross_entropy(leaf, torch.tensor([right]), label_smoothing=share)
+        (slopes,) = torch.autograd.grad(value, leaf)
+        moving = moving - slopes
+        gaps.append((moving[0, right] - moving[0, wrong]).item())
     axes.plot(gaps, line, label=f"smoothing {share}")
-    print(f"smoothing {share}: has come to rest: {abs(gaps[-1] - gaps[-100]) < 1e-3}")
+    print(f"smoothing {share}: at rest after 600 steps: {abs(gaps[-1] - gaps[-100]) < 1e-3}")
 axes.axhline(rest, color="grey", linewidth=1)
 axes.set(title="right logit minus a wrong one", xlabel="step")
 axes.legend(loc="lower right")
 plt.show()
-print(f"where it rests: {rest:.2f}")
+print(f"the place to rest: {rest:.2f}, where the right probability is {q_right:.3f}")
 
 # %% [markdown]
 # *Both curves climb steeply at first. The dashed one, without smoothing, never stops climbing; the
 # other settles on the grey line.*
 #
-# A model whose logits need not grow for ever is less sure of itself, and where it errs, it errs
-# less loudly. That is what label smoothing is for.
+# A model whose logits need not grow for ever does not become surer and surer of what it has seen.
+# That is what label smoothing is for.
 #
 # **One more, without a check.** With a *temperature* $T$ one divides all logits by $T$ before the
 # softmax. Which factor does that put in front of the gradient, and what else changes?
@@ -555,11 +651,12 @@ print(f"where it rests: {rest:.2f}")
 # <details>
 # <summary>An answer</summary>
 #
-# The chain rule adds one step at the beginning, $\ell_i / T$, with the slope $1/T$: that is the
-# factor. What else changes are the probabilities in the formula, which are those of the softmax at
-# this temperature. A large $T$ makes them more even. In *distillation*, where a small model learns
-# a large one's probabilities at a high temperature, the loss is multiplied by $T^2$ to make up for
-# it: one $T$ for the factor, and one because the differences of the probabilities shrink as well.
+# The chain rule gets one more step, $\ell_i / T$, between the logits and the softmax. Its slope is
+# $1/T$: that is the factor. What else changes are the probabilities in the formula, which are
+# those of the softmax at this temperature. A large $T$ makes them more even. In *distillation*,
+# where a small model learns a large one's probabilities at a high temperature, the loss is
+# multiplied by $T^2$ to make up for it: one $T$ for the factor, and one because the differences of
+# the probabilities shrink as well.
 #
 # </details>
 
@@ -570,19 +667,20 @@ print(f"where it rests: {rest:.2f}")
 # | :-- | :-- | :-- |
 # | lines backward | eight or more | one |
 # | divides by a probability | yes | no, it has cancelled |
-# | survives being surely wrong | no | yes |
-# | says what it does | hardly | prediction minus target |
+# | stays finite when the model is very wrong | no | yes |
+# | can be read | hardly | prediction minus target |
 #
 # **You can now** derive the gradient of a softmax under a cross-entropy for any target, hard or
 # soft; you know which two factors cancel and why that matters more than speed; and you can look at
 # a row of logits and see the forces on it.
 #
-# *Prediction minus target* is no accident, by the way. The mean squared error under a linear layer
-# has it, and so has the sigmoid under its own cross-entropy: each of these losses is the natural
-# partner of its last layer.
+# *Prediction minus target* is no accident, by the way. A linear layer with the mean squared error
+# has it too, up to a constant factor, and so has a sigmoid with its own cross-entropy: each of
+# these losses is the natural partner of its last layer.
 #
 # **Where next.** Notebook **03** does the same with batch normalisation. There the examples of a
 # batch depend on each other, so the two cases will not do; but what cancels is even prettier. In
 # **04** your line is the first of a backward pass of about twenty.
 #
-# In a terminal, `grader check 02_fused_cross_entropy.ipynb` says the same as the cells above.
+# In a terminal, `grader check 02_fused_cross_entropy.ipynb` says the same as the cells above. It
+# reads the file, so save first. (On Colab, do as at the end of notebook 01.)

@@ -19,10 +19,11 @@ export MAKEMORE_NAMES
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help demo train test test-slow test-all lab check lint types notebooks verify nbval bench clean
+.PHONY: help demo train test test-slow test-browser test-all lab check lint types notebooks verify \
+	dev-check nbval bench clean
 
 help: ## show this list
-	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-10s %s\n", $$1, $$2 }' $(firstword $(MAKEFILE_LIST))
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' $(firstword $(MAKEFILE_LIST))
 
 demo: $(INSTALLED) ## grade the solution and the sample submissions of notebook 1
 	@rm -rf $(DEMO) && mkdir -p $(DEMO)
@@ -36,17 +37,20 @@ train: $(INSTALLED) ## train by hand for 200,000 steps; print losses and 20 name
 	$(RUN) -m grader.train $(ARGS)
 
 test: $(INSTALLED) ## run the tests that need less than half a minute each
-	$(RUN) -m pytest -n auto -m "not slow" $(ARGS)
+	$(RUN) -m pytest -n auto -m "not slow and not browser" $(ARGS)
 
 test-slow: $(INSTALLED) ## run the other tests
 	$(RUN) -m pytest -n auto -m slow $(ARGS)
 
-test-all: test test-slow ## run every test
+test-browser: $(INSTALLED) ## work through the notebooks in JupyterLab (needs Chromium)
+	$(RUN) -m pytest -n auto -m browser $(ARGS) tests/browser
+
+test-all: test test-slow test-browser ## run every test
 
 lab: $(INSTALLED) ## open the notebooks in JupyterLab
 	$(RUN) -m jupyter lab --notebook-dir notebooks
 
-check: lint types verify test ## run the linters, the type checker and the tests, as CI does
+check: lint types dev-check test ## run the linters, the type checker and the tests, as CI does
 
 lint: $(INSTALLED)
 	$(RUN) -m ruff check
@@ -61,7 +65,11 @@ notebooks: $(INSTALLED) ## make the notebooks from notebooks/source (needs the l
 verify: $(INSTALLED) ## say whether the notebooks are what their sources make
 	$(RUN) -m grader.course verify
 
-NBVAL = $(RUN) -m pytest --nbval --nbval-sanitize-with notebooks/nbval_sanitize.cfg
+dev-check: $(INSTALLED) ## say of every exercise whether all that belongs to it is in order
+	$(RUN) -m grader dev check $(ARGS)
+
+# What a check remembers of a user's progress is none of these runs' business.
+NBVAL = BACKPROP_NINJA_STATE=build/state $(RUN) -m pytest --nbval --nbval-sanitize-with notebooks/nbval_sanitize.cfg
 
 nbval: $(INSTALLED) ## run the solutions and compare their outputs (set MAKEMORE_NAMES for all of them)
 ifneq ($(filter-out bundled,$(MAKEMORE_NAMES)),)

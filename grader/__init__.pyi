@@ -1,5 +1,5 @@
 from .compare import cmp
-from .lesson import board, check, heat_map
+from .lesson import board, check, heat_map, hint
 from .loss_plot import LossPlot
 from .training_lesson import check_training, my_backward, show_code
 
@@ -10,6 +10,7 @@ __all__ = [
     "check_training",
     "cmp",
     "heat_map",
+    "hint",
     "my_backward",
     "show_code",
 ]

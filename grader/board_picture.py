@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
+from types import MappingProxyType
 
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
@@ -25,6 +26,7 @@ from grader.card import (
 )
 from grader.gradient_graph import Drawable, gradient_graph
 from grader.graph_layout import Box, Point, lay_out
+from grader.progress_strip import ProgressStrip
 from grader.verdict import Outcome
 
 
@@ -77,7 +79,10 @@ _LEGEND_TEXTS = (
 
 
 def draw_board(
-    program: Drawable, outcomes: Mapping[str, Outcome], asked: Collection[str] | None = None
+    program: Drawable,
+    outcomes: Mapping[str, Outcome],
+    asked: Collection[str] | None = None,
+    course: Mapping[str, tuple[int, int]] = MappingProxyType({}),
 ) -> Figure:
     """Draw the network as the graph that gradients flow through, from the loss down.
 
@@ -89,6 +94,8 @@ def draw_board(
         outcomes: by name of gradient ("dlogits"); one that is missing is to do.
         asked: the gradients the exercise asks for, by default all; other steps are drawn quietly,
             other inputs not at all.
+        course: how many gradients pass, of how many, by notebook: a strip at the foot. It depends
+            on what else was checked on this machine, so the label leaves it out.
     """
     # An input whose gradient nobody asks for leads nowhere: an upstream that is handed in, say.
     readers = {
@@ -112,7 +119,9 @@ def draw_board(
     )
     layout = lay_out(readers, widths, (_LEGEND_WIDTH, legend_height))
 
-    figure, axes = new_card(layout.width + 2 * _MARGIN, layout.height + 2 * _MARGIN + _HEADER)
+    strip = ProgressStrip(course, layout.width)
+    height = layout.height + 2 * _MARGIN + _HEADER
+    figure, axes = new_card(layout.width + 2 * _MARGIN, height + strip.height)
     figure.set_label(_in_words(shown))
     write_lines(axes, [_title(shown.values())], _MARGIN, _MARGIN, _TITLE, bold=True)
     left, top = _MARGIN, _MARGIN + _HEADER
@@ -127,6 +136,7 @@ def draw_board(
             _LOSS if name == program.loss else look,
         )
     _draw_legend(axes, layout.panel.left + left, layout.panel.top + top, shown.values(), texts)
+    strip.draw(axes, _MARGIN, height - _MARGIN)
     return figure
 
 

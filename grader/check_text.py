@@ -1,4 +1,4 @@
-"""What a check cell prints: the lecture's lines with the verdicts, then what is to be said."""
+"""What a check cell prints: the lecture's lines with the verdicts, and what is no mistake."""
 
 from __future__ import annotations
 
@@ -6,9 +6,9 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from grader.answer import AnswerCell
 from grader.compare import Comparison
-from grader.verdict import Outcome, Place, Verdict
+from grader.gradient_error import GradientError
+from grader.verdict import Outcome, Verdict
 
 STALE = (
     "Your code is right, but the value in the notebook is not what it gives now: run the answer"
@@ -18,10 +18,24 @@ STALE = (
 
 @dataclass(frozen=True, slots=True)
 class Row:
-    """One gradient: the verdict on its code, and the comparison of its value in the notebook."""
+    """One gradient: the verdict on its code, and its value in the notebook beside autograd's.
+
+    `error` is the difference entry by entry, None where the two cannot be subtracted.
+    """
 
     verdict: Verdict
     comparison: Comparison
+    error: GradientError | None = None
+
+    @property
+    def is_wrong(self) -> bool:
+        """Whether what was written is at fault: then the card says why."""
+        return self.verdict.outcome in (Outcome.FAIL, Outcome.ERROR, Outcome.REFUSED)
+
+    @property
+    def is_stale(self) -> bool:
+        """Whether the code is right, and the notebook's value is not what it gives."""
+        return self.verdict.outcome is Outcome.PASS and not self.comparison.approximate
 
     @property
     def line(self) -> str:
@@ -36,43 +50,35 @@ class Row:
 
     @property
     def note(self) -> str:
-        """What is to be said of it, if anything."""
+        """What is to be said below its line, if anything."""
         outcome, has_value = self.verdict.outcome, self.comparison.exact is not None
         if outcome is Outcome.TODO and has_value:
             return (
                 f"{self.verdict.name} has a value, but no answer cell you ran assigns it: only"
                 " cells that begin with `# answer:` are checked."
             )
-        if outcome is Outcome.PASS and not self.comparison.approximate:
+        if self.is_stale:
             return STALE
-        return self.verdict.note
+        return "" if self.is_wrong else self.verdict.note
 
 
-def describe(rows: Sequence[Row], cells: Sequence[AnswerCell]) -> str:
-    """The text below a check cell.
+def describe(rows: Sequence[Row], stale_forward: bool = False) -> str:
+    """The text below a check cell; what is wrong is left to the card.
 
-    What is said of one gradient stands below its line, with the student's own code where it is at
-    fault; what is said of several alike stands once, at the end.
+    What is said of one gradient stands below its line; what is said of several alike stands once,
+    at the end. With `stale_forward`, the card says what is the matter with values that are old.
     """
-    return "\n".join(_lines(rows, {cell.grade_id: cell.source for cell in cells}))
+    return "\n".join(_lines(rows, stale_forward))
 
 
-def _lines(rows: Sequence[Row], sources: dict[str, str]) -> Iterator[str]:
-    said = Counter(row.note for row in rows if row.note)
+def _lines(rows: Sequence[Row], stale_forward: bool) -> Iterator[str]:
+    notes = {row.verdict.name: "" if stale_forward and row.is_stale else row.note for row in rows}
+    said = Counter(note for note in notes.values() if note)
     for row in rows:
         yield row.line
-        if row.note and said[row.note] == 1:
-            place = row.verdict.place
-            if row.verdict.outcome in (Outcome.FAIL, Outcome.ERROR, Outcome.REFUSED) and place:
-                yield f"  {place.cell}, line {place.line}: {_code(place, sources)}"
-            yield f"  {row.note}"
+        if (note := notes[row.verdict.name]) and said[note] == 1:
+            yield f"  {note}"
     for note, count in said.items():
         if count > 1:
-            names = ", ".join(row.verdict.name for row in rows if row.note == note)
-            yield f"{names}:"
+            yield f"{', '.join(name for name in notes if notes[name] == note)}:"
             yield f"  {note}"
-
-
-def _code(place: Place, sources: dict[str, str]) -> str:
-    lines = sources.get(place.cell, "").splitlines()
-    return lines[place.line - 1].strip() if 0 < place.line <= len(lines) else ""

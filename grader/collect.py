@@ -52,11 +52,12 @@ def collect_evidence(
         lecture: the float32 instance of the lecture's sizes.
         runner: a warm worker.
     """
-    all_names = frozenset(f"d{tensor}" for tensor in references.hidden[0].cotangents)
+    # A gradient nobody asked for, such as one of a smaller step, is a helper like any other name.
+    asked = frozenset(gradients)
 
     def handed_down(gradient: str) -> frozenset[str]:
         steps = references.program.descendants(gradient[1:])
-        return all_names.intersection(f"d{step}" for step in steps)
+        return asked.intersection(f"d{step}" for step in steps)
 
     def cut(
         gradient: str, through_others: bool = True, siblings: frozenset[str] = frozenset()
@@ -64,7 +65,7 @@ def collect_evidence(
         # Only what depends on a tensor hands its gradient down to it. Any other gradient that
         # the statements read, such as one assigned early and completed later, is a helper.
         given = handed_down(gradient) | siblings
-        return slice_gradient(answer, gradient, given, all_names - {gradient}, through_others)
+        return slice_gradient(answer, gradient, given, asked - {gradient}, through_others)
 
     pieces = {gradient: cut(gradient) for gradient in gradients}
     assigned = {
@@ -72,18 +73,6 @@ def collect_evidence(
         for gradient, piece in pieces.items()
         if piece is not None and piece.channels
     }
-
-    def beyond(piece: Slice) -> frozenset[str]:
-        """What the gradients that nobody asked for were made from, where this one reads them."""
-        found: set[str] = set()
-        waiting = set(piece.reads.difference(gradients))
-        while waiting:
-            own = waiting.pop()
-            made = cut(own)
-            new = (made.reads if made is not None else frozenset()) - found
-            found |= new
-            waiting |= new.difference(gradients)
-        return frozenset(found.intersection(gradients))
 
     siblings = {
         gradient: piece.reads.intersection(gradients) - handed_down(gradient)
@@ -139,7 +128,6 @@ def collect_evidence(
                 channels=_tensors(piece.channels),
                 as_assigned=None if own is None else alone.get((gradient, own)),
                 siblings=_tensors(siblings[gradient]),
-                indirect=_tensors(beyond(piece)),
                 code=_code(answer, gradient, piece),
                 beside=None if other is None else alone.get((gradient, other)),
             )
@@ -161,9 +149,7 @@ def _make_request(
     groups = {"lecture": _tensors_of(lecture)}
     for number, reference in enumerate(references.hidden):
         groups[f"hidden{number}"] = _tensors_of(reference.instance)
-        groups[f"upstream{number}"] = {
-            f"d{tensor}": cotangent for tensor, cotangent in reference.cotangents.items()
-        }
+        groups[f"upstream{number}"] = {name: reference.cotangents[name[1:]] for name in gradients}
         for (gradient, _), siblings in helpers.items():
             # What is no upstream of a gradient has to fit those that are.
             groups[f"beside-{gradient}{number}"] = {

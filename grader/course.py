@@ -18,13 +18,18 @@ from nbclient.exceptions import CellExecutionError
 from nbformat import NotebookNode
 
 from grader.blank import fill, make_blank
+from grader.blank_cells import blank_cells, blank_cells_file
 from grader.source import HINTS_A_GRADIENT, Hints, SourceError, read_source
+from grader.state_folder import VARIABLE as STATE_VARIABLE
 from makemore_data import load_names
 
 SOURCES = Path("notebooks/source")
 BLANKS = Path("notebooks")
 SOLUTIONS = Path("notebooks/solutions")
+CELLS = SOURCES / "cells"
+"""Cells that stand in several notebooks, each of which has to open alone."""
 HINTS = Path("grader/hints")
+BLANK_CELLS = Path("grader/blank_cells.json")
 
 LECTURE_NAMES = 32_033
 CELL_TIMEOUT = 600
@@ -33,6 +38,8 @@ DATA_DEPENDENT = "data-dependent"
 """The tag of a cell whose output depends on which names the notebook found."""
 
 _ADDRESS = re.compile(r"\b0x[0-9a-f]{6,}\b")
+
+_SHARED_CELL = re.compile(r"(?m)^# \{\{ cell: (?P<name>\w+) \}\}$")
 
 _WHERE_NAMES_ARE = re.compile(r"(?<=\s)/\S*/(?=names\.txt\b)")
 
@@ -50,6 +57,8 @@ def build(names: Sequence[str] = ()) -> None:
         blank, solution = make_blank(notebook), execute(notebook)
         _write(blank, BLANKS / f"{source.stem}.ipynb")
         _write(solution, SOLUTIONS / f"{source.stem}.ipynb")
+    BLANK_CELLS.write_text(_blank_cells(), encoding="utf-8")
+    click.echo(f"wrote {BLANK_CELLS}")
 
 
 def verify() -> list[str]:
@@ -61,6 +70,8 @@ def verify() -> list[str]:
         complaints += _differences(blank, make_blank(notebook), source)
         complaints += _differences(solution, notebook, source)
         complaints += _unfit_outputs(blank, solution)
+    if not BLANK_CELLS.is_file() or BLANK_CELLS.read_text("utf-8") != _blank_cells():
+        complaints.append(f"{BLANK_CELLS} is out of date: its blanks are not those of {SOURCES}.")
     return complaints
 
 
@@ -88,8 +99,20 @@ def mark(out: Path) -> None:
 def read_notebook(source: Path) -> NotebookNode:
     """The notebook, with solutions and not yet run, of one source file of this course."""
     project = tomllib.loads(Path("pyproject.toml").read_text(encoding="utf-8"))["project"]
-    text = source.read_text(encoding="utf-8")
+    text = _with_shared_cells(source.read_text(encoding="utf-8"), source)
     return read_source(text, source.stem, project["urls"]["Repository"], load_hints(HINTS))
+
+
+def _with_shared_cells(text: str, source: Path) -> str:
+    """A source with the cells put in that several notebooks have."""
+
+    def cell(directive: re.Match[str]) -> str:
+        path = CELLS / f"{directive['name']}.py"
+        if not path.is_file():
+            raise SourceError(f"{source}: {directive[0]} asks for {path}, which is not there.")
+        return path.read_text(encoding="utf-8").rstrip()
+
+    return _SHARED_CELL.sub(cell, text)
 
 
 def load_hints(folder: Path) -> Hints:
@@ -115,6 +138,8 @@ def execute(notebook: NotebookNode) -> NotebookNode:
     if environment.get("MAKEMORE_NAMES", "bundled") != "bundled":
         environment["MAKEMORE_NAMES"] = str(Path(environment["MAKEMORE_NAMES"]).absolute())
     with tempfile.TemporaryDirectory() as folder:
+        # Nor do they show how far the builder has come with the course.
+        environment[STATE_VARIABLE] = str(Path(folder, "state"))
         client = NotebookClient(
             executed,
             timeout=CELL_TIMEOUT,
@@ -148,6 +173,17 @@ def _clean(output: NotebookNode, place: str) -> None:
                 if f"{folder}{os.sep}" in text:
                     raise SourceError(f"The cell {place} shows a folder of this machine: {text}")
             texts[key] = text
+
+
+def _blank_cells() -> str:
+    """The file of what `grader reset` puts back."""
+    blanks = {source.stem: make_blank(read_notebook(source)) for source in _sources(())}
+    return blank_cells_file(
+        {
+            name: blank_cells([cell.source for cell in blank.cells if cell.cell_type == "code"])
+            for name, blank in blanks.items()
+        }
+    )
 
 
 def _sources(names: Sequence[str]) -> list[Path]:

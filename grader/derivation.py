@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-import ast
-from collections.abc import Iterator, Mapping, Set
-from dataclasses import dataclass
+from collections.abc import Iterator, Set
+from dataclasses import dataclass, field
 
-import torch
 from torch import Tensor
 
 from grader.formula import (
@@ -16,9 +14,11 @@ from grader.formula import (
     Environment,
     Expand,
     Formula,
+    Holds,
     Matmul,
     Number,
     OneHot,
+    Permute,
     Positive,
     Power,
     Product,
@@ -38,7 +38,18 @@ from grader.formula import (
     multiply,
     negative,
 )
-from grader.formula_parser import FormulaParser, read_axes, read_number, read_truth
+from grader.formula_parser import FormulaParser
+from grader.forward_forms import (
+    Chosen,
+    Copied,
+    CrossEntropy,
+    ForwardReader,
+    Largest,
+    LogSoftmax,
+    LogSumExp,
+    Taken,
+    Variance,
+)
 from grader.instances import Instance
 from grader.program import ForwardProgram, Step, is_differentiable
 
@@ -52,6 +63,7 @@ class Derivation:
 
     program: ForwardProgram
     instance: Instance
+    _read: dict[str, tuple[Formula, Environment]] = field(default_factory=dict)
 
     def gradient(self, tensor: str, given: Set[str]) -> Formula:
         """The gradient of a tensor, from those of the steps in `given` and from the loss.
@@ -61,18 +73,20 @@ class Derivation:
         branches = [
             Branch(part, step.name, tensor)
             for step in self.program.steps
-            if tensor in step.reads and self._leads_to_loss(step.name)
+            if tensor in step.reads and self._hands_on(step.name, given)
             for part in self._pull(step, tensor, given)
         ]
         return add(*branches) if branches else multiply(Number(0.0), Value(tensor))
 
     def parser(self, upstreams: Set[str] = frozenset()) -> FormulaParser:
-        return FormulaParser(self.instance.values.keys(), upstreams, self.program.scope)
+        names = {*self.instance.sizes, *self.instance.values}
+        return FormulaParser(names, upstreams, self.program.scope)
 
-    def _leads_to_loss(self, step: str) -> bool:
-        is_loss = step == self.program.loss
+    def _hands_on(self, step: str, given: Set[str]) -> bool:
+        """True if a gradient arrives at a step, from the loss or from one that is given."""
+        above = self.program.descendants(step) | {step}
         is_tensor = is_differentiable(self.instance.values[step])
-        return is_tensor and (is_loss or self.program.loss in self.program.descendants(step))
+        return is_tensor and not above.isdisjoint({*given, self.program.loss})
 
     def _pull(self, step: Step, tensor: str, given: Set[str]) -> Iterator[Formula]:
         """What a step hands on to one of the tensors it reads."""
@@ -82,10 +96,17 @@ class Derivation:
             upstream = Upstream(step.name)
         else:
             upstream = self.gradient(step.name, given)
-        expression = ast.parse(step.expression, mode="eval").body
-        forward = _ForwardReader(self.parser()).read(expression)
-        environment = Environment(self.instance.values, {})
+        forward, environment = self._forward(step)
         yield from _Pullback(tensor, environment).through(forward, upstream, Value(step.name))
+
+    def _forward(self, step: Step) -> tuple[Formula, Environment]:
+        """A step as a formula, with where that has its values."""
+        if step.name not in self._read:
+            environment = Environment({**self.instance.sizes, **self.instance.values}, {})
+            names, scope = environment.values.keys(), self.program.scope
+            reader = ForwardReader(names, frozenset(), scope, environment=environment)
+            self._read[step.name] = reader.parse(step.expression), environment
+        return self._read[step.name]
 
 
 class _Pullback:
@@ -101,18 +122,19 @@ class _Pullback:
             if node.name == self.tensor:
                 yield upstream
             return
-        if not self._contains(node):
+        if not self._contains(node) or not is_differentiable(self.environment(node)):
             return
         passed: Formula
         match node:
             case Sum(terms):
                 for term in terms:
-                    yield from self._inside(term, self._fit(upstream, node, term))
+                    yield from self._inside(term, self._fit(upstream, self._shape(node), term))
             case Product(factors):
                 for number, factor in enumerate(factors):
                     others = (*factors[:number], *factors[number + 1 :])
                     passed = multiply(upstream, *others)
-                    yield from self._inside(factor, self._fit(passed, node, factor))
+                    passed = self._fit(passed, self._shape(node), factor)
+                    yield from self._inside(factor, passed)
             case Power(base, exponent):
                 lowered = base if exponent == 2 else Power(base, exponent - 1)
                 yield from self._inside(base, multiply(upstream, Number(exponent), lowered))
@@ -125,21 +147,44 @@ class _Pullback:
                     passed = multiply(passed, Power(Count(body, axes), -1.0))
                 yield from self._inside(body, passed)
             case Matmul(left, right):
-                yield from self._inside(left, Matmul(upstream, Transpose(right)))
-                yield from self._inside(right, Matmul(Transpose(left), upstream))
-            case Transpose(body):
-                yield from self._inside(body, Transpose(upstream))
+                batch = self._shape(node)[:-2]
+                passed = Matmul(upstream, self._turned(right))
+                yield from self._inside(left, self._fit(passed, (*batch, *self._ends(left)), left))
+                passed = Matmul(self._turned(left), upstream)
+                passed = self._fit(passed, (*batch, *self._ends(right)), right)
+                yield from self._inside(right, passed)
+            case Transpose(body, (-2, -1), batched):
+                yield from self._inside(body, _transposed(upstream, batched))
+            case Transpose(body, axes, _):
+                yield from self._inside(body, Transpose(upstream, axes))
+            case Permute(body, order):
+                back = tuple(order.index(axis) for axis in range(len(order)))
+                yield from self._inside(body, Permute(upstream, back))
             case Reshape(body, _):
                 yield from self._inside(body, Reshape(upstream, body))
             case Softmax(body, axis):
                 weighted = Reduce(multiply(upstream, out), (axis,), keepdim=True)
                 passed = multiply(out, add(upstream, negative(weighted)))
                 yield from self._inside(body, passed)
-            case _Taken(body, index):
+            case LogSoftmax(body, axis):
+                total = Reduce(upstream, (axis,), keepdim=True)
+                passed = add(upstream, negative(multiply(Elementwise("exp", out), total)))
+                yield from self._inside(body, passed)
+            case LogSumExp(body, axis, keepdim):
+                passed = Expand(upstream, body, (axis,), keepdim)
+                yield from self._inside(body, multiply(passed, Softmax(body, axis)))
+            case Taken(body, index):
                 yield from self._inside(body, Scatter(upstream, index, body))
-            case _Largest(body, axis):
-                yield from self._inside(body, Route(upstream, body, axis))
-            case _Variance(body, axes, keepdim, correction):
+            case Copied(body, _):
+                yield from self._inside(body, self._fit(upstream, self._shape(node), body))
+            case Largest(body, axis, keepdim):
+                kept = upstream if keepdim else Reshape(upstream, Largest(body, axis, True))
+                yield from self._inside(body, Route(kept, body, axis))
+            case Chosen(condition, one, other):
+                for part, negated in ((one, False), (other, True)):
+                    passed = multiply(upstream, Holds(condition, negated))
+                    yield from self._inside(part, self._fit(passed, self._shape(node), part))
+            case Variance(body, axes, keepdim, correction):
                 mean_of = Reduce(body, axes, keepdim=True, mean=True)
                 count = add(Count(body, axes), Number(-float(correction)))
                 passed = multiply(
@@ -149,7 +194,7 @@ class _Pullback:
                     add(body, negative(mean_of)),
                 )
                 yield from self._inside(body, passed)
-            case _CrossEntropy(logits, target, smoothing):
+            case CrossEntropy(logits, target, smoothing):
                 yield from self._inside(
                     logits, multiply(upstream, *_cross_entropy_slope(logits, target, smoothing))
                 )
@@ -168,9 +213,9 @@ class _Pullback:
             return self.tensor in node.reads
         return any(self._contains(child) for child, _ in node.children())
 
-    def _fit(self, upstream: Formula, node: Formula, part: Formula) -> Formula:
-        """The upstream summed over the axes along which a part was copied."""
-        whole, own = self._shape(node), self._shape(part)
+    def _fit(self, upstream: Formula, whole: tuple[int, ...], part: Formula) -> Formula:
+        """The upstream, of shape `whole`, summed over the axes along which a part was copied."""
+        own = self._shape(part)
         if whole == own:
             return upstream
         extra = len(whole) - len(own)
@@ -183,114 +228,27 @@ class _Pullback:
         )
         return Reduce(upstream, copied, keepdim=True) if copied else upstream
 
+    def _turned(self, node: Formula) -> Formula:
+        """Each of a node's matrices transposed."""
+        return _transposed(node, len(self._shape(node)) > 2)
+
+    def _ends(self, node: Formula) -> tuple[int, ...]:
+        """The shape of each of a node's matrices."""
+        return self._shape(node)[-2:]
+
     def _shape(self, node: Formula) -> tuple[int, ...]:
         value = self.environment(node)
         return tuple(value.shape) if isinstance(value, Tensor) else ()
 
 
-@dataclass(frozen=True, eq=False)
-class _Taken(Formula):
-    """`body[index]`, in a forward pass."""
-
-    parts = ("body",)
-    body: Formula
-    index: Formula
-
-    def compute(self, environment: Environment) -> Tensor:
-        taken: Tensor = environment(self.body)[environment(self.index)]
-        return taken
-
-
-@dataclass(frozen=True, eq=False)
-class _Largest(Formula):
-    """`body.max(axis, keepdim=True).values`, in a forward pass."""
-
-    parts = ("body",)
-    body: Formula
-    axis: int
-
-    def compute(self, environment: Environment) -> Tensor:
-        body: Tensor = environment(self.body)
-        return body.amax(self.axis, keepdim=True)
-
-
-@dataclass(frozen=True, eq=False)
-class _Variance(Formula):
-    """`body.var(axes, keepdim=...)`, in a forward pass."""
-
-    parts = ("body",)
-    body: Formula
-    axes: tuple[int, ...]
-    keepdim: bool
-    correction: int
-
-    def compute(self, environment: Environment) -> Tensor:
-        body: Tensor = environment(self.body)
-        axes = self.axes or tuple(range(body.dim()))
-        return body.var(axes, correction=self.correction, keepdim=self.keepdim)
-
-
-@dataclass(frozen=True, eq=False)
-class _CrossEntropy(Formula):
-    """`F.cross_entropy(logits, target, label_smoothing=...)`, in a forward pass."""
-
-    parts = ("logits",)
-    logits: Formula
-    target: Formula
-    smoothing: Formula | None
-
-    def compute(self, environment: Environment) -> Tensor:
-        smoothing = 0.0 if self.smoothing is None else environment(self.smoothing)
-        return torch.nn.functional.cross_entropy(
-            environment(self.logits), environment(self.target), label_smoothing=smoothing
-        )
-
-
-@dataclass(frozen=True, slots=True)
-class _ForwardReader:
-    """Reads a step's expression, with the forms that only forward passes have."""
-
-    parser: FormulaParser
-
-    def read(self, node: ast.expr) -> Formula:
-        match node:
-            case ast.Subscript(value=inner, slice=index):
-                return _Taken(self.read(inner), self.parser.as_python(index))
-            case ast.Attribute(
-                value=ast.Call(func=ast.Attribute(value=inner, attr="max"), args=[axis], keywords=k)
-            ) if node.attr == "values" and read_truth([word.value for word in k]):
-                number = read_number(axis)
-                if number is not None:
-                    return _Largest(self.read(inner), int(number))
-            case ast.Call(func=ast.Attribute(attr="cross_entropy"), args=[logits, target]):
-                options: Mapping[str | None, ast.expr] = {k.arg: k.value for k in node.keywords}
-                if set(options) <= {"label_smoothing"}:
-                    smoothing = next(map(self.parser.read, options.values()), None)
-                    return _CrossEntropy(self.read(logits), self.parser.read(target), smoothing)
-            case ast.Call(func=ast.Attribute(value=inner, attr="var"), args=arguments):
-                variance = self._variance(inner, arguments, node.keywords)
-                if variance is not None:
-                    return variance
-            case ast.UnaryOp(op=ast.USub(), operand=operand):
-                return negative(self.read(operand))
-            case ast.Call(func=ast.Attribute(value=inner, attr="sum" | "mean")) if not (
-                isinstance(inner, ast.Name)
-            ):
-                shell = self.parser.read(node)
-                if isinstance(shell, Reduce):
-                    return Reduce(self.read(inner), shell.axes, shell.keepdim, shell.mean)
-        return self.parser.read(node)
-
-    def _variance(
-        self, inner: ast.expr, arguments: list[ast.expr], keywords: list[ast.keyword]
-    ) -> Formula | None:
-        options = {keyword.arg: keyword.value for keyword in keywords}
-        axes = read_axes(arguments[:1])
-        keepdim = read_truth([options["keepdim"]] if "keepdim" in options else [])
-        unbiased = read_truth([options["unbiased"]]) if "unbiased" in options else True
-        if axes is None or keepdim is None or not set(options) <= {"keepdim", "unbiased"}:
-            return None
-        return _Variance(self.read(inner), axes, keepdim, int(bool(unbiased)))
+def _transposed(formula: Formula, batched: bool) -> Formula:
+    """The last two axes exchanged; the transpose of a product is one of its factors' transposes."""
+    match formula:
+        case Transpose(body, (-2, -1), _):
+            return body
+        case Matmul(left, right):
+            return Matmul(_transposed(right, batched), _transposed(left, batched))
+    return Transpose(formula, batched=batched)
 
 
 def _slope(function: str, body: Formula, out: Formula) -> Formula:
@@ -299,14 +257,28 @@ def _slope(function: str, body: Formula, out: Formula) -> Formula:
             return out
         case "log":
             return Power(body, -1.0)
+        case "expm1":
+            return add(out, Number(1.0))
+        case "log1p":
+            return Power(add(Number(1.0), body), -1.0)
         case "sqrt":
             return multiply(Number(0.5), Power(body, -0.5))
         case "tanh":
             return add(Number(1.0), negative(Power(out, 2.0)))
         case "sigmoid":
             return multiply(out, add(Number(1.0), negative(out)))
+        case "softplus":
+            return Elementwise("sigmoid", body)
         case "relu":
             return Positive(body)
+        case "abs":
+            return Elementwise("sign", body)
+        case "sign":
+            return Number(0.0)
+        case "sin":
+            return Elementwise("cos", body)
+        case "cos":
+            return negative(Elementwise("sin", body))
     raise TypeError(f"no slope for {function}")
 
 

@@ -72,8 +72,6 @@ class GradientEvidence:
     """Why the answer cell that would assign this gradient is not Python."""
     is_written: bool = False
     """Whether some statement assigns or changes it, whatever came of that."""
-    indirect: frozenset[str] = frozenset()
-    """The tensors whose gradients are read by the student's own ones among those it reads."""
     code: tuple[str, ...] = ()
     """Its own statements, in order, with those that write it in vain."""
 

@@ -6,20 +6,23 @@ import itertools
 import math
 from collections.abc import Iterator, Mapping, Sequence
 
-import torch
 from torch import Tensor
 
+from grader.factors import name_factor
+from grader.formula import Branch, DoesNotFit, Environment, Formula, Number, Scatter, multiply, walk
 from grader.kinds import Kind
 
 MATCH = 1e-9
 """Largest difference, relative to the largest value, of float64 values that are the same."""
 
-Fit = tuple[Kind, str]
+Explanation = tuple[Kind, str]
 """A kind of mistake with the sentence about it."""
 
 
-def agrees(value: Tensor, other: Tensor) -> bool:
-    """True if two values are the same up to float64 rounding, shape and all."""
+def agrees(value: Tensor, other: Tensor, flat: bool = False) -> bool:
+    """True if two values are the same up to float64 rounding; in any shape if `flat`."""
+    if flat and value.numel() == other.numel():
+        value, other = value.reshape(-1), other.reshape(-1)
     if value.shape != other.shape:
         return False
     if value.numel() == 0:
@@ -29,7 +32,9 @@ def agrees(value: Tensor, other: Tensor) -> bool:
     return largest < math.inf and float((value - other).abs().max()) <= MATCH * largest
 
 
-def fit_shape(gradient: str, values: Sequence[Tensor], right: Sequence[Tensor]) -> Iterator[Fit]:
+def fit_shape(
+    gradient: str, values: Sequence[Tensor], right: Sequence[Tensor]
+) -> Iterator[Explanation]:
     """The right numbers in another shape, or copies that still have to be summed."""
     value, expected = values[0], right[0]
     pairs = list(zip(values, right, strict=True))
@@ -38,7 +43,8 @@ def fit_shape(gradient: str, values: Sequence[Tensor], right: Sequence[Tensor]) 
     if value.dim() == 2 and all(agrees(v.mT, r) for v, r in pairs):
         yield Kind.TRANSPOSED, f"`{gradient}` is the transpose of what it should be."
     if value.numel() == expected.numel() and all(agrees(v.reshape(r.shape), r) for v, r in pairs):
-        if value.dim() < expected.dim():
+        without_ones = tuple(length for length in expected.shape if length != 1)
+        if tuple(value.shape) == without_ones:
             yield (
                 Kind.LOST_KEEPDIM,
                 f"The numbers of `{gradient}` are right, but an axis of length 1 has been lost.",
@@ -72,7 +78,9 @@ def _is_copied(value: Tensor, right: Tensor) -> bool:
         return False
 
 
-def fit_rows(gradient: str, values: Sequence[Tensor], right: Sequence[Tensor]) -> Iterator[Fit]:
+def fit_rows(
+    gradient: str, values: Sequence[Tensor], right: Sequence[Tensor]
+) -> Iterator[Explanation]:
     """The right numbers in the wrong places, or in some places only."""
     if any(v.shape != r.shape for v, r in zip(values, right, strict=True)):
         return
@@ -115,7 +123,7 @@ def fit_factor(
     values: Sequence[Tensor],
     right: Sequence[Tensor],
     tensors: Mapping[str, Sequence[Tensor]],
-) -> Iterator[Fit]:
+) -> Iterator[Explanation]:
     """The right value times a tensor of the forward pass, or without one."""
     for name, factors in tensors.items():
         triples = list(zip(values, right, factors, strict=True))
@@ -133,64 +141,85 @@ def _is_product(product: Tensor, one: Tensor, other: Tensor) -> bool:
 
 
 def fit_scale(
-    values: Sequence[Tensor], wholes: Sequence[Tensor], parts: Sequence[Tensor]
-) -> list[float] | None:
-    """The numbers c for which value = whole + (c - 1) part, one an instance, if there are any."""
-    scales = []
-    for value, whole, part in zip(values, wholes, parts, strict=True):
-        if value.shape != whole.shape:
-            return None
-        part = part.expand(whole.shape)
-        rest, squared = value - whole + part, float((part * part).sum())
-        if squared == 0:
-            return None
-        scale = float((rest * part).sum()) / squared
-        if not agrees(whole + (scale - 1) * part, value):
-            return None
-        scales.append(scale)
-    return scales
+    gradient: str,
+    right: Formula,
+    values: Sequence[Tensor],
+    environments: Sequence[Environment],
+    sizes: Sequence[Mapping[str, int]],
+    lecture: Mapping[str, int],
+) -> Iterator[Explanation]:
+    """A right formula with a constant too much or too little, in all of it or in one branch.
 
-
-def name_scale(
-    scales: Sequence[float], sizes: Sequence[Mapping[str, int]]
-) -> tuple[str, bool] | None:
-    """How a factor is written that has these values on instances of these sizes.
-
-    Returns its text, and whether it is one of Bessel's, n / (n - 1) or its inverse; None where no
-    short text fits.
+    Args:
+        gradient: its name.
+        right: its formula.
+        values: the student's, one a hidden instance.
+        environments: the instances.
+        sizes: theirs by name.
+        lecture: the lecture's.
     """
-    first = scales[0]
-    if all(abs(scale - first) <= MATCH * abs(first) for scale in scales):
-        return f"{round(first, 9):g}", False
-    for name in sizes[0]:
-        n = torch.tensor([size[name] for size in sizes], dtype=torch.float64)
-        for text, factor, is_bessel in (
-            (name, n, False),
-            (f"1/{name}", 1 / n, False),
-            (f"{name}/({name} - 1)", n / (n - 1), True),
-            (f"({name} - 1)/{name}", (n - 1) / n, True),
-            (f"({name} - 1)", n - 1, False),
-            (f"1/({name} - 1)", 1 / (n - 1), False),
-            (f"({name} - 2)", n - 2, False),
-            (f"{name} * ({name} - 1)", n * (n - 1), False),
-            (f"({name} - 1)**2", (n - 1) ** 2, False),
-            (f"{name}**2", n**2, False),
-            (f"1/{name}**2", n**-2, False),
-        ):
-            ratio = torch.tensor(scales, dtype=torch.float64) / factor
-            number = float(ratio[0])
-            if agrees(ratio, torch.full_like(ratio, number)):
-                rounded = f"{round(number, 9):g}"
-                sign = "" if number == 1 or rounded == "1" else f"{rounded} * "
-                return f"{'-' if rounded == '-1' else sign}{text}", is_bessel
-    for (one, _), (other, _) in itertools.combinations(sizes[0].items(), 2):
-        product = [size[one] * size[other] for size in sizes]
-        for text, factors in (
-            (f"{one} * {other}", product),
-            (f"1/({one} * {other})", [1 / p for p in product]),
-            (f"{one}/{other}", [size[one] / size[other] for size in sizes]),
-            (f"{other}/{one}", [size[other] / size[one] for size in sizes]),
-        ):
-            if all(abs(s - f) <= MATCH * abs(f) for s, f in zip(scales, factors, strict=True)):
-                return text, False
-    return None
+    wholes = [environment(right) for environment in environments]
+    for node, put in walk(right):
+        if node is not right and not isinstance(node, Branch):
+            continue
+        rest = put(multiply(Number(0.0), node))
+        try:
+            without = [environment(rest) for environment in environments]
+        except DoesNotFit:
+            continue
+        scales = [_scale(*triple) for triple in zip(values, wholes, without, strict=True)]
+        known = [scale for scale in scales if scale is not None]
+        factor = name_factor(known, sizes) if len(known) == len(scales) else None
+        if factor is None:
+            continue
+        where = f"`{gradient}`"
+        if isinstance(node, Branch) and node is not right:
+            where = f"The part of `{gradient}` that comes through `{node.through}`"
+        if factor.text == "-1":
+            yield Kind.SIGN, f"{where} has the wrong sign."
+        elif (name := factor.written_out(lecture)) is not None:
+            yield (
+                Kind.HARD_CODED_SIZE,
+                f"{where} is right at the notebook's sizes only: {name} is written as a number.",
+            )
+        else:
+            kind = Kind.BESSEL if factor.is_bessel else Kind.CONSTANT_FACTOR
+            yield kind, f"{where} is {factor.at(lecture)} times what it should be."
+
+
+def _scale(value: Tensor, whole: Tensor, without: Tensor) -> float | None:
+    """The number c for which value = without + c (whole - without), if there is one."""
+    if value.shape != whole.shape or without.shape != whole.shape:
+        return None
+    part = whole - without
+    squared = float((part * part).sum())
+    if squared == 0:
+        return None
+    scale = float(((value - without) * part).sum()) / squared
+    return scale if agrees(without + scale * part, value) else None
+
+
+def fit_last_written(
+    gradient: str,
+    right: Formula,
+    values: Sequence[Tensor],
+    environments: Sequence[Environment],
+) -> Iterator[Explanation]:
+    """Rows that each hold one of their contributions, whichever was written last."""
+    scatter = right.body if isinstance(right, Branch) else right
+    if not isinstance(scatter, Scatter):
+        return
+    for value, environment in zip(values, environments, strict=True):
+        index, body = environment(scatter.index), environment(scatter.body)
+        if not isinstance(index, Tensor) or value.shape != environment(scatter.like).shape:
+            return
+        rows = value.reshape(len(value), -1)
+        contributions = body.reshape(index.numel(), -1)
+        for number, row in enumerate(rows):
+            own = contributions[index.reshape(-1) == number]
+            if not any(agrees(row, one) for one in own) and (len(own) or bool(row.any())):
+                return
+    yield (
+        Kind.NOT_ACCUMULATED,
+        f"Each row of `{gradient}` holds one of its contributions where their sum belongs.",
+    )

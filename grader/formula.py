@@ -21,11 +21,18 @@ from torch import Tensor
 
 UNARY: Mapping[str, Callable[[Tensor], Tensor]] = {
     "exp": torch.exp,
+    "expm1": torch.expm1,
     "log": torch.log,
+    "log1p": torch.log1p,
     "tanh": torch.tanh,
     "sigmoid": torch.sigmoid,
+    "softplus": F.softplus,
     "sqrt": torch.sqrt,
     "relu": torch.relu,
+    "abs": torch.abs,
+    "sign": torch.sign,
+    "sin": torch.sin,
+    "cos": torch.cos,
 }
 """Functions of one number that a formula knows by name."""
 
@@ -33,7 +40,10 @@ UNARY: Mapping[str, Callable[[Tensor], Tensor]] = {
 Put = Callable[["Formula"], "Formula"]
 """Puts another node in some node's place; the whole formula comes back anew."""
 
-UNFIT = (RuntimeError, IndexError, TypeError, ValueError, NameError, AttributeError)
+UNFIT = (
+    *(RuntimeError, LookupError, TypeError, ValueError, NameError, AttributeError),
+    ArithmeticError,
+)
 """What Python and torch raise where a tensor's shape, or a number in its place, goes nowhere."""
 
 
@@ -162,8 +172,11 @@ class Elementwise(Formula):
     function: str
     body: Formula
 
-    def compute(self, environment: Environment) -> Tensor:
-        return UNARY[self.function](environment(self.body))
+    def compute(self, environment: Environment) -> Any:
+        body = environment(self.body)
+        if isinstance(body, Tensor):
+            return UNARY[self.function](body)
+        return float(UNARY[self.function](torch.tensor(body, dtype=torch.float64)))
 
 
 @dataclass(frozen=True, eq=False)
@@ -241,14 +254,29 @@ class Matmul(Formula):
 
 @dataclass(frozen=True, eq=False)
 class Transpose(Formula):
-    """The last two axes exchanged."""
+    """Two axes exchanged, the last two unless others are given; `batched` if there are more."""
 
     parts = ("body",)
     body: Formula
+    axes: tuple[int, int] = (-2, -1)
+    batched: bool = False
 
     def compute(self, environment: Environment) -> Tensor:
-        transposed: Tensor = environment(self.body).mT
+        transposed: Tensor = environment(self.body).transpose(*self.axes)
         return transposed
+
+
+@dataclass(frozen=True, eq=False)
+class Permute(Formula):
+    """The axes in another order."""
+
+    parts = ("body",)
+    body: Formula
+    order: tuple[int, ...]
+
+    def compute(self, environment: Environment) -> Tensor:
+        permuted: Tensor = environment(self.body).permute(self.order)
+        return permuted
 
 
 @dataclass(frozen=True, eq=False)
@@ -276,10 +304,12 @@ class Scatter(Formula):
 
     def compute(self, environment: Environment) -> Tensor:
         like, index = environment(self.like), environment(self.index)
-        index = index if isinstance(index, tuple) else (index,)
-        index = tuple(torch.as_tensor(part) if is_list(part) else part for part in index)
-        taken = torch.as_tensor(environment(self.body), dtype=like.dtype).expand(like[index].shape)
-        return torch.zeros_like(like).index_put(index, taken, accumulate=self.accumulate)
+        # Places as numbers: an index may have slices, None and masks in it, too.
+        places = torch.arange(like.numel()).view(like.shape)[index]
+        taken = torch.as_tensor(environment(self.body), dtype=like.dtype).expand(places.shape)
+        put = torch.zeros_like(like).flatten()
+        put = put.index_put((places.flatten(),), taken.flatten(), accumulate=self.accumulate)
+        return put.view(like.shape)
 
 
 @dataclass(frozen=True, eq=False)
@@ -318,6 +348,31 @@ class OneHot(Formula):
     def compute(self, environment: Environment) -> Tensor:
         like, index = environment(self.like), environment(self.index)
         return F.one_hot(index, like.shape[-1]).to(like.dtype)
+
+
+@dataclass(frozen=True, eq=False)
+class Overwritten(Formula):
+    """What stands under a sparse term, and at the places of that term the term alone."""
+
+    parts = ("under", "over")
+    under: Formula
+    over: Formula
+
+    def compute(self, environment: Environment) -> Tensor:
+        over: Tensor = environment(self.over)
+        return torch.where(over != 0, over, environment(self.under))
+
+
+@dataclass(frozen=True, eq=False)
+class Holds(Formula):
+    """1 where a condition holds, or where it does not, else 0."""
+
+    condition: Formula
+    negated: bool = False
+
+    def compute(self, environment: Environment) -> Tensor:
+        condition: Tensor = environment(self.condition)
+        return (~condition if self.negated else condition).double()
 
 
 @dataclass(frozen=True, eq=False)
@@ -380,6 +435,8 @@ class PythonVjp(Formula):
         leaf = environment.values[self.name].detach().clone().requires_grad_()
         value = eval(self.of.code, {**self.of.scope, **environment.values, self.name: leaf})
         cotangent = torch.as_tensor(environment(self.body), dtype=value.dtype)
+        if not value.requires_grad:  # `x.detach()`
+            return torch.zeros_like(leaf)
         gradients: tuple[Tensor, ...] = torch.autograd.grad((value * cotangent).sum(), leaf)
         return gradients[0]
 
@@ -407,11 +464,6 @@ class Branch(Formula):
 
     def compute(self, environment: Environment) -> Any:
         return environment(self.body)
-
-
-def is_list(part: object) -> bool:
-    """True for what an index uses like a list of numbers."""
-    return isinstance(part, range | list | tuple)
 
 
 def add(*terms: Formula) -> Formula:
@@ -476,15 +528,18 @@ def describe(formula: Formula) -> str:
         case Upstream(name):
             return f"d{name}"
         case Number(value):
-            return f"{value:g}"
+            short = f"{value:g}"
+            return short if float(short) == value else repr(value)
         case Sum(terms):
             return " + ".join(map(describe, terms)).replace("+ -", "- ")
         case Product(factors):
             signs = [part for part in factors if isinstance(part, Number) and part.value == -1]
             others = [_factor(part) for part in factors if part not in signs]
             return "-" * len(signs) + " * ".join(others or ["1"])
+        case Power(base, -1):
+            return f"1/{_factor(base)}"
         case Power(base, exponent):
-            return f"{_factor(base)}**{exponent:g}"
+            return f"{_factor(base)}**{describe(Number(exponent))}"
         case Elementwise(function, body):
             return f"{function}({describe(body)})"
         case Reduce(body, axes, _, mean):
@@ -492,12 +547,20 @@ def describe(formula: Formula) -> str:
             return f"{_factor(body)}.{'mean' if mean else 'sum'}({listed})"
         case Matmul(left, right):
             return f"{_factor(left)} @ {_factor(right)}"
-        case Transpose(body):
-            return f"{_factor(body)}.T"
+        case Transpose(body, (-2, -1), batched):
+            return f"{_factor(body)}.{'mT' if batched else 'T'}"
+        case Transpose(body, (first, second), _):
+            return f"{_factor(body)}.transpose({first}, {second})"
+        case Permute(body, order):
+            return f"{_factor(body)}.permute({', '.join(map(str, order))})"
         case Softmax(body, _):
             return f"softmax({describe(body)})"
         case OneHot(index, _):
             return f"one_hot({describe(index)})"
+        case Holds(condition, negated):
+            return f"{'~' if negated else ''}{_factor(condition)}"
+        case Count(Value(name), (axis,)):
+            return f"{name}.shape[{axis}]"
         case Count():
             return "the number of elements"
         case Slope(body, _) | Branch(body, _, _) | Expand(body, _, _, _) | Reshape(body, _):
@@ -509,8 +572,10 @@ def describe(formula: Formula) -> str:
 
 def _factor(formula: Formula) -> str:
     text = describe(formula)
-    single = isinstance(formula, Value | Upstream | Number | Elementwise | Reduce | Softmax)
-    return text if single else f"({text})"
+    single = isinstance(
+        formula, Value | Upstream | Number | Elementwise | Reduce | Softmax | Transpose | Holds
+    )
+    return text if single and text[0] != "-" else f"({text})"
 
 
 def orders(dimensions: int) -> Iterator[tuple[int, ...]]:

@@ -13,6 +13,7 @@ from grader.formula import (
     Formula,
     Matmul,
     Number,
+    Permute,
     Power,
     Python,
     Reduce,
@@ -26,12 +27,38 @@ from grader.formula import (
     negative,
 )
 
+POWERS: Mapping[str, float] = {"square": 2.0, "rsqrt": -0.5, "reciprocal": -1.0}
+"""Functions that are a power by another name."""
+
 _MODULES = ("torch", "F", "math")
-_LIKE_RESHAPE = ("view", "reshape", "view_as", "reshape_as", "flatten")
+_LIKE_RESHAPE = (
+    *("view", "reshape", "view_as", "reshape_as", "flatten", "ravel"),
+    *("unsqueeze", "squeeze", "unflatten"),
+)
 
 
 class NotAFormula(Exception):
     """An expression holds something that formulas do not have."""
+
+
+@dataclass(frozen=True, slots=True)
+class Call:
+    """A call of a function, or of a tensor's method, whose first argument is then the tensor."""
+
+    name: str
+    arguments: tuple[ast.expr, ...]
+    options: Mapping[str, ast.expr]
+    node: ast.Call
+
+    def options_after(self, count: int, *names: str) -> Mapping[str, ast.expr]:
+        """The options together with the arguments after the first ones, which have these names.
+
+        More arguments than names, or one given twice, fall under a name that nobody expects.
+        """
+        rest = self.arguments[count:]
+        options = {**dict(zip(names, rest, strict=False)), **self.options}
+        spare = len(rest) > len(names) or len(options) < len(rest) + len(self.options)
+        return {**options, "?": self.node} if spare else options
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,12 +97,8 @@ class FormulaParser:
                 return self._operation(node, left, operator, right)
             case ast.Attribute(value=inner, attr="T" | "mT"):
                 return Transpose(self.read(inner))
-            case ast.Call(func=ast.Attribute(value=ast.Name(id=module), attr=name)) if (
-                module in _MODULES
-            ):
-                return self._call(node, name, node.args, node.keywords)
-            case ast.Call(func=ast.Attribute(value=inner, attr=name)):
-                return self._call(node, name, [inner, *node.args], node.keywords)
+            case ast.Call() if (call := read_call(node)) is not None:
+                return self._called(call) or self.as_python(node)
         return self.as_python(node)
 
     def _operation(
@@ -96,32 +119,38 @@ class FormulaParser:
                 return Power(self.read(left), exponent)
         return self.as_python(node)
 
-    def _call(
-        self, node: ast.expr, name: str, arguments: list[ast.expr], keywords: list[ast.keyword]
-    ) -> Formula:
-        options = {keyword.arg: keyword.value for keyword in keywords}
-        if name in UNARY and len(arguments) == 1:
-            return Elementwise(name, self.read(arguments[0]))
-        if name in ("sum", "mean") and set(options) <= {"dim", "axis", "keepdim"}:
-            axes = read_axes(
-                [*arguments[1:2], *(options[key] for key in options if key != "keepdim")]
-            )
-            keepdim = read_truth(
-                [*arguments[2:3], *(options[k] for k in options if k == "keepdim")]
-            )
-            if axes is not None and keepdim is not None:
-                return Reduce(self.read(arguments[0]), axes, keepdim, name == "mean")
-        if name == "softmax" and len(arguments) == 2:
-            axis = read_number(arguments[1])
-            if axis is not None and not options:
-                return Softmax(self.read(arguments[0]), int(axis))
-        if name == "t" and len(arguments) == 1:
-            return Transpose(self.read(arguments[0]))
-        if name in ("matmul", "mm") and len(arguments) == 2:
-            return Matmul(self.read(arguments[0]), self.read(arguments[1]))
-        if name in _LIKE_RESHAPE and not options:
-            return Reshape(self.read(arguments[0]), self.as_python(node))
-        return self.as_python(node)
+    def _called(self, call: Call) -> Formula | None:
+        """A call as a formula, None where it is of no form that formulas have."""
+        match call:
+            case Call(name, (operand,), options) if name in UNARY and not options:
+                return Elementwise(name, self.read(operand))
+            case Call(name, (operand,), options) if name in POWERS and not options:
+                return Power(self.read(operand), POWERS[name])
+            case Call("pow", (operand, exponent), options) if not options:
+                number = read_number(exponent)
+                return None if number is None else Power(self.read(operand), number)
+            case Call("sum" | "mean" as name, (operand, *_)):
+                if (found := read_reduction(call)) is not None:
+                    return Reduce(self.read(operand), *found, name == "mean")
+            case Call("softmax", (operand, *_)):
+                match call.options_after(1, "dim"):
+                    case {"dim": axis, **rest} if not rest:
+                        number = read_number(axis)
+                        return None if number is None else Softmax(self.read(operand), int(number))
+            case Call("t", (operand,)):
+                return Transpose(self.read(operand))
+            case Call("transpose" | "swapaxes" | "swapdims", (operand, *axes)):
+                numbers = read_axes([ast.Tuple(axes)])
+                if numbers is not None and len(numbers) == 2:
+                    return Transpose(self.read(operand), (numbers[0], numbers[1]))
+            case Call("permute", (operand, *axes)) if axes:
+                numbers = read_axes([ast.Tuple(axes)] if len(axes) > 1 else axes)
+                return None if numbers is None else Permute(self.read(operand), numbers)
+            case Call("matmul" | "mm" | "bmm", (left, right)):
+                return Matmul(self.read(left), self.read(right))
+            case Call(name, (operand, *_), options) if name in _LIKE_RESHAPE and not options:
+                return Reshape(self.read(operand), self.as_python(call.node))
+        return None
 
     def as_python(self, node: ast.expr) -> Python:
         """An expression to be evaluated by Python itself."""
@@ -131,6 +160,34 @@ class FormulaParser:
         reads = tuple(dict.fromkeys(name for name in names if name in self.values))
         tree = ast.fix_missing_locations(ast.Expression(node))
         return Python(ast.unparse(node), compile(tree, "<formula>", "eval"), self.scope, reads)
+
+
+def read_call(node: ast.expr) -> Call | None:
+    """A call such as `torch.tanh(x)`, `tanh(x)` or `x.tanh()`; None for any other."""
+    match node:
+        case ast.Call(func=ast.Attribute(value=owner, attr=name), args=args, keywords=keywords):
+            is_module = isinstance(owner, ast.Name) and owner.id in _MODULES
+            arguments = tuple(args) if is_module else (owner, *args)
+        case ast.Call(func=ast.Name(id=name), args=args, keywords=keywords):
+            arguments = tuple(args)
+        case _:
+            return None
+    options = {keyword.arg: keyword.value for keyword in keywords if keyword.arg}
+    if len(options) < len(keywords) or any(isinstance(arg, ast.Starred) for arg in args):
+        return None
+    return Call(name, arguments, options, node)
+
+
+def read_reduction(call: Call) -> tuple[tuple[int, ...], bool] | None:
+    """The axes of a call like `x.sum(0, keepdim=True)` and whether they are kept."""
+    names = {"axis": "dim", "keepdims": "keepdim"}
+    given = call.options_after(1, "dim", "keepdim")
+    options = {names.get(name, name): value for name, value in given.items()}
+    if len(options) < len(given) or not options.keys() <= {"dim", "keepdim"}:
+        return None
+    axes = read_axes([options["dim"]] if "dim" in options else [])
+    keepdim = read_truth([options["keepdim"]] if "keepdim" in options else [])
+    return None if axes is None or keepdim is None else (axes, keepdim)
 
 
 def read_number(node: ast.expr) -> float | None:

@@ -14,6 +14,7 @@ from grader.collect import collect_evidence
 from grader.diagnose import Diagnostician
 from grader.evidence import GradientEvidence
 from grader.exercises import NOTEBOOKS, Exercise
+from grader.hypotheses import HypothesisBook
 from grader.instances import Instance, make_instance
 from grader.judge import judge
 from grader.program import parse_program
@@ -45,8 +46,8 @@ def prepare(exercise: Exercise, seed: int = SEED) -> Grounds:
     inputs = {name: lecture.values[name] for name in program.inputs}
     gradients, references = program.gradients(inputs), make_references(program, seed + 1)
     lengths = lecture_lengths(references.hidden[0], gradients)
-    diagnostician = Diagnostician(references, dict(exercise.sizes), lengths, exercise.fused)
-    return Grounds(references, lecture, gradients, diagnostician)
+    book = HypothesisBook(references, dict(exercise.sizes), exercise.fused)
+    return Grounds(references, lecture, gradients, Diagnostician(book, lengths))
 
 
 def grade(notebook: str, cells: Sequence[AnswerCell], runner: Runner) -> Report:

@@ -19,22 +19,22 @@ MOST_POINTS = 200
 
 
 class LossPlot:
-    """A picture below a cell; call it with a run, and it shows how far that is."""
+    """A picture of a run below a cell; call it with the run, and it shows how far that is.
 
-    def __init__(self) -> None:
-        self._handle: DisplayHandle | None = None
-        self._drawn = float("-inf")
-        self._step = -1
+    It is displayed at once: a progress bar that begins later stands below it, and is wiped out
+    when it ends.
+    """
+
+    def __init__(self, run: Run) -> None:
+        picture = draw_losses(run.losses)
+        self._handle: DisplayHandle = display(picture, display_id=True)  # type: ignore[no-untyped-call]
+        self._drawn, self._step = time.monotonic(), run.step
 
     def __call__(self, run: Run, *, last: bool = False) -> None:
         now = time.monotonic()
         if run.step == self._step or not (last or now - self._drawn >= SECONDS_BETWEEN):
             return
-        picture = draw_losses(run.losses)
-        if self._handle is None:
-            self._handle = display(picture, display_id=True)  # type: ignore[no-untyped-call]
-        else:
-            self._handle.update(picture)  # type: ignore[no-untyped-call]
+        self._handle.update(draw_losses(run.losses))  # type: ignore[no-untyped-call]
         self._drawn, self._step = time.monotonic(), run.step
 
 

@@ -46,7 +46,12 @@ def read_cells(path: Path) -> tuple[Cell, ...]:
     Raises:
         UnreadableNotebook: whatever is wrong with the file, in one sentence.
     """
-    document = _parse(_decode(_read(path), path), path)
+    return cells_in(read_bytes(path), path)
+
+
+def cells_in(data: bytes, path: Path) -> tuple[Cell, ...]:
+    """The cells of a format-4 notebook whose file holds `data`; raises as `read_cells` does."""
+    document = _parse(_decode(data, path), path)
     cells = _cell_list(document, path)
     return tuple(
         _cell(number, cell) for number, cell in enumerate(cells, start=1) if isinstance(cell, dict)
@@ -58,7 +63,8 @@ def shown(path: Path) -> str:
     return printable(str(path)) or "''"
 
 
-def _read(path: Path) -> bytes:
+def read_bytes(path: Path) -> bytes:
+    """What a notebook's file holds; raises UnreadableNotebook where that is nothing or too much."""
     try:
         status = path.stat()  # before reading: nobody wants to wait for 200 MB to be told no
         if stat.S_ISDIR(status.st_mode):

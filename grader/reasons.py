@@ -85,7 +85,7 @@ def settle_carried(
     outcomes = {verdict.name: verdict.outcome for verdict in verdicts}
     items = {item.name: item for item in evidence}
     handed = {
-        item.name: [f"d{tensor}" for tensor in sorted(item.reads | item.indirect | item.channels)]
+        item.name: [f"d{tensor}" for tensor in sorted(item.reads | item.channels)]
         for item in evidence
     }
 

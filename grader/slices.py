@@ -137,12 +137,17 @@ class _Search:
             return False
         self.kept.add(statement)
         changed = effects.mutates - self.ignored
+        if self.name in effects.mutates:
+            # `dY = dX.mul_(z)` makes dY, and changes dX on the way.
+            self.channels |= effects.binds
         if self.name in effects.binds or sharing.related({self.name}, changed):
             self.writers.add(statement)
         return True
 
     def _is_needed(self, effects: Effects, sharing: Sharing) -> bool:
         changed = (effects.mutates | effects.touches) - self.ignored
+        if self.ignored & effects.binds:
+            changed = set()
         through = sharing.related(changed, self.needed)
         # The alias through which a needed name is changed is needed itself, gradient or not.
         self.needed |= through

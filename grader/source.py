@@ -75,7 +75,7 @@ def read_source(text: str, name: str, repository: str, hints: Hints) -> Notebook
     for cell in cells:
         if cell.cell_type == "code":
             # An f-string may hold braces of its own, so that code knows this one word only.
-            source = cell.source.replace("{{ repository }}", repository)
+            source = cell.source.replace("{{ repository }}", repository).strip("\n")
             new = nbformat.v4.new_code_cell(source)
         else:
             new = nbformat.v4.new_markdown_cell(_DIRECTIVE.sub(expand, cell.source))

@@ -3,24 +3,18 @@
 from __future__ import annotations
 
 import re
-from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 from grader.answer import AnswerCell
+from grader.answer_cells import Claim, find_claims, which_notebook
 from grader.assigned import first_assignments, has_only_blanks
 from grader.exercises import NOTEBOOKS, Exercise
-from grader.notebook_file import Cell, UnreadableNotebook, read_cells, shown
+from grader.notebook_file import Cell, UnreadableNotebook, read_cells
 from grader.verdict import Flag, Place
 
 __all__ = ["Submission", "UnreadableNotebook", "find_answers", "read_submission"]
-
-GRADE_ID = re.compile(r"([A-Za-z]+\d+[a-z]?)-[A-Za-z0-9_-]+")
-"""The exercise's prefix, then nbgrader's own alphabet."""
-
-ANSWER_COMMENT = re.compile(r"#\s*answer\s*:\s*([A-Za-z0-9_-]+)\s*")
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,19 +29,6 @@ class Submission:
     notebook: str
     cells: tuple[AnswerCell, ...]
     flags: tuple[Flag, ...] = ()
-
-
-@dataclass(frozen=True, slots=True)
-class _Found:
-    """A cell that says it is an answer."""
-
-    grade_id: str
-    prefix: str
-    cell: Cell
-
-    @property
-    def source(self) -> str:
-        return self.cell.source or ""
 
 
 def read_submission(path: Path) -> Submission:
@@ -73,8 +54,9 @@ def find_answers(
     is left out only if later ones assign all its gradients again, so that both halves of a
     split cell count. From the second on, copies are called `ex1-softmax#2`.
     """
-    claims = [found for cell in cells if (found := _as_answer(cell))]
-    notebook = _which_notebook(path, cells, claims, notebooks)
+    claims = find_claims(cells)
+    known = {ex.prefix: notebook for notebook, exercises in notebooks.items() for ex in exercises}
+    notebook = which_notebook(path, cells, claims, known)
     exercises = notebooks[notebook]
     prefixes = {exercise.prefix for exercise in exercises}
     gradients = tuple(name for exercise in exercises for name in exercise.gradients)
@@ -93,54 +75,8 @@ def find_answers(
     return Submission(path, notebook, answers, tuple(flags))
 
 
-def _as_answer(cell: Cell) -> _Found | None:
-    if cell.nbgrader:
-        grade_id: Any = cell.nbgrader.get("grade_id")
-        solution = cell.nbgrader.get("solution") is True
-        if not (solution and isinstance(grade_id, str)):
-            return None
-    else:
-        grade_id = _comment_id(cell.source or "")
-    match = GRADE_ID.fullmatch(grade_id or "")
-    return _Found(match[0], match[1], cell) if match else None
-
-
-def _comment_id(source: str) -> str | None:
-    """The grade_id in the first lines of a cell; comments and magics may stand before it."""
-    for line in map(str.strip, source.split("\n")):
-        if match := ANSWER_COMMENT.fullmatch(line):
-            return match[1]
-        if line and not line.startswith(("#", "%")):
-            break
-    return None
-
-
-def _which_notebook(
-    path: Path,
-    cells: Sequence[Cell],
-    claims: Sequence[_Found],
-    notebooks: Mapping[str, Sequence[Exercise]],
-) -> str:
-    known = {ex.prefix: notebook for notebook, exercises in notebooks.items() for ex in exercises}
-    # distinct ids: one exercise pasted twice into another's notebook must not outvote it
-    ids = {(found.grade_id, found.prefix) for found in claims}
-    votes = Counter(known[prefix] for _, prefix in ids if prefix in known)
-    if votes:
-        return max(known.values(), key=lambda notebook: votes[notebook])
-    expected = ", ".join(f"{prefix}-..." for prefix in known)
-    if claims:
-        raise UnreadableNotebook(
-            f"{shown(path)} answers {claims[0].prefix}, and this grader knows only {expected}: "
-            "is it another course's notebook, or is there a newer version of the grader?"
-        )
-    raise UnreadableNotebook(
-        f"{shown(path)} is not one of the course's notebooks: none of its {len(cells)} cells is an "
-        f"answer cell (by a grade_id {expected}, or a first line such as `# answer: ex1-softmax`)."
-    )
-
-
 def _settle_copies(
-    found: Sequence[_Found], gradients: Sequence[str]
+    found: Sequence[Claim], gradients: Sequence[str]
 ) -> tuple[tuple[AnswerCell, ...], list[Flag]]:
     answers: dict[int, AnswerCell] = {}
     flags = []
@@ -163,7 +99,7 @@ def _settle_copies(
     return tuple(answers[number] for number in sorted(answers)), flags
 
 
-def _kept_copies(copies: Sequence[_Found], gradients: Sequence[str]) -> list[int]:
+def _kept_copies(copies: Sequence[Claim], gradients: Sequence[str]) -> list[int]:
     if len(copies) == 1:
         return [0]
     kept: list[int] = []
@@ -178,7 +114,7 @@ def _kept_copies(copies: Sequence[_Found], gradients: Sequence[str]) -> list[int
     return kept or [len(copies) - 1]
 
 
-def _flag_other_exercises(claims: Sequence[_Found], prefixes: set[str]) -> Iterator[Flag]:
+def _flag_other_exercises(claims: Sequence[Claim], prefixes: set[str]) -> Iterator[Flag]:
     for found in claims:
         if found.prefix not in prefixes:
             yield Flag(
@@ -189,7 +125,7 @@ def _flag_other_exercises(claims: Sequence[_Found], prefixes: set[str]) -> Itera
             )
 
 
-def _flag_ungraded(own: Sequence[_Found]) -> Iterator[Flag]:
+def _flag_ungraded(own: Sequence[Claim]) -> Iterator[Flag]:
     for found in own:
         place = Place(found.grade_id, 1)
         if found.cell.source is None:
@@ -224,7 +160,7 @@ def _flag_missing(answers: Sequence[AnswerCell], gradients: Sequence[str]) -> It
 
 
 def _flag_outside(
-    cells: Sequence[Cell], claims: Sequence[_Found], gradients: Sequence[str]
+    cells: Sequence[Cell], claims: Sequence[Claim], gradients: Sequence[str]
 ) -> Iterator[Flag]:
     answers = {found.cell.number for found in claims}
     for cell in cells:
@@ -240,7 +176,7 @@ def _flag_outside(
             )
 
 
-def _flag_dropped_metadata(own: Sequence[_Found]) -> Iterator[Flag]:
+def _flag_dropped_metadata(own: Sequence[Claim]) -> Iterator[Flag]:
     dropped = sum(not found.cell.nbgrader for found in own)
     if dropped:
         yield Flag(

@@ -35,12 +35,12 @@ def train_and_report(notebook: Path, steps: int) -> list[str]:
     (Xtr, Ytr), (Xdev, Ydev), _ = build_splits(load_names())
     run = begin_run()
     train(run, backward, Xtr, Ytr, until=steps)
-    bnmean, bnvar = calibrate(run.parameters, Xtr)
+    mean, variance = calibrate(run.parameters, Xtr)
     losses = {
-        "training": mean_loss(run.parameters, bnmean, bnvar, Xtr, Ytr),
-        "validation": mean_loss(run.parameters, bnmean, bnvar, Xdev, Ydev),
+        "training": mean_loss(run.parameters, mean, variance, Xtr, Ytr),
+        "validation": mean_loss(run.parameters, mean, variance, Xdev, Ydev),
     }
-    samples = sample_names(run.parameters, bnmean, bnvar, itos, Xtr.shape[1])
+    samples = sample_names(run.parameters, mean, variance, itos, Xtr.shape[1])
     return [
         f"{run.step:,} steps by hand, on one thread, without loss.backward()",
         *(f"{name + ' loss':<16} {loss:.4f} nats" for name, loss in losses.items()),

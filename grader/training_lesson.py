@@ -16,9 +16,9 @@ from makemore_data.training import Backward
 
 
 def check_training() -> None:
-    """Train a hundred steps with your answer, beside autograd, on three networks.
+    """Train a hundred steps with your answer, beside autograd, on four networks.
 
-    Prints a line for each: the lecture's sizes, then two hidden networks of other sizes.
+    Prints a line for each: the lecture's sizes, then three hidden networks of other sizes.
     """
     try:
         lesson = open_lesson("ex4")
@@ -36,14 +36,17 @@ def check_training() -> None:
     if refused := [v.name for v in verdicts if v.outcome is Outcome.REFUSED]:
         print(f"training        | refused: autograd was asked for {', '.join(refused)}")
         return
-    for journey in compare_trajectories(lesson.exercise, lesson.cells, worker()):
+    journeys = list(compare_trajectories(lesson.exercise, lesson.cells, worker()))
+    for journey in journeys:
         where = f"{journey.steps} steps, {journey.place}"
         if journey.departure is None:
             print(f"{where}: gradients and parameters are autograd's all the way | pass")
         else:
             print(f"{where} | fail\n  {journey.departure}")
     if blamed := [v.name for v in verdicts if v.outcome in (Outcome.FAIL, Outcome.ERROR)]:
-        print(f"Mend {', '.join(blamed)} first: see the check above.")
+        unseen = all(journey.departure is None for journey in journeys)
+        why = " The training does not notice the mistake, but the check does." if unseen else ""
+        print(f"Mend {', '.join(blamed)} first: see the check above.{why}")
 
 
 def my_backward() -> Backward | None:

@@ -20,23 +20,25 @@ def calibrate(parameters: Parameters, X: Tensor) -> tuple[Tensor, Tensor]:
 
 
 @torch.no_grad()
-def logits_with(parameters: Parameters, bnmean: Tensor, bnvar: Tensor, X: Tensor) -> Tensor:
+def logits_with(parameters: Parameters, mean: Tensor, variance: Tensor, X: Tensor) -> Tensor:
     """The logits of windows X, each on its own: (N, vocab_size)."""
     C, W1, b1, bngain, bnbias, W2, b2 = parameters
     hprebn = C[X].view(X.shape[0], -1) @ W1 + b1
-    bnraw = (hprebn - bnmean) * (bnvar + 1e-5) ** -0.5
+    bnraw = (hprebn - mean) * (variance + 1e-5) ** -0.5
     return torch.tanh(bngain * bnraw + bnbias) @ W2 + b2
 
 
-def mean_loss(parameters: Parameters, bnmean: Tensor, bnvar: Tensor, X: Tensor, Y: Tensor) -> float:
+def mean_loss(
+    parameters: Parameters, mean: Tensor, variance: Tensor, X: Tensor, Y: Tensor
+) -> float:
     """The cross-entropy over a data set, in nats a character."""
-    return F.cross_entropy(logits_with(parameters, bnmean, bnvar, X), Y).item()
+    return F.cross_entropy(logits_with(parameters, mean, variance, X), Y).item()
 
 
 def sample_names(
     parameters: Parameters,
-    bnmean: Tensor,
-    bnvar: Tensor,
+    mean: Tensor,
+    variance: Tensor,
     itos: Mapping[int, str],
     block_size: int,
     count: int = 20,
@@ -48,7 +50,7 @@ def sample_names(
     for _ in range(count):
         window, name = [0] * block_size, ""
         while True:
-            logits = logits_with(parameters, bnmean, bnvar, torch.tensor([window]))
+            logits = logits_with(parameters, mean, variance, torch.tensor([window]))
             probabilities = F.softmax(logits, dim=1)
             index = int(torch.multinomial(probabilities, 1, generator=g))
             if index == 0:

@@ -2,6 +2,7 @@
 
 import os
 import socket
+import tempfile
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -12,6 +13,9 @@ import pytest
 os.environ["MPLBACKEND"] = "Agg"
 # pytest-xdist gives every core its test; torch would give every test all cores.
 os.environ.setdefault("OMP_NUM_THREADS", "1")
+
+# What a test asks for or checks is not remembered among the user's own.
+os.environ["BACKPROP_NINJA_STATE"] = tempfile.mkdtemp(prefix="backprop-ninja-tests-")
 
 PROJECT = Path(__file__).resolve().parent.parent
 # Which names a test uses, it says itself. The variable's own value is kept under another name,

@@ -5,18 +5,19 @@ from __future__ import annotations
 import ast
 import tomllib
 from collections import Counter
-from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, replace
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from functools import cache
 from typing import Literal
 
-from tests.exercise_text import ANSWERS, GRADIENTS, right_answers
+from tests.exercise_names import NAMES
+from tests.exercise_text import ANSWERS, right_answers
 from tests.flow_mutations import FLOW_MUTATIONS
 from tests.formula_mutations import FORMULA_MUTATIONS
-from tests.mutation_site import Site
+from tests.mutation_site import Names, Operator, Site
 
 # In this order: where two operators make the same text, the first one names the mistake.
-OPERATORS = (*FORMULA_MUTATIONS, *FLOW_MUTATIONS)
+OPERATORS: tuple[Operator, ...] = (*FORMULA_MUTATIONS, *FLOW_MUTATIONS)
 
 MUTATED_ANSWERS = ("lecture", "einsum", "in_place", "one_hot", "loops_over_rows")
 
@@ -27,6 +28,21 @@ EQUIVALENT: Mapping[str, str] = {
 """The variants, by `Fault.key`, that are no mistakes, with the mathematical reason."""
 ONLY_LOCAL = frozenset[str](_INVISIBLE["only_local"])
 """The mistakes, by `Fault.key`, that no value of a whole answer shows."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Edit:
+    """What was done to an answer: in the text, and in its syntax tree.
+
+    Characters `start` to `end` of the right answer became `replacement`; the node of `site`
+    became `mutant`.
+    """
+
+    start: int
+    end: int
+    replacement: str
+    site: Site
+    mutant: ast.expr | ast.stmt
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,6 +62,7 @@ class Fault:
     source: str
     before: str
     after: str
+    edit: Edit = field(compare=False, repr=False)
     answer: str = ""
     visible: Literal["global", "local"] = "global"
 
@@ -69,7 +86,9 @@ class Statement:
     reads: frozenset[str]
 
 
-def one_fault_variants(source: str) -> list[Fault]:
+def one_fault_variants(
+    source: str, names: Names = NAMES["ex1"], operators: Sequence[Operator] = OPERATORS
+) -> list[Fault]:
     """Every variant of an answer that differs from it in exactly one place, in order of the text.
 
     A statement that writes one gradient carries that gradient's faults; a statement that writes
@@ -78,14 +97,14 @@ def one_fault_variants(source: str) -> list[Fault]:
     tree = ast.parse(source)
     found = [_statement(node) for node in tree.body]
     faults: dict[str, Fault] = {}
-    for position, gradient in owners(source).items():
+    for position, gradient in owners(source, names.gradients).items():
         statement = found[position]
         earlier = frozenset[str]().union(*(s.writes for s in found[:position]))
         later = [s for s in found[position + 1 :] if gradient in s.changes]
         built_upon = any(gradient in s.adds or not isinstance(s.node, ast.For) for s in later)
         for node, parents in _descend(statement.node, ()):
-            site = Site(node, parents, gradient, earlier, bool(later), built_upon)
-            for operator in OPERATORS:
+            site = Site(node, parents, gradient, names, earlier, bool(later), built_upon)
+            for operator in operators:
                 for kind, mutant in operator(site):
                     fault = _splice(source, site, kind, mutant)
                     if fault.source != source:
@@ -93,13 +112,13 @@ def one_fault_variants(source: str) -> list[Fault]:
     return list(faults.values())
 
 
-def owners(source: str) -> dict[int, str]:
+def owners(source: str, gradients: Sequence[str] = NAMES["ex1"].gradients) -> dict[int, str]:
     """The gradient that each top-level statement works for, by the statement's position."""
     found = [_statement(node) for node in ast.parse(source).body]
     owner: dict[int, str] = {}
     # Backwards: the reader of a helper name stands after the statement that writes it.
     for position, statement in reversed(list(enumerate(found))):
-        own = set(GRADIENTS) & (statement.writes | statement.changes)
+        own = set(gradients) & (statement.writes | statement.changes)
         if not own:
             later = [p for p in owner if p > position and found[p].reads & statement.writes]
             own = {owner[p] for p in later}
@@ -198,12 +217,13 @@ def _splice(source: str, site: Site, kind: str, mutant: ast.expr | ast.stmt) -> 
     inner_first, inner_last = _span(source, inner)
     cloned = mutant.id if kind == "clone-dropped" and isinstance(mutant, ast.Name) else ""
     return Fault(
-        gradient=cloned if cloned in GRADIENTS else site.gradient,
+        gradient=cloned if cloned in site.names.gradients else site.gradient,
         kind=kind,
         line=source.count("\n", 0, start) + 1,
         source=source[:start] + replacement + source[end:],
         before=" ".join(source[inner_first:inner_last].split()),
         after=" ".join((source[inner_first:start] + replacement + source[end:inner_last]).split()),
+        edit=Edit(start, end, replacement, site, mutant),
     )
 
 
@@ -221,13 +241,13 @@ def _dump_with(site: Site, mutant: ast.expr | ast.stmt) -> str:
     """The syntax tree of the top-level statement with the mutant in the node's place."""
     if not site.parents:
         return ast.dump(mutant)
-    for field, value in ast.iter_fields(site.parent):
+    for name, value in ast.iter_fields(site.parent):
         held = value if isinstance(value, list) else [value]
         if any(item is site.node for item in held):
             swapped = [mutant if item is site.node else item for item in held]
-            setattr(site.parent, field, swapped if isinstance(value, list) else swapped[0])
+            setattr(site.parent, name, swapped if isinstance(value, list) else swapped[0])
             try:
                 return ast.dump(site.parents[-1])
             finally:
-                setattr(site.parent, field, value)
+                setattr(site.parent, name, value)
     raise AssertionError("the node is not a child of its parent")

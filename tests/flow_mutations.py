@@ -5,9 +5,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
-from tests.exercise_text import GRADIENTS
 from tests.mutation_site import (
-    SHAPE_OF,
     Mutation,
     Operator,
     Site,
@@ -16,21 +14,20 @@ from tests.mutation_site import (
     with_field,
 )
 
-LECTURE_SIZES = {"n": 32, "vocab_size": 27, "n_embd": 10, "n_hidden": 64, "block_size": 3}
 # What is read for its shape alone is never mutated: another tensor of that shape is no fault.
 READS_THE_SHAPE = {"zeros_like", "ones_like", "empty_like"}
 
 
 def sizes(site: Site) -> Iterator[Mutation]:
     match site.node:
-        case ast.Name(name, ast.Load()) if name in LECTURE_SIZES:
-            yield "hard-coded-size", ast.Constant(LECTURE_SIZES[name])
+        case ast.Name(name, ast.Load()) if name in site.names.sizes:
+            yield "hard-coded-size", ast.Constant(site.names.sizes[name])
             match site.parent:
                 case ast.BinOp(left, ast.Sub(), ast.Constant(1)) if left is site.node:
                     pass
                 case _:
                     yield "one-too-few", expression("N - 1", N=site.node)
-            if name == "n":
+            if name == "n" and "vocab_size" in site.names.sizes:
                 yield "other-size", ast.Name("vocab_size", ast.Load())
 
 
@@ -40,9 +37,9 @@ def names(site: Site) -> Iterator[Mutation]:
             return
         case _, ast.Call(func=ast.Attribute(attr=name)) if name in READS_THE_SHAPE:
             return
-        case ast.Name(name, ast.Load()) as node, _ if name in GRADIENTS:
+        case ast.Name(name, ast.Load()) as node, _ if name in site.names.upstreams:
             yield from _gradient_names(site, node)
-        case ast.Name(name, ast.Load()) as node, _ if name in SHAPE_OF:
+        case ast.Name(name, ast.Load()) as node, _ if name in site.names.shape_of:
             yield from _forward_names(site, node)
 
 
@@ -50,9 +47,10 @@ def _gradient_names(site: Site, node: ast.Name) -> Iterator[Mutation]:
     if node.id == site.gradient:
         return
     forward = node.id.removeprefix("d")
-    shape = SHAPE_OF[forward]
+    shape_of = site.names.shape_of
+    shape = shape_of[forward]
     yield "forward-for-gradient", ast.Name(forward, ast.Load())
-    others = [d for d in GRADIENTS if d in site.earlier and SHAPE_OF[d[1:]] == shape]
+    others = [d for d in site.names.gradients if d in site.earlier and shape_of[d[1:]] == shape]
     for other in [d for d in others if d not in (node.id, site.gradient)][-1:]:
         yield "other-gradient", ast.Name(other, ast.Load())
     if shape[0] == "n":
@@ -68,7 +66,8 @@ def _forward_names(site: Site, node: ast.Name) -> Iterator[Mutation]:
     if node.id == "h" and site.gradient == "dhpreact":
         yield "tanh-slope-of-input", ast.Name("hpreact", ast.Load())
         yield "tanh-twice", expression("torch.tanh(h)")
-    family = [name for name, shape in SHAPE_OF.items() if shape == SHAPE_OF[node.id]]
+    shape_of = site.names.shape_of
+    family = [name for name, shape in shape_of.items() if shape == shape_of[node.id]]
     if len(family) > 1:
         other = family[(family.index(node.id) + 1) % len(family)]
         yield "other-forward", ast.Name(other, ast.Load())

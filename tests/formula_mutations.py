@@ -6,7 +6,6 @@ import ast
 from collections.abc import Iterator
 
 from tests.mutation_site import (
-    SHAPE_OF,
     Mutation,
     Operator,
     Site,
@@ -104,25 +103,33 @@ def axes(site: Site) -> Iterator[Mutation]:
         yield "keepdim-dropped", base
     if name not in REDUCTIONS:
         return
-    axis = args[0] if args else next((k.value for k in keywords if k.arg == "dim"), None)
+    # torch.sum(E, 0) as well as E.sum(0).
+    tensor, *axes_given = args if ast.unparse(base) == "torch" else [base, *args]
+    named = next((k.value for k in keywords if k.arg == "dim"), None)
+    axis = axes_given[0] if axes_given else named
     if isinstance(axis, ast.Constant) and isinstance(axis.value, int):
         other = ast.Constant(1 - axis.value)
+        placed = [a if a is not axis else other for a in args]
         turned = [k if k.value is not axis else ast.keyword(k.arg, other) for k in keywords]
-        yield "axis-changed", with_field(call, args=[other] if args else [], keywords=turned)
+        yield "axis-changed", with_field(call, args=placed, keywords=turned)
     if name == "sum":
-        yield "sum-dropped", base
-        match base:
-            case ast.BinOp(left, ast.Mult(), right):
-                early = with_field(call, func=with_field(func, value=left))
-                yield "summed-first", expression("S * R", S=early, R=right)
-            case ast.Call(func=ast.Attribute(ast.Name("torch"), "mul"), args=[left, right]):
-                early = with_field(call, func=with_field(func, value=left))
+        yield "sum-dropped", tensor
+        match tensor:
+            case (
+                ast.BinOp(left, ast.Mult(), right)
+                | ast.Call(func=ast.Attribute(ast.Name("torch"), "mul"), args=[left, right])
+            ):
+                early = (
+                    with_field(call, func=with_field(func, value=left))
+                    if tensor is base
+                    else with_field(call, args=[left, *axes_given])
+                )
                 yield "summed-first", expression("S * R", S=early, R=right)
         if isinstance(axis, ast.Constant) and axis.value == 1:
             picked = (
                 "E[range(n), Yb].view(n, 1)" if len(kept) < len(keywords) else "E[range(n), Yb]"
             )
-            yield "gather-for-sum", expression(picked, E=base)
+            yield "gather-for-sum", expression(picked, E=tensor)
 
 
 def transposes(site: Site) -> Iterator[Mutation]:
@@ -131,7 +138,7 @@ def transposes(site: Site) -> Iterator[Mutation]:
             yield "transpose-dropped", base
         case ast.expr() as node if site.is_result and isinstance(site.parent, ast.Assign):
             whole = ast.unparse(site.parent.targets[0]) == site.gradient and not is_initial(node)
-            if whole and len(SHAPE_OF[site.gradient[1:]]) == 2:
+            if whole and len(site.names.shape_of[site.gradient[1:]]) == 2:
                 yield "result-transposed", expression("E.T", E=node)
 
 

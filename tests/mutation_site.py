@@ -4,24 +4,33 @@ from __future__ import annotations
 
 import ast
 import copy
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 
-SHAPES = {
-    "n vocab_size": "logprobs probs counts norm_logits logits",
-    "n 1": "counts_sum_inv counts_sum logit_maxes",
-    "n n_hidden": "h hpreact bnraw bndiff2 bndiff hprebn",
-    "1 n_hidden": "bngain bnbias bnvar_inv bnvar bnmeani",
-    "vocab_size": "b2",
-    "n_hidden": "b1",
-    "n_hidden vocab_size": "W2",
-    "block_size*n_embd n_hidden": "W1",
-    "vocab_size n_embd": "C",
-    "n block_size*n_embd": "embcat",
-    "n block_size n_embd": "emb",
-}
-SHAPE_OF = {name: shape.split() for shape, names in SHAPES.items() for name in names.split()}
-"""The symbolic shape of every tensor that has a gradient."""
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Names:
+    """What an exercise calls its tensors: the gradients asked for, symbolic shapes, sizes.
+
+    `shape_of` has every tensor that has a gradient, whether it is asked for or handed in; `sizes`
+    are those of the instance that the student sees.
+    """
+
+    gradients: tuple[str, ...]
+    shape_of: Mapping[str, list[str]]
+    sizes: Mapping[str, int]
+
+    @property
+    def upstreams(self) -> tuple[str, ...]:
+        """The names of gradients, those handed in among them."""
+        handed = (f"d{name}" for name in self.shape_of if f"d{name}" not in self.gradients)
+        return (*self.gradients, *handed)
+
+
+def shapes(table: Mapping[str, str]) -> dict[str, list[str]]:
+    """The symbolic shape of each name, from a table of names by shape."""
+    return {name: shape.split() for shape, names in table.items() for name in names.split()}
+
 
 ARITHMETIC_METHODS = {"add_", "sub_", "mul_", "div_", "pow", "pow_", "add", "sub", "mul", "div"}
 
@@ -33,14 +42,16 @@ Mutation = tuple[str, ast.expr | ast.stmt]
 class Site:
     """A node of an answer that could carry a mistake.
 
-    `parents` goes outwards from the node to its top-level statement; `earlier` are the gradients
-    that are written before that statement. `changed_later` says that a later statement changes the
-    gradient in place, `built_upon` that it does more than replace every row in a loop.
+    `parents` goes outwards from the node to its top-level statement; `names` are the exercise's;
+    `earlier` are the gradients that are written before that statement. `changed_later` says that a
+    later statement changes the gradient in place, `built_upon` that it does more than replace
+    every row in a loop.
     """
 
     node: ast.AST
     parents: tuple[ast.AST, ...]
     gradient: str
+    names: Names
     earlier: frozenset[str]
     changed_later: bool
     built_upon: bool

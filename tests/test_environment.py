@@ -11,7 +11,11 @@ import pytest
 import yaml
 from packaging.requirements import Requirement
 
-OTHER_NAMES_ON_CONDA = {"torch": "pytorch", "build": "python-build"}
+OTHER_NAMES_ON_CONDA = {
+    "torch": "pytorch",
+    "build": "python-build",
+    "playwright": "playwright-python",
+}
 PACKAGES = ("grader", "makemore_data")
 IMPORTED_AS = {"pyyaml": "yaml"}
 COME_WITH_OTHERS = {"cycler": "matplotlib", "markupsafe": "jinja2"}

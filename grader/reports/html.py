@@ -10,6 +10,7 @@ from pathlib import Path
 import jinja2
 from markupsafe import Markup
 
+from grader.marked import marked
 from grader.printable import printable, visible
 from grader.reports import wording
 from grader.reports.result import Graded, Result
@@ -32,7 +33,7 @@ def render(results: Sequence[Result], draw: Callable[[Report], str] | None = Non
         trim_blocks=True,
         lstrip_blocks=True,
     )
-    environment.filters |= {"printable": printable, "visible": visible}
+    environment.filters |= {"marked": marked, "printable": printable, "visible": visible}
     pictures = [
         Markup(_with_own_ids(draw(result.report), f"n{number}-"))
         if isinstance(result, Graded)

@@ -80,7 +80,8 @@ def _totals(suites: Sequence[ET.Element]) -> dict[str, str]:
 
 
 def _message(verdict: Verdict) -> str:
-    said = verdict.note or (verdict.diagnosis[0].message if verdict.diagnosis else "")
+    reasons = (wording.note(verdict), *(diagnosis.message for diagnosis in verdict.diagnosis))
+    said = next(filter(None, reasons), "")
     return printable(said) or f"{verdict.name}: {wording.word(verdict.outcome)}"
 
 
@@ -93,6 +94,8 @@ def _details(verdict: Verdict, result: Graded) -> str:
         f"maxdiff: {wording.difference(comparison.maxdiff)}, "
         f"shape: {wording.shape(comparison.shape)}, "
         f"expected: {wording.shape(comparison.expected_shape)}",
-        *(f"{d.kind}: {d.message} {d.hint}" for d in verdict.diagnosis),
     ]
+    for diagnosis in verdict.diagnosis:
+        lines.append(f"{diagnosis.kind}: {diagnosis.message}")
+        lines.append(f"Hint: {diagnosis.hint}" if diagnosis.hint else "")
     return "\n".join(printable(line) for line in lines if line)

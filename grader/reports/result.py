@@ -22,15 +22,8 @@ class Graded:
     cells: Sequence[AnswerCell] = ()
 
     def line_at(self, place: Place | None) -> str:
-        """The student's line at `place`, dedented and not too long; "" where it is not known."""
-        if place is None:
-            return ""
-        for cell in self.cells:
-            lines = cell.source.split("\n")
-            if cell.grade_id == place.cell and 0 < place.line <= len(lines):
-                line = lines[place.line - 1].strip()
-                return line if len(line) <= LONGEST_QUOTE else f"{line[: LONGEST_QUOTE - 1]}…"
-        return ""
+        """The student's line at `place`, as `quote` gives it."""
+        return quote(place, self.cells)
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,6 +32,18 @@ class Ungraded:
 
     path: Path
     sentence: str
+
+
+def quote(place: Place | None, cells: Sequence[AnswerCell]) -> str:
+    """The student's line at `place`, dedented and not too long; "" where it is not known."""
+    if place is None:
+        return ""
+    for cell in cells:
+        lines = cell.source.split("\n")
+        if cell.grade_id == place.cell and 0 < place.line <= len(lines):
+            line = lines[place.line - 1].strip()
+            return line if len(line) <= LONGEST_QUOTE else f"{line[: LONGEST_QUOTE - 1]}…"
+    return ""
 
 
 Result = Graded | Ungraded

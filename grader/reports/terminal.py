@@ -36,7 +36,7 @@ NARROWEST = 40
 # a wrong shape is named in its note as well.
 EXPENDABLE = ("exact", "shape", "maxdiff", "approximate")
 
-_ASCII = str.maketrans("✓↓✗…⊘–─│", "+vx.#--|")
+_ASCII = str.maketrans("✓↓✗…⊘–─│█░·", "+vx.#--|#.-")
 
 
 def render(result: Graded, *, width: int, colour: bool) -> str:
@@ -44,7 +44,7 @@ def render(result: Graded, *, width: int, colour: bool) -> str:
     report = result.report
     title = Text.assemble((report.notebook, "bold"), f"  {printable(str(result.path))}")
     width = max(NARROWEST, min(width, WIDEST))
-    return _print([title, Text(), *_body(result, width)], width, colour)
+    return print_parts([title, Text(), *_body(result, width)], width, colour)
 
 
 def render_overview(results: Sequence[Result], *, width: int, colour: bool) -> str:
@@ -58,7 +58,7 @@ def render_overview(results: Sequence[Result], *, width: int, colour: bool) -> s
             table.add_row(name, wording.points(result.report), Text(" ").join(signs))
         else:
             table.add_row(name, "not graded", "")
-    return _print([table], max(NARROWEST, min(width, WIDEST)), colour)
+    return print_parts([table], max(NARROWEST, min(width, WIDEST)), colour)
 
 
 def in_ascii(text: str) -> str:
@@ -71,17 +71,17 @@ def _body(result: Graded, width: int) -> Iterator[RenderableType]:
     yield _table(report.verdicts, width)
     yield Text()
     for verdict in wording.wrong(report.verdicts):
-        yield _remark(verdict, result)
+        yield remark(verdict, result)
         yield Text()
     if remarks := wording.worth_knowing(report.verdicts):
-        yield from _short_remarks(remarks)
+        yield from short_remarks(remarks)
         yield Text()
     if flags := wording.further_flags(report):
         yield Text("Worth a look, whatever the points are", "bold")
         for flag in flags:
             yield _flag(flag)
         yield Text()
-    yield from _summary(report, width)
+    yield from summary(report, width)
 
 
 def _table(verdicts: Sequence[Verdict], width: int) -> Table:
@@ -123,23 +123,24 @@ def _shape(verdict: Verdict) -> Text:
     return Text(wording.shape(comparison.shape), STYLES[Outcome.FAIL] if wrong else "")
 
 
-def _remark(verdict: Verdict, result: Graded) -> Group:
+def remark(verdict: Verdict, result: Graded) -> Group:
+    """What is to be said of a gradient that needs the student's hand."""
     head = _verdict(verdict.outcome).append(f"  {printable(verdict.name)}", "bold")
     lines: list[RenderableType] = [head]
     if verdict.place is not None:
         head.append(f"  {printable(wording.where(verdict.place))}", "not bold default")
         if code := result.line_at(verdict.place):
             lines.append(_indented(Text(f"│ {visible(code)}", "dim"), 4))
-    if explanation := verdict.note:
+    if explanation := wording.note(verdict):
         lines.append(_indented(Text(printable(explanation))))
-    for diagnosis in verdict.diagnosis:
-        lines.append(_indented(Text(printable(diagnosis.message))))
+    for number, diagnosis in enumerate(wording.diagnoses(verdict)):
+        lines.append(_indented(Text(f"{'Or: ' if number else ''}{printable(diagnosis.message)}")))
         if diagnosis.hint:
             lines.append(_indented(Text(f"Hint: {printable(diagnosis.hint)}", "italic")))
     return Group(*lines)
 
 
-def _short_remarks(verdicts: Sequence[Verdict]) -> Iterator[RenderableType]:
+def short_remarks(verdicts: Sequence[Verdict]) -> Iterator[RenderableType]:
     """Once for all of whom the same is said: one mistake near the loss carries down to twenty."""
     said = {(verdict.outcome, verdict.note): None for verdict in verdicts}
     for outcome, note in said:
@@ -159,7 +160,7 @@ def _indented(text: Text, by: int = 2) -> Padding:
     return Padding(text, (0, 0, 0, by))
 
 
-def _summary(report: Report, width: int) -> Iterator[Text]:
+def summary(report: Report, width: int) -> Iterator[Text]:
     """The score, then how many of each verdict; broken only between them."""
     line = Text(wording.points(report), "bold")
     for outcome, said in wording.counts(report.verdicts).items():
@@ -171,7 +172,8 @@ def _summary(report: Report, width: int) -> Iterator[Text]:
     yield line
 
 
-def _print(parts: Sequence[RenderableType], width: int, colour: bool) -> str:
+def print_parts(parts: Sequence[RenderableType], width: int, colour: bool) -> str:
+    """The parts as text, one below the other, without spaces at the ends of lines."""
     file = io.StringIO()
     console = Console(
         file=file,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from grader.verdict import Flag, Outcome, Place, Report, Verdict, count_outcomes
+from grader.verdict import Diagnosis, Flag, Outcome, Place, Report, Verdict, count_outcomes
 
 SIGNS = {
     Outcome.PASS: "✓",
@@ -55,6 +55,21 @@ def shape(dimensions: tuple[int, ...] | None) -> str:
 def where(place: Place | None) -> str:
     """`ex1-softmax, line 7`."""
     return "" if place is None else f"{place.cell}, line {place.line}"
+
+
+MOST_DIAGNOSES = 2
+"""Likely reasons that are told to a student: a third would be guessing."""
+
+
+def diagnoses(verdict: Verdict) -> tuple[Diagnosis, ...]:
+    """The reasons worth telling, the likeliest first."""
+    return verdict.diagnosis[:MOST_DIAGNOSES]
+
+
+def note(verdict: Verdict) -> str:
+    """The judge's sentence, but a vague one where a diagnosis says more."""
+    vague = "This is not the gradient of the loss with respect to "
+    return "" if verdict.diagnosis and verdict.note.startswith(vague) else verdict.note
 
 
 def wrong(verdicts: Sequence[Verdict]) -> list[Verdict]:

@@ -23,34 +23,7 @@
 # Run the next two cells first.
 
 # %%
-import importlib.util
-import os
-import subprocess
-import sys
-import tempfile
-from importlib.metadata import version
-from pathlib import Path
-
-COURSE = "backprop-ninja @ git+{{ repository }}"
-
-if importlib.util.find_spec("makemore_data") is None:
-    if "google.colab" in sys.modules:
-        # pip may add packages, but Colab's own torch and numpy stay exactly as they are.
-        kept = [f"{p}=={version(p)}" for p in ("torch", "numpy") if importlib.util.find_spec(p)]
-        with tempfile.TemporaryDirectory() as folder:
-            constraints = Path(folder, "constraints.txt")
-            constraints.write_text("\n".join(kept))
-            install = [sys.executable, "-m", "pip", "install", "--quiet"]
-            package = os.environ.get("BACKPROP_NINJA_PACKAGE", COURSE)
-            subprocess.run([*install, "--constraint", str(constraints), package], check=True)
-        importlib.invalidate_caches()
-    else:
-        # Not installed, but perhaps this notebook still lies in the project's own folder.
-        folders = [Path.cwd(), *Path.cwd().parents]
-        sys.path += [str(f) for f in folders if (f / "makemore_data" / "__init__.py").is_file()]
-
-if importlib.util.find_spec("makemore_data") is None:
-    raise ModuleNotFoundError(f'The course is not installed here: run  pip install "{COURSE}"')
+# {{ cell: setup }}
 
 # %%
 import matplotlib.pyplot as plt

@@ -4,9 +4,9 @@
 # {{ colab }}
 #
 # Three notebooks of gradients, and nothing has learnt anything yet. Today your backward pass goes
-# to work. You put its twenty lines together, and they train the network for 200,000 steps, without
-# a single `loss.backward()`, until it makes up names of its own. Then you race it against
-# autograd.
+# to work. You put its lines together, about twenty of them, and they train the network for 200,000
+# steps, without a single `loss.backward()`, until it makes up names of its own. Then you race it
+# against autograd.
 #
 # - **Time:** an hour and a half. The training itself takes two minutes of it on an ordinary
 #   laptop.
@@ -23,37 +23,11 @@
 # Run the next two cells first.
 
 # %%
-import importlib.util
-import os
-import subprocess
-import sys
-import tempfile
-from importlib.metadata import version
-from pathlib import Path
-
-COURSE = "backprop-ninja @ git+{{ repository }}"
-
-if importlib.util.find_spec("makemore_data") is None:
-    if "google.colab" in sys.modules:
-        # pip may add packages, but Colab's own torch and numpy stay exactly as they are.
-        kept = [f"{p}=={version(p)}" for p in ("torch", "numpy") if importlib.util.find_spec(p)]
-        with tempfile.TemporaryDirectory() as folder:
-            constraints = Path(folder, "constraints.txt")
-            constraints.write_text("\n".join(kept))
-            install = [sys.executable, "-m", "pip", "install", "--quiet"]
-            package = os.environ.get("BACKPROP_NINJA_PACKAGE", COURSE)
-            subprocess.run([*install, "--constraint", str(constraints), package], check=True)
-        importlib.invalidate_caches()
-    else:
-        # Not installed, but perhaps this notebook still lies in the project's own folder.
-        folders = [Path.cwd(), *Path.cwd().parents]
-        sys.path += [str(f) for f in folders if (f / "makemore_data" / "__init__.py").is_file()]
-
-if importlib.util.find_spec("makemore_data") is None:
-    raise ModuleNotFoundError(f'The course is not installed here: run  pip install "{COURSE}"')
+# {{ cell: setup }}
 
 # %%
 import math
+import sys
 from functools import partial
 
 import torch
@@ -118,7 +92,10 @@ Xb, Yb = Xtr[ix], Ytr[ix]
 
 # %% [markdown]
 # The forward pass of notebook 01 took twenty small lines. Here it is in eleven larger ones: the
-# mean and the variance are one call each, and so is the cross-entropy.
+# mean and the variance are one call each, and so is the cross-entropy. The names are those of
+# notebook 01, only `bnmeani` has become `bnmean`. Notebook 03 wrote $\mu$, $\sigma^2$ and $\hat{x}$
+# for what is called `bnmean`, `bnvar` and `bnraw` here, and `bnvar_inv` is its
+# $(\sigma^2 + \varepsilon)^{-1/2}$.
 
 # %%
 n = Xb.shape[0]
@@ -144,7 +121,7 @@ print(f"autograd takes no notes: {not loss.requires_grad}")
 # %% [markdown]
 # The second line is worth a look. No parameter here was created with `requires_grad=True`, so
 # PyTorch remembers nothing of how the loss came about. `loss.backward()` would raise an
-# exception. There is no net under the rope.
+# exception. From here on every gradient is yours.
 #
 # # Part 2 · Twenty lines
 #
@@ -154,19 +131,19 @@ print(f"autograd takes no notes: {not loss.requires_grad}")
 #
 # | gradient | shape | where you met it |
 # | :-- | :-- | :-- |
-# | `dlogits` | 32, 27 | 02, all of it: the fused cross-entropy |
-# | `dh`, `dW2`, `db2` | 32, 200 · 200, 27 · 27 | 01, section 5.4: a matrix product |
-# | `dhpreact` | 32, 200 | 01, section 5.5: the tanh |
-# | `dbngain`, `dbnbias` | 1, 200 each | 01, section 5.6, and 03 |
-# | `dhprebn` | 32, 200 | 03, all of it: the fused batch normalisation |
-# | `dembcat`, `dW1`, `db1` | 32, 30 · 30, 200 · 200 | 01, section 5.7: the other matrix product |
-# | `demb` | 32, 3, 10 | 01, section 5.8: a view |
-# | `dC` | 27, 10 | 01, section 5.9: looking up rows; without loops this time |
+# | `dlogits` | (32, 27) | 02, all of it: the fused cross-entropy |
+# | `dh`, `dW2`, `db2` | (32, 200), (200, 27), (27,) | 01, section 5.4: a matrix product |
+# | `dhpreact` | (32, 200) | 01, section 5.5: the tanh |
+# | `dbngain`, `dbnbias` | (1, 200) each | 01, section 5.6, and 03 |
+# | `dhprebn` | (32, 200) | 03, all of it: the fused batch normalisation |
+# | `dembcat`, `dW1`, `db1` | (32, 30), (30, 200), (200,) | 01, section 5.7: another one |
+# | `demb` | (32, 3, 10) | 01, section 5.8: a view |
+# | `dC` | (27, 10) | 01, section 5.9: looking up rows; without loops this time |
 #
-# In notebook 01 it did not matter how long a gradient took. Two loops over 32 examples and 3
-# positions added up `dC`, one row of ten numbers after the other. Ninety-six little additions are
-# nothing, once. But 200,000 times 96 are nineteen million, each with Python around it, and these
-# two loops alone would take longer than all the rest of the training.
+# In notebook 01 it did not matter how long a gradient took. You may have added up `dC` there with
+# two loops, over 32 examples and 3 positions, one row of ten numbers after the other. Ninety-six
+# little additions are nothing, once. But 200,000 times 96 are nineteen million, each with Python
+# around it, and these two loops alone would take longer than all the rest of the training.
 #
 # ## 2.2 Visitors at the door, again
 #
@@ -186,9 +163,15 @@ print("with index_add_:    ", collected.tolist())
 
 # %% [markdown]
 # Four visitors bring two gifts each. With `+=`, door 0 keeps only what the third visitor brought;
-# `index_add_(0, doors, gifts)` adds row *k* of `gifts` to row `doors[k]`. The index must be a
-# plain list of rows, with one dimension, and the gifts must have as many rows as the list is
-# long.
+# `index_add_(0, doors, gifts)` adds row *k* of `gifts` to row `doors[k]`.
+#
+# - The 0 is the axis: it is rows that are added, not columns.
+# - The index, `doors`, is a tensor of whole numbers with one dimension, and the gifts must have as
+#   many rows as it has numbers.
+# - The underscore is a part of the name. In PyTorch, a name that ends in one writes into the tensor
+#   before the dot. `index_add`, without it, leaves that tensor as it was and returns a new one.
+# - A notebook displays the value of a cell's last line. If that is a bare `index_add_`, you see the
+#   whole tensor; this does no harm.
 #
 # Look at the shapes of `Xb` (32, 3) and `demb` (32, 3, 10): they want to be laid out in 96 rows
 # first. There is a second way as well. A lookup is a matrix product with one-hot rows in disguise
@@ -196,9 +179,15 @@ print("with index_add_:    ", collected.tolist())
 #
 # ## 2.3 Your turn
 #
-# Write it from memory as far as you can; the hints are there if you cannot. The names are those
-# of the forward cell above. As before, no `.grad` and no `backward()`, and since the check runs
-# your lines on networks of other sizes, write `n` where you are tempted to write 32.
+# Write it from memory as far as you can; the hints are there if you cannot. As before, your cell
+# runs alone. It finds `torch` and `F`, every name of the forward cell above, the sizes `n`,
+# `block_size`, `vocab_size`, `n_embd` and `n_hidden`, and nothing else. No `.grad` and no
+# `backward()`, and since the check runs your lines on networks of other sizes, write `n` where you
+# are tempted to write 32. Thirteen gradients are asked for; some take more than one line.
+#
+# (The tensors of the forward pass are there to be read. Should the check say that your code is
+# right but the value in the notebook is not, and running the answer again does not help, then one
+# of them has been changed: run the cells of part 1 again, then your answer.)
 #
 # **`dlogits`** (32, 27).
 #
@@ -299,9 +288,12 @@ check_training()
 board("ex4")
 
 # %% [markdown]
+# *Grey are the gradients that your line for* `dhprebn` *jumps over: it goes from* `dhpreact` *to*
+# `dhprebn` *in one step.*
+#
 # ## 2.4 From a cell to a function
 #
-# A loop needs the twenty lines as a function. You could copy them into one; `my_backward()` does
+# A loop needs these lines as a function. You could copy them into one; `my_backward()` does
 # that for you. It takes the text of your answer cell as you ran it last, puts the text of the
 # forward cell before it, and has Python define a function of the two. There is no more to it than
 # that; look at the result.
@@ -353,7 +345,9 @@ def train(run, backward, X, Y, until, watch=lambda run: None):
 #   look whether to take notes;
 # - the learning rate falls from 0.1 to 0.01 at half time. First large steps, to get there; then
 #   small ones, because near the valley's floor a large step jumps from one side to the other;
-# - `tqdm` draws the progress bar;
+# - `tqdm` draws the progress bar, which goes away when the loop ends;
+# - `watch` is called every 500 steps and may look at the run. Below it is a `LossPlot`, which draws
+#   the losses so far, anew every two seconds;
 # - `stop_button()` is for your peace of mind. Jupyter's stop button interrupts Python *wherever it
 #   happens to be*, perhaps after `W1` was updated and before `W2` was. With it, the loop finishes
 #   the step at hand first. Nothing is lost and nothing is done twice: a run that was stopped and
@@ -362,8 +356,9 @@ def train(run, backward, X, Y, until, watch=lambda run: None):
 # ## 3.2 The run
 #
 # First a short one, to see whether the loss goes down at all: 10,000 steps, a twentieth of the
-# whole. **Then write 200_000 in place of 10_000 and run the same cell again.** It goes on where it
-# stands. Press the stop button whenever you like, look around, run the cell again.
+# whole, some five seconds. **Then write 200_000 in place of 10_000 and run the same cell again.**
+# It goes on where it stands. Press the stop button whenever you like, look around, run the cell
+# again. The parts after this one work with any number of steps, so the long run may also wait.
 
 # %% tags=["nbval-ignore-output"]
 until = 10_000  # a short run; the real one: 200_000
@@ -371,11 +366,15 @@ until = 10_000  # a short run; the real one: 200_000
 if backward is None:
     print("to do: the training waits for the gradients of part 2")
 else:
-    plot = LossPlot()
+    plot = LossPlot(run)
     train(run, backward, Xtr, Ytr, until, watch=plot)
     plot(run, last=True)
     kind = "the whole run" if run.step >= ALL_STEPS else "a SHORT run"
-    print(f"{kind}: {run.step:,} of {ALL_STEPS:,} steps; run this cell again to go on")
+    print(f"{kind}: {run.step:,} of {ALL_STEPS:,} steps")
+    if run.step < until:
+        print("stopped; run this cell again to go on")
+    elif run.step < ALL_STEPS:
+        print("to go on, write a larger number after `until` and run this cell again")
 
 # %% [markdown]
 # *The loss falls steeply over the first few thousand steps, then ever more slowly. In a whole run
@@ -383,6 +382,8 @@ else:
 # sinks there, it also becomes calmer.*
 #
 # Single minibatches of 32 are noisy, so that each point is a mean over a hundred of them or more.
+# That is why the line does not begin at the 3.3 of a blind guess: over the first hundred steps the
+# mean is below 3 already. After 10,000 steps it is near 2.3.
 #
 # # Part 4 · The network at work
 #
@@ -406,8 +407,8 @@ def calibrate(parameters, X):
     return hprebn.mean(0, keepdim=True), hprebn.var(0, keepdim=True, unbiased=True)
 
 
-bnmean, bnvar = calibrate(run.parameters, Xtr)
-print(f"mean {tuple(bnmean.shape)}, variance {tuple(bnvar.shape)}")
+mean, variance = calibrate(run.parameters, Xtr)
+print(f"mean {tuple(mean.shape)}, variance {tuple(variance.shape)}")
 
 # %% [markdown]
 # ## 4.2 The loss that counts
@@ -419,35 +420,36 @@ print(f"mean {tuple(bnmean.shape)}, variance {tuple(bnvar.shape)}")
 
 # %%
 @torch.no_grad()
-def logits_with(parameters, bnmean, bnvar, X):
+def logits_with(parameters, mean, variance, X):
     """The logits of windows X, each on its own: (N, vocab_size)."""
     C, W1, b1, bngain, bnbias, W2, b2 = parameters
     hprebn = C[X].view(X.shape[0], -1) @ W1 + b1
-    bnraw = (hprebn - bnmean) * (bnvar + 1e-5) ** -0.5
+    bnraw = (hprebn - mean) * (variance + 1e-5) ** -0.5
     return torch.tanh(bngain * bnraw + bnbias) @ W2 + b2
 
 
-def mean_loss(parameters, bnmean, bnvar, X, Y):
+def mean_loss(parameters, mean, variance, X, Y):
     """The cross-entropy over a data set, in nats a character."""
-    return F.cross_entropy(logits_with(parameters, bnmean, bnvar, X), Y).item()
+    return F.cross_entropy(logits_with(parameters, mean, variance, X), Y).item()
 
 
 # %% tags=["nbval-ignore-output"]
 print(f"after {run.step:,} of {ALL_STEPS:,} steps")
-print(f"training loss    {mean_loss(run.parameters, bnmean, bnvar, Xtr, Ytr):.4f} nats")
-print(f"validation loss  {mean_loss(run.parameters, bnmean, bnvar, Xdev, Ydev):.4f} nats")
+print(f"training loss    {mean_loss(run.parameters, mean, variance, Xtr, Ytr):.4f} nats")
+print(f"validation loss  {mean_loss(run.parameters, mean, variance, Xdev, Ydev):.4f} nats")
 
 # %% tags=["data-dependent"]
-validation = mean_loss(run.parameters, bnmean, bnvar, Xdev, Ydev)
+validation = mean_loss(run.parameters, mean, variance, Xdev, Ydev)
 if run.step == 0:
     print("to do: this network has not been trained yet")
 else:
-    print(f"a nat better than a blind guess: {validation < math.log(vocab_size) - 0.9}")
+    print(f"at least 0.9 nats better than a blind guess: {validation < math.log(vocab_size) - 0.9}")
 
 # %% [markdown]
-# The whole run, with the lecture's names, ends near 2.07 nats on the training set and 2.11 on the
-# validation set (here: 2.0701 and 2.1082; the lecture has 2.0705 and 2.1099). The two are close
-# together: 12,297 parameters cannot learn 182,625 examples by heart.
+# With the lecture's names, 10,000 steps reach about 2.25 nats on the training set and 2.26 on the
+# validation set. The whole run ends near 2.07 and 2.11 (`make train` prints 2.0701 and 2.1082; the
+# lecture has 2.0705 and 2.1099). The two are close together: 12,297 parameters cannot learn 182,625
+# examples by heart.
 #
 # Is 2.11 good? $e^{2.11} \approx 8$: the network is as unsure of the next character as somebody
 # who has narrowed 27 down to 8. It cannot be sure; nobody knows whether *mari* goes on with an
@@ -460,14 +462,14 @@ else:
 
 
 # %%
-def sample_names(parameters, bnmean, bnvar, itos, block_size, count=20, seed=LECTURE_SEED + 10):
+def sample_names(parameters, mean, variance, itos, block_size, count=20, seed=LECTURE_SEED + 10):
     """Names that the network makes up, one character after the other."""
     g = torch.Generator().manual_seed(seed)
     names = []
     for _ in range(count):
         window, name = [0] * block_size, ""
         while True:
-            logits = logits_with(parameters, bnmean, bnvar, torch.tensor([window]))
+            logits = logits_with(parameters, mean, variance, torch.tensor([window]))
             probabilities = F.softmax(logits, dim=1)
             index = int(torch.multinomial(probabilities, 1, generator=g))
             if index == 0:
@@ -480,7 +482,7 @@ def sample_names(parameters, bnmean, bnvar, itos, block_size, count=20, seed=LEC
 
 # %% tags=["nbval-ignore-output"]
 print(f"after {run.step:,} of {ALL_STEPS:,} steps:")
-for name in sample_names(run.parameters, bnmean, bnvar, itos, block_size):
+for name in sample_names(run.parameters, mean, variance, itos, block_size):
     print(" ", name)
 
 # %% [markdown]
@@ -500,17 +502,23 @@ for name in sample_names(untrained, *calibrate(untrained, Xtr), itos, block_size
 # towards its own. In a training loop these are two more lines. Here the training is done already,
 # so we just let minibatches go by.
 
-# %% tags=["data-dependent"]
-running_mean, running_var = torch.zeros(1, n_hidden), torch.ones(1, n_hidden)
-C, W1, b1, *_ = run.parameters
-g = torch.Generator().manual_seed(LECTURE_SEED)
-for _ in range(10_000):
-    ix = torch.randint(0, Xtr.shape[0], (32,), generator=g)
-    hprebn = C[Xtr[ix]].view(32, -1) @ W1 + b1
-    running_mean = 0.999 * running_mean + 0.001 * hprebn.mean(0, keepdim=True)
-    running_var = 0.999 * running_var + 0.001 * hprebn.var(0, keepdim=True)
 
-estimated = mean_loss(run.parameters, running_mean, running_var, Xdev, Ydev)
+# %% tags=["data-dependent"]
+@torch.no_grad()
+def running_statistics(parameters, X, minibatches=10_000):
+    """Mean and variance as a training loop keeps them on the side: (1, n_hidden) each."""
+    C, W1, b1, *_ = parameters
+    running_mean, running_var = torch.zeros(1, W1.shape[1]), torch.ones(1, W1.shape[1])
+    g = torch.Generator().manual_seed(LECTURE_SEED)
+    for _ in range(minibatches):
+        ix = torch.randint(0, X.shape[0], (32,), generator=g)
+        hprebn = C[X[ix]].view(32, -1) @ W1 + b1
+        running_mean = 0.999 * running_mean + 0.001 * hprebn.mean(0, keepdim=True)
+        running_var = 0.999 * running_var + 0.001 * hprebn.var(0, keepdim=True)
+    return running_mean, running_var
+
+
+estimated = mean_loss(run.parameters, *running_statistics(run.parameters, Xtr), Xdev, Ydev)
 print(f"the two validation losses agree to 0.01 nats: {abs(estimated - validation) < 0.01}")
 
 # %% [markdown]
@@ -534,6 +542,9 @@ print(f"the two validation losses agree to 0.01 nats: {abs(estimated - validatio
 #
 # Beside them is a seventh, which trains nothing: the six matrix products of a step alone, two
 # forward and four backward. This is the limit. Whatever a loop does beyond them is overhead.
+#
+# The next cell compiles, up to half a minute for each of the two; the race itself takes some ten
+# seconds.
 
 # %% tags=["nbval-ignore-output"]
 loops = {
@@ -546,7 +557,7 @@ else:
     loops["by hand, yours"] = partial(manual_loop, backward=backward)
 loops["tuned"] = tuned_loop
 try:
-    loops["tuned and compiled"] = compile_loop()  # half a minute each
+    loops["tuned and compiled"] = compile_loop()
     loops["the same, 10 steps a call"] = compile_loop(10)
 except NoCompiler as trouble:
     print(trouble)
@@ -559,8 +570,10 @@ figures.race_chart(rates)
 Markdown(race_table(rates))
 
 # %% [markdown]
-# *One run, on one thread, the loops by turns. The numbers in the committed copy of this notebook
-# come from a machine that had other things to do as well; look at the ratios, and at yours.*
+# *The longer the bar, the faster; in brackets, how many times as fast as autograd's loop; grey is
+# the limit. One run, on one thread, the loops by turns. The numbers in the committed copy of this
+# notebook come from a machine that had other things to do as well; look at the ratios, and at
+# yours.*
 #
 # The lecture's loop is by far the slowest, although it does the same arithmetic as yours. The 96
 # little additions cost more than everything else together. Your loop, which differs in one line,
@@ -569,11 +582,11 @@ Markdown(race_table(rates))
 # # Part 6 · Where the time goes
 #
 # A step of this network is about 1.1 million multiplications and as many additions, for which one
-# core needs some fifty millionths of a second. Autograd's loop takes ten times as long. The other
-# nine tenths go into *calls*: each little operation has to be looked up, has its arguments
-# checked, gets memory for its result. This costs one to five millionths of a second, whether the
-# operation then adds up two numbers or six thousand. The way to a fast loop on small matrices is
-# therefore: **fewer calls**.
+# core needs some fifty millionths of a second. Autograd's loop takes ten times as long, or more.
+# Nine tenths of its time go into *calls*: each little operation has to be looked up, has its
+# arguments checked, gets memory for its result. This costs one to five millionths of a second,
+# whether the operation then adds up two numbers or six thousand. The way to a fast loop on small
+# matrices is therefore: **fewer calls**.
 #
 # ## 6.1 The tuned loop, line by line
 #
@@ -586,8 +599,22 @@ else:
     show_code(tuned_loop)
 
 # %% [markdown]
-# In brackets: how many times as fast as autograd's loop it was, on one machine, when this change
-# had been added to all those before it. Your own loop is at 1.3 there.
+# A few lines look unlike yours and compute the same.
+#
+# - `BATCH` is 32, `AHEAD` is 1,000. `flatten(1)` makes 96 numbers of the 32 windows, so that `Xb`
+#   is the index that `index_add_` wants, and `C.index_select(0, Xb)` is `C[Xb]`.
+# - `rsqrt_` is one over the square root: with the 1e-5 added, the power of -0.5.
+# - `gather` picks from each row of `probs` the number at the place that `Yb` names, and `out=` says
+#   where to put it.
+# - `dhpreact` is the slope of tanh times what arrives, with the bracket multiplied out: `addcmul`
+#   with `value=-1` takes a product away from a tensor in one call.
+# - `dhprebn` is notebook 03's formula with the $\frac1n$ multiplied into the bracket. The first
+#   term loses its $n$, the second gets a $\frac1n$, the third keeps a $\frac{1}{n-1}$, whose minus
+#   sign makes the `1 - n`. The line after it multiplies by what is left before the bracket.
+#
+# And this is what each change buys. In brackets: how many times as fast as autograd's loop it was,
+# on one machine, when this change had been added to all those before it. Your own loop is at 1.3
+# there.
 #
 # 1. **A thousand minibatches at once** (1.8). Drawing 32 random numbers is a call, fetching their
 #    windows is another, and so on, at every step. Here one call draws 32,000 numbers, the very same
@@ -598,17 +625,17 @@ else:
 #    notebook 01. So this loop neither adds it, nor sums its gradient, nor updates it.
 # 3. **Fused calls** (2.0). `var_mean` reads the numbers once for both; `addcmul` multiplies and
 #    adds; `addmm` is a matrix product that begins with the bias in place of zeros.
-# 4. **In place** (2.0). Names that end in an underscore, `sub_`, `mul_`, write the result where the
-#    operand stood, which saves asking for new memory. It buys next to nothing here, since PyTorch
-#    keeps small pieces of memory at hand, and it costs care: once `hprebn` has become `bnraw` it is
-#    gone.
-# 5. **The learning rate at the top** and
-# 6. **gradient and update in one call** (2.3). The backward pass is *linear*: multiply what arrives
-#    at the top by a number, and every gradient below is multiplied by it. So if `dlogits` is
-#    multiplied by minus the learning rate, what comes out below is not the gradients but the
-#    *steps*. They need only be added, and `addmm_` adds a matrix product to the matrix it is called
-#    on while it computes it. For `W1`, `W2` and `C` no gradient ever exists. Mind the order: the
-#    gradient of `h` needs the old `W2`, so it is computed before the update.
+# 4. **In place** (2.0). `sub_`, `mul_` and the like write the result where the operand stood, which
+#    saves asking for new memory. It buys next to nothing here, since PyTorch keeps small pieces of
+#    memory at hand, and it costs care: once `hprebn` has become `bnraw` it is gone.
+# 5. **The learning rate at the top** (counted with the next). The backward pass is *linear*:
+#    multiply `dlogits` by a number, and every gradient further back is multiplied by it. With minus
+#    the learning rate as that number, what comes out below, under the same names, is not the
+#    gradients but the *steps*.
+# 6. **Gradient and update in one call** (2.3). A step need only be added, and `addmm_` adds a
+#    matrix product to the matrix it is called on while it computes it. For `W1`, `W2` and `C` no
+#    gradient ever exists. Mind the order: `dh` needs the old `W2`, so it is computed before the
+#    update.
 # 7. **The losses last** (2.4). Each step leaves behind only the 32 probabilities of the right
 #    characters; one logarithm and one mean for a thousand steps follow.
 #
@@ -630,9 +657,9 @@ for name, theirs, ours in zip(
 #
 # In the tuned loop some forty calls are left, and six of them are matrix products. Python cannot
 # do with much fewer. A compiler can. `torch.compile` reads the function below, which says the
-# same in plain lines without any in-place tricks, and writes a C++ program in which all the small
-# operations between two matrix products become *one* loop over the numbers: they are read once,
-# everything is done to them, and they are written once.
+# same in plain lines (in place are only the six updates), and writes a C++ program in which the
+# small operations between two matrix products become *one* loop over the numbers, or a few: they
+# are read once, everything is done to them, and they are written once.
 
 # %%
 if backward is None:
@@ -647,8 +674,8 @@ else:
 # sure each time that sizes and types are those it was compiled for. That price can be shared.
 # Give it ten minibatches and let it take ten steps before it comes back; and let the program that
 # calls the matrix products be C++ as well, not Python (`cpp_wrapper`). That is the last
-# contestant. On the machine of the table it reaches more than half of the limit, some six times
-# the speed of autograd's loop.
+# contestant. Where nothing else is running it reaches more than half of the limit, and at least
+# five times the speed of autograd's loop.
 #
 # What remains is what no compiler may leave out: the additions to rows of `C`, 6,400 tanhs, the
 # exponentials of the softmax, and two passes over the batch normalisation's 6,400 numbers, whose
@@ -656,9 +683,9 @@ else:
 #
 # And now the other side of the ledger. Autograd's loop is the slowest here but one, it took
 # nobody an afternoon, and it cannot be wrong in the sign of a bias. The matrices of this network
-# are tiny. With a thousand times as many numbers in each, the products take all the time, the
-# calls take none, and the first row of the table is as fast as the last. What stays with you is
-# not the speed. It is that you know what the engine does, and could have built it.
+# are tiny. With a thousand times as many numbers in each, the products take nearly all the time,
+# the calls next to none, and the first row of the table is almost as fast as the last. What stays
+# with you is not the speed. It is that you know what the engine does, and could have built it.
 #
 # # Part 7 · What you have done
 #
@@ -674,6 +701,7 @@ else:
 #   nobody's gradients any more.
 # - Get the validation loss below 2.1. More units, more context, a better schedule for the learning
 #   rate: the training loop is yours.
-# - In a terminal, `make train` runs the whole training with the solution's twenty lines and
-#   prints losses and names, `make bench` measures the race, and
-#   `grader check 04_manual_training.ipynb` grades this notebook.
+# - In a terminal, `grader check 04_manual_training.ipynb` checks the thirteen gradients again. It
+#   reads the file, so save first.
+# - In the project's own folder, `make train` runs the whole training with the solution's lines and
+#   prints losses and names, and `make bench` measures the race.

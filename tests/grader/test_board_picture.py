@@ -129,3 +129,23 @@ def test_a_long_program_can_be_saved(suffix: str) -> None:
     draw_board(make_chain(60), {}).savefig(picture, format=suffix)
 
     assert picture.tell() > 10_000
+
+
+COURSE = {"01_atomic_backprop": (12, 26), "02_fused_cross_entropy": (2, 2)}
+
+
+def test_the_strip_shows_every_notebook_with_its_count() -> None:
+    figure = draw_board(TINY, {}, course=COURSE)
+
+    assert drawn(figure, "progress") == set(COURSE)
+    assert {"1   12 of 26", "2   2 of 2"} <= set(texts(figure))
+
+
+def test_the_strip_changes_neither_the_board_nor_its_words() -> None:
+    plain, figure = draw_board(TINY, {}), draw_board(TINY, {}, course=COURSE)
+
+    assert figure.get_label() == plain.get_label()
+    assert drawn(plain, "progress") == set()
+    (width, height), (plain_width, plain_height) = figure.get_size_inches(), plain.get_size_inches()
+    assert width == plain_width
+    assert height > plain_height

@@ -17,6 +17,7 @@ import grader.grading
 import grader.runner
 from grader import cli
 from grader.answer import AnswerCell
+from grader.commands import exit_codes
 from grader.compare import Comparison
 from grader.exercises import NOTEBOOKS
 from grader.runner import Limits
@@ -104,7 +105,7 @@ class TestCheck:
         self, notebook: Callable[..., Path], outcome: Outcome, capsys: Capture
     ) -> None:
         code = run("check", notebook("a.ipynb", outcome))
-        assert code == (cli.EXIT_PASSED if outcome is Outcome.PASS else cli.EXIT_NOT_PASSED)
+        assert code == (exit_codes.PASSED if outcome is Outcome.PASS else exit_codes.NOT_PASSED)
         assert "dh" in capsys.readouterr().out
 
     def test_the_other_notebooks_are_graded_all_the_same(
@@ -113,7 +114,7 @@ class TestCheck:
         good, crashing = notebook("good.ipynb"), notebook("crashing.ipynb", "crash")
         code = run("check", tmp_path / "gone.ipynb", crashing, tmp_path, good)
         out, err = capsys.readouterr()
-        assert code == cli.EXIT_UNREADABLE
+        assert code == exit_codes.UNREADABLE
         assert "1 of 1 points   ✓ 1 pass" in out
         assert out.count("not graded") == 3
         gone, failed, folder = err.splitlines()
@@ -127,19 +128,19 @@ class TestCheck:
         self, notebook: Callable[..., Path], monkeypatch: pytest.MonkeyPatch, capsys: Capture
     ) -> None:
         monkeypatch.setenv("GRADER_DEBUG", "1")
-        assert run("check", notebook("a.ipynb", "crash")) == cli.EXIT_UNREADABLE
+        assert run("check", notebook("a.ipynb", "crash")) == exit_codes.UNREADABLE
         assert "Traceback" in capsys.readouterr().err
 
     def test_json_of_one_and_of_several(
         self, notebook: Callable[..., Path], tmp_path: Path, capsys: Capture
     ) -> None:
         good = notebook("good.ipynb")
-        assert run("check", "--json", good) == cli.EXIT_PASSED
+        assert run("check", "--json", good) == exit_codes.PASSED
         out, err = capsys.readouterr()
         assert json.loads(out)["score"] == 1
         assert err == ""
 
-        assert run("check", good, tmp_path / "gone.ipynb", "--json") == cli.EXIT_UNREADABLE
+        assert run("check", good, tmp_path / "gone.ipynb", "--json") == exit_codes.UNREADABLE
         out, err = capsys.readouterr()
         first, second = json.loads(out)
         assert first["score"] == 1
@@ -175,7 +176,7 @@ class TestCheck:
             *(other, tmp_path / "other"),
         )
         out, err = capsys.readouterr()
-        assert code == cli.EXIT_UNREADABLE
+        assert code == exit_codes.UNREADABLE
         assert "✓ 1 pass" in out
         assert err == f"{tmp_path}/no folder/out cannot be written: no such file or directory.\n"
         assert (tmp_path / "other").exists()
@@ -185,7 +186,7 @@ class TestCheck:
     ) -> None:
         path = notebook("a.ipynb")
         before = path.read_bytes()
-        assert run("check", "--html", path, path) == cli.EXIT_UNREADABLE
+        assert run("check", "--html", path, path) == exit_codes.UNREADABLE
         assert "a report would overwrite it" in capsys.readouterr().err
         assert path.read_bytes() == before
         assert fake_core.started == []
@@ -219,7 +220,7 @@ class TestCheck:
     def test_a_time_limit_makes_sense(
         self, seconds: str, fake_core: type[FakeRunner], capsys: Capture
     ) -> None:
-        assert run("check", f"--timeout={seconds}", "a.ipynb") == cli.EXIT_UNREADABLE
+        assert run("check", f"--timeout={seconds}", "a.ipynb") == exit_codes.UNREADABLE
         err = capsys.readouterr().err
         assert "is not a number of seconds from 0.1 to 3600" in err or "not a valid float" in err
         assert fake_core.started == []
@@ -228,7 +229,7 @@ class TestCheck:
         self, notebook: Callable[..., Path], fake_core: type[FakeRunner], capsys: Capture
     ) -> None:
         code = run("check", notebook("a.ipynb"), notebook("b.ipynb", "interrupt"))
-        assert code == cli.EXIT_INTERRUPTED
+        assert code == exit_codes.INTERRUPTED
         out, err = capsys.readouterr()
         assert "✓ 1 pass" in out
         assert err.strip() == ""
@@ -273,6 +274,12 @@ class TestCommandLine:
         assert "Say of each gradient in each NOTEBOOK whether it is right." in out
         assert "2 if a file cannot be read" in " ".join(out.split())
 
+    def test_every_command_is_listed_with_a_sentence(self, capsys: Capture) -> None:
+        assert run("--help") == 0
+        listed = capsys.readouterr().out.partition("Commands:\n")[2].splitlines()
+        assert [line.split()[0] for line in listed] == list(cli.COMMANDS)
+        assert all(line.endswith(".") for line in listed)
+
     def test_version(self, capsys: Capture) -> None:
         assert run("--version") == 0
         assert re.match(r"grader (\d+\.\d+|\(not installed)", capsys.readouterr().out)
@@ -286,7 +293,7 @@ class TestCommandLine:
         ],
     )
     def test_a_wrong_command_line(self, arguments: list[str], said: str, capsys: Capture) -> None:
-        assert run(*arguments) == cli.EXIT_UNREADABLE
+        assert run(*arguments) == exit_codes.UNREADABLE
         assert said in capsys.readouterr().err
 
 
@@ -342,7 +349,7 @@ class TestProgram:
         )
         syntax = write_notebook(tmp_path / "syntax.ipynb", "dlogprobs = (1")
         done = command("check", solved, blank, syntax, tmp_path / "gone.ipynb", "--json")
-        assert done.returncode == cli.EXIT_UNREADABLE
+        assert done.returncode == exit_codes.UNREADABLE
         assert done.stderr == (
             f"There is no file {tmp_path}/gone.ipynb: is its name, or the folder you are in, "
             "another?\n"
@@ -355,7 +362,7 @@ class TestProgram:
 
     def test_the_table(self, solved: Path) -> None:
         done = command("check", solved)
-        assert done.returncode == cli.EXIT_PASSED
+        assert done.returncode == exit_codes.PASSED
         assert done.stderr == ""
         assert done.stdout.startswith(f"01_atomic_backprop  {solved}\n\ngradient")
         assert done.stdout.rstrip().endswith("26 of 26 points   ✓ 26 pass")
@@ -363,7 +370,7 @@ class TestProgram:
 
     def test_a_terminal_without_unicode(self, solved: Path) -> None:
         done = command("check", solved, env={**os.environ, "PYTHONIOENCODING": "ascii"})
-        assert done.returncode == cli.EXIT_PASSED
+        assert done.returncode == exit_codes.PASSED
         assert "+ pass" in done.stdout
         assert done.stdout.isascii()
 
@@ -378,7 +385,7 @@ class TestProgram:
             assert process.stderr is not None
             process.stdout.close()
             assert process.stderr.read() == b""
-            assert process.wait(60) == cli.EXIT_PASSED
+            assert process.wait(60) == exit_codes.PASSED
 
     @pytest.mark.skipif(not Path("/dev/full").exists(), reason="needs /dev/full")
     def test_a_full_disk_gets_a_sentence(self) -> None:
@@ -407,7 +414,7 @@ class TestProgram:
             process.send_signal(signal.SIGINT)
             out, _ = process.communicate(timeout=60)
             rest = read_all(ours)
-        assert process.returncode == cli.EXIT_INTERRUPTED
+        assert process.returncode == exit_codes.INTERRUPTED
         assert out == b""
         assert rest.strip() == b""
 

@@ -76,6 +76,9 @@ def test_build_makes_what_verify_expects(toy_course: Path) -> None:
     assert code[2].outputs[0].text == "all right\n"
     assert code[3].outputs[0].data["text/plain"] == "<object at 0x...>"
 
+    blank_cells = Path("grader/blank_cells.json").read_text(encoding="utf-8")
+    assert "da = ...  # your turn" in blank_cells
+
     before = blank.read_bytes(), solution.read_bytes()
     course.build()
     assert (blank.read_bytes(), solution.read_bytes()) == before
@@ -110,6 +113,14 @@ def test_build_makes_what_verify_expects(toy_course: Path) -> None:
     assert "is out of date" in complaints()
     edit("notebooks/source/01_toy.py", "# %%\n1 + 1\n\n# %%\ndef", "# %%\ndef")
 
+    edit("grader/blank_cells.json", "your turn", "my turn")
+    assert complaints() == (
+        "grader/blank_cells.json is out of date: its blanks are not those of notebooks/source."
+    )
+    Path("grader/blank_cells.json").unlink()
+    assert "grader/blank_cells.json is out of date" in complaints()
+    Path("grader/blank_cells.json").write_text(blank_cells, encoding="utf-8")
+
     edit("notebooks/solutions/01_toy.ipynb", '"execution_count": 2', '"execution_count": null')
     assert "has cells that were not run" in complaints()
 
@@ -140,6 +151,20 @@ def test_a_solution_unfit_for_publishing_is_refused(find: str, replace: str, sen
 
 
 @pytest.mark.usefixtures("toy_course")
+def test_a_shared_cell_is_put_in_and_followed(toy_course: Path) -> None:
+    Path("notebooks/source/cells").mkdir()
+    Path("notebooks/source/cells/setup.py").write_text("ready = True\n", encoding="utf-8")
+    edit("notebooks/source/01_toy.py", "import os\n", "# {{ cell: setup }}\nimport os\n")
+    course.build()
+    notebook = nbformat.read("notebooks/01_toy.ipynb", 4)
+    assert "ready = True\nimport os" in [c.source for c in notebook.cells][1]
+    edit("notebooks/source/cells/setup.py", "True", "False")
+    assert "01_toy" in complaints()
+    edit("notebooks/source/01_toy.py", "cell: setup", "cell: missing")
+    with pytest.raises(SourceError, match=r"asks for .*missing\.py, which is not there"):
+        course.verify()
+
+
 def test_solutions_are_run_on_the_lectures_names_only(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(course, "load_names", lambda: ["ann"])
     with pytest.raises(SourceError, match=r"run on the lecture's 32,033 names. Set MAKEMORE_NAMES"):

@@ -1,8 +1,10 @@
 """The lesson's functions in real notebooks."""
 
 import base64
+import json
 import subprocess
 import sys
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -10,13 +12,18 @@ import nbformat
 import pytest
 from nbclient import NotebookClient
 
+from grader import lesson
+from grader.answer import AnswerCell
+from grader.compare import Comparison
 from grader.exercises import ATOMIC
 from grader.program import body_source
+from grader.verdict import Check, Flag, Outcome, Verdict
 from tests.exercise_text import read_cells, right_answers
 
 CELLS = dict(read_cells(right_answers()["lecture"]))
 SETUP = (
-    "import torch\nimport torch.nn.functional as F\nfrom grader import board, check, cmp, heat_map"
+    "import torch\nimport torch.nn.functional as F\n"
+    "from grader import board, check, cmp, heat_map, hint"
 )
 INPUTS = """\
 torch.manual_seed(1)
@@ -71,6 +78,25 @@ SCRIPT = {
     "all": "check()",
     "board": "board()",
     "value": "result = check('dh')\nresult",
+    "tanh on old h": "h = h.clone()\nh[3, 4] += 1\n" + CELLS["ex1-tanh"],
+    "check stale forward": "check('dhpreact', 'dh')",
+    "wrong on old h": CELLS["ex1-tanh"].replace("1.0 -", "2.0 -"),
+    "check wrong on old h": "check('dhpreact')",
+    "forward again": FORWARD + "\n" + LINEAR2,
+    "tanh again": CELLS["ex1-tanh"],
+    "check tanh again": "check('dhpreact')",
+    "two wrong": LINEAR2.replace("dh = dlogits", "dh = 2 * dlogits").replace(".sum(0)", ".mean(0)"),
+    "check two wrong": "check('db2', 'dh', 'dW2')",
+    "without import": "keep = heat_map\ndel heat_map\ncheck('dh')\nheat_map = keep",
+    "refused": "# answer: ex1-linear2\nloss.backward()\ndh = h.grad\ndW2 = W2.grad",
+    "check refused": "check('dh', 'dW2')",
+    "first hint": "hint('dcounts')",
+    "second hint": "hint('counts')",
+    "third hint": "hint('dcounts')",
+    "no more hints": "hint('dcounts')",
+    "another hint": "hint('dh', 'ex4')",
+    "no hint": "hint('dnothing')",
+    "hint without quotes": "hint(dh)",
 }
 
 
@@ -91,13 +117,31 @@ def execute(
 
 
 @pytest.fixture(scope="module")
-def outputs() -> dict[str, list[Any]]:
+def state(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
+    """The folder in which this module's kernels remember things."""
+    folder = tmp_path_factory.mktemp("state")
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("BACKPROP_NINJA_STATE", str(folder))
+        yield folder
+
+
+@pytest.fixture(scope="module")
+def outputs(state: Path) -> dict[str, list[Any]]:
     return execute(SCRIPT, Path(__file__).parents[2])
 
 
 def text(outputs: list[Any]) -> str:
-    assert all(output.output_type == "stream" for output in outputs), outputs
-    return "".join(output.text for output in outputs)
+    """What was printed, then the card in words."""
+    shown = ""
+    for output in outputs:
+        if output.output_type == "stream":
+            assert output.name == "stdout"
+            shown += output.text
+        else:
+            assert output.output_type == "display_data"
+            assert sorted(output.data) == ["text/html", "text/plain"]
+            shown += output.data["text/plain"]
+    return shown
 
 
 def picture(outputs: list[Any]) -> str:
@@ -111,7 +155,7 @@ def picture(outputs: list[Any]) -> str:
 def test_nothing_ends_in_a_traceback(outputs: dict[str, list[Any]]) -> None:
     errors = [key for key, shown in outputs.items() if any(o.output_type == "error" for o in shown)]
     # The student's own exceptions, in the student's own cells.
-    assert errors == ["late section", "raising"]
+    assert errors == ["late section", "raising", "refused"]
 
 
 NOT_STARTED = "run the cells from the top down to the forward pass."
@@ -130,9 +174,13 @@ STALE = "Your code is right, but the value in the notebook is not what it gives 
             "check wrong",
             [
                 "dh              | exact: False | approximate: False",
-                "  ex1-linear2, line 2: dh = 2 * dlogits @ W2.T",
-                "  This is not the gradient of the loss with respect to h.",
                 f"{'db2':15s} {PASS}",
+                "✗ fail: dh (ex1-linear2, line 2)",
+                "    dh = 2 * dlogits @ W2.T",
+                "  ",
+                "  Hint: ",
+                "  Shape (32, 64), as expected. Largest difference ",
+                '  Draw the error: heat_map("dh")',
             ],
         ),
         (
@@ -146,7 +194,8 @@ STALE = "Your code is right, but the value in the notebook is not what it gives 
             "check raising",
             [
                 "dh              | error",
-                "  ex1-linear2, line 2: dh = dlogits @ W2",
+                "! error: dh (ex1-linear2, line 2)",
+                "    dh = dlogits @ W2",
                 "  This line raised RuntimeError: mat1 and mat2 shapes",
             ],
         ),
@@ -161,10 +210,26 @@ STALE = "Your code is right, but the value in the notebook is not what it gives 
         ("missing input", [f"W1 is not defined: {NOT_STARTED}"]),
         ("heat map of nothing", ["dh has no value in this notebook yet: there is nothing"]),
         ("value", [f"dh              {PASS}"]),
+        (
+            "check stale forward",
+            [
+                "dhpreact        | exact: False | approximate: False",
+                f"dh              {PASS}",
+                "↻ run again: dhpreact",
+                "  The notebook's `h` is not what the forward pass makes of its inputs now, so",
+                "  Run the cell of the forward pass again (the one with `h = torch.tanh(hpreact)`)",
+            ],
+        ),
+        ("check tanh again", ["dhpreact        | exact: "]),
+        ("no hint", ["There is no hint for dnothing; there is for "]),
+        ("hint without quotes", ['Give the gradient by name, in quotes: hint("dlogits").']),
     ],
 )
 def test_what_is_printed(outputs: dict[str, list[Any]], key: str, lines: list[str]) -> None:
     printed = text(outputs[key]).splitlines()
+    if key == "check raising":
+        # What a diagnosis adds to an exception is not this test's.
+        printed = printed[: len(lines)]
     assert len(printed) == len(lines), printed
     for line, beginning in zip(printed, lines, strict=True):
         assert line.startswith(beginning)
@@ -176,6 +241,87 @@ def test_what_is_printed(outputs: dict[str, list[Any]], key: str, lines: list[st
 )
 def test_the_verdict_ends_the_line(outputs: dict[str, list[Any]], key: str, verdict: str) -> None:
     assert text(outputs[key]).splitlines()[0].endswith(f" | {verdict}")
+
+
+def test_what_is_right_is_printed_and_nothing_else(outputs: dict[str, list[Any]]) -> None:
+    for key in ("check right", "jumped", "check blank"):
+        assert [output.output_type for output in outputs[key]] == ["stream"]
+
+
+def test_the_card_is_html_with_the_same_words(outputs: dict[str, list[Any]]) -> None:
+    printed, card = outputs["check wrong"]
+    assert printed.output_type == "stream"
+    assert card.data["text/html"].startswith('<div class="bpn-card"')
+    for words in ("<code>dh</code>", "dh = 2 * dlogits @ W2.T", "Largest difference"):
+        assert words in card.data["text/html"]
+
+
+def test_a_wrong_line_on_an_old_forward_pass_has_both(outputs: dict[str, list[Any]]) -> None:
+    heads = [
+        line for line in text(outputs["check wrong on old h"]).splitlines() if ":" in line[:14]
+    ]
+    assert heads == ["↻ run again: dhpreact", "✗ fail: dhpreact (ex1-tanh, line 2)"]
+
+
+def test_several_stand_from_the_loss_down(outputs: dict[str, list[Any]]) -> None:
+    lines = text(outputs["check two wrong"]).splitlines()
+    assert [line.split(" ")[0] for line in lines[:3]] == ["db2", "dh", "dW2"]
+    assert [line for line in lines if line.startswith("✗")] == [
+        "✗ fail: dh (ex1-linear2, line 2)",
+        "✗ fail: db2 (ex1-linear2, line 4)",
+    ]
+
+
+def test_a_refusal_is_a_card(outputs: dict[str, list[Any]]) -> None:
+    lines = text(outputs["check refused"]).splitlines()
+    assert [line.rpartition(" ")[2] for line in lines[:2]] == ["refused", "refused"]
+    assert any(line.startswith("⊘ refused: dh") for line in lines)
+
+
+def test_the_call_is_one_that_works(outputs: dict[str, list[Any]]) -> None:
+    last = text(outputs["without import"]).splitlines()[-1]
+    assert last == '  Draw the error: from grader import heat_map; heat_map("dh")'
+
+
+@pytest.mark.parametrize(
+    ("key", "heading"),
+    [
+        ("first hint", "Hint 1 of 3 for dcounts"),
+        ("second hint", "Hint 2 of 3 for dcounts"),
+        ("third hint", "Hint 3 of 3 for dcounts"),
+        ("no more hints", "There are no more hints for dcounts; here are all 3 again."),
+        ("another hint", "Hint 1 of 3 for dh"),
+    ],
+)
+def test_one_hint_more_each_time(outputs: dict[str, list[Any]], key: str, heading: str) -> None:
+    (output,) = outputs[key]
+    assert output.data["text/plain"].startswith(heading)
+    assert output.data["text/markdown"].startswith(f"**{heading}**\n\n")
+    if key == "no more hints":
+        starts = [line[:3] for line in output.data["text/markdown"].splitlines() if line[:1] > " "]
+        assert starts == ["**T", "1. ", "2. ", "3. "]
+
+
+def test_what_passes_is_remembered(outputs: dict[str, list[Any]], state: Path) -> None:
+    remembered = json.loads((state / "progress" / "ex1.json").read_text())["passed"]
+    cells = text(outputs["all"]).splitlines()
+    assert sum(line.endswith("| pass") for line in cells) == 12
+    # Since then dh and dW2 have been replaced by autograd's, and db2 is gone.
+    assert remembered < 12
+
+
+def test_the_board_shows_the_other_notebooks_where_they_are_known(project: Path) -> None:
+    script = {
+        "setup": SETUP,
+        "inputs": INPUTS,
+        "forward": FORWARD,
+        "alone": "import grader.progress\nboard('ex1')",
+        "beside": "grader.progress.remember('ex2', 1)\nboard('ex1')",
+    }
+    outputs = execute(script, project)
+    assert picture(outputs["alone"]) == picture(outputs["beside"])
+    sizes = [len(outputs[key][0].data["image/png"]) for key in ("alone", "beside")]
+    assert sizes[0] < sizes[1]
 
 
 def test_without_names_every_gradient_is_checked(outputs: dict[str, list[Any]]) -> None:
@@ -213,6 +359,31 @@ def test_cells_that_are_run_without_being_stored_count_too(project: Path) -> Non
     }
     outputs = execute(script, project, store_history=False)
     assert text(outputs["check"]) == f"dlogprobs       {PASS}\n"
+
+
+@pytest.mark.parametrize(
+    ("outcome", "times"), [(Outcome.PASS, 2), (Outcome.FAIL, 2), (Outcome.ERROR, 3)]
+)
+def test_an_answer_is_judged_again_only_where_it_changed(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, outcome: Outcome, times: int
+) -> None:
+    """But for an error, which may be the machine's."""
+    judged: list[object] = []
+
+    def grade(exercise: object, cells: object, runner: object) -> tuple[list[Verdict], list[Flag]]:
+        judged.append(cells)
+        comparison = Comparison("dh", None, None, None, None, None)
+        return [Verdict("dh", outcome, comparison, Check.RIGHT, Check.RIGHT)], []
+
+    monkeypatch.setenv("BACKPROP_NINJA_STATE", str(tmp_path))
+    monkeypatch.setattr(lesson, "grade_exercise", grade)
+    monkeypatch.setattr(lesson, "worker", lambda: None)
+    monkeypatch.setattr(lesson, "_JUDGED", {})
+    first, changed = (AnswerCell("ex1-linear2", f"dh = {number}") for number in (1, 2))
+    for cell in (first, first, changed):
+        found = lesson.Lesson({}, (cell,), ATOMIC).verdicts()
+        assert found["dh"].outcome is outcome
+    assert len(judged) == times
 
 
 def test_outside_of_a_notebook_there_is_a_sentence(project: Path) -> None:

@@ -33,13 +33,14 @@ def test_one_picture_is_redrawn_and_not_too_often(monkeypatch: pytest.MonkeyPatc
         return Handle()
 
     monkeypatch.setattr(loss_plot, "display", display)
-    plot, run = LossPlot(), begin_run(4)
+    run = begin_run(4)
+    plot = LossPlot(run)
     for losses in (100, 100, 100):
         run.losses.extend([2.0] * losses)
         plot(run)
     plot(run, last=True)
     plot(run, last=True)
-    assert shown == ["<Picture: The loss over 100 training steps.>"]
+    assert shown == ["<Picture: The loss over 0 training steps.>"]
     assert updated == ["<Picture: The loss over 300 training steps.>"]
 
 

@@ -9,7 +9,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from grader.answer import AnswerCell
-from grader.exercises import NOTEBOOKS
+from grader.exercises import EXERCISES, NOTEBOOKS
 from grader.submission import Submission, UnreadableNotebook, read_submission
 from grader.verdict import Place
 
@@ -107,9 +107,10 @@ def test_what_is_no_answer_cell(read: Reader, cell: dict[str, Any]) -> None:
 def test_another_courses_notebook(read: Reader) -> None:
     with pytest.raises(UnreadableNotebook) as caught:
         read(code("x"), code("y"))
+    prefixes = "".join(f"{exercise.prefix}-..., " for exercise in EXERCISES)
     assert str(caught.value) == (
         f"{read.path} is not one of the course's notebooks: none of its 2 cells is an answer cell "
-        "(by a grade_id ex1-..., ex2-..., ex2s-..., ex3-..., ex4-..., "
+        f"(by a grade_id {prefixes}"
         "or a first line such as `# answer: ex1-softmax`)."
     )
     with pytest.raises(UnreadableNotebook, match="answers hw3, and this grader knows only ex1-"):

@@ -110,13 +110,19 @@ def mixed() -> Graded:
             "dcounts",
             Outcome.FAIL,
             6.4e-3,
+            "This is not the gradient of the loss with respect to counts.",
             line=6,
             diagnosis=(
                 Diagnosis(
                     "missing-branch",
-                    "dcounts has the contribution through probs, not the one through counts_sum.",
+                    "`dcounts` has the contribution through `probs`, not the one through"
+                    " `counts_sum`.",
                     "",
                 ),
+                Diagnosis(
+                    "overwritten-branch", "`dcounts` is assigned twice.", "Look at `=` and `+=`."
+                ),
+                Diagnosis("sign", "A third guess, which no student is told.", "Nor this."),
             ),
         ),
         verdict(

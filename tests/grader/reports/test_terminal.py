@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 import pytest
 
-from grader.reports import terminal
+from grader.reports import terminal, wording
 from grader.reports.result import Graded, Ungraded
 
 Golden = Callable[[str, str], None]
@@ -36,7 +36,7 @@ def test_nothing_is_cropped(mixed: Graded, width: int) -> None:
     text = re.sub(r"\s+|│", "", terminal.render(mixed, width=width, colour=False))
     for verdict in mixed.report.verdicts:
         assert verdict.name in text
-        for diagnosis in verdict.diagnosis:
+        for diagnosis in verdict.diagnosis[: wording.MOST_DIAGNOSES]:
             assert re.sub(r"\s", "", diagnosis.message + "Hint:" * bool(diagnosis.hint)) in text
     for flag in mixed.report.flags:
         assert re.sub(r"\s", "", flag.message) in text
@@ -77,3 +77,10 @@ def test_a_failure_without_a_diagnosis_has_the_judges_sentence(mixed: Graded) ->
     head = next(n for n, line in enumerate(lines) if line.startswith("✗ fail  dcounts "))
     assert note in [line.strip() for line in lines[head : head + 3]]
     assert sum(note in line for line in lines) == 1
+
+
+def test_a_diagnosis_takes_the_place_of_the_vague_sentence(mixed: Graded) -> None:
+    text = terminal.render(mixed, width=100, colour=False)
+    assert "This is not the gradient" not in text
+    assert "Or: `dcounts` is assigned twice." in text
+    assert "third guess" not in text

@@ -1,0 +1,1 @@
+"""The commands of `grader`, a module each."""

@@ -1,0 +1,127 @@
+"""`grader reset`: a notebook's answers back to the blank."""
+
+from __future__ import annotations
+
+import textwrap
+from collections.abc import Mapping, Sequence
+from datetime import datetime
+from pathlib import Path
+
+import click
+
+from grader.answer_cells import find_claims, role_comments, which_notebook
+from grader.blank_cells import gradients_in, notebook_of_prefix, read_blank_cells
+from grader.close_names import nearest
+from grader.commands import exit_codes
+from grader.commands.speech import complain, say, terminal_width
+from grader.hint_memory import forget
+from grader.notebook_file import UnreadableNotebook, cells_in, read_bytes, shown
+from grader.printable import printable
+from grader.reset import reset_cells
+from grader.safe_replace import WouldLoseWork, back_up, refuse_unsafe, replace_file
+
+RELOAD = (
+    "If the notebook is open, reload it from disk before you save it (in JupyterLab: File, Reload "
+    "Notebook from Disk)."
+)
+
+
+class NoSuchExercise(Exception):
+    """What was named is no answer cell of the notebook; the message is a sentence."""
+
+
+@click.command()
+@click.argument("notebook", metavar="NOTEBOOK", type=click.Path(path_type=Path))
+@click.option(
+    "--exercise",
+    "exercises",
+    multiple=True,
+    metavar="ID",
+    help="Only this answer cell, such as ex1-tanh, or all of one exercise, such as ex2s; may be "
+    "given several times.",
+)
+def reset(notebook: Path, exercises: Sequence[str]) -> int:
+    """Put the answer cells of NOTEBOOK back to the blank.
+
+    A copy of the notebook as it was, with the time in its name, is written beside it first. The
+    outputs of these cells and their checks go, and the hints asked for are forgotten; your own
+    cells and everything else stay as they are. Where no backup can be written, nothing changes.
+
+    The exit code is 0 if that is done, 1 if a cell to be reset is not in the notebook, and 2 if
+    nothing was changed because something is in the way.
+    """
+    try:
+        return _reset(notebook, exercises)
+    except (UnreadableNotebook, NoSuchExercise, WouldLoseWork) as error:
+        complain(str(error))
+        return exit_codes.UNREADABLE
+
+
+def _reset(path: Path, exercises: Sequence[str]) -> int:
+    refuse_unsafe(path)
+    before = read_bytes(path)
+    cells = cells_in(before, path)
+    blanks = read_blank_cells()
+    name = which_notebook(path, cells, find_claims(cells), notebook_of_prefix(blanks))
+    wanted = choose(exercises, blanks[name], name)
+    done = reset_cells(before.decode("utf-8"), cells, wanted)
+    if done.changed:
+        backup = back_up(path, before, datetime.now())
+        try:
+            replace_file(path, before, done.text.encode("utf-8"))
+        except WouldLoseWork as error:
+            raise WouldLoseWork(f"{error} The backup is there: {shown(backup)}") from error
+        say(_fill(f"Back to the blank: {', '.join(done.changed)}."))
+        say(f"As it was before: {shown(backup)}\n")
+        say(_fill(RELOAD))
+    elif not done.missing:
+        say(f"{shown(path)} is blank there already: nothing was changed.\n")
+    if trouble := _forget_hints(wanted):
+        complain(printable(trouble))
+    if done.missing:
+        complain(
+            f"{', '.join(done.missing)} is no code cell of {shown(path)} any more: "
+            "take it from a fresh copy of the notebook."
+        )
+        return exit_codes.NOT_PASSED
+    return exit_codes.PASSED
+
+
+def _fill(text: str) -> str:
+    return textwrap.fill(text, max(20, min(terminal_width(), 100)), break_on_hyphens=False) + "\n"
+
+
+def choose(exercises: Sequence[str], blanks: Mapping[str, str], name: str) -> dict[str, str]:
+    """The blanks of the cells that are meant, all of them where none is named.
+
+    Raises:
+        NoSuchExercise: the notebook `name` has no such cell; the message is a sentence.
+    """
+    if not exercises:
+        return dict(blanks)
+    chosen: dict[str, str] = {}
+    for exercise in exercises:
+        found = {
+            grade_id: text
+            for grade_id, text in blanks.items()
+            if exercise in (grade_id, grade_id.partition("-")[0])
+        }
+        if not found:
+            prefixes = list(dict.fromkeys(grade_id.partition("-")[0] for grade_id in blanks))
+            close = nearest(exercise, [*blanks, *prefixes])
+            guess = f" Did you mean {' or '.join(close)}?" if close else ""
+            raise NoSuchExercise(
+                f"{name} has no answer cell {printable(exercise)}.{guess} It has "
+                f"{', '.join(blanks)}, and all of {' or '.join(prefixes)} can be named at once."
+            )
+        chosen |= found
+    return chosen
+
+
+def _forget_hints(blanks: Mapping[str, str]) -> str:
+    """A sentence where that is not possible, or ""."""
+    troubles = []
+    for grade_id, text in blanks.items():
+        if ("answer", grade_id) in role_comments(text):
+            troubles.append(forget(grade_id.partition("-")[0], gradients_in(text)))
+    return next(filter(None, troubles), "")

@@ -1,0 +1,81 @@
+"""What every command needs to speak to a terminal, a pipe or a file."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import sys
+import traceback
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import click
+
+NO_TERMINAL = (100, 24)
+"""Columns and rows where there is no terminal to ask."""
+
+
+def complain(sentence: str) -> None:
+    """Print a sentence to standard error."""
+    click.echo(sentence, err=True)
+
+
+def say(text: str) -> None:
+    """Print to standard output, whatever it is connected to."""
+    encoding = getattr(sys.stdout, "encoding", None) or "utf-8"
+    try:
+        text.encode(encoding)
+    except UnicodeEncodeError:
+        from grader.reports.terminal import in_ascii
+
+        text = in_ascii(text)
+    try:
+        click.echo(text, nl=False, color=True)  # the text has escapes only if they are wanted
+    except OSError as error:
+        # What is left in the buffer would raise again when the interpreter exits.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        if not isinstance(error, BrokenPipeError):  # `| head` has simply seen enough
+            raise click.ClickException(f"The output cannot be written: {error.strerror}.") from None
+
+
+def terminal_width() -> int:
+    return shutil.get_terminal_size(NO_TERMINAL).columns
+
+
+def has_colour() -> bool:
+    """The terminal's colours, unless the user's environment asks for none (no-color.org)."""
+    if os.environ.get("NO_COLOR"):
+        return False
+    if os.environ.get("FORCE_COLOR"):
+        return True
+    return sys.stdout.isatty() and os.environ.get("TERM") != "dumb"
+
+
+@contextmanager
+def waiting_for(path: Path) -> Iterator[None]:
+    """A word on the terminal during the seconds in which there is nothing to show yet."""
+    if not sys.stderr.isatty():
+        yield
+        return
+    from grader.printable import printable
+
+    columns = terminal_width()
+    click.echo(f"grading {printable(path.name)} ..."[: columns - 1], nl=False, err=True)
+    try:
+        yield
+    finally:
+        click.echo("\r" + " " * (columns - 1) + "\r", nl=False, err=True)
+
+
+def own_failure(what: str, error: Exception) -> str:
+    """The sentence for a mistake of the grader's own; developers can see the traceback."""
+    from grader.printable import printable
+
+    if os.environ.get("GRADER_DEBUG"):
+        traceback.print_exc()
+    return (
+        f"{printable(what)} failed, and not through your answers: {type(error).__name__}: "
+        f"{printable(str(error))}. This is a mistake in the grader; please report it, with what "
+        "GRADER_DEBUG=1 shows."
+    )

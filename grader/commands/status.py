@@ -1,0 +1,63 @@
+"""`grader status`: how far the whole course is."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from grader.blank_cells import notebook_of_prefix, read_blank_cells
+from grader.commands import exit_codes
+from grader.commands.grade_file import grade_file
+from grader.commands.speech import complain, has_colour, say, terminal_width, waiting_for
+from grader.commands.timeout import limits, timeout_option
+from grader.course_files import find_course_files, where_looked
+from grader.printable import printable
+
+if TYPE_CHECKING:
+    from grader.reports.result import Result
+
+
+@click.command()
+@click.argument("places", nargs=-1, metavar="[FOLDER|NOTEBOOK]...", type=click.Path(path_type=Path))
+@timeout_option
+def status(places: Sequence[Path], timeout: float | None) -> int:
+    """Say how far you are in every notebook, and what is next.
+
+    Looks for the notebooks of the course in each FOLDER, by default the current one, and in its
+    subfolder notebooks; by what is in the files, whatever their names are. Files saved by
+    `grader reset` do not count.
+
+    The exit code is 0 whatever the verdicts are, and 2 if a file cannot be read or graded.
+    """
+    places = places or (Path(),)
+    blanks = read_blank_cells()
+    files = find_course_files(places, notebook_of_prefix(blanks))
+    for sentence in files.unreadable:
+        complain(sentence)
+    if not files.chosen:
+        if looked := where_looked(places):
+            complain(f"There is no notebook of the course in {looked}.")
+        return exit_codes.UNREADABLE if files.unreadable or not looked else exit_codes.PASSED
+
+    results: dict[str, Result | None] = dict.fromkeys(blanks)
+    from grader.runner import Runner
+
+    with Runner(limits(timeout)) as runner:
+        for notebook in blanks:
+            if path := files.chosen.get(notebook):
+                with waiting_for(path):
+                    results[notebook] = grade_file(path, runner)
+    from grader.reports import status_table
+    from grader.reports.result import Ungraded
+
+    ungraded = [result for result in results.values() if isinstance(result, Ungraded)]
+    for result in ungraded:
+        complain(result.sentence)
+    say(status_table.render(results, blanks, width=terminal_width(), colour=has_colour()))
+    if files.others:
+        others = ", ".join(printable(str(path)) for path in files.others)
+        complain(f"Not counted, since the course has each notebook once: {others}.")
+    return exit_codes.UNREADABLE if files.unreadable or ungraded else exit_codes.PASSED

@@ -1,0 +1,293 @@
+"""What the grader says of the corpus: who is blamed, and what the first diagnosis names."""
+
+from __future__ import annotations
+
+import multiprocessing
+import os
+from collections.abc import Iterable, Iterator, Sequence
+from concurrent.futures import ProcessPoolExecutor
+from dataclasses import dataclass
+from enum import StrEnum
+
+from grader.answer import AnswerCell
+from grader.exercises import EXERCISES
+from grader.grading import grade_exercise
+from grader.kinds import Kind
+from grader.runner import Limits, Runner
+from grader.verdict import Outcome
+from tests.diagnosis.corpus import LabelledFault
+from tests.exercise_text import read_cells
+
+BY_PREFIX = {exercise.prefix: exercise for exercise in EXERCISES}
+LIMITS = Limits(statement_seconds=5.0, total_seconds=40.0)
+BLAMED = {Outcome.FAIL, Outcome.ERROR}
+
+NAMED_IN_ERRORS = frozenset(
+    {
+        *(Kind.TRANSPOSED, Kind.WRONG_ORDER, Kind.HARD_CODED_SIZE),
+        *(Kind.NAN, Kind.WRONG_DTYPE, Kind.WRONG_SHAPE),
+    }
+)
+"""The kinds that are wanted although the answer raised; of others nothing need be said then."""
+
+
+@dataclass(frozen=True, slots=True)
+class Judged:
+    """One gradient's verdict: its outcome, the kinds of its diagnoses, the first one's message.
+
+    `misshapen` says that there is a value, of another shape than the tensor's.
+    """
+
+    name: str
+    outcome: Outcome
+    misshapen: bool = False
+    said: tuple[str, ...] = ()
+    message: str = ""
+
+
+class Result(StrEnum):
+    """How the first diagnosis of a fault's gradient fares."""
+
+    RIGHT = "right"
+    SILENT = "silent"
+    VAGUE = "vague"
+    """The result has a wrong shape, as was said; but that is not what the mistake is called."""
+    WRONG = "wrong"
+    NOT_ASKED = "not asked"
+    """No name is wanted, of a nameless fault or an answer that raised, and none was given."""
+
+
+@dataclass(frozen=True, slots=True)
+class Measured:
+    """One fault, and what the grader made of the answer it is in."""
+
+    fault: LabelledFault
+    verdicts: tuple[Judged, ...]
+
+    @property
+    def own(self) -> Judged:
+        """The verdict on the gradient that carries the fault."""
+        return next(v for v in self.verdicts if v.name == self.fault.gradient)
+
+    @property
+    def blamed(self) -> list[str]:
+        return [v.name for v in self.verdicts if v.outcome in BLAMED]
+
+    @property
+    def blamed_alone(self) -> bool:
+        """True if the faulty gradient is blamed, and all others earn their points."""
+        others = {v.outcome for v in self.verdicts if v.name != self.fault.gradient}
+        return self.own.outcome in BLAMED and others <= {Outcome.PASS, Outcome.CARRIED}
+
+    @property
+    def raised(self) -> bool:
+        return self.own.outcome is Outcome.ERROR
+
+    @property
+    def said(self) -> str:
+        """The kind of the first diagnosis, or an empty text."""
+        return self.own.said[0] if self.own.said else ""
+
+    @property
+    def result(self) -> Result:
+        """Right, silent or wrong; see `tests.diagnosis.labels` for what is true of a fault."""
+        label = self.fault.label
+        if self.said in label.kinds:
+            return Result.RIGHT
+        if self.said == Kind.WRONG_SHAPE and self.own.misshapen:
+            return Result.VAGUE if self.counts else Result.NOT_ASKED
+        if self.said:
+            return Result.WRONG
+        return Result.SILENT if self.counts else Result.NOT_ASKED
+
+    @property
+    def counts(self) -> bool:
+        """True where a name is asked for: the share of right first diagnoses is that of these."""
+        label = self.fault.label
+        return label.named and (not self.raised or label.kinds <= NAMED_IN_ERRORS)
+
+
+def measure(faults: Sequence[LabelledFault], processes: int | None = None) -> list[Measured]:
+    """Grade every fault's answer in warm workers, as many as there are cores."""
+    requests = [(fault.prefix, fault.source) for fault in faults]
+    judged = judge_answers(requests, processes)
+    return [Measured(fault, verdicts) for fault, verdicts in zip(faults, judged, strict=True)]
+
+
+def judge_answers(
+    requests: Iterable[tuple[str, str]], processes: int | None = None
+) -> list[tuple[Judged, ...]]:
+    """The verdicts on answers, each given by its exercise's prefix and its text."""
+    # Spawned, for a fork of a process with torch's threads in it may hang.
+    context = multiprocessing.get_context("spawn")
+    workers = processes or os.cpu_count() or 1
+    with ProcessPoolExecutor(workers, context, initializer=_start_runner) as pool:
+        return list(pool.map(_judge_here, *zip(*requests, strict=True), chunksize=4))
+
+
+def judge_one(prefix: str, source: str, runner: Runner) -> tuple[Judged, ...]:
+    """The verdicts on one answer."""
+    cells = [AnswerCell(grade_id, text) for grade_id, text in read_cells(source)]
+    verdicts, _ = grade_exercise(BY_PREFIX[prefix], cells, runner)
+    return tuple(
+        Judged(
+            verdict.name,
+            verdict.outcome,
+            verdict.comparison.shape not in (None, verdict.comparison.expected_shape),
+            tuple(str(diagnosis.kind) for diagnosis in verdict.diagnosis),
+            verdict.diagnosis[0].message if verdict.diagnosis else "",
+        )
+        for verdict in verdicts
+    )
+
+
+_RUNNERS: list[Runner] = []
+
+
+def _start_runner() -> None:
+    _RUNNERS.append(Runner(LIMITS))
+
+
+def _judge_here(prefix: str, source: str) -> tuple[Judged, ...]:
+    """The verdicts on one answer; none of them blames where the grader itself raised."""
+    try:
+        return judge_one(prefix, source, _RUNNERS[0])
+    except Exception as error:
+        sentence = f"The grader raised {type(error).__name__}: {error}"
+        names = BY_PREFIX[prefix].gradients
+        return tuple(Judged(name, Outcome.TODO, message=sentence) for name in names)
+
+
+# --- shares
+
+
+@dataclass(frozen=True, slots=True)
+class Shares:
+    """The measured sentence: counts, and the three shares of it."""
+
+    faults: int
+    alone: int
+    asked: int
+    right: int
+    said: int
+    wrong: int
+
+    @property
+    def blamed_alone(self) -> float:
+        """The share of faults whose gradient is the only one blamed."""
+        return self.alone / self.faults
+
+    @property
+    def named(self) -> float:
+        """The share of faults with a name whose first diagnosis names them."""
+        return self.right / self.asked
+
+    @property
+    def misnamed(self) -> float:
+        """The share of all faults with a wrong first diagnosis."""
+        return self.wrong / self.faults
+
+
+def shares(measured: Sequence[Measured]) -> Shares:
+    """Count."""
+    return Shares(
+        faults=len(measured),
+        alone=sum(m.blamed_alone for m in measured),
+        asked=sum(m.counts for m in measured),
+        right=sum(m.counts and m.result is Result.RIGHT for m in measured),
+        said=sum(bool(m.said) for m in measured),
+        wrong=sum(m.result is Result.WRONG for m in measured),
+    )
+
+
+# --- tables
+
+
+def summary_lines(measured: Sequence[Measured]) -> Iterator[str]:
+    """The shares in words."""
+    found = shares(measured)
+    styles = {(m.fault.prefix, m.fault.style) for m in measured}
+    yield (
+        f"{found.faults} one-fault variants of {len(styles)} right answers: the faulty gradient"
+        f" alone is blamed in {found.alone} ({found.blamed_alone:.1%})."
+    )
+    yield (
+        f"Of {found.asked} with a name, the first diagnosis names {found.right}"
+        f" ({found.named:.1%}); it is wrong in {found.wrong} of all ({found.misnamed:.1%})."
+    )
+    strict = shares([m for m in measured if len(m.fault.label.kinds) == 1])
+    yield (
+        f"  labels with one kind only: of {strict.asked} with a name {strict.right} named"
+        f" ({strict.named:.1%})."
+    )
+    for title, group in (
+        ("values that are wrong", [m for m in measured if not m.raised]),
+        ("answers that raise", [m for m in measured if m.raised]),
+        ("nameless faults", [m for m in measured if not m.fault.label.named]),
+    ):
+        part = shares(group)
+        yield (
+            f"  {title}: {part.faults}, of {part.asked} with a name {part.right} named;"
+            f" something said in {part.said}, wrong in {part.wrong}."
+        )
+
+
+def kind_lines(measured: Sequence[Measured]) -> Iterator[str]:
+    """For each exercise and label: variants, blamed alone, and how the first diagnosis fares."""
+    yield (
+        f"{'':4} {'kind put in':32} {'variants':>8} {'alone':>6} {'right':>6} {'silent':>6}"
+        f" {'vague':>6} {'wrong':>6} {'not asked':>9}"
+    )
+    for prefix in BY_PREFIX:
+        here = [m for m in measured if m.fault.prefix == prefix]
+        for name in sorted({m.fault.name for m in here}):
+            for raised in (False, True):
+                group = [m for m in here if m.fault.name == name and m.raised is raised]
+                if group:
+                    results = [sum(m.result is result for m in group) for result in Result]
+                    cells = " ".join(f"{count or '':>6}" for count in results[:4])
+                    yield (
+                        f"{prefix:4} {name + (' (raises)' if raised else ''):32} {len(group):8}"
+                        f" {sum(m.blamed_alone for m in group):6} {cells} {results[4] or '':>9}"
+                    )
+
+
+def confusion_lines(measured: Sequence[Measured]) -> Iterator[str]:
+    """Kinds put in, by rows, beside the kinds said first, by columns of the same order."""
+    said = [kind for kind in Kind if any(m.said == kind for m in measured)]
+    yield "kind said first, by number: " + ", ".join(f"{i} {k}" for i, k in enumerate(said, 1))
+    yield f"{'kind put in':32} {'none':>5} " + " ".join(f"{i:>4}" for i in range(1, len(said) + 1))
+    for name in sorted({m.fault.name for m in measured}):
+        row = [m for m in measured if m.fault.name == name]
+        cells = [sum(m.said == kind for m in row) for kind in said]
+        yield (
+            f"{name:32} {sum(not m.said for m in row) or '':>5} "
+            + " ".join(f"{count or '':>4}" for count in cells)
+        )
+
+
+def case_lines(measured: Sequence[Measured]) -> Iterator[str]:
+    """Every fault that is not blamed alone, misnamed or unnamed: key, label, what was said."""
+    for title, chosen in (
+        ("not blamed alone", [m for m in measured if not m.blamed_alone]),
+        ("wrong", [m for m in measured if m.result is Result.WRONG]),
+        ("vague", [m for m in measured if m.result is Result.VAGUE]),
+        ("silent", [m for m in measured if m.result is Result.SILENT]),
+    ):
+        yield f"== {title}: {len(chosen)}"
+        for m in sorted(chosen, key=lambda m: (m.fault.name, m.fault.key)):
+            kinds = " or ".join(sorted(m.fault.label.kinds)) or "nothing"
+            yield f"{m.fault.key}"
+            yield (
+                f"    blamed {', '.join(m.blamed) or 'none'} ({m.own.outcome}); true: {kinds};"
+                f" said: {', '.join(m.own.said) or 'nothing'} {m.own.message}".rstrip()
+            )
+
+
+def report_lines(measured: Sequence[Measured]) -> Iterator[str]:
+    """Shares, the table of kinds, the confusion table."""
+    yield from summary_lines(measured)
+    yield ""
+    yield from kind_lines(measured)
+    yield ""
+    yield from confusion_lines(measured)

@@ -1,0 +1,155 @@
+"""Programs the course does not contain are graded exercises, from a forward function alone."""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections import Counter
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+
+import grader
+from grader.answer import AnswerCell
+from grader.exercises import EXERCISES, Exercise
+from grader.grading import grade_exercise, prepare
+from grader.instances import HIDDEN_SIZES, size_names
+from grader.program import parse_program
+from grader.runner import Limits, Runner
+from grader.verdict import Outcome, Verdict
+from tests.exercise_text import read_cells
+from tests.generality.programs import ATTENTION, OTHER_EXERCISES
+from tests.generality.variants import BY_PREFIX, Variant, right_answers, variants
+
+LEAST_NAMED = 0.90
+LEAST_VARIANTS = 40
+BLAMED = {Outcome.FAIL, Outcome.ERROR}
+
+Judge = Callable[[str, str], dict[str, Verdict]]
+
+each = pytest.mark.parametrize("exercise", OTHER_EXERCISES, ids=lambda e: e.prefix)
+
+
+@pytest.fixture(scope="module")
+def judge() -> Iterator[Judge]:
+    """A text of answer cells to the verdicts of the program with a prefix, by gradient."""
+    with Runner(Limits(statement_seconds=5.0, total_seconds=40.0)) as runner:
+
+        def verdicts_on(prefix: str, source: str) -> dict[str, Verdict]:
+            cells = [AnswerCell(grade_id, text) for grade_id, text in read_cells(source)]
+            verdicts, flags = grade_exercise(BY_PREFIX[prefix], cells, runner)
+            assert not flags
+            return {verdict.name: verdict for verdict in verdicts}
+
+        yield verdicts_on
+
+
+def test_the_course_and_the_grader_know_nothing_of_these_programs() -> None:
+    theirs = {exercise.prefix for exercise in EXERCISES}
+    assert theirs.isdisjoint(BY_PREFIX)
+    folder = Path(grader.__path__[0])
+    texts = {path: path.read_text(encoding="utf-8") for path in folder.rglob("*.py")}
+    words = "|".join(exercise.forward.__name__ for exercise in OTHER_EXERCISES)
+    for path, text in texts.items():
+        for node in ast.walk(ast.parse(text)):
+            if isinstance(node, ast.Constant) and isinstance(node.value, str):
+                assert not re.search(rf"\b({words})\b", node.value), path
+
+
+@each
+def test_nothing_but_a_forward_function_is_given(exercise: Exercise) -> None:
+    assert exercise.fused == {}
+    program = parse_program(exercise.forward)
+    names = size_names(program)
+    assert set(exercise.sizes) == set(names)
+    assert all(set(row).isdisjoint(exercise.sizes.values()) for row in HIDDEN_SIZES)
+    for place, gradient in enumerate(exercise.gradients):
+        later = {f"d{step}" for step in program.descendants(gradient[1:])}
+        assert later.isdisjoint(exercise.gradients[place + 1 :]), gradient
+
+
+@pytest.mark.parametrize(
+    ("prefix", "style"),
+    [(prefix, style) for prefix in BY_PREFIX for style in right_answers(prefix)],
+)
+def test_a_right_answer_passes(prefix: str, style: str, judge: Judge) -> None:
+    verdicts = judge(prefix, right_answers(prefix)[style])
+    assert tuple(verdicts) == BY_PREFIX[prefix].gradients
+    assert {name: v for name, v in verdicts.items() if v.outcome is not Outcome.PASS} == {}
+    assert all(v.comparison.approximate and not v.diagnosis for v in verdicts.values())
+
+
+@each
+def test_there_are_three_styles_at_least_each_with_a_sentence(exercise: Exercise) -> None:
+    openings = [source.splitlines()[0] for source in right_answers(exercise.prefix).values()]
+    assert len(openings) >= 3
+    assert len(set(openings)) == len(openings)
+    assert all(line.startswith("# ") and line.endswith(".") for line in openings)
+
+
+@each
+def test_the_blank_is_to_do(exercise: Exercise, judge: Judge) -> None:
+    blanks = "\n".join(f"{name} = ...  # your turn" for name in exercise.gradients)
+    verdicts = judge(exercise.prefix, f"# answer: {exercise.prefix}-blank\n{blanks}\n")
+    assert {verdict.outcome for verdict in verdicts.values()} == {Outcome.TODO}
+
+
+# --- one-fault variants
+
+
+@each
+def test_the_variants_are_many_and_each_is_one(exercise: Exercise) -> None:
+    found = variants(exercise.prefix)
+    assert len(found) >= LEAST_VARIANTS
+    assert len({variant.source for variant in found}) == len(found)
+    assert {variant.gradient for variant in found} == set(exercise.gradients)
+    for variant in found:
+        original = right_answers(variant.prefix)[variant.style]
+        assert original.count(variant.right) == 1, variant.key
+        assert len(variant.kinds) == 1 or variant.why, variant.key
+
+
+def test_most_kinds_occur() -> None:
+    kinds = Counter(kind for prefix in BY_PREFIX for v in variants(prefix) for kind in v.kinds)
+    assert len(kinds) >= 18
+
+
+@each
+def test_variants_are_blamed_alone_and_named(exercise: Exercise, judge: Judge) -> None:
+    """The course's promise (90 % named right, few wrong), with none wrong allowed here."""
+    found = variants(exercise.prefix)
+    named, unnamed = [], []
+    for variant in found:
+        verdicts = judge(variant.prefix, variant.source)
+        assert_blamed_alone(variant, verdicts)
+        diagnosis = verdicts[variant.gradient].diagnosis
+        if not diagnosis:
+            unnamed.append(variant.key)
+            continue
+        assert diagnosis[0].kind in variant.kinds, f"{variant.key}: {diagnosis[0]}"
+        named.append(variant.key)
+    assert len(named) >= LEAST_NAMED * len(found), "\n".join(unnamed)
+
+
+def assert_blamed_alone(variant: Variant, verdicts: dict[str, Verdict]) -> None:
+    blamed = [name for name, verdict in verdicts.items() if verdict.outcome in BLAMED]
+    assert blamed == [variant.gradient], variant.key
+    others = {v.outcome for name, v in verdicts.items() if name != variant.gradient}
+    assert others <= {Outcome.PASS, Outcome.CARRIED}, variant.key
+
+
+def test_a_mask_left_out_where_the_gradient_is_zero_anyway_passes(judge: Judge) -> None:
+    """The softmax has handed zeros to the masked places: nothing the loss depends on is wrong."""
+    right = right_answers("attention")["steps"]
+    unmasked = right.replace("dmasked.masked_fill(future, 0.0)", "dmasked.clone()")
+    assert unmasked != right
+    verdicts = judge("attention", unmasked)
+    assert {verdict.outcome for verdict in verdicts.values()} == {Outcome.PASS}
+
+
+def test_what_is_masked_has_no_gradient_on_any_instance() -> None:
+    for reference in prepare(ATTENTION).references.hidden:
+        future = reference.instance.values["future"]
+        assert not bool(reference.gradients["scores"].masked_select(future).any())
+        assert bool(reference.gradients["scores"].masked_select(~future).any())

@@ -1,0 +1,65 @@
+"""One-fault variants of right answers to programs that the course does not contain."""
+
+from __future__ import annotations
+
+import tomllib
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+
+from grader.exercises import Exercise
+from grader.kinds import Kind
+from tests.generality.programs import OTHER_EXERCISES
+
+FILE = Path(__file__).with_name("mistakes.toml")
+ANSWERS = Path(__file__).parents[1] / "answers"
+BY_PREFIX: Mapping[str, Exercise] = {exercise.prefix: exercise for exercise in OTHER_EXERCISES}
+
+
+@dataclass(frozen=True, slots=True)
+class Variant:
+    """A right answer with `right` replaced by `wrong`; `kinds` are those that truly name it."""
+
+    prefix: str
+    style: str
+    gradient: str
+    right: str
+    wrong: str
+    kinds: frozenset[Kind]
+    why: str
+
+    @property
+    def source(self) -> str:
+        """The answer's text with the mistake in it."""
+        return right_answers(self.prefix)[self.style].replace(self.right, self.wrong)
+
+    @property
+    def key(self) -> str:
+        return f"{self.prefix} {self.style} {self.gradient}: {self.right!r} -> {self.wrong!r}"
+
+
+@cache
+def right_answers(prefix: str) -> Mapping[str, str]:
+    """Every right answer to a program, by its style."""
+    files = sorted((ANSWERS / prefix / "right").glob("*.py"))
+    return {path.stem: path.read_text(encoding="utf-8") for path in files}
+
+
+@cache
+def variants(prefix: str) -> tuple[Variant, ...]:
+    """The mistakes written down for a program."""
+    entries = tomllib.loads(FILE.read_text(encoding="utf-8"))["mistake"]
+    return tuple(
+        Variant(
+            prefix=prefix,
+            style=entry["style"],
+            gradient=entry["gradient"],
+            right=entry["right"],
+            wrong=entry["wrong"],
+            kinds=frozenset(map(Kind, entry["kinds"])),
+            why=entry.get("why", ""),
+        )
+        for entry in entries
+        if entry["prefix"] == prefix
+    )

@@ -1,0 +1,134 @@
+"""Forward tensors in a notebook that its inputs no longer give."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+import torch
+
+from grader.answer import AnswerCell, parse_answer
+from grader.exercises import ATOMIC
+from grader.instances import make_instance
+from grader.kinds import Kind
+from grader.program import parse_program
+from grader.stale_forward import find_stale, names_read
+from grader.verdict import Diagnosis
+from tests.exercise_text import read_cells, right_answers
+
+PROGRAM = parse_program(ATOMIC.forward)
+ALL = frozenset(step.name for step in PROGRAM.steps)
+ANSWER = parse_answer(
+    [AnswerCell(grade_id, text) for grade_id, text in read_cells(right_answers()["lecture"])]
+)
+
+
+@pytest.fixture
+def namespace() -> dict[str, Any]:
+    """A notebook after its forward pass."""
+    return dict(make_instance(PROGRAM, ATOMIC.sizes, 1, torch.float32).values)
+
+
+def stale(namespace: dict[str, Any], wanted: frozenset[str] = ALL) -> Diagnosis | None:
+    return find_stale(PROGRAM, namespace, wanted)
+
+
+def message(namespace: dict[str, Any]) -> str:
+    found = stale(namespace)
+    assert found is not None
+    assert found.kind == Kind.STALE_FORWARD
+    return found.message
+
+
+def test_a_fresh_forward_pass_is_not_stale(namespace: dict[str, Any]) -> None:
+    assert stale(namespace) is None
+
+
+def test_rounding_is_not_stale(namespace: dict[str, Any]) -> None:
+    namespace["h"] = namespace["h"] * (1 + 1e-7)
+    namespace["h"].requires_grad_()
+    assert stale(namespace) is None
+
+
+def test_one_overwritten_tensor_is_named_with_its_line(namespace: dict[str, Any]) -> None:
+    namespace["h"] = namespace["h"] @ torch.eye(64) * 2
+    found = stale(namespace)
+    assert found is not None
+    assert found.message.startswith("The notebook's `h` is not what the forward pass makes of")
+    assert "`h = torch.tanh(hpreact)`" in found.hint
+
+
+@pytest.mark.parametrize(
+    ("names", "listed"),
+    [
+        (["h", "probs"], "`h` and `probs` are not"),
+        (["h", "emb", "probs"], "`emb`, `h` and `probs` are not"),
+        (["h", "emb", "probs", "counts", "logits"], "`emb`, `h`, `logits` and 2 more are not"),
+    ],
+)
+def test_several_are_named_in_the_programs_order(
+    namespace: dict[str, Any], names: list[str], listed: str
+) -> None:
+    for name in names:
+        namespace[name] = namespace[name] + 1
+    assert listed in message(namespace)
+
+
+def test_another_batch_without_another_forward_pass(namespace: dict[str, Any]) -> None:
+    namespace["Xb"] = namespace["Xb"].flip(0)
+    assert message(namespace).startswith("The notebook's `emb`, `embcat`, `hprebn` and ")
+
+
+@pytest.mark.parametrize("value", [None, 3.0, "h", [1], torch.zeros(2), torch.zeros(32, 64).long()])
+def test_something_else_under_the_name_is_stale(namespace: dict[str, Any], value: object) -> None:
+    namespace["h"] = value
+    assert "`h` is not" in message(namespace)
+
+
+def test_a_name_that_is_gone_is_stale(namespace: dict[str, Any]) -> None:
+    del namespace["h"], namespace["n"]
+    assert "`n` and `h` are not" in message(namespace)
+
+
+@pytest.mark.parametrize(("number", "is_stale"), [(32, False), (31, True), (torch.ones(3), True)])
+def test_numbers_are_compared_too(
+    namespace: dict[str, Any], number: object, is_stale: bool
+) -> None:
+    namespace["n"] = number
+    assert (stale(namespace) is not None) is is_stale
+
+
+def test_only_what_is_wanted_is_compared(namespace: dict[str, Any]) -> None:
+    namespace["h"] = namespace["h"] + 1
+    assert stale(namespace, ALL - {"h"}) is None
+
+
+def test_a_forward_pass_that_gives_nan_is_not_called_stale(namespace: dict[str, Any]) -> None:
+    namespace["C"][:] = float("nan")
+    namespace["h"] = torch.zeros(32, 64)
+    assert stale(namespace, frozenset({"h"})) is None
+
+
+@pytest.mark.parametrize("value", [None, torch.zeros(1), "a"])
+def test_a_forward_pass_that_does_not_run_is_no_matter_here(
+    namespace: dict[str, Any], value: object
+) -> None:
+    namespace["W1"] = value
+    assert stale(namespace) is None
+    del namespace["W1"]
+    assert stale(namespace) is None
+
+
+def test_it_leaves_the_notebook_alone(namespace: dict[str, Any]) -> None:
+    before = {name: value.clone() for name, value in namespace.items() if name in PROGRAM.inputs}
+    namespace["W1"].requires_grad_()
+    stale(namespace)
+    assert all(torch.equal(namespace[name], value) for name, value in before.items())
+    assert namespace["W1"].grad is None
+
+
+def test_an_answer_takes_from_the_notebook_what_it_reads_and_does_not_make() -> None:
+    cells = [AnswerCell("ex1-a", "probs = counts * 1\ndh = probs * (1 - h**2)\ndx = dh")]
+    assert names_read(parse_answer(cells)) == {"counts", "h"}
+    assert {"h", "bnraw", "counts", "n"} <= names_read(ANSWER)
+    assert "loss" not in names_read(ANSWER)

@@ -19,8 +19,8 @@ export MAKEMORE_NAMES
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help demo train test test-slow test-browser test-all lab check lint types notebooks verify \
-	dev-check nbval bench clean
+.PHONY: help demo train test test-slow test-browser test-all lab check lint types
+.PHONY: notebooks verify dev-check nbval bench clean
 
 help: ## show this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' $(firstword $(MAKEFILE_LIST))

@@ -19,6 +19,7 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor
 
+from grader.effects import DYNAMIC_NAMES
 from grader.engine import double_precision, engine_switched_off
 from grader.statements import pruned, walk_statements
 
@@ -149,6 +150,7 @@ class _Top:
     cell: str
     statement: ast.stmt
     inside: Mapping[ast.stmt, int]
+    names: frozenset[str]
 
     @property
     def filename(self) -> str:
@@ -172,8 +174,9 @@ class _Runner:
 
     def run(self, order: RunOrder, started: Callable[[int], None]) -> bytes:
         """One run's values and problems as a safetensors blob."""
-        namespace = _namespace(self.request, order)
-        torch.manual_seed(0)
+        namespace = _namespace(self.request, order, self._mentioned(order.keep))
+        # Not torch.manual_seed: that seeds every kind of device, with a formatted stack for each.
+        torch.default_generator.manual_seed(0)
         fixed = {name: namespace[name].clone() for name in order.fixed}
         problems = []
         with double_precision() if order.double else nullcontext():
@@ -188,6 +191,14 @@ class _Runner:
                     if problem is not None:
                         problems.append(problem)
         return _pack_result(namespace, order.want, problems)
+
+    def _mentioned(self, keep: frozenset[int]) -> frozenset[str] | None:
+        """The names that the kept statements mention; None if they may reach others too."""
+        names: set[str] = set()
+        for top in self.tops:
+            if not keep.isdisjoint(top.inside.values()):
+                names |= top.names
+        return frozenset(names) if names.isdisjoint(DYNAMIC_NAMES) else None
 
     def _forecast(self, top: _Top, kept: frozenset[int]) -> Problem | None:
         """A problem that this statement had before and would have again."""
@@ -250,12 +261,19 @@ def _parse(cells: Sequence[tuple[str, str]]) -> Iterator[_Top]:
             inside = {
                 inner: number + offset for offset, inner in enumerate(walk_statements([statement]))
             }
-            yield _Top(number, cell, statement, inside)
+            names = frozenset(n.id for n in ast.walk(statement) if isinstance(n, ast.Name))
+            yield _Top(number, cell, statement, inside, names)
             number += len(inside)
 
 
-def _namespace(request: Request, order: RunOrder) -> dict[str, Any]:
-    """What an answer finds: the notebook's names, with tensors that no other run shares."""
+def _namespace(
+    request: Request, order: RunOrder, mentioned: frozenset[str] | None
+) -> dict[str, Any]:
+    """What an answer finds: the notebook's names, with tensors that no other run shares.
+
+    Tensors that its statements do not mention are left out: copying them takes longer than most
+    statements.
+    """
     values: dict[str, Any] = {"__name__": "__main__", "math": math, "torch": torch, "F": F}
     values |= dict.fromkeys(NOTEBOOK_FUNCTIONS, _show_nothing)
     values |= order.constants
@@ -263,7 +281,7 @@ def _namespace(request: Request, order: RunOrder) -> dict[str, Any]:
         values |= {
             name: value.clone()
             for name, value in request.groups[group].items()
-            if name not in order.want
+            if name not in order.want and (mentioned is None or name in mentioned)
         }
     return values
 

@@ -32,6 +32,9 @@ from grader.verdict import Check, Diagnosis, Outcome, Verdict
 COARSE = (torch.float16, torch.bfloat16)
 """Dtypes in which a right formula gives a wrong value."""
 
+MOST_NODES = 200
+"""Nodes of a student's expression that are looked at; a gradient has fewer."""
+
 
 @dataclass(eq=False)
 class Diagnostician:
@@ -123,8 +126,8 @@ class Diagnostician:
         tensor, environments = item.name[1:], self.book.environments
         right = [r.local_vjp(tensor, item.reads) for r in self.book.references.hidden]
         formula = last_assigned(item, FormulaParser(environments[0].values.keys(), item.reads))
-        products = [] if formula is None else list(walk(formula))
-        for node, put in products:
+        nodes = iter(()) if formula is None else walk(formula)
+        for node, put in itertools.islice(nodes, MOST_NODES):
             if isinstance(node, Matmul):
                 for kind, turned in _turned(node):
                     if holds(put(turned), right, environments):

@@ -78,15 +78,24 @@ def grade_exercise(
     evidence = collect_evidence(
         answer, exercise.gradients, offences, grounds.references, grounds.lecture, runner
     )
-    verdicts = [
-        explain(item, verdict, grounds.diagnostician)
-        for item, verdict in zip(
-            evidence,
-            judge(evidence, grounds.references, grounds.lecture_gradients),
-            strict=True,
-        )
-    ]
-    return verdicts, [offence.flag for offence in offences]
+    judged = judge(evidence, grounds.references, grounds.lecture_gradients)
+    flags = [offence.flag for offence in offences]
+    verdicts = []
+    for item, verdict in zip(evidence, judged, strict=True):
+        try:
+            verdicts.append(explain(item, verdict, grounds.diagnostician))
+        # Whatever a student's code makes of the search for a reason, the verdicts stand.
+        except Exception as error:
+            verdicts.append(verdict)
+            flags.append(Flag("diagnosis-failed", _no_reason(verdict.name, error), verdict.place))
+    return verdicts, flags
+
+
+def _no_reason(name: str, error: Exception) -> str:
+    return (
+        f"Why {name} is wrong could not be found out ({type(error).__name__}: {error}). This is a"
+        " mistake in the grader; please report it."
+    )
 
 
 def explain(item: GradientEvidence, verdict: Verdict, diagnostician: Diagnostician) -> Verdict:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import ast
+import warnings
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -35,15 +37,38 @@ class Ungraded:
 
 
 def quote(place: Place | None, cells: Sequence[AnswerCell]) -> str:
-    """The student's line at `place`, dedented and not too long; "" where it is not known."""
+    """The student's line at `place`, dedented and not too long; "" where it is not known.
+
+    A statement that begins there and goes on over several lines is quoted as one.
+    """
     if place is None:
         return ""
     for cell in cells:
         lines = cell.source.split("\n")
         if cell.grade_id == place.cell and 0 < place.line <= len(lines):
-            line = lines[place.line - 1].strip()
+            last = _last_line(cell.source, place.line)
+            words = " ".join(line.strip() for line in lines[place.line - 1 : last])
+            line = words.replace("( ", "(").replace(" )", ")").strip()
             return line if len(line) <= LONGEST_QUOTE else f"{line[: LONGEST_QUOTE - 1]}…"
     return ""
+
+
+def _last_line(source: str, first: int) -> int:
+    """Where the statement ends that begins on a line; the line itself where none does."""
+    try:
+        with warnings.catch_warnings():
+            # A student's "\\d" is for the student's own Python to complain about.
+            warnings.simplefilter("ignore")
+            tree = ast.parse(source)
+    except (SyntaxError, ValueError, RecursionError, MemoryError):
+        return first  # a cell that is not Python has lines, but no statements
+    ends = [
+        node.end_lineno or first
+        for node in ast.walk(tree)
+        if isinstance(node, ast.Assign | ast.AugAssign | ast.AnnAssign | ast.Expr)
+        and node.lineno == first
+    ]
+    return max(ends, default=first)
 
 
 Result = Graded | Ungraded

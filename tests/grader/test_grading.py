@@ -5,6 +5,7 @@ import os
 import pytest
 
 from grader.answer import TOO_DEEP, AnswerCell
+from grader.diagnose import Diagnostician
 from grader.exercises import ATOMIC
 from grader.grading import grade, grade_exercise
 from grader.reasons import AT_THE_WRONG_TIME, ONLY_ON_OTHER_SIZES
@@ -559,3 +560,18 @@ def test_the_same_answer_gets_the_same_verdicts_with_any_seed(runner: Runner) ->
     for seed in (1, 2, 3):
         verdicts, _ = grade_exercise(ATOMIC, cells, runner, seed)
         assert {verdict.outcome for verdict in verdicts} == {Outcome.PASS}
+
+
+def test_a_diagnosis_that_fails_costs_only_itself(
+    runner: Runner, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def broken(*_: object) -> tuple[()]:
+        raise ArithmeticError("seven")
+
+    monkeypatch.setattr(Diagnostician, "diagnose", broken)
+    source = edited(("dh = dlogits @ W2.T", "dh = -dlogits @ W2.T"))
+    cells = [AnswerCell(grade_id, text) for grade_id, text in read_cells(source)]
+    verdicts, flags = grade_exercise(ATOMIC, cells, runner)
+    assert blamed({verdict.name: verdict for verdict in verdicts}) == ["dh"]
+    assert [flag.kind for flag in flags] == ["diagnosis-failed"] * len(verdicts)
+    assert flags[0].message.startswith("Why dlogprobs is wrong could not be found out (Arithmetic")

@@ -3,7 +3,7 @@ from __future__ import annotations
 import pytest
 
 from grader.answer import AnswerCell
-from grader.reports.result import Graded
+from grader.reports.result import Graded, quote
 from grader.verdict import Place
 
 
@@ -28,3 +28,16 @@ def test_nobody_wants_to_read_a_megabyte(mixed: Graded) -> None:
     line = long.line_at(Place("ex1-x", 1))
     assert len(line) == 300
     assert line.endswith("…")
+
+
+def test_a_statement_over_several_lines_is_quoted_as_one() -> None:
+    source = "x = 1\ndh = (\n    dlogits\n    @ W2.T\n)\nfor i in range(3):\n    pass\n"
+    cells = [AnswerCell("ex1-linear2", source)]
+    assert quote(Place("ex1-linear2", 2), cells) == "dh = (dlogits @ W2.T)"
+    assert quote(Place("ex1-linear2", 4), cells) == "@ W2.T"
+    assert quote(Place("ex1-linear2", 6), cells) == "for i in range(3):"
+
+
+def test_a_cell_that_is_not_python_is_quoted_by_its_line() -> None:
+    cells = [AnswerCell("ex1-linear2", "dh = (\n    dlogits")]
+    assert quote(Place("ex1-linear2", 1), cells) == "dh = ("

@@ -7,15 +7,15 @@ from types import MappingProxyType
 
 from grader.kinds import Kind
 
-HINTS: Mapping[Kind, str] = MappingProxyType(
+_HINTS: Mapping[Kind, str] = MappingProxyType(
     {
-        Kind.MISSING_BRANCH: "In how many lines of the forward pass does the tensor stand on the"
+        Kind.MISSING_BRANCH: "In how many lines of the forward pass does `{tensor}` stand on the"
         " right? Each of them sends something back.",
-        Kind.OVERWRITTEN_BRANCH: "What was in the gradient before the second assignment?",
+        Kind.OVERWRITTEN_BRANCH: "What was in `{gradient}` before the second assignment?",
         Kind.MISSING_SUM: "What is copied in the forward pass is summed in the backward pass.",
-        Kind.WRONG_AXIS: "Which axis of the tensor has length 1, or is missing? Along that one it"
+        Kind.WRONG_AXIS: "Which axis of `{tensor}` has length 1, or is missing? Along that one it"
         " was copied.",
-        Kind.LOST_KEEPDIM: "A gradient has exactly the shape of its tensor; a sum can keep its"
+        Kind.LOST_KEEPDIM: "`{gradient}` has exactly the shape of `{tensor}`; a sum can keep its"
         " axis.",
         Kind.MEAN_FOR_SUM: "If one number is used n times, do its effects add up or average?",
         Kind.SUM_FOR_MEAN: "By how much does a mean over n numbers change when one of them does?",
@@ -28,7 +28,7 @@ HINTS: Mapping[Kind, str] = MappingProxyType(
         Kind.EXTRA_FACTOR: "Write the derivative of the forward line on paper: which of your"
         " factors is not in it?",
         Kind.TRANSPOSED: "Write the shapes below each matrix of the product: which way round do"
-        " they give the shape of the tensor?",
+        " they give the shape of `{tensor}`?",
         Kind.WRONG_ORDER: "Does the number you take out of the sum differ from row to row?",
         Kind.POWER_RULE: "The derivative of x**k is k * x**(k - 1): check both k's.",
         Kind.MISSING_EPS: "What exactly is raised to the power in the forward line?",
@@ -45,8 +45,13 @@ HINTS: Mapping[Kind, str] = MappingProxyType(
         Kind.HARD_CODED_SIZE: "Read sizes off the tensors: n, or x.shape[0].",
         Kind.WRONG_DTYPE: "Gradients are floating-point numbers of the same dtype as their tensor.",
         Kind.NAN: "Which operation of the line can give 0/0, inf - inf or log(0)?",
-        Kind.WRONG_SHAPE: "A gradient has exactly the shape of its tensor.",
+        Kind.WRONG_SHAPE: "`{gradient}` has exactly the shape of `{tensor}`.",
         Kind.STALE_FORWARD: "Run the forward cell again, then the answers below it.",
     }
 )
 """One nudge for each kind; the exercise's own hints go further."""
+
+
+def hint(kind: Kind, gradient: str) -> str:
+    """The nudge for a kind of mistake, said of one gradient such as "dlogits"."""
+    return _HINTS[kind].format(gradient=gradient, tensor=gradient.removeprefix("d"))

@@ -10,7 +10,7 @@ from functools import cached_property
 import torch
 from torch import Tensor
 
-from grader.catalogue import HINTS
+from grader.catalogue import hint
 from grader.code_clues import last_assigned, overwrites, written_numbers
 from grader.compare import describe_nonfinite, describe_shape
 from grader.evidence import GradientEvidence, Value
@@ -54,7 +54,7 @@ class Diagnostician:
             return verdict.diagnosis
         found: dict[Kind, Diagnosis] = {}
         for kind, message in self._explanations(item, verdict):
-            found.setdefault(kind, Diagnosis(kind, message, HINTS[kind]))
+            found.setdefault(kind, Diagnosis(kind, message, hint(kind, item.name)))
         return tuple(found.values())
 
     def _explanations(self, item: GradientEvidence, verdict: Verdict) -> Iterator[Explanation]:

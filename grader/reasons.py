@@ -7,7 +7,7 @@ from dataclasses import replace
 
 from torch import Tensor
 
-from grader.catalogue import HINTS
+from grader.catalogue import hint
 from grader.compare import Comparison
 from grader.evidence import GradientEvidence
 from grader.kinds import Kind
@@ -58,7 +58,7 @@ def aliased(item: GradientEvidence, place: Place | None) -> Diagnosis:
         f"`{item.name}` is right when it is assigned; {line} changes it through {others}, which"
         " stands for the same tensor."
     )
-    return Diagnosis(Kind.ALIASED, message, HINTS[Kind.ALIASED])
+    return Diagnosis(Kind.ALIASED, message, hint(Kind.ALIASED, item.name))
 
 
 def lecture_lengths(reference: Reference, lecture: Mapping[str, Tensor]) -> dict[int, int]:

@@ -10,11 +10,11 @@ from grader.kinds import Kind
 _HINTS: Mapping[Kind, str] = MappingProxyType(
     {
         Kind.MISSING_BRANCH: "In how many lines of the forward pass does `{tensor}` stand on the"
-        " right? Each of them sends something back.",
+        " right, and in how many terms? Each of them sends something back.",
         Kind.OVERWRITTEN_BRANCH: "What was in `{gradient}` before the second assignment?",
         Kind.MISSING_SUM: "What is copied in the forward pass is summed in the backward pass.",
-        Kind.WRONG_AXIS: "Which axis of `{tensor}` has length 1, or is missing? Along that one it"
-        " was copied.",
+        Kind.WRONG_AXIS: "Which axis did the forward pass copy along, or along which do the numbers"
+        " of one example stand?",
         Kind.LOST_KEEPDIM: "`{gradient}` has exactly the shape of `{tensor}`; a sum can keep its"
         " axis.",
         Kind.MEAN_FOR_SUM: "If one number is used n times, do its effects add up or average?",
@@ -29,7 +29,8 @@ _HINTS: Mapping[Kind, str] = MappingProxyType(
         " factors is not in it?",
         Kind.TRANSPOSED: "Write the shapes below each matrix of the product: which way round do"
         " they give the shape of `{tensor}`?",
-        Kind.WRONG_ORDER: "Does the number you take out of the sum differ from row to row?",
+        Kind.WRONG_ORDER: "Of matrices: which has the rows of the result, which the columns? Of a"
+        " sum: is what you take out of it the same in each row?",
         Kind.POWER_RULE: "The derivative of x**k is k * x**(k - 1): check both k's.",
         Kind.MISSING_EPS: "What exactly is raised to the power in the forward line?",
         Kind.WRONG_ACTIVATION_POINT: "Is your formula for the slope one of the function's input or"

@@ -29,7 +29,9 @@ def overwrites(item: GradientEvidence, kind: Kind, takes_last: bool) -> bool:
         return False
     if kind is Kind.MISSING_BRANCH:
         return any(not _makes_room(node) for node in writers[: replacing[-1]])
-    return takes_last and any(isinstance(node, LOOPS) for node in nodes)
+    # The turns of a loop replace one another only where the replacing stands in the loop.
+    looped = {inner for node in nodes if isinstance(node, LOOPS) for inner in ast.walk(node)}
+    return takes_last and any(writers[number] in looped for number in replacing)
 
 
 def last_assigned(item: GradientEvidence, parser: FormulaParser) -> Formula | None:
@@ -95,8 +97,10 @@ def _replaces(statement: ast.stmt, gradient: str) -> bool:
 
 
 def _makes_room(statement: ast.AST) -> bool:
-    """True for `dX = torch.zeros_like(X)` and its like."""
+    """True for `dX = torch.zeros_like(X)`, `dX = None` and their like."""
     match statement:
+        case ast.Assign(value=ast.Constant()):
+            return True
         case ast.Assign(value=ast.Call(func=ast.Attribute(attr=name))):
             return name.startswith(("zeros", "empty", "new_zeros", "new_empty"))
     return False

@@ -77,7 +77,9 @@ class Diagnostician:
         if item.local is None:
             # Its own statements cannot be told apart: they are judged by what the whole gives.
             return list(self._explain(item, readers, values, self.book.true_environments))
-        sets = (item.reads, item.reads - item.writes, readers)
+        # A line that reads no gradient has forgotten the one that arrives.
+        first = item.reads or readers
+        sets = (first, item.reads, item.reads - item.writes, readers)
         explained = (
             list(self._explain(item, given, values, self.book.environments))
             for given in dict.fromkeys(sets)
@@ -205,7 +207,11 @@ def _unfit(gradient: str, observed: Sequence[Value]) -> Explanation | None:
 
 def _numbers(observed: Sequence[Value]) -> list[Tensor] | None:
     """The values of every instance, if there are any to compare."""
-    usable = [v.tensor.double() for v in observed if v.tensor is not None and v.raised is None]
+    usable = [
+        v.tensor.double()
+        for v in observed
+        if v.tensor is not None and v.raised is None and v.interrupted is None
+    ]
     return usable if len(usable) == len(observed) else None
 
 

@@ -34,7 +34,12 @@ class Factor:
     def at(self, lecture: Mapping[str, int]) -> str:
         """The factor at the lecture's sizes, and how it is made."""
         value = f"{self.number * self.value_at(lecture):.6g}"
-        return f"{value} ({self.text})" if self.sizes else value
+        return f"{value} ({self.text})" if self.sizes and self._is_simple else value
+
+    @property
+    def _is_simple(self) -> bool:
+        """True where the number is a whole one or one part of a few."""
+        return any(abs(x - round(x)) < SAME for x in (self.number, 1 / (self.number or 1)))
 
     def written_out(self, lecture: Mapping[str, int]) -> str | None:
         """The size that stands in the code as the lecture's number, if the factor gives it away.

@@ -15,6 +15,9 @@ from grader.kinds import Kind
 MATCH = 1e-9
 """Largest difference, relative to the largest value, of float64 values that are the same."""
 
+MOST_AXES = 5
+"""Axes of which every choice is tried; a gradient has three at most."""
+
 Explanation = tuple[Kind, str]
 """A kind of mistake with the sentence about it."""
 
@@ -51,8 +54,8 @@ def fit_shape(
             )
         else:
             yield Kind.WRONG_SHAPE, f"The numbers of `{gradient}` are right, its shape is not."
-    for count in range(1, value.dim() + 1):
-        for axes in itertools.combinations(range(value.dim()), count):
+    for count in range(1, min(value.dim(), MOST_AXES) + 1):
+        for axes in itertools.combinations(range(min(value.dim(), MOST_AXES)), count):
             sums = [v.sum(axes, keepdim=keepdim) for v in values for keepdim in (True, False)]
             kept, dropped = sums[::2], sums[1::2]
             if any(all(map(agrees, some, right)) for some in (kept, dropped)):
@@ -88,9 +91,12 @@ def fit_rows(
         lacking = [_zero_rows(v, r, axis) for v, r in zip(values, right, strict=True)]
         if all(rows for rows in lacking):
             rows = lacking[0] or ()
-            which = f"index {rows[0]}" if len(rows) == 1 else f"{len(rows)} of the indices"
-            if any(len(other or ()) != len(rows) for other in lacking):
-                which = "some of the indices"
+            # An index that is another in each instance is none of the notebook's.
+            which = "some of the indices"
+            if all(o == (v.shape[axis] - 1,) for o, v in zip(lacking, values, strict=True)):
+                which = "the last index"
+            elif all(other == rows for other in lacking):
+                which = f"index {rows[0]}" if len(rows) == 1 else f"{len(rows)} of the indices"
             yield (
                 Kind.PARTIAL_ROWS,
                 f"`{gradient}` is right but for {which} of axis {axis}, where it is zero.",

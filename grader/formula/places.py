@@ -19,7 +19,6 @@ class Scatter(Formula):
     body: Formula
     index: Formula
     like: Formula
-    accumulate: bool = True
 
     def compute(self, environment: Environment) -> Tensor:
         like, index = environment(self.like), environment(self.index)
@@ -27,7 +26,7 @@ class Scatter(Formula):
         places = torch.arange(like.numel()).view(like.shape)[index]
         taken = torch.as_tensor(environment(self.body), dtype=like.dtype).expand(places.shape)
         put = torch.zeros_like(like).flatten()
-        put = put.index_put((places.flatten(),), taken.flatten(), accumulate=self.accumulate)
+        put = put.index_put((places.flatten(),), taken.flatten(), accumulate=True)
         return put.view(like.shape)
 
 

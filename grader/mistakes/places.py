@@ -13,7 +13,6 @@ from grader.formula import (
     Power,
     Reshape,
     Route,
-    Scatter,
     Value,
     multiply,
     negative,
@@ -21,15 +20,6 @@ from grader.formula import (
 )
 from grader.kinds import Kind
 from grader.mistakes.setting import Edit, Setting
-
-
-def scatter_edits(node: Scatter, setting: Setting) -> Iterator[Edit]:
-    """Rows that are written where they should be added up."""
-    d = setting.gradient
-    sentence = (
-        f"Where a row of `{d[1:]}` is used more than once, `{d}` keeps only the last contribution."
-    )
-    yield Kind.NOT_ACCUMULATED, replace(node, accumulate=False), sentence
 
 
 def route_edits(node: Route, setting: Setting) -> Iterator[Edit]:

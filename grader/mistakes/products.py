@@ -41,7 +41,10 @@ def product_edits(node: Product, setting: Setting) -> Iterator[Edit]:
             case Number(value):
                 kind = Kind.POWER_RULE if _is_lowered(value, around) else Kind.CONSTANT_FACTOR
                 what = "the exponent" if kind is Kind.POWER_RULE else "the constant"
-                yield kind, without, f"`{d}` lacks the factor {value:g}, {what}."
+                yield kind, without, f"{setting.subject} lacks the factor {value:g}, {what}."
+                if value < 0:
+                    sentence = f"{setting.subject} lacks the factor {-value:g}, {what}."
+                    yield kind, multiply(Number(-1.0), *around), sentence
                 flipped = multiply(*around, Number(-value))
                 yield Kind.SIGN, flipped, f"The constant factor of `{d}` has the wrong sign."
                 if value == 2:
@@ -54,16 +57,23 @@ def product_edits(node: Product, setting: Setting) -> Iterator[Edit]:
                                 f"In `{d}` the exponent 2 of `{describe(other)}` is not lowered.",
                             )
             case Power(Count(), _):
-                sentence = f"`{d}` lacks the factor 1/n of a mean in the forward pass."
+                n = setting.count_name(factor.base)
+                sentence = (
+                    f"{setting.subject} lacks the factor 1/{n} of a mean in the forward pass."
+                )
                 yield Kind.SUM_FOR_MEAN, without, sentence
             case _ if setting.is_constant(factor):
                 kind = Kind.CONSTANT_FACTOR
-                yield kind, without, f"`{d}` lacks the constant factor {describe(factor)}."
+                yield (
+                    kind,
+                    without,
+                    f"{setting.subject} lacks the constant factor {describe(factor)}.",
+                )
             case _ if setting.shape(without) is not None:
                 yield (
                     Kind.MISSING_FACTOR,
                     without,
-                    f"`{d}` lacks the factor `{describe(factor)}`.",
+                    f"{setting.subject} lacks the factor `{describe(factor)}`.",
                 )
         if isinstance(factor, Sum) and not setting.is_constant(factor):
             yield from _one_term_short(node, factor, around, setting)
@@ -105,7 +115,7 @@ def _several_dropped(node: Product, setting: Setting) -> Iterator[Edit]:
             listed = " and ".join(f"`{describe(factor)}`" for factor in dropped)
             all_constant = all(setting.is_constant(factor) for factor in dropped)
             kind = Kind.CONSTANT_FACTOR if all_constant else Kind.MISSING_FACTOR
-            yield kind, multiply(*kept), f"`{setting.gradient}` lacks the factors {listed}."
+            yield kind, multiply(*kept), f"{setting.subject} lacks the factors {listed}."
 
 
 def _is_lowered(value: float, around: Sequence[Formula]) -> bool:
@@ -119,7 +129,7 @@ def power_edits(node: Power, setting: Setting) -> Iterator[Edit]:
     if setting.is_constant(node):
         if exponent == -1:
             one_less = Power(add(base, Number(-1.0)), -1.0)
-            n = describe(base)
+            n = setting.count_name(base) if isinstance(base, Count) else describe(base)
             yield (
                 Kind.BESSEL,
                 one_less,
@@ -162,12 +172,11 @@ def matmul_edits(node: Matmul, setting: Setting) -> Iterator[Edit]:
 
 
 def extra_factor_edits(node: Formula, setting: Setting) -> Iterator[Edit]:
-    d = setting.gradient
     inner = node.body if isinstance(node, Branch) else node
     reductions = [(part, put) for part, put in walk(inner) if isinstance(part, Reduce)]
     for name in setting.tensors:
         factor = Value(name)
-        sentence = f"`{d}` has the factor `{name}` once too often."
+        sentence = f"{setting.subject} has the factor `{name}` once too often."
         if _leaves_shape(factor, inner, setting):
             yield Kind.EXTRA_FACTOR, multiply(inner, factor), sentence
         for part, put in reductions:

@@ -29,37 +29,28 @@ def reduction_edits(node: Reduce, setting: Setting) -> Iterator[Edit]:
     axes = node.axes or tuple(range(len(shape)))
     listed = " and ".join(map(str, axes))
     tensor = d[1:]
+    # A sum of another shape than the tensor's belongs to a term.
+    is_whole = setting.shape(node) == setting.shape(Value(tensor))
+    subject = setting.subject if is_whole else f"A term of `{d}`"
+    copied = f": `{tensor}` was copied along it, and every copy contributes" if is_whole else ""
     if not node.mean:
-        yield (
-            Kind.MISSING_SUM,
-            node.body,
-            f"`{d}` is not summed over axis {listed}: `{tensor}` was copied along it, and every"
-            " copy contributes.",
-        )
-        yield (
-            Kind.MEAN_FOR_SUM,
-            replace(node, mean=True),
-            f"`{d}` is a mean over axis {listed} where a sum belongs.",
-        )
+        sentence = f"{subject} is not summed over axis {listed}{copied}."
+        yield Kind.MISSING_SUM, node.body, sentence
+        sentence = f"{subject} is a mean over axis {listed} where a sum belongs."
+        yield Kind.MEAN_FOR_SUM, replace(node, mean=True), sentence
     else:
-        yield (
-            Kind.SUM_FOR_MEAN,
-            replace(node, mean=False),
-            f"`{d}` is a sum over axis {listed} where a mean belongs.",
-        )
+        sentence = f"{subject} is a sum over axis {listed} where a mean belongs."
+        yield Kind.SUM_FOR_MEAN, replace(node, mean=False), sentence
+    due = f"axis {listed} is the copied one" if is_whole else f"axis {listed} is due"
     for other in range(len(shape)):
         if (other,) != axes:
             for keepdim in (node.keepdim, not node.keepdim):
                 edited = replace(node, axes=(other,), keepdim=keepdim)
-                sentence = f"`{d}` is summed over axis {other}; axis {listed} is the copied one."
-                yield Kind.WRONG_AXIS, edited, sentence
+                yield Kind.WRONG_AXIS, edited, f"{subject} is summed over axis {other}; {due}."
     if len(axes) < len(shape):
         for keepdim in (False, True):
-            yield (
-                Kind.WRONG_AXIS,
-                replace(node, axes=(), keepdim=keepdim),
-                f"`{d}` is summed over all axes; only axis {listed} was copied.",
-            )
+            edited = replace(node, axes=(), keepdim=keepdim)
+            yield Kind.WRONG_AXIS, edited, f"{subject} is summed over all axes; only {due}."
     flipped = replace(node, keepdim=not node.keepdim)
     if node.keepdim:
         yield (

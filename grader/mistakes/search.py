@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 
 from grader.formula import (
     Branch,
@@ -15,7 +16,6 @@ from grader.formula import (
     Reduce,
     Reshape,
     Route,
-    Scatter,
     Slope,
     Softmax,
     Sum,
@@ -28,7 +28,7 @@ from grader.formula import (
 )
 from grader.kinds import Kind
 from grader.mistakes.names import slope_edits, upstream_edits, value_edits
-from grader.mistakes.places import expand_edits, reshape_edits, route_edits, scatter_edits
+from grader.mistakes.places import expand_edits, reshape_edits, route_edits
 from grader.mistakes.products import extra_factor_edits, matmul_edits, power_edits, product_edits
 from grader.mistakes.reductions import count_edits, reduction_edits, softmax_edits
 from grader.mistakes.setting import Edit, Mistake, Setting
@@ -48,13 +48,29 @@ def mistakes_of(formula: Formula, setting: Setting) -> Iterator[Mistake]:
         if isinstance(node, Slope)
         for inner, _ in walk(node.body)
     }
+    parts = _parts_of_branches(formula, setting.gradient)
     found = [
         Mistake(kind, put(edited), message)
         for node, put in walk(formula)
         if node not in slopes
-        for kind, edited, message in _edits(node, node is formula, setting)
+        for kind, edited, message in _edits(
+            node, node is formula, replace(setting, through=parts.get(node))
+        )
     ]
     yield from sorted(found, key=lambda mistake: _LIKELIHOOD.index(mistake.kind))
+
+
+def _parts_of_branches(formula: Formula, gradient: str) -> dict[Formula, str]:
+    """For the nodes of one of several branches of a gradient, the reader it comes through."""
+    branches = [node for node, _ in walk(formula) if isinstance(node, Branch)]
+    own = [branch for branch in branches if f"d{branch.tensor}" == gradient]
+    if len({branch.through for branch in own}) < 2:
+        return {}
+    places = [(inner, branch.through) for branch in own for inner, _ in walk(branch)]
+    through: dict[Formula, set[str]] = {}
+    for inner, reader in places:
+        through.setdefault(inner, set()).add(reader)
+    return {inner: readers.pop() for inner, readers in through.items() if len(readers) == 1}
 
 
 _LIKELIHOOD = (
@@ -91,8 +107,6 @@ def _edits(node: Formula, is_root: bool, setting: Setting) -> Iterator[Edit]:
             yield from value_edits(node, setting)
         case Upstream():
             yield from upstream_edits(node, setting)
-        case Scatter():
-            yield from scatter_edits(node, setting)
         case Route():
             yield from route_edits(node, setting)
         case Reshape():

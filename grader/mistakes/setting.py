@@ -30,7 +30,8 @@ class Setting:
 
     `environment` is a hidden instance; `given` are the tensors whose gradients are handed down;
     `sizes` are the lecture's by name; `operand_of` has, for each step that is one elementwise
-    function of a tensor, that tensor.
+    function of a tensor, that tensor; `through` is the reader whose branch is looked at, where
+    the gradient has several.
     """
 
     gradient: str
@@ -39,6 +40,20 @@ class Setting:
     sizes: Mapping[str, int]
     operand_of: Mapping[str, str]
     tensors: Sequence[str] = field(default=())
+    through: str | None = None
+
+    @property
+    def subject(self) -> str:
+        """What a sentence is about: the gradient, or the part of it that is looked at."""
+        if self.through is None:
+            return f"`{self.gradient}`"
+        return f"The part of `{self.gradient}` that comes through `{self.through}`"
+
+    def count_name(self, formula: Formula) -> str:
+        """What the number of elements is called, where it is one of the sizes."""
+        number = self.environment(formula)
+        sizes = (name for name in self.sizes if self.environment.values.get(name) == number)
+        return next(sizes, "the number of elements")
 
     @property
     def indices(self) -> list[str]:

@@ -64,7 +64,9 @@ def sum_edits(node: Sum, setting: Setting) -> Iterator[Edit]:
                 yield (Kind.MISSING_BRANCH, add(*around), _lacks(d, term))
                 yield Kind.SIGN, flipped, _wrong_sign(d, term)
         else:
-            yield Kind.MISSING_BRANCH, add(*around), _lacks(d, term)
+            # Without its only large term, a sum would be of another shape.
+            if setting.shape(add(*around)) in ((), setting.shape(node)):
+                yield Kind.MISSING_BRANCH, add(*around), _lacks(d, term)
             yield Kind.SIGN, flipped, _wrong_sign(d, term)
     if len(node.terms) > 2 and not setting.is_constant(node):
         for term in node.terms:

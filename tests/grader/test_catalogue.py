@@ -16,4 +16,4 @@ def test_every_kind_has_a_hint(kind: Kind) -> None:
 
 
 def test_a_hint_names_the_tensor() -> None:
-    assert "does `counts` stand on the right?" in hint(Kind.MISSING_BRANCH, "dcounts")
+    assert "does `counts` stand on the right" in hint(Kind.MISSING_BRANCH, "dcounts")

@@ -90,3 +90,21 @@ def test_a_factor_too_many_or_too_few() -> None:
     less = list(fit_factor("dz", [r / f for r, f in pairs], RIGHT, tensors))
     assert more == [(Kind.EXTRA_FACTOR, "`dz` has the factor `x` once too often.")]
     assert less == [(Kind.MISSING_FACTOR, "`dz` lacks the factor `x`.")]
+
+
+def test_a_tensor_of_many_axes_is_no_reason_to_try_all_their_sums() -> None:
+    """There are 2**40 of them: this test ends, or the machine does."""
+    assert list(fit_shape("dx", [torch.ones([1] * 40)] * 2, [torch.ones(3)] * 2)) == []
+
+
+def test_a_missing_row_is_named_where_it_is_the_same_in_the_notebook() -> None:
+    def said(missing: list[int]) -> str:
+        values = [
+            r.clone().index_fill_(0, torch.tensor([i]), 0)
+            for r, i in zip(RIGHT, missing, strict=True)
+        ]
+        return next(iter(fit_rows("dx", values, RIGHT)))[1]
+
+    assert said([0, 0]) == "`dx` is right but for index 0 of axis 0, where it is zero."
+    assert said([6, 8]) == "`dx` is right but for the last index of axis 0, where it is zero."
+    assert said([3, 5]) == "`dx` is right but for some of the indices of axis 0, where it is zero."

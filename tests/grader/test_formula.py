@@ -74,8 +74,6 @@ def environment() -> Environment:
 ADDED = torch.zeros(3, 4, dtype=torch.float64)
 for place, taken in enumerate(INDEX):
     ADDED[taken] += A[place]
-LAST = torch.zeros(3, 4, dtype=torch.float64)
-LAST[2], LAST[0] = A[2], A[1]
 LARGEST = torch.zeros(3, 4, dtype=torch.float64)
 LARGEST[range(3), A.argmax(1)] = 1.0
 
@@ -114,7 +112,6 @@ LARGEST[range(3), A.argmax(1)] = 1.0
         (Permute(z, (2, 0, 1)), Z.permute(2, 0, 1), "z.permute(2, 0, 1)"),
         (Reshape(a, python("a.view(-1)", "a")), A.flatten(), "a"),
         (Scatter(a, index, a), ADDED, None),
-        (Scatter(a, index, a, accumulate=False), LAST, None),
         (
             Scatter(Number(1.0), python("(slice(None), 0)"), a),
             torch.eye(4, dtype=torch.float64)[[0, 0, 0]],

@@ -37,7 +37,7 @@ import matplotlib.pyplot as plt
 import torch
 import torch.nn.functional as F
 
-from grader import board, check, cmp, figures, heat_map
+from grader import board, check, cmp, figures, heat_map, hint
 from makemore_data import (
     LECTURE_SEED,
     Parameters,
@@ -613,10 +613,11 @@ for name, mine, tensor in (("ds", ds, s), ("dw", dw, w), ("dv", dv, v), ("du", d
 # | refused | Autograd was asked for the answer. |
 # | to do | Nothing there yet. |
 #
-# What it can say is, for instance, that it has the wrong shape, that two of your names
-# stand for one and the same tensor, or that it matches only because the true gradient is zero.
-# *Why* it is wrong is for you to find out. When you cannot see where, make a new cell and let the
-# error be drawn:
+# What it can say is, for instance, that one of two contributions is missing, that a sum runs over
+# the wrong axis, or that two of your names stand for one and the same tensor. The grader knows the
+# forward pass and looks for the *one* mistake that gives your numbers; where it finds none, it says
+# nothing more. `hint("dlogits")`, in a cell of your own, gives the three hints one at a time. When
+# you cannot see where the error is, let it be drawn:
 #
 # ```python
 # heat_map("dlogits")
@@ -1474,4 +1475,6 @@ check()
 # In a terminal, `grader check 01_atomic_backprop.ipynb` says the same as the cells above, for the
 # whole notebook at once. It reads the file, so save first. On Colab, download the notebook (*File*,
 # *Download*, *Download .ipynb*), upload that file to the session (the folder symbol on the left),
-# and write `!grader check 01_atomic_backprop.ipynb` in a new cell.
+# and write `!grader check 01_atomic_backprop.ipynb` in a new cell. On your own machine,
+# `grader watch 01_atomic_backprop.ipynb` checks again whenever you save, and `grader status` says
+# how far you are in all four notebooks.

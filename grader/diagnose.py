@@ -23,10 +23,11 @@ from grader.fits import (
     fit_scale,
     fit_shape,
 )
-from grader.formula import Environment, Formula, Matmul, Transpose, describe, walk
+from grader.formula import Environment, Formula, Matmul, Part, Transpose, describe, walk
 from grader.formula_parser import FormulaParser
 from grader.hypotheses import HypothesisBook, holds, matching
 from grader.kinds import Kind
+from grader.mistakes import Mistake
 from grader.verdict import Check, Diagnosis, Outcome, Verdict
 
 COARSE = (torch.float16, torch.bfloat16)
@@ -52,39 +53,34 @@ class Diagnostician:
         """Why a gradient is wrong, the likeliest reason first; nothing rather than a guess."""
         if verdict.diagnosis or verdict.outcome not in (Outcome.FAIL, Outcome.ERROR):
             return verdict.diagnosis
-        found: dict[Kind, Diagnosis] = {}
-        for kind, message in self._explanations(item, verdict):
-            found.setdefault(kind, Diagnosis(kind, message, hint(kind, item.name)))
-        return tuple(found.values())
+        found = self._explanation(item, verdict)
+        if found is None:
+            return ()
+        kind, message = found
+        return (Diagnosis(kind, message, hint(kind, item.name)),)
 
-    def _explanations(self, item: GradientEvidence, verdict: Verdict) -> Iterator[Explanation]:
+    def _explanation(self, item: GradientEvidence, verdict: Verdict) -> Explanation | None:
         observed = item.local if item.local is not None else item.hidden
         if (unfit := _unfit(item.name, observed)) is not None:
-            yield unfit
-            return
+            return unfit
         values = _numbers(observed)
-        if values is not None:
-            found = self._from_values(item, values)
-        else:
-            found = list(self._from_matrices(item))
-        yield from found or self._from_comparison(item, verdict)
+        found = self._from_matrices(item) if values is None else self._from_values(item, values)
+        return found or self._from_comparison(item, verdict)
 
-    def _from_values(
-        self, item: GradientEvidence, values: Sequence[Tensor]
-    ) -> Sequence[Explanation]:
+    def _from_values(self, item: GradientEvidence, values: Sequence[Tensor]) -> Explanation | None:
         """What was done instead of the chain rule, from what came of it."""
         readers = frozenset(self.book.references.program.readers(item.name[1:]))
         if item.local is None:
             # Its own statements cannot be told apart: they are judged by what the whole gives.
-            return list(self._explain(item, readers, values, self.book.true_environments))
+            return self._explain(item, readers, values, self.book.true_environments)
         # A line that reads no gradient has forgotten the one that arrives.
         first = item.reads or readers
         sets = (first, item.reads, item.reads - item.writes, readers)
         explained = (
-            list(self._explain(item, given, values, self.book.environments))
+            self._explain(item, given, values, self.book.environments)
             for given in dict.fromkeys(sets)
         )
-        return next(filter(None, explained), [])
+        return next(filter(None, explained), None)
 
     def _explain(
         self,
@@ -92,7 +88,7 @@ class Diagnostician:
         given: frozenset[str],
         values: Sequence[Tensor],
         environments: Sequence[Environment],
-    ) -> Iterator[Explanation]:
+    ) -> Explanation | None:
         """What differs in one place from a right formula and has these values everywhere."""
         gradient, references = item.name, self.book.references
         if environments is self.book.environments:
@@ -100,15 +96,13 @@ class Diagnostician:
         else:
             right = [r.gradients[gradient[1:]] for r in references.hidden]
         if all(map(agrees, values, right)):
-            return  # what is wrong is not in this line
+            return None  # what is wrong is not in this line
         if not any(bool(value.any()) for value in values):
-            yield Kind.MISSING_BRANCH, f"`{gradient}` is zero: nothing that arrives is handed on."
-            return
+            return Kind.MISSING_BRANCH, f"`{gradient}` is zero: nothing that arrives is handed on."
         hypotheses = self.book.look_up(gradient, given)
         mistake = matching(hypotheses, values, environments)
         if mistake is not None:
-            yield _overwritten(item, mistake.kind, mistake.message)
-            return
+            return _overwritten(item, mistake)
         sizes = [reference.instance.sizes for reference in references.hidden]
         tensors = {name: [e.values[name] for e in environments] for name in self.book.tensors}
         fits: list[Iterator[Explanation]] = []
@@ -120,10 +114,9 @@ class Diagnostician:
             fit_rows(gradient, values, right),
             fit_factor(gradient, values, right, tensors),
         ]
-        for kind, message in itertools.islice(itertools.chain.from_iterable(fits), 1):
-            yield _overwritten(item, kind, message)
+        return next(itertools.chain.from_iterable(fits), None)
 
-    def _from_matrices(self, item: GradientEvidence) -> Iterator[Explanation]:
+    def _from_matrices(self, item: GradientEvidence) -> Explanation | None:
         """A matrix product that does not fit, and does with a factor transposed or moved."""
         tensor, environments = item.name[1:], self.book.environments
         right = [r.local_vjp(tensor, item.reads) for r in self.book.references.hidden]
@@ -133,8 +126,8 @@ class Diagnostician:
             if isinstance(node, Matmul):
                 for kind, turned in _turned(node):
                     if holds(put(turned), right, environments):
-                        yield kind, self._describe_product(item.name, node)
-                        return
+                        return kind, self._describe_product(item.name, node)
+        return None
 
     def _describe_product(self, gradient: str, node: Matmul) -> str:
         environment = self.book.environments[0]
@@ -148,16 +141,17 @@ class Diagnostician:
     def _at_lecture(self, tensor: Tensor) -> tuple[int, ...]:
         return tuple(self.lengths.get(length, length) for length in tensor.shape)
 
-    def _from_comparison(self, item: GradientEvidence, verdict: Verdict) -> Iterator[Explanation]:
+    def _from_comparison(self, item: GradientEvidence, verdict: Verdict) -> Explanation | None:
         """What the lecture's batch shows where nothing else does."""
         comparison = verdict.comparison
         shape, expected = comparison.shape, comparison.expected_shape
         if comparison.approximate and verdict.global_check is not Check.RIGHT:
-            yield self._only_here(item)
-        elif shape is not None and expected is not None and shape != expected:
+            return self._only_here(item)
+        if shape is not None and expected is not None and shape != expected:
             turned = len(shape) == 2 and shape == expected[::-1]
             kind = Kind.TRANSPOSED if turned else Kind.WRONG_SHAPE
-            yield kind, describe_shape(f"`{item.name}`", shape, expected)
+            return kind, describe_shape(f"`{item.name}`", shape, expected)
+        return None
 
     def _only_here(self, item: GradientEvidence) -> Explanation:
         """A line that is right on the lecture's sizes, and there only."""
@@ -215,11 +209,13 @@ def _numbers(observed: Sequence[Value]) -> list[Tensor] | None:
     return usable if len(usable) == len(observed) else None
 
 
-def _overwritten(item: GradientEvidence, kind: Kind, message: str) -> Explanation:
+def _overwritten(item: GradientEvidence, mistake: Mistake) -> Explanation:
     """Tell a contribution that was assigned over from one that was never written."""
+    kind, message = mistake.kind, mistake.message
     if kind not in (Kind.MISSING_BRANCH, Kind.PARTIAL_ROWS):
         return kind, message
-    if not overwrites(item, kind, takes_last="takes the last" in message):
+    parts = [node for node, _ in walk(mistake.formula) if isinstance(node, Part)]
+    if not overwrites(item, kind, takes_last=any(part.start == -1 for part in parts)):
         return kind, message
     why = "The last assignment replaces what was there."
     if kind is Kind.PARTIAL_ROWS:

@@ -4,15 +4,14 @@ from __future__ import annotations
 
 import json
 import os
-import tempfile
 import time
 from collections.abc import Collection, Iterator, Mapping
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
 
 from grader.hint_levels import Levels, read_levels
-from grader.state_folder import state_folder
+from grader.state_folder import state_folder, write_whole
 
 FILE = "hints.json"
 FORMAT = 1
@@ -169,19 +168,9 @@ def _keep_aside(path: Path) -> str:
 
 def _write(asked: Asked, path: Path) -> None:
     text = json.dumps({"format": FORMAT, "asked": asked}, indent=1, sort_keys=True) + "\n"
-    name = ""
     try:
-        # Whoever reads at this moment finds the old file or the new one, never half of it.
-        with tempfile.NamedTemporaryFile(
-            "w", encoding="utf-8", dir=path.parent, prefix=f"{path.stem}.", delete=False
-        ) as file:
-            name = file.name
-            file.write(text)
-        Path(name).replace(path)
+        write_whole(path, text)
     except OSError as error:
-        if name:
-            with suppress(OSError):
-                Path(name).unlink()
         raise CannotRemember(_not_remembered(path, error)) from error
 
 

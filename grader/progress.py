@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import json
-import tempfile
 from collections.abc import Mapping
 from contextlib import suppress
 from pathlib import Path
 
 from grader.exercises import EXERCISES, NOTEBOOKS
-from grader.state_folder import state_folder
+from grader.state_folder import state_folder, write_whole
 
 FOLDER = "progress"
 FORMAT = 1
@@ -23,19 +22,9 @@ def remember(exercise: str, passed: int) -> None:
     path = _path(exercise)
     if _read(path) == passed:
         return
-    name = ""
-    try:
+    with suppress(OSError):
         path.parent.mkdir(parents=True, exist_ok=True)
-        # Whoever reads at this moment finds the old file or the new one, never half of it.
-        with tempfile.NamedTemporaryFile(
-            "w", encoding="utf-8", dir=path.parent, prefix=f"{exercise}.", delete=False
-        ) as file:
-            name = file.name
-            file.write(json.dumps({"format": FORMAT, "passed": passed}) + "\n")
-        Path(name).replace(path)
-    except OSError:
-        with suppress(OSError):
-            Path(name).unlink()
+        write_whole(path, json.dumps({"format": FORMAT, "passed": passed}) + "\n")
 
 
 def recall() -> dict[str, int]:

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import os
+import tempfile
+from contextlib import suppress
 from pathlib import Path
 
 VARIABLE = "BACKPROP_NINJA_STATE"
@@ -17,3 +19,24 @@ def state_folder() -> Path:
     import platformdirs
 
     return platformdirs.user_state_path("backprop-ninja", appauthor=False)
+
+
+def write_whole(path: Path, text: str) -> None:
+    """Put a text in a file's place: who reads meanwhile finds the old one or the new, never half.
+
+    Raises:
+        OSError: it cannot be written; what was there before still is.
+    """
+    name = ""
+    try:
+        with tempfile.NamedTemporaryFile(
+            "w", encoding="utf-8", dir=path.parent, prefix=f"{path.stem}.", delete=False
+        ) as file:
+            name = file.name
+            file.write(text)
+        Path(name).replace(path)
+    except OSError:
+        if name:
+            with suppress(OSError):
+                Path(name).unlink()
+        raise

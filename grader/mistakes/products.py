@@ -56,25 +56,9 @@ def product_edits(node: Product, setting: Setting) -> Iterator[Edit]:
                                 multiply(factor, *squared),
                                 f"In `{d}` the exponent 2 of `{describe(other)}` is not lowered.",
                             )
-            case Power(Count(), _):
-                n = setting.count_name(factor.base)
-                sentence = (
-                    f"{setting.subject} lacks the factor 1/{n} of a mean in the forward pass."
-                )
-                yield Kind.SUM_FOR_MEAN, without, sentence
-            case _ if setting.is_constant(factor):
-                kind = Kind.CONSTANT_FACTOR
-                yield (
-                    kind,
-                    without,
-                    f"{setting.subject} lacks the constant factor {describe(factor)}.",
-                )
             case _ if setting.shape(without) is not None:
-                yield (
-                    Kind.MISSING_FACTOR,
-                    without,
-                    f"{setting.subject} lacks the factor `{describe(factor)}`.",
-                )
+                kind, what = _missing(factor, setting)
+                yield kind, without, f"{setting.subject} lacks {what}."
         if isinstance(factor, Sum) and not setting.is_constant(factor):
             yield from _one_term_short(node, factor, around, setting)
     yield from _several_dropped(node, setting)
@@ -94,14 +78,18 @@ def _one_term_short(
                     f"In `{setting.gradient}` the term `{describe(term)}` lacks the factor"
                     f" `{describe(factor)}`."
                 )
-                yield _kind_of_missing(factor, setting), short, sentence
+                yield _missing(factor, setting)[0], short, sentence
 
 
-def _kind_of_missing(factor: Formula, setting: Setting) -> Kind:
-    """What it is called when this factor is left out."""
-    if isinstance(factor, Power) and isinstance(factor.base, Count):
-        return Kind.SUM_FOR_MEAN
-    return Kind.CONSTANT_FACTOR if setting.is_constant(factor) else Kind.MISSING_FACTOR
+def _missing(factor: Formula, setting: Setting) -> tuple[Kind, str]:
+    """What it is called when this factor is left out, and what the factor is called."""
+    match factor:
+        case Power(Count() as count, _):
+            n = setting.count_name(count)
+            return Kind.SUM_FOR_MEAN, f"the factor 1/{n} of a mean in the forward pass"
+        case _ if setting.is_constant(factor):
+            return Kind.CONSTANT_FACTOR, f"the constant factor {describe(factor)}"
+    return Kind.MISSING_FACTOR, f"the factor `{describe(factor)}`"
 
 
 def _several_dropped(node: Product, setting: Setting) -> Iterator[Edit]:

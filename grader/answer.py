@@ -3,13 +3,21 @@
 from __future__ import annotations
 
 import ast
+import itertools
 import re
 import warnings
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from types import CodeType
 
-from grader.effects import Effects, FunctionEffects, find_effects, find_functions
+from grader.effects import (
+    Effects,
+    FunctionEffects,
+    find_effects,
+    find_functions,
+    find_header_effects,
+)
 from grader.evidence import Raised
 from grader.sharing import Sharing
 from grader.statements import COMPOUND, walk_statements
@@ -50,19 +58,57 @@ class Answer:
     statements: tuple[ast.stmt, ...]
     places: tuple[Place, ...]
     broken: tuple[BrokenCell, ...]
+    codes: Mapping[ast.stmt, CodeType]
+    """Each top-level statement as compiled; tracebacks of it name its cell."""
+    nodes: Mapping[ast.stmt, tuple[ast.AST, ...]]
+    """All nodes of each top-level statement, outer ones before inner ones."""
 
     @cached_property
     def number(self) -> dict[ast.stmt, int]:
         return {statement: number for number, statement in enumerate(self.statements)}
 
     @cached_property
+    def inside(self) -> dict[ast.stmt, frozenset[int]]:
+        """For each top-level statement, the numbers of all statements in it, its own among them."""
+        first = [self.number[statement] for statement in self.top] + [len(self.statements)]
+        return {
+            statement: frozenset(range(first[index], first[index + 1]))
+            for index, statement in enumerate(self.top)
+        }
+
+    @cached_property
+    def defines(self) -> bool:
+        """True if some statement defines a function or a class, or may do so with a lambda."""
+        kinds = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef, ast.Lambda)
+        return any(isinstance(node, kinds) for nodes in self.nodes.values() for node in nodes)
+
+    @cached_property
     def functions(self) -> dict[str, FunctionEffects]:
-        return find_functions(list(self.top))
+        # Most answers define none, and looking for them takes as long as all the rest.
+        return find_functions(list(self.top)) if self.defines else {}
 
     @cached_property
     def effects(self) -> dict[ast.stmt, Effects]:
         """What each statement does, by itself with all that it contains."""
         return {statement: find_effects(statement, self.functions) for statement in self.statements}
+
+    @cached_property
+    def only_binds(self) -> dict[ast.stmt, bool]:
+        """Whether all that a top-level statement does is to bind names that its text shows."""
+        return {
+            statement: not (effects.mutates or effects.touches or "*" in effects.binds)
+            for statement in self.top
+            for effects in (self.effects[statement],)
+        }
+
+    @cached_property
+    def header_effects(self) -> dict[ast.stmt, Effects]:
+        """What the own line of each compound statement does, without what stands inside."""
+        return {
+            statement: find_header_effects(statement, self.functions)
+            for statement in self.statements
+            if isinstance(statement, COMPOUND)
+        }
 
     @cached_property
     def sharing(self) -> tuple[Sharing, ...]:
@@ -106,27 +152,30 @@ def is_blank(statement: ast.stmt) -> bool:
 
 def parse_answer(cells: Sequence[AnswerCell]) -> Answer:
     """Read answer cells as one program; a cell that is not Python is set aside with its reason."""
-    top: list[ast.stmt] = []
     places: dict[ast.stmt, Place] = {}
+    every: list[_Compiled] = []
     good: list[AnswerCell] = []
     broken: list[BrokenCell] = []
     for cell in cells:
         runnable = AnswerCell(cell.grade_id, hide_magics(cell.source))
-        tree = _parse_cell(runnable)
-        if isinstance(tree, Raised):
-            broken.append(BrokenCell(cell, tree))
+        compiled = _compile_cell(runnable)
+        if isinstance(compiled, Raised):
+            broken.append(BrokenCell(cell, compiled))
             continue
         good.append(runnable)
-        top.extend(tree.body)
-        for statement in walk_statements(tree.body):
+        every += compiled
+        for statement in walk_statements([item.statement for item in compiled]):
             places[statement] = Place(cell.grade_id, statement.lineno)
+    top = tuple(item.statement for item in every)
     statements = tuple(walk_statements(top))
     return Answer(
         tuple(good),
-        tuple(top),
+        top,
         statements,
         tuple(places[statement] for statement in statements),
         tuple(broken),
+        {item.statement: item.code for item in every},
+        {item.statement: item.nodes for item in every},
     )
 
 
@@ -148,24 +197,38 @@ def hide_magics(source: str) -> str:
     return source
 
 
-def _depth(tree: ast.AST) -> int:
-    """How deep a syntax tree is nested, found without recursion."""
-    deepest, waiting = 0, [(tree, 1)]
-    while waiting:
-        node, depth = waiting.pop()
-        deepest = max(deepest, depth)
-        waiting.extend((child, depth + 1) for child in ast.iter_child_nodes(node))
-    return deepest
+def _levels(statement: ast.stmt) -> list[list[ast.AST]]:
+    """The nodes of a statement, level by level, found without recursion."""
+    levels: list[list[ast.AST]] = [[statement]]
+    while level := [child for node in levels[-1] for child in ast.iter_child_nodes(node)]:
+        levels.append(level)
+    return levels
 
 
-def _parse_cell(cell: AnswerCell) -> ast.Module | Raised:
+@dataclass(frozen=True, slots=True, eq=False)
+class _Compiled:
+    """A top-level statement with its code and all nodes in it."""
+
+    statement: ast.stmt
+    code: CodeType
+    nodes: tuple[ast.AST, ...]
+
+
+def _compile_cell(cell: AnswerCell) -> list[_Compiled] | Raised:
+    """A cell's top-level statements, or why Python cannot read it."""
+    compiled = []
     try:
         with warnings.catch_warnings():
             # A student's "\\d" is for the student's own Python to complain about.
             warnings.simplefilter("ignore")
-            tree = ast.parse(cell.source)
-            # The parser accepts what the compiler does not: `return` outside a function.
-            compile(tree, "<answer>", "exec")
+            for statement in ast.parse(cell.source).body:
+                levels = _levels(statement)
+                if len(levels) >= DEEPEST:
+                    return Raised(TOO_DEEP, Place(cell.grade_id, 1))
+                # The parser accepts what the compiler does not: `return` outside a function.
+                code = compile_statement(statement, cell.grade_id)
+                nodes = tuple(itertools.chain.from_iterable(levels))
+                compiled.append(_Compiled(statement, code, nodes))
     except SyntaxError as error:
         line = error.lineno or 1
         message = f"Python cannot read this cell: {error.msg}."
@@ -174,4 +237,9 @@ def _parse_cell(cell: AnswerCell) -> ast.Module | Raised:
         return Raised(f"Python cannot read this cell: {error}.", Place(cell.grade_id, 1))
     except (RecursionError, MemoryError):
         return Raised(TOO_DEEP, Place(cell.grade_id, 1))
-    return tree if _depth(tree) <= DEEPEST else Raised(TOO_DEEP, Place(cell.grade_id, 1))
+    return compiled
+
+
+def compile_statement(statement: ast.stmt, cell: str) -> CodeType:
+    """A statement as a worker can run it; tracebacks name the answer cell."""
+    return compile(ast.Module([statement], []), f"<answer {cell}>", "exec")

@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from grader.compare import Comparison
+from grader.comparison import Comparison
 from grader.gradient_error import GradientError
 from grader.verdict import Outcome, Verdict
 

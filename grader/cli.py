@@ -16,7 +16,7 @@ import click
 from grader.commands import exit_codes
 from grader.commands.speech import complain, own_failure, say
 
-COMMANDS = ("check", "dev", "hint", "reset", "status", "watch")
+COMMANDS = ("check", "dev", "grade", "hint", "reset", "status", "watch")
 """Each is the function of its name in the module of its name in `grader.commands`."""
 
 

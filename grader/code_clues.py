@@ -21,7 +21,7 @@ def overwrites(item: GradientEvidence, kind: Kind, takes_last: bool) -> bool:
         kind: `missing-branch`, or `partial-rows` where only some contributions count.
         takes_last: whether those are the last ones.
     """
-    nodes = [node for text in item.code for node in ast.walk(ast.parse(text))]
+    nodes = [node for statement in item.code for node in ast.walk(statement)]
     simple = (ast.Assign, ast.AugAssign, ast.Expr)
     writers = [node for node in nodes if isinstance(node, simple) and _writes(node, item.name)]
     replacing = [number for number, node in enumerate(writers) if _replaces(node, item.name)]
@@ -36,9 +36,9 @@ def overwrites(item: GradientEvidence, kind: Kind, takes_last: bool) -> bool:
 
 def last_assigned(item: GradientEvidence, parser: FormulaParser) -> Formula | None:
     """The student's expression as a formula, if it is one; it is read, never run."""
-    for text in reversed(item.code):
-        match ast.parse(text).body:
-            case [ast.Assign(targets=[ast.Name(id=name)], value=value)] if name == item.name:
+    for statement in reversed(item.code):
+        match statement:
+            case ast.Assign(targets=[ast.Name(id=name)], value=value) if name == item.name:
                 try:
                     return parser.read(value)
                 except NotAFormula:
@@ -46,9 +46,9 @@ def last_assigned(item: GradientEvidence, parser: FormulaParser) -> Formula | No
     return None
 
 
-def written_numbers(code: Sequence[str]) -> set[float]:
+def written_numbers(code: Sequence[ast.stmt]) -> set[float]:
     """The numbers that stand in some statements, simple fractions with their value."""
-    return {number for text in code for number in _numbers(ast.parse(text))}
+    return {number for statement in code for number in _numbers(statement)}
 
 
 def _numbers(tree: ast.AST) -> Iterator[float]:

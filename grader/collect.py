@@ -3,239 +3,144 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
-from typing import Any
-
-import safetensors.torch
-from torch import Tensor
+from collections.abc import Container, Mapping, Sequence
+from dataclasses import replace
 
 from grader.answer import Answer, is_blank
 from grader.assigned import first_assignments
 from grader.evidence import GradientEvidence, Raised, Value
-from grader.execution import LONGEST_MESSAGE, Problem, Request, RunOrder, read_metadata
-from grader.instances import Instance
 from grader.references import References
 from grader.refusal import Offence
-from grader.runner import Limits, Runner, WorkerLost
+from grader.runner import Limits, Runner
+from grader.runs import Lost, Results, Runs
 from grader.slices import Slice, slice_gradient
-from grader.verdict import Place
-
-UNREADABLE = Raised("What came back from running this answer is not data that can be read.")
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class _Result:
-    """What one run left behind; `lost` is why there is nothing of it."""
-
-    tensors: Mapping[str, Tensor]
-    types: Mapping[str, str]
-    problems: Sequence[Problem]
-    lost: Raised | None = None
+from grader.verdict import Flag, Place
+from grader.worker.request import Values
+from grader.worker.results import Problem, Result
 
 
-def collect_evidence(
-    answer: Answer,
-    gradients: Sequence[str],
-    offences: Sequence[Offence],
-    references: References,
-    lecture: Instance,
-    runner: Runner,
-) -> list[GradientEvidence]:
-    """Run an answer as a whole and gradient by gradient; say what was seen of each.
+class Collector:
+    """Collects the evidence on one answer.
 
     Args:
         answer: the parsed answer.
         gradients: the gradients asked for.
-        offences: uses of autograd in the answer.
-        references: the hidden instances; only their values and random upstreams are handed on.
-        lecture: the float32 instance of the lecture's sizes.
+        references: the hidden instances with what autograd says of them; none of that is handed
+            on, but for gradients that stand beside an upstream and have to fit it.
+        values: what the worker runs the answer on, from `grader.run_plan.make_values`.
         runner: a warm worker.
     """
-    # A gradient nobody asked for, such as one of a smaller step, is a helper like any other name.
-    asked = frozenset(gradients)
 
-    def handed_down(gradient: str) -> frozenset[str]:
-        steps = references.program.descendants(gradient[1:])
-        return asked.intersection(f"d{step}" for step in steps)
+    def __init__(
+        self,
+        answer: Answer,
+        gradients: Sequence[str],
+        references: References,
+        values: Values,
+        runner: Runner,
+    ) -> None:
+        self._answer = answer
+        # A gradient nobody asked for, such as one of a smaller step, is a helper like any name.
+        self._asked = frozenset(gradients)
+        self._program = references.program
+        self._runs = Runs(answer, references, values, runner)
+        self._reader = _Reader(answer, runner.limits)
+        self._pieces = {gradient: self._cut(gradient) for gradient in gradients}
 
-    def cut(
-        gradient: str, through_others: bool = True, siblings: frozenset[str] = frozenset()
+    @property
+    def flags(self) -> list[Flag]:
+        """What a human should know of the running.
+
+        Statements that took the process with them, ran too long, or tried what no gradient needs.
+        """
+        return list(dict.fromkeys(self._runs.flags))
+
+    def collect(self, offences: Sequence[Offence]) -> list[GradientEvidence]:
+        """Run the answer as a whole and gradient by gradient; say what was seen of each.
+
+        Args:
+            offences: uses of autograd in the answer.
+        """
+        assigned = {
+            gradient: self._cut(gradient, through_others=False)
+            for gradient, piece in self._pieces.items()
+            if piece is not None and piece.channels
+        }
+        whole, alone = self._runs.whole_and_alone(
+            tuple(self._pieces), _written(self._pieces), _written(assigned)
+        )
+        evidence = []
+        for gradient, piece in self._pieces.items():
+            at_lecture, *hidden = (self._reader.read(run, gradient, piece) for run in whole)
+            item = GradientEvidence(
+                gradient,
+                at_lecture,
+                tuple(hidden),
+                local=None,
+                place=_find_place(self._answer, gradient, piece),
+                offences=tuple(
+                    offence.flag
+                    for offence in offences
+                    if piece is None or offence.statement in piece.sure
+                ),
+                broken=_find_broken(self._answer, gradient, piece),
+            )
+            if piece is not None:
+                local = self._reader.read_all(alone, gradient, piece)
+                item = replace(
+                    item,
+                    local=local or (Value(),) * len(hidden),
+                    is_written=bool(piece.writers),
+                    reads=_tensors(piece.reads),
+                    writes=_tensors(piece.writes),
+                    channels=_tensors(piece.channels),
+                    as_assigned=self._reader.read_all(alone, gradient, assigned.get(gradient)),
+                    siblings=_tensors(self._siblings(gradient, piece)),
+                    code=_code(self._answer, gradient, piece),
+                )
+            evidence.append(item)
+        return evidence
+
+    def collect_beside(
+        self, evidence: Sequence[GradientEvidence], gradients: Container[str]
+    ) -> list[GradientEvidence]:
+        """The evidence, with values beside their siblings for the gradients that are named."""
+        siblings = {
+            gradient: self._siblings(gradient, piece)
+            for gradient, piece in self._pieces.items()
+            if piece is not None and gradient in gradients
+        }
+        beside = {
+            gradient: piece
+            for gradient, others in siblings.items()
+            if others and (piece := self._cut(gradient, siblings=others)) != self._pieces[gradient]
+        }
+        results = self._runs.beside(_written(beside), siblings)
+        return [
+            replace(item, beside=self._reader.read_all(results, item.name, beside.get(item.name)))
+            for item in evidence
+        ]
+
+    def _cut(
+        self, gradient: str, through_others: bool = True, siblings: frozenset[str] = frozenset()
     ) -> Slice | None:
         # Only what depends on a tensor hands its gradient down to it. Any other gradient that
         # the statements read, such as one assigned early and completed later, is a helper.
-        given = handed_down(gradient) | siblings
-        return slice_gradient(answer, gradient, given, asked - {gradient}, through_others)
+        given = self._handed_down(gradient) | siblings
+        others = self._asked - {gradient}
+        return slice_gradient(self._answer, gradient, given, others, through_others)
 
-    pieces = {gradient: cut(gradient) for gradient in gradients}
-    assigned = {
-        gradient: cut(gradient, through_others=False)
-        for gradient, piece in pieces.items()
-        if piece is not None and piece.channels
-    }
+    def _handed_down(self, gradient: str) -> frozenset[str]:
+        steps = self._program.descendants(gradient[1:])
+        return self._asked.intersection(f"d{step}" for step in steps)
 
-    siblings = {
-        gradient: piece.reads.intersection(gradients) - handed_down(gradient)
-        for gradient, piece in pieces.items()
-        if piece is not None
-    }
-    beside = {
-        gradient: piece
-        for gradient, others in siblings.items()
-        if others and (piece := cut(gradient, siblings=others)) != pieces[gradient]
-    }
-    wanted = [
-        (gradient, piece)
-        for gradient, piece in (*pieces.items(), *assigned.items(), *beside.items())
-        if piece is not None and piece.writers
-    ]
-    helpers = {(gradient, piece): siblings[gradient] for gradient, piece in beside.items()}
-    request = _make_request(answer, gradients, wanted, helpers, references, lecture, runner.limits)
-    results = _run(request, runner)
-    reader = _Reader(answer, runner.limits)
-    count = len(references.hidden)
-    local = iter(results[1 + count :])
-    alone = {
-        (gradient, piece): tuple(reader.read(next(local), gradient, piece) for _ in range(count))
-        for gradient, piece in wanted
-    }
-    evidence = []
-    for gradient, piece in pieces.items():
-        at_lecture, *hidden = (
-            reader.read(result, gradient, piece) for result in results[: 1 + count]
-        )
-        item = GradientEvidence(
-            gradient,
-            at_lecture,
-            tuple(hidden),
-            local=None,
-            place=_find_place(answer, gradient, piece),
-            offences=tuple(
-                offence.flag
-                for offence in offences
-                if piece is None or offence.statement in piece.sure
-            ),
-            broken=_find_broken(answer, gradient, piece),
-        )
-        if piece is not None:
-            own, other = assigned.get(gradient), beside.get(gradient)
-            item = replace(
-                item,
-                local=alone.get((gradient, piece), (Value(),) * count),
-                is_written=bool(piece.writers),
-                reads=_tensors(piece.reads),
-                writes=_tensors(piece.writes),
-                channels=_tensors(piece.channels),
-                as_assigned=None if own is None else alone.get((gradient, own)),
-                siblings=_tensors(siblings[gradient]),
-                code=_code(answer, gradient, piece),
-                beside=None if other is None else alone.get((gradient, other)),
-            )
-        evidence.append(item)
-    return evidence
+    def _siblings(self, gradient: str, piece: Slice) -> frozenset[str]:
+        return piece.reads & self._asked - self._handed_down(gradient)
 
 
-def _make_request(
-    answer: Answer,
-    gradients: Sequence[str],
-    wanted: Sequence[tuple[str, Slice]],
-    helpers: Mapping[tuple[str, Slice | None], frozenset[str]],
-    references: References,
-    lecture: Instance,
-    limits: Limits,
-) -> Request:
-    """The whole answer on every instance, then each gradient's statements on random upstreams."""
-    hidden = [reference.instance for reference in references.hidden]
-    groups = {"lecture": _tensors_of(lecture)}
-    for number, reference in enumerate(references.hidden):
-        groups[f"hidden{number}"] = _tensors_of(reference.instance)
-        groups[f"upstream{number}"] = {name: reference.cotangents[name[1:]] for name in gradients}
-        for (gradient, _), siblings in helpers.items():
-            # What is no upstream of a gradient has to fit those that are.
-            groups[f"beside-{gradient}{number}"] = {
-                name: reference.local_vjp(name[1:], frozenset(references.program.readers(name[1:])))
-                for name in siblings
-            }
-    everything = tuple(gradients)
-    runs = [RunOrder(("lecture",), answer.live, everything, (), False, _constants(lecture))]
-    runs += [
-        RunOrder((f"hidden{number}",), answer.live, everything, (), True, _constants(instance))
-        for number, instance in enumerate(hidden)
-    ]
-    runs += [
-        RunOrder(
-            (f"hidden{number}", f"upstream{number}")
-            + ((f"beside-{gradient}{number}",) if (gradient, piece) in helpers else ()),
-            piece.keep,
-            (gradient,),
-            tuple(piece.fixed),
-            True,
-            _constants(instance),
-        )
-        for gradient, piece in wanted
-        for number, instance in enumerate(hidden)
-    ]
-    return Request(
-        tuple((cell.grade_id, cell.source) for cell in answer.cells),
-        groups,
-        tuple(runs),
-        limits.statement_seconds,
-        limits.total_seconds,
-        limits.memory_bytes,
-    )
-
-
-def _run(request: Request, runner: Runner) -> list[_Result]:
-    """Every run's result, in order; those that never came say why."""
-    if not request.cells:
-        return [_Result({}, {}, ()) for _ in request.runs]
-    try:
-        blobs = runner.run(request.pack())
-    except WorkerLost as lost:
-        blobs, reason = {}, Raised(str(lost))
-    else:
-        reason = Raised(
-            f"The answer as a whole did not end within {request.total_seconds:g} seconds, or"
-            " ended the process that ran it again and again; this gradient was not reached."
-        )
-    return [
-        _parse_result(blobs[number]) if number in blobs else _Result({}, {}, (), reason)
-        for number in range(len(request.runs))
-    ]
-
-
-def _parse_result(blob: bytes) -> _Result:
-    """Read what came from the student's process: anything may be in it."""
-    try:
-        metadata = read_metadata(blob)
-        return _Result(
-            safetensors.torch.load(blob),
-            {name: str(kind)[:LONGEST_MESSAGE] for name, kind in metadata["types"].items()},
-            [_parse_problem(problem) for problem in metadata["problems"]],
-        )
-    # There is no end to the ways in which a blob can be broken.
-    except Exception:
-        return _Result({}, {}, (), UNREADABLE)
-
-
-def _parse_problem(data: Mapping[str, Any]) -> Problem:
-    """A problem as the worker's JSON has it.
-
-    Raises:
-        TypeError: it is not one.
-    """
-    match data:
-        case {
-            "statement": int(statement),
-            "kind": str(kind),
-            "message": str(message),
-            "cell": str() | None as cell,
-            "line": int() | None as line,
-            "inner": int() | None as inner,
-        }:
-            message = message[:LONGEST_MESSAGE]
-            return Problem(statement, kind[:LONGEST_MESSAGE], message, cell, line, inner)
-    raise TypeError(f"not a problem: {data!r:.200}")
+def _written(pieces: Mapping[str, Slice | None]) -> list[tuple[str, Slice]]:
+    """The gradients that some statement writes, with their slices."""
+    return [(name, piece) for name, piece in pieces.items() if piece is not None and piece.writers]
 
 
 class _Reader:
@@ -243,6 +148,8 @@ class _Reader:
 
     def __init__(self, answer: Answer, limits: Limits) -> None:
         self.limits = limits
+        self.places = answer.places
+        self.lines = {cell.grade_id: cell.source.count("\n") + 1 for cell in answer.cells}
         self.top_of: dict[int, int] = {}
         outermost = set(map(id, answer.top))
         top = 0
@@ -250,17 +157,25 @@ class _Reader:
             top = number if id(statement) in outermost else top
             self.top_of[number] = top
 
-    def read(self, result: _Result, gradient: str, piece: Slice | None) -> Value:
+    def read_all(
+        self, results: Results, gradient: str, piece: Slice | None
+    ) -> tuple[Value, ...] | None:
+        """The gradient's values from the runs of a slice; None where it was not run."""
+        if piece is None or (gradient, piece) not in results:
+            return None
+        return tuple(self.read(result, gradient, piece) for result in results[gradient, piece])
+
+    def read(self, result: Result | Lost, gradient: str, piece: Slice | None) -> Value:
         """The gradient's value, with the problem that concerns it."""
-        if result.lost is not None:
+        if isinstance(result, Lost):
             nobody_wrote_it = piece is not None and not piece.writers
-            return Value() if nobody_wrote_it else Value(raised=result.lost)
+            return Value() if nobody_wrote_it else Value(raised=result.reason)
         tensor, type_name = result.tensors.get(gradient), result.types.get(gradient)
         raised, beside = self._concerning(result, piece, has_value=tensor is not None)
         return Value(tensor, type_name, raised, beside)
 
     def _concerning(
-        self, result: _Result, piece: Slice | None, has_value: bool
+        self, result: Result, piece: Slice | None, has_value: bool
     ) -> tuple[Raised | None, Raised | None]:
         """The problem of a statement that writes the gradient, that of one that runs with it.
 
@@ -278,9 +193,16 @@ class _Reader:
         return self._describe(problems[0]) if problems else None
 
     def _describe(self, problem: Problem) -> Raised:
-        known = problem.cell is not None and problem.line is not None
-        place = Place(problem.cell or "", problem.line or 0) if known else None
-        return Raised(describe_problem(problem.kind, problem.message, self.limits), place)
+        message = describe_problem(problem.kind, problem.message, self.limits)
+        return Raised(message, self._place(problem))
+
+    def _place(self, problem: Problem) -> Place | None:
+        """Where a problem is, if there is such a place: the student's process says where."""
+        cell, line = problem.cell, problem.line
+        if cell in self.lines and line is not None and 0 < line <= self.lines[cell]:
+            return Place(cell, line)
+        known = 0 <= problem.statement < len(self.places)
+        return self.places[problem.statement] if known else None
 
 
 def describe_problem(kind: str, message: str, limits: Limits) -> str:
@@ -306,24 +228,15 @@ def describe_problem(kind: str, message: str, limits: Limits) -> str:
     return f"This line raised {kind}: {said}." if said else f"This line raised {kind}."
 
 
-def _tensors_of(instance: Instance) -> dict[str, Tensor]:
-    return {name: v for name, v in instance.values.items() if isinstance(v, Tensor)}
-
-
-def _constants(instance: Instance) -> dict[str, float]:
-    numbers = {name: v for name, v in instance.values.items() if isinstance(v, int | float)}
-    return {**instance.sizes, **numbers}
-
-
 def _tensors(gradients: frozenset[str]) -> frozenset[str]:
     """The tensors that gradients belong to: "logits" for "dlogits"."""
     return frozenset(gradient[1:] for gradient in gradients)
 
 
-def _code(answer: Answer, gradient: str, piece: Slice) -> tuple[str, ...]:
-    """The text of the outermost statements that a gradient is made by, or written by in vain."""
+def _code(answer: Answer, gradient: str, piece: Slice) -> tuple[ast.stmt, ...]:
+    """The outermost statements that a gradient is made by, or written by in vain."""
     return tuple(
-        ast.unparse(statement)
+        statement
         for statement in answer.top
         if (answer.number[statement] in piece.keep or _writes(answer, statement, gradient))
         and answer.number[statement] in answer.live

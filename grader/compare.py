@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import torch
 from torch import Tensor
+
+from grader.comparison import Comparison
 
 RELATIVE_TOLERANCE = 1e-5
 """Largest accepted difference of float32 gradients, relative to the largest reference value.
@@ -19,45 +19,6 @@ ROUNDING_NOISE = 1e-7
 Gradients that are zero by structure (a bias before batchnorm, the maximum taken out of the logits)
 consist of nothing else: up to 1.8e-8 over 2,000 training steps.
 """
-
-
-@dataclass(frozen=True, slots=True)
-class Comparison:
-    """A gradient compared with a reference, as the lecture's line shows it.
-
-    `exact`, `approximate` and `maxdiff` are None where there is nothing to compare (`problem`
-    says why); `shape` is None where the student's value is not a tensor. `maxdiff` is in the
-    units of the gradient (nats per unit of the tensor), `relative` in those of the reference's
-    largest value.
-    """
-
-    name: str
-    exact: bool | None
-    approximate: bool | None
-    maxdiff: float | None
-    shape: tuple[int, ...] | None
-    expected_shape: tuple[int, ...] | None
-    problem: str = ""
-    relative: float | None = None
-
-    @property
-    def line(self) -> str:
-        """The lecture's line, `name | exact: True | approximate: True | maxdiff: 0.0`."""
-        if self.exact is None:
-            return f"{self.name:15s} | {self.problem}"
-        maxdiff = "-" if self.maxdiff is None else self.maxdiff
-        return (
-            f"{self.name:15s} | exact: {self.exact!s:5s} | approximate: {self.approximate!s:5s}"
-            f" | maxdiff: {maxdiff}"
-        )
-
-    def _ipython_display_(self) -> None:
-        """Show nothing below a cell that ends in `cmp(...)`: the line has been printed."""
-
-    def __str__(self) -> str:
-        if self.exact is None or not self.problem:
-            return self.line
-        return f"{self.line}\n{'':15s} | {self.problem}"
 
 
 def cmp(s: str, dt: object, t: Tensor) -> Comparison:
@@ -176,12 +137,12 @@ def describe_nonfinite(name: str, value: Tensor) -> str:
     """A sentence that counts NaN and inf, or nothing where every value is finite."""
     # float64: some small dtypes have no isnan of their own.
     numbers = value.detach().double()
+    if bool(numbers.isfinite().all()):
+        return ""
     nans, infs = int(numbers.isnan().sum()), int(numbers.isinf().sum())
     found = " and ".join(
         f"{count} {kind}" for count, kind in ((nans, "NaN"), (infs, "infinite")) if count
     )
-    if not found:
-        return ""
     return f"{name} has {found} among its {value.numel()} values; a right gradient has none."
 
 

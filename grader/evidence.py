@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 from dataclasses import dataclass
 
 from torch import Tensor
@@ -72,7 +73,7 @@ class GradientEvidence:
     """Why the answer cell that would assign this gradient is not Python."""
     is_written: bool = False
     """Whether some statement assigns or changes it, whatever came of that."""
-    code: tuple[str, ...] = ()
+    code: tuple[ast.stmt, ...] = ()
     """Its own statements, in order, with those that write it in vain."""
 
     @property

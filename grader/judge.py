@@ -8,7 +8,6 @@ from dataclasses import dataclass, replace
 from torch import Tensor
 
 from grader.compare import (
-    Comparison,
     compare,
     describe_dtype,
     describe_nonfinite,
@@ -16,6 +15,7 @@ from grader.compare import (
     describe_type,
     nothing_to_compare,
 )
+from grader.comparison import Comparison
 from grader.evidence import GradientEvidence, Value
 from grader.reasons import (
     BATCH_OF_OTHER_SIZES,
@@ -57,6 +57,9 @@ class Finding:
     place: Place | None = None
     shapes: tuple[tuple[int, ...], tuple[int, ...]] | None = None
     instance: int = 0
+
+
+_RIGHT = Finding(Check.RIGHT)
 
 
 def judge(
@@ -213,6 +216,8 @@ def _check_locally(
 
 def _examine(name: str, value: Value, reference: Tensor, floor: float) -> Finding:
     """One value beside one reference, on a float64 instance."""
+    if _agrees(value, reference, floor):
+        return _RIGHT
     unusable = _find_unusable(name, value)
     if unusable is not None:
         return unusable
@@ -220,16 +225,24 @@ def _examine(name: str, value: Value, reference: Tensor, floor: float) -> Findin
     shape, expected = tuple(value.tensor.shape), tuple(reference.shape)
     if shape != expected:
         return Finding(Check.WRONG, shapes=(shape, expected))
-    if reference.numel() == 0:
-        return Finding(Check.RIGHT)
-    largest = max(floor, float(reference.abs().max()))
-    difference = float((value.tensor.double() - reference).abs().max())
-    # Written so that anything unordered is wrong.
-    if difference <= TOLERANCE * largest:
-        return Finding(Check.RIGHT)
     if value.interrupted is not None:
         return Finding(Check.NOT_RUN, value.interrupted.message, value.interrupted.place)
     return Finding(Check.WRONG)
+
+
+def _agrees(value: Value, reference: Tensor, floor: float) -> bool:
+    """True for a gradient that differs from the reference by no more than rounding."""
+    tensor = value.tensor
+    if tensor is None or value.raised is not None or not tensor.is_floating_point():
+        return False
+    if tensor.shape != reference.shape:
+        return False
+    if reference.numel() == 0:
+        return True
+    largest = max(floor, float(reference.abs().max()))
+    difference = float((tensor.double() - reference).abs().max())
+    # Written so that anything unordered is wrong.
+    return difference <= TOLERANCE * largest
 
 
 def _find_unusable(name: str, value: Value) -> Finding | None:
@@ -251,8 +264,9 @@ def _find_unusable(name: str, value: Value) -> Finding | None:
 def _worst(findings: Iterable[Finding]) -> Finding:
     """One finding for several instances: not run before wrong before right."""
     order = (Check.NOT_RUN, Check.WRONG, Check.RIGHT)
-    numbered = [replace(finding, instance=number) for number, finding in enumerate(findings)]
-    return min(numbered, key=lambda finding: order.index(finding.check))
+    numbered = list(enumerate(findings))
+    number, worst = min(numbered, key=lambda item: order.index(item[1].check))
+    return replace(worst, instance=number) if number else worst
 
 
 def _told_at(finding: Finding, name: str, lengths: Sequence[Mapping[int, int]]) -> Finding:
@@ -323,17 +337,30 @@ def _settle_shared_memory(
             yield replace(verdict, note=note, diagnosis=(aliased(item, verdict.place),))
 
 
+def excusable(evidence: Sequence[GradientEvidence], verdicts: Sequence[Verdict]) -> frozenset[str]:
+    """The gradients at fault that use another one's result which is wrong or missing.
+
+    What their own lines make of the right one, `GradientEvidence.beside`, decides about them.
+    """
+    outcomes = {verdict.name: verdict.outcome for verdict in verdicts}
+    excused = (*_AT_FAULT, Outcome.TODO)
+    return frozenset(
+        item.name
+        for item, verdict in zip(evidence, verdicts, strict=True)
+        if verdict.outcome in _AT_FAULT
+        and verdict.global_check is not Check.RIGHT
+        and any(outcomes.get(f"d{other}") in excused for other in item.siblings)
+    )
+
+
 def _settle_siblings(
     evidence: Sequence[GradientEvidence], verdicts: Sequence[Verdict], references: References
 ) -> Iterator[Verdict]:
     """Tell a wrong line from a right one that uses another gradient's wrong or missing result."""
-    outcomes = {verdict.name: verdict.outcome for verdict in verdicts}
-    excused = (*_AT_FAULT, Outcome.TODO)
+    doubtful = excusable(evidence, verdicts)
     for item, verdict in zip(evidence, verdicts, strict=True):
         if (
-            verdict.outcome in _AT_FAULT
-            and verdict.global_check is not Check.RIGHT
-            and any(outcomes.get(f"d{other}") in excused for other in item.siblings)
+            item.name in doubtful
             and item.beside is not None
             and _check_locally(item, item.beside, references).check is Check.RIGHT
         ):

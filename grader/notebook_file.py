@@ -7,13 +7,15 @@
 from __future__ import annotations
 
 import json
+import os
 import re
 import shlex
 import stat
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import IO, Any
 
 from grader.printable import printable
 
@@ -51,6 +53,7 @@ def read_cells(path: Path) -> tuple[Cell, ...]:
 
 def cells_in(data: bytes, path: Path) -> tuple[Cell, ...]:
     """The cells of a format-4 notebook whose file holds `data`; raises as `read_cells` does."""
+    _refuse_empty(data, path)
     document = _parse(_decode(data, path), path)
     cells = _cell_list(document, path)
     return tuple(
@@ -65,21 +68,42 @@ def shown(path: Path) -> str:
 
 def read_bytes(path: Path) -> bytes:
     """What a notebook's file holds; raises UnreadableNotebook where that is nothing or too much."""
-    try:
-        status = path.stat()  # before reading: nobody wants to wait for 200 MB to be told no
-        if stat.S_ISDIR(status.st_mode):
-            raise UnreadableNotebook(
-                f"{shown(path)} is a folder: name the notebooks in it, "
-                "as in `grader check FOLDER/*.ipynb`."
-            )
-        if not stat.S_ISREG(status.st_mode):
-            raise UnreadableNotebook(
-                f"{shown(path)} is not a regular file: save the notebook to a file first."
-            )
-        if status.st_size > MAX_BYTES:
-            raise UnreadableNotebook(_too_large(path, status.st_size))
+    with explained(path):
+        refuse_unfit(path.stat(), path)  # before it is opened: a pipe would be waited for
         with path.open("rb") as file:
-            data = file.read(MAX_BYTES + 1)  # it may have grown since
+            data = read_whole(file, path)
+    _refuse_empty(data, path)
+    return data
+
+
+def refuse_unfit(status: os.stat_result, path: Path) -> None:
+    """Raise UnreadableNotebook for what is no regular file, or one of more than `MAX_BYTES`."""
+    if stat.S_ISDIR(status.st_mode):
+        raise UnreadableNotebook(
+            f"{shown(path)} is a folder: name the notebooks in it, "
+            "as in `grader check FOLDER/*.ipynb`."
+        )
+    if not stat.S_ISREG(status.st_mode):
+        raise UnreadableNotebook(
+            f"{shown(path)} is not a regular file: save the notebook to a file first."
+        )
+    if status.st_size > MAX_BYTES:  # nobody wants to wait for 200 MB to be told no
+        raise UnreadableNotebook(_too_large(path, status.st_size))
+
+
+def read_whole(file: IO[bytes], path: Path) -> bytes:
+    """All that an open file holds; raises UnreadableNotebook where that is too much."""
+    data = file.read(MAX_BYTES + 1)  # it may have grown since its size was looked at
+    if len(data) > MAX_BYTES:
+        raise UnreadableNotebook(_too_large(path, len(data)))
+    return data
+
+
+@contextmanager
+def explained(path: Path) -> Iterator[None]:
+    """Turn what the operating system says about a file into an UnreadableNotebook."""
+    try:
+        yield
     except FileNotFoundError:
         raise UnreadableNotebook(_not_found(path)) from None
     except PermissionError:
@@ -91,11 +115,11 @@ def read_bytes(path: Path) -> bytes:
         raise UnreadableNotebook(
             f"{shown(path)} cannot be opened: {printable(reason).lower()}."
         ) from None
-    if len(data) > MAX_BYTES:
-        raise UnreadableNotebook(_too_large(path, len(data)))
+
+
+def _refuse_empty(data: bytes, path: Path) -> None:
     if not data.strip():
         raise UnreadableNotebook(f"{shown(path)} is empty: was it saved or downloaded completely?")
-    return data
 
 
 def _not_found(path: Path) -> str:
@@ -115,6 +139,10 @@ def _too_large(path: Path, size: int) -> str:
 
 
 def _decode(data: bytes, path: Path) -> str:
+    if data.startswith(b"PK\x03\x04"):
+        raise UnreadableNotebook(
+            f"{shown(path)} is a zip archive: unpack it, and hand in the notebook that is in it."
+        )
     if b"\0" in data:
         # no JSON in UTF-8 holds a raw null byte
         why = (

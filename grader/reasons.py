@@ -8,7 +8,7 @@ from dataclasses import replace
 from torch import Tensor
 
 from grader.catalogue import hint
-from grader.compare import Comparison
+from grader.comparison import Comparison
 from grader.evidence import GradientEvidence
 from grader.kinds import Kind
 from grader.references import Reference

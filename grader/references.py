@@ -28,6 +28,7 @@ class Reference:
     instance: Instance
     gradients: dict[str, Tensor]
     cotangents: dict[str, Tensor]
+    _magnitudes: dict[str, float] = field(default_factory=dict)
     _vjps: dict[tuple[str, frozenset[str], frozenset[str]], Tensor] = field(default_factory=dict)
 
     def local_vjp(self, name: str, given: Set[str], zeroed: Set[str] = frozenset()) -> Tensor:
@@ -47,9 +48,12 @@ class Reference:
 
     def magnitude(self, name: str) -> float:
         """The size that the gradient of `name` would have if nothing in it cancelled."""
-        local = self.local_vjp(name, frozenset(self.program.readers(name)))
-        others = (g for step, g in self.gradients.items() if step != self.program.loss)
-        return max(float(values.abs().max()) for values in (local, *others))
+        if name not in self._magnitudes:
+            local = self.local_vjp(name, frozenset(self.program.readers(name)))
+            others = (g for step, g in self.gradients.items() if step != self.program.loss)
+            largest = max(float(values.abs().max()) for values in (local, *others))
+            self._magnitudes[name] = largest
+        return self._magnitudes[name]
 
 
 @dataclass(frozen=True, slots=True, eq=False)

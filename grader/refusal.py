@@ -40,6 +40,9 @@ LOOKUPS = frozenset(
 """Functions that take a name as a string."""
 
 
+_WORDS = ENGINE_ATTRIBUTES | STORED_ATTRIBUTES | LOOKUPS | {"func", "__dict__"}
+
+
 @dataclass(frozen=True, slots=True)
 class Offence:
     """A use of autograd, with the number of the statement in which it stands."""
@@ -54,12 +57,30 @@ def find_offences(answer: Answer) -> tuple[Offence, ...]:
     This says where; that an answer earns nothing by a use which does not show is the
     worker's business, where the engine is switched off.
     """
-    own = _own_members(answer)
+    suspects = [
+        number
+        for top in answer.top
+        if any(map(_is_worth_a_look, answer.nodes[top]))
+        for number in sorted(answer.inside[top])
+    ]
+    own = _own_members(answer) if suspects else set()
     return tuple(
         Offence(number, Flag("autograd", message, Place(answer.places[number].cell, line)))
-        for number, statement in enumerate(answer.statements)
-        for line, message in _look_at(statement, own)
+        for number in suspects
+        for line, message in _look_at(answer.statements[number], own)
     )
+
+
+def _is_worth_a_look(node: ast.AST) -> bool:
+    """False for what cannot use autograd: all nodes of an ordinary answer."""
+    match node:
+        case ast.Attribute(attr=name):
+            return name in _WORDS or "backward" in name
+        case ast.Name(id=name):
+            return name in LOOKUPS or name in ("vars", "globals")
+        case ast.keyword(arg=name):
+            return name == "requires_grad"
+    return isinstance(node, ast.Import | ast.ImportFrom)
 
 
 def _look_at(statement: ast.stmt, own: Set[str]) -> Iterator[tuple[int, str]]:
@@ -85,6 +106,8 @@ def _own_members(answer: Answer) -> set[str]:
     Called on a tensor all the same, such a name finds the engine switched off.
     """
     members: set[str] = set()
+    if not answer.defines:
+        return members
     for node in (inner for statement in answer.top for inner in ast.walk(statement)):
         if isinstance(node, ast.ClassDef):
             for inner in ast.walk(node):

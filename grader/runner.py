@@ -7,12 +7,17 @@ import struct
 import subprocess
 import sys
 import threading
-from dataclasses import dataclass
-from pathlib import Path
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from io import FileIO
 from types import TracebackType
-from typing import IO, Self
+from typing import TYPE_CHECKING, Self, cast
 
-LENGTH = struct.Struct("<Q")
+from grader.sandbox import Sandbox, sandboxed, worker_environment, worker_root
+from grader.worker.frames import MOST_VALUES, read_frame, write_frame
+
+if TYPE_CHECKING:
+    from grader.worker.request import Request, Values
 
 LARGEST_REPLY = 2**30
 """Bytes a worker may answer with; more is not a reply."""
@@ -20,7 +25,20 @@ LARGEST_REPLY = 2**30
 PATIENCE_SECONDS = 30.0
 """How much longer than a request's own limit the runner waits: for torch's import, above all."""
 
-BOOTSTRAP = "import sys; sys.path.insert(0, sys.argv[1]); from grader.worker import main; main()"
+NEVER_STARTED = (
+    "The process that runs answers, in bwrap, ended before it answered anything. If that happens to"
+    " every notebook, Python or PyTorch does not start there; `--sandbox none` runs answers without"
+    " bwrap, with all that you may do yourself."
+)
+
+MOST_ANSWERS = 1000
+"""Requests after which a worker is replaced, whatever it looks like."""
+
+BOOTSTRAP = (
+    "import sys; sys.path.insert(0, sys.argv[1]);"
+    " from grader.worker.namespaces import launch; namespaces = launch();"
+    " from grader.worker.main import main; main(namespaces)"
+)
 """Starts the worker from this very copy of the package, installed or not."""
 
 
@@ -37,16 +55,41 @@ class WorkerLost(Exception):
     """The worker ended or was killed before it replied; the message is a sentence."""
 
 
+@dataclass(frozen=True, slots=True)
+class Reply:
+    """What came of a request.
+
+    `blobs` are the results of the first runs, each blob with the number of runs it is about (see
+    `grader.worker.results`); runs may be missing. `deadly` are the statements that ended or hung
+    the process they ran in, with what came of it. `incidents` are sentences for a human.
+    """
+
+    blobs: tuple[tuple[int, memoryview], ...] = ()
+    deadly: Mapping[int, str] = field(default_factory=dict)
+    incidents: tuple[str, ...] = ()
+
+
+class _Unfit(ValueError):
+    """The worker cannot go on, and has run nothing; another may be asked."""
+
+
 class Runner:
     """A warm worker behind two pipes.
 
     The worker is started by the constructor and imports torch while the caller does other
-    things. Use as a context manager, or call `close`.
+    things. Use as a context manager, or call `close`. With bwrap the worker dies with the thread
+    that started it: keep a runner in one thread.
+
+    Raises:
+        NoSandbox: there is no such sandbox here.
     """
 
-    def __init__(self, limits: Limits | None = None) -> None:
+    def __init__(self, limits: Limits | None = None, sandbox: Sandbox = Sandbox.NONE) -> None:
         self.limits = limits or Limits()
-        self._worker = _start_worker()
+        self.sandbox = sandbox
+        self._worker = _start_worker(sandbox)
+        self._known: list[str] = []
+        self._left = MOST_ANSWERS
 
     def __enter__(self) -> Self:
         return self
@@ -71,32 +114,32 @@ class Runner:
                     continue
         self._worker.wait()
 
-    def run(self, payload: bytes) -> dict[int, bytes]:
-        """Hand a packed request to the worker.
-
-        Returns:
-            The result of each run by its number, a safetensors blob; runs may be missing.
+    def run(self, request: Request, values: Values) -> Reply:
+        """Hand a request to the worker, after the values it runs on if these are new to it.
 
         Raises:
             WorkerLost: no reply came; another worker is started for the next request.
         """
-        if self._worker.poll() is not None:
+        if self._worker.poll() is not None or self._left <= 0:
             self._restart()
         seconds = self.limits.total_seconds + PATIENCE_SECONDS
         deadline = threading.Timer(seconds, self._worker.kill)
         deadline.daemon = True
         deadline.start()
         try:
-            assert self._worker.stdin is not None
-            assert self._worker.stdout is not None
-            self._worker.stdin.write(LENGTH.pack(len(payload)) + payload)
-            self._worker.stdin.flush()
-            return _read_reply(self._worker.stdout)
-        except (OSError, ValueError, KeyError, TypeError, struct.error) as error:
+            try:
+                return self._ask(request, values)
+            except _Unfit:
+                self._restart()
+                return self._ask(request, values)
+        except (OSError, ValueError, LookupError, TypeError, AttributeError, struct.error) as error:
+            never_answered = self._left == MOST_ANSWERS
             self._restart()
             raise WorkerLost(
-                "The process that runs answers ended before it was done; what it ran last either"
-                " ended it or needed more time or memory than there is."
+                NEVER_STARTED
+                if never_answered and self.sandbox is Sandbox.BWRAP
+                else "The process that runs answers ended before it was done; what it ran last"
+                " either ended it or needed more time or memory than there is."
             ) from error
         except BaseException:
             # Interrupted: the reply, when it comes, would be taken for the next request's.
@@ -105,46 +148,44 @@ class Runner:
         finally:
             deadline.cancel()
 
+    def _ask(self, request: Request, values: Values) -> Reply:
+        # Unbuffered, so they are raw files; the types know only that they are streams.
+        requests, replies = cast(FileIO, self._worker.stdin), cast(FileIO, self._worker.stdout)
+        if values.key not in self._known:
+            write_frame(requests, values.pack())
+            self._known = [*self._known, values.key][-MOST_VALUES:]
+        write_frame(requests, request.pack())
+        parts = read_frame(replies, LARGEST_REPLY)
+        if parts is None:
+            raise ValueError("the stream ended")
+        head = json.loads(bytes(parts[0]))
+        self._left -= 1
+        if head["unfit"] is not None:
+            self._left = 0
+            if not head["runs"]:
+                raise _Unfit(str(head["unfit"]))
+        counts = [int(count) for count in head["runs"]]
+        deadly = {int(number): str(how) for number, how in head["deadly"].items()}
+        incidents = [str(incident) for incident in (*head["incidents"], head["unfit"]) if incident]
+        return Reply(tuple(zip(counts, parts[1:], strict=True)), deadly, tuple(incidents))
+
     def _restart(self) -> None:
         self.close()
-        self._worker = _start_worker()
+        self._worker = _start_worker(self.sandbox)
+        self._known = []
+        self._left = MOST_ANSWERS
 
 
-def _start_worker() -> subprocess.Popen[bytes]:
-    root = Path(__file__).resolve().parent.parent
+def _start_worker(sandbox: Sandbox) -> subprocess.Popen[bytes]:
+    # -P: the current folder, full of students' files, is no place to import from.
+    command = [sys.executable, "-P", "-c", BOOTSTRAP, str(worker_root(sandbox))]
     return subprocess.Popen(
-        # -P: the current folder, full of students' files, is no place to import from.
-        [sys.executable, "-P", "-c", BOOTSTRAP, str(root)],
+        sandboxed(command, sandbox),
+        env=worker_environment(sandbox),
         stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,
         stderr=subprocess.DEVNULL,
+        bufsize=0,
         # A notebook's stop button interrupts the kernel's whole group: the worker is not meant.
         start_new_session=True,
     )
-
-
-def _read_reply(stream: IO[bytes]) -> dict[int, bytes]:
-    """Read one reply.
-
-    Raises:
-        ValueError: it ends early, or is not one.
-    """
-    (length,) = LENGTH.unpack(_read(stream, LENGTH.size))
-    if length > LARGEST_REPLY:
-        raise ValueError(f"a reply of {length} bytes")
-    body = _read(stream, length)
-    (header_length,) = LENGTH.unpack(body[: LENGTH.size])
-    position = LENGTH.size + header_length
-    header = json.loads(body[LENGTH.size : position])
-    results = {}
-    for run, size in header["runs"]:
-        results[int(run)] = body[position : position + size]
-        position += size
-    return results
-
-
-def _read(stream: IO[bytes], length: int) -> bytes:
-    data = stream.read(length)
-    if len(data) < length:
-        raise ValueError("the stream ended")
-    return data

@@ -7,7 +7,7 @@ from collections.abc import Set
 from dataclasses import dataclass
 
 from grader.answer import Answer
-from grader.effects import Effects, find_header_effects
+from grader.effects import Effects
 from grader.sharing import Sharing
 from grader.statements import COMPOUND, blocks
 
@@ -64,7 +64,11 @@ def slice_gradient(
     ignored = frozenset[str]() if through_others else others
     search = _Search(answer, name, given, ignored)
     for statement, sharing in zip(reversed(answer.top), reversed(answer.sharing), strict=True):
-        search.step(statement, sharing)
+        # Nearly all statements bind a name or two, and neither is needed here.
+        if not answer.only_binds[statement] or not search.needed.isdisjoint(
+            answer.effects[statement].binds
+        ):
+            search.step(statement, sharing)
     kept = search.kept
     effects = [
         answer.effects[statement] for statement in kept if not isinstance(statement, COMPOUND)
@@ -122,7 +126,7 @@ class _Search:
                     self.kept.add(inner)
                 elif self._keep(inner, self.answer.effects[inner], sharing):
                     self._need(self.answer.effects[inner].reads)
-        header = find_header_effects(statement, self.answer.functions)
+        header = self.answer.header_effects[statement]
         inside = any(inner in self.kept for block in blocks(statement) for inner in block)
         if inside or self._is_needed(header, sharing):
             self.kept.add(statement)
@@ -145,10 +149,12 @@ class _Search:
         return True
 
     def _is_needed(self, effects: Effects, sharing: Sharing) -> bool:
-        changed = (effects.mutates | effects.touches) - self.ignored
-        if self.ignored & effects.binds:
-            changed = set()
-        through = sharing.related(changed, self.needed)
+        changes = effects.mutates or effects.touches
+        if not changes or not self.ignored.isdisjoint(effects.binds):
+            through = set[str]()
+        else:
+            changed = (effects.mutates | effects.touches) - self.ignored
+            through = sharing.related(changed, self.needed)
         # The alias through which a needed name is changed is needed itself, gradient or not.
         self.needed |= through
         self.channels |= through

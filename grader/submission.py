@@ -11,10 +11,16 @@ from grader.answer import AnswerCell
 from grader.answer_cells import Claim, find_claims, which_notebook
 from grader.assigned import first_assignments, has_only_blanks
 from grader.exercises import NOTEBOOKS, Exercise
-from grader.notebook_file import Cell, UnreadableNotebook, read_cells
+from grader.notebook_file import Cell, UnreadableNotebook, cells_in, read_cells
 from grader.verdict import Flag, Place
 
-__all__ = ["Submission", "UnreadableNotebook", "find_answers", "read_submission"]
+__all__ = [
+    "Submission",
+    "UnreadableNotebook",
+    "find_answers",
+    "read_submission",
+    "submission_in",
+]
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,6 +44,11 @@ def read_submission(path: Path) -> Submission:
         UnreadableNotebook: if it is not one of the course's notebooks; the message is a sentence.
     """
     return find_answers(path, read_cells(path), NOTEBOOKS)
+
+
+def submission_in(data: bytes, path: Path) -> Submission:
+    """What `read_submission` makes of a file that holds `data`; `path` is how it is called."""
+    return find_answers(path, cells_in(data, path), NOTEBOOKS)
 
 
 def find_answers(

@@ -4,20 +4,21 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
-import safetensors.torch
 import torch
 from torch import Tensor
 
 from grader.answer import Answer, AnswerCell, is_blank, parse_answer
 from grader.collect import describe_problem
-from grader.execution import Request, RunOrder, read_metadata
 from grader.exercises import Exercise
 from grader.instances import HIDDEN_SIZES, Instance, make_instance, size_names
 from grader.manual_step import PARAMETERS
 from grader.program import ForwardProgram, body_source, parse_program
+from grader.run_plan import RunPlan, new_key
 from grader.runner import Limits, Runner, WorkerLost
+from grader.worker.request import Group, RunOrder, Values
+from grader.worker.results import unpack_results
 
 STEPS = 100
 LEARNING_RATE = 0.1
@@ -128,39 +129,32 @@ def _train(
     wanted = [f"{MINE}{name}" for name in ("loss", *PARAMETERS)]
     wanted += [f"{MINE}d{name}" for name in PARAMETERS]
     double = instance.dtype is torch.float64
-    order = RunOrder(("given",), answer.live, tuple(wanted), (), double, instance.sizes)
-    limits = runner.limits
+    values = Values(new_key(), {"given": Group(given, instance.sizes)})
     # A hundred steps are one statement: it may take as long as all statements of an answer.
-    request = Request(
-        tuple((cell.grade_id, cell.source) for cell in answer.cells),
-        {"given": given},
-        (order,),
-        limits.total_seconds,
-        limits.total_seconds,
-        limits.memory_bytes,
-    )
+    limits = replace(runner.limits, statement_seconds=runner.limits.total_seconds)
+    plan = RunPlan(answer, 1)
+    plan.add(RunOrder(("given",), plan.compiled(answer.live), tuple(wanted), (), double))
     try:
-        blobs = runner.run(request.pack())
-        if 0 not in blobs:
-            return f"The training did not end within {limits.total_seconds:g} seconds."
-        return _read(blobs[0], limits)
+        reply = runner.run(plan.request(values, limits), values)
     except WorkerLost as lost:
         return str(lost)
+    if not reply.blobs:
+        return f"The training did not end within {limits.total_seconds:g} seconds."
+    return _read(*reply.blobs[0], limits)
 
 
-def _read(blob: bytes, limits: Limits) -> Mapping[str, Tensor] | str:
+def _read(count: int, blob: memoryview, limits: Limits) -> Mapping[str, Tensor] | str:
     """The traces, or the sentence about what stopped the training."""
     try:
-        problems = read_metadata(blob)["problems"]
-        tensors = safetensors.torch.load(blob)
-        if problems:
-            kind, message = str(problems[0]["kind"]), str(problems[0]["message"])
-            sentence = describe_problem(kind, message, limits)
-            return sentence.replace("This line", "The training", 1)
+        (result,) = unpack_results(blob, count)
     # What comes from a student's process may be anything.
-    except Exception:
+    except ValueError:
         return "What came back from the training is not data that can be read."
-    return {name.removeprefix(MINE): value for name, value in tensors.items()}
+    if result.problems:
+        problem = result.problems[0]
+        sentence = describe_problem(problem.kind, problem.message, limits)
+        return sentence.replace("This line", "The training", 1)
+    return {name.removeprefix(MINE): value for name, value in result.tensors.items()}
 
 
 def _departures(

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 
-from grader.compare import Comparison
+from grader.comparison import Comparison
 
 FORMAT_VERSION = 1
 """Version of the JSON that `grader check --json` prints."""

@@ -10,6 +10,7 @@ import click
 
 from grader.commands import exit_codes
 from grader.commands.grade_file import grade_file
+from grader.commands.sandbox_option import sandbox_option, which_sandbox
 from grader.commands.speech import complain, has_colour, say, terminal_width, waiting_for
 from grader.commands.timeout import limits, timeout_option
 
@@ -36,12 +37,14 @@ def _report_option(name: str, help_: str) -> Callable[[Callable[..., int]], Call
 @_report_option("--junitxml", "Also write JUnit XML for continuous integration.")
 @_report_option("--html", "Also write one self-contained HTML page.")
 @timeout_option
+@sandbox_option
 def check(
     notebooks: Sequence[Path],
     as_json: bool,
     junitxml: Path | None,
     html: Path | None,
     timeout: float | None,
+    sandbox: str | None,
 ) -> int:
     """Say of each gradient in each NOTEBOOK whether it is right.
 
@@ -51,7 +54,7 @@ def check(
     from grader.runner import Runner
 
     results = []
-    with Runner(limits(timeout)) as runner:
+    with Runner(limits(timeout), which_sandbox(sandbox)) as runner:
         for path in notebooks:
             with waiting_for(path):
                 result = grade_file(path, runner)

@@ -44,8 +44,9 @@ def status(places: Sequence[Path], timeout: float | None) -> int:
 
     results: dict[str, Result | None] = dict.fromkeys(blanks)
     from grader.runner import Runner
+    from grader.sandbox import best_sandbox
 
-    with Runner(limits(timeout)) as runner:
+    with Runner(limits(timeout), best_sandbox()) as runner:
         for notebook in blanks:
             if path := files.chosen.get(notebook):
                 with waiting_for(path):

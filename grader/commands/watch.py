@@ -91,8 +91,9 @@ def _until_told(told: Told) -> Iterator[None]:
 
 def _follow(notebook: Path, timeout: float | None, told: Told) -> None:
     from grader.runner import Runner
+    from grader.sandbox import best_sandbox
 
-    with Runner(limits(timeout)) as runner:
+    with Runner(limits(timeout), best_sandbox()) as runner:
         with waiting_for(notebook):  # the worker imports torch meanwhile, and so does this process
             from grader.commands.watch_display import choose_display
             from grader.regrading import Regrader

@@ -7,9 +7,12 @@ import warnings
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import TYPE_CHECKING
 
-from grader.answer import AnswerCell
 from grader.verdict import Place, Report
+
+if TYPE_CHECKING:
+    from grader.answer import AnswerCell
 
 LONGEST_QUOTE = 300
 """Characters of a student's line that are worth quoting."""

@@ -18,9 +18,10 @@ import grader.runner
 from grader import cli
 from grader.answer import AnswerCell
 from grader.commands import exit_codes
-from grader.compare import Comparison
+from grader.comparison import Comparison
 from grader.exercises import NOTEBOOKS
 from grader.runner import Limits
+from grader.sandbox import Sandbox
 from grader.verdict import Check, Outcome, Report, Verdict
 
 GRADIENTS = NOTEBOOKS["01_atomic_backprop"][0].gradients
@@ -59,7 +60,7 @@ class FakeRunner:
     started: list[Limits]
     closed: int
 
-    def __init__(self, limits: Limits) -> None:
+    def __init__(self, limits: Limits, sandbox: Sandbox) -> None:
         type(self).started.append(limits)
 
     def __enter__(self) -> FakeRunner:

@@ -1,86 +1,97 @@
 """Reading what came back from the student's process, whatever it is."""
 
-import json
-from collections.abc import Callable
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import astuple, replace
 from typing import Any, cast
 
 import pytest
-import safetensors.torch
 import torch
+from torch import Tensor
 
 from grader.answer import AnswerCell, parse_answer
-from grader.collect import UNREADABLE, collect_evidence, describe_problem
+from grader.collect import Collector, describe_problem
 from grader.evidence import GradientEvidence
-from grader.execution import LONGEST_MESSAGE
 from grader.exercises import ATOMIC
 from grader.grading import prepare
 from grader.judge import judge
-from grader.runner import Limits, Runner, WorkerLost
-from grader.verdict import Outcome, Place
+from grader.runner import Limits, Reply, Runner, WorkerLost
+from grader.runs import UNREADABLE
+from grader.verdict import Flag, Outcome, Place
+from grader.worker.request import Request, Values
+from grader.worker.results import LONGEST_MESSAGE, Problem, Result, pack_results
 
 LIMITS = Limits(statement_seconds=3.0, total_seconds=40.0, memory_bytes=2**31)
 CELL = AnswerCell("ex1-linear2", "# answer: ex1-linear2\ndh = dlogits @ W2.T\ndW2 = ...\n")
+WHOLE = 4
+"""Runs of the whole answer: on the lecture's instance, then on the hidden ones."""
+
+Replies = Callable[[int], Reply]
+"""What a worker replies to a request of so many runs."""
+
+
+def said(
+    *blobs: tuple[int, bytes],
+    deadly: Mapping[int, str] | None = None,
+    incidents: tuple[str, ...] = (),
+) -> Reply:
+    """A reply of blobs, each with the number of runs it is about."""
+    views = tuple((count, memoryview(blob)) for count, blob in blobs)
+    return Reply(views, deadly or {}, incidents)
 
 
 class FakeRunner:
-    """Replies the same blob for every run, or what it is told to."""
+    """Replies what it is told to."""
 
-    def __init__(self, reply: Callable[[int], bytes | None]) -> None:
+    def __init__(self, reply: Replies) -> None:
         self.limits = LIMITS
         self.reply = reply
+        self.asked: list[Request] = []
 
-    def run(self, payload: bytes) -> dict[int, bytes]:
-        header = json.loads(payload[8 : 8 + int.from_bytes(payload[:8], "little")])
-        runs = len(json.loads(header["__metadata__"]["order"])["runs"])
-        replies = {number: self.reply(number) for number in range(runs)}
-        return {number: blob for number, blob in replies.items() if blob is not None}
+    def run(self, request: Request, values: Values) -> Reply:
+        assert request.values == values.key
+        self.asked.append(request)
+        return self.reply(len(request.runs))
 
 
-def collect(
-    reply: Callable[[int], bytes | None], *cells: AnswerCell
-) -> dict[str, GradientEvidence]:
+def collector(reply: Replies, *cells: AnswerCell) -> Collector:
     grounds = prepare(ATOMIC)
-    evidence = collect_evidence(
-        parse_answer(cells or (CELL,)),
-        ATOMIC.gradients,
-        (),
-        grounds.references,
-        grounds.lecture,
-        cast(Runner, FakeRunner(reply)),
-    )
-    # Whatever the evidence is, the judge has a verdict on it.
-    verdicts = judge(evidence, grounds.references, grounds.lecture_gradients)
-    assert [verdict.name for verdict in verdicts] == list(ATOMIC.gradients)
-    assert all(verdict.outcome is not Outcome.PASS for verdict in verdicts)
-    return {item.name: item for item in evidence}
+    runner = cast(Runner, FakeRunner(reply))
+    answer = parse_answer(cells or (CELL,))
+    return Collector(answer, ATOMIC.gradients, grounds.references, grounds.values, runner)
 
 
-def blob(
-    tensors: dict[str, torch.Tensor] | None = None,
-    types: object = None,
-    problems: object = None,
-) -> bytes:
-    metadata = {"types": types or {}, "problems": problems or []}
-    packed = {key: json.dumps(value) for key, value in metadata.items()}
-    return safetensors.torch.save(tensors or {}, packed)
+def collect(reply: Replies, *cells: AnswerCell) -> tuple[dict[str, GradientEvidence], list[Flag]]:
+    """The evidence by gradient, and the flags."""
+    grounds = prepare(ATOMIC)
+    collecting = collector(reply, *cells)
+    evidence = collecting.collect(())
+    for seen in (evidence, collecting.collect_beside(evidence, ATOMIC.gradients)):
+        # Whatever the evidence is, the judge has a verdict on it.
+        verdicts = judge(seen, grounds.references, grounds.lecture_gradients)
+        assert [verdict.name for verdict in verdicts] == list(ATOMIC.gradients)
+        assert all(verdict.outcome is not Outcome.PASS for verdict in verdicts)
+    return {item.name: item for item in evidence}, collecting.flags
 
 
-def raw(header: object, data: bytes = b"") -> bytes:
-    text = header if isinstance(header, bytes) else json.dumps(header).encode()
-    return len(text).to_bytes(8, "little") + text + data
+def every(
+    tensors: dict[str, Tensor] | None = None,
+    types: dict[str, str] | None = None,
+    problems: tuple[Problem, ...] = (),
+) -> Replies:
+    """The same result for every run."""
+    result = Result(tensors or {}, types or {}, problems)
+    return lambda runs: said((runs, pack_results([result] * runs)))
 
 
-PROBLEM = {
-    "statement": 0,
-    "kind": "E",
-    "message": "no",
-    "cell": "ex1-linear2",
-    "line": 2,
-    "inner": 0,
-}
-GOOD = blob({"dh": torch.ones(2)})
-NO_METADATA = {"types": "{}", "problems": "[]"}
-DEEP = b"[" * 10**5
+def garbage(blob: bytes) -> Replies:
+    """One blob that is about all runs."""
+    return lambda runs: said((runs, blob))
+
+
+PROBLEM = Problem(0, "E", "no", "ex1-linear2", 2, 0)
+ONES = {"dh": torch.ones(2)}
 
 
 @pytest.mark.parametrize(
@@ -115,70 +126,45 @@ def test_a_problem_is_a_sentence(kind: str, message: str, sentence: str) -> None
     assert describe_problem(kind, message, LIMITS) == sentence
 
 
-BROKEN = (
-    b"",
-    b"\x00",
-    b"garbage that is no safetensors blob",
-    b"\xff" * 64,
-    GOOD[: len(GOOD) // 2],
-    GOOD[:-1],
-    GOOD + b"more",
-    raw({}),
-    raw([]),
-    raw("text"),
-    raw(b"{" * 50),
-    raw(DEEP),
-    raw({"__metadata__": []}),
-    raw({"__metadata__": {"types": "{}"}}),
-    raw({"__metadata__": {"types": "{", "problems": "[]"}}),
-    raw({"__metadata__": {"types": 1, "problems": 2}}),
-    raw({"__metadata__": {"types": DEEP.decode(), "problems": "[]"}}),
-    raw({"__metadata__": NO_METADATA, "dh": 1}),
-    raw({"__metadata__": NO_METADATA, "dh": {"dtype": "F99", "shape": [], "data_offsets": []}}),
-    raw(
-        {
-            "__metadata__": NO_METADATA,
-            "dh": {"dtype": "F32", "shape": [0, 2**63 - 1, 4], "data_offsets": [0, 0]},
-        }
-    ),
-    raw(
-        {
-            "__metadata__": NO_METADATA,
-            "dh": {"dtype": "F32", "shape": [2**40], "data_offsets": [0, 2**42]},
-        }
-    ),
-    blob(types=["dh"]),
-    blob(types="dh"),
-    blob(problems=7),
-    blob(problems=[7]),
-    blob(problems=["text"]),
-    blob(problems=[{}]),
-    blob(problems=[PROBLEM | {"statement": "0"}]),
-    blob(problems=[PROBLEM | {"statement": []}]),
-    blob(problems=[PROBLEM | {"statement": None}]),
-    blob(problems=[PROBLEM | {"kind": None}]),
-    blob(problems=[PROBLEM | {"message": ["no"]}]),
-    blob(problems=[PROBLEM | {"cell": {"a": 1}}]),
-    blob(problems=[PROBLEM | {"line": 1.5}]),
-    blob(problems=[PROBLEM | {"inner": "0"}]),
-    blob(problems=[{key: value for key, value in PROBLEM.items() if key != "inner"}]),
-)
+BROKEN = {
+    "nothing": b"",
+    "no blob": b"garbage that is no safetensors blob",
+    "other runs": pack_results([Result(ONES, {}, ())]),
+    "half": pack_results([Result(ONES, {}, ())] * 7)[:-1],
+    "all zero": b"\0" * 64,
+}
 
 
-@pytest.mark.parametrize("number", range(len(BROKEN)))
-def test_a_blob_that_cannot_be_read_is_a_sentence(number: int) -> None:
-    evidence = collect(lambda _: BROKEN[number])
+@pytest.mark.parametrize("name", BROKEN)
+def test_a_blob_that_cannot_be_read_is_a_sentence(name: str) -> None:
+    evidence, flags = collect(garbage(BROKEN[name]))
     dh = evidence["dh"]
     assert dh.local is not None
     assert {value.raised for value in (dh.lecture, *dh.hidden, *dh.local)} == {UNREADABLE}
     # What nobody wrote is still to do, whatever happened to the rest.
     assert evidence["dW2"].hidden[0].is_placeholder
+    assert flags == [Flag("unreadable-reply", UNREADABLE.message, None)]
 
 
-@pytest.mark.parametrize("place", range(0, len(GOOD), 7))
+def test_a_blob_that_cannot_be_read_costs_its_own_runs() -> None:
+    good = pack_results([Result(ONES, {}, ())])
+    evidence, _ = collect(
+        lambda runs: said((1, good), (1, b"junk"), *[(1, good)] * (runs - 3), (1, b""))
+    )
+    dh = evidence["dh"]
+    assert dh.local is not None
+    broken = [value.raised == UNREADABLE for value in (dh.lecture, *dh.hidden, *dh.local)]
+    assert broken == [False, True, False, False, False, False, True]
+
+
+@pytest.mark.parametrize("place", range(0, 400, 23))
 def test_no_flipped_byte_is_a_traceback(place: int) -> None:
-    for value in (0, 34, 123, 255):
-        collect(lambda _, value=value: GOOD[:place] + bytes([value]) + GOOD[place + 1 :])  # type: ignore[misc]
+    def flipped(runs: int) -> Reply:
+        good = pack_results([Result(ONES, {"dW1": "list"}, (PROBLEM,))] * runs)
+        changed = [good[:place] + bytes([value]) + good[place + 1 :] for value in (0, 34, 255)]
+        return said((runs, changed[place % 3]))
+
+    collect(flipped)
 
 
 @pytest.mark.parametrize(
@@ -187,27 +173,29 @@ def test_no_flipped_byte_is_a_traceback(place: int) -> None:
     ids=str,
 )
 def test_tensors_that_no_worker_would_send_do_not_reach_a_pass(dtype: torch.dtype) -> None:
-    evidence = collect(lambda _: blob({"dh": torch.ones(2).to(dtype)}))
+    evidence, _ = collect(every({"dh": torch.ones(2).to(dtype)}))
     assert evidence["dh"].hidden[0].tensor is not None
 
 
 def test_names_that_nobody_asked_for_are_ignored() -> None:
-    tensors = {"dh": torch.ones(2), "loss": torch.ones(1), "": torch.ones(1)}
-    evidence = collect(lambda _: blob(tensors, types={"nobody": "list", "dW1": "float"}))
+    tensors = {**ONES, "loss": torch.ones(1), "": torch.ones(1)}
+    evidence, _ = collect(every(tensors, types={"nobody": "list", "dW1": "float"}))
     values = {name: item.hidden[0] for name, item in evidence.items()}
     assert values["dh"].tensor is not None
     assert set(values) == set(ATOMIC.gradients)
 
 
-def test_problems_of_statements_that_do_not_exist_concern_nobody() -> None:
-    evidence = collect(
-        lambda _: blob({"dh": torch.ones(2)}, problems=[PROBLEM | {"statement": 99}])
-    )
-    assert evidence["dh"].hidden[0].raised is None
+@pytest.mark.parametrize("statement", [99, -1, -(10**30), 10**30])
+def test_problems_of_statements_that_do_not_exist_concern_nobody(statement: int) -> None:
+    for kind in ("E", "TimeLimit", "PermissionError", "Gone"):
+        problem = replace(PROBLEM, statement=statement, kind=kind)
+        evidence, flags = collect(every(ONES, problems=(problem,)))
+        assert evidence["dh"].hidden[0].raised is None
+        assert {flag.place for flag in flags} <= {None}
 
 
 def test_a_problem_comes_with_its_place() -> None:
-    evidence = collect(lambda _: blob(problems=[PROBLEM]))
+    evidence, _ = collect(every(problems=(PROBLEM,)))
     raised = evidence["dh"].hidden[0].raised
     assert raised is not None
     assert raised.message == "This line raised E: no."
@@ -227,8 +215,8 @@ BLOCK = AnswerCell(
 def test_a_problem_of_another_statement_in_the_block_only_interrupts(
     inner: int | None, has_value: bool, raised: bool
 ) -> None:
-    tensors = {"dh": torch.ones(2)} if has_value else {}
-    evidence = collect(lambda _: blob(tensors, problems=[PROBLEM | {"inner": inner}]), BLOCK)
+    problem = replace(PROBLEM, inner=inner)
+    evidence, _ = collect(every(ONES if has_value else {}, problems=(problem,)), BLOCK)
     value = evidence["dh"].hidden[0]
     assert (value.raised is not None) is raised
     assert value.interrupted is not None
@@ -236,25 +224,40 @@ def test_a_problem_of_another_statement_in_the_block_only_interrupts(
 
 
 def test_written_but_unbound_is_known() -> None:
-    evidence = collect(lambda _: blob())
+    evidence, _ = collect(every())
     assert evidence["dh"].is_written
     assert not evidence["dh"].is_blank
     assert not evidence["dW2"].is_written
     assert evidence["dW2"].is_blank
 
 
-def test_a_problem_without_a_line_has_no_place() -> None:
-    evidence = collect(lambda _: blob(problems=[PROBLEM | {"line": None}]))
+@pytest.mark.parametrize(
+    ("changes", "place"),
+    [
+        ({"line": None}, Place("ex1-linear2", 2)),
+        ({"cell": None}, Place("ex1-linear2", 2)),
+        ({"cell": "<img src=x>" * 10**4}, Place("ex1-linear2", 2)),
+        ({"cell": "ex1-max"}, Place("ex1-linear2", 2)),
+        ({"line": 0}, Place("ex1-linear2", 2)),
+        ({"line": -(10**30)}, Place("ex1-linear2", 2)),
+        ({"line": 10**30}, Place("ex1-linear2", 2)),
+        ({"line": 3}, Place("ex1-linear2", 3)),
+    ],
+)
+def test_a_place_that_is_none_of_the_answers_is_the_statements_own(
+    changes: dict[str, Any], place: Place
+) -> None:
+    problem: Problem = replace(PROBLEM, **changes)
+    evidence, _ = collect(every(problems=(problem,)))
     raised = evidence["dh"].hidden[0].raised
     assert raised is not None
-    assert raised.place is None
+    assert raised.place == place
 
 
 def test_what_is_said_has_an_end() -> None:
     long = "x" * 10**6
-    evidence = collect(
-        lambda _: blob(types={"dh": long}, problems=[PROBLEM | {"message": long, "kind": long}])
-    )
+    problem = replace(PROBLEM, message=long, kind=long)
+    evidence, _ = collect(every(types={"dh": long}, problems=(problem,)))
     raised, kind = evidence["dh"].hidden[0].raised, evidence["dh"].hidden[0].type_name
     assert raised is not None
     assert len(raised.message) < 3 * LONGEST_MESSAGE
@@ -262,7 +265,7 @@ def test_what_is_said_has_an_end() -> None:
 
 
 def test_runs_that_never_came_say_why() -> None:
-    evidence = collect(lambda number: GOOD if number == 0 else None)
+    evidence, _ = collect(lambda _: said((1, pack_results([Result(ONES, {}, ())]))))
     dh = evidence["dh"]
     assert dh.lecture.raised is None
     assert dh.hidden[0].raised is not None
@@ -270,10 +273,10 @@ def test_runs_that_never_came_say_why() -> None:
 
 
 def test_a_lost_worker_is_a_sentence_on_every_gradient_that_was_written() -> None:
-    def lose(_: int) -> bytes:
+    def lose(_: int) -> Reply:
         raise WorkerLost("The process that runs answers ended.")
 
-    evidence = collect(lose)
+    evidence, _ = collect(lose)
     raised = evidence["dh"].lecture.raised
     assert raised is not None
     assert raised.message == "The process that runs answers ended."
@@ -281,24 +284,22 @@ def test_a_lost_worker_is_a_sentence_on_every_gradient_that_was_written() -> Non
 
 
 def test_without_cells_nothing_is_run() -> None:
-    def fail(_: int) -> bytes:
+    def fail(_: int) -> Reply:
         raise AssertionError("nothing to run")
 
     grounds = prepare(ATOMIC)
-    evidence = collect_evidence(
-        parse_answer([]),
-        ATOMIC.gradients,
-        (),
-        grounds.references,
-        grounds.lecture,
-        cast(Runner, FakeRunner(fail)),
+    runner = cast(Runner, FakeRunner(fail))
+    nothing = Collector(
+        parse_answer([]), ATOMIC.gradients, grounds.references, grounds.values, runner
     )
+    evidence = nothing.collect(())
+    assert len(evidence) == len(ATOMIC.gradients)
     assert all(value.is_placeholder for item in evidence for value in item.hidden)
 
 
 def test_the_place_of_a_blank_and_of_a_broken_cell() -> None:
     broken = AnswerCell("ex1-tanh", "# answer: ex1-tanh\ndhpreact = (1 -\n")
-    evidence = collect(lambda _: blob(), CELL, broken)
+    evidence, _ = collect(every(), CELL, broken)
     assert evidence["dW2"].place == Place("ex1-linear2", 3)
     assert evidence["dh"].place == Place("ex1-linear2", 2)
     reason = evidence["dhpreact"].broken
@@ -307,19 +308,35 @@ def test_the_place_of_a_blank_and_of_a_broken_cell() -> None:
     assert evidence["dW2"].broken is None
 
 
-def test_references_are_not_in_what_is_sent() -> None:
-    sent: list[bytes] = []
+def test_the_first_result_is_of_the_lectures_instance_the_next_of_the_hidden_ones() -> None:
+    """And each gradient's own: what belongs to one run is never read as another's."""
 
-    class Spy(FakeRunner):
-        def run(self, payload: bytes) -> dict[int, bytes]:
-            sent.append(payload)
-            return {}
+    def numbered(runs: int) -> Reply:
+        results = [Result({"dh": torch.tensor(float(number))}, {}, ()) for number in range(runs)]
+        halves = results[: runs // 2], results[runs // 2 :]
+        return said(*((len(half), pack_results(half)) for half in halves))
 
-    grounds = prepare(ATOMIC)
-    arguments: Any = (grounds.references, grounds.lecture, Spy(lambda _: None))
-    collect_evidence(parse_answer([CELL]), ATOMIC.gradients, (), *arguments)
-    (payload,) = sent
-    for reference in grounds.references.hidden:
-        for name in ("h", "W2", "logits"):
-            gradient = reference.gradients[name].contiguous().numpy().tobytes()
-            assert gradient not in payload
+    evidence, _ = collect(numbered)
+    dh = evidence["dh"]
+    assert dh.local is not None
+    numbers = [v.tensor.item() for v in (dh.lecture, *dh.hidden, *dh.local) if v.tensor is not None]
+    assert numbers == list(range(WHOLE + 3))
+
+
+def test_what_came_of_the_running_is_flagged_once() -> None:
+    def reply(runs: int) -> Reply:
+        slow = (Problem(1, "TimeLimit", ""), Problem(0, "PermissionError", "[Errno 1] no"))
+        blob = pack_results([Result(ONES, {}, slow)] * runs)
+        deadly = {0: "ended it", 2**32 - 1: "hung"}
+        return said((runs, blob), deadly=deadly, incidents=("Odd.", "Odd."))
+
+    _, flags = collect(reply)
+    assert sorted((flag.kind, flag.place) for flag in flags if flag.place) == [
+        ("denied", Place("ex1-linear2", 2)),
+        ("ended-process", Place("ex1-linear2", 2)),
+        ("time-limit", Place("ex1-linear2", 3)),
+    ]
+    assert [astuple(flag) for flag in flags if flag.place is None] == [
+        ("ended-process", "A statement hung.", None),
+        ("incident", "Odd.", None),
+    ]

@@ -13,8 +13,8 @@ from grader.effects import (
     find_functions,
     find_header_effects,
 )
-from grader.execution import NOTEBOOK_FUNCTIONS
 from grader.sharing import VIEW_METHODS
+from grader.worker.execution import NOTEBOOK_FUNCTIONS
 
 
 def effects_of(source: str) -> Effects:

@@ -110,7 +110,7 @@ def double(tensor: Tensor) -> Tensor:
 @pytest.fixture(scope="module")
 def case() -> Case:
     program = parse_program(centred)
-    instance = make_instance(program, {"n": 5, "width": 3}, 7, torch.float32)
+    instance = make_instance(program, {"n": 6, "width": 3}, 7, torch.float32)
     inputs = {name: instance.values[name] for name in program.inputs}
     return Case(make_references(program, 1), program.gradients(inputs))
 
@@ -405,7 +405,7 @@ def test_a_wrong_shape_is_explained_with_the_lectures_sizes(case: Case) -> None:
     )
     assert verdict.outcome is Outcome.FAIL
     assert verdict.note == (
-        "dcentre has shape (3,), but a gradient has its tensor's shape, (5, 3)."
+        "dcentre has shape (3,), but a gradient has its tensor's shape, (6, 3)."
     )
 
 
@@ -421,13 +421,13 @@ def test_without_the_lectures_value_a_wrong_shape_is_told_at_its_sizes_too(case:
     )
     assert verdict.outcome is Outcome.FAIL
     assert verdict.note == (
-        "dcentre has shape (5,), but a gradient has its tensor's shape, (5, 3)."
+        "dcentre has shape (6,), but a gradient has its tensor's shape, (6, 3)."
     )
 
 
 def test_a_shape_that_is_right_at_the_lectures_sizes_alone_is_written_in(case: Case) -> None:
     def pin(tensor: Tensor) -> Tensor:
-        return torch.zeros(5, 3, dtype=tensor.dtype)
+        return torch.zeros(6, 3, dtype=tensor.dtype)
 
     verdict = case.judge_one(
         "dcentre", hidden=case.globally("dcentre", pin), local=case.locally("dcentre", pin)

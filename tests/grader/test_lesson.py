@@ -14,7 +14,7 @@ from nbclient import NotebookClient
 
 from grader import lesson
 from grader.answer import AnswerCell
-from grader.compare import Comparison
+from grader.comparison import Comparison
 from grader.exercises import ATOMIC
 from grader.program import body_source
 from grader.verdict import Check, Flag, Outcome, Verdict

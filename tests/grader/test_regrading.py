@@ -7,7 +7,7 @@ import pytest
 
 from grader import regrading
 from grader.answer import AnswerCell
-from grader.compare import Comparison
+from grader.comparison import Comparison
 from grader.exercises import Exercise
 from grader.regrading import Regrader
 from grader.runner import Runner

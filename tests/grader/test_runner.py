@@ -1,17 +1,42 @@
 """What an answer may do to the process that runs it: nothing that costs another gradient."""
 
+from __future__ import annotations
+
+import json
+import struct
 import subprocess
 import sys
+from collections.abc import Sequence
+from io import FileIO
+from pathlib import Path
+from typing import Any
 
 import pytest
+import torch
 
+import grader.runner
 from grader.answer import AnswerCell
 from grader.exercises import ATOMIC
 from grader.grading import grade_exercise
-from grader.runner import Limits, Runner, WorkerLost
+from grader.runner import MOST_ANSWERS, Limits, Reply, Runner, WorkerLost
+from grader.sandbox import Sandbox, find_bwrap
 from grader.verdict import Outcome, Verdict
+from grader.worker.frames import MOST_VALUES, write_frame
+from grader.worker.request import Group, Request, Values
+from grader.worker.results import Result, pack_results, unpack_results
 from tests.exercise_text import read_cells, right_answers
 from tests.grader.conftest import Judge
+from tests.grader.worker.asking import VALUES, Run, request
+
+SANDBOXES = [
+    Sandbox.NONE,
+    pytest.param(
+        Sandbox.BWRAP,
+        marks=pytest.mark.skipif(
+            find_bwrap().path is None, reason=f"no sandbox here: {find_bwrap().trouble}"
+        ),
+    ),
+]
 
 LECTURE = right_answers()["lecture"]
 DH = "dh = dlogits @ W2.T\n"
@@ -58,8 +83,9 @@ def assert_costs_only_dh(
         ("import os\ndh = os._exit(0)", "This line ended the Python process that ran it.", 3),
         ("import os\ndh = os.abort()", "This line ended the Python process that ran it.", 3),
         (
-            "import os, signal\ndh = os.kill(os.getpid(), signal.SIGKILL)",
-            "This line ended the Python process that ran it.",
+            "import os, signal\ndh = os.kill(os.getpid(), signal.SIGKILL) or 'still there'",
+            # Where it has its own processes it is the first of them, which nobody in it can kill.
+            "",
             3,
         ),
         (
@@ -90,7 +116,7 @@ def test_a_destructive_line_costs_only_its_gradient(
     lines: str, sentence: str, line: int | tuple[int, ...], judge_text: Judge
 ) -> None:
     verdicts = judge_text(with_dh(lines))
-    if not sentence:
+    if not line:
         # Nothing assigns dh: what raised made none of the gradients.
         assert verdicts["dh"].outcome is Outcome.TODO
         assert verdicts["db2"].outcome is Outcome.PASS
@@ -183,10 +209,19 @@ def test_many_endless_loops_end_in_bounded_time() -> None:
     assert outcomes["dC"] is Outcome.TODO
 
 
+class Junk(Request):
+    """A request that no worker can read."""
+
+    def pack(self) -> list[bytes]:
+        return [b"request", b"no bounds"]
+
+
 def test_a_lost_worker_is_a_sentence_and_another_one_starts() -> None:
     with Runner() as runner:
+        first = runner._worker
         with pytest.raises(WorkerLost, match=r"The process that runs answers ended .*\."):
-            runner.run(b"no safetensors at all")
+            runner.run(Junk("values", (), (), 1.0, 1.0, 2**30), VALUES)
+        assert first.poll() is not None
         cells = [AnswerCell(grade_id, text) for grade_id, text in read_cells(LECTURE)]
         verdicts, _ = grade_exercise(ATOMIC, cells, runner)
         assert {verdict.outcome for verdict in verdicts} == {Outcome.PASS}
@@ -199,6 +234,269 @@ def test_a_killed_worker_is_replaced() -> None:
         runner._worker.wait()
         verdicts, _ = grade_exercise(ATOMIC, cells, runner)
     assert {verdict.outcome for verdict in verdicts} == {Outcome.PASS}
+
+
+@pytest.mark.parametrize("sandbox", SANDBOXES)
+def test_every_right_answer_passes_in_every_sandbox(sandbox: Sandbox) -> None:
+    with Runner(sandbox=sandbox) as runner:
+        for style, text in right_answers().items():
+            cells = [AnswerCell(grade_id, source) for grade_id, source in read_cells(text)]
+            verdicts, flags = grade_exercise(ATOMIC, cells, runner)
+            passed = [verdict.name for verdict in verdicts if verdict.outcome is Outcome.PASS]
+            assert (passed, flags) == (list(ATOMIC.gradients), []), style
+        if sandbox is Sandbox.BWRAP:
+            # The same worker: none of them was an incident, and what is one is told.
+            hostile = "import ctypes\nctypes.CDLL(None).ptrace(0, 0, 0, 0)\na = x"
+            reply = runner.run(request(hostile), VALUES)
+            assert reply.incidents == ("This answer asked the system for what no gradient needs.",)
+            assert list(reply.deadly) == [1]
+            assert [bool(result.tensors) for result in results(reply)] == [True, True]
+
+
+def results(reply: Reply) -> list[Result]:
+    return [result for count, blob in reply.blobs for result in unpack_results(blob, count)]
+
+
+# --- values are sent once
+
+
+def numbered(number: int) -> Values:
+    return Values(
+        f"of-this-test-{number}", {"values": Group({"x": torch.full((3,), float(number))})}
+    )
+
+
+def test_values_are_sent_once_and_again_when_the_worker_has_let_them_go(
+    runner: Runner, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    sent: list[bytes] = []
+
+    def watched(stream: FileIO, parts: Sequence[bytes]) -> None:
+        sent.append(parts[0])
+        write_frame(stream, parts)
+
+    monkeypatch.setattr(grader.runner, "write_frame", watched)
+
+    def ask(number: int) -> int:
+        """How often values were sent for a request; it found its own."""
+        sent.clear()
+        asked = request("a = x + 0", Run(), values=numbered(number))
+        (result,) = results(runner.run(asked, numbered(number)))
+        assert result.tensors["a"].tolist() == [float(number)] * 3
+        assert sent.pop() == b"request"
+        return len(sent)
+
+    assert [ask(number) for number in range(MOST_VALUES)] == [1] * MOST_VALUES
+    assert [ask(number) for number in range(MOST_VALUES)] == [0] * MOST_VALUES
+    # The ninth makes the worker let go of the first, although that was asked for since.
+    assert ask(MOST_VALUES) == 1
+    assert ask(1) == 0
+    assert ask(0) == 1
+    assert ask(1) == 1
+    assert ask(3) == 0
+
+
+def test_a_new_worker_is_sent_the_values_again() -> None:
+    with Runner() as runner:
+        assert len(results(runner.run(request("a = x"), VALUES))) == 2
+        runner._worker.kill()
+        runner._worker.wait()
+        assert len(results(runner.run(request("a = x"), VALUES))) == 2
+
+
+# --- a worker that is not what it should be
+
+IMPOSTOR = """
+import sys
+sys.path.insert(0, sys.argv[1])
+from io import FileIO
+from grader.worker.frames import read_frame, write_frame
+import json
+replies = json.loads(sys.argv[2])
+requests, answers = FileIO(0), FileIO(1, "wb")
+while (parts := read_frame(requests, 2**30)) is not None:
+    if bytes(parts[0]) == b"request":
+        head, *blobs = replies.pop(0)
+        write_frame(answers, [json.dumps(head).encode(), *map(bytes.fromhex, blobs)])
+"""
+
+
+class Workers:
+    """Starts workers that reply what they are told to, one after the other."""
+
+    def __init__(self, *replies: list[Any]) -> None:
+        self.replies = list(replies)
+        self.started = 0
+
+    def start(self, _: Sandbox) -> subprocess.Popen[bytes]:
+        self.started += 1
+        said = json.dumps(self.replies.pop(0) if self.replies else [])
+        return subprocess.Popen(
+            [sys.executable, "-c", IMPOSTOR, str(Path(__file__).parents[2]), said],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            bufsize=0,
+        )
+
+
+def says(unfit: str | None = None, runs: int = 2, incidents: Sequence[str] = ()) -> list[Any]:
+    head: dict[str, object] = {
+        "runs": [runs] if runs else [],
+        "deadly": {},
+        "incidents": incidents,
+        "unfit": unfit,
+    }
+    blob = pack_results([Result({"a": torch.ones(1)}, {}, ())] * runs).hex()
+    return [head, blob] if runs else [head]
+
+
+@pytest.fixture
+def workers(monkeypatch: pytest.MonkeyPatch) -> Workers:
+    these = Workers()
+    monkeypatch.setattr(grader.runner, "_start_worker", these.start)
+    return these
+
+
+def ask(runner: Runner) -> Reply:
+    return runner.run(request("a = x"), VALUES)
+
+
+def test_a_worker_that_could_not_confine_an_answer_is_replaced_and_the_answer_asked_again(
+    workers: Workers,
+) -> None:
+    workers.replies = [[says("It could not.", runs=0)], [says(), says()]]
+    with Runner() as runner:
+        assert len(results(ask(runner))) == 2
+        assert workers.started == 2
+        assert ask(runner).incidents == ()
+    assert workers.started == 2
+
+
+def test_an_answer_that_two_workers_could_not_confine_is_lost(workers: Workers) -> None:
+    workers.replies = [[says("No.", runs=0)], [says("No.", runs=0)], [says()]]
+    with Runner() as runner:
+        with pytest.raises(WorkerLost, match="The process that runs answers ended"):
+            ask(runner)
+        assert workers.started == 3
+        assert len(results(ask(runner))) == 2
+    assert workers.started == 3
+
+
+def test_a_worker_in_which_something_was_left_behind_is_replaced_before_the_next_answer(
+    workers: Workers,
+) -> None:
+    workers.replies = [[says(), says("Something is left.", incidents=["Odd."])], [says()]]
+    with Runner() as runner:
+        assert ask(runner).incidents == ()
+        reply = ask(runner)
+        assert reply.incidents == ("Odd.", "Something is left.")
+        assert len(results(reply)) == 2
+        assert workers.started == 1
+        assert ask(runner).incidents == ()
+        assert workers.started == 2
+
+
+def test_a_worker_is_replaced_after_many_answers(
+    workers: Workers, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    assert MOST_ANSWERS == 1000
+    monkeypatch.setattr(grader.runner, "MOST_ANSWERS", 3)
+    workers.replies = [[says()] * 4, [says()] * 4, [says()] * 4]
+    with Runner() as runner:
+        started = []
+        for _ in range(7):
+            assert len(results(ask(runner))) == 2
+            started.append(workers.started)
+    assert started == [1, 1, 1, 2, 2, 2, 3]
+
+
+def raw(*parts: bytes) -> bytes:
+    lengths = [struct.pack("<Q", len(part)) for part in parts]
+    return b"".join([struct.pack("<I", len(parts)), *lengths, *parts])
+
+
+def head(**changes: object) -> bytes:
+    fields: dict[str, object] = {"runs": [], "deadly": {}, "incidents": [], "unfit": None}
+    return json.dumps(fields | changes).encode()
+
+
+@pytest.mark.parametrize(
+    "reply",
+    [
+        b"",
+        b"\x01",
+        struct.pack("<I", 2**31),
+        struct.pack("<IQ", 1, 2**40),
+        struct.pack("<IQ", 1, 100) + b"half",
+        raw(),
+        raw(b"junk"),
+        raw(b"{}"),
+        raw(b"[]"),
+        raw(b"\xff"),
+        raw(head(runs=[2])),
+        raw(head(runs=[]), b"a blob"),
+        raw(head(runs=1)),
+        raw(head(runs=[[]]), b"a blob"),
+        raw(head(runs=["one"]), b"a blob"),
+        raw(head(deadly=[1])),
+        raw(head(deadly={"one": "ended"})),
+        raw(head(incidents=None)),
+    ],
+    ids=lambda reply: repr(reply)[2:60],
+)
+def test_a_reply_that_is_none_is_a_sentence(reply: bytes, monkeypatch: pytest.MonkeyPatch) -> None:
+    def impostor(_: Sandbox) -> subprocess.Popen[bytes]:
+        code = (
+            "import os; os.read(0, 8);"
+            f" os.write(1, {reply!r}); os.close(1)\nwhile os.read(0, 2**16): pass"
+        )
+        return subprocess.Popen(
+            [sys.executable, "-S", "-c", code],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            bufsize=0,
+        )
+
+    monkeypatch.setattr(grader.runner, "_start_worker", impostor)
+    with Runner() as runner, pytest.raises(WorkerLost, match="The process that runs answers ended"):
+        ask(runner)
+
+
+def test_an_interrupted_request_leaves_no_reply_for_the_next(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    with Runner(Limits(statement_seconds=5.0)) as runner:
+        first = runner._worker
+
+        def interrupted(*_: object) -> list[memoryview]:
+            raise KeyboardInterrupt
+
+        with monkeypatch.context() as patch:
+            patch.setattr(grader.runner, "read_frame", interrupted)
+            with pytest.raises(KeyboardInterrupt):
+                runner.run(request("import time; time.sleep(0.5)\na = 1 / 0"), VALUES)
+        found = results(runner.run(request("a = x"), VALUES))
+        assert [result.problems for result in found] == [(), ()]
+        assert first.poll() is not None
+
+
+def test_a_worker_that_hangs_is_killed(workers: Workers, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(grader.runner, "PATIENCE_SECONDS", 0.2)
+    limits = Limits(total_seconds=0.1)
+    code = "import os\nwhile os.read(0, 2**16): pass"
+    hanging = [sys.executable, "-S", "-c", code]
+    monkeypatch.setattr(
+        grader.runner,
+        "_start_worker",
+        lambda _: subprocess.Popen(
+            hanging, stdin=subprocess.PIPE, stdout=subprocess.PIPE, bufsize=0
+        ),
+    )
+    with Runner(limits) as runner:
+        first = runner._worker
+        with pytest.raises(WorkerLost):
+            ask(runner)
+        assert first.poll() is not None
 
 
 def test_importing_the_runner_does_not_import_torch() -> None:

@@ -13,7 +13,7 @@ import grader.runner
 from grader import cli
 from grader.answer import AnswerCell
 from grader.commands import exit_codes
-from grader.compare import Comparison
+from grader.comparison import Comparison
 from grader.exercises import NOTEBOOKS
 from grader.reports.result import Graded, Result, Ungraded
 from grader.reports.status_table import next_step, render
@@ -137,7 +137,7 @@ def test_colours_only_where_they_are_wanted() -> None:
 
 
 class FakeRunner:
-    def __init__(self, limits: object) -> None: ...
+    def __init__(self, limits: object, sandbox: object) -> None: ...
 
     def __enter__(self) -> FakeRunner:
         return self

@@ -2,7 +2,7 @@
 
 import pytest
 
-from grader.compare import Comparison
+from grader.comparison import Comparison
 from grader.verdict import Check, Outcome, Report, Verdict, count_outcomes
 
 

@@ -17,7 +17,7 @@ import pytest
 from grader import cli
 from grader.answer import AnswerCell
 from grader.commands import exit_codes
-from grader.compare import Comparison
+from grader.comparison import Comparison
 from grader.exercises import NOTEBOOKS
 from grader.verdict import Check, Flag, Outcome, Report, Verdict
 from grader.watch import Board, Watch, changed

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from grader.answer import AnswerCell
-from grader.compare import Comparison
+from grader.comparison import Comparison
 from grader.reports.result import Graded, Ungraded
 from grader.verdict import Check, Diagnosis, Flag, Outcome, Place, Report, Verdict
 

@@ -4,7 +4,7 @@ from collections.abc import Callable
 from pathlib import Path
 from xml.etree import ElementTree as ET
 
-from grader.compare import Comparison
+from grader.comparison import Comparison
 from grader.reports import junit
 from grader.reports.result import Graded, Ungraded
 from grader.verdict import Check, Outcome, Report, Verdict

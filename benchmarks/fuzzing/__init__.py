@@ -1,0 +1,1 @@
+"""Notebooks that nobody would hand in: damaged bytes, JSON trees and answers."""

@@ -1,0 +1,117 @@
+"""How much faster two workers are than one, with concurrent.futures and with Dask."""
+
+from __future__ import annotations
+
+import argparse
+import importlib.util
+import json
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager, nullcontext
+from dataclasses import dataclass
+from pathlib import Path
+
+from benchmarks.class_of_students import Class, write_class
+from benchmarks.grade_command import Graded, at_least, grade
+from benchmarks.grade_command.process import ROOT
+
+GOAL = 1.8
+STARTING = 20
+PATIENCE_SECONDS = 60.0
+
+
+@dataclass(frozen=True, slots=True)
+class Pace:
+    """Seconds of a whole run, and submissions a second once it is under way."""
+
+    whole: float
+    rate: float
+
+
+@contextmanager
+def cluster(workers: int) -> Iterator[str]:
+    """The address of a Dask scheduler on loopback with that many worker processes."""
+    dask = [sys.executable, "-m", "dask"]
+    with tempfile.TemporaryDirectory() as folder:
+        told = Path(folder) / "scheduler.json"
+        found = ["--scheduler-file", str(told), "--no-dashboard"]
+        commands = [[*dask, "scheduler", "--host", "127.0.0.1", "--port", "0", *found]]
+        commands += [
+            [
+                *(*dask, "worker", "--nworkers", "1", "--nthreads", "1", *found),
+                *("--host", "127.0.0.1", "--local-directory", folder),
+            ]
+            for _ in range(workers)
+        ]
+        processes: list[subprocess.Popen[bytes]] = []
+        try:
+            for command in commands:
+                with (Path(folder) / f"said-{len(processes)}.txt").open("w") as said:
+                    processes.append(subprocess.Popen(command, cwd=ROOT, stdout=said, stderr=said))
+                _wait_for(told)
+            yield str(json.loads(told.read_text(encoding="utf-8"))["address"])
+        finally:
+            for process in reversed(processes):
+                process.terminate()
+            for process in processes:
+                process.wait()
+
+
+def _wait_for(path: Path) -> None:
+    until = time.monotonic() + PATIENCE_SECONDS
+    while not (path.is_file() and path.stat().st_size):
+        if time.monotonic() > until:
+            raise TimeoutError(f"Dask's scheduler has not written {path}.")
+        time.sleep(0.1)
+
+
+def measure(folder: Path, size: int, workers: int, with_dask: bool) -> Pace:
+    """Grade a class of twenty, then the whole one: the difference is without start-up."""
+    with cluster(workers) if with_dask else nullcontext() as scheduler:
+
+        def graded(name: str, number: int) -> Graded:
+            out = folder / f"out-{name}-{workers}-{with_dask}-{number}"
+            if scheduler is None:
+                return grade(folder / name, out, jobs=workers)
+            return grade(folder / name, out, scheduler=scheduler)
+
+        if scheduler is not None:
+            # Dask's workers stay, and get warm with the first class they grade.
+            graded("start", 0)
+        start, whole = graded("start", 1), graded("class", 1)
+    return Pace(whole.seconds, (size - STARTING) / (whole.seconds - start.seconds))
+
+
+def main(arguments: Sequence[str] | None = None) -> None:
+    """Print both kinds."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--size", type=int, default=1_000)
+    parser.add_argument("--engine", choices=["local", "dask", "both"], default="both")
+    options = parser.parse_args(arguments)
+    engines = {"local": "concurrent.futures", "dask": "Dask"}
+    with tempfile.TemporaryDirectory() as name:
+        folder = Path(name)
+        write_class(folder / "start", Class(STARTING))
+        write_class(folder / "class", Class(options.size))
+        for engine, called in engines.items():
+            if options.engine not in (engine, "both"):
+                continue
+            if engine == "dask" and importlib.util.find_spec("distributed") is None:
+                print("grade_two_workers: Dask is not installed: pip install '.[dask]'.")
+                continue
+            one, two = (measure(folder, options.size, n, engine == "dask") for n in (1, 2))
+            ratio = two.rate / one.rate
+            print(
+                f"grade_two_workers: {called}: one {one.rate:.1f} submissions a second, two "
+                f"{two.rate:.1f}: {ratio:.2f} times {at_least(ratio, GOAL, ' times')}; the whole "
+                f"command {one.whole:.1f} s and {two.whole:.1f} s: {one.whole / two.whole:.2f} "
+                "times",
+                flush=True,
+            )
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,205 @@
+"""A class list read from the file that a system exported."""
+
+from __future__ import annotations
+
+import csv
+import io
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from grader.intake.class_folder import Roster, RosterRow, Student, UnreadableRoster
+from grader.intake.roster_columns import ID_ORDER, Columns, columns_of, columns_without_header
+from grader.notebook_file import shown
+from grader.printable import printable
+
+MAX_BYTES = 64 * 1024 * 1024
+_DELIMITERS = ",;\t|"
+_BYTE_ORDER_MARKS = (
+    (b"\xef\xbb\xbf", "utf-8-sig"),
+    (b"\xff\xfe\x00\x00", "utf-32"),
+    (b"\xff\xfe", "utf-16"),
+    (b"\xfe\xff", "utf-16"),
+)
+
+
+@dataclass(frozen=True, slots=True)
+class ClassList:
+    """The roster, its students in its order, and under which names they may be looked up.
+
+    `known` has for each student the values of the roles of `roster_columns`.
+    """
+
+    roster: Roster
+    students: tuple[Student, ...]
+    known: tuple[dict[str, str], ...]
+    notices: tuple[str, ...] = ()
+
+
+def read_roster(path: Path) -> ClassList:
+    """Read a list of Canvas, Moodle, nbgrader, Gradescope, or one id a line.
+
+    Raises:
+        UnreadableRoster: if it is no such list, or names nobody; the message is a sentence.
+    """
+    text, encoding = _decode(_read(path), path)
+    sep, body = _split_sep(text)
+    delimiter = sep.strip()[4:5] or _delimiter(body)
+    newline = "\r\n" if "\r\n" in body else "\r" if "\r" in body and "\n" not in body else "\n"
+    try:
+        reader = csv.reader(io.StringIO(body, newline=""), delimiter=delimiter)
+        rows = [tuple(row) for row in reader]
+    except csv.Error as error:
+        raise UnreadableRoster(
+            f"{shown(path)} is not a table of text (CSV): {printable(str(error))}."
+        ) from None
+    filled = [number for number, row in enumerate(rows) if any(cell.strip() for cell in row)]
+    if not filled:
+        raise UnreadableRoster(f"{shown(path)} is empty: export the class list again.")
+    columns, header, first = _columns(rows, filled[0])
+    students_at = first + _rows_above(columns, rows[first:])
+    above, body_rows = rows[first:students_at], rows[students_at:]
+    students, known, student_rows, notices = _students(body_rows, columns, header)
+    if not students:
+        raise UnreadableRoster(f"{shown(path)} names no student: is it the class list?")
+    if encoding in {"cp1252", "latin-1"}:
+        notices.insert(0, f"{shown(path)} is not UTF-8: read as Windows-1252 (Western European).")
+    roster = Roster(
+        columns.kind, header, tuple(above), student_rows, delimiter, encoding, newline, sep
+    )
+    return ClassList(roster, tuple(students), tuple(known), tuple(notices))
+
+
+def _read(path: Path) -> bytes:
+    try:
+        if not path.is_file():
+            why = "is a folder" if path.is_dir() else "is no file"
+            raise UnreadableRoster(f"The class list {shown(path)} {why}: name the CSV file.")
+        if path.stat().st_size > MAX_BYTES:
+            raise UnreadableRoster(
+                f"{shown(path)} is larger than {MAX_BYTES // 2**20} MB: is it the class list?"
+            )
+        return path.read_bytes()
+    except (OSError, ValueError) as error:
+        reason = getattr(error, "strerror", None) or str(error)
+        raise UnreadableRoster(
+            f"The class list {shown(path)} cannot be opened: {printable(reason).lower()}."
+        ) from None
+
+
+def _decode(data: bytes, path: Path) -> tuple[str, str]:
+    if data.startswith((b"PK\x03\x04", b"\xd0\xcf\x11\xe0")):
+        raise UnreadableRoster(f"{shown(path)} is a spreadsheet: save it as CSV and name that.")
+    marked = next((name for mark, name in _BYTE_ORDER_MARKS if data.startswith(mark)), None)
+    if marked is None and b"\0" in data[:200]:  # text of the West has a zero in every second byte
+        marked = "utf-16-le" if data[1:2] == b"\0" else "utf-16-be"
+    for encoding in [marked] if marked else ["utf-8", "cp1252", "latin-1"]:
+        try:
+            return data.decode(encoding), encoding
+        except UnicodeDecodeError:
+            continue
+    raise UnreadableRoster(f"{shown(path)} is damaged: it begins as {marked} and breaks off.")
+
+
+def _split_sep(text: str) -> tuple[str, str]:
+    """Excel's first line "sep=;", if it is there, and the rest."""
+    if text[:4].lower() != "sep=":
+        return "", text
+    line, _, rest = text.partition("\n")
+    return line.rstrip("\r"), rest
+
+
+def _delimiter(text: str) -> str:
+    line = next((line for line in text.splitlines() if line.strip()), "")
+    outside = "".join(line.split('"')[::2])
+    return max(_DELIMITERS, key=outside.count)  # the first of them where there is none
+
+
+def _columns(rows: Sequence[tuple[str, ...]], first: int) -> tuple[Columns, tuple[str, ...], int]:
+    """The columns, the header ("()" without one), and where the rows below it begin."""
+    columns = columns_of(rows[first])
+    if columns is not None:
+        return columns, rows[first], first + 1
+    return columns_without_header(rows), (), 0
+
+
+def _rows_above(columns: Columns, rows: Sequence[tuple[str, ...]]) -> int:
+    """How many rows, before the first student, speak of Canvas's columns: its own have no ID."""
+    if columns.kind != "canvas":
+        return 0
+    return next(
+        (
+            number
+            for number, row in enumerate(rows)
+            if any(columns.value(role, row) for role in ("id", "login", "sis"))
+        ),
+        len(rows),
+    )
+
+
+def _students(
+    rows: Sequence[tuple[str, ...]], columns: Columns, header: tuple[str, ...]
+) -> tuple[list[Student], list[dict[str, str]], tuple[RosterRow, ...], list[str]]:
+    students: dict[str, Student] = {}
+    known: list[dict[str, str]] = []
+    kept: list[RosterRow] = []
+    twice: Counter[str] = Counter()
+    nobody = 0
+    for cells in rows:
+        values = _values(cells, columns)
+        wanted = next((values[role] for role in ID_ORDER if values[role]), "")
+        if not wanted:
+            nobody += any(cell.strip() for cell in cells)
+            kept.append(RosterRow(cells, ""))
+            continue
+        user = wanted
+        student = _student(user, values, cells, header)
+        while user in students and not _same_person(students[user], student):
+            # Two people: one row each, whoever typed the number wrong.
+            user = f"{user}~2"
+            student = _student(user, values, cells, header)
+        twice[wanted] += 1
+        if user not in students:
+            students[user] = student
+            known.append(values)
+        kept.append(RosterRow(cells, user))
+    return list(students.values()), known, tuple(kept), list(_notices(twice, nobody))
+
+
+def _values(cells: tuple[str, ...], columns: Columns) -> dict[str, str]:
+    values = {role: columns.value(role, cells) for role in ID_ORDER}
+    parts = (columns.value("first", cells), columns.value("last", cells))
+    values["name"] = values["name"] or " ".join(filter(None, parts))
+    if "@" in values["id"]:
+        values["email"] = values["email"] or values["id"]
+    return values
+
+
+def _student(
+    user: str, values: dict[str, str], cells: tuple[str, ...], header: tuple[str, ...]
+) -> Student:
+    extra: dict[str, str] = {}
+    for name, cell in zip(header, cells, strict=False):
+        extra.setdefault(name, cell)
+    return Student(user, values["name"], values["email"], extra)
+
+
+def _same_person(one: Student, other: Student) -> bool:
+    return (one.name.casefold(), one.email.casefold()) == (
+        other.name.casefold(),
+        other.email.casefold(),
+    )
+
+
+def _notices(ids: Counter[str], nobody: int) -> Iterator[str]:
+    several = [user for user, count in ids.items() if count > 1]
+    if several:
+        more = f" and {len(several) - 5} more" if len(several) > 5 else ""
+        yield (
+            f"In the class list more than one line has the id "
+            f"{', '.join(printable(user) for user in several[:5])}{more}: lines with another name "
+            "or address are kept as students of their own, with ~2 behind the id."
+        )
+    if nobody:
+        yield f"{nobody} line(s) of the class list have neither an id nor a name."

@@ -1,0 +1,1 @@
+"""The worker: the one part of the grader that runs students' statements."""

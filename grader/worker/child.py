@@ -1,0 +1,284 @@
+"""Children: each request runs in a process of its own, forked from the warm worker."""
+
+from __future__ import annotations
+
+import mmap
+import os
+import select
+import signal
+import struct
+import sys
+import time
+from collections.abc import Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, field
+
+from grader.worker.audit import refuse_for_good
+from grader.worker.confinement import NOT_CONFINED, Confinement
+from grader.worker.execution import run_request
+from grader.worker.request import Bounds, Request, Values
+from grader.worker.results import Result, pack_results
+from grader.worker.scratch import Scratch
+
+CURRENT = struct.Struct("<QI")
+"""What a child says in shared memory: how many statements it has begun, the number of the last."""
+
+EVENT = struct.Struct("<cIQ")
+"""What a child sends: kind, number of runs that are done, bytes that follow."""
+
+FINISHED, DONE = b"f", b"d"
+
+LARGEST_RESULT = 64 * 2**20
+"""Bytes a child may send at once."""
+
+GRACE_SECONDS = 2.0
+"""How long after its time limit a statement that cannot be interrupted is killed."""
+
+WIDE_PIPE = 2**20
+"""Bytes; what Linux gives anybody."""
+
+FLUSH_SECONDS = 0.25
+"""How long a child keeps results to itself: a child that is killed takes them with it."""
+
+MOST_CHILDREN = 8
+"""How often a request is taken up again after a child died."""
+
+
+class Gone(Exception):
+    """A child ended, was killed or sent nonsense before it was done; the message says how."""
+
+
+class JudgeGone(Exception):
+    """Nobody waits for the reply any more."""
+
+
+@dataclass(frozen=True, slots=True)
+class Warm:
+    """What a worker has ready for every request.
+
+    `judge` is the descriptor requests come from: when it hangs up, nobody waits for a reply.
+    """
+
+    confinement: Confinement
+    scratch: Scratch
+    values: Mapping[str, Values]
+    judge: int
+
+
+@dataclass(slots=True)
+class Progress:
+    """What is known of a request so far.
+
+    `blobs` are the results of the first `done` runs, with how many each holds; `deadly` are
+    statements that ended a child, with what came of it; `current` the statement that runs.
+    `incidents` are what a human should know of; `unfit` says why this worker can go on no longer.
+    """
+
+    blobs: list[tuple[int, memoryview]] = field(default_factory=list)
+    done: int = 0
+    deadly: dict[int, str] = field(default_factory=dict)
+    current: int | None = None
+    incidents: list[str] = field(default_factory=list)
+    unfit: str | None = None
+
+
+def answer(parts: Sequence[memoryview], warm: Warm) -> Progress:
+    """Run a request in a child, again without the statement it died of where it did.
+
+    The request is read in the child only: what it holds is not to stay in this process, from
+    which the next answer's child is forked.
+
+    Raises:
+        JudgeGone: nobody waits for the reply any more.
+    """
+    progress = Progress()
+    bounds = Bounds.unpack(parts)
+    until = time.monotonic() + bounds.total_seconds
+    for _ in range(MOST_CHILDREN):
+        try:
+            _run_child(parts, warm, progress, until)
+        except Gone as gone:
+            if progress.unfit or progress.current is None or time.monotonic() >= until:
+                break
+            progress.deadly[progress.current] = str(gone)
+        else:
+            break
+    return progress
+
+
+def answer_here(parts: Sequence[memoryview], values: Mapping[str, Values]) -> Progress:
+    """Run a request in this very process, where there is no fork (Windows)."""
+    request = Request.unpack(parts)
+    groups = values[request.values].groups
+    results: list[Result] = []
+    run_request(request, groups, {}, lambda *_: None, lambda _, result: results.append(result))
+    return Progress([(len(results), memoryview(pack_results(results)))], len(results))
+
+
+def _run_child(parts: Sequence[memoryview], warm: Warm, progress: Progress, until: float) -> None:
+    """Fork a child for the runs that have no result yet, and listen to it."""
+    reading, writing = os.pipe()
+    _widen(writing)
+    # Anonymous and shared: a write to it costs nothing, one to the pipe would wake this process.
+    shared = mmap.mmap(-1, CURRENT.size)
+    progress.current = None
+    child = warm.confinement.fork()
+    if child == 0:
+        try:
+            _be_child(parts, warm, progress, writing, shared)
+        finally:
+            os._exit(0)
+    os.close(writing)
+    try:
+        _listen(reading, shared, Bounds.unpack(parts), warm, progress, until)
+    finally:
+        os.close(reading)
+        begun, _ = CURRENT.unpack_from(shared)
+        _take_note(_end(child), progress, has_begun=begun > 0)
+        shared.close()
+
+
+def _widen(pipe: int) -> None:
+    """Let a pipe hold most of an answer's results: each time it is full, two processes wait."""
+    if sys.platform == "linux":
+        import fcntl
+
+        # Too many wide pipes, and the kernel allows no more: a narrow one does as well.
+        with suppress(OSError):
+            fcntl.fcntl(pipe, fcntl.F_SETPIPE_SZ, WIDE_PIPE)
+
+
+def _be_child(
+    parts: Sequence[memoryview], warm: Warm, progress: Progress, pipe: int, shared: mmap.mmap
+) -> None:
+    bounds = Bounds.unpack(parts)
+    warm.confinement.enter(bounds.memory_bytes, bounds.total_seconds, keep=pipe)
+    refuse_for_good()
+    request = Request.unpack(parts)
+    groups = warm.values[request.values].groups
+    sender = _Sender(pipe, progress.done)
+    begun = 0
+
+    def started(_: int, statement: int) -> None:
+        nonlocal begun
+        begun += 1
+        CURRENT.pack_into(shared, 0, begun, statement)
+
+    run_request(request, groups, progress.deadly, started, sender.finished, progress.done)
+    sender.flush()
+    os.write(pipe, EVENT.pack(DONE, 0, 0))
+
+
+class _Sender:
+    """Sends results to the worker, many at a time."""
+
+    def __init__(self, pipe: int, done: int) -> None:
+        self.pipe = pipe
+        self.done = done
+        self.waiting: list[Result] = []
+        self.last = time.monotonic()
+
+    def finished(self, run: int, result: Result) -> None:
+        self.waiting.append(result)
+        if time.monotonic() - self.last > FLUSH_SECONDS:
+            self.flush()
+
+    def flush(self) -> None:
+        if not self.waiting:
+            return
+        blob = pack_results(self.waiting)
+        self.done += len(self.waiting)
+        os.write(self.pipe, EVENT.pack(FINISHED, self.done, len(blob)))
+        view = memoryview(blob)
+        while view:
+            view = view[os.write(self.pipe, view) :]
+        self.waiting = []
+        self.last = time.monotonic()
+
+
+def _listen(
+    pipe: int, shared: mmap.mmap, bounds: Bounds, warm: Warm, progress: Progress, until: float
+) -> None:
+    """Read a child's events until it is done.
+
+    Raises:
+        Gone: it died, hung or sent nonsense; `progress.current` is the statement it ran.
+        JudgeGone: nobody waits for the reply any more.
+    """
+    event = memoryview(bytearray(EVENT.size))
+    reader = _Reader(pipe, shared, bounds, warm.judge, until)
+    try:
+        while True:
+            reader.fill(event)
+            kind, done, length = EVENT.unpack(event)
+            if kind == DONE:
+                return
+            plausible = progress.done < done <= bounds.runs and length <= LARGEST_RESULT
+            if kind != FINISHED or not plausible:
+                progress.incidents.append("This answer sent back what no gradient can be.")
+                raise Gone("sent back what no gradient can be")
+            blob = warm.scratch.piece(length)
+            reader.fill(blob)
+            progress.blobs.append((done - progress.done, blob))
+            progress.done = done
+    except Gone:
+        begun, statement = CURRENT.unpack_from(shared)
+        progress.current = statement if begun else None
+        raise
+
+
+class _Reader:
+    """Reads what a child sends, for as long as the child gets on and somebody waits for it."""
+
+    def __init__(
+        self, pipe: int, shared: mmap.mmap, bounds: Bounds, judge: int, until: float
+    ) -> None:
+        self.pipe = pipe
+        self.shared = shared
+        self.bounds = bounds
+        self.until = until
+        self.poll = select.poll()
+        self.poll.register(pipe, select.POLLIN)
+        # Without a wish of its own, a descriptor reports nothing but that it is hung up.
+        self.poll.register(judge, 0)
+
+    def fill(self, view: memoryview) -> None:
+        position = 0
+        begun, _ = CURRENT.unpack_from(self.shared)
+        patience = self.bounds.statement_seconds + GRACE_SECONDS
+        deadline = time.monotonic() + patience
+        while position < len(view):
+            left = min(deadline, self.until) - time.monotonic()
+            ready = dict(self.poll.poll(max(0.0, left) * 1000))
+            if self.pipe in ready:
+                with view[position:] as rest:
+                    count = os.readv(self.pipe, [rest])
+                if count == 0:
+                    raise Gone("ended the Python process that ran it")
+                position += count
+            elif ready:
+                raise JudgeGone
+            else:
+                now, _ = CURRENT.unpack_from(self.shared)
+                if now == begun or time.monotonic() >= self.until:
+                    raise Gone(f"did not end within {self.bounds.statement_seconds:g} seconds")
+                # It has got on: so long for the statement it runs now.
+                begun, deadline = now, time.monotonic() + patience
+
+
+def _take_note(status: int, progress: Progress, has_begun: bool) -> None:
+    """Read off a child's end what it would not say."""
+    if os.WIFSIGNALED(status) and os.WTERMSIG(status) == getattr(signal, "SIGSYS", None):
+        progress.incidents.append("This answer asked the system for what no gradient needs.")
+    elif os.WIFEXITED(status) and os.WEXITSTATUS(status) == NOT_CONFINED and not has_begun:
+        progress.unfit = "A process for an answer could not be confined as it should be."
+
+
+def _end(child: int) -> int:
+    """Kill a child with everything it started; how it ended, as `os.waitpid` says it."""
+    try:
+        os.killpg(child, signal.SIGKILL)
+    except (ProcessLookupError, PermissionError):
+        # It ended before it could make its group; macOS forbids to kill a group that has ended.
+        os.kill(child, signal.SIGKILL)
+    return os.waitpid(child, 0)[1]

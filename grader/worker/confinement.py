@@ -1,0 +1,247 @@
+"""Confinement: what keeps a student's process from everything but its own answer."""
+
+from __future__ import annotations
+
+import base64
+import binascii
+import gc
+import os
+import signal
+import sys
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass, replace
+
+from grader.worker.kernel import (
+    DEATH_SIGNAL,
+    DUMPABLE,
+    NO_NEW_PRIVILEGES,
+    SYS_ADMIN,
+    Kernel,
+    put_memory_on_huge_pages,
+)
+from grader.worker.namespaces import HIGHEST_DESCRIPTOR, Namespaces
+from grader.worker.reading import ReadingOnly
+
+FILTER_VARIABLE = "GRADER_SYSTEM_CALLS"
+"""The environment variable with the filter of system calls, in base64."""
+
+NOT_CONFINED = 113
+"""How a child ends that could not be confined as promised: no statement has run in it."""
+
+MOST_OPEN_FILES = 64
+LARGEST_STACK = 8 * 2**20
+MOST_SIGNALS = 64
+
+LINUX = sys.platform.startswith("linux")
+
+
+@dataclass(frozen=True, slots=True)
+class Confinement:
+    """What confines the children of this process, tried once and then applied to each.
+
+    `layers` names what is active, for the record. A layer is promised in `prepare` or not at all;
+    a child that cannot keep a promise ends with `NOT_CONFINED`.
+    """
+
+    layers: tuple[str, ...] = ()
+    kernel: Kernel | None = None
+    namespaces: Namespaces | None = None
+    reading: ReadingOnly | None = None
+    system_calls: bytes | None = None
+    statm: int | None = None
+    limits: tuple[tuple[int, int], ...] = ()
+    lowest_free: int = -1
+
+    @classmethod
+    def prepare(cls, namespaces: Namespaces | None = None) -> Confinement:
+        """Make this process, warm by now, one that forks confined children; call it last.
+
+        Args:
+            namespaces: what `launch` returned, before torch was imported.
+
+        On Linux all that the kernel allows is active; elsewhere only the limits of resources.
+        """
+        _ask_torch_for_processor()
+        # A child that collected garbage would touch, and so copy, all that was imported.
+        gc.collect()
+        gc.freeze()
+        if not LINUX:
+            return cls(("resource limits",) if hasattr(os, "fork") else ())
+        kernel = Kernel()
+        layers = ["resource limits"]
+        put_memory_on_huge_pages(kernel)
+        statm = os.open("/proc/self/statm", os.O_RDONLY | os.O_CLOEXEC)
+        reading = _try_landlock(kernel)
+        if namespaces is not None:
+            layers += ["own processes", "own network", "own ipc"]
+            layers += _hide_files(kernel)
+        kernel.control(NO_NEW_PRIVILEGES, 1)
+        kernel.control(DUMPABLE, 0)
+        layers += ["no new privileges", "undumpable", "no capabilities"]
+        if namespaces is not None:
+            kernel.keep_capabilities(SYS_ADMIN)
+        ready = cls((), kernel, namespaces, reading, None, statm, _fixed_limits())
+        if reading is not None and _works(ready):
+            layers.append(f"landlock {reading.version}")
+        else:
+            ready = replace(ready, reading=None)
+        filtered = replace(ready, system_calls=_given_filter(os.environ))
+        if filtered.system_calls is not None and _works(filtered):
+            layers.append("system calls")
+            ready = filtered
+        return replace(ready, layers=tuple(layers), lowest_free=_lowest_free_descriptor())
+
+    def fork(self) -> int:
+        """Fork a child, number 1 of its own process namespace; 0 in the child."""
+        if self.namespaces is None or self.kernel is None:
+            return os.fork()
+        return self.namespaces.fork(self.kernel)
+
+    def enter(self, memory_bytes: int, cpu_seconds: float, keep: int) -> None:
+        """Confine this child for good, before it runs anything of a student's.
+
+        Args:
+            memory_bytes: of address space, beyond what it was born with.
+            cpu_seconds: of processor time, rounded up.
+            keep: the one descriptor that stays open, beside standard input, output and error.
+
+        Where a promised layer fails the process ends, with `NOT_CONFINED`.
+        """
+        with _or_end():
+            # A group of its own, so that whatever the student's code starts ends with it. Not a
+            # session: the kernel schedules each apart, and takes 2 ms to begin on a busy machine.
+            os.setpgid(0, 0)
+            self._limit(memory_bytes, cpu_seconds)
+            if self.kernel is not None:
+                self.kernel.control(DEATH_SIGNAL, signal.SIGKILL)
+                self.kernel.control(NO_NEW_PRIVILEGES, 1)
+            if self.reading is not None:
+                self.reading.enter()
+            # The judge's own pipes too: what an answer wrote there would be the next one's reply.
+            os.closerange(3, keep)
+            os.closerange(keep + 1, HIGHEST_DESCRIPTOR)
+            if self.kernel is not None:
+                self.kernel.keep_capabilities(0)
+                if self.system_calls is not None:
+                    self.kernel.filter_system_calls(self.system_calls)
+
+    def anomalies(self) -> str | None:
+        """What an answer has left behind in this process, as a sentence; None if nothing.
+
+        Call it after the child has been waited for, with no descriptor open that was not open
+        when `prepare` returned. It takes some microseconds.
+        """
+        if not hasattr(os, "fork"):
+            return None
+        with suppress(ChildProcessError):
+            os.waitpid(-1, os.WNOHANG)
+            return "A process that an answer started has outlived it."
+        if self.lowest_free >= 0 and _lowest_free_descriptor() != self.lowest_free:
+            return "A file that was opened for an answer has outlived it."
+        return None
+
+    def _limit(self, memory_bytes: int, cpu_seconds: float) -> None:
+        import resource
+
+        for kind, limit in self.limits or _fixed_limits():
+            resource.setrlimit(kind, (limit, limit))
+        seconds = max(1, int(-(-cpu_seconds // 1)))
+        _lower(resource.RLIMIT_CPU, seconds)
+        if self.statm is not None:
+            # The descriptor is of the process it was forked from, as large as this one.
+            pages = int(os.pread(self.statm, 32, 0).split()[0])
+            _lower(resource.RLIMIT_AS, pages * resource.getpagesize() + memory_bytes)
+
+
+def _fixed_limits() -> tuple[tuple[int, int], ...]:
+    """Kinds of limits that are the same for each answer, and what a child sets them to."""
+    import resource
+
+    wanted = {
+        resource.RLIMIT_CORE: 0,
+        resource.RLIMIT_FSIZE: 0,
+        resource.RLIMIT_NOFILE: MOST_OPEN_FILES,
+        resource.RLIMIT_STACK: LARGEST_STACK,
+    }
+    if LINUX:
+        wanted |= {resource.RLIMIT_NPROC: 0, resource.RLIMIT_MEMLOCK: 0}
+        wanted |= {resource.RLIMIT_MSGQUEUE: 0, resource.RLIMIT_SIGPENDING: MOST_SIGNALS}
+    return tuple((kind, _allowed(kind, limit)) for kind, limit in wanted.items())
+
+
+def _allowed(kind: int, limit: int) -> int:
+    import resource
+
+    _, highest = resource.getrlimit(kind)
+    return limit if highest == resource.RLIM_INFINITY else min(limit, highest)
+
+
+def _lower(kind: int, limit: int) -> None:
+    import resource
+
+    limit = _allowed(kind, limit)
+    resource.setrlimit(kind, (limit, limit))
+
+
+@contextmanager
+def _or_end() -> Iterator[None]:
+    try:
+        yield
+    except BaseException:
+        os._exit(NOT_CONFINED)
+
+
+def _ask_torch_for_processor() -> None:
+    """Let torch look at the processor once, while there is a /proc and a /sys to look into.
+
+    It does so when it first computes. A child, which sees neither, would go on with instructions
+    that every processor has: slowly, and with other rounding than the judge.
+    """
+    if "torch" in sys.modules:
+        sys.modules["torch"].backends.cpu.get_cpu_capability()
+
+
+def _try_landlock(kernel: Kernel) -> ReadingOnly | None:
+    try:
+        return ReadingOnly(kernel)
+    except OSError:
+        return None
+
+
+def _hide_files(kernel: Kernel) -> list[str]:
+    """Make all files read-only and /proc empty, for this process and its children."""
+    layers = []
+    with suppress(OSError):
+        kernel.make_files_read_only()
+        layers.append("read-only files")
+    with suppress(OSError):
+        kernel.cover("/proc")
+        layers.append("empty /proc")
+    return layers
+
+
+def _given_filter(environment: Mapping[str, str]) -> bytes | None:
+    try:
+        return base64.b64decode(environment[FILTER_VARIABLE], validate=True) or None
+    except (KeyError, binascii.Error):
+        return None
+
+
+def _works(confinement: Confinement) -> bool:
+    """Try it in a child that does nothing but enter."""
+    keep = os.open(os.devnull, os.O_RDWR)
+    try:
+        child = confinement.fork()
+        if child == 0:
+            confinement.enter(2**30, 10.0, keep)
+            os._exit(0)
+        return os.waitpid(child, 0)[1] == 0
+    finally:
+        os.close(keep)
+
+
+def _lowest_free_descriptor() -> int:
+    descriptor = os.dup(0)
+    os.close(descriptor)
+    return descriptor

@@ -1,0 +1,246 @@
+"""PyTorch as student code finds it: without autograd, at double precision where asked."""
+
+from __future__ import annotations
+
+import gc
+import importlib
+import re
+import sys
+import warnings
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import ExitStack, contextmanager
+from types import CellType, CodeType, FunctionType
+from typing import Any, NoReturn
+from unittest import mock
+
+import torch
+import torch.autograd.forward_ad
+import torch.func
+from torch import Tensor
+from torch.library import fallthrough_kernel
+
+REFUSED = "autograd is switched off while answers are checked"
+"""What an answer reads that reaches for autograd; see `grader.suspicion`."""
+
+ENGINE_ENTRIES = (
+    ("torch.autograd", "_engine_run_backward"),
+    ("torch.autograd.graph", "_engine_run_backward"),
+    ("torch.autograd.forward_ad", "enter_dual_level"),
+    ("torch._functorch.eager_transforms", "_grad_increment_nesting"),
+    ("torch._functorch.eager_transforms", "_jvp_increment_nesting"),
+    ("torch._C._functorch", "_grad_increment_nesting"),
+    ("torch._C._functorch", "_jvp_increment_nesting"),
+)
+"""Where reverse mode, forward mode and `torch.func` enter the engine: module and function.
+
+Nothing is recorded anyway; here it is said aloud, rather than answered with zeros.
+"""
+
+RECORDING_KEYS = ("Autograd", "AutogradNestedTensor")
+"""The dispatcher's layers in which PyTorch's operators record a graph, or carry a tangent along."""
+
+KERNEL_KEYS = ("CPU", "SparseCPU", "SparseCsrCPU", "MkldnnCPU", "QuantizedCPU", "NestedTensorCPU")
+"""The layers in which operators compute, on the devices and layouts that a worker has."""
+
+DERIVATIVE = re.compile(r"backward|_jvp|_vjp|jacobian|hessian|jacrev|jacfwd|gradcheck|linearize")
+"""Names of operators and functions that know a derivative."""
+
+DERIVING_MODULES = re.compile(
+    r"torch\.(autograd|func|_functorch|_decomp|_refs|_inductor|_lobpcg|_dynamo|jit)(\.|$)"
+)
+"""Modules with derivatives written in Python."""
+
+NATIVE_ENTRIES = re.compile(
+    r"_jit_(?!get_operation|get_all_schemas|get_schemas|resolve_packet|get_custom_class)"
+    r"|_create_function_from|_create_graph_by|parse_ir|_?import_ir_module|_dispatch_library$"
+    r"|_dispatch_tls_set|_construct_storage_from|_functionalization|_will_engine|set_autograd_comp"
+)
+"""Functions of `torch._C` that compile, differentiate, or change the dispatcher."""
+
+NATIVE_CLASSES = ("CompilationUnit", "ScriptModule", "ScriptFunction", "Gradient", "Graph")
+"""Classes of `torch._C` that hold compiled programs and their derivatives."""
+
+OTHER_ENGINES = ("sympy", "jax", "autograd", "tensorflow", "mxnet", "casadi", "numdifftools")
+"""Packages that differentiate, one of which may happen to be installed."""
+
+_off_for_good: list[bool] = []
+
+
+def switch_off_engine() -> None:
+    """Leave this process without anything in it that differentiates: the warm worker, once.
+
+    PyTorch's operators record no graph and carry no tangent in any thread, whatever
+    `torch.enable_grad` and `requires_grad` say; its backward operators raise, and so do the
+    derivatives written in Python. What is overridden stays in no Python object by which it could
+    be brought back, whatever an answer finds through `gc`, `inspect` or frames.
+    """
+    if _off_for_good:
+        return
+    _off_for_good.append(True)
+    import ctypes
+
+    for library in _override_operators():
+        # Freed, it would restore what it overrides; kept, it would be found. So it is leaked.
+        ctypes.pythonapi.Py_IncRef(ctypes.py_object(library))
+    for module, function in ENGINE_ENTRIES:
+        _forget([getattr(sys.modules[module], function)])
+    base: Any = torch._C._ImperativeEngine
+    # The class is built in and cannot be assigned to; its dictionary can.
+    for namespace in gc.get_referents(base.__dict__):
+        if isinstance(namespace, dict):
+            namespace.pop("run_backward", None)
+    ctypes.pythonapi.PyType_Modified(ctypes.py_object(base))
+    _forget(_native_entries())
+    for name in NATIVE_CLASSES:
+        _empty_class(getattr(torch._C, name))
+    _disarm_functions()
+    for module in OTHER_ENGINES:
+        sys.modules[module] = None  # type: ignore[assignment]
+    gc.collect()
+
+
+@contextmanager
+def engine_switched_off() -> Iterator[None]:
+    """Run code for which PyTorch records no graph and differentiates nothing, then undo it.
+
+    Does nothing where the engine is switched off for good. Otherwise it takes some 60 ms, and
+    hostile code could undo it: it is for a process that needs autograd again.
+    """
+    if _off_for_good:
+        yield
+        return
+    libraries = list(_override_operators())
+    try:
+        with ExitStack() as stack:
+            for module, function in ENGINE_ENTRIES:
+                owner = importlib.import_module(module)
+                stack.enter_context(mock.patch.object(owner, function, _refusal()))
+            yield
+    finally:
+        for library in libraries:
+            library.reset()
+
+
+def _refusal() -> Callable[..., NoReturn]:
+    """A function that stands in for an entry; one each, since torch.compile registers them."""
+
+    def refuse(*_: object, **__: object) -> NoReturn:
+        raise RuntimeError(REFUSED)
+
+    return refuse
+
+
+def _override_operators() -> Iterable[Any]:
+    """Make operators skip the recording layers and backward operators raise.
+
+    Returns the libraries of overrides, which are in force as long as one of them lives. This
+    works below any thread's or guard's settings, since those only choose between layers.
+    """
+    native: Any = torch._C
+    libraries: dict[str, Any] = {}
+    with warnings.catch_warnings():
+        warnings.filterwarnings("ignore", message="(?s).*Overriding a previously registered")
+        for full in native._dispatch_get_all_op_names():
+            namespace, _, operator = full.partition("::")
+            if namespace not in libraries:
+                libraries[namespace] = native._dispatch_library("IMPL", namespace, "")
+            library = libraries[namespace]
+            for key in RECORDING_KEYS:
+                if native._dispatch_has_kernel_for_dispatch_key(full, key):
+                    library.impl(operator, key, fallthrough_kernel)
+            if DERIVATIVE.search(operator):
+                for key in KERNEL_KEYS:
+                    library.impl(operator, key, _refusal())
+    return libraries.values()
+
+
+def _native_entries() -> list[object]:
+    return [entry for name, entry in vars(torch._C).items() if NATIVE_ENTRIES.match(name)]
+
+
+def _forget(victims: list[Any]) -> None:
+    """Put a refusal wherever an object is kept: modules, classes, closures, copies of modules.
+
+    CPython keeps a copy of an extension module's first dictionary, from which an import after
+    `del sys.modules[...]` would restore it; that copy is found as well.
+    """
+    wanted = {id(victim) for victim in victims}
+    for holder in gc.get_referrers(*victims):
+        if holder is victims:
+            continue
+        if isinstance(holder, dict):
+            for key in [key for key, value in holder.items() if id(value) in wanted]:
+                holder[key] = _refusal()
+        elif isinstance(holder, list):
+            holder[:] = [_refusal() if id(item) in wanted else item for item in holder]
+        elif isinstance(holder, CellType):
+            holder.cell_contents = _refusal()
+
+
+def _empty_class(owner: Any) -> None:
+    """Leave a native class without methods, and without a way to make its objects."""
+    for name in [name for name in vars(owner) if not name.startswith("__")]:
+        delattr(owner, name)
+    owner.__init__ = owner.__call__ = _refusal()
+
+
+def _disarm_functions() -> None:
+    """Take the code out of PyTorch's derivatives in Python, whoever holds the functions."""
+    for function in gc.get_objects():
+        if (
+            isinstance(function, FunctionType)
+            and DERIVING_MODULES.match(function.__module__ or "")
+            and DERIVATIVE.search(function.__qualname__)
+        ):
+            function.__code__ = _refusing_code(function.__code__.co_freevars)
+            function.__kwdefaults__ = None
+            function.__defaults__ = None
+
+
+def _refusing_code(free: tuple[str, ...]) -> CodeType:
+    """Code that raises; a function takes only code with as many free variables as it had."""
+    names = [f"x{number}" for number in range(len(free))]
+    source = (
+        f"def outer({', '.join(names)}):\n"
+        "    def refuse(*_, **__):\n"
+        f"        [{', '.join(names)}]\n"
+        f"        raise RuntimeError({REFUSED!r})\n"
+        "    return refuse\n"
+    )
+    namespace: dict[str, Any] = {}
+    exec(source, namespace)
+    refuse = namespace["outer"](*names)
+    code: CodeType = refuse.__code__
+    return code
+
+
+@contextmanager
+def double_precision() -> Iterator[None]:
+    """Run float32 code as if it had been written for float64.
+
+    A right answer says `.float()`, `torch.float32` or `torch.zeros(n)` because the notebook's
+    tensors are float32. On a float64 instance these must mean float64, or right answers would
+    fail for their dtype.
+    """
+    own_double = torch.Tensor.double
+
+    def double_copy(tensor: Tensor) -> Tensor:
+        # Of a float32 tensor, `.double()` is a copy that shares no memory; it must stay one.
+        return own_double(tensor).clone()
+
+    double: dict[Any, dict[str, Any]] = {
+        torch: {
+            "float": torch.float64,
+            "float32": torch.float64,
+            "FloatTensor": torch.DoubleTensor,
+        },
+        torch.Tensor: {"float": own_double, "double": double_copy},
+    }
+    default = torch.get_default_dtype()
+    with ExitStack() as stack:
+        for owner, names in double.items():
+            for name, replacement in names.items():
+                stack.enter_context(mock.patch.object(owner, name, replacement))
+        torch.set_default_dtype(torch.float64)
+        stack.callback(torch.set_default_dtype, default)
+        yield

@@ -1,0 +1,276 @@
+"""Execution: a student's statements run one after the other on given values."""
+
+from __future__ import annotations
+
+import math
+import signal
+import traceback
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager, nullcontext
+from functools import partial
+from types import CodeType, FrameType
+from typing import Any
+
+import torch
+import torch.nn.functional as F
+from torch import Tensor
+
+from grader.worker.dynamic import DYNAMIC_NAMES
+from grader.worker.engine import double_precision, engine_switched_off
+from grader.worker.request import Group, Request, RunOrder, Statement
+from grader.worker.results import LONGEST_MESSAGE, Problem, Result
+
+NOTEBOOK_FUNCTIONS = ("cmp", "check", "board", "heat_map", "hint", "display")
+"""Functions of the notebook that an answer may call for what they show."""
+
+LONGEST_LOOK_SECONDS = 2.0
+"""How long reading one value may take; it takes microseconds."""
+
+LARGEST_VALUE = 2**24
+"""Bytes one gradient may have; the largest right one has a few thousand."""
+
+REPORTED_DTYPES = frozenset(
+    {torch.float64, torch.float32, torch.float16, torch.bfloat16, torch.bool}
+    | {torch.int64, torch.int32, torch.int16, torch.int8, torch.uint8}
+)
+"""What a tensor's values are sent back as; of any other only the name is, for it is wrong."""
+
+
+class TimeLimit(BaseException):
+    """Raised in the middle of a statement that runs too long; no `except Exception` stops it."""
+
+
+def run_request(
+    request: Request,
+    groups: Mapping[str, Group],
+    deadly: Mapping[int, str],
+    started: Callable[[int, int], None],
+    finished: Callable[[int, Result], None],
+    done: int = 0,
+) -> None:
+    """Make the runs of a request, in order.
+
+    Args:
+        request: statements and runs.
+        groups: the values the runs name.
+        deadly: numbers of statements not to be run again, with what came of them.
+        started: told the run and the statement before each statement.
+        finished: told each run's number and result.
+        done: how many runs have a result already, the first ones.
+    """
+    with engine_switched_off():
+        runner = _Runner(request, {**groups, **request.extra}, deadly)
+        number = done
+        while number < len(request.runs):
+            double = request.runs[number].double
+            with double_precision() if double else nullcontext():
+                while number < len(request.runs) and request.runs[number].double is double:
+                    finished(number, runner.run(request.runs[number], partial(started, number)))
+                    number += 1
+
+
+class _Runner:
+    """Runs chosen statements of one answer, again and again, each time in a new namespace."""
+
+    def __init__(
+        self, request: Request, groups: Mapping[str, Group], deadly: Mapping[int, str]
+    ) -> None:
+        self.request = request
+        self.groups = groups
+        self.deadly = deadly
+        self.names = [_names_in(statement.code) for statement in request.statements]
+        self.slow: dict[int, Problem] = {}
+
+    def run(self, order: RunOrder, started: Callable[[int], None]) -> Result:
+        """One run's values and problems."""
+        namespace = self._namespace(order)
+        # Not torch.manual_seed: that seeds every kind of device, with a formatted stack for each.
+        torch.default_generator.manual_seed(0)
+        # Again for every run: the statements of the one before may have changed them.
+        _listen_to_alarms()
+        torch.set_default_dtype(torch.float64 if order.double else torch.float32)
+        fixed = {name: namespace[name].clone() for name in order.fixed}
+        problems = []
+        for index in order.statements:
+            statement = self.request.statements[index]
+            problem = self._forecast(statement)
+            if problem is None:
+                started(statement.number)
+                problem = self._execute(statement, namespace)
+                if fixed:
+                    namespace.update((name, value.clone()) for name, value in fixed.items())
+            if problem is not None:
+                problems.append(problem)
+        return _read_result(namespace, order.want, problems)
+
+    def _namespace(self, order: RunOrder) -> dict[str, Any]:
+        """What an answer finds: the notebook's names, with tensors that no other run shares.
+
+        Tensors that its statements do not mention are left out: copying them takes longer than
+        most statements.
+        """
+        mentioned = frozenset[str]().union(*(self.names[index] for index in order.statements))
+        everything = not mentioned.isdisjoint(DYNAMIC_NAMES)
+        values: dict[str, Any] = {"__name__": "__main__", "math": math, "torch": torch, "F": F}
+        values |= dict.fromkeys(NOTEBOOK_FUNCTIONS, _show_nothing)
+        for name in order.groups:
+            group = self.groups[name]
+            values |= group.constants
+            values |= {
+                name: tensor.clone()
+                for name, tensor in group.tensors.items()
+                if (everything or name in mentioned) and name not in order.want
+            }
+        values |= {
+            name: next(
+                self.groups[group].tensors[name].clone()
+                for group in reversed(order.groups)
+                if name in self.groups[group].tensors
+            )
+            for name in order.fixed
+            if name not in values
+        }
+        return values
+
+    def _forecast(self, statement: Statement) -> Problem | None:
+        """A problem that this statement had before and would have again."""
+        if statement.number in self.deadly:
+            how = self.deadly[statement.number]
+            return Problem(statement.number, "Gone", how, statement.cell, statement.line)
+        if not self.slow:
+            return None
+        return next((self.slow[n] for n, _, _ in statement.inside if n in self.slow), None)
+
+    def _execute(self, statement: Statement, namespace: dict[str, Any]) -> Problem | None:
+        try:
+            with _time_limit(self.request.statement_seconds):
+                exec(statement.code, namespace)
+        # Everything, `SystemExit` and `KeyboardInterrupt` too: it is the student's, and data.
+        except BaseException as error:
+            problem = _describe(statement, error)
+            if isinstance(error, TimeLimit) and problem.inner is not None:
+                self.slow[problem.inner] = problem
+            return problem
+        return None
+
+
+def _names_in(code: CodeType) -> frozenset[str]:
+    """The names that code mentions, in the functions it defines too."""
+    inner = (_names_in(constant) for constant in code.co_consts if isinstance(constant, CodeType))
+    return frozenset(code.co_names).union(*inner)
+
+
+def _show_nothing(*_: object, **__: object) -> None:
+    """Stands in for the notebook's functions that only show something."""
+
+
+def _listen_to_alarms() -> None:
+    if hasattr(signal, "setitimer"):
+        signal.signal(signal.SIGALRM, _interrupt)
+
+
+@contextmanager
+def _time_limit(seconds: float) -> Iterator[None]:
+    """Raise `TimeLimit` in the statements inside when their time is over."""
+    if not hasattr(signal, "setitimer"):
+        # Windows: the judge ends a worker that hangs.
+        yield
+        return
+
+    signal.setitimer(signal.ITIMER_REAL, seconds)
+    try:
+        yield
+    finally:
+        signal.setitimer(signal.ITIMER_REAL, 0)
+
+
+def _interrupt(_: int, __: FrameType | None) -> None:
+    raise TimeLimit
+
+
+def _describe(statement: Statement, error: BaseException) -> Problem:
+    lines = _lines_in_answer(error) or [(statement.cell, statement.line)]
+    cell, line = lines[-1]
+    message = _own_words(error)[:LONGEST_MESSAGE]
+    inner = statement.innermost(lines[0][1])
+    return Problem(statement.number, type(error).__name__, message, cell, line, inner)
+
+
+def _own_words(error: BaseException) -> str:
+    """The first line of an exception's message, if its own `__str__` lets us have it."""
+    try:
+        words = str(error).strip()
+    except BaseException as trouble:
+        return f"its message cannot be shown ({type(trouble).__name__})"
+    return words.splitlines()[0] if words else ""
+
+
+def _lines_in_answer(error: BaseException) -> list[tuple[str, int]]:
+    """Cell and line of each of the answer's own frames in a traceback, outermost first."""
+    return [
+        (frame.f_code.co_filename.removeprefix("<answer ").removesuffix(">"), line)
+        for frame, line in traceback.walk_tb(error.__traceback__)
+        if frame.f_code.co_filename.startswith("<answer ")
+    ]
+
+
+def _read_result(
+    namespace: Mapping[str, Any], want: tuple[str, ...], problems: list[Problem]
+) -> Result:
+    tensors: dict[str, Tensor] = {}
+    types: dict[str, str] = {}
+    for name in want:
+        if name not in namespace:
+            continue
+        value = namespace[name]
+        if type(value) is Tensor and _is_plain(value):
+            # As it is: the namespace is thrown away, and a copy takes longer than the statement.
+            tensors[name] = value
+            continue
+        # Looking at a student's object may run the student's code, which may do anything.
+        try:
+            with _time_limit(LONGEST_LOOK_SECONDS):
+                plain = _plain(value) if isinstance(value, Tensor) else None
+                if plain is None:
+                    types[name] = _kind(value)[:LONGEST_MESSAGE]
+                else:
+                    tensors[name] = plain
+        except BaseException as error:
+            types[name] = f"object that raises {type(error).__name__} when it is looked at"
+    return Result(tensors, types, tuple(problems))
+
+
+def _kind(value: object) -> str:
+    """What a value is that is not sent back: its type; of a tensor its dtype and shape."""
+    if type(value) is not Tensor:
+        return type(value).__name__
+    return f"tensor of dtype {value.dtype} and shape {tuple(value.shape)}"
+
+
+def _is_plain(value: Tensor) -> bool:
+    """True for a tensor that is dense memory, of a sensible size and dtype, as nearly all are."""
+    return (
+        value.layout is torch.strided
+        and not value.is_nested
+        and value.device.type == "cpu"
+        and value.dtype in REPORTED_DTYPES
+        and value.is_contiguous()
+        and not value.is_conj()
+        and not value.is_neg()
+        and value.numel() * value.element_size() <= LARGEST_VALUE
+    )
+
+
+def _plain(value: Tensor) -> Tensor | None:
+    """A tensor as plain dense memory of its own; None if it cannot be had."""
+    try:
+        dense = torch.Tensor.to_dense(value) if value.layout is not torch.strided else value
+        if dense.numel() * dense.element_size() > LARGEST_VALUE:
+            return None
+        if dense.dtype not in REPORTED_DTYPES:
+            return None
+        plain = torch.empty(dense.shape, dtype=dense.dtype)
+        return plain.copy_(dense)
+    # What a student's own tensor class raises is the student's; it is reported by its type.
+    except Exception:
+        return None

@@ -1,0 +1,86 @@
+"""Frames: how the judge and a worker talk over a pipe, in byte strings of known lengths."""
+
+from __future__ import annotations
+
+import struct
+from collections.abc import Callable, Sequence
+from io import FileIO
+
+COUNT = struct.Struct("<I")
+LENGTH = struct.Struct("<Q")
+
+MOST_PARTS = 2**16
+
+MOST_VALUES = 8
+"""How many sets of values a worker keeps, the latest ones; the judge counts along."""
+
+
+def ordinary_memory(length: int) -> memoryview:
+    """So many bytes, all zero."""
+    return memoryview(bytearray(length))
+
+
+def write_frame(stream: FileIO, parts: Sequence[bytes | memoryview]) -> None:
+    """Send some byte strings as one frame: their number, their lengths, themselves."""
+    lengths = [LENGTH.pack(len(part)) for part in parts]
+    write_all(stream, b"".join([COUNT.pack(len(parts)), *lengths]))
+    for part in parts:
+        write_all(stream, part)
+
+
+def write_all(stream: FileIO, data: bytes | memoryview) -> None:
+    """Write all of it, in as many turns as the pipe wants."""
+    with memoryview(data) as view:
+        position = 0
+        while position < len(view):
+            with view[position:] as rest:
+                position += stream.write(rest) or 0
+
+
+def read_frame(
+    stream: FileIO, largest: int, allocate: Callable[[int], memoryview] = ordinary_memory
+) -> list[memoryview] | None:
+    """The byte strings of the next frame; None where the stream ends before it begins.
+
+    Args:
+        stream: an unbuffered stream.
+        largest: bytes a frame may have.
+        allocate: where the bytes are to be kept.
+
+    Raises:
+        ValueError: the stream ends inside the frame, or it is too large.
+    """
+    head = ordinary_memory(COUNT.size)
+    if not _fill(stream, head):
+        return None
+    (count,) = COUNT.unpack(head)
+    if count > MOST_PARTS:
+        raise ValueError(f"a frame of {count} parts")
+    lengths = ordinary_memory(count * LENGTH.size)
+    if not _fill(stream, lengths):
+        raise ValueError("the stream ended inside a frame")
+    sizes = [size for (size,) in LENGTH.iter_unpack(lengths)]
+    if sum(sizes) > largest:
+        raise ValueError(f"a frame of {sum(sizes)} bytes")
+    parts = [allocate(size) for size in sizes]
+    if not all(_fill(stream, part) for part in parts):
+        raise ValueError("the stream ended inside a frame")
+    return parts
+
+
+def _fill(stream: FileIO, view: memoryview) -> bool:
+    """Read until the memory is full; False where the stream ends before it has begun.
+
+    Raises:
+        ValueError: the stream ends in the middle.
+    """
+    position = 0
+    while position < len(view):
+        with view[position:] as rest:
+            count = stream.readinto(rest)
+        if not count:
+            if position:
+                raise ValueError("the stream ended inside a frame")
+            return False
+        position += count
+    return True

@@ -1,0 +1,127 @@
+"""What a run leaves behind, and how it travels back to the judge."""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import astuple, dataclass
+from typing import Any
+
+import safetensors.torch
+import torch
+from torch import Tensor
+
+LONGEST_MESSAGE = 300
+"""Characters of an exception's own words that are reported."""
+
+MOST_DIMENSIONS = 16
+
+
+@dataclass(frozen=True, slots=True)
+class Problem:
+    """Why a top-level statement did not run to its end, as it is reported.
+
+    `kind` is an exception's type, or "TimeLimit", or "Gone" where it took its process with it.
+    `line` is the innermost line of the answer that ran, perhaps in a function; `inner` the number
+    of the statement at top level that called it.
+    """
+
+    statement: int
+    kind: str
+    message: str
+    cell: str | None = None
+    line: int | None = None
+    inner: int | None = None
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Result:
+    """What stood under the wanted names after a run: tensors, or the types of what is none."""
+
+    tensors: Mapping[str, Tensor]
+    types: Mapping[str, str]
+    problems: Sequence[Problem]
+
+
+def pack_results(results: Sequence[Result]) -> bytes:
+    """The results of some runs as one safetensors blob.
+
+    Its tensors are all values of a dtype one after the other: a request has some two hundred
+    values of a few numbers each, and a tensor costs more than what is in it.
+    """
+    values: dict[str, list[Tensor]] = {}
+    runs = []
+    for result in results:
+        shapes = []
+        for name, tensor in result.tensors.items():
+            dtype = str(tensor.dtype).removeprefix("torch.")
+            values.setdefault(dtype, []).append(tensor.reshape(-1))
+            shapes.append((name, dtype, tuple(tensor.shape)))
+        problems = [astuple(problem) for problem in result.problems]
+        runs.append({"values": shapes, "types": dict(result.types), "problems": problems})
+    tensors = {dtype: torch.cat(parts) for dtype, parts in values.items()}
+    return safetensors.torch.save(tensors, {"runs": json.dumps(runs)})
+
+
+def unpack_results(blob: bytes | memoryview, count: int) -> list[Result]:
+    """The inverse of `pack_results`, for a blob from a student's process: anything may be in it.
+
+    Raises:
+        ValueError: it is not a blob of `count` results.
+    """
+    try:
+        return _unpack(bytes(blob), count)
+    # There is no end to the ways in which a blob can be broken.
+    except Exception as error:
+        raise ValueError(f"not the results of {count} runs: {type(error).__name__}") from error
+
+
+def _unpack(blob: bytes, count: int) -> list[Result]:
+    runs = json.loads(_metadata(blob)["runs"])
+    if not isinstance(runs, list) or len(runs) != count:
+        raise ValueError("another number of runs")
+    flat = safetensors.torch.load(blob)
+    taken = dict.fromkeys(flat, 0)
+    results = []
+    for run in runs:
+        tensors: dict[str, Tensor] = {}
+        for name, dtype, shape in run["values"]:
+            length = _numel(shape)
+            values = flat[dtype][taken[dtype] : taken[dtype] + length]
+            taken[dtype] += length
+            tensors[str(name)] = values.view(shape)
+        types = {str(name): str(kind)[:LONGEST_MESSAGE] for name, kind in run["types"].items()}
+        problems = tuple(_problem(item) for item in run["problems"])
+        results.append(Result(tensors, types, problems))
+    return results
+
+
+def _metadata(blob: bytes) -> dict[str, Any]:
+    """The metadata of a safetensors blob, which its own reader for bytes leaves out."""
+    length = int.from_bytes(blob[:8], "little")
+    metadata: dict[str, Any] = json.loads(blob[8 : 8 + length])["__metadata__"]
+    return metadata
+
+
+def _numel(shape: object) -> int:
+    if not isinstance(shape, list) or len(shape) > MOST_DIMENSIONS:
+        raise ValueError("not a shape")
+    if not all(type(size) is int and 0 <= size < 2**32 for size in shape):
+        raise ValueError("not a shape")
+    return math.prod(shape)
+
+
+def _problem(item: object) -> Problem:
+    match item:
+        case [
+            int(statement),
+            str(kind),
+            str(message),
+            str() | None as cell,
+            int() | None as line,
+            int() | None as inner,
+        ]:
+            kind, message = kind[:LONGEST_MESSAGE], message[:LONGEST_MESSAGE]
+            return Problem(statement, kind, message, cell, line, inner)
+    raise ValueError("not a problem")

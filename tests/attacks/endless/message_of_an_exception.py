@@ -1,0 +1,19 @@
+"""Raise an exception whose message never ends to be made.
+
+must not: go on beyond its deadline
+flag: class
+needs: patience
+naive: none, since it earns nothing by it
+"""
+
+
+class Endless(Exception):
+    def __str__(self):
+        while True:
+            pass
+
+    __repr__ = __str__
+
+
+dlogits = ...
+raise Endless

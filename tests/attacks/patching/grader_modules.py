@@ -1,0 +1,25 @@
+"""Import the grader inside the worker and replace what judges.
+
+must not: reach the process that judges
+flag: patch module
+naive: none, since it is not judged by the grader
+peer: nbgrader, otter
+"""
+
+import sys
+
+for module in ("grader.judge", "grader.compare", "grader.verdict", "grader.grading"):
+    try:
+        __import__(module)
+    except Exception:
+        continue
+    for name, value in list(vars(sys.modules[module]).items()):
+        if callable(value) and not isinstance(value, type):
+            setattr(sys.modules[module], name, lambda *_, **__: True)
+try:
+    import grader.judge
+
+    grader.judge.TOLERANCE = 1e9
+except ImportError:
+    pass
+dlogits = torch.ones_like(logits)

@@ -1,0 +1,151 @@
+"""An instructor's look at a class of 300, some of whom would rather run something."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import pytest
+from playwright.sync_api import Browser, Page, Request, expect
+
+from grader.gradebook import write_gradebook
+from tests.grader.gradebook.made_class import make_class
+
+pytestmark = pytest.mark.browser
+
+STUDENTS = 300
+
+
+@pytest.fixture(scope="module")
+def report(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("class")
+    made = make_class(STUDENTS)
+    return write_gradebook(made.folder, made.write(folder / "r.jsonl"), None, folder).index
+
+
+@contextmanager
+def opened(browser: Browser, path: Path, width: int, scheme: str) -> Iterator[Page]:
+    """A page on which nothing may be said on the console, and nothing asked of anybody."""
+    dark = scheme == "dark"
+    context = browser.new_context(
+        viewport={"width": width, "height": 900}, color_scheme="dark" if dark else "light"
+    )
+    page = context.new_page()
+    troubles: list[str] = []
+    page.on("console", lambda message: troubles.append(message.text))
+    page.on("pageerror", lambda error: troubles.append(str(error)))
+    page.on("dialog", lambda dialog: troubles.append(dialog.message))
+    page.on(
+        "request",
+        lambda request: None if request.url.startswith("file:") else troubles.append(request.url),
+    )
+    page.goto(path.as_uri())
+    yield page
+    assert "PWNED" not in page.title()
+    assert troubles == []
+    context.close()
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+@pytest.mark.parametrize("width", [390, 1200])
+def test_every_page_fits(browser: Browser, report: Path, width: int, scheme: str) -> None:
+    pictures = Path(__file__).resolve().parents[2] / "build" / "browser"
+    pictures.mkdir(parents=True, exist_ok=True)
+    students = sorted((report.parent / "students").iterdir())
+    hostile = [path for path in students if path.name.count(".") == 2]
+    assert len(hostile) > 5
+    for name, path in (("class", report), ("student", students[40]), ("hostile", hostile[2])):
+        with opened(browser, path, width, scheme) as page:
+            assert page.evaluate("document.documentElement.scrollWidth") == width
+            page.screenshot(path=pictures / f"{name}-{width}-{scheme}.png")
+
+
+def test_find_sort_and_open_a_student(browser: Browser, report: Path) -> None:
+    with opened(browser, report, 1200, "light") as page:
+        count, rows = page.locator("#count"), page.locator("#table tbody tr:not(.gap)")
+        expect(count).to_have_text(f"{STUDENTS} students")
+        assert 10 < rows.count() < 60  # the others are made when they come into view
+
+        page.get_by_role("button", name="points").click()
+        worst = rows.first.locator("td.c-total").inner_text()
+        page.get_by_role("button", name="points").press("Enter")
+        assert page.locator("[aria-sort=descending]").inner_text().startswith("points")
+        best = rows.first.locator("td.c-total").inner_text()
+        assert worst == "–"
+        assert best == "47 / 47"
+
+        page.get_by_label("without points for").select_option(label="dC")
+        some = int(count.inner_text().split()[0])
+        assert 0 < some < STUDENTS
+        page.get_by_role("button", name="all students").click()
+        page.get_by_placeholder("name or id").fill("ZOE")  # as typed by somebody in a hurry
+        expect(count).to_contain_text(f"of {STUDENTS}")
+        expect(rows.first).to_contain_text("Zoë")
+
+        page.locator("[data-gradient]").first.click()
+        expect(page.get_by_placeholder("name or id")).to_have_value("")
+        expect(count).to_contain_text(f"of {STUDENTS}")
+        rows.first.get_by_role("link").click()
+        expect(page.locator("header.page")).to_contain_text("points")
+
+
+def test_all_rows_can_be_reached_with_the_keyboard(browser: Browser, report: Path) -> None:
+    with opened(browser, report, 1200, "light") as page:
+        focused = "document.activeElement.closest('tr')?.getAttribute('aria-rowindex')"
+        page.locator("#table tbody a").first.focus()
+        seen = [page.evaluate(focused)]
+        for _ in range(59):
+            page.keyboard.press("Tab")
+            page.evaluate("new Promise((done) => requestAnimationFrame(() => setTimeout(done)))")
+            seen.append(page.evaluate(focused))
+        assert seen == [str(row) for row in range(2, 62)]
+
+
+def test_the_heat_map_says_what_it_shows(browser: Browser, report: Path) -> None:
+    with opened(browser, report, 1200, "dark") as page:
+        said = page.locator("#said")
+        page.locator("#map").focus()
+        page.keyboard.press("ArrowDown")
+        expect(said).to_contain_text("47 points: dlogprobs in 01_atomic_backprop: ✓ pass")
+        page.keyboard.press("ArrowRight")
+        expect(said).to_contain_text("dprobs in")
+        page.keyboard.press("Enter")
+        expect(page.locator("header.page")).to_contain_text("47 of 47 points")
+
+
+def test_printed_it_has_every_student(browser: Browser, report: Path) -> None:
+    with opened(browser, report, 1200, "light") as page:
+        page.evaluate("dispatchEvent(new Event('beforeprint'))")
+        assert page.locator("#table tbody tr:not(.gap)").count() == STUDENTS
+        page.evaluate("dispatchEvent(new Event('afterprint'))")
+        assert page.locator("#table tbody tr:not(.gap)").count() < 60
+
+
+def note(asked: list[str]) -> Callable[[Request], None]:
+    return lambda request: asked.append(request.url)
+
+
+def test_what_slips_through_does_not_run(browser: Browser, report: Path, tmp_path: Path) -> None:
+    """Even if a text were not escaped: the policy refuses what is not the page's own."""
+    attacks = (
+        "<script>document.title = 'PWNED'</script>"
+        "<img src=x onerror=\"document.title = 'PWNED'\">"
+        '<style>body { display: none }</style><link rel=stylesheet href="https://x.example/">'
+        '<form action="https://x.example/"><button id=go>x</button></form>'
+    )
+    for path in (report, next((report.parent / "students").iterdir())):
+        broken = tmp_path / path.name
+        text = path.read_text(encoding="utf-8")
+        broken.write_text(text.replace("<h1>", f"{attacks}<h1>", 1), encoding="utf-8")
+        page = browser.new_page()
+        asked: list[str] = []
+        page.on("requestfinished", note(asked))
+        page.goto(broken.as_uri())
+        assert page.locator("#go").count() == 1
+        page.locator("#go").evaluate("button => button.click()")
+        page.wait_for_timeout(200)
+        assert "PWNED" not in page.title()
+        assert page.locator("h1").first.is_visible()
+        assert asked == [broken.as_uri()]
+        page.close()

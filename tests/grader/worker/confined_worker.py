@@ -1,0 +1,62 @@
+"""A worker for the tests: warm, it forks a confined child for each snippet it is handed.
+
+Arguments: where `grader.worker` is; modules to import while warm; what to leave out, of landlock,
+filter and namespaces.
+A line of standard input is a JSON object: `code`, and what its names mean. A line of standard
+output says what became of it: `result` or `error`, the child's exit `status`, `anomalies`.
+"""
+
+import importlib
+import json
+import os
+import signal
+import sys
+from dataclasses import replace
+
+sys.path.insert(0, sys.argv[1])
+
+from grader.worker.namespaces import launch
+
+
+def say(what: dict[str, object]) -> None:
+    sys.stdout.write(json.dumps(what) + "\n")
+    sys.stdout.flush()
+
+
+namespaces = None if "namespaces" in sys.argv[3] else launch()
+for module in filter(None, sys.argv[2].split(",")):
+    importlib.import_module(module)
+
+from grader.worker.confinement import Confinement  # noqa: E402
+
+confinement = Confinement.prepare(namespaces)
+if "landlock" in sys.argv[3]:
+    confinement = replace(confinement, reading=None)
+if "filter" in sys.argv[3]:
+    confinement = replace(confinement, system_calls=None)
+say({"layers": confinement.layers})
+
+for line in sys.stdin.buffer:
+    order = json.loads(line)
+    reading, writing = os.pipe()
+    child = confinement.fork()
+    if child == 0:
+        try:
+            confinement.enter(memory_bytes=2**30, cpu_seconds=order["cpu_seconds"], keep=writing)
+            try:
+                space = dict(order["names"])
+                exec(order["code"], space)
+                said = {"result": space["result"]}
+            except BaseException as error:
+                said = {"error": type(error).__name__, "message": str(error)[:300]}
+            os.write(writing, json.dumps(said).encode())
+        finally:
+            os._exit(0)
+    os.close(writing)
+    with os.fdopen(reading, "rb") as pipe:
+        data = pipe.read()
+    status = os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
+    name = signal.Signals(-status).name if status < 0 else status
+    said = (json.loads(data) if data else {}) | {"status": name}
+    said["anomalies"] = confinement.anomalies()
+    say(said)

@@ -1,0 +1,536 @@
+"""Children that die, hang or send nonsense, and what is kept of what they did before."""
+
+from __future__ import annotations
+
+import mmap
+import os
+import signal
+import time
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager, nullcontext
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+
+import pytest
+import torch
+
+from grader.worker import child, execution
+from grader.worker.child import (
+    CURRENT,
+    DONE,
+    EVENT,
+    FINISHED,
+    LARGEST_RESULT,
+    MOST_CHILDREN,
+    Gone,
+    JudgeGone,
+    Progress,
+    Warm,
+    answer_here,
+)
+from grader.worker.confinement import NOT_CONFINED, Confinement
+from grader.worker.request import Bounds, Group, Values
+from grader.worker.results import Result, pack_results, unpack_results
+from grader.worker.scratch import Scratch
+from tests.grader.worker.asking import VALUES, Run, request
+from tests.processes import alive
+
+pytestmark = pytest.mark.skipif(not hasattr(os, "fork"), reason="there is no fork on Windows")
+
+BOUNDS = Bounds(0.2, 5.0, 2**30, 2)
+
+ENDED, NONSENSE = "ended the Python process that ran it", "sent back what no gradient can be"
+FORGED = "This answer sent back what no gradient can be."
+
+
+@pytest.fixture(autouse=True)
+def _quick(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A worker's engine is off for good; in this process that takes longer than an answer.
+
+    However slow the machine, results are sent when a test wants it.
+    """
+    monkeypatch.setattr(execution, "engine_switched_off", nullcontext)
+    monkeypatch.setattr(child, "FLUSH_SECONDS", 10**6)
+
+
+@contextmanager
+def warm(
+    confinement: Confinement | None = None, values: Mapping[str, Values] | None = None
+) -> Iterator[Warm]:
+    """What a worker has ready, with a judge that waits."""
+    reading, writing = os.pipe()
+    kept = {VALUES.key: VALUES} if values is None else values
+    try:
+        with Scratch() as scratch:
+            yield Warm(confinement or Confinement(), scratch, kept, reading)
+    finally:
+        os.close(reading)
+        os.close(writing)
+
+
+@dataclass(frozen=True, slots=True)
+class Answered:
+    """What became of a request: results of the first runs, and why there are no more."""
+
+    results: list[Result]
+    counts: list[int]
+    deadly: dict[int, str]
+    incidents: list[str]
+    unfit: str | None
+
+
+def answer(
+    source: str,
+    *runs: Run,
+    confinement: Confinement | None = None,
+    extra: Mapping[str, Group] | None = None,
+    values: Mapping[str, Values] | None = None,
+    **changes: object,
+) -> Answered:
+    asked = replace(request(source, *runs, extra=extra), **changes)  # type: ignore[arg-type]
+    parts = [memoryview(part) for part in asked.pack()]
+    with warm(confinement, values) as ready:
+        return answered(child.answer(parts, ready))
+
+
+def answered(progress: Progress) -> Answered:
+    results = [result for count, blob in progress.blobs for result in unpack_results(blob, count)]
+    assert len(results) == progress.done
+    counts = [count for count, _ in progress.blobs]
+    return Answered(results, counts, progress.deadly, progress.incidents, progress.unfit)
+
+
+@dataclass(slots=True)
+class Listened:
+    """What the worker makes of bytes from a child, and of what stands in the shared memory."""
+
+    progress: Progress = field(default_factory=Progress)
+    blobs: list[tuple[int, bytes]] = field(default_factory=list)
+
+
+def listen(
+    sent: bytes,
+    *,
+    closed: bool = True,
+    current: tuple[int, int] = (1, 4),
+    done: int = 0,
+    into: Listened | None = None,
+    seconds: float = 5.0,
+    runs: int = 2,
+) -> Listened:
+    heard = into or Listened()
+    heard.progress.done = done
+    reading, writing = os.pipe()
+    shared = mmap.mmap(-1, CURRENT.size)
+    CURRENT.pack_into(shared, 0, *current)
+    with warm() as ready:
+        try:
+            os.write(writing, sent)
+            if closed:
+                os.close(writing)
+            until = time.monotonic() + seconds
+            bounds = replace(BOUNDS, runs=runs)
+            child._listen(reading, shared, bounds, ready, heard.progress, until)
+        finally:
+            os.close(reading)
+            if not closed:
+                os.close(writing)
+            heard.blobs = [(count, bytes(blob)) for count, blob in heard.progress.blobs]
+    return heard
+
+
+# --- what a child may send
+
+
+def test_results_are_kept_as_they_come() -> None:
+    heard = listen(
+        EVENT.pack(FINISHED, 1, 3) + b"abc" + EVENT.pack(FINISHED, 2, 0) + EVENT.pack(DONE, 0, 0)
+    )
+    assert heard.blobs == [(1, b"abc"), (1, b"")]
+    assert heard.progress.done == 2
+    assert heard.progress.current is None
+
+
+def test_many_runs_may_come_at_once_and_after_those_of_an_earlier_child() -> None:
+    done = EVENT.pack(DONE, 0, 0)
+    assert listen(EVENT.pack(FINISHED, 2, 1) + b"x" + done).blobs == [(2, b"x")]
+    assert listen(EVENT.pack(FINISHED, 2, 1) + b"x" + done, done=1).blobs == [(1, b"x")]
+
+
+@pytest.mark.parametrize(
+    ("sent", "how"),
+    [
+        (b"", ENDED),
+        (b"nonsense", ENDED),
+        (b"nonsense, and more than an event of it", NONSENSE),
+        (EVENT.pack(FINISHED, 1, 4)[:-1], ENDED),
+        (EVENT.pack(FINISHED, 1, 10) + b"half", ENDED),
+        (EVENT.pack(FINISHED, 1, LARGEST_RESULT + 1), NONSENSE),
+        (EVENT.pack(FINISHED, 1, 2**64 - 1), NONSENSE),
+        (EVENT.pack(FINISHED, 0, 0), NONSENSE),
+        (EVENT.pack(FINISHED, 3, 0), NONSENSE),
+        (EVENT.pack(FINISHED, 2**32 - 1, 0), NONSENSE),
+        (EVENT.pack(FINISHED, 1, 0) * 2, NONSENSE),
+        (EVENT.pack(FINISHED, 2, 0) + EVENT.pack(FINISHED, 1, 0), NONSENSE),
+        (EVENT.pack(b"x", 1, 0), NONSENSE),
+        (b"\x00" * EVENT.size, NONSENSE),
+    ],
+)
+def test_a_child_that_ends_or_sends_nonsense_is_gone(sent: bytes, how: str) -> None:
+    heard = Listened()
+    with pytest.raises(Gone, match=how):
+        listen(sent, into=heard)
+    assert heard.progress.current == 4
+    assert heard.progress.incidents == ([FORGED] if how == NONSENSE else [])
+
+
+@pytest.mark.parametrize("sent", [b"", b"half an", EVENT.pack(FINISHED, 1, 10) + b"half"])
+def test_a_child_that_falls_silent_is_gone(sent: bytes) -> None:
+    with pytest.raises(Gone, match=r"did not end within 0\.2 seconds"):
+        listen(sent, closed=False, seconds=0.1)
+
+
+def test_silence_within_the_patience_for_one_statement_is_gone_too(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """Long before the time of the whole answer is over."""
+    monkeypatch.setattr(child, "GRACE_SECONDS", -0.1)
+    with pytest.raises(Gone, match=r"did not end within 0\.2 seconds"):
+        listen(b"", closed=False, seconds=10**6)
+
+
+def test_what_came_before_the_end_is_kept() -> None:
+    heard = Listened()
+    with pytest.raises(Gone, match=ENDED):
+        listen(EVENT.pack(FINISHED, 1, 3) + b"abc" + EVENT.pack(FINISHED, 2, 9), into=heard)
+    assert heard.blobs == [(1, b"abc")]
+    assert heard.progress.done == 1
+
+
+def test_a_child_that_ends_before_any_statement_is_nobodys_fault() -> None:
+    heard = Listened()
+    with pytest.raises(Gone):
+        listen(b"", current=(0, 7), into=heard)
+    assert heard.progress.current is None
+
+
+@pytest.mark.parametrize("statement", [0, 5, 2**32 - 1])
+def test_the_blame_is_on_the_statement_in_shared_memory(statement: int) -> None:
+    heard = Listened()
+    with pytest.raises(Gone):
+        listen(b"", current=(2**64 - 1, statement), into=heard)
+    assert heard.progress.current == statement
+
+
+def test_a_judge_that_hangs_up_ends_the_listening() -> None:
+    reading, writing = os.pipe()
+    judge, other = os.pipe()
+    os.close(other)
+    shared = mmap.mmap(-1, CURRENT.size)
+    until = time.monotonic() + 10**6
+    try:
+        with Scratch() as scratch:
+            ready = Warm(Confinement(), scratch, {}, judge)
+            with pytest.raises(JudgeGone):
+                child._listen(reading, shared, BOUNDS, ready, Progress(), until)
+    finally:
+        for descriptor in (reading, writing, judge):
+            os.close(descriptor)
+
+
+# --- how results are sent
+
+
+def test_results_wait_for_others_and_no_longer_than_they_may(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    now = 100.0
+    monkeypatch.setattr(time, "monotonic", lambda: now)
+    monkeypatch.setattr(child, "FLUSH_SECONDS", 0.25)
+    reading, writing = os.pipe()
+    sender = child._Sender(writing, done=3)
+    sent = []
+    for seconds in (0.1, 0.1, 0.1, 0.1, 0.3, 0.0):
+        now += seconds
+        sender.finished(0, Result({}, {}, ()))
+        sent.append(sender.done)
+    sender.flush()
+    sender.flush()
+    os.close(writing)
+    with os.fdopen(reading, "rb") as pipe:
+        data = pipe.read()
+    # Of the first three the last had waited 0.3 seconds; the fifth took as long by itself.
+    assert sent == [3, 3, 6, 6, 8, 8]
+    heard = listen(data + EVENT.pack(DONE, 0, 0), done=3, runs=9)
+    assert [count for count, _ in heard.blobs] == [3, 2, 1]
+    assert all(len(unpack_results(blob, count)) == count for count, blob in heard.blobs)
+
+
+# --- whole requests
+
+
+def test_an_answer_gives_a_result_for_every_run() -> None:
+    found = answer("a = x + 1")
+    assert [result.tensors["a"].tolist() for result in found.results] == [[2.0] * 3] * 2
+    assert (found.deadly, found.incidents, found.unfit) == ({}, [], None)
+    # Two short runs are sent at once.
+    assert found.counts == [2]
+
+
+def test_what_ends_its_process_is_left_out_and_the_rest_runs() -> None:
+    found = answer("import os\nos._exit(3)\na = x")
+    assert [result.tensors["a"].sum() for result in found.results] == [3, 3]
+    assert found.deadly == {1: ENDED}
+    assert [[p.kind for p in result.problems] for result in found.results] == [["Gone"]] * 2
+    assert not found.incidents
+
+
+def test_a_statement_that_ends_only_a_later_run_is_left_out_from_there_on(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """And costs nothing that had been sent before."""
+    monkeypatch.setattr(child, "FLUSH_SECONDS", -1.0)
+    groups = {str(number): Group({}, {"run": number}) for number in range(4)}
+    runs = [Run(groups=("values", name)) for name in groups]
+    found = answer("import os\nif run == 2: os._exit(1)\na = x * run", *runs, extra=groups)
+    assert found.counts == [1, 1, 1, 1]
+    assert [float(result.tensors["a"][0]) for result in found.results] == [0, 1, 2, 3]
+    assert [bool(result.problems) for result in found.results] == [False, False, True, True]
+    assert found.deadly == {1: ENDED}
+
+
+def test_a_child_that_is_killed_takes_with_it_what_it_has_not_sent() -> None:
+    """Results wait to be sent many at a time; the runs are then made again, one statement less."""
+    groups = {str(number): Group({}, {"run": number}) for number in range(4)}
+    runs = [Run(groups=("values", name)) for name in groups]
+    found = answer("import os\nif run == 2: os._exit(1)\na = x * run", *runs, extra=groups)
+    assert found.counts == [4]
+    assert [bool(result.problems) for result in found.results] == [True] * 4
+    assert [float(result.tensors["a"][0]) for result in found.results] == [0, 1, 2, 3]
+
+
+def test_a_statement_that_cannot_be_interrupted_is_killed_and_left_out(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(child, "GRACE_SECONDS", 0.3)
+    stubborn = (
+        "import signal\n"
+        "if n:\n    signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGALRM})\n"
+        "    while True: pass\n"
+        "a = x"
+    )
+    found = answer(stubborn, statement_seconds=0.1)
+    assert found.deadly == {1: "did not end within 0.1 seconds"}
+    assert all(result.tensors["a"].all() for result in found.results)
+    assert len(found.results) == 2
+
+
+def test_a_child_that_gets_on_is_not_killed_for_what_it_keeps_to_itself(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """Statement by statement it is in time; that nothing was sent meanwhile says nothing."""
+    monkeypatch.setattr(child, "GRACE_SECONDS", 0.0)
+    source = "import time\n" + "time.sleep(0.4)\n" * 4 + "a = x"
+    found = answer(source, Run(), statement_seconds=1.0)
+    assert not found.deadly
+    assert not found.results[0].problems
+
+
+def test_an_answer_has_its_time_and_no_more() -> None:
+    source = "import time\n" + "\n".join(["time.sleep(30)"] * 5) + "\na = x"
+    found = answer(source, Run(), Run(), statement_seconds=60.0, total_seconds=0.3)
+    assert not found.results
+    assert not found.deadly
+
+
+def test_nonsense_in_the_childs_own_pipe_is_blamed_on_its_statement() -> None:
+    scribble = (
+        "import os, time\n"
+        "for fd in range(3, 200):\n"
+        "    try: time.sleep(100 * (os.write(fd, b'nonsense' * 9) > 0))\n"
+        "    except OSError: pass\n"
+        "a = x"
+    )
+    found = answer(scribble)
+    assert found.deadly == {1: NONSENSE}
+    assert [result.tensors["a"].sum() for result in found.results] == [3, 3]
+    assert found.incidents == [FORGED]
+
+
+FORGERY = """
+import os, struct
+for fd in range(3, 200):
+    try: os.write(fd, {event!r})
+    except OSError: pass
+a = x
+"""
+
+
+@pytest.mark.parametrize(
+    ("event", "runs"),
+    [
+        (EVENT.pack(DONE, 0, 0), 0),
+        (EVENT.pack(FINISHED, 2, 0) + EVENT.pack(DONE, 0, 0), 2),
+        (EVENT.pack(FINISHED, 1, 4) + b"junk" + EVENT.pack(DONE, 0, 0), 1),
+    ],
+    ids=["done", "both", "one"],
+)
+def test_forged_events_bring_no_results_of_which_a_worker_knows(event: bytes, runs: int) -> None:
+    """They are not read here at all: the judge says that they are none."""
+    parts = [memoryview(part) for part in request(FORGERY.format(event=event)).pack()]
+    with warm() as ready:
+        progress = child.answer(parts, ready)
+        assert progress.done == runs
+        for count, blob in progress.blobs:
+            with pytest.raises(ValueError, match="not the results"):
+                unpack_results(blob, count)
+
+
+def test_a_forged_result_with_an_end_of_its_own_is_what_the_answer_says_and_no_more() -> None:
+    """An answer may say what it likes of its own values; the runs it leaves out stay away."""
+    forged = pack_results([Result({"a": torch.full((3,), 7.0)}, {}, ())])
+    event = EVENT.pack(FINISHED, 1, len(forged)) + forged + EVENT.pack(DONE, 0, 0)
+    found = answer(FORGERY.format(event=event))
+    assert [result.tensors["a"].tolist() for result in found.results] == [[7.0] * 3]
+
+
+def forged_current(begun: int, statement: int) -> str:
+    """Writes another current statement into the shared memory, and ends."""
+    return f"""
+import mmap, os, sys
+frame, found = sys._getframe(), []
+while frame:
+    found += [held for held in frame.f_locals.values() if type(held) is mmap.mmap]
+    frame = frame.f_back
+for memory in found:
+    memory[:] = {CURRENT.pack(begun, statement)!r}
+    os._exit(1)
+a = x
+"""
+
+
+def test_a_forged_current_statement_blames_what_it_says() -> None:
+    """Only the answer's own statements can be left out, and its children have an end."""
+    found = answer(forged_current(1, 2**32 - 1))
+    assert set(found.deadly) == {2**32 - 1}
+    # The statement that did it is not left out: every child dies of it.
+    assert not found.results
+    assert not found.incidents
+
+
+def test_a_forged_beginning_gives_the_answer_up() -> None:
+    found = answer(forged_current(0, 3))
+    assert (found.results, found.deadly) == ([], {})
+
+
+def test_a_child_that_dies_again_and_again_is_given_up() -> None:
+    found = answer("import os\n" + "os._exit(1)\n" * (MOST_CHILDREN + 5))
+    assert len(found.deadly) == MOST_CHILDREN
+    assert not found.results
+
+
+def test_a_group_that_macos_does_not_let_us_kill_is_reaped(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    def refuse(group: int, sign: int) -> None:
+        raise PermissionError("macOS says so of a group whose only process has ended")
+
+    monkeypatch.setattr(os, "killpg", refuse)
+    assert len(answer("a = x").results) == 2
+
+
+@pytest.mark.skipif(not Path("/proc/self/stat").exists(), reason="looks into /proc")
+def test_what_an_answer_starts_ends_with_it() -> None:
+    started = (
+        "import os, time\nleft = os.fork()\nif left == 0: time.sleep(1000)\na = x * float(left)"
+    )
+    found = answer(started, Run(double=True))
+    grandchild = int(found.results[0].tensors["a"][0])
+    assert grandchild > 1
+    until = time.monotonic() + 20
+    while alive([grandchild]) and time.monotonic() < until:
+        time.sleep(0.01)
+    assert not alive([grandchild])
+
+
+def test_no_descriptor_stays_open() -> None:
+    def open_ones() -> set[int]:
+        return {fd for fd in range(3, 256) if _is_open(fd)}
+
+    before = open_ones()
+    answer("import os\nos._exit(1)\na = x")
+    assert open_ones() == before
+
+
+def _is_open(descriptor: int) -> bool:
+    try:
+        os.fstat(descriptor)
+    except OSError:
+        return False
+    return True
+
+
+# --- what its end tells
+
+
+@pytest.mark.skipif(not hasattr(signal, "SIGSYS"), reason="no filter of system calls here")
+def test_a_child_that_the_filter_ended_is_an_incident() -> None:
+    found = answer("import os, signal\nos.kill(os.getpid(), signal.SIGSYS)\na = x")
+    assert found.incidents == ["This answer asked the system for what no gradient needs."]
+    assert found.deadly == {1: ENDED}
+    assert len(found.results) == 2
+
+
+@pytest.mark.parametrize("number", [signal.SIGKILL, signal.SIGSEGV, signal.SIGABRT])
+def test_any_other_signal_is_none(number: signal.Signals) -> None:
+    found = answer(f"import os\nos.kill(os.getpid(), {int(number)})\na = x")
+    assert (found.incidents, found.deadly) == ([], {1: ENDED})
+
+
+class Unconfined(Confinement):
+    """Fails to keep its promise."""
+
+    def enter(self, memory_bytes: int, cpu_seconds: float, keep: int) -> None:
+        os._exit(NOT_CONFINED)
+
+
+def test_a_child_that_cannot_be_confined_runs_nothing_and_says_so() -> None:
+    found = answer("a = x", confinement=Unconfined())
+    assert found.unfit == "A process for an answer could not be confined as it should be."
+    assert (found.results, found.deadly, found.incidents) == ([], {}, [])
+
+
+def test_an_answer_that_ends_like_that_is_not_asked_again() -> None:
+    """It cannot tell the worker from itself: no other statement of it runs here."""
+    found = answer(f"import os\nos._exit({NOT_CONFINED})\na = x")
+    assert found.unfit is not None
+    assert (found.results, found.deadly) == ([], {})
+
+
+class Watched(Confinement):
+    """Notes in a file what a child is confined to."""
+
+    def enter(self, memory_bytes: int, cpu_seconds: float, keep: int) -> None:
+        assert (memory_bytes, cpu_seconds) == (2**29, 7.0)
+        os.fstat(keep)
+        super().enter(memory_bytes, cpu_seconds, keep)
+
+
+def test_a_child_is_confined_to_what_the_request_allows() -> None:
+    found = answer("a = x", confinement=Watched(), memory_bytes=2**29, total_seconds=7.0)
+    assert len(found.results) == 2
+
+
+# --- where there is no fork
+
+
+def test_without_fork_the_worker_runs_the_answer_itself(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Windows has no fork and no interval timer."""
+    monkeypatch.delattr(os, "fork")
+    monkeypatch.delattr(signal, "setitimer")
+    parts = [memoryview(part) for part in request("b = 1 / 0\na = x + 1").pack()]
+    found = answered(answer_here(parts, {VALUES.key: VALUES}))
+    assert [result.tensors["a"].sum() for result in found.results] == [6, 6]
+    assert [[p.kind for p in result.problems] for result in found.results] == [
+        ["ZeroDivisionError"]
+    ] * 2

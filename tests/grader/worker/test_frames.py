@@ -1,0 +1,115 @@
+"""Frames: what is written is read, and what is no frame is an error."""
+
+from __future__ import annotations
+
+import io
+from typing import cast
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from grader.worker.frames import COUNT, LENGTH, MOST_PARTS, read_frame, write_frame
+from grader.worker.scratch import Scratch
+
+FRAMES: tuple[list[bytes], ...] = (
+    [],
+    [b""],
+    [b"abc"],
+    [b"", b"", b""],
+    [b"a" * 2**17, b"", b"\x00" * 3],
+    [bytes([number % 256]) for number in range(300)],
+)
+
+
+class Dribble(io.RawIOBase):
+    """A pipe that takes and gives a few bytes at a time, and now and then none."""
+
+    def __init__(self, data: bytes = b"", most: int = 2**20) -> None:
+        self.data = bytearray(data)
+        self.most = most
+        self.turns = 0
+        self.taken = 0
+
+    def readinto(self, buffer: memoryview) -> int:  # type: ignore[override]
+        count = min(len(buffer), self.most, len(self.data) - self.taken)
+        buffer[:count] = self.data[self.taken : self.taken + count]
+        self.taken += count
+        return count
+
+    def write(self, data: memoryview) -> int | None:  # type: ignore[override]
+        self.turns += 1
+        if self.most < 10 and self.turns % 3 == 0:
+            return None
+        self.data += data[: self.most]
+        return min(len(data), self.most)
+
+
+def stream(data: bytes = b"", most: int = 2**20) -> io.FileIO:
+    return cast(io.FileIO, Dribble(data, most))
+
+
+def framed(*frames: list[bytes], most: int = 2**20) -> bytes:
+    written = stream(most=most)
+    for parts in frames:
+        write_frame(written, parts)
+    return bytes(cast(Dribble, written).data)
+
+
+def read(source: io.FileIO, largest: int) -> list[bytes] | None:
+    parts = read_frame(source, largest)
+    return None if parts is None else [bytes(part) for part in parts]
+
+
+def test_frames_come_out_one_after_the_other_as_they_went_in() -> None:
+    sent = stream(framed(*FRAMES))
+    assert [read(sent, 2**20) for _ in FRAMES] == list(FRAMES)
+    assert read(sent, 2**20) is None
+
+
+@given(st.lists(st.binary(max_size=40), max_size=6), st.integers(1, 9))
+@settings(max_examples=60, deadline=None)
+def test_any_parts_survive_in_pieces_of_any_size(parts: list[bytes], most: int) -> None:
+    assert framed(parts, most=most) == framed(parts)
+    assert read(stream(framed(parts), most), 2**10) == parts
+
+
+def test_a_frame_that_breaks_off_anywhere_is_an_error() -> None:
+    whole = framed([b"abc", b"", b"de"])
+    assert read(stream(b""), 100) is None
+    for length in range(1, len(whole)):
+        with pytest.raises(ValueError, match="ended inside a frame"):
+            read(stream(whole[:length]), 100)
+
+
+@pytest.mark.parametrize(
+    ("sent", "sentence"),
+    [
+        (COUNT.pack(MOST_PARTS + 1), f"a frame of {MOST_PARTS + 1} parts"),
+        (COUNT.pack(2**32 - 1), "a frame of 4294967295 parts"),
+        (COUNT.pack(1) + LENGTH.pack(101) + b"x" * 101, "a frame of 101 bytes"),
+        (COUNT.pack(2) + LENGTH.pack(60) * 2 + b"x" * 120, "a frame of 120 bytes"),
+        (COUNT.pack(1) + LENGTH.pack(2**64 - 1), f"a frame of {2**64 - 1} bytes"),
+    ],
+)
+def test_a_frame_that_is_too_large_is_refused_before_it_is_read(sent: bytes, sentence: str) -> None:
+    source = stream(sent)
+    with pytest.raises(ValueError, match=sentence):
+        read(source, 100)
+    (count,) = COUNT.unpack(sent[: COUNT.size])
+    expected = COUNT.size + (count * LENGTH.size if count <= MOST_PARTS else 0)
+    assert cast(Dribble, source).taken == expected
+
+
+def test_a_frame_of_just_the_largest_size_is_read() -> None:
+    assert read(stream(framed([b"x" * 60, b"y" * 40])), 100) == [b"x" * 60, b"y" * 40]
+
+
+def test_a_frame_is_kept_where_it_is_wanted() -> None:
+    with Scratch() as scratch:
+        parts = read_frame(stream(framed([b"abc", b"", b"de"])), 100, scratch.piece)
+        assert parts is not None
+        assert [bytes(part) for part in parts] == [b"abc", b"", b"de"]
+    # Gone with the memory it was kept in, and views are all there was.
+    with pytest.raises(ValueError, match="released"):
+        bytes(parts[0])

@@ -1,0 +1,35 @@
+"""The warm-up calls what answers call, and fails aloud where one of them fails."""
+
+from __future__ import annotations
+
+import pytest
+import torch
+
+from grader.worker import warm_up as module
+from grader.worker.execution import run_request
+from grader.worker.request import Request
+from grader.worker.warm_up import OPERATORS, warm_up
+
+
+def test_every_line_runs_at_both_precisions_and_leaves_no_trace(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    asked: list[Request] = []
+
+    def watched(request: Request, *rest: object) -> None:
+        asked.append(request)
+        run_request(request, *rest)  # type: ignore[arg-type]
+
+    monkeypatch.setattr(module, "run_request", watched)
+    warm_up()
+    (request,) = asked
+    assert [run.double for run in request.runs] == [False, True]
+    assert torch.get_default_dtype() is torch.float32
+
+
+@pytest.mark.parametrize("line", ["t = x @ torch.ones(3, 3)", "t = torch.no_such_operator(x)"])
+def test_a_line_that_does_not_run_is_said(line: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Or a PyTorch that has lost an operator would leave the warm-up half done, unseen."""
+    monkeypatch.setattr(module, "OPERATORS", f"{OPERATORS}{line}\n")
+    with pytest.raises(RuntimeError, match="the warm-up does not run: "):
+        warm_up()

@@ -89,7 +89,8 @@ def assert_costs_only_dh(
             3,
         ),
         (
-            "import ctypes\ndh = ctypes.string_at(0)",
+            "from numpy.lib.stride_tricks import as_strided\n"
+            "dh = as_strided(h.numpy(), (10**6,), (10**9,)).sum()",
             "This line ended the Python process that ran it.",
             3,
         ),
@@ -171,16 +172,18 @@ def test_the_engine_is_off_where_the_text_does_not_show_it(lines: str, judge_tex
 
 
 def test_an_answer_does_not_see_references_or_the_judge(judge_text: Judge) -> None:
+    """Nor may it look for them: see `grader.worker.audit`."""
     snoop = (
-        "import gc, sys\n"
-        "found = [o for o in gc.get_objects() if type(o).__name__ in ('Reference', 'References')]\n"
-        "assert not found\n"
+        "import sys\n"
         "assert 'grader.judge' not in sys.modules\n"
         "assert 'grader.references' not in sys.modules\n"
         f"{DH}"
-        "dh = dh + len(found) + ('grader.judge' in sys.modules)"
+        "dh = dh + ('grader.judge' in sys.modules)"
     )
     assert judge_text(with_dh(snoop))["dh"].outcome is Outcome.PASS
+    hunt = "import gc\ndh = len(gc.get_objects()) * torch.ones_like(h)"
+    note = judge_text(with_dh(hunt))["dh"].note
+    assert note == "This line raised PermissionError: answers have no use for gc.get_objects."
 
 
 def test_one_answer_does_not_see_another(judge_text: Judge) -> None:
@@ -246,7 +249,7 @@ def test_every_right_answer_passes_in_every_sandbox(sandbox: Sandbox) -> None:
             assert (passed, flags) == (list(ATOMIC.gradients), []), style
         if sandbox is Sandbox.BWRAP:
             # The same worker: none of them was an incident, and what is one is told.
-            hostile = "import ctypes\nctypes.CDLL(None).ptrace(0, 0, 0, 0)\na = x"
+            hostile = "import os\nos.pidfd_open(os.getpid())\na = x"
             reply = runner.run(request(hostile), VALUES)
             assert reply.incidents == ("This answer asked the system for what no gradient needs.",)
             assert list(reply.deadly) == [1]

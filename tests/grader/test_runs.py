@@ -285,7 +285,7 @@ def test_a_lost_worker_loses_every_run_by_its_sentence() -> None:
     assert [item.reason.message for item in results if isinstance(item, Lost)] == ["It ended."] * (
         1 + len(references().hidden)
     )
-    assert runs.flags == []
+    assert runs.flags == [Flag("incident", "It ended.", None)]
 
 
 def test_all_requests_of_an_answer_have_the_time_of_one(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -500,11 +500,10 @@ def test_a_child_that_cannot_be_confined_runs_nothing_and_says_so() -> None:
     assert (found.results, found.deadly, found.incidents) == ([], {}, [])
 
 
-def test_an_answer_that_ends_like_that_is_not_asked_again() -> None:
-    """It cannot tell the worker from itself: no other statement of it runs here."""
+def test_an_answer_that_ends_like_that_is_one_that_ended_its_process() -> None:
     found = answer(f"import os\nos._exit({NOT_CONFINED})\na = x")
-    assert found.unfit is not None
-    assert (found.results, found.deadly) == ([], {})
+    assert found.unfit is None
+    assert found.deadly == {1: ENDED}
 
 
 class Watched(Confinement):

@@ -196,14 +196,6 @@ def test_groups_of_one_request_are_not_kept(process: Process) -> None:
     again = process.ask(request("a = x + y", run))
     # No such group: the child ends before any statement.
     assert (again.results, again.deadly) == ([], {})
-    hunt = (
-        "import gc\n"
-        "found = [t for t in gc.get_objects() if type(t) is torch.Tensor and t.shape == (3,)]\n"
-        "a = x * sum(bool((t == 4).all()) for t in found)"
-    )
-    said = process.ask(request(hunt, Run()))
-    assert not said.results[0].problems
-    assert not said.results[0].tensors["a"].any()
 
 
 # --- one answer after the other

@@ -153,6 +153,19 @@ class _Visitor(ast.NodeVisitor):
         self.effects = Effects()
         self.functions = functions
 
+    def generic_visit(self, node: ast.AST) -> None:
+        """Visit what stands inside a node, but for operators and contexts: they do nothing."""
+        for field in node._fields:
+            value = getattr(node, field, None)
+            if isinstance(value, ast.AST):
+                if value._fields:
+                    self.visit(value)
+            elif isinstance(value, list):
+                self.visit_field(value)
+
+    def visit_Constant(self, node: ast.Constant) -> None:
+        """Nothing."""
+
     def visit_field(self, value: object) -> None:
         for node in value if isinstance(value, list) else [value]:
             if isinstance(node, ast.AST):
@@ -229,9 +242,10 @@ class _Visitor(ast.NodeVisitor):
                         self.effects.touches |= self._shared_by_arguments(node)
             case ast.Name(id="next"):
                 self.effects.mutates |= self._shared_by_arguments(node)
-        mentioned = {inner.id for inner in ast.walk(node) if isinstance(inner, ast.Name)}
-        if any(f.mutates_arguments for name in mentioned if (f := self.functions.get(name))):
-            self.effects.mutates |= self._shared_by_arguments(node)
+        if self.functions:
+            mentioned = {inner.id for inner in ast.walk(node) if isinstance(inner, ast.Name)}
+            if any(f.mutates_arguments for name in mentioned if (f := self.functions.get(name))):
+                self.effects.mutates |= self._shared_by_arguments(node)
         for keyword in node.keywords:
             if keyword.arg == "out" and (root := root_name(keyword.value)) is not None:
                 self.effects.mutates.add(root)

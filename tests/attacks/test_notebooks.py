@@ -8,6 +8,8 @@ from typing import Any
 
 import pytest
 
+from grader.grading import grade
+from grader.runner import Runner
 from grader.submission import UnreadableNotebook, submission_in
 
 NAME = Path("ada.ipynb")
@@ -75,3 +77,16 @@ def test_what_is_odd_beside_the_answers_does_no_harm(case: str) -> None:
     submission = submission_in(data, NAME)
     assert submission.notebook == "01_atomic_backprop"
     assert [cell.grade_id for cell in submission.cells] == ["ex1-loss"]
+
+
+def test_a_right_answer_whose_metadata_an_editor_lost_keeps_its_points(
+    attacked: Runner, project: Path
+) -> None:
+    """A peer scored it 0 without a word."""
+    solution = project / "notebooks" / "solutions" / "01_atomic_backprop.ipynb"
+    document = json.loads(solution.read_text(encoding="utf-8"))
+    for cell in document["cells"]:
+        cell["metadata"] = {}
+    submission = submission_in(json.dumps(document).encode(), NAME)
+    assert [flag.kind for flag in submission.flags] == ["metadata-dropped"]
+    assert grade(submission.notebook, submission.cells, attacked).score == 26

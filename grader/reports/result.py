@@ -6,6 +6,7 @@ import ast
 import warnings
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -58,20 +59,25 @@ def quote(place: Place | None, cells: Sequence[AnswerCell]) -> str:
 
 def _last_line(source: str, first: int) -> int:
     """Where the statement ends that begins on a line; the line itself where none does."""
+    return _last_lines(source).get(first, first)
+
+
+@lru_cache(maxsize=64)
+def _last_lines(source: str) -> dict[int, int]:
+    """First and last lines of the statements of a cell; a report quotes several of them."""
     try:
         with warnings.catch_warnings():
             # A student's "\\d" is for the student's own Python to complain about.
             warnings.simplefilter("ignore")
             tree = ast.parse(source)
     except (SyntaxError, ValueError, RecursionError, MemoryError):
-        return first  # a cell that is not Python has lines, but no statements
-    ends = [
-        node.end_lineno or first
-        for node in ast.walk(tree)
-        if isinstance(node, ast.Assign | ast.AugAssign | ast.AnnAssign | ast.Expr)
-        and node.lineno == first
-    ]
-    return max(ends, default=first)
+        return {}  # a cell that is not Python has lines, but no statements
+    ends: dict[int, int] = {}
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Assign | ast.AugAssign | ast.AnnAssign | ast.Expr):
+            last = node.end_lineno or node.lineno
+            ends[node.lineno] = max(last, ends.get(node.lineno, last))
+    return ends
 
 
 Result = Graded | Ungraded

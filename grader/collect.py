@@ -45,6 +45,7 @@ class Collector:
         self._program = references.program
         self._runs = Runs(answer, references, values, runner)
         self._reader = _Reader(answer, runner.limits)
+        self._handed_down = {gradient: self._above(gradient) for gradient in gradients}
         self._pieces = {gradient: self._cut(gradient) for gradient in gradients}
 
     @property
@@ -126,16 +127,17 @@ class Collector:
     ) -> Slice | None:
         # Only what depends on a tensor hands its gradient down to it. Any other gradient that
         # the statements read, such as one assigned early and completed later, is a helper.
-        given = self._handed_down(gradient) | siblings
+        given = self._handed_down[gradient] | siblings
         others = self._asked - {gradient}
         return slice_gradient(self._answer, gradient, given, others, through_others)
 
-    def _handed_down(self, gradient: str) -> frozenset[str]:
+    def _above(self, gradient: str) -> frozenset[str]:
+        """The gradients asked for that are handed down to one."""
         steps = self._program.descendants(gradient[1:])
         return self._asked.intersection(f"d{step}" for step in steps)
 
     def _siblings(self, gradient: str, piece: Slice) -> frozenset[str]:
-        return piece.reads & self._asked - self._handed_down(gradient)
+        return piece.reads & self._asked - self._handed_down[gradient]
 
 
 def _written(pieces: Mapping[str, Slice | None]) -> list[tuple[str, Slice]]:

@@ -265,6 +265,8 @@ def _worst(findings: Iterable[Finding]) -> Finding:
     """One finding for several instances: not run before wrong before right."""
     order = (Check.NOT_RUN, Check.WRONG, Check.RIGHT)
     numbered = list(enumerate(findings))
+    if all(finding is _RIGHT for _, finding in numbered):
+        return _RIGHT
     number, worst = min(numbered, key=lambda item: order.index(item[1].check))
     return replace(worst, instance=number) if number else worst
 

@@ -155,8 +155,8 @@ class _Visitor(ast.NodeVisitor):
 
     def generic_visit(self, node: ast.AST) -> None:
         """Visit what stands inside a node, but for operators and contexts: they do nothing."""
-        for field in node._fields:
-            value = getattr(node, field, None)
+        for name in node._fields:
+            value = getattr(node, name, None)
             if isinstance(value, ast.AST):
                 if value._fields:
                     self.visit(value)

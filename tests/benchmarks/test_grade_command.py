@@ -7,7 +7,7 @@ import pytest
 from benchmarks.grade_command import GradeFailed, at_least, at_most, grade
 
 STAND_IN = """\
-import json, pathlib, subprocess, sys
+import json, pathlib, subprocess, sys, time
 out = pathlib.Path(sys.argv[sys.argv.index("--out") + 1])
 out.mkdir()
 burn = "sum(range(8_000_000))"
@@ -15,6 +15,7 @@ burn = "sum(range(8_000_000))"
 subprocess.Popen([sys.executable, "-c", f"import time; time.sleep(0.2); {burn}"])
 exec(burn)
 much = bytearray(100 * 2**20)
+time.sleep(0.5)  # memory is looked at now and then
 if "--jobs" in sys.argv:
     (out / "results.jsonl").write_text(json.dumps({"id": "a", "score": 3, "run": {}}) + "\\n")
     (out / "grades.csv").write_text("student,score\\na,3\\n")

@@ -67,6 +67,10 @@ class Answer:
     def number(self) -> dict[ast.stmt, int]:
         return {statement: number for number, statement in enumerate(self.statements)}
 
+    def place_of(self, number: int) -> Place | None:
+        """Where a statement stands; None for a number, from a student's process, of none."""
+        return self.places[number] if 0 <= number < len(self.places) else None
+
     @cached_property
     def inside(self) -> dict[ast.stmt, frozenset[int]]:
         """For each top-level statement, the numbers of all statements in it, its own among them."""

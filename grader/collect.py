@@ -149,15 +149,12 @@ class _Reader:
     """Reads one gradient's value out of a run's result."""
 
     def __init__(self, answer: Answer, limits: Limits) -> None:
+        self.answer = answer
         self.limits = limits
-        self.places = answer.places
         self.lines = {cell.grade_id: cell.source.count("\n") + 1 for cell in answer.cells}
-        self.top_of: dict[int, int] = {}
-        outermost = set(map(id, answer.top))
-        top = 0
-        for number, statement in enumerate(answer.statements):
-            top = number if id(statement) in outermost else top
-            self.top_of[number] = top
+        self.top_of = {
+            number: answer.number[top] for top, inside in answer.inside.items() for number in inside
+        }
 
     def read_all(
         self, results: Results, gradient: str, piece: Slice | None
@@ -203,8 +200,7 @@ class _Reader:
         cell, line = problem.cell, problem.line
         if cell in self.lines and line is not None and 0 < line <= self.lines[cell]:
             return Place(cell, line)
-        known = 0 <= problem.statement < len(self.places)
-        return self.places[problem.statement] if known else None
+        return self.answer.place_of(problem.statement)
 
 
 def describe_problem(kind: str, message: str, limits: Limits) -> str:

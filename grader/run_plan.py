@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 import itertools
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 
 from torch import Tensor
 
@@ -99,19 +99,16 @@ class RunPlan:
 
     def compiled(self, keep: frozenset[int]) -> tuple[int, ...]:
         """Indices of the top-level statements to run, without what is not kept inside them."""
-        return tuple(self._index(top, keep) for top in self._tops(keep))
+        inside = self._answer.inside
+        return tuple(
+            self._index(top, kept) for top in self._answer.top if (kept := keep & inside[top])
+        )
 
-    def _tops(self, keep: frozenset[int]) -> Iterable[ast.stmt]:
-        answer = self._answer
-        return (top for top in answer.top if not keep.isdisjoint(answer.inside[top]))
-
-    def _index(self, top: ast.stmt, keep: frozenset[int]) -> int:
-        answer = self._answer
-        kept = keep.intersection(answer.inside[top])
-        key = answer.number[top], kept
+    def _index(self, top: ast.stmt, kept: frozenset[int]) -> int:
+        key = self._answer.number[top], kept
         if key not in self._indices:
             self._indices[key] = len(self._statements)
-            self._statements.append(_compile(answer, top, kept))
+            self._statements.append(_compile(self._answer, top, kept))
         return self._indices[key]
 
 

@@ -123,7 +123,8 @@ class Runner:
         if self._worker.poll() is not None or self._left <= 0:
             self._restart()
         seconds = self.limits.total_seconds + PATIENCE_SECONDS
-        deadline = threading.Timer(seconds, self._worker.kill)
+        # Whichever worker it is by then: an unfit one is replaced while its request waits.
+        deadline = threading.Timer(seconds, lambda: self._worker.kill())
         deadline.daemon = True
         deadline.start()
         try:

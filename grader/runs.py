@@ -130,15 +130,12 @@ class Runs:
         return results + [missing] * (len(plan) - len(results))
 
     def _flags(self, reply: Reply, results: Sequence[Result | Lost]) -> Iterator[Flag]:
-        places = self.answer.places
         for number, how in reply.deadly.items():
-            # The number comes from the student's process: there may be no such statement.
-            place = places[number] if number < len(places) else None
-            yield Flag("ended-process", f"A statement {how}.", place)
+            yield Flag("ended-process", f"A statement {how}.", self.answer.place_of(number))
         yield from (Flag("incident", sentence, None) for sentence in reply.incidents)
         for result in results:
             for problem in result.problems if isinstance(result, Result) else ():
-                place = places[problem.statement] if 0 <= problem.statement < len(places) else None
+                place = self.answer.place_of(problem.statement)
                 if problem.kind == "TimeLimit":
                     seconds = f"{self.runner.limits.statement_seconds:g}"
                     sentence = f"A statement did not end within {seconds} seconds."

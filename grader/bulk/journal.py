@@ -12,8 +12,8 @@ from pathlib import Path
 from typing import Any
 
 from grader.bulk.line import WHOSE, Line, pack_line
-from grader.bulk.whole_file import replace_whole
 from grader.printable import printable
+from grader.whole_file import whole_file
 
 SYNC_SECONDS = 2.0
 """How much a power cut may take back: lines of the last two seconds, which are graded again.
@@ -131,7 +131,8 @@ class Journal:
                     file.write(self._bytes(start, length))
                 file.flush()
                 os.fsync(file.fileno())
-        replace_whole(self.path, (pack_line(self.line(key) | whose(key)) for key in sorted(kept)))
+        with whole_file(self.path, durable=True) as file:
+            file.writelines(pack_line(self.line(key) | whose(key)) for key in sorted(kept))
 
     def _bytes(self, start: int, length: int) -> bytes:
         return os.pread(self._descriptor, length, start)

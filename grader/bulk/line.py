@@ -9,14 +9,12 @@ from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
 from grader.bulk.settings import Settings, installed_versions
+from grader.verdict import FORMAT_VERSION
 
 if TYPE_CHECKING:
     from grader.bulk.task import Task
 
 Line = dict[str, Any]
-
-FORMAT_VERSION = 1
-"""The contract's, as `grader.verdict` has it; that module needs torch, and this one must not."""
 
 WHOSE = ("id", "student", "file", "sha256", "late", "submitted", "attempt")
 """The keys a line begins with: they come from the folder, the others from grading."""

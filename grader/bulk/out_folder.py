@@ -12,8 +12,8 @@ from typing import Any
 import filelock
 
 from grader.bulk.settings import Settings, Versions
-from grader.bulk.whole_file import replace_whole, temporary_name
 from grader.printable import printable
+from grader.whole_file import temporary_name, whole_file
 
 RUN, RESULTS, LOCK = "run.json", "results.jsonl", ".lock"
 
@@ -188,7 +188,8 @@ def write_run(out: Path, settings: Settings, convention: str) -> None:
         "convention": convention,
         "versions": asdict(settings.versions),
     }
-    replace_whole(out / RUN, [json.dumps(document, indent=2).encode("ascii") + b"\n"])
+    with whole_file(out / RUN, durable=True) as file:
+        file.write(json.dumps(document, indent=2).encode("ascii") + b"\n")
 
 
 def _shown(path: Path) -> str:

@@ -1,15 +1,14 @@
-"""A file that is written piece by piece, and is there whole or not at all."""
+"""A text that is written piece by piece, and is there whole or not at all."""
 
 from __future__ import annotations
 
+import io
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import TextIO
 
-# Not `grader.state_folder.write_whole`: that one takes the whole text at once, turns line ends
-# into the platform's, and makes a file that only its owner may read, which a mailed or published
-# report must not be.
+import grader.whole_file as any_file
 
 
 @contextmanager
@@ -21,15 +20,10 @@ def whole_file(path: Path, encoding: str = "utf-8", newline: str = "") -> Iterat
     Raises:
         OSError: it cannot be written; what was there before still is.
     """
-    part = path.with_name(f".{path.name}.tmp")
-    try:
-        with part.open("w", encoding=encoding, errors="backslashreplace", newline=newline) as file:
-            yield file
-        part.replace(path)
-    except BaseException:
-        with suppress(OSError):
-            part.unlink()
-        raise
+    with any_file.whole_file(path) as file:
+        text = io.TextIOWrapper(file, encoding, errors="backslashreplace", newline=newline)
+        yield text
+        text.detach()
 
 
 def write_text(path: Path, text: str) -> None:

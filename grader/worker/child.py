@@ -96,7 +96,7 @@ def answer(parts: Sequence[memoryview], warm: Warm) -> Progress:
     until = time.monotonic() + bounds.total_seconds
     for _ in range(MOST_CHILDREN):
         try:
-            _run_child(parts, warm, progress, until)
+            _run_child(parts, bounds, warm, progress, until)
         except Gone as gone:
             if progress.unfit or progress.current is None or time.monotonic() >= until:
                 break
@@ -115,7 +115,9 @@ def answer_here(parts: Sequence[memoryview], values: Mapping[str, Values]) -> Pr
     return Progress([(len(results), memoryview(pack_results(results)))], len(results))
 
 
-def _run_child(parts: Sequence[memoryview], warm: Warm, progress: Progress, until: float) -> None:
+def _run_child(
+    parts: Sequence[memoryview], bounds: Bounds, warm: Warm, progress: Progress, until: float
+) -> None:
     """Fork a child for the runs that have no result yet, and listen to it."""
     reading, writing = os.pipe()
     _widen(writing)
@@ -125,12 +127,13 @@ def _run_child(parts: Sequence[memoryview], warm: Warm, progress: Progress, unti
     child = warm.confinement.fork()
     if child == 0:
         try:
+            warm.confinement.enter(bounds.memory_bytes, bounds.total_seconds, keep=writing)
             _be_child(parts, warm, progress, writing, shared)
         finally:
             os._exit(0)
     os.close(writing)
     try:
-        _listen(reading, shared, Bounds.unpack(parts), warm, progress, until)
+        _listen(reading, shared, bounds, warm, progress, until)
     finally:
         os.close(reading)
         begun, _ = CURRENT.unpack_from(shared)
@@ -151,8 +154,6 @@ def _widen(pipe: int) -> None:
 def _be_child(
     parts: Sequence[memoryview], warm: Warm, progress: Progress, pipe: int, shared: mmap.mmap
 ) -> None:
-    bounds = Bounds.unpack(parts)
-    warm.confinement.enter(bounds.memory_bytes, bounds.total_seconds, keep=pipe)
     refuse_for_good()
     request = Request.unpack(parts)
     groups = warm.values[request.values].groups

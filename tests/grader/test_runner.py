@@ -6,7 +6,8 @@ import json
 import struct
 import subprocess
 import sys
-from collections.abc import Sequence
+import threading
+from collections.abc import Callable, Sequence
 from io import FileIO
 from pathlib import Path
 from typing import Any
@@ -506,3 +507,50 @@ def test_importing_the_runner_does_not_import_torch() -> None:
     """Or the worker could not start while the judge's own torch is being imported."""
     code = "import sys, grader.runner; sys.exit('torch' in sys.modules)"
     assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0
+
+
+class Idle:
+    """A worker's process that does nothing but be killed."""
+
+    stdin = stdout = None
+    killed = False
+
+    def poll(self) -> None: ...
+
+    def wait(self) -> None: ...
+
+    def kill(self) -> None:
+        self.killed = True
+
+
+def test_a_worker_that_replaces_an_unfit_one_has_a_deadline_too(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    started: list[Idle] = []
+    timers: list[Callable[[], None]] = []
+
+    def start(_: Sandbox) -> Idle:
+        started.append(Idle())
+        return started[-1]
+
+    class Timer:
+        def __init__(self, _: float, end: Callable[[], None]) -> None:
+            timers.append(end)
+
+        def start(self) -> None: ...
+
+        def cancel(self) -> None: ...
+
+    def ask(runner: Runner, *_: object) -> Reply:
+        if len(started) == 1:
+            raise grader.runner._Unfit("not confined")
+        (end,) = timers
+        end()
+        return Reply()
+
+    monkeypatch.setattr(grader.runner, "_start_worker", start)
+    monkeypatch.setattr(threading, "Timer", Timer)
+    monkeypatch.setattr(Runner, "_ask", ask)
+    with Runner() as runner:
+        runner.run(request("a = x"), VALUES)
+        assert [worker.killed for worker in started] == [True, True]

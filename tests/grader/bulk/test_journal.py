@@ -182,7 +182,7 @@ def test_results_that_cannot_be_replaced_stay(path: Path, monkeypatch: pytest.Mo
         raise OSError(errno.ENOSPC, "No space left on device")
 
     with Journal(path) as journal:
-        monkeypatch.setattr("grader.bulk.whole_file.os.fsync", full)
+        monkeypatch.setattr("grader.whole_file.os.fsync", full)
         with pytest.raises(OSError, match="No space left"):
             journal.settle(["a", "b"], lambda key: {})
     assert path.read_bytes() == before

@@ -19,7 +19,7 @@ export MAKEMORE_NAMES
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help demo train test test-slow test-browser test-all lab check lint types
+.PHONY: help demo train test test-slow test-browser test-tools test-all lab check lint types
 .PHONY: notebooks verify dev-check nbval bench clean
 
 help: ## show this list
@@ -37,7 +37,7 @@ train: $(INSTALLED) ## train by hand for 200,000 steps; print losses and 20 name
 	$(RUN) -m grader.train $(ARGS)
 
 test: $(INSTALLED) ## run the tests that need less than half a minute each
-	$(RUN) -m pytest -n auto -m "not slow and not browser" $(ARGS)
+	$(RUN) -m pytest -n auto -m "not slow and not browser and not tools" $(ARGS)
 
 test-slow: $(INSTALLED) ## run the other tests
 	$(RUN) -m pytest -n auto -m slow $(ARGS)
@@ -45,7 +45,10 @@ test-slow: $(INSTALLED) ## run the other tests
 test-browser: $(INSTALLED) ## work through the notebooks in JupyterLab (needs Chromium)
 	$(RUN) -m pytest -n auto -m browser $(ARGS) tests/browser
 
-test-all: test test-slow test-browser ## run every test
+test-tools: $(INSTALLED) ## run the instructor's tools on the course (installs them; half an hour)
+	$(RUN) -m pytest -m tools $(ARGS)
+
+test-all: test test-slow test-browser test-tools ## run every test
 
 lab: $(INSTALLED) ## open the notebooks in JupyterLab
 	$(RUN) -m jupyter lab --notebook-dir notebooks

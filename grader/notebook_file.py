@@ -249,5 +249,7 @@ def _text(source: Any) -> str | None:
     if not isinstance(source, str) or len(source) > MAX_CELL_CHARACTERS:
         return None
     source = source.replace("\r\n", "\n").replace("\r", "\n")
+    if source.isascii():
+        return source
     # JSON may hold half a surrogate pair; Python can neither parse nor print it
     return re.sub("[\ud800-\udfff]", "\N{REPLACEMENT CHARACTER}", source)

@@ -29,18 +29,18 @@ def test_characters_repeat_within_a_batch() -> None:
 
 
 def test_one_batch_has_fewer_examples_than_characters_and_one_has_more() -> None:
-    first, second, _ = make_hidden_instances(PROGRAM, seed=1)
+    first, second = make_hidden_instances(PROGRAM, seed=1)
     assert first.sizes["n"] < first.sizes["vocab_size"]
     assert second.sizes["n"] > second.sizes["vocab_size"]
 
 
 def test_one_instance_is_larger_than_the_lecture_in_everything() -> None:
     """Or a row or column beyond the lecture's last could be left out unseen."""
-    *_, third = make_hidden_instances(PROGRAM, seed=1)
-    assert set(third.sizes) == set(LECTURE_SIZES)
-    assert all(third.sizes[name] > size for name, size in LECTURE_SIZES.items())
-    assert int(third.values["Xb"].max()) >= LECTURE_SIZES["vocab_size"]
-    assert int(third.values["Yb"].max()) >= LECTURE_SIZES["vocab_size"]
+    _, large = make_hidden_instances(PROGRAM, seed=1)
+    assert set(large.sizes) == set(LECTURE_SIZES)
+    assert all(large.sizes[name] > size for name, size in LECTURE_SIZES.items())
+    assert int(large.values["Xb"].max()) >= LECTURE_SIZES["vocab_size"]
+    assert int(large.values["Yb"].max()) >= LECTURE_SIZES["vocab_size"]
 
 
 def test_values_have_the_annotated_shapes_and_dtypes() -> None:

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import json
+import signal
 import struct
 import subprocess
 import sys
 import threading
+import time
 from collections.abc import Callable, Sequence
 from io import FileIO
 from pathlib import Path
@@ -28,16 +30,13 @@ from grader.worker.results import Result, pack_results, unpack_results
 from tests.exercise_text import read_cells, right_answers
 from tests.grader.conftest import Judge
 from tests.grader.worker.asking import VALUES, Run, request
+from tests.processes import descendants, left_over
 
-SANDBOXES = [
-    Sandbox.NONE,
-    pytest.param(
-        Sandbox.BWRAP,
-        marks=pytest.mark.skipif(
-            find_bwrap().path is None, reason=f"no sandbox here: {find_bwrap().trouble}"
-        ),
-    ),
-]
+needs_bwrap = pytest.mark.skipif(
+    find_bwrap().path is None, reason=f"no sandbox here: {find_bwrap().trouble}"
+)
+
+SANDBOXES = [Sandbox.NONE, pytest.param(Sandbox.BWRAP, marks=needs_bwrap)]
 
 LECTURE = right_answers()["lecture"]
 DH = "dh = dlogits @ W2.T\n"
@@ -554,3 +553,23 @@ def test_a_worker_that_replaces_an_unfit_one_has_a_deadline_too(
     with Runner() as runner:
         runner.run(request("a = x"), VALUES)
         assert [worker.killed for worker in started] == [True, True]
+
+
+@needs_bwrap
+@pytest.mark.parametrize("milliseconds", range(0, 120, 12))
+def test_who_is_killed_while_a_worker_starts_leaves_nobody_behind(milliseconds: int) -> None:
+    code = (
+        "from grader.runner import Runner; from grader.sandbox import Sandbox;"
+        " print('now', flush=True); Runner(sandbox=Sandbox.BWRAP); input()"
+    )
+    judge = subprocess.Popen(
+        [sys.executable, "-c", code], stdin=subprocess.PIPE, stdout=subprocess.PIPE
+    )
+    with judge:
+        assert judge.stdout is not None
+        judge.stdout.readline()
+        time.sleep(milliseconds / 1e3)  # how far it has come then is anybody's guess
+        judge.send_signal(signal.SIGSTOP)
+        below = descendants(judge.pid)
+        judge.kill()
+    assert left_over(below) == []

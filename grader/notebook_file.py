@@ -248,8 +248,8 @@ def _text(source: Any) -> str | None:
         source = ("" if ends_kept else "\n").join(source)
     if not isinstance(source, str) or len(source) > MAX_CELL_CHARACTERS:
         return None
-    source = source.replace("\r\n", "\n").replace("\r", "\n")
-    if source.isascii():
-        return source
+    text: str = source.replace("\r\n", "\n").replace("\r", "\n")
+    if text.isascii():
+        return text
     # JSON may hold half a surrogate pair; Python can neither parse nor print it
-    return re.sub("[\ud800-\udfff]", "\N{REPLACEMENT CHARACTER}", source)
+    return re.sub("[\ud800-\udfff]", "\N{REPLACEMENT CHARACTER}", text)

@@ -1,7 +1,7 @@
 from .compare import cmp
-from .lesson import board, check, heat_map, hint
+from .lesson import board, check, heat_map, hint, points
 from .loss_plot import LossPlot
-from .training_lesson import check_training, my_backward, show_code
+from .training_lesson import check_training, line_up, my_backward, show_code
 
 __all__ = [
     "LossPlot",
@@ -11,6 +11,8 @@ __all__ = [
     "cmp",
     "heat_map",
     "hint",
+    "line_up",
     "my_backward",
+    "points",
     "show_code",
 ]

@@ -10,6 +10,7 @@ from types import MappingProxyType
 
 from torch import Tensor
 
+from grader.fused import fused_formulas
 from makemore_data import forward
 
 LECTURE_SIZES = MappingProxyType(
@@ -40,26 +41,6 @@ def _lecture_sizes(*names: str) -> Mapping[str, int]:
     return MappingProxyType({name: LECTURE_SIZES[name] for name in names})
 
 
-def _batchnorm(inverse: str, normalised: str, upstream: str) -> tuple[str, ...]:
-    """Batch normalisation's gradient in one expression, from its output's or from x-hat's."""
-    total = f"(dhpreact * {normalised}).sum(0)"
-    return (
-        f"bngain * {inverse} / n"
-        f" * (n * dhpreact - dhpreact.sum(0) - n / (n - 1) * {normalised} * {total})",
-        *(
-            f"{inverse} * ({d} - {d}.mean(0)"
-            f" - {normalised} * ({d} * {normalised}).sum(0) / (n - 1))"
-            for d in ("(bngain * dhpreact)", upstream)
-        ),
-    )
-
-
-def _softmax(logits: str) -> str:
-    """The softmax as students write it out."""
-    counts = f"({logits} - {logits}.max(1, keepdim=True).values).exp()"
-    return f"{counts} / {counts}.sum(1, keepdim=True)"
-
-
 ATOMIC = Exercise(
     prefix="ex1",
     notebook="01_atomic_backprop",
@@ -71,7 +52,7 @@ ATOMIC = Exercise(
         *("dbnmeani", "dhprebn", "dembcat", "dW1", "db1", "demb", "dC"),
     ),
     sizes=LECTURE_SIZES,
-    fused={"hprebn": _batchnorm("bnvar_inv", "bnraw", "dbnraw")},
+    fused=fused_formulas("ex1"),
 )
 
 FUSED_CROSS_ENTROPY = Exercise(
@@ -80,7 +61,7 @@ FUSED_CROSS_ENTROPY = Exercise(
     forward=forward.fused_cross_entropy,
     gradients=("dlogits",),
     sizes=_lecture_sizes("n", "vocab_size"),
-    fused={"logits": (f"({_softmax('logits')} - F.one_hot(Yb, vocab_size)) / n",)},
+    fused=fused_formulas("ex2"),
 )
 
 SMOOTHED_CROSS_ENTROPY = Exercise(
@@ -89,14 +70,7 @@ SMOOTHED_CROSS_ENTROPY = Exercise(
     forward=forward.smoothed_cross_entropy,
     gradients=("dz",),
     sizes=_lecture_sizes("n", "vocab_size"),
-    fused={
-        "z": (
-            f"({_softmax('z')} - (1 - smoothing) * F.one_hot(Yb, vocab_size)"
-            " - smoothing / vocab_size) / n",
-            "(1 - smoothing) * (F.softmax(z, 1) - F.one_hot(Yb, vocab_size)) / n"
-            " + smoothing * (F.softmax(z, 1) - 1 / vocab_size) / n",
-        )
-    },
+    fused=fused_formulas("ex2s"),
 )
 
 FUSED_BATCHNORM = Exercise(
@@ -105,10 +79,7 @@ FUSED_BATCHNORM = Exercise(
     forward=forward.batchnorm,
     gradients=("dbngain", "dbnbias", "dxhat", "dvar", "dmu", "dhprebn"),
     sizes=_lecture_sizes("n", "n_hidden"),
-    fused={
-        "hprebn": _batchnorm("(var + 1e-5) ** -0.5", "xhat", "dxhat"),
-        "var": ("-0.5 * (dxhat * xhat).sum(0, keepdim=True) / (var + 1e-5)",),
-    },
+    fused=fused_formulas("ex3"),
 )
 
 TRAINING = Exercise(
@@ -120,10 +91,7 @@ TRAINING = Exercise(
         *("dembcat", "dW1", "db1", "demb", "dC"),
     ),
     sizes={**LECTURE_SIZES, "n_hidden": 200},
-    fused={
-        "logits": (f"({_softmax('logits')} - F.one_hot(Yb, vocab_size)) / n",),
-        "hprebn": _batchnorm("bnvar_inv", "bnraw", "dbnraw"),
-    },
+    fused=fused_formulas("ex4"),
 )
 
 EXERCISES = (

@@ -23,6 +23,9 @@ class LossPlot:
 
     It is displayed at once: a progress bar that begins later stands below it, and is wiped out
     when it ends.
+
+    Args:
+        run: whose loss is drawn: the training loss in nats, over the steps.
     """
 
     def __init__(self, run: Run) -> None:
@@ -31,6 +34,12 @@ class LossPlot:
         self._drawn, self._step = time.monotonic(), run.step
 
     def __call__(self, run: Run, *, last: bool = False) -> None:
+        """Draw the run as far as it is, unless that was done less than two seconds ago.
+
+        Args:
+            run: the same run, some steps further.
+            last: draws in any case.
+        """
         now = time.monotonic()
         if run.step == self._step or not (last or now - self._drawn >= SECONDS_BETWEEN):
             return

@@ -1,8 +1,8 @@
-from .compiled_loop import NoCompiler, compile_loop
+from .contestants import contestants
 from .forward import atomic, fused_forward
 from .inference import calibrate, logits_with, mean_loss, sample_names
 from .interruption import stop_button
-from .loops import autograd_loop, lecture_backward, manual_loop, tuned_loop
+from .loops import autograd_loop, manual_loop
 from .name_list import UnusableNames
 from .names import load_names
 from .parameters import LECTURE_SEED, Parameters, init_parameters
@@ -15,7 +15,6 @@ __all__ = [
     "ALL_STEPS",
     "LECTURE_SEED",
     "LIMIT",
-    "NoCompiler",
     "Parameters",
     "Run",
     "Splits",
@@ -28,10 +27,9 @@ __all__ = [
     "build_vocabulary",
     "build_windows",
     "calibrate",
-    "compile_loop",
+    "contestants",
     "fused_forward",
     "init_parameters",
-    "lecture_backward",
     "load_names",
     "logits_with",
     "manual_loop",
@@ -42,5 +40,4 @@ __all__ = [
     "split_names",
     "stop_button",
     "train",
-    "tuned_loop",
 ]

@@ -14,13 +14,14 @@ LECTURE_SEED = 2147483647
 class Parameters(NamedTuple):
     """The parameters in the order in which the forward programs take them.
 
-    C: (vocab_size, n_embd)
-    W1: (block_size * n_embd, n_hidden)
-    b1: (n_hidden,)
-    bngain: (1, n_hidden)
-    bnbias: (1, n_hidden)
-    W2: (n_hidden, vocab_size)
-    b2: (vocab_size,)
+    Attributes:
+        C: (vocab_size, n_embd)
+        W1: (block_size * n_embd, n_hidden)
+        b1: (n_hidden,)
+        bngain: (1, n_hidden)
+        bnbias: (1, n_hidden)
+        W2: (n_hidden, vocab_size)
+        b2: (vocab_size,)
     """
 
     C: Tensor

@@ -11,11 +11,11 @@ from functools import partial
 import torch
 from torch import Tensor
 
-from makemore_data.compiled_loop import Loop
 from makemore_data.loops import matrix_products
-from makemore_data.training import begin_run
+from makemore_data.training import Loop, begin_run
 
 LIMIT = "the six matrix products alone"
+"""What no loop can be faster than; its name in the result of `race`."""
 
 
 def race(
@@ -23,9 +23,20 @@ def race(
 ) -> dict[str, float]:
     """Steps per second of each loop, and of the six matrix products of a step alone.
 
+    Where nobody is at the start, nothing is run, and the result is empty.
+
     One run on one thread: the loops take turns, a few hundred steps each, so that whatever else
     the machine is doing slows them down alike. Of each loop the median of its rounds counts.
+
+    Args:
+        loops: by the names that the result has; each trains a run of its own.
+        X: windows, int64 (N, block_size).
+        Y: the characters that follow, int64 (N,).
+        steps: of a loop in each round.
+        rounds: that count; one more goes before them as a warm-up.
     """
+    if not loops:
+        return {}
     runs = {name: begin_run() for name in loops}
     parameters = begin_run().parameters
     seconds: dict[str, list[float]] = {name: [] for name in (*loops, LIMIT)}
@@ -42,7 +53,15 @@ def race(
 
 
 def race_table(rates: Mapping[str, float]) -> str:
-    """The result as Markdown: steps per second, times the first, share of the limit."""
+    """The result as Markdown: steps per second, times the first, share of the limit.
+
+    Args:
+        rates: what `race` returned, `LIMIT` among them.
+
+    Raises:
+        KeyError: there is no `LIMIT`.
+        StopIteration: there is nothing at all.
+    """
     first, limit = next(iter(rates.values())), rates[LIMIT]
     rows = [
         f"| {name} | {rate:,.0f} | {rate / first:.1f} | {rate / limit:.0%} |"

@@ -33,8 +33,9 @@ _INDEX_OF_BYTE = _index_of_each_byte()
 class Windows(NamedTuple):
     """What the model sees, and what it is to predict.
 
-    X: (N, block_size) int64, the characters before; `.` (0) stands where the name has none yet.
-    Y: (N,) int64, the character that follows.
+    Attributes:
+        X: (N, block_size) int64, the characters before; `.` (0) where the name has none yet.
+        Y: (N,) int64, the character that follows.
     """
 
     X: Tensor
@@ -80,7 +81,8 @@ def build_windows(names: Sequence[str], block_size: int = 3) -> Windows:
 def split_names(names: Sequence[str], seed: int = SHUFFLE_SEED) -> Splits[list[str]]:
     """Shuffle the names, then cut them 80/10/10, as the lecture does with seed 42.
 
-    Neither `names` nor Python's global random state changes.
+    Neither `names` nor Python's global random state changes. Any number of names will do: of few,
+    a part may be empty.
     """
     mixed = shuffled(names, seed)
     n1 = int(0.8 * len(mixed))
@@ -93,7 +95,11 @@ def build_splits(
 ) -> Splits[Windows]:
     """The lecture's three data sets: `(Xtr, Ytr), (Xdev, Ydev), (Xte, Yte)`.
 
-    From the lecture's 32,033 names: 182,625, 22,655 and 22,866 windows.
+    From the lecture's 32,033 names: 182,625, 22,655 and 22,866 windows. X is int64
+    (N, block_size), Y is int64 (N,).
+
+    Raises:
+        ValueError: a name holds a character outside a to z, or `block_size` is below 1.
     """
     train, dev, test = split_names(names, seed)
     return Splits(

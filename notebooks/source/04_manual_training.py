@@ -28,7 +28,6 @@
 # %%
 import math
 import sys
-from functools import partial
 
 import torch
 import torch.nn.functional as F
@@ -41,26 +40,21 @@ from grader import (
     check,
     check_training,
     figures,
+    line_up,
     my_backward,
     show_code,
 )
 from makemore_data import (
     ALL_STEPS,
     LECTURE_SEED,
-    NoCompiler,
-    autograd_loop,
     begin_run,
     build_splits,
     build_vocabulary,
-    compile_loop,
     init_parameters,
-    lecture_backward,
     load_names,
-    manual_loop,
     race,
     race_table,
     stop_button,
-    tuned_loop,
 )
 
 figures.use_course_style()
@@ -277,7 +271,7 @@ check("dembcat", "dW1", "db1", "demb", "dC")
 # %% [markdown]
 # A gradient can be right on one batch by accident, and a small mistake can grow over many steps.
 # So the next check does what you are about to do: it *trains*. It puts your lines into a loop, a
-# hundred steps on a network of this size and a hundred on each of three hidden ones of other sizes.
+# hundred steps on a network of this size and a hundred on each of two hidden ones of other sizes.
 # At each step it compares the gradients of all seven parameters with autograd's, and the parameters
 # with those of a training that autograd has done on its own.
 
@@ -544,30 +538,17 @@ print(f"the two validation losses agree to 0.01 nats: {abs(estimated - validatio
 # forward and four backward. This is the limit. Whatever a loop does beyond them is overhead.
 #
 # The next cell compiles, up to half a minute for each of the two; the race itself takes some ten
-# seconds.
+# seconds. Both wait until your gradients are there.
 
 # %% tags=["nbval-ignore-output"]
-loops = {
-    "autograd": autograd_loop,
-    "by hand, as in the lecture": partial(manual_loop, backward=lecture_backward),
-}
-if backward is None:
-    print("to do: the race goes without you until the gradients of part 2 are there")
-else:
-    loops["by hand, yours"] = partial(manual_loop, backward=backward)
-loops["tuned"] = tuned_loop
-try:
-    loops["tuned and compiled"] = compile_loop()
-    loops["the same, 10 steps a call"] = compile_loop(10)
-except NoCompiler as trouble:
-    print(trouble)
+loops = line_up(backward)
 
 # %% tags=["nbval-ignore-output"]
 rates = race(loops, Xtr, Ytr)
-figures.race_chart(rates)
+figures.race_chart(rates) if rates else None
 
 # %% tags=["nbval-ignore-output"]
-Markdown(race_table(rates))
+Markdown(race_table(rates)) if rates else None
 
 # %% [markdown]
 # *The longer the bar, the faster; in brackets, how many times as fast as autograd's loop; grey is
@@ -593,10 +574,10 @@ Markdown(race_table(rates))
 # This is the code that ran as *tuned*. The numbers in its comments are those of the list below.
 
 # %%
-if backward is None:
-    print("to do: it would give the gradients of part 2 away")
+if "tuned" in loops:
+    show_code(loops["tuned"])
 else:
-    show_code(tuned_loop)
+    print("The tuned loop is not here; the first cell of the race says why.")
 
 # %% [markdown]
 # A few lines look unlike yours and compute the same.
@@ -643,14 +624,17 @@ else:
 # autograd arrives.
 
 # %%
-reference, tuned = begin_run(n_hidden), begin_run(n_hidden)
-autograd_loop(reference, Xtr, Ytr, 200)
-tuned_loop(tuned, Xtr, Ytr, 200)
-for name, theirs, ours in zip(
-    reference.parameters._fields, reference.parameters, tuned.parameters, strict=True
-):
-    difference = (theirs - ours).abs().max() / theirs.abs().max()
-    print(f"{name:<6} is where autograd has it after 200 steps: {difference < 1e-3}")
+if "tuned" in loops:
+    reference, tuned = begin_run(n_hidden), begin_run(n_hidden)
+    loops["autograd"](reference, Xtr, Ytr, 200)
+    loops["tuned"](tuned, Xtr, Ytr, 200)
+    for name, theirs, ours in zip(
+        reference.parameters._fields, reference.parameters, tuned.parameters, strict=True
+    ):
+        difference = (theirs - ours).abs().max() / theirs.abs().max()
+        print(f"{name:<6} is where autograd has it after 200 steps: {difference < 1e-3}")
+else:
+    print("There is no tuned loop to compare with.")
 
 # %% [markdown]
 # ## 6.2 Towards the limit
@@ -662,12 +646,12 @@ for name, theirs, ours in zip(
 # are read once, everything is done to them, and they are written once.
 
 # %%
-if backward is None:
-    print("to do: it would give the gradients of part 2 away")
-else:
-    from makemore_data.compiled_loop import training_step
+if "tuned" in loops:
+    from makemore_data.solved.compiled import training_step
 
     show_code(training_step)
+else:
+    print("Nor is what the compiler reads.")
 
 # %% [markdown]
 # A call of the compiled function still costs something: Python comes by, and the function makes

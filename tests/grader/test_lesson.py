@@ -12,7 +12,7 @@ import nbformat
 import pytest
 from nbclient import NotebookClient
 
-from grader import lesson
+from grader import running_notebook
 from grader.answer import AnswerCell
 from grader.comparison import Comparison
 from grader.exercises import ATOMIC
@@ -23,7 +23,7 @@ from tests.exercise_text import read_cells, right_answers
 CELLS = dict(read_cells(right_answers()["lecture"]))
 SETUP = (
     "import torch\nimport torch.nn.functional as F\n"
-    "from grader import board, check, cmp, heat_map, hint"
+    "from grader import board, check, cmp, heat_map, hint, points"
 )
 INPUTS = """\
 torch.manual_seed(1)
@@ -54,6 +54,7 @@ SCRIPT = {
     "max": CELLS["ex1-max"],
     "blank": BLANK,
     "check blank": "check('dh')",
+    "points of blank": "points('dh')",
     "heat map of nothing": "heat_map('dh')",
     "wrong": WRONG,
     "check wrong": "check('dh', 'db2')",
@@ -61,6 +62,7 @@ SCRIPT = {
     "wrong shape": "keep, dh = dh, dh.T\nheat_map('dh')\ndh = keep",
     "tanh": CELLS["ex1-tanh"],
     "check carried": "check('dhpreact')",
+    "points of wrong and carried": "points('dh', 'dhpreact')",
     "raising": RAISING,
     "check raising": "check('dh')",
     "right": LINEAR2,
@@ -78,6 +80,11 @@ SCRIPT = {
     "all": "check()",
     "board": "board()",
     "value": "result = check('dh')\nresult",
+    "points of right": "points('dh', 'dW2', 'b2')",
+    "points of all": "points()",
+    "points outside": "points('dbngain')",
+    "points unknown": "points('dnothing')",
+    "points on no forward pass": "keep, W1 = W1, None\ntotal = points('dh')\nW1 = keep\ntotal",
     "tanh on old h": "h = h.clone()\nh[3, 4] += 1\n" + CELLS["ex1-tanh"],
     "check stale forward": "check('dhpreact', 'dh')",
     "wrong on old h": CELLS["ex1-tanh"].replace("1.0 -", "2.0 -"),
@@ -154,8 +161,8 @@ def picture(outputs: list[Any]) -> str:
 
 def test_nothing_ends_in_a_traceback(outputs: dict[str, list[Any]]) -> None:
     errors = [key for key, shown in outputs.items() if any(o.output_type == "error" for o in shown)]
-    # The student's own exceptions, in the student's own cells.
-    assert errors == ["late section", "raising", "refused"]
+    # The student's own exceptions, in the student's own cells; an author's mistake.
+    assert errors == ["late section", "raising", "points unknown", "refused"]
 
 
 NOT_STARTED = "run the cells from the top down to the forward pass."
@@ -310,6 +317,72 @@ def test_what_passes_is_remembered(outputs: dict[str, list[Any]], state: Path) -
     assert remembered < 12
 
 
+@pytest.mark.parametrize(
+    ("key", "points"),
+    [
+        ("points of blank", 0),
+        ("points of wrong and carried", 1),
+        ("points of right", 3),
+        ("points of all", 12),
+        ("points outside", 0),
+        ("points on no forward pass", 1),
+    ],
+)
+def test_points_are_a_value_and_nothing_else(
+    outputs: dict[str, list[Any]], key: str, points: int
+) -> None:
+    (output,) = outputs[key]
+    assert output.output_type == "execute_result"
+    assert output.data == {"text/plain": str(points)}
+
+
+def test_points_of_an_unknown_gradient_are_a_sentence(outputs: dict[str, list[Any]]) -> None:
+    (output,) = outputs["points unknown"]
+    (sentence,) = output.traceback
+    assert sentence.startswith("dnothing is no gradient of this exercise; it asks for dlogprobs, ")
+
+
+def test_in_strict_mode_a_check_raises_after_it_has_spoken(
+    project: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    script = {
+        "setup": SETUP,
+        "inputs": INPUTS,
+        "forward": FORWARD,
+        "loss": CELLS["ex1-loss"],
+        "check right": "check('dlogprobs')",
+        "wrong": WRONG,
+        "tanh": CELLS["ex1-tanh"],
+        "check others": "check('dlogits', 'dh', 'db2', 'dhpreact')",
+        "points": "points('dh', 'db2')",
+        "check unknown": "check('dnothing')",
+        "no forward pass": "W1 = None\ncheck('dlogprobs')",
+        "no forward pass, wrong": "check('dh')",
+    }
+    monkeypatch.setenv("GRADER_STRICT", "1")
+    outputs = execute(script, project)
+    errors = {
+        key: shown[-1].traceback
+        for key, shown in outputs.items()
+        if shown and shown[-1].output_type == "error"
+    }
+    others = "dlogits (to do), dh (fail), db2 (carried), dhpreact (carried)"
+    assert errors == {
+        # The student's own: there is no dlogits yet.
+        "wrong": outputs["wrong"][-1].traceback,
+        "tanh": outputs["tanh"][-1].traceback,
+        "check others": [f"Not every gradient of this check passes: {others}."],
+        "check unknown": outputs["check unknown"][-1].traceback,
+        "no forward pass, wrong": ["Not every gradient of this check passes: dh (fail)."],
+    }
+    assert errors["check unknown"][0].startswith("dnothing is no gradient of this exercise")
+    assert text(outputs["check right"]) == f"dlogprobs       {PASS}\n"
+    said = text(outputs["check others"][:-1])
+    assert "✗ fail: dh (ex1-linear2, line 2)" in said
+    assert text(outputs["no forward pass"]).startswith("The forward pass does not run")
+    assert outputs["points"][0].data == {"text/plain": "1"}
+
+
 def test_the_board_shows_the_other_notebooks_where_they_are_known(project: Path) -> None:
     script = {
         "setup": SETUP,
@@ -376,12 +449,12 @@ def test_an_answer_is_judged_again_only_where_it_changed(
         return [Verdict("dh", outcome, comparison, Check.RIGHT, Check.RIGHT)], []
 
     monkeypatch.setenv("BACKPROP_NINJA_STATE", str(tmp_path))
-    monkeypatch.setattr(lesson, "grade_exercise", grade)
-    monkeypatch.setattr(lesson, "worker", lambda: None)
-    monkeypatch.setattr(lesson, "_JUDGED", {})
+    monkeypatch.setattr(running_notebook, "grade_exercise", grade)
+    monkeypatch.setattr(running_notebook, "worker", lambda: None)
+    monkeypatch.setattr(running_notebook, "_JUDGED", {})
     first, changed = (AnswerCell("ex1-linear2", f"dh = {number}") for number in (1, 2))
     for cell in (first, first, changed):
-        found = lesson.Lesson({}, (cell,), ATOMIC).verdicts()
+        found = running_notebook.Lesson({}, (cell,), ATOMIC).verdicts()
         assert found["dh"].outcome is outcome
     assert len(judged) == times
 

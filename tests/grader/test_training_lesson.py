@@ -5,13 +5,14 @@ from __future__ import annotations
 from collections.abc import Callable
 
 import pytest
+import torch
 
 from grader import training_lesson
 from grader.exercises import TRAINING
 from grader.instances import HIDDEN_SIZES
-from grader.lesson import Lesson, NotInTheLesson
 from grader.runner import Runner
-from grader.training_lesson import check_training, my_backward, show_code
+from grader.running_notebook import Lesson, NotInTheLesson
+from grader.training_lesson import check_training, line_up, my_backward, show_code
 from tests.exercise_four import as_cells, right_answer, with_mistake
 
 Answer = Callable[[str], None]
@@ -26,7 +27,7 @@ def answer(monkeypatch: pytest.MonkeyPatch, runner: Runner) -> Answer:
         monkeypatch.setattr(training_lesson, "open_lesson", lambda prefix: lesson)
 
     monkeypatch.setattr(training_lesson, "worker", lambda: runner)
-    monkeypatch.setattr("grader.lesson.worker", lambda: runner)
+    monkeypatch.setattr("grader.running_notebook.worker", lambda: runner)
     return put
 
 
@@ -97,3 +98,19 @@ def test_my_backward_can_be_shown(answer: Answer, monkeypatch: pytest.MonkeyPatc
     show_code(backward)
     assert shown[0]["text/plain"].startswith("def my_backward(Xb, Yb, C, ")
     assert shown[0]["text/markdown"] == f"```python\n{shown[0]['text/plain']}\n```"
+
+
+def test_the_race_waits_for_the_gradients(capsys: pytest.CaptureFixture[str]) -> None:
+    assert line_up(None) == {}
+    assert capsys.readouterr().out.startswith("to do: the race begins when the gradients")
+
+
+def test_who_does_not_start_is_said(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(training_lesson, "contestants", lambda name, _: ({name: loop}, ["So."]))
+
+    def loop(*_: object) -> None: ...
+
+    assert list(line_up(lambda *_: (torch.zeros(1), []))) == ["by hand, yours"]
+    assert capsys.readouterr().out == "So.\n"

@@ -8,18 +8,12 @@ import pytest
 import torch
 from torch import Tensor
 
-from makemore_data import (
-    NoCompiler,
-    Run,
-    autograd_loop,
-    begin_run,
-    compile_loop,
-    lecture_backward,
-    manual_loop,
-    tuned_loop,
-)
-from makemore_data.compiled_loop import Loop
-from makemore_data.loops import AHEAD, matrix_products
+from makemore_data import Run, autograd_loop, begin_run, manual_loop
+from makemore_data.loops import matrix_products
+from makemore_data.solved.compiled import NoCompiler, compile_loop
+from makemore_data.solved.lecture import lecture_backward
+from makemore_data.solved.tuned import AHEAD, tuned_loop
+from makemore_data.training import Loop
 
 STEPS = 60
 Data = tuple[Tensor, Tensor]

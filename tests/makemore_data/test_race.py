@@ -1,5 +1,8 @@
 from __future__ import annotations
 
+import importlib
+
+import pytest
 import torch
 
 from makemore_data import LIMIT, Run, race, race_table
@@ -24,3 +27,11 @@ def test_the_table_compares_with_the_first_and_with_the_limit() -> None:
         "| tuned | 2,500 | 2.5 | 25% |",
         f"| {LIMIT} | 10,000 | 10.0 | 100% |",
     ]
+
+
+def test_nobody_at_the_start_costs_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
+    def raises(*_: object) -> None:
+        raise AssertionError("the matrix products were run")
+
+    monkeypatch.setattr(importlib.import_module("makemore_data.race"), "matrix_products", raises)
+    assert race({}, torch.zeros(1), torch.zeros(1)) == {}

@@ -11,8 +11,9 @@ import pytest
 import torch
 from torch import Tensor
 
-from makemore_data import Run, begin_run, lecture_backward, train
+from makemore_data import Run, begin_run, train
 from makemore_data.inference import calibrate, logits_with, mean_loss, sample_names
+from makemore_data.solved.lecture import lecture_backward
 
 Data = tuple[Tensor, Tensor]
 STEPS = 40
@@ -102,13 +103,15 @@ def test_somebody_may_watch(data: Data) -> None:
 
 
 def without_annotations(source: str, name: str) -> str:
-    """A function's code as the notebook has it: no types, no matter how its lines are broken."""
+    """A function's code alone: no types, no docstring, no matter how its lines are broken."""
     (function,) = (
         node
         for node in ast.walk(ast.parse(source))
         if isinstance(node, ast.FunctionDef) and node.name == name
     )
     function.returns = None
+    if ast.get_docstring(function) is not None:
+        del function.body[0]
     for argument in function.args.args:
         argument.annotation = None
     return ast.unparse(function)

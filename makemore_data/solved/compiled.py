@@ -3,20 +3,16 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable
 from typing import Any
 
 import torch
 from torch import Tensor
 
-from makemore_data.loops import AHEAD, BATCH
-from makemore_data.training import Run, begin_run
+from makemore_data.solved.tuned import AHEAD
+from makemore_data.training import BATCH, Loop, Run, begin_run
 
 Used = tuple[Tensor, Tensor, Tensor, Tensor, Tensor, Tensor]
 """The parameters without `b1`."""
-
-Loop = Callable[..., None]
-"""What takes part in the race: `loop(run, X, Y, steps)` takes `run` so many steps further."""
 
 STEPS_A_CALL = 10
 """How many steps the faster of the two compiled loops does without coming back to Python."""

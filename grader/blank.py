@@ -34,10 +34,10 @@ def make_blank(notebook: NotebookNode) -> NotebookNode:
     hint or another cell.
     """
     blank = copy.deepcopy(notebook)
-    gradients = _gradients(notebook)
+    gradients = gradients_checked_in(notebook)
     for cell in blank.cells:
         if cell.cell_type == "code":
-            cell.source = _without_solutions(cell.source, gradients)
+            cell.source = _without_solutions(with_placeholders(cell.source, gradients))
             cell.outputs = []
             cell.execution_count = None
     if told := _told_lines(notebook, blank):
@@ -45,6 +45,34 @@ def make_blank(notebook: NotebookNode) -> NotebookNode:
         raise SourceError(f"the student's copy tells the solution `{line}`, in {place}.")
     nbformat.validate(blank)
     return blank
+
+
+def gradients_checked_in(notebook: NotebookNode) -> list[str]:
+    """The gradients that a notebook's check cells name, in their order."""
+    checks = [
+        cell.source
+        for cell in notebook.cells
+        if cell.cell_type == "code" and (role := role_of(cell.source)) and role.kind == "check"
+    ]
+    return [name for source in checks for name in checked_gradients(source)]
+
+
+def with_placeholders(source: str, gradients: Sequence[str]) -> str:
+    """A cell with `dX = ...  # your turn` before each solution, for each gradient it assigns."""
+    lines: list[str] = []
+    regions = iter(solution_regions(source))
+    for line in source.splitlines():
+        if line.strip() == BEGIN_SOLUTION:
+            indent = line[: len(line) - len(line.lstrip())]
+            names = assigned_gradients(next(regions), gradients)
+            lines += [f"{indent}{name} = ...  # your turn" for name in names]
+        lines.append(line)
+    return "\n".join(lines)
+
+
+def solution_statements(notebook: NotebookNode) -> set[str]:
+    """Each statement of the notebook's solutions that gives a name its value."""
+    return set(_secrets_in(notebook).values())
 
 
 def fill(blank: NotebookNode, answers: str) -> NotebookNode:
@@ -86,25 +114,12 @@ def _is_answer(cell: NotebookNode) -> bool:
     return bool(cell.metadata.get("nbgrader", {}).get("solution", False))
 
 
-def _gradients(notebook: NotebookNode) -> list[str]:
-    checks = [
-        cell.source
-        for cell in notebook.cells
-        if cell.cell_type == "code" and (role := role_of(cell.source)) and role.kind == "check"
-    ]
-    return [name for source in checks for name in checked_gradients(source)]
-
-
-def _without_solutions(source: str, gradients: Sequence[str]) -> str:
+def _without_solutions(source: str) -> str:
     kept: list[str] = []
-    regions = iter(solution_regions(source))
     inside = False
     for line in source.splitlines():
         if line.strip() == BEGIN_SOLUTION:
             inside = True
-            indent = line[: len(line) - len(line.lstrip())]
-            names = assigned_gradients(next(regions), gradients)
-            kept += [f"{indent}{name} = ...  # your turn" for name in names]
         elif line.strip() == END_SOLUTION:
             inside = False
         elif not inside:
@@ -114,11 +129,7 @@ def _without_solutions(source: str, gradients: Sequence[str]) -> str:
 
 def _told_lines(notebook: NotebookNode, blank: NotebookNode) -> list[tuple[str, str]]:
     """Where the blank still says what a solution says: (place, line), spaces disregarded."""
-    secrets: dict[str, str] = {}
-    for cell in notebook.cells:
-        if cell.cell_type == "code":
-            for region in solution_regions(cell.source):
-                secrets |= _secrets(region)
+    secrets = _secrets_in(notebook)
     texts = [(f"the cell that begins `{_opening(cell)}`", cell.source) for cell in blank.cells]
     return [
         (place, line)
@@ -127,6 +138,16 @@ def _told_lines(notebook: NotebookNode, blank: NotebookNode) -> list[tuple[str, 
         for secret, line in secrets.items()
         if secret in squeezed
     ]
+
+
+def _secrets_in(notebook: NotebookNode) -> Mapping[str, str]:
+    """What would give a solution away, spaces left out, with the statement that it is from."""
+    secrets: dict[str, str] = {}
+    for cell in notebook.cells:
+        if cell.cell_type == "code":
+            for region in solution_regions(cell.source):
+                secrets |= _secrets(region)
+    return secrets
 
 
 def _secrets(region: Sequence[str]) -> Mapping[str, str]:

@@ -10,7 +10,10 @@ from nbformat import NotebookNode
 
 from grader.answer import AnswerCell
 from grader.blank import split_answers
-from grader.course import BLANKS, HINTS, SOLUTIONS, SOURCES, load_hints, read_notebook, verify
+from grader.course.files import BLANKS, HINTS, SOLUTIONS, SOURCES
+from grader.course.hints import load_hints
+from grader.course.read import read_notebook
+from grader.course.verify import verify
 from grader.exercises import Exercise
 from grader.grading import grade_exercise, prepare
 from grader.instances import HIDDEN_SIZES, make_instance, size_names

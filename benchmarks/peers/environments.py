@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
+import tempfile
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -15,7 +16,7 @@ FOLDER = ROOT / "build" / "peers"
 
 @dataclass(frozen=True, slots=True)
 class Environment:
-    """One peer's own: nothing is shared with the course but the version of torch."""
+    """One peer's own: nothing is shared with the course's but the version of torch."""
 
     name: str
     packages: tuple[str, ...]
@@ -47,19 +48,23 @@ class Environment:
             return
         print(f"peers: installing {', '.join(self.packages)} into {self.folder}", flush=True)
         subprocess.run([sys.executable, "-m", "venv", "--clear", self.folder], check=True)
-        subprocess.run(
-            [
-                *(self.program("python"), "-m", "pip", "install", "-qq"),
-                *(
-                    "--disable-pip-version-check",
-                    "-c",
-                    str(ROOT / "constraints.txt"),
-                    *self.packages,
-                ),
-            ],
-            check=True,
-        )
+        self._install(*self.packages)
         done.write_text(wanted, encoding="utf-8")
+
+    def make_with_course(self) -> None:
+        """Install it, and the course as this checkout has it: from a wheel, as anybody would."""
+        self.make()
+        with tempfile.TemporaryDirectory() as folder:
+            build = (sys.executable, "-m", "build", "--wheel", "--no-isolation", "--outdir", folder)
+            subprocess.run([*build, ROOT], check=True, stdout=subprocess.DEVNULL)
+            (wheel,) = map(str, Path(folder).glob("*.whl"))
+            self._install(wheel)
+            # The version that is there already may be an older state of the checkout.
+            self._install("--no-deps", "--force-reinstall", wheel)
+
+    def _install(self, *arguments: str) -> None:
+        pip = (self.program("python"), "-m", "pip", "install", "-qq", "--disable-pip-version-check")
+        subprocess.run([*pip, "-c", str(ROOT / "constraints.txt"), *arguments], check=True)
 
 
 NBGRADER = Environment("nbgrader", ("nbgrader==0.9.6", "torch"))

@@ -3,7 +3,7 @@ import re
 import pytest
 from nbformat import NotebookNode
 
-from grader.blank import fill, make_blank, split_answers
+from grader.blank import fill, make_blank, split_answers, with_placeholders
 from grader.source import SourceError, read_source
 
 HINTS = {"ex1": {name: ["one", "two", "three"] for name in ("da", "db", "dc")}}
@@ -143,3 +143,10 @@ def test_split_answers_keeps_the_comment_that_names_the_cell() -> None:
         "ex1-a": "# answer: ex1-a\n1",
         "ex1-b": "# answer: ex1-b\n2",
     }
+
+
+def test_placeholders_stand_before_the_solutions() -> None:
+    cells = sources(solution())
+    assert with_placeholders(cells["ex1-second"], ["dc"]) == cells["ex1-second"].replace(
+        "    ### BEGIN", "    dc = ...  # your turn\n    ### BEGIN"
+    )

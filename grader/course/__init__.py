@@ -1,0 +1,1 @@
+"""How the notebooks of the course are made from their sources."""

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import importlib
 import importlib.metadata
+import importlib.util
 from collections.abc import Sequence
 
 import click
@@ -16,7 +17,7 @@ import click
 from grader.commands import exit_codes
 from grader.commands.speech import complain, own_failure, say
 
-COMMANDS = ("check", "dev", "grade", "hint", "reset", "status", "watch")
+COMMANDS = ("check", "dev", "export", "grade", "hint", "reset", "status", "watch")
 """Each is the function of its name in the module of its name in `grader.commands`."""
 
 
@@ -24,10 +25,11 @@ class Commands(click.Group):
     """A group that imports a command when it is asked for."""
 
     def list_commands(self, ctx: click.Context) -> list[str]:
-        return list(COMMANDS)
+        # A class repository is without the commands that are for changing the course.
+        return [name for name in COMMANDS if importlib.util.find_spec(f"grader.commands.{name}")]
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
-        if cmd_name not in COMMANDS:
+        if cmd_name not in self.list_commands(ctx):
             return None
         module = importlib.import_module(f"grader.commands.{cmd_name}")
         command: click.Command = getattr(module, cmd_name)

@@ -14,6 +14,7 @@ from enum import StrEnum
 from functools import cache
 from pathlib import Path
 
+from grader.other_account import account_trouble, with_other_account
 from grader.worker.confinement import FILTER_VARIABLE
 from grader.worker.reading import (
     LINKER_FILES,
@@ -64,6 +65,8 @@ class Sandbox(StrEnum):
     """Where a worker runs."""
 
     BWRAP = "bwrap"
+    ACCOUNT = "account"
+    """Another account, one that owns nothing: for containers that can make none of their own."""
     NONE = "none"
 
 
@@ -111,6 +114,8 @@ def require(sandbox: Sandbox) -> None:
     """
     if sandbox is Sandbox.BWRAP and find_bwrap().path is None:
         raise NoSandbox(f"{find_bwrap().trouble} {HOW_TO_GO_WITHOUT}")
+    if sandbox is Sandbox.ACCOUNT and (trouble := account_trouble()):
+        raise NoSandbox(trouble)
 
 
 def sandboxed(command: Sequence[str], sandbox: Sandbox) -> list[str]:
@@ -123,12 +128,14 @@ def sandboxed(command: Sequence[str], sandbox: Sandbox) -> list[str]:
         NoSandbox: there is none.
     """
     require(sandbox)
-    return list(command) if sandbox is Sandbox.NONE else _bwrap_command(find_bwrap(), command)
+    if sandbox is Sandbox.BWRAP:
+        return _bwrap_command(find_bwrap(), command)
+    return with_other_account(command) if sandbox is Sandbox.ACCOUNT else list(command)
 
 
 def worker_root(sandbox: Sandbox) -> Path:
     """The folder from which a worker imports `grader.worker`."""
-    return PACKAGE.parent if sandbox is Sandbox.NONE else INSIDE
+    return INSIDE if sandbox is Sandbox.BWRAP else PACKAGE.parent
 
 
 def worker_environment(sandbox: Sandbox) -> dict[str, str]:

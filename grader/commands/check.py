@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 import click
 
 from grader.commands import exit_codes
+from grader.commands.github_run import github_option, tell_github
 from grader.commands.grade_file import grade_file
 from grader.commands.sandbox_option import sandbox_option, which_sandbox
 from grader.commands.speech import complain, has_colour, say, terminal_width, waiting_for
@@ -36,6 +37,7 @@ def _report_option(name: str, help_: str) -> Callable[[Callable[..., int]], Call
 @click.option("--json", "as_json", is_flag=True, help="Print JSON instead of a table.")
 @_report_option("--junitxml", "Also write JUnit XML for continuous integration.")
 @_report_option("--html", "Also write one self-contained HTML page.")
+@github_option
 @timeout_option
 @sandbox_option
 def check(
@@ -43,6 +45,7 @@ def check(
     as_json: bool,
     junitxml: Path | None,
     html: Path | None,
+    github: bool,
     timeout: float | None,
     sandbox: str | None,
 ) -> int:
@@ -51,6 +54,8 @@ def check(
     The exit code is 0 if every gradient passes, 1 if not, and 2 if a file cannot be read as one
     of the course's notebooks.
     """
+    if as_json and github:
+        raise click.UsageError("--json and --github both print to standard output: take one.")
     from grader.runner import Runner
 
     results = []
@@ -66,6 +71,8 @@ def check(
         path is None or _write(path, results, renderer)
         for path, renderer in ((junitxml, _junit), (html, _html))
     ]
+    if github:
+        written.append(tell_github(results))
     return _exit_code(results) if all(written) else exit_codes.UNREADABLE
 
 
@@ -125,11 +132,5 @@ def _write(
     except OSError as error:
         reason = (error.strerror or str(error)).lower()
         complain(f"{printable(str(path))} cannot be written: {reason}.")
-        return False
-    except ModuleNotFoundError as error:
-        complain(
-            f"{printable(str(path))} is not written: {error.name} is missing. "
-            "Install it with `pip install 'backprop-ninja[report]'`."
-        )
         return False
     return True

@@ -3,16 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from importlib.util import find_spec
-from pathlib import Path
 
 import click
 
 from grader.commands import exit_codes
+from grader.commands.checkout import why_not_here
 from grader.commands.speech import complain, say
-
-NEEDED = (Path("notebooks/source"), Path("tests/answers"), Path("pyproject.toml"))
-"""What tells the repository's folder from any other."""
 
 
 @click.group()
@@ -33,7 +29,7 @@ def check(exercises: Sequence[str]) -> int:
     The exit code is 0 if nothing is missing, 1 if something is, and 2 elsewhere than in the
     repository.
     """
-    if trouble := _why_not_here():
+    if trouble := why_not_here("grader dev check"):
         complain(trouble)
         return exit_codes.UNREADABLE
     from grader.dev_check import check_exercise, check_notebooks, right_answers
@@ -69,20 +65,3 @@ def _told(what: str, complaints: Sequence[str]) -> bool:
 
 def _counted(number: int, noun: str) -> str:
     return f"{number} {noun}" if number == 1 else f"{number} {noun}s"
-
-
-def _why_not_here() -> str:
-    """A sentence if this is not the course's repository, with the grader that is run in it."""
-    if not all(path.exists() for path in NEEDED):
-        return (
-            "`grader dev check` looks at the course's own files: run it in a clone of the course's"
-            f" repository. There is no {next(p for p in NEEDED if not p.exists())} here."
-        )
-    if (own := Path(__file__).parents[1]) != Path("grader").resolve():
-        return (
-            f"This grader stands in {own}, and not in the repository here: run"
-            " `.venv/bin/python -m grader dev check`, which `make check` sets up."
-        )
-    if missing := [name for name in ("jupytext", "nbformat", "nbclient") if not find_spec(name)]:
-        return f"{missing[0]} is missing: `grader dev check` needs `pip install -e '.[dev,lab]'`."
-    return ""

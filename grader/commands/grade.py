@@ -162,7 +162,7 @@ def grade(
     except ModuleNotFoundError as error:
         complain(
             f"To grade a class, {error.name} is needed, and it is missing: install it with "
-            "`pip install 'backprop-ninja[report]'`."
+            "`pip install 'backprop-ninja[grade]'`."
         )
     except OSError as error:
         where = printable(str(error.filename or out))

@@ -182,6 +182,53 @@ class TestCheck:
         assert err == f"{tmp_path}/no folder/out cannot be written: no such file or directory.\n"
         assert (tmp_path / "other").exists()
 
+    def test_a_run_of_github_actions_gets_summary_and_points(
+        self,
+        notebook: Callable[..., Path],
+        tmp_path: Path,
+        monkeypatch: pytest.MonkeyPatch,
+        capsys: Capture,
+    ) -> None:
+        summary = tmp_path / "summary.md"
+        summary.write_text("Before.\n", encoding="utf-8")
+        monkeypatch.setenv("GITHUB_STEP_SUMMARY", str(summary))
+        assert run("check", "--github", notebook("a.ipynb"), notebook("b.ipynb", "fail")) == 1
+        out = capsys.readouterr().out
+        assert out.endswith(
+            '::notice title=Autograding report::{"totalPoints": 1, "maxPoints": 2}\n'
+        )
+        text = summary.read_text(encoding="utf-8")
+        assert text.startswith("Before.\n### 01_atomic_backprop: 1 of 1 points\n")
+        assert "✗&nbsp;fail" in text
+
+    def test_a_summary_that_cannot_be_written_fails(
+        self,
+        notebook: Callable[..., Path],
+        tmp_path: Path,
+        monkeypatch: pytest.MonkeyPatch,
+        capsys: Capture,
+    ) -> None:
+        monkeypatch.setenv("GITHUB_STEP_SUMMARY", str(tmp_path))
+        assert run("check", "--github", notebook("a.ipynb")) == exit_codes.UNREADABLE
+        out, err = capsys.readouterr()
+        assert "✓ 1 pass" in out
+        assert err == "The run's summary cannot be written: is a directory.\n"
+
+    def test_github_is_for_its_runs_and_for_people(
+        self,
+        notebook: Callable[..., Path],
+        fake_core: type[FakeRunner],
+        monkeypatch: pytest.MonkeyPatch,
+        capsys: Capture,
+    ) -> None:
+        monkeypatch.delenv("GITHUB_STEP_SUMMARY", raising=False)
+        assert run("check", "--github", notebook("a.ipynb")) == exit_codes.UNREADABLE
+        assert "this is not a run of GitHub Actions" in capsys.readouterr().err
+        monkeypatch.setenv("GITHUB_STEP_SUMMARY", "summary.md")
+        assert run("check", "--github", "--json", notebook("a.ipynb")) == exit_codes.UNREADABLE
+        assert "take one" in capsys.readouterr().err
+        assert fake_core.started == []
+
     def test_a_report_never_overwrites_a_notebook(
         self, notebook: Callable[..., Path], fake_core: type[FakeRunner], capsys: Capture
     ) -> None:
@@ -191,21 +238,6 @@ class TestCheck:
         assert "a report would overwrite it" in capsys.readouterr().err
         assert path.read_bytes() == before
         assert fake_core.started == []
-
-    def test_without_jinja_all_but_the_page_is_there(
-        self,
-        notebook: Callable[..., Path],
-        tmp_path: Path,
-        monkeypatch: pytest.MonkeyPatch,
-        capsys: Capture,
-    ) -> None:
-        monkeypatch.setitem(sys.modules, "jinja2", None)
-        monkeypatch.delitem(sys.modules, "grader.reports.html", raising=False)
-        monkeypatch.delattr("grader.reports.html", raising=False)
-        assert run("check", notebook("a.ipynb"), "--html", tmp_path / "x.html") == 2
-        out, err = capsys.readouterr()
-        assert "✓ 1 pass" in out
-        assert "jinja2 is missing. Install it with `pip install 'backprop-ninja[report]'`." in err
 
     def test_the_time_limit_reaches_the_runner(
         self, notebook: Callable[..., Path], fake_core: type[FakeRunner]

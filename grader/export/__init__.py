@@ -1,0 +1,1 @@
+"""What the course becomes for other systems."""

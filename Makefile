@@ -8,6 +8,8 @@ ARGS ?=
 
 RUN := $(VENV)/bin/python
 INSTALLED := $(VENV)/.installed
+DOCS_INSTALLED := $(VENV)/.docs-installed
+DOCS_NOTEBOOKS := $(patsubst %,build/docs/%,$(wildcard notebooks/*.ipynb))
 DEMO := build/demo
 SAMPLES := $(wildcard tests/answers/ex1/samples/*.py)
 
@@ -20,7 +22,7 @@ export MAKEMORE_NAMES
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
 .PHONY: help demo train test test-slow test-browser test-tools test-all lab check lint types
-.PHONY: notebooks verify dev-check nbval bench clean
+.PHONY: notebooks verify dev-check nbval nbgrader otter bench clean docs
 
 help: ## show this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' $(firstword $(MAKEFILE_LIST))
@@ -62,8 +64,12 @@ lint: $(INSTALLED)
 types: $(INSTALLED)
 	$(RUN) -m mypy
 
-notebooks: $(INSTALLED) ## make the notebooks from notebooks/source (needs the lecture's names)
+notebooks: $(INSTALLED) ## make the notebooks from notebooks/source; REPO=owner/name: for a fork
+ifdef REPO
+	$(RUN) -m grader.course repoint $(REPO)
+else
 	$(RUN) -m grader.course build $(ARGS)
+endif
 
 verify: $(INSTALLED) ## say whether the notebooks are what their sources make
 	$(RUN) -m grader.course verify
@@ -84,6 +90,19 @@ endif
 	$(RUN) -m grader.course mark --out build/nbval
 	MAKEMORE_NAMES=bundled $(NBVAL) build/nbval
 
+nbgrader: $(INSTALLED) ## write the course as an assignment for nbgrader, to build/nbgrader
+	$(RUN) -m grader.course nbgrader --out build/nbgrader
+
+docs: $(DOCS_INSTALLED) $(DOCS_NOTEBOOKS) ## build the site, to be opened at build/site/index.html
+	NO_MKDOCS_2_WARNING=1 $(RUN) -m mkdocs build --config-file docs/mkdocs.yml
+	$(RUN) -m docs.building.links build/site
+
+build/docs/notebooks/%.ipynb: notebooks/%.ipynb | $(INSTALLED)
+	$(RUN) -m docs.building.run_notebooks $< $@
+
+otter: $(INSTALLED) ## write an assignment of each notebook for otter-grader, to build/otter
+	$(RUN) -m grader.course otter --out build/otter
+
 bench: $(INSTALLED) ## measure what the project promises about speed
 	$(RUN) -m benchmarks $(ARGS)
 
@@ -96,7 +115,12 @@ $(INSTALLED): pyproject.toml constraints.txt
 	@$(PYTHON) -c 'import sys; sys.version_info >= (3, 11) or sys.exit("Python 3.11 or newer is needed; this one is " + sys.version.split()[0] + ". Try: make PYTHON=python3.13 ...")'
 	@echo "Installing what the course needs into $(VENV); a few minutes, once."
 	$(PYTHON) -m venv $(VENV)
-	$(RUN) -m pip install -qq --disable-pip-version-check -c constraints.txt -e '.[dask,dev,grade,lab,report]'
+	$(RUN) -m pip install -qq --disable-pip-version-check -c constraints.txt -e '.[dask,dev,grade,lab]'
 	@# matplotlib lists the fonts when it is first imported, and says so on stderr where that is slow.
 	@$(RUN) -c 'import matplotlib.font_manager'
+	@touch $@
+
+# What only the site needs, when the site is asked for.
+$(DOCS_INSTALLED): $(INSTALLED)
+	$(RUN) -m pip install -qq --disable-pip-version-check -c constraints.txt -e '.[docs]'
 	@touch $@

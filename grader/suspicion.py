@@ -55,14 +55,14 @@ def find_suspicions(answer: Answer) -> tuple[Flag, ...]:
             place = Place(answer.places[answer.number[top]].cell, line)
             found.setdefault((kind, place), {})[what] = None
     flags = [
-        Flag(kind, f"{' and '.join(what)}: {_SENTENCES[kind]}", place)
+        Flag(kind, f"{' and '.join(what)}: {SENTENCES[kind]}", place)
         for (kind, place), what in found.items()
     ]
     cells = [cell.grade_id for cell in answer.cells]
     return tuple(sorted(flags, key=lambda flag: _position(flag, cells)))
 
 
-_SENTENCES: Mapping[str, str] = {
+SENTENCES: Mapping[str, str] = {
     "module": "no gradient needs this module.",
     "dunder": "no gradient needs Python's inner workings.",
     "exec": "code in a string shows neither reader nor grader what it does.",

@@ -16,11 +16,17 @@ class Outcome(StrEnum):
     """What can be said of one gradient; the table in the design says when each is said."""
 
     PASS = "pass"
+    """right"""
     CARRIED = "carried"
+    """this line is right, but it was handed a wrong gradient from above"""
     FAIL = "fail"
+    """this line is wrong"""
     TODO = "todo"
+    """still `...`"""
     ERROR = "error"
+    """it raised, or gave NaN, or took too long; the line is named"""
     REFUSED = "refused"
+    """autograd was used"""
 
 
 class Check(StrEnum):

@@ -17,13 +17,20 @@ OTHER_NAMES_ON_CONDA = {
     "playwright": "playwright-python",
 }
 PACKAGES = ("grader", "makemore_data")
-IMPORTED_AS = {"pyyaml": "yaml"}
+IMPORTED_AS = {"pyyaml": "yaml", "beautifulsoup4": "bs4"}
+ONLY_FOR_THE_SITE = "docs"
+"""The extra that `make docs` installs, and no other command."""
 COME_WITH_OTHERS = {"cycler": "matplotlib", "markupsafe": "jinja2"}
 NEVER_IMPORTED = {
     "ipykernel": "Jupyter starts it",
     "jupyter": "a command",
     "build": "a command",
+    "check-jsonschema": "a command",
+    "hatch-fancy-pypi-readme": "a plugin of hatchling",
     "hatchling": "builds the wheel",
+    "mkdocs-click": "an extension of MkDocs",
+    "mkdocs-material": "the theme of the site",
+    "mkdocstrings-python": "a plugin of MkDocs",
     "mypy": "a command",
     "pre-commit": "a command",
     "pyseccomp": "imported by its name, since it may be missing",
@@ -82,10 +89,13 @@ def test_conda_environment_agrees_with_pyproject(pyproject: dict[str, Any], proj
 
 
 def test_make_installs_every_extra(pyproject: dict[str, Any], project: Path) -> None:
-    extras = ",".join(sorted(pyproject["project"]["optional-dependencies"]))
+    extras = sorted(pyproject["project"]["optional-dependencies"])
+    at_once = ",".join(extra for extra in extras if extra != ONLY_FOR_THE_SITE)
     makefile = (project / "Makefile").read_text(encoding="utf-8")
-    assert f"-c constraints.txt -e '.[{extras}]'" in makefile
-    assert f"pip install -e '.[{extras}]'" in (project / "environment.yml").read_text("utf-8")
+    assert f"-c constraints.txt -e '.[{at_once}]'" in makefile
+    assert f"-c constraints.txt -e '.[{ONLY_FOR_THE_SITE}]'" in makefile
+    everything = f"pip install -e '.[{','.join(extras)}]'"
+    assert everything in (project / "environment.yml").read_text("utf-8")
 
 
 def test_constraints_lie_within_the_bounds(pyproject: dict[str, Any], project: Path) -> None:
@@ -120,7 +130,7 @@ def test_running_needs_what_is_imported_and_nothing_else(
     imported = imported_packages(*(project / package for package in PACKAGES))
     asked_for = set(required(pyproject))
     assert asked_for <= imported, "dependencies that nothing imports"
-    needed = required(pyproject, "lab", "report", "grade", "dask", "dev")
+    needed = required(pyproject, "lab", "grade", "dask", "dev")
     known = {IMPORTED_AS.get(name, name) for name in needed} | COME_WITH_OTHERS.keys()
     ours = {package.replace("_", "-") for package in PACKAGES}
     assert imported - ours <= known, "imports that pyproject.toml does not mention"
@@ -128,7 +138,7 @@ def test_running_needs_what_is_imported_and_nothing_else(
 
 def test_every_extra_is_used(pyproject: dict[str, Any], project: Path) -> None:
     extras = set(required(pyproject, *pyproject["project"]["optional-dependencies"]))
-    folders = [project / name for name in (*PACKAGES, "tests", "benchmarks")]
+    folders = [project / name for name in (*PACKAGES, "tests", "benchmarks", "docs")]
     imported = imported_packages(*folders)
     used = {name for name in extras if IMPORTED_AS.get(name, name) in imported}
     assert extras - used == set(NEVER_IMPORTED)

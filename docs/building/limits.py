@@ -1,0 +1,43 @@
+"""The limits that an answer is kept to, from the code that sets them."""
+
+from __future__ import annotations
+
+from docs.building.table import table
+from grader.runner import Limits
+from grader.worker.child import GRACE_SECONDS, LARGEST_RESULT
+from grader.worker.confinement import LARGEST_STACK, MOST_OPEN_FILES
+from grader.worker.execution import LARGEST_VALUE
+from grader.worker.system_calls import ALLOWED, HOSTILE
+
+MEBIBYTE = 2**20
+
+
+def limits_table() -> str:
+    """What an answer may use; the first two are those that `--timeout` changes."""
+    limits = Limits()
+    rows = [
+        ("time of a statement", f"{limits.statement_seconds:g} s, then it is interrupted"),
+        ("time of all statements", f"{limits.total_seconds:g} s"),
+        ("a statement that ignores the interruption", f"killed after {GRACE_SECONDS:g} s more"),
+        ("memory", _size(limits.memory_bytes)),
+        ("stack", _size(LARGEST_STACK)),
+        ("open files", str(MOST_OPEN_FILES)),
+        ("processes and threads it starts", "none"),
+        ("files it writes", "none"),
+        ("one gradient", _size(LARGEST_VALUE)),
+        ("what it sends to the judge at once", _size(LARGEST_RESULT)),
+    ]
+    return table(["what", "limit"], rows)
+
+
+def system_calls() -> str:
+    """Which system calls are let through, and which end the process."""
+    return (
+        f"{len(ALLOWED)} are let through, those that arithmetic, imports and exceptions need. Any"
+        f' other raises an exception that says "Operation not permitted". {len(HOSTILE)} that no'
+        f" answer makes by accident, from `{HOSTILE[0]}` to `{HOSTILE[-1]}`, end the process."
+    )
+
+
+def _size(number: int) -> str:
+    return f"{number // MEBIBYTE:,} MiB"

@@ -1,0 +1,50 @@
+"""The parts of pages that are made from the code, by the name that stands in their place."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Mapping
+
+from docs.building.attacks import attack_table, suspicion_table
+from docs.building.diagnoses import catalogue
+from docs.building.included import included
+from docs.building.json_example import json_example
+from docs.building.limits import limits_table, system_calls
+from docs.building.verdicts import checks_table, comparison_line, verdict_table
+from grader.bulk.line import WHOSE
+from grader.course.read import read_repository
+from grader.gradebook.rubric import example_rubric
+
+PARTS: Mapping[str, Callable[[], str]] = {
+    "attacks": attack_table,
+    "calls": system_calls,
+    "checks": checks_table,
+    "comparison": comparison_line,
+    "diagnoses": catalogue,
+    "json": json_example,
+    "limits": limits_table,
+    "owner": lambda: ", ".join(f"`{key}`" for key in WHOSE),
+    "repository": read_repository,
+    "rubric": lambda: f"```toml\n{example_rubric()}```",
+    "suspicions": suspicion_table,
+    "verdicts": verdict_table,
+}
+
+_PLACE = re.compile(r"\{\{ (?P<name>[a-z]+)(?:: (?P<what>[^}]+))? \}\}")
+
+
+def fill(markdown: str, page: str) -> str:
+    """The page with each `{{ name }}` made, and each `{{ include: FILE#Heading }}` included.
+
+    Raises:
+        ValueError: nothing has that name.
+    """
+
+    def made(match: re.Match[str]) -> str:
+        if match["name"] == "include" and match["what"]:
+            return included(match["what"], page)
+        if match["name"] not in PARTS or match["what"]:
+            raise ValueError(f"{page}: nothing is called {match[0]}.")
+        return PARTS[match["name"]]()
+
+    return _PLACE.sub(made, markdown)

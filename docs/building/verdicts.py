@@ -1,0 +1,63 @@
+"""The table of verdicts, and that of the two checks behind them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from docs.building.attribute_docs import attribute_docs
+from docs.building.samples import reports
+from docs.building.table import table
+from grader.board_picture import LOOKS
+from grader.reports.wording import word
+from grader.verdict import EARNS_POINTS, Check, Outcome, Verdict
+
+_WORDS = {Check.RIGHT: "right", Check.WRONG: "wrong", Check.NOT_RUN: "no value"}
+
+
+def verdict_table() -> str:
+    """A row for each verdict: its sign on the board, what it means, the points it earns."""
+    meanings = attribute_docs(Outcome)
+    rows = [
+        [
+            f'<span class="verdict" style="background: {look.colour}; color: {look.ink}">'
+            f"{look.symbol}</span>",
+            f"`{outcome}`",
+            meanings[outcome.name],
+            "1" if outcome in EARNS_POINTS else "0",
+        ]
+        for outcome, look in LOOKS.items()
+    ]
+    return table(["", "verdict", "what it means", "points"], rows)
+
+
+def comparison_line() -> str:
+    """The lecture's line of a right gradient whose bits are not autograd's."""
+    comparisons = (v.comparison for v in reports()["shortcuts"].verdicts)
+    line = next(c.line for c in comparisons if c.approximate and not c.exact)
+    return f"```text\n{line}\n```"
+
+
+def checks_table() -> str:
+    """Which verdicts come of which findings, with a gradient of the sample submissions for each."""
+    verdicts = [verdict for report in reports().values() for verdict in report.verdicts]
+    kinds = dict.fromkeys((v.global_check, v.local_check, v.outcome) for v in verdicts)
+    order = list(LOOKS)
+    rows = [
+        [
+            _WORDS.get(whole, str(whole)),
+            _WORDS.get(line, str(line)),
+            word(outcome),
+            _best_told(v for v in verdicts if (v.global_check, v.local_check, v.outcome) == kind),
+        ]
+        for kind in sorted(kinds, key=lambda kind: order.index(kind[2]))
+        for whole, line, outcome in [kind]
+    ]
+    return table(["the whole answer", "the line alone", "verdict", "for instance"], rows)
+
+
+def _best_told(verdicts: Iterable[Verdict]) -> str:
+    """One gradient with what its student is told: the first with something to say."""
+    all_ = list(verdicts)
+    chosen = next((v for v in all_ if v.diagnosis or v.note), all_[0])
+    said = chosen.diagnosis[0].message if chosen.diagnosis else chosen.note
+    return f"`{chosen.name}`: {said}" if said else f"`{chosen.name}`"

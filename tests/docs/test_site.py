@@ -1,0 +1,109 @@
+"""The built site: links, nothing of the solutions, and a reader without a network."""
+
+from __future__ import annotations
+
+import html
+import os
+import re
+import shutil
+import subprocess
+from collections.abc import Iterator
+from pathlib import Path
+from types import ModuleType
+
+import pytest
+from playwright.sync_api import Browser, Page, expect, sync_playwright
+
+import grader
+import makemore_data
+from docs.building.links import find_broken, read_site
+from grader.blank import solution_statements
+from grader.course.files import find_sources
+from grader.course.read import read_notebook
+from tests.browser.conftest import FLAGS, NO_CHROMIUM, PROJECT
+
+pytestmark = pytest.mark.tools
+
+
+@pytest.fixture(scope="module")
+def site() -> Path:
+    subprocess.run(["make", "docs"], cwd=PROJECT, check=True)
+    return PROJECT / "build/site"
+
+
+@pytest.fixture(scope="module")
+def browser() -> Iterator[Browser]:
+    path = os.environ.get("CHROMIUM") or shutil.which("chromium") or shutil.which("google-chrome")
+    if path is None:
+        pytest.fail(NO_CHROMIUM, pytrace=False)
+    with sync_playwright() as playwright:
+        browser = playwright.chromium.launch(executable_path=path, args=FLAGS)
+        yield browser
+        browser.close()
+
+
+@pytest.fixture
+def reader(browser: Browser) -> Iterator[Page]:
+    """Somebody with the folder on a disk and no network."""
+    context = browser.new_context(viewport={"width": 1200, "height": 900})
+    page = context.new_page()
+    troubles: list[str] = []
+    page.on("pageerror", lambda error: troubles.append(str(error)))
+    page.on(
+        "request",
+        lambda request: None if request.url.startswith("file:") else troubles.append(request.url),
+    )
+    yield page
+    assert troubles == []
+    context.close()
+
+
+def test_every_link_leads_somewhere_and_no_page_needs_the_network(site: Path) -> None:
+    pages = read_site(site)
+    assert len(pages) >= 20
+    assert list(find_broken(pages, site)) == []
+
+
+def test_no_page_tells_an_answer(site: Path) -> None:
+    said = "".join(path.read_text(encoding="utf-8") for path in site.rglob("*.html"))
+    said += (site / "search/search_index.json").read_text(encoding="utf-8")
+    text = squeezed(html.unescape(re.sub(r"<[^>]+>", "", said)))
+    for source in find_sources():
+        solved = squeezed(source.read_text(encoding="utf-8"))
+        for statement in map(squeezed, solution_statements(read_notebook(source))):
+            assert statement in solved
+            assert statement not in text, f"{source.name}: {statement}"
+
+
+def squeezed(text: str) -> str:
+    return re.sub(r"\s+", "", text)
+
+
+@pytest.mark.parametrize("width", [1200, 390])
+def test_no_page_is_wider_than_the_window(site: Path, reader: Page, width: int) -> None:
+    reader.set_viewport_size({"width": width, "height": 900})
+    for name in read_site(site):
+        reader.goto((site / name).as_uri())
+        assert reader.evaluate("document.documentElement.scrollWidth") <= width, name
+
+
+def test_the_search_finds_a_diagnosis_without_a_server(site: Path, reader: Page) -> None:
+    reader.goto((site / "index.html").as_uri())
+    reader.get_by_role("textbox", name="Search").click()
+    reader.keyboard.type("not-accumulated")
+    first = reader.locator(".md-search-result__item a").first
+    expect(first).to_contain_text("catalogue of diagnoses")
+
+
+def test_formulas_are_mathematics_to_the_browser(site: Path, reader: Page) -> None:
+    reader.goto((site / "notebooks/03_fused_batchnorm.html").as_uri())
+    heights = "[...document.querySelectorAll('mfrac')].map(e => e.getBoundingClientRect().height)"
+    # Those in folded hints have none.
+    assert sum(height > 9 for height in reader.evaluate(heights)) > 20
+
+
+@pytest.mark.parametrize("package", [grader, makemore_data])
+def test_every_public_name_is_in_the_reference(site: Path, package: ModuleType) -> None:
+    anchors = read_site(site)[f"reference/{package.__name__}.html"].anchors
+    documented = {anchor.rpartition(".")[2] for anchor in anchors}
+    assert set(package.__all__) <= documented

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import gc
 import os
 import signal
 import threading
@@ -28,10 +27,6 @@ def settle_in(leash: Connection) -> None:
 def begin(ready: Callable[[], object]) -> int:
     """Get ready; the process's number is returned."""
     ready()
-    # Syntax trees are garbage without cycles, thousands for each notebook; looking for cycles in
-    # them, and in all of torch, takes a tenth of the judge's time.
-    gc.freeze()
-    gc.set_threshold(20_000, 20, 50)
     return os.getpid()
 
 

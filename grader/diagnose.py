@@ -118,7 +118,7 @@ class Diagnostician:
 
     def _from_matrices(self, item: GradientEvidence) -> Explanation | None:
         """A matrix product that does not fit, and does with a factor transposed or moved."""
-        tensor, environments = item.name[1:], self.book.environments
+        tensor, environments = item.name[1:], [each.aside() for each in self.book.environments]
         right = [r.local_vjp(tensor, item.reads) for r in self.book.references.hidden]
         formula = last_assigned(item, FormulaParser(environments[0].values.keys(), item.reads))
         nodes = iter(()) if formula is None else walk(formula)
@@ -126,11 +126,10 @@ class Diagnostician:
             if isinstance(node, Matmul):
                 for kind, turned in _turned(node):
                     if holds(put(turned), right, environments):
-                        return kind, self._describe_product(item.name, node)
+                        return kind, self._describe_product(item.name, node, environments[0])
         return None
 
-    def _describe_product(self, gradient: str, node: Matmul) -> str:
-        environment = self.book.environments[0]
+    def _describe_product(self, gradient: str, node: Matmul, environment: Environment) -> str:
         left, right = (self._at_lecture(environment(side)) for side in (node.left, node.right))
         due = self._at_lecture(environment.values[gradient[1:]])
         return (

@@ -165,12 +165,13 @@ def fit_scale(
         lecture: the lecture's.
     """
     wholes = [environment(right) for environment in environments]
+    aside = [environment.aside() for environment in environments]
     for node, put in walk(right):
         if node is not right and not isinstance(node, Branch):
             continue
         rest = put(multiply(Number(0.0), node))
         try:
-            without = [environment(rest) for environment in environments]
+            without = [environment(rest) for environment in aside]
         except DoesNotFit:
             continue
         scales = [_scale(*triple) for triple in zip(values, wholes, without, strict=True)]

@@ -242,10 +242,12 @@ def _cell(number: int, cell: dict[Any, Any]) -> Cell:
 def _text(source: Any) -> str | None:
     """The cell's text: a string, or a list of lines that keep their ends."""
     if isinstance(source, list):
-        if not all(isinstance(line, str) for line in source):
+        try:
+            joined = "".join(source)
+        except TypeError:  # a line is no text
             return None
         ends_kept = len(source) < 2 or any("\n" in line for line in source[:-1])
-        source = ("" if ends_kept else "\n").join(source)
+        source = joined if ends_kept else "\n".join(source)
     if not isinstance(source, str) or len(source) > MAX_CELL_CHARACTERS:
         return None
     text: str = source.replace("\r\n", "\n").replace("\r", "\n")

@@ -31,7 +31,7 @@ NEVER_STARTED = (
     " bwrap, with all that you may do yourself."
 )
 
-MOST_ANSWERS = 1000
+MOST_ANSWERS = 5000
 """Requests after which a worker is replaced, whatever it looks like."""
 
 BOOTSTRAP = (

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections import ChainMap
+from collections.abc import Callable, Iterator, Mapping, MutableMapping
 from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import Any, ClassVar
@@ -59,7 +60,7 @@ class Environment:
 
     values: Mapping[str, Any]
     upstreams: Mapping[str, Tensor]
-    known: dict[Formula, Any] = field(default_factory=dict)
+    known: MutableMapping[Formula, Any] = field(default_factory=dict)
 
     def __call__(self, formula: Formula) -> Any:
         """The value of a formula: a tensor, or a number.
@@ -73,6 +74,10 @@ class Environment:
             except UNFIT as error:
                 raise DoesNotFit(f"{type(formula).__name__}: {error}") from error
         return self.known[formula]
+
+    def aside(self) -> Environment:
+        """The same for formulas that are made for one answer: what is new to it, it forgets."""
+        return Environment(self.values, self.upstreams, ChainMap({}, self.known))
 
 
 def walk(formula: Formula) -> Iterator[tuple[Formula, Put]]:

@@ -223,3 +223,13 @@ def test_numbers_are_constants(environment: Environment) -> None:
 def test_orders_leave_out_the_usual_one() -> None:
     assert list(orders(2)) == [(1, 0)]
     assert len(list(orders(3))) == 5
+
+
+def test_what_is_evaluated_aside_is_forgotten(environment: Environment) -> None:
+    product = multiply(a, b)
+    environment(product)
+    known = dict(environment.known)
+    aside = environment.aside()
+    assert torch.equal(aside(negative(product)), -(A * B))
+    assert aside(product) is environment(product), "what is known here is known there"
+    assert environment.known == known

@@ -7,33 +7,17 @@
 
 from __future__ import annotations
 
-import importlib
 import importlib.metadata
-import importlib.util
 from collections.abc import Sequence
 
 import click
 
 from grader.commands import exit_codes
+from grader.commands.lazy_group import LazyGroup
 from grader.commands.speech import complain, own_failure, say
 
 COMMANDS = ("check", "dev", "export", "grade", "hint", "reset", "status", "watch")
 """Each is the function of its name in the module of its name in `grader.commands`."""
-
-
-class Commands(click.Group):
-    """A group that imports a command when it is asked for."""
-
-    def list_commands(self, ctx: click.Context) -> list[str]:
-        # A class repository is without the commands that are for changing the course.
-        return [name for name in COMMANDS if importlib.util.find_spec(f"grader.commands.{name}")]
-
-    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
-        if cmd_name not in self.list_commands(ctx):
-            return None
-        module = importlib.import_module(f"grader.commands.{cmd_name}")
-        command: click.Command = getattr(module, cmd_name)
-        return command
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -61,7 +45,11 @@ def _print_version(context: click.Context, _: click.Parameter, asked: bool) -> N
         context.exit()
 
 
-@click.group(cls=Commands, context_settings={"help_option_names": ["-h", "--help"]})
+@click.group(
+    cls=LazyGroup,
+    modules={name: f"grader.commands.{name}" for name in COMMANDS},
+    context_settings={"help_option_names": ["-h", "--help"]},
+)
 @click.option(
     "--version",
     is_flag=True,

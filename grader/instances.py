@@ -20,8 +20,8 @@ HIDDEN_SIZES = (
 
 No two sizes of an instance are equal, none stands in both, and none is the lecture's 32, 27, 10,
 64 or 3, so that a hard-coded size or a mixed-up axis shows. The first has fewer examples than
-characters, the second more; the second has more of everything than the lecture, and not much more:
-an answer that loops over its examples takes most of its time there.
+characters; the second has more, and of everything more than the lecture, but not much: an answer
+that loops over its examples takes most of its time there.
 """
 
 LARGE_AND_FEW = (37, 71, 67)

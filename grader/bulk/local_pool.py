@@ -8,23 +8,25 @@ import signal
 import sys
 import threading
 import time
-from collections import deque
-from collections.abc import Callable, Iterator
-from concurrent.futures import BrokenExecutor, Executor, Future, ProcessPoolExecutor
+from collections.abc import Callable, Iterable, Iterator
+from concurrent.futures import BrokenExecutor, Executor, Future
 from contextlib import contextmanager, suppress
 from functools import partial
 from multiprocessing.context import BaseContext
 from pathlib import Path
 from typing import Any, ParamSpec, TypeVar
 
+from grader.bulk.bench import Bench
 from grader.bulk.failures import CannotGrade, Died, Displaced
-from grader.bulk.pool_process import begin, settle_in, within
 
 P = ParamSpec("P")
 T = TypeVar("T")
 
 AT_ONCE = 2
 """Tasks a process holds: the one it works on, and one so that it need not wait for the next."""
+
+HELD_UP_SECONDS = 0.5
+"""When one process is at a task for so long and another at none, the other gets what waits."""
 
 FILES_EACH = 32
 """Pipes that a process takes here, and as many again."""
@@ -45,29 +47,6 @@ def usable_cores() -> int:
         quota, period = Path("/sys/fs/cgroup/cpu.max").read_text().split()
         cores = min(cores, max(1, int(quota) // int(period)))  # "max" is no number: no quota
     return cores
-
-
-class _Bench:
-    """One process, and what it has been given in the order of giving."""
-
-    def __init__(self, context: BaseContext, ready: Callable[[], object]) -> None:
-        # The process ends when `leash` does: closed, or gone with this process, however that went.
-        end, self.leash = context.Pipe(duplex=False)
-        self.given: deque[Future[Any]] = deque()
-        self.since = time.monotonic()
-        self.process: int | None = None  # its number, from when it is ready
-        self.broken = self.given_up = False
-        self.executor = ProcessPoolExecutor(1, context, initializer=settle_in, initargs=(end,))
-        self.readiness = self.executor.submit(begin, ready)
-        end.close()
-
-    def end(self) -> None:
-        """Let the process end at once, whatever it does."""
-        self.leash.close()
-        if self.process is not None and not self.broken:
-            with suppress(OSError):
-                # Amid a hopeless regular expression no thread of its would notice the leash.
-                os.kill(self.process, getattr(signal, "SIGKILL", signal.SIGTERM))
 
 
 class LocalPool(Executor):
@@ -110,12 +89,10 @@ class LocalPool(Executor):
             bench = self._new_bench()
             self._benches.append(bench)
         with self._lock:
-            if not bench.given:
-                bench.since = time.monotonic()
-            bench.given.append(outer)
+            bench.give(outer)
         # Without the lock: while an executor calls back, it may hold one that `submit` wants.
         try:
-            inner = bench.executor.submit(within, self._patience, fn, *args, **kwargs)
+            inner = bench.hand_over(self._patience, fn, *args, **kwargs)
         except BrokenExecutor:  # its process died this very moment
             with self._lock:
                 bench.broken = True
@@ -127,6 +104,9 @@ class LocalPool(Executor):
 
     def look_after(self) -> None:
         """Replace processes that died, give up those that hang.
+
+        What waits behind a long task while another process has nothing to do fails with
+        `Displaced`: given anew, it goes to that one.
 
         Raises:
             CannotGrade: processes do not start.
@@ -140,6 +120,9 @@ class LocalPool(Executor):
                 if (bench.given or bench.process is None) and bench.since < late:
                     bench.given_up = True
                     bench.end()
+            held_up = self._held_up()
+        for future in held_up:
+            future.set_exception(Displaced())
         for number in broken:
             self._benches[number].end()
             self._benches[number].executor.shutdown(wait=False)
@@ -155,11 +138,24 @@ class LocalPool(Executor):
         for bench in benches:
             bench.executor.shutdown(wait=wait, cancel_futures=True)
 
-    def _new_bench(self) -> _Bench:
+    def _held_up(self) -> Iterable[Future[Any]]:
+        """What is to be given to others, since the process that has it is long at something else.
+
+        At the end of a run, when there is nothing left to give, this is all that keeps the others
+        from waiting for one endless loop after another.
+        """
+        late = time.monotonic() - HELD_UP_SECONDS
+        unchanged = [b for b in self._benches if b.process is not None and b.since < late]
+        busy = [bench for bench in unchanged if len(bench.given) > 1]
+        if not busy or all(bench.given for bench in unchanged):
+            return ()
+        return min(busy, key=lambda bench: bench.since).withdraw()
+
+    def _new_bench(self) -> Bench:
         for trial in range(1, FALSE_STARTS + 1):
             try:
                 with _undisturbed():
-                    bench = _Bench(self._context, self._ready)
+                    bench = Bench(self._context, self._ready)
             except (OSError, EOFError) as error:  # EOF: the process that forks them was killed
                 if trial == FALSE_STARTS:
                     raise CannotGrade(
@@ -171,7 +167,7 @@ class LocalPool(Executor):
         bench.readiness.add_done_callback(partial(self._started, bench))
         return bench
 
-    def _started(self, bench: _Bench, readiness: Future[int]) -> None:
+    def _started(self, bench: Bench, readiness: Future[int]) -> None:
         with self._lock:
             bench.since = time.monotonic()
             if self._closed or readiness.cancelled():
@@ -191,15 +187,17 @@ class LocalPool(Executor):
                     "there enough memory? With fewer of them (--jobs) there may be."
                 )
 
-    def _settle(self, bench: _Bench, outer: Future[Any], inner: Future[Any]) -> None:
+    def _settle(self, bench: Bench, outer: Future[Any], inner: Future[Any]) -> None:
         """Pass on what became of a task; runs in the thread that looks after the process."""
         with self._lock:
             bench.since = time.monotonic()
             to_blame = not bench.broken and bench.process is not None
-            bench.given.remove(outer)
             error = None if inner.cancelled() else inner.exception()
             if isinstance(error, BrokenExecutor):
                 bench.broken = True
+            if outer not in bench.given:  # taken away: somebody else does it
+                return
+            bench.given.remove(outer)
         if inner.cancelled():
             outer.set_exception(Displaced())
         elif isinstance(error, BrokenExecutor):

@@ -7,6 +7,7 @@ import time
 from collections.abc import Callable, Iterator
 from concurrent.futures import Future
 from functools import partial
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -26,6 +27,16 @@ def kill_myself() -> None:
 def hopeless() -> object:
     """Hold on to the interpreter, so that no other thread of the process gets to run."""
     return re.match("(a+)+$", "a" * 60 + "b")
+
+
+def wait_for(path: Path) -> None:
+    while not path.exists():
+        time.sleep(0.02)
+
+
+def note(path: Path) -> None:
+    with path.open("a") as file:
+        file.write("done\n")
 
 
 def big(data: bytes) -> int:
@@ -106,6 +117,27 @@ def test_a_process_starts_when_there_is_work_for_it() -> None:
         assert len(used) == 1
         some = [pool.submit(time.sleep, 0.2) for _ in range(3)]
         assert [outcome(future) for future in some] == [None] * 3
+
+
+def test_what_waits_behind_a_long_task_goes_to_who_has_nothing_to_do(
+    pool: LocalPool, tmp_path: Path
+) -> None:
+    gate, log = tmp_path / "gate", tmp_path / "log"
+    long, short = pool.submit(wait_for, gate), pool.submit(time.sleep, 0.1)
+    waiting = pool.submit(note, log)
+    while not waiting.done():
+        assert not long.done()
+        pool.look_after()
+        time.sleep(0.02)
+    assert [outcome(short), outcome(waiting)] == [None, Displaced]
+    assert outcome(pool.submit(note, log)) is None
+    gate.touch()
+    assert outcome(long) is None
+    # Each process has come to the end of what it was given, and the note was written once.
+    assert [outcome(f) for f in [pool.submit(note, tmp_path / "other") for _ in range(4)]] == [
+        None
+    ] * 4
+    assert log.read_text() == "done\n"
 
 
 @pytest.mark.parametrize("hang", [partial(time.sleep, 1000), hopeless])

@@ -1,0 +1,76 @@
+"""A bench: one process of the local pool with the tasks it has been given."""
+
+from __future__ import annotations
+
+import os
+import signal
+import time
+from collections import deque
+from collections.abc import Callable, Iterable
+from concurrent.futures import Future, ProcessPoolExecutor
+from contextlib import suppress
+from multiprocessing.context import BaseContext
+from typing import Any, ParamSpec, TypeVar
+
+from grader.bulk.pool_process import SharedNumber, begin, settle_in, within
+
+P = ParamSpec("P")
+T = TypeVar("T")
+
+
+class Bench:
+    """One process, and what it has been given in the order of giving.
+
+    `since` is when its last task ended, or the first of those it has was given; `process` is its
+    number, from when it is ready.
+    """
+
+    def __init__(self, context: BaseContext, ready: Callable[[], object]) -> None:
+        # The process ends when `leash` does: closed, or gone with this process, however that went.
+        end, self.leash = context.Pipe(duplex=False)
+        self.given: deque[Future[Any]] = deque()
+        self.since = time.monotonic()
+        self.process: int | None = None
+        self.broken = self.given_up = False
+        self._last = 0
+        # An executor has handed its process the next task long before that is begun, and cannot
+        # take it back: the process has to see for itself whether it is still wanted.
+        self._withdrawn: SharedNumber = context.RawValue("Q", 0)
+        self.executor = ProcessPoolExecutor(
+            1, context, initializer=settle_in, initargs=(end, self._withdrawn)
+        )
+        self.readiness = self.executor.submit(begin, ready)
+        end.close()
+
+    def give(self, outer: Future[Any]) -> None:
+        """Note a task before it is handed over."""
+        if not self.given:
+            self.since = time.monotonic()
+        self.given.append(outer)
+
+    def hand_over(
+        self, patience: float, fn: Callable[P, T], /, *args: P.args, **kwargs: P.kwargs
+    ) -> Future[T]:
+        """Let the process do a task.
+
+        Raises:
+            BrokenExecutor: the process has died.
+        """
+        self._last += 1
+        return self.executor.submit(within, patience, self._last, fn, *args, **kwargs)
+
+    def withdraw(self) -> Iterable[Future[Any]]:
+        """Take away all that waits behind the task the process is at."""
+        self._withdrawn.value = self._last
+        waiting = list(self.given)[1:]
+        for future in waiting:
+            self.given.remove(future)
+        return waiting
+
+    def end(self) -> None:
+        """Let the process end at once, whatever it does."""
+        self.leash.close()
+        if self.process is not None and not self.broken:
+            with suppress(OSError):
+                # Amid a hopeless regular expression no thread of its would notice the leash.
+                os.kill(self.process, getattr(signal, "SIGKILL", signal.SIGTERM))

@@ -9,8 +9,8 @@ import os
 import subprocess
 import sys
 import time
-from collections.abc import Iterator
-from contextlib import contextmanager
+from collections.abc import Collection, Iterator, Mapping
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -20,6 +20,8 @@ from benchmarks.grade_command.processor_time import Meter, meter
 ROOT = Path(__file__).parent.parent.parent
 
 GLANCE_SECONDS = 0.05
+COUNT_SECONDS = 0.002
+"""How often the lines are counted where a moment is to be caught."""
 MOST_SAID = 4000
 PATIENCE_SECONDS = 30.0
 """How long what the command leaves behind may take to end."""
@@ -33,17 +35,27 @@ class GradeFailed(Exception):
 
 
 @dataclass(frozen=True, slots=True)
+class Moment:
+    """Seconds since the command began, and those its processes have used together."""
+
+    seconds: float
+    processor: float
+
+
+@dataclass(frozen=True, slots=True)
 class Graded:
     """What a run cost, start-up and gradebook included, and where its results are.
 
     `processor` are seconds of all processes together; `memory` is the most that the command's own
-    process, without the others, has had resident, in bytes.
+    process, without the others, has had resident, in bytes. `moments` are those at which
+    results.jsonl had as many lines as were asked for.
     """
 
     seconds: float
     processor: float
     memory: int
     out: Path
+    moments: Mapping[int, Moment]
 
     def lines(self) -> Iterator[dict[str, Any]]:
         """The lines of results.jsonl, one by one: a large class's need gigabytes at once."""
@@ -73,8 +85,12 @@ def grade(
     timeout: float | None = None,
     sandbox: str | None = None,
     seed: int = 1,
+    moments: Collection[int] = (),
 ) -> Graded:
-    """Grade a class; raises GradeFailed where that came to nothing."""
+    """Grade a class; raises GradeFailed where that came to nothing.
+
+    `moments` are numbers of lines of results.jsonl: when there are so many is to be caught.
+    """
     words = [sys.executable, "-m", "grader", "grade", str(folder), "--out", str(out)]
     options = {
         "--jobs": jobs,
@@ -86,15 +102,46 @@ def grade(
     for option, value in options.items():
         words += [option, str(value)] if value is not None else []
     with meter() as processors:
+        clock = _Clock(out / "results.jsonl", processors, sorted(moments))
         with _adopting_orphans():
-            seconds, memory, status, said = _run(words, processors)
+            seconds, memory, status, said = _run(words, processors, clock)
         processor = processors.seconds()
     if status or not (out / "results.jsonl").is_file():
         raise GradeFailed(f"{' '.join(words)} gave {status}:\n{said.decode(errors='replace')}")
-    return Graded(seconds, processor, memory, out)
+    if missed := sorted(set(moments) - clock.caught.keys()):
+        raise GradeFailed(f"{' '.join(words)} never had this many results: {missed}")
+    return Graded(seconds, processor, memory, out, clock.caught)
 
 
-def _run(words: list[str], processors: Meter) -> tuple[float, int, int, bytes]:
+class _Clock:
+    """Catches the moments at which a growing file has so many lines."""
+
+    def __init__(self, file: Path, processors: Meter, wanted: list[int]) -> None:
+        self.file, self.processors, self.wanted = file, processors, wanted
+        self.caught: dict[int, Moment] = {}
+        self._lines = self._read = 0
+        self._start = time.perf_counter()
+
+    @property
+    def waits(self) -> bool:
+        """Whether there is a moment to come."""
+        return len(self.caught) < len(self.wanted)
+
+    def look(self) -> None:
+        """Count the lines that are new."""
+        with suppress(FileNotFoundError), self.file.open("rb") as file:
+            file.seek(self._read)
+            new = file.read()
+            self._read += len(new)
+            self._lines += new.count(b"\n")
+        for number in self.wanted[len(self.caught) :]:
+            if number > self._lines:
+                break
+            seconds = time.perf_counter() - self._start
+            self.caught[number] = Moment(seconds, self.processors.seconds())
+
+
+def _run(words: list[str], processors: Meter, clock: _Clock) -> tuple[float, int, int, bytes]:
     """Seconds, the most memory, the exit status, and the end of what was said."""
     start = time.perf_counter()
     process = subprocess.Popen(
@@ -112,7 +159,11 @@ def _run(words: list[str], processors: Meter) -> tuple[float, int, int, bytes]:
         memory = max(memory, _most_memory(process.pid))
         processors.glance(process.pid)
         said = (said + (process.stdout.read() or b""))[-MOST_SAID:]
-        time.sleep(GLANCE_SECONDS)
+        until = time.perf_counter() + GLANCE_SECONDS
+        while clock.waits and time.perf_counter() < until:
+            clock.look()
+            time.sleep(COUNT_SECONDS)
+        time.sleep(max(0.0, until - time.perf_counter()))
     seconds = time.perf_counter() - start
     said += process.stdout.read() or b""
     process.stdout.close()

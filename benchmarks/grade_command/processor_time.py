@@ -27,7 +27,7 @@ class Meter(Protocol):
         """Called again and again while the command, this process, is at work."""
 
     def seconds(self) -> float:
-        """So far; exact once everything has ended."""
+        """So far, to a hundredth of a second for each process; exact once everything has ended."""
 
 
 @contextmanager
@@ -47,7 +47,7 @@ def meter() -> Iterator[Meter]:
             # A process that has not ended keeps it.
             with suppress(OSError):
                 own.rmdir()
-    yield ProcessTable(_waited_for())
+    yield ProcessTable(_children_used())
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,7 +70,7 @@ class ControlGroup:
 
 @dataclass(frozen=True, slots=True)
 class ProcessTable:
-    """What was waited for, with the last that was seen of processes that went with their parents.
+    """What this process's children use, with the last that was seen of those nobody waits for.
 
     `sandboxed` are the processes in namespaces of their own: (parent, seconds).
     """
@@ -94,7 +94,7 @@ class ProcessTable:
                 del self.sandboxed[gone]
 
     def seconds(self) -> float:
-        return _waited_for() - self.before + self.sandboxed_seconds
+        return _children_used() - self.before + self.sandboxed_seconds
 
     @property
     def sandboxed_seconds(self) -> float:
@@ -120,9 +120,15 @@ def _from_statistics(text: str) -> float:
     return int(dict(line.split() for line in text.splitlines())["usage_usec"]) / 1e6
 
 
-def _waited_for() -> float:
-    used = resource.getrusage(resource.RUSAGE_CHILDREN)
-    return used.ru_utime + used.ru_stime
+def _children_used() -> float:
+    """Those that were waited for and those at work, but for the ones in namespaces of their own."""
+    waited_for = resource.getrusage(resource.RUSAGE_CHILDREN)
+    at_work = 0.0
+    for each in _below(os.getpid()):
+        # Not every process is there a moment later.
+        with suppress(OSError, ValueError, StopIteration):
+            at_work += 0.0 if _in_namespace(each) else _used(each)
+    return waited_for.ru_utime + waited_for.ru_stime + at_work
 
 
 def _below(process: int) -> Iterator[int]:

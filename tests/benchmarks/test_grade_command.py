@@ -17,7 +17,12 @@ exec(burn)
 much = bytearray(100 * 2**20)
 time.sleep(0.5)  # memory is looked at now and then
 if "--jobs" in sys.argv:
-    (out / "results.jsonl").write_text(json.dumps({"id": "a", "score": 3, "run": {}}) + "\\n")
+    with (out / "results.jsonl").open("w") as file:
+        file.write(json.dumps({"id": "a", "score": 3, "run": {}}) + "\\n")
+        file.flush()
+        exec(burn)
+        time.sleep(0.2)
+        file.write(json.dumps({"id": "b", "score": 4, "run": {}}) + "\\n")
     (out / "grades.csv").write_text("student,score\\na,3\\n")
 print("That is all.")
 sys.exit("--timeout" in sys.argv)
@@ -42,9 +47,19 @@ def test_what_the_command_leaves_behind_is_counted_and_gone(tmp_path: Path) -> N
     run = grade(tmp_path, tmp_path / "out", jobs=2)
     assert run.processor > 0
     assert run.memory > 100 * 2**20
-    assert list(run.lines()) == [{"id": "a", "score": 3, "run": {}}]
-    assert run.verdicts() == {"a": {"id": "a", "score": 3}}
+    assert next(run.lines()) == {"id": "a", "score": 3, "run": {}}
+    assert run.verdicts() == {"a": {"id": "a", "score": 3}, "b": {"id": "b", "score": 4}}
     assert run.rows() == [{"student": "a", "score": "3"}]
+
+
+@pytest.mark.usefixtures("command")
+def test_moments_are_caught_while_the_lines_come(tmp_path: Path) -> None:
+    run = grade(tmp_path, tmp_path / "out", jobs=2, moments=(2, 1))
+    first, second = run.moments[1], run.moments[2]
+    assert first.seconds + 0.2 <= second.seconds <= run.seconds
+    assert 0 < first.processor < second.processor <= run.processor
+    with pytest.raises(GradeFailed, match=r"never had this many results: \[3\]"):
+        grade(tmp_path, tmp_path / "another", jobs=2, moments=(1, 3))
 
 
 @pytest.mark.usefixtures("command")

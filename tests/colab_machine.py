@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import subprocess
-import sys
 from pathlib import Path
 
 import nbformat
@@ -34,14 +33,6 @@ def run(*command: str | Path, folder: Path, **variables: str) -> str:
     )
     assert finished.returncode == 0, finished.stdout + finished.stderr
     return finished.stdout
-
-
-def build_wheel(project: Path, out: Path) -> Path:
-    """The course as it would be installed from its repository."""
-    build = [sys.executable, "-m", "build", "--wheel", "--no-isolation", "--outdir", str(out)]
-    run(*build, str(project), folder=project)
-    (path,) = out.glob("*.whl")
-    return path
 
 
 def packages_of(environment: Path) -> Path:

@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
+from tests.built import build
 from tests.colab_machine import (
-    build_wheel,
     packages_of,
     pretend_to_be_colab,
     run_alone,
@@ -18,8 +18,9 @@ from tests.course_notebooks import FOLDER, NAMES
 
 
 @pytest.fixture(scope="module")
-def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    return build_wheel(FOLDER.parent, tmp_path_factory.mktemp("wheel"))
+def wheel() -> Path:
+    _, wheel = build()
+    return wheel
 
 
 @pytest.fixture(scope="module")

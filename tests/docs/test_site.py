@@ -3,16 +3,14 @@
 from __future__ import annotations
 
 import html
-import os
 import re
-import shutil
 import subprocess
 from collections.abc import Iterator
 from pathlib import Path
 from types import ModuleType
 
 import pytest
-from playwright.sync_api import Browser, Page, expect, sync_playwright
+from playwright.sync_api import Browser, Page, expect
 
 import grader
 import makemore_data
@@ -20,7 +18,7 @@ from docs.building.links import find_broken, read_site
 from grader.blank import solution_statements
 from grader.course.files import find_sources
 from grader.course.read import read_notebook
-from tests.browser.conftest import FLAGS, NO_CHROMIUM, PROJECT
+from tests.built import PROJECT
 
 pytestmark = pytest.mark.tools
 
@@ -29,17 +27,6 @@ pytestmark = pytest.mark.tools
 def site() -> Path:
     subprocess.run(["make", "docs"], cwd=PROJECT, check=True)
     return PROJECT / "build/site"
-
-
-@pytest.fixture(scope="module")
-def browser() -> Iterator[Browser]:
-    path = os.environ.get("CHROMIUM") or shutil.which("chromium") or shutil.which("google-chrome")
-    if path is None:
-        pytest.fail(NO_CHROMIUM, pytrace=False)
-    with sync_playwright() as playwright:
-        browser = playwright.chromium.launch(executable_path=path, args=FLAGS)
-        yield browser
-        browser.close()
 
 
 @pytest.fixture

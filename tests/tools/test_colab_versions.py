@@ -12,8 +12,8 @@ from pathlib import Path
 import pytest
 
 from benchmarks.peers.environments import Environment
+from tests.built import build
 from tests.colab_machine import (
-    build_wheel,
     pretend_to_be_colab,
     run,
     run_alone,
@@ -52,8 +52,9 @@ def colab() -> Path:
 
 
 @pytest.fixture(scope="module")
-def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    return build_wheel(FOLDER.parent, tmp_path_factory.mktemp("wheel"))
+def wheel() -> Path:
+    _, wheel = build()
+    return wheel
 
 
 @pytest.fixture(scope="module")

@@ -43,13 +43,13 @@ from grader.forward_forms import (
     Chosen,
     Copied,
     CrossEntropy,
-    ForwardReader,
     Largest,
     LogSoftmax,
     LogSumExp,
     Taken,
     Variance,
 )
+from grader.forward_reader import ForwardReader
 from grader.instances import Instance
 from grader.program import ForwardProgram, Step, is_differentiable
 

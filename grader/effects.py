@@ -6,7 +6,13 @@ import ast
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-from grader.sharing import MODULES, Sharing, root_name, shared_names
+from grader.sharing import (
+    Sharing,
+    changed_in_place,
+    root_name,
+    shared_by_arguments,
+    sharing_pairs,
+)
 from grader.worker.dynamic import DYNAMIC_NAMES
 
 QUIET_FUNCTIONS = frozenset(
@@ -181,22 +187,18 @@ class _Visitor(ast.NodeVisitor):
             self.effects.reads |= function.reads
             self.effects.mutates |= function.mutates
 
-    def visit_Attribute(self, node: ast.Attribute) -> None:
-        self._change_if_stored(node)
-
-    def visit_Subscript(self, node: ast.Subscript) -> None:
-        self._change_if_stored(node)
-
     def _change_if_stored(self, node: ast.Attribute | ast.Subscript) -> None:
         root = root_name(node)
         if not isinstance(node.ctx, ast.Load) and root is not None:
             self.effects.mutates.add(root)
         self.generic_visit(node)
 
+    visit_Attribute = visit_Subscript = _change_if_stored
+
     def visit_Assign(self, node: ast.Assign) -> None:
         self.generic_visit(node)
         for target in node.targets:
-            self._alias(target, node.value)
+            self._share(target, node.value)
         names = [target.id for target in node.targets if isinstance(target, ast.Name)]
         self.effects.aliases |= {(names[0], name) for name in names[1:]}
 
@@ -204,11 +206,11 @@ class _Visitor(ast.NodeVisitor):
         if node.value is not None:
             self.visit(node.target)
             self.visit(node.value)
-            self._alias(node.target, node.value)
+            self._share(node.target, node.value)
 
     def visit_NamedExpr(self, node: ast.NamedExpr) -> None:
         self.generic_visit(node)
-        self._alias(node.target, node.value)
+        self._share(node.target, node.value)
 
     def visit_AugAssign(self, node: ast.AugAssign) -> None:
         root = root_name(node.target)
@@ -226,7 +228,7 @@ class _Visitor(ast.NodeVisitor):
             call = node.value
             if isinstance(call.func, ast.Name) and call.func.id in QUIET_FUNCTIONS:
                 return
-            self.effects.touches |= self._shared_by_arguments(call)
+            self.effects.touches |= shared_by_arguments(call)
 
     def visit_Call(self, node: ast.Call) -> None:
         self.generic_visit(node)
@@ -234,53 +236,21 @@ class _Visitor(ast.NodeVisitor):
             case ast.Attribute(value=inner, attr=method):
                 in_place = method.endswith("_") and not method.endswith("__")
                 if in_place or method in MUTATING_METHODS:
-                    self.effects.mutates |= self._changed_in_place(node, inner)
+                    self.effects.mutates |= changed_in_place(node, inner)
                 if method_of_answer := self.functions.get(f".{method}"):
                     self.effects.reads |= method_of_answer.reads
                     self.effects.mutates |= method_of_answer.mutates
                     if method_of_answer.mutates_arguments:
-                        self.effects.touches |= self._shared_by_arguments(node)
+                        self.effects.touches |= shared_by_arguments(node)
             case ast.Name(id="next"):
-                self.effects.mutates |= self._shared_by_arguments(node)
+                self.effects.mutates |= shared_by_arguments(node)
         if self.functions:
             mentioned = {inner.id for inner in ast.walk(node) if isinstance(inner, ast.Name)}
             if any(f.mutates_arguments for name in mentioned if (f := self.functions.get(name))):
-                self.effects.mutates |= self._shared_by_arguments(node)
+                self.effects.mutates |= shared_by_arguments(node)
         for keyword in node.keywords:
             if keyword.arg == "out" and (root := root_name(keyword.value)) is not None:
                 self.effects.mutates.add(root)
-
-    def _changed_in_place(self, call: ast.Call, target: ast.expr) -> set[str]:
-        """The names that `target.method_()` changes, or `torch.method_(...)`."""
-        root = root_name(target)
-        if root is None:
-            return set()
-        if root not in MODULES:
-            return {root}
-        if any(isinstance(node, ast.Call) for node in ast.walk(target)):
-            # What a module's function returns: `torch.zeros_like(C).index_add_(0, ix, demb)`.
-            return set(shared_names(target)) - MODULES
-        return self._shared_by_arguments(call)
-
-    def _shared_by_arguments(self, call: ast.Call) -> set[str]:
-        """The names through whose memory a call can reach."""
-        expressions = [*call.args, *(keyword.value for keyword in call.keywords)]
-        if isinstance(call.func, ast.Attribute):
-            expressions.append(call.func.value)
-        names = {name for expression in expressions for name in shared_names(expression)}
-        return names - MODULES
-
-    def visit_ListComp(self, node: ast.ListComp) -> None:
-        self._visit_comprehension(node)
-
-    def visit_SetComp(self, node: ast.SetComp) -> None:
-        self._visit_comprehension(node)
-
-    def visit_DictComp(self, node: ast.DictComp) -> None:
-        self._visit_comprehension(node)
-
-    def visit_GeneratorExp(self, node: ast.GeneratorExp) -> None:
-        self._visit_comprehension(node)
 
     def _visit_comprehension(self, node: ast.expr) -> None:
         inner = _Visitor(self.functions)
@@ -295,19 +265,12 @@ class _Visitor(ast.NodeVisitor):
         inner.effects.binds -= targets
         self.effects.add(inner.effects)
 
+    visit_ListComp = visit_SetComp = visit_DictComp = visit_GeneratorExp = _visit_comprehension
+
     def visit_Lambda(self, node: ast.Lambda) -> None:
         summary = _summarise([ast.Expr(node.body)], _parameters(node.args), self.functions)
         self.effects.reads |= summary.reads
         self.effects.mutates |= summary.mutates
-
-    def visit_FunctionDef(self, node: ast.FunctionDef) -> None:
-        self._visit_definition(node)
-
-    def visit_AsyncFunctionDef(self, node: ast.AsyncFunctionDef) -> None:
-        self._visit_definition(node)
-
-    def visit_ClassDef(self, node: ast.ClassDef) -> None:
-        self._visit_definition(node)
 
     def _visit_definition(
         self, node: ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef
@@ -321,6 +284,8 @@ class _Visitor(ast.NodeVisitor):
             self.visit_field([*node.bases, *(keyword.value for keyword in node.keywords)])
         else:
             self.visit_field([*node.args.defaults, *node.args.kw_defaults])
+
+    visit_FunctionDef = visit_AsyncFunctionDef = visit_ClassDef = _visit_definition
 
     def visit_Import(self, node: ast.Import) -> None:
         self.effects.binds |= {(alias.asname or alias.name).split(".")[0] for alias in node.names}
@@ -336,20 +301,7 @@ class _Visitor(ast.NodeVisitor):
 
     def alias_loop_target(self, node: ast.stmt) -> None:
         if isinstance(node, ast.For):
-            self._alias(node.target, node.iter)
+            self._share(node.target, node.iter)
 
-    def _alias(self, target: ast.expr, value: ast.expr) -> None:
-        match target, value:
-            case (
-                (ast.Tuple(elts=targets) | ast.List(elts=targets)),
-                (ast.Tuple(elts=values) | ast.List(elts=values)),
-            ) if len(targets) == len(values):
-                for inner_target, inner_value in zip(targets, values, strict=True):
-                    self._alias(inner_target, inner_value)
-            case ((ast.Tuple(elts=targets) | ast.List(elts=targets)), _):
-                for inner_target in targets:
-                    self._alias(inner_target, value)
-            case _:
-                root = root_name(target)
-                if root is not None:
-                    self.effects.aliases |= {(root, name) for name in shared_names(value)}
+    def _share(self, target: ast.expr, value: ast.expr) -> None:
+        self.effects.aliases |= set(sharing_pairs(target, value))

@@ -97,3 +97,43 @@ def shared_names(node: ast.expr) -> Iterator[str]:
         case ast.Call(func=ast.Name(id=function), args=arguments) if function in PASSING_FUNCTIONS:
             for argument in arguments:
                 yield from shared_names(argument)
+
+
+def sharing_pairs(target: ast.expr, value: ast.expr) -> Iterator[tuple[str, str]]:
+    """The pairs of names that `target = value` may make share memory."""
+    match target, value:
+        case (
+            (ast.Tuple(elts=targets) | ast.List(elts=targets)),
+            (ast.Tuple(elts=values) | ast.List(elts=values)),
+        ) if len(targets) == len(values):
+            for inner_target, inner_value in zip(targets, values, strict=True):
+                yield from sharing_pairs(inner_target, inner_value)
+        case ((ast.Tuple(elts=targets) | ast.List(elts=targets)), _):
+            for inner_target in targets:
+                yield from sharing_pairs(inner_target, value)
+        case _:
+            root = root_name(target)
+            if root is not None:
+                yield from ((root, name) for name in shared_names(value))
+
+
+def shared_by_arguments(call: ast.Call) -> set[str]:
+    """The names through whose memory a call can reach."""
+    expressions = [*call.args, *(keyword.value for keyword in call.keywords)]
+    if isinstance(call.func, ast.Attribute):
+        expressions.append(call.func.value)
+    names = {name for expression in expressions for name in shared_names(expression)}
+    return names - MODULES
+
+
+def changed_in_place(call: ast.Call, target: ast.expr) -> set[str]:
+    """The names that `target.method_()` changes, or `torch.method_(...)`."""
+    root = root_name(target)
+    if root is None:
+        return set()
+    if root not in MODULES:
+        return {root}
+    if any(isinstance(node, ast.Call) for node in ast.walk(target)):
+        # What a module's function returns: `torch.zeros_like(C).index_add_(0, ix, demb)`.
+        return set(shared_names(target)) - MODULES
+    return shared_by_arguments(call)

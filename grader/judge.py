@@ -2,64 +2,33 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
-from dataclasses import dataclass, replace
+from collections.abc import Iterator, Mapping, Sequence, Set
+from dataclasses import replace
 
 from torch import Tensor
 
-from grader.compare import (
-    compare,
-    describe_dtype,
-    describe_nonfinite,
-    describe_shape,
-    describe_type,
-    nothing_to_compare,
-)
+from grader.compare import compare, describe_type, nothing_to_compare
 from grader.comparison import Comparison
 from grader.evidence import GradientEvidence, Value
+from grader.examine import Finding, examine, find_unusable, told_at, worst_of
 from grader.reasons import (
     BATCH_OF_OTHER_SIZES,
     NOT_ALONE,
     ONLY_ON_OTHER_SIZES,
     STEP_BY_STEP,
     TRUE_ZERO,
-    WRITTEN_IN,
     aliased,
     lecture_lengths,
     settle_carried,
     why_it_fails,
 )
 from grader.references import Reference, References
-from grader.verdict import Check, Outcome, Place, Verdict
-
-TOLERANCE = 1e-6
-"""Largest accepted difference on a float64 instance, relative to the reference's largest value.
-
-Right answers differ by about 1e-14; the smallest mistake seen, a forgotten eps, by 1e-5.
-"""
-
+from grader.verdict import Check, Outcome, Verdict
 
 FAR_OFF = 1e-3
 """Differences beyond this, relative to the largest value, are no rounding in float32 either."""
 
 _AT_FAULT = (Outcome.FAIL, Outcome.ERROR)
-
-
-@dataclass(frozen=True, slots=True)
-class Finding:
-    """What one check of one gradient found: a word, and where needed a sentence and a place.
-
-    `shapes` are those found and expected, where they differ, on the hidden instance `instance`.
-    """
-
-    check: Check
-    sentence: str = ""
-    place: Place | None = None
-    shapes: tuple[tuple[int, ...], tuple[int, ...]] | None = None
-    instance: int = 0
-
-
-_RIGHT = Finding(Check.RIGHT)
 
 
 def judge(
@@ -98,8 +67,8 @@ def _judge_gradient(
     elif item.is_blank:
         outcome, reason = Outcome.TODO, Finding(Check.NOT_RUN)
     else:
-        whole = _told_at(_check_globally(item, references), item.name, lengths)
-        local = _told_at(_check_locally(item, item.local, references), item.name, lengths)
+        whole = told_at(_check_globally(item, references), item.name, lengths)
+        local = told_at(_check_locally(item, item.local, references), item.name, lengths)
         outcome, reason = _weigh(item, references, whole, local, comparison)
     place = reason.place or item.place
     return Verdict(item.name, outcome, comparison, whole.check, local.check, reason.sentence, place)
@@ -114,7 +83,7 @@ def _weigh(
 ) -> tuple[Outcome, Finding]:
     """The design's verdict table for what was written, with the finding that gives the reason."""
     if whole.check is Check.RIGHT:
-        on_lecture = _find_unusable(item.name, item.lecture)
+        on_lecture = find_unusable(item.name, item.lecture)
         if on_lecture is not None:
             return Outcome.ERROR, on_lecture
         if not _is_far_off(comparison) or item.name[1:] in references.zero_by_structure:
@@ -168,8 +137,8 @@ def _is_far_off(comparison: Comparison) -> bool:
 def _check_globally(item: GradientEvidence, references: References) -> Finding:
     """The whole answer's value beside autograd's gradient, on every hidden instance."""
     tensor = item.name[1:]
-    return _worst(
-        _examine(
+    return worst_of(
+        examine(
             item.name, value, reference.gradients[tensor], _floor(tensor, reference, references)
         )
         for value, reference in zip(item.hidden, references.hidden, strict=True)
@@ -192,8 +161,8 @@ def _check_locally(
     candidates = (item.reads, item.reads - item.writes, readers, frozenset[str]())
 
     def check(given: Set[str], zeroed: Set[str]) -> Finding:
-        return _worst(
-            _examine(
+        return worst_of(
+            examine(
                 item.name,
                 value,
                 reference.local_vjp(tensor, given, zeroed),
@@ -212,77 +181,6 @@ def _check_locally(
             sentence = f"Leaving out the branch through {branch} is right: it is always zero."
             return Finding(Check.RIGHT, sentence)
     return findings[0]
-
-
-def _examine(name: str, value: Value, reference: Tensor, floor: float) -> Finding:
-    """One value beside one reference, on a float64 instance."""
-    if _agrees(value, reference, floor):
-        return _RIGHT
-    unusable = _find_unusable(name, value)
-    if unusable is not None:
-        return unusable
-    assert value.tensor is not None
-    shape, expected = tuple(value.tensor.shape), tuple(reference.shape)
-    if shape != expected:
-        return Finding(Check.WRONG, shapes=(shape, expected))
-    if value.interrupted is not None:
-        return Finding(Check.NOT_RUN, value.interrupted.message, value.interrupted.place)
-    return Finding(Check.WRONG)
-
-
-def _agrees(value: Value, reference: Tensor, floor: float) -> bool:
-    """True for a gradient that differs from the reference by no more than rounding."""
-    tensor = value.tensor
-    if tensor is None or value.raised is not None or not tensor.is_floating_point():
-        return False
-    if tensor.shape != reference.shape:
-        return False
-    if reference.numel() == 0:
-        return True
-    largest = max(floor, float(reference.abs().max()))
-    difference = float((tensor.double() - reference).abs().max())
-    # Written so that anything unordered is wrong.
-    return difference <= TOLERANCE * largest
-
-
-def _find_unusable(name: str, value: Value) -> Finding | None:
-    """Why there is no number to compare: raised, missing, of a wrong type, NaN or infinite."""
-    if value.raised is not None:
-        return Finding(Check.NOT_RUN, value.raised.message, value.raised.place)
-    if value.tensor is None:
-        if value.is_placeholder:
-            return Finding(Check.NOT_RUN, f"{name} is not assigned.")
-        sentence = describe_type(name, value.type_name or "nothing")
-        return Finding(Check.NOT_RUN, sentence)
-    if not value.tensor.is_floating_point():
-        return Finding(Check.NOT_RUN, describe_dtype(name, value.tensor))
-    if sentence := describe_nonfinite(name, value.tensor):
-        return Finding(Check.NOT_RUN, sentence)
-    return None
-
-
-def _worst(findings: Iterable[Finding]) -> Finding:
-    """One finding for several instances: not run before wrong before right."""
-    order = (Check.NOT_RUN, Check.WRONG, Check.RIGHT)
-    numbered = list(enumerate(findings))
-    if all(finding is _RIGHT for _, finding in numbered):
-        return _RIGHT
-    number, worst = min(numbered, key=lambda item: order.index(item[1].check))
-    return replace(worst, instance=number) if number else worst
-
-
-def _told_at(finding: Finding, name: str, lengths: Sequence[Mapping[int, int]]) -> Finding:
-    """The finding with its sentence about shapes, told at the lecture's sizes."""
-    if finding.shapes is None:
-        return finding
-    known = lengths[finding.instance]
-    shape, expected = (
-        tuple(known.get(length, length) for length in shape) for shape in finding.shapes
-    )
-    if shape == expected:
-        # Only at the lecture's sizes is it right: a number is written into the line.
-        return replace(finding, sentence=WRITTEN_IN)
-    return replace(finding, sentence=describe_shape(name, shape, expected))
 
 
 def _floor(tensor: str, reference: Reference, references: References) -> float:

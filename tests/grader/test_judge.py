@@ -9,8 +9,9 @@ import torch
 from torch import Tensor
 
 from grader.evidence import GradientEvidence, Raised, Value
+from grader.examine import TOLERANCE
 from grader.instances import HIDDEN_SIZES, make_instance
-from grader.judge import FAR_OFF, TOLERANCE, judge
+from grader.judge import FAR_OFF, judge
 from grader.program import parse_program
 from grader.reasons import (
     AT_THE_WRONG_TIME,

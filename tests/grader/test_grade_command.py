@@ -15,7 +15,7 @@ from typing import Any
 
 import pytest
 
-import grader.commands.grade
+import grader.commands.grade_class
 from grader import cli
 from grader.bulk.line import Line
 from grader.bulk.out_folder import claimed
@@ -188,7 +188,7 @@ def pools(monkeypatch: pytest.MonkeyPatch) -> list[InlinePool]:
         made.append(InlinePool())
         return made[-1]
 
-    monkeypatch.setattr(grader.commands.grade, "_make_pool", make_pool)
+    monkeypatch.setattr(grader.commands.grade_class, "_make_pool", make_pool)
     return made
 
 

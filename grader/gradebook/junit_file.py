@@ -95,8 +95,7 @@ def _cases(file: GradedFile) -> Iterator[Case]:
         if element is None:
             yield "", _passed(file.report.notebook, verdict.name)
             continue
-        said = [wording.note(verdict), *(one.message for one in verdict.diagnosis)]
-        message = next(filter(None, said), "") or wording.word(verdict.outcome)
+        message = wording.reason(verdict) or wording.word(verdict.outcome)
         details = "" if element == "skipped" else _details(verdict, file.code[verdict.name])
         yield _case(
             file.report.notebook, verdict.name, element, message, str(verdict.outcome), details

@@ -80,9 +80,8 @@ def _totals(suites: Sequence[ET.Element]) -> dict[str, str]:
 
 
 def _message(verdict: Verdict) -> str:
-    reasons = (wording.note(verdict), *(diagnosis.message for diagnosis in verdict.diagnosis))
-    said = next(filter(None, reasons), "")
-    return printable(said) or f"{verdict.name}: {wording.word(verdict.outcome)}"
+    said = printable(wording.reason(verdict))
+    return said or f"{verdict.name}: {wording.word(verdict.outcome)}"
 
 
 def _details(verdict: Verdict, result: Graded) -> str:

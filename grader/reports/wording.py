@@ -72,6 +72,11 @@ def note(verdict: Verdict) -> str:
     return "" if verdict.diagnosis and verdict.note.startswith(vague) else verdict.note
 
 
+def reason(verdict: Verdict) -> str:
+    """The one sentence where there is room for one; "" for a gradient that needs none."""
+    return note(verdict) or next((each.message for each in verdict.diagnosis), "")
+
+
 def wrong(verdicts: Sequence[Verdict]) -> list[Verdict]:
     """The verdicts that need the student's hand, in the exercise's order."""
     return [v for v in verdicts if v.outcome in {Outcome.FAIL, Outcome.ERROR, Outcome.REFUSED}]

@@ -1,14 +1,14 @@
 """What a submission costs in classes of 10 to 10,000, and how much memory the command needs.
 
 The classes have the same share of everything: each ten students start from the same ten answers,
-in their own words. While the largest class is graded, on one core, the others are graded again and
-again on another: whatever else the machine does in those minutes, it does to all of them.
+in their own words. While the largest class is graded, the others are graded again and again beside
+it, one worker each: these machines are faster at one minute than at the next.
 
-A start costs as much as two hundred submissions, give or take ten: it is not subtracted but left
-out. Before the students that count there are some on whom the worker gets warm, and behind them
-some that keep it busy until the last that counts is done. What comes after the last line, the
-gradebook above all, is compared with that of a class without the students that count; in ten of
-them it cannot be seen, and is taken to be what it is in the next larger class.
+A start costs as much as two hundred submissions, give or take ten: that is read off while the
+lines come. Before the students that count there are some on whom the worker gets warm, and behind
+them some that keep it busy until the last that counts is done. What comes before those lines, the
+reading of the folder, and what comes after, the gradebook, is compared with that of a class without
+the students that count; in small classes that cannot be seen, and is taken from a larger one.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ BEHIND = CYCLE
 SIZES = (10, 100, 1_000, 10_000)
 EACH_TURN = {0: 2, 10: 3, 100: 2}
 """Small classes are graded more often: a few submissions say little."""
-LEAST_GRADEBOOK = 100
+LEAST_AROUND = 1_000
 GOAL_PERCENT = 15
 GOAL_MEGABYTES = 50
 
@@ -41,13 +41,16 @@ GOAL_MEGABYTES = 50
 class Found:
     """Of a class: milliseconds a submission, of processors and on the clock; the parent's peak.
 
-    `gradebook` is the part of `processor` that comes after the last line.
+    `around` is the part of `processor` that comes before the first lines and after the last; it was
+    measured in a class of `around_of`. `runs` is how many these are the means of.
     """
 
     processor: float
-    gradebook: float
+    around: float
+    around_of: int
     clock: float
     megabytes: float
+    runs: int
 
 
 def measure(sizes: Sequence[int]) -> Mapping[int, Found]:
@@ -61,17 +64,12 @@ def measure(sizes: Sequence[int]) -> Mapping[int, Found]:
         large = beside.submit(_grade, folder, largest, 0)
         for turn, size in _turns([0, *others]):
             run = _grade(folder, size, turn)
-            if large.done() and set(others) <= runs.keys():  # it had the machine to itself
+            if large.done() and {0, *others} <= runs.keys():  # it had the machine to itself
                 break
             runs[size].append(run)
         runs[largest].append(large.result())
-    found: dict[int, Found] = {}
-    for size in sorted(sizes, reverse=True):
-        books = _seconds_after_lines(runs[size]) - _seconds_after_lines(runs[0])
-        seen = books / size * 1e3
-        small = size < LEAST_GRADEBOOK and found
-        found[size] = _costs(runs[size], size, min(found.items())[1].gradebook if small else seen)
-    return dict(sorted(found.items()))
+    seen = [size for size in others if size >= LEAST_AROUND] + [largest]
+    return {size: _costs(runs, size, next(s for s in seen if s >= size)) for size in sorted(sizes)}
 
 
 def _turns(sizes: Sequence[int]) -> Iterator[tuple[int, int]]:
@@ -87,20 +85,26 @@ def _grade(folder: Path, size: int, turn: int) -> Graded:
     return grade(folder / f"{size}", folder / f"out-{size}-{turn}", jobs=1, moments=lines)
 
 
-def _seconds_after_lines(runs: Sequence[Graded]) -> float:
-    """Of processors."""
-    return statistics.fmean(r.processor - r.moments[max(r.moments)].processor for r in runs)
-
-
-def _costs(runs: Sequence[Graded], size: int, gradebook: float) -> Found:
-    pairs = [(run.moments[BEFORE], run.moments[BEFORE + size]) for run in runs]
+def _costs(runs: Mapping[int, Sequence[Graded]], size: int, around_of: int) -> Found:
+    pairs = [(run.moments[BEFORE], run.moments[BEFORE + size]) for run in runs[size]]
     processor = statistics.fmean(last.processor - first.processor for first, last in pairs)
     clock = statistics.fmean(last.seconds - first.seconds for first, last in pairs)
+    around = (_seconds_around(runs[around_of]) - _seconds_around(runs[0])) / around_of
     return Found(
-        processor / size * 1e3 + gradebook,
-        gradebook,
+        (processor / size + around) * 1e3,
+        around * 1e3,
+        around_of,
         clock / size * 1e3,
-        max(run.memory for run in runs) / 2**20,
+        max(run.memory for run in runs[size]) / 2**20,
+        len(runs[size]),
+    )
+
+
+def _seconds_around(runs: Sequence[Graded]) -> float:
+    """Of processors, before the first lines and after the last."""
+    return statistics.fmean(
+        run.processor - run.moments[max(run.moments)].processor + run.moments[BEFORE].processor
+        for run in runs
     )
 
 
@@ -112,9 +116,10 @@ def main(arguments: Sequence[str] | None = None) -> None:
     found = measure(options.sizes)
     for size, one in found.items():
         print(
-            f"grade_flat_cost: {size:6,d} submissions: {one.processor:5.1f} ms of processors each, "
-            f"{one.gradebook:.1f} of them for the gradebook, and {one.clock:5.1f} ms on the clock "
-            f"with one worker; parent's peak {one.megabytes:.0f} MB"
+            f"grade_flat_cost: {size:6,d} submissions, {_times(one.runs)}: "
+            f"{one.processor:5.1f} ms of processors each, {one.around:.1f} of them for the folder "
+            f"and the gradebook{_where(size, one)}, and {one.clock:5.1f} ms on the clock with one "
+            f"worker; parent's peak {one.megabytes:.0f} MB"
         )
     costs = [one.processor for one in found.values()]
     spread = (max(costs) / min(costs) - 1) * 100
@@ -128,6 +133,14 @@ def main(arguments: Sequence[str] | None = None) -> None:
         f"grade_flat_cost: the parent's peak with {largest:,} is {grown:+.0f} MB beside the class "
         f"of {base:,} {at_most(grown, GOAL_MEGABYTES, ' MB')}"
     )
+
+
+def _times(runs: int) -> str:
+    return "once" if runs == 1 else f"{runs} times"
+
+
+def _where(size: int, found: Found) -> str:
+    return "" if size == found.around_of else f" (as in the class of {found.around_of:,})"
 
 
 if __name__ == "__main__":

@@ -8,10 +8,10 @@ from dataclasses import dataclass, field
 
 from grader.sharing import (
     Sharing,
+    alias_pairs,
     changed_in_place,
     root_name,
     shared_by_arguments,
-    sharing_pairs,
 )
 from grader.worker.dynamic import DYNAMIC_NAMES
 
@@ -198,7 +198,7 @@ class _Visitor(ast.NodeVisitor):
     def visit_Assign(self, node: ast.Assign) -> None:
         self.generic_visit(node)
         for target in node.targets:
-            self._share(target, node.value)
+            self._alias(target, node.value)
         names = [target.id for target in node.targets if isinstance(target, ast.Name)]
         self.effects.aliases |= {(names[0], name) for name in names[1:]}
 
@@ -206,11 +206,11 @@ class _Visitor(ast.NodeVisitor):
         if node.value is not None:
             self.visit(node.target)
             self.visit(node.value)
-            self._share(node.target, node.value)
+            self._alias(node.target, node.value)
 
     def visit_NamedExpr(self, node: ast.NamedExpr) -> None:
         self.generic_visit(node)
-        self._share(node.target, node.value)
+        self._alias(node.target, node.value)
 
     def visit_AugAssign(self, node: ast.AugAssign) -> None:
         root = root_name(node.target)
@@ -301,7 +301,7 @@ class _Visitor(ast.NodeVisitor):
 
     def alias_loop_target(self, node: ast.stmt) -> None:
         if isinstance(node, ast.For):
-            self._share(node.target, node.iter)
+            self._alias(node.target, node.iter)
 
-    def _share(self, target: ast.expr, value: ast.expr) -> None:
-        self.effects.aliases |= set(sharing_pairs(target, value))
+    def _alias(self, target: ast.expr, value: ast.expr) -> None:
+        self.effects.aliases |= set(alias_pairs(target, value))

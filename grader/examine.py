@@ -1,4 +1,4 @@
-"""One gradient's value beside a reference, on a float64 instance."""
+"""What one gradient's values show beside their references."""
 
 from __future__ import annotations
 

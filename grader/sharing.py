@@ -1,4 +1,4 @@
-"""Sharing: which names of an answer may stand for the same memory."""
+"""Sharing: through which names an answer may reach the same memory."""
 
 from __future__ import annotations
 
@@ -99,7 +99,7 @@ def shared_names(node: ast.expr) -> Iterator[str]:
                 yield from shared_names(argument)
 
 
-def sharing_pairs(target: ast.expr, value: ast.expr) -> Iterator[tuple[str, str]]:
+def alias_pairs(target: ast.expr, value: ast.expr) -> Iterator[tuple[str, str]]:
     """The pairs of names that `target = value` may make share memory."""
     match target, value:
         case (
@@ -107,10 +107,10 @@ def sharing_pairs(target: ast.expr, value: ast.expr) -> Iterator[tuple[str, str]
             (ast.Tuple(elts=values) | ast.List(elts=values)),
         ) if len(targets) == len(values):
             for inner_target, inner_value in zip(targets, values, strict=True):
-                yield from sharing_pairs(inner_target, inner_value)
+                yield from alias_pairs(inner_target, inner_value)
         case ((ast.Tuple(elts=targets) | ast.List(elts=targets)), _):
             for inner_target in targets:
-                yield from sharing_pairs(inner_target, value)
+                yield from alias_pairs(inner_target, value)
         case _:
             root = root_name(target)
             if root is not None:

@@ -47,7 +47,7 @@ def meter() -> Iterator[Meter]:
             # A process that has not ended keeps it.
             with suppress(OSError):
                 own.rmdir()
-    yield ProcessTable(_children_used())
+    yield ProcessTable(_waited_for())
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,20 +68,23 @@ class ControlGroup:
         return self.read((self.folder / self.file).read_text())
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class ProcessTable:
-    """What this process's children use, with the last that was seen of those nobody waits for.
+    """What the command's processes use, with the last that was seen of those nobody waits for.
 
-    `sandboxed` are the processes in namespaces of their own: (parent, seconds).
+    `sandboxed` are the processes in namespaces of their own: (parent, seconds); `command` is the
+    command's own process.
     """
 
     before: float
     sandboxed: dict[int, tuple[int, float]] = field(default_factory=dict)
+    command: int | None = None
 
     def enter(self) -> None:
         pass
 
     def glance(self, process: int) -> None:
+        self.command = process
         alive = {process, *_below(process)}
         for each in alive:
             # Not every process is there a moment later.
@@ -94,7 +97,13 @@ class ProcessTable:
                 del self.sandboxed[gone]
 
     def seconds(self) -> float:
-        return _children_used() - self.before + self.sandboxed_seconds
+        at_work = 0.0
+        if self.command is not None:
+            self.glance(self.command)
+            for each in {self.command, *_below(self.command)} - self.sandboxed.keys():
+                with suppress(OSError, ValueError):
+                    at_work += _used(each)
+        return _waited_for() - self.before + at_work + self.sandboxed_seconds
 
     @property
     def sandboxed_seconds(self) -> float:
@@ -120,15 +129,9 @@ def _from_statistics(text: str) -> float:
     return int(dict(line.split() for line in text.splitlines())["usage_usec"]) / 1e6
 
 
-def _children_used() -> float:
-    """Those that were waited for and those at work, but for the ones in namespaces of their own."""
-    waited_for = resource.getrusage(resource.RUSAGE_CHILDREN)
-    at_work = 0.0
-    for each in _below(os.getpid()):
-        # Not every process is there a moment later.
-        with suppress(OSError, ValueError, StopIteration):
-            at_work += 0.0 if _in_namespace(each) else _used(each)
-    return waited_for.ru_utime + waited_for.ru_stime + at_work
+def _waited_for() -> float:
+    used = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return used.ru_utime + used.ru_stime
 
 
 def _below(process: int) -> Iterator[int]:

@@ -6,7 +6,7 @@ import os
 import signal
 import time
 from collections import deque
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from concurrent.futures import Future, ProcessPoolExecutor
 from contextlib import suppress
 from multiprocessing.context import BaseContext
@@ -22,7 +22,7 @@ class Bench:
     """One process, and what it has been given in the order of giving.
 
     `since` is when its last task ended, or the first of those it has was given; `process` is its
-    number, from when it is ready.
+    number, from when it is ready. All but `hand_over` wants the pool's lock.
     """
 
     def __init__(self, context: BaseContext, ready: Callable[[], object]) -> None:
@@ -33,6 +33,7 @@ class Bench:
         self.process: int | None = None
         self.broken = self.given_up = False
         self._last = 0
+        self._given_to_others: set[Future[Any]] = set()
         # An executor has handed its process the next task long before that is begun, and cannot
         # take it back: the process has to see for itself whether it is still wanted.
         self._withdrawn: SharedNumber = context.RawValue("Q", 0)
@@ -59,13 +60,29 @@ class Bench:
         self._last += 1
         return self.executor.submit(within, patience, self._last, fn, *args, **kwargs)
 
-    def withdraw(self) -> Iterable[Future[Any]]:
-        """Take away all that waits behind the task the process is at."""
+    @property
+    def waiting(self) -> list[Future[Any]]:
+        """What waits behind the task the process is at."""
+        return [future for future in list(self.given)[1:] if future not in self._given_to_others]
+
+    def withdraw(self) -> list[Future[Any]]:
+        """Take away what waits behind the task the process is at, for others to do.
+
+        The process has it still: it may begin it this very moment, and else has to skip it.
+        """
+        waiting = self.waiting
         self._withdrawn.value = self._last
-        waiting = list(self.given)[1:]
-        for future in waiting:
-            self.given.remove(future)
+        self._given_to_others.update(waiting)
         return waiting
+
+    def take_back(self, outer: Future[Any]) -> bool:
+        """Note that the process is done with a task; False if others have been given it."""
+        self.since = time.monotonic()
+        self.given.remove(outer)
+        if outer in self._given_to_others:
+            self._given_to_others.remove(outer)
+            return False
+        return True
 
     def end(self) -> None:
         """Let the process end at once, whatever it does."""

@@ -8,7 +8,7 @@ import signal
 import sys
 import threading
 import time
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterator
 from concurrent.futures import BrokenExecutor, Executor, Future
 from contextlib import contextmanager, suppress
 from functools import partial
@@ -84,7 +84,7 @@ class LocalPool(Executor):
         """
         self.look_after()
         outer: Future[T] = Future()
-        bench = min(self._benches, key=lambda bench: len(bench.given))
+        bench = min(self._benches, key=lambda bench: (len(bench.given), bench.process is None))
         if bench.given and len(self._benches) < self._width:
             bench = self._new_bench()
             self._benches.append(bench)
@@ -96,7 +96,7 @@ class LocalPool(Executor):
         except BrokenExecutor:  # its process died this very moment
             with self._lock:
                 bench.broken = True
-                bench.given.remove(outer)
+                bench.take_back(outer)
             outer.set_exception(Displaced())
             return outer
         inner.add_done_callback(partial(self._settle, bench, outer))
@@ -121,7 +121,8 @@ class LocalPool(Executor):
                     bench.given_up = True
                     bench.end()
             held_up = self._held_up()
-        for future in held_up:
+            displaced = [] if held_up is None else held_up.withdraw()
+        for future in displaced:
             future.set_exception(Displaced())
         for number in broken:
             self._benches[number].end()
@@ -138,18 +139,18 @@ class LocalPool(Executor):
         for bench in benches:
             bench.executor.shutdown(wait=wait, cancel_futures=True)
 
-    def _held_up(self) -> Iterable[Future[Any]]:
-        """What is to be given to others, since the process that has it is long at something else.
+    def _held_up(self) -> Bench | None:
+        """The process that has been at a task for the longest, if another could do what waits.
 
         At the end of a run, when there is nothing left to give, this is all that keeps the others
         from waiting for one endless loop after another.
         """
         late = time.monotonic() - HELD_UP_SECONDS
         unchanged = [b for b in self._benches if b.process is not None and b.since < late]
-        busy = [bench for bench in unchanged if len(bench.given) > 1]
-        if not busy or all(bench.given for bench in unchanged):
-            return ()
-        return min(busy, key=lambda bench: bench.since).withdraw()
+        if all(bench.given for bench in unchanged):
+            return None
+        busy = (bench for bench in unchanged if bench.waiting)
+        return min(busy, key=lambda bench: bench.since, default=None)
 
     def _new_bench(self) -> Bench:
         for trial in range(1, FALSE_STARTS + 1):
@@ -190,14 +191,12 @@ class LocalPool(Executor):
     def _settle(self, bench: Bench, outer: Future[Any], inner: Future[Any]) -> None:
         """Pass on what became of a task; runs in the thread that looks after the process."""
         with self._lock:
-            bench.since = time.monotonic()
             to_blame = not bench.broken and bench.process is not None
             error = None if inner.cancelled() else inner.exception()
             if isinstance(error, BrokenExecutor):
                 bench.broken = True
-            if outer not in bench.given:  # taken away: somebody else does it
+            if not bench.take_back(outer):
                 return
-            bench.given.remove(outer)
         if inner.cancelled():
             outer.set_exception(Displaced())
         elif isinstance(error, BrokenExecutor):

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from datetime import datetime
 from pathlib import Path
-from typing import Any
 
 import click
 
@@ -100,7 +99,19 @@ def _print_rubric(context: click.Context, _: click.Parameter, asked: bool) -> No
     "you can.",
 )
 @click.option("--quiet", is_flag=True, help="Say only what is wrong.")
-def grade(**asked: Any) -> int:
+def grade(
+    folder: Path,
+    out: Path,
+    roster: Path | None,
+    due: datetime | None,
+    rubric: Path | None,
+    jobs: int | None,
+    scheduler: str | None,
+    seed: int | None,
+    timeout: float | None,
+    sandbox: str,
+    quiet: bool,
+) -> int:
     """Grade what a class handed in: FOLDER becomes a gradebook in DIR.
 
     FOLDER is what Canvas, Moodle or Gradescope let you download (unpacked), nbgrader's submitted/,
@@ -113,4 +124,5 @@ def grade(**asked: Any) -> int:
     The exit code is 0 once every file has its row, whatever the grades; 2 if the class could not
     be graded, and a sentence says why; 130 after Ctrl-C.
     """
-    return grade_class(Order(**asked))
+    order = Order(folder, out, roster, due, rubric, jobs, scheduler, seed, timeout, sandbox, quiet)
+    return grade_class(order)

@@ -74,7 +74,7 @@ def note(verdict: Verdict) -> str:
 
 def reason(verdict: Verdict) -> str:
     """The one sentence where there is room for one; "" for a gradient that needs none."""
-    return note(verdict) or next((each.message for each in verdict.diagnosis), "")
+    return next(filter(None, (note(verdict), *(each.message for each in verdict.diagnosis))), "")
 
 
 def wrong(verdicts: Sequence[Verdict]) -> list[Verdict]:

@@ -1,3 +1,5 @@
+"""The browser of the tests of the built site."""
+
 from tests.chromium import browser
 
 __all__ = ["browser"]

@@ -12,9 +12,11 @@ from typing import Any
 
 import pytest
 
+from grader.bulk.bench import Bench
 from grader.bulk.failures import CannotGrade, Died, Displaced
-from grader.bulk.local_pool import FALSE_STARTS, LocalPool
-from tests.grader.bulk.fake_grading import drop_dead, make_pool, refuse
+from grader.bulk.local_pool import FALSE_STARTS, HELD_UP_SECONDS, LocalPool
+from tests.grader.bulk import fake_grading
+from tests.grader.bulk.fake_grading import at_once, drop_dead, make_pool, refuse
 from tests.processes import alive
 
 SECONDS = 20.0
@@ -39,6 +41,16 @@ def note(path: Path) -> None:
         file.write("done\n")
 
 
+def note_and_wait_for(log: Path, gate: Path) -> None:
+    note(log)
+    wait_for(gate)
+
+
+def kill_myself_after(gate: Path) -> None:
+    wait_for(gate)
+    kill_myself()
+
+
 def big(data: bytes) -> int:
     return len(data)
 
@@ -52,6 +64,15 @@ def pool() -> Iterator[LocalPool]:
 def outcome(future: Future[Any]) -> object:
     error = future.exception(SECONDS)
     return future.result() if error is None else type(error)
+
+
+def look_after(pool: LocalPool, until: Future[Any]) -> object:
+    """Look after a pool as a run does until a task is done or given back."""
+    patience = time.monotonic() + SECONDS
+    while not until.done() and time.monotonic() < patience:
+        pool.look_after()
+        time.sleep(0.02)
+    return outcome(until)
 
 
 def test_tasks_are_done_in_other_processes(pool: LocalPool) -> None:
@@ -98,9 +119,7 @@ def test_a_process_that_dies_amid_a_large_notebook_holds_nobody_up(pool: LocalPo
 def test_a_task_that_hangs_is_given_up(hang: Callable[[], object]) -> None:
     with make_pool(width=1, patience=0.5) as pool:
         hanging = pool.submit(hang)
-        while not hanging.done():
-            pool.look_after()
-            time.sleep(0.05)
+        look_after(pool, hanging)
         error = hanging.exception()
     assert isinstance(error, Died)
     assert error.times == 2
@@ -125,19 +144,56 @@ def test_what_waits_behind_a_long_task_goes_to_who_has_nothing_to_do(
     gate, log = tmp_path / "gate", tmp_path / "log"
     long, short = pool.submit(wait_for, gate), pool.submit(time.sleep, 0.1)
     waiting = pool.submit(note, log)
-    while not waiting.done():
-        assert not long.done()
-        pool.look_after()
-        time.sleep(0.02)
-    assert [outcome(short), outcome(waiting)] == [None, Displaced]
+    assert look_after(pool, waiting) is Displaced
+    assert not long.done()
+    assert outcome(short) is None
     assert outcome(pool.submit(note, log)) is None
     gate.touch()
     assert outcome(long) is None
     # Each process has come to the end of what it was given, and the note was written once.
-    assert [outcome(f) for f in [pool.submit(note, tmp_path / "other") for _ in range(4)]] == [
-        None
-    ] * 4
+    rest = [pool.submit(os.getpid) for _ in range(4)]
+    assert len({outcome(future) for future in rest}) == 2
     assert log.read_text() == "done\n"
+
+
+def test_a_long_task_that_dies_is_blamed_and_what_had_waited_behind_it_is_not(
+    pool: LocalPool, tmp_path: Path
+) -> None:
+    gate, log = tmp_path / "gate", tmp_path / "log"
+    long, _ = pool.submit(kill_myself_after, gate), pool.submit(time.sleep, 0.1)
+    waiting = pool.submit(note, log)
+    assert look_after(pool, waiting) is Displaced
+    gate.touch()
+    assert outcome(long) is Died
+    assert [outcome(pool.submit(note, log)) for _ in range(3)] == [None] * 3
+    assert log.read_text() == "done\n" * 3
+
+
+class Behindhand(LocalPool):
+    """Hears late of how one task has ended."""
+
+    late: Future[Any] | None = None
+
+    def _settle(self, bench: Bench, outer: Future[Any], inner: Future[Any]) -> None:
+        if outer is self.late:
+            time.sleep(3 * HELD_UP_SECONDS)
+        super()._settle(bench, outer, inner)
+
+
+def test_a_task_begun_a_moment_before_it_is_taken_away_holds_up_nothing(tmp_path: Path) -> None:
+    gates = [tmp_path / "first", tmp_path / "second"]
+    log = tmp_path / "log"
+    with Behindhand(2, at_once, 60.0, preload=fake_grading.__name__) as pool:
+        assert [outcome(f) for f in [pool.submit(time.sleep, 0.2) for _ in range(2)]] == [None] * 2
+        pool.late, _ = pool.submit(wait_for, gates[0]), pool.submit(time.sleep, 0.2)
+        begun = pool.submit(note_and_wait_for, log, gates[1])
+        gates[0].touch()
+        assert look_after(pool, begun) is Displaced
+        assert log.exists()
+        assert outcome(pool.late) is None
+        # The other process does all that comes now.
+        assert len({outcome(pool.submit(os.getpid)) for _ in range(4)}) == 1
+        gates[1].touch()
 
 
 @pytest.mark.parametrize("hang", [partial(time.sleep, 1000), hopeless])

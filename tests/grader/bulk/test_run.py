@@ -20,6 +20,7 @@ from tests.grader.bulk.fake_grading import (
     class_in,
     fake_grade,
     make_class,
+    make_pool,
 )
 
 WORDS = {"b": "2", "a": "1", "c": "0"}
@@ -161,3 +162,16 @@ def test_a_run_can_be_stopped_between_two_lines(tmp_path: Path) -> None:
             run.grade_all(lambda: pool, lambda tally: run.stop() if tally.done == 7 else None)
     assert len(read(tmp_path / "results.jsonl")) == 7
     assert pool.closed
+
+
+def test_a_file_that_hangs_costs_the_others_nothing_but_time(tmp_path: Path) -> None:
+    words = {"a": "hang", **{f"b{number}": "2" for number in range(9)}}
+    make_class(tmp_path / "class", words)
+    pool = make_pool(patience=2.0)
+    grade(tmp_path / "class", pool, tmp_path / "results.jsonl")
+    written = (tmp_path / "results.jsonl").read_text().splitlines()
+    lines = read(tmp_path / "results.jsonl")
+    assert len(written) == len(words)
+    assert sorted(lines) == sorted(words)
+    assert [flag["kind"] for flag in lines["a"]["flags"]] == ["killed"]
+    assert all(line["score"] == 2 for name, line in lines.items() if name != "a")

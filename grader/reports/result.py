@@ -15,6 +15,9 @@ from grader.verdict import Place, Report
 if TYPE_CHECKING:
     from grader.answer import AnswerCell
 
+BLOCKS = ("body", "orelse", "finalbody", "handlers", "cases")
+"""Fields with statements, or with parts of a statement that have a body of their own."""
+
 LONGEST_QUOTE = 300
 """Characters of a student's line that are worth quoting."""
 
@@ -73,10 +76,14 @@ def _last_lines(source: str) -> dict[int, int]:
     except (SyntaxError, ValueError, RecursionError, MemoryError):
         return {}  # a cell that is not Python has lines, but no statements
     ends: dict[int, int] = {}
-    for node in ast.walk(tree):
+    pending: list[ast.AST] = [*tree.body]
+    while pending:
+        node = pending.pop()
         if isinstance(node, ast.Assign | ast.AugAssign | ast.AnnAssign | ast.Expr):
             last = node.end_lineno or node.lineno
             ends[node.lineno] = max(last, ends.get(node.lineno, last))
+        else:  # expressions are many, and no statement stands in one
+            pending += (inner for block in BLOCKS for inner in getattr(node, block, ()))
     return ends
 
 

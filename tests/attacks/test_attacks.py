@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import ast
+import pkgutil
+import re
 import signal
 import time
 from collections import Counter
@@ -199,3 +201,28 @@ def test_no_two_attacks_are_the_same() -> None:
     bodies = [ast.parse(attack.source).body[1:] for attack in corpus()]
     texts = Counter(ast.unparse(ast.Module(body, [])) for body in bodies)
     assert max(texts.values()) == 1
+
+
+OWN_NAME = re.compile(r"\bgrader(?:\.\w+)+")
+
+AIMED_AT = {
+    "patching/worker_functions": {
+        *("grader.judge.judge", "grader.compare.compare", "grader.grading.grade_exercise"),
+        *("grader.examine.find_unusable", "grader.refusal.find_offences"),
+        *("grader.worker.execution._plain", "grader.worker.execution._kind"),
+    },
+    "reply/forged_problems": {"grader.worker.execution._describe", "grader.worker.results.Problem"},
+    "reply/forged_shapes": {
+        *("grader.worker.execution._read_result", "grader.worker.results.Result"),
+    },
+}
+"""The grader's own names that attacks mention without their modules."""
+
+
+def test_what_an_attack_aims_at_is_there() -> None:
+    for attack in corpus():
+        mentioned = set(OWN_NAME.findall(attack.source))
+        aimed_at = AIMED_AT.get(attack.key, set())
+        for name in mentioned | aimed_at:
+            pkgutil.resolve_name(name)  # raises where somebody has moved it
+        assert all(name.rpartition(".")[2] in attack.source for name in aimed_at), attack.key

@@ -16,8 +16,11 @@ from grader.printable import printable
 P = ParamSpec("P")
 T = TypeVar("T")
 
-AT_ONCE = 2
-"""Tasks for each of the cluster's threads: one at work, one that waits on the same machine."""
+AT_ONCE = 4
+"""Tasks for each of the cluster's threads: one at work, and some on their way to it and back.
+
+With two, a thread waits for the scheduler now and then: a tenth of its time on a busy machine.
+"""
 
 CONNECT_SECONDS = 15.0
 

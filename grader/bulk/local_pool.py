@@ -33,6 +33,9 @@ FILES_EACH = 32
 
 SAFE_PATH = "PYTHONSAFEPATH"
 
+PAUSE_SECONDS = 0.5
+"""How long to wait, longer each time, before a process is started that could not be."""
+
 FALSE_STARTS = 3
 """Processes in a row that end before they are ready: after that there is no point in another."""
 
@@ -163,6 +166,8 @@ class LocalPool(Executor):
                         f"No more processes can be started here ({error}): with fewer of them "
                         "(--jobs) it may work."
                     ) from error
+                # Somebody who is being killed takes no more requests, but is not gone yet.
+                time.sleep(trial * PAUSE_SECONDS)
             else:
                 break
         bench.readiness.add_done_callback(partial(self._started, bench))

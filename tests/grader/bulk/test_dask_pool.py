@@ -114,3 +114,16 @@ def test_dask_is_not_installed(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "distributed", None)
     with pytest.raises(CannotGrade, match=r"pip install 'backprop-ninja\[dask\]'"):
         DaskPool("tcp://127.0.0.1:1")
+
+
+def test_what_one_task_of_a_batch_raises_concerns_no_other(cluster: Cluster) -> None:
+    cluster.add_worker()
+    pool = DaskPool(cluster.address)
+    try:
+        futures = [pool.submit(int, text) for text in ("1", "x", "3", "4", "5")]
+        errors = [future.exception(30.0) for future in futures]
+        assert [error is None for error in errors] == [True, False, True, True, True]
+        assert isinstance(errors[1], CannotGrade)
+        assert [future.result() for future in futures if not future.exception()] == [1, 3, 4, 5]
+    finally:
+        pool.shutdown()

@@ -10,13 +10,11 @@ from functools import lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from grader.statements import BLOCKS, PARTS
 from grader.verdict import Place, Report
 
 if TYPE_CHECKING:
     from grader.answer import AnswerCell
-
-BLOCKS = ("body", "orelse", "finalbody", "handlers", "cases")
-"""Fields with statements, or with parts of a statement that have a body of their own."""
 
 LONGEST_QUOTE = 300
 """Characters of a student's line that are worth quoting."""
@@ -83,7 +81,7 @@ def _last_lines(source: str) -> dict[int, int]:
             last = node.end_lineno or node.lineno
             ends[node.lineno] = max(last, ends.get(node.lineno, last))
         else:  # expressions are many, and no statement stands in one
-            pending += (inner for block in BLOCKS for inner in getattr(node, block, ()))
+            pending += (inner for name in (*BLOCKS, *PARTS) for inner in getattr(node, name, ()))
     return ends
 
 

@@ -12,20 +12,14 @@ from contextlib import suppress
 from functools import partial
 from typing import Any, ParamSpec, TypeVar
 
+from grader.bulk.batches import MOST_TASKS, Batching, do_all, in_a_sentence, pack, unpack
 from grader.bulk.failures import CannotGrade, Died, Displaced
-from grader.printable import printable
 
 P = ParamSpec("P")
 T = TypeVar("T")
 
-BATCH = 4
-"""Tasks that travel together: this process then uses 2 ms for each, and 4 for one alone."""
-
-AT_ONCE = 2 * BATCH
+AT_ONCE = 2 * MOST_TASKS
 """Tasks for each of the cluster's threads: a batch at work, one that waits on the same machine."""
-
-GATHER_SECONDS = 0.02
-"""How long a task waits for others to travel with."""
 
 CONNECT_SECONDS = 15.0
 
@@ -79,38 +73,62 @@ class DaskPool(Executor):
         self._heard_from = self._accompanied = self._counted = time.monotonic()
         self._threads = self._count_threads()
         self._lock = threading.Lock()
-        self._gathered: list[tuple[Future[Any], Callable[[], Any]]] = []
-        self._departure: threading.Timer | None = None
+        self._batching: Batching[tuple[Future[Any], bytes]] = Batching()
 
     @property
     def capacity(self) -> int:
         return max(1, self._threads) * AT_ONCE
 
     def submit(self, fn: Callable[P, T], /, *args: P.args, **kwargs: P.kwargs) -> Future[T]:
-        """Give a task to the scheduler, with the next ones or in a moment."""
+        """Give a task to the scheduler, when there is a batch of them."""
         outer: Future[T] = Future()
+        call = pack(partial(fn, *args, **kwargs))
         with self._lock:
-            self._gathered.append((outer, partial(fn, *args, **kwargs)))
-            full = len(self._gathered) >= BATCH
-            if not full and self._departure is None:
-                self._departure = threading.Timer(GATHER_SECONDS, self._send)
-                self._departure.daemon = True
-                self._departure.start()
-        if full:
-            self._send()
+            self._batching.add((outer, call))
+        self._send()
         return outer
 
     def _send(self) -> None:
+        """Give the scheduler the batches that are due."""
         with self._lock:
-            batch, self._gathered = self._gathered, []
-            if self._departure is not None:
-                self._departure.cancel()
-                self._departure = None
-        if not batch:
-            return
-        outers, calls = zip(*batch, strict=True)
-        inner = self._executor.submit(_do_all, calls)
-        inner.add_done_callback(lambda inner: _pass_on(inner, outers))
+            batches = self._batching.due(max(1, self._threads))
+        for batch in batches:
+            outers, calls = zip(*batch, strict=True)
+            try:
+                inner = self._executor.submit(do_all, calls)
+            except Exception:  # the client is closed; why, and for how long, is for `look_after`
+                self._settle(outers, [Displaced() for _ in outers])
+            else:
+                inner.add_done_callback(partial(self._take_back, outers))
+
+    def _take_back(self, outers: Sequence[Future[Any]], inner: Future[bytes]) -> None:
+        """Tell of each task of a batch what became of it; then others may be due."""
+        from distributed import KilledWorker
+
+        if inner.cancelled():  # the scheduler has lost it; is it still there? see `look_after`
+            self._settle(outers, [Displaced() for _ in outers])
+        elif (error := inner.exception()) is None:
+            seconds, found = unpack(inner.result())
+            self._settle(outers, found, seconds)
+        elif isinstance(error, KilledWorker):  # Dask has tried it on several workers already
+            self._settle(outers, [Died(times=2) for _ in outers])
+        else:
+            self._settle(outers, [in_a_sentence(error)] * len(outers))
+        self._send()
+
+    def _settle(
+        self,
+        outers: Sequence[Future[Any]],
+        found: Sequence[Any],
+        seconds: float | None = None,
+    ) -> None:
+        with self._lock:
+            self._batching.back(len(outers), seconds)
+        for outer, result in zip(outers, found, strict=True):
+            if isinstance(result, BaseException):
+                outer.set_exception(result)
+            else:
+                outer.set_result(result)
 
     def look_after(self) -> None:
         """See whether anybody is there.
@@ -138,9 +156,6 @@ class DaskPool(Executor):
 
     def shutdown(self, wait: bool = True, *, cancel_futures: bool = False) -> None:
         """Leave the cluster; what it is still at is thrown away."""
-        with self._lock:
-            if self._departure is not None:
-                self._departure.cancel()
         with suppress(Exception):  # nothing to leave where the scheduler is gone
             self._executor.shutdown(wait=False)
         with suppress(Exception):
@@ -149,41 +164,3 @@ class DaskPool(Executor):
     def _count_threads(self) -> int:
         info: dict[str, Any] = self._client.scheduler_info(n_workers=-1)
         return sum(worker["nthreads"] for worker in info.get("workers", {}).values())
-
-
-def _do_all(calls: Sequence[Callable[[], T]]) -> list[T | Exception]:
-    """Do the tasks of a batch, on a worker; in place of a result, what a task has raised."""
-    done: list[T | Exception] = []
-    for call in calls:
-        try:
-            done.append(call())
-        except Exception as error:  # told to whoever gave the task, as if it had come alone
-            done.append(error)
-    return done
-
-
-def _pass_on(inner: Future[list[Any]], outers: Sequence[Future[Any]]) -> None:
-    """Tell of each task of a batch what became of it."""
-    from distributed import KilledWorker
-
-    if inner.cancelled():  # the scheduler has lost it; whether it is still there is seen elsewhere
-        found: list[Any] = [Displaced() for _ in outers]
-    elif (error := inner.exception()) is None:
-        found = inner.result()
-    elif isinstance(error, KilledWorker):  # Dask has tried it on several workers already
-        found = [Died(times=2) for _ in outers]
-    else:
-        found = [error] * len(outers)
-    for outer, result in zip(outers, found, strict=True):
-        if not isinstance(result, BaseException):
-            outer.set_result(result)
-        elif isinstance(result, CannotGrade | Died | Displaced):
-            outer.set_exception(result)
-        else:
-            outer.set_exception(
-                CannotGrade(
-                    f"A Dask worker cannot grade ({type(result).__name__}: "
-                    f"{printable(str(result))}). Is the same version of backprop-ninja installed "
-                    "there?"
-                )
-            )

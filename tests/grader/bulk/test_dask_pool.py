@@ -12,7 +12,7 @@ import pytest
 
 from grader.bulk import dask_pool
 from grader.bulk.dask_pool import DaskPool
-from grader.bulk.failures import CannotGrade
+from grader.bulk.failures import CannotGrade, Displaced
 from grader.bulk.journal import Journal
 from grader.bulk.line import Line
 from grader.bulk.run import Run
@@ -125,5 +125,22 @@ def test_what_one_task_of_a_batch_raises_concerns_no_other(cluster: Cluster) -> 
         assert [error is None for error in errors] == [True, False, True, True, True]
         assert isinstance(errors[1], CannotGrade)
         assert [future.result() for future in futures if not future.exception()] == [1, 3, 4, 5]
+    finally:
+        pool.shutdown()
+
+
+def test_what_the_client_refuses_is_displaced(
+    cluster: Cluster, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from distributed.cfexecutor import ClientExecutor
+
+    def refuse(*_: object) -> None:
+        raise RuntimeError("Client is closed.")
+
+    pool = DaskPool(cluster.address)
+    try:
+        monkeypatch.setattr(ClientExecutor, "submit", refuse)
+        futures = [pool.submit(int, "1") for _ in range(40)]
+        assert {type(future.exception(30.0)) for future in futures} == {Displaced}
     finally:
         pool.shutdown()

@@ -6,6 +6,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from grader.commands.interrupts import no_interrupt
 from grader.commands.speech import own_failure
 
 if TYPE_CHECKING:
@@ -15,10 +16,11 @@ if TYPE_CHECKING:
 
 def grade_file(path: Path, runner: Runner) -> Result:
     """The report on a notebook, or the sentence why there is none; raises nothing."""
-    # Here, not above: the worker is to be started before torch is imported.
-    from grader.grading import grade
-    from grader.reports.result import Graded, Ungraded
-    from grader.submission import UnreadableNotebook, read_submission
+    with no_interrupt():
+        # Here, not above: the worker is to be started before torch is imported.
+        from grader.grading import grade
+        from grader.reports.result import Graded, Ungraded
+        from grader.submission import UnreadableNotebook, read_submission
 
     try:
         submission = read_submission(path)

@@ -11,8 +11,8 @@ import sys
 import tempfile
 import time
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager, nullcontext
-from dataclasses import dataclass
+from contextlib import contextmanager
+from dataclasses import dataclass, field
 from pathlib import Path
 
 from benchmarks.class_of_students import Class, write_class
@@ -31,20 +31,42 @@ LEAN = {
 }
 """What the README sets for Dask, where scheduler and workers start."""
 
-ENGINES: Mapping[str, tuple[str, Mapping[str, str] | None]] = {
-    "local": ("concurrent.futures", None),
-    "dask": ("Dask, with the README's settings", LEAN),
-    "dask-unset": ("Dask, as it comes", {}),
+
+@dataclass(frozen=True, slots=True)
+class Engine:
+    """What it is called, and whether it is Dask; what is set for that."""
+
+    called: str
+    is_dask: bool
+    settings: Mapping[str, str] = field(default_factory=dict)
+
+
+ENGINES = {
+    "local": Engine("concurrent.futures", is_dask=False),
+    "dask": Engine("Dask, with the README's settings", is_dask=True, settings=LEAN),
+    "dask-unset": Engine("Dask, as it comes", is_dask=True),
 }
-"""For each engine what it is called, and if it is Dask, what is set for it."""
 
 
 @dataclass(frozen=True, slots=True)
 class Pace:
-    """Seconds of a whole run, and of a part of it in which all workers are at work."""
+    """Seconds of runs, and of the parts of them in which all workers are at work."""
 
-    whole: float
-    under_way: float
+    whole: float = 0.0
+    under_way: float = 0.0
+    graded: int = 0
+    """Submissions in those parts."""
+
+    def __add__(self, other: Pace) -> Pace:
+        return Pace(
+            self.whole + other.whole,
+            self.under_way + other.under_way,
+            self.graded + other.graded,
+        )
+
+    @property
+    def rate(self) -> float:
+        return self.graded / self.under_way
 
 
 @contextmanager
@@ -73,7 +95,9 @@ def cluster(workers: int, settings: Mapping[str, str]) -> Iterator[str]:
                         )
                     )
                 _wait_for(told)
-            yield str(json.loads(told.read_text(encoding="utf-8"))["address"])
+            address = str(json.loads(told.read_text(encoding="utf-8"))["address"])
+            _wait_for_workers(address, workers)
+            yield address
         finally:
             for process in reversed(processes):
                 process.terminate()
@@ -89,22 +113,23 @@ def _wait_for(path: Path) -> None:
         time.sleep(0.1)
 
 
-def measure(
-    folder: Path, out: Path, size: int, workers: int, settings: Mapping[str, str] | None
-) -> Pace:
+def _wait_for_workers(address: str, workers: int) -> None:
+    from distributed import Client
+
+    with Client(address, set_as_default=False) as client:
+        client.wait_for_workers(workers, timeout=PATIENCE_SECONDS)
+
+
+def measure(folder: Path, out: Path, size: int, workers: int, engine: Engine) -> Pace:
     """Grade a class; neither the start counts, nor the end, where not all have work."""
-    with nullcontext() if settings is None else cluster(workers, settings) as scheduler:
-        moments = (STARTING, size - BEHIND)
-        if scheduler is None:
-            run = grade(folder, out, jobs=workers, moments=moments)
-        else:
+    moments = (STARTING, size - BEHIND)
+    if engine.is_dask:
+        with cluster(workers, engine.settings) as scheduler:
             run = grade(folder, out, scheduler=scheduler, moments=moments)
-    begun, ended = (run.moments[lines].seconds for lines in moments)
-    return Pace(run.seconds, ended - begun)
-
-
-def _sum(paces: Sequence[Pace]) -> Pace:
-    return Pace(sum(pace.whole for pace in paces), sum(pace.under_way for pace in paces))
+    else:
+        run = grade(folder, out, jobs=workers, moments=moments)
+    begun, ended = (run.moments[lines] for lines in moments)
+    return Pace(run.seconds, ended.seconds - begun.seconds, ended.lines - begun.lines)
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
@@ -113,29 +138,30 @@ def main(arguments: Sequence[str] | None = None) -> None:
     parser.add_argument("--size", type=int, default=300)
     parser.add_argument("--engine", choices=[*ENGINES, "all"], default="all")
     options = parser.parse_args(arguments)
+    if options.size <= STARTING + BEHIND:
+        parser.error(f"--size is to be more than {STARTING + BEHIND}")
+    chosen = [*ENGINES] if options.engine == "all" else [options.engine]
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
         write_class(folder / "class", Class(options.size))
-        for engine, (called, settings) in ENGINES.items():
-            if options.engine not in (engine, "all"):
-                continue
-            if settings is not None and importlib.util.find_spec("distributed") is None:
-                print("grade_two_workers: Dask is not installed: pip install '.[dask]'.")
+        for key in chosen:
+            engine = ENGINES[key]
+            if engine.is_dask and importlib.util.find_spec("distributed") is None:
+                print("grade_two_workers: Dask is missing: pip install '.[dask]'.")
                 continue
             # In turns: the machine is faster at one minute than at the next.
-            paces: dict[int, list[Pace]] = {1: [], 2: []}
+            paces = {1: Pace(), 2: Pace()}
             for number in range(ROUNDS):
-                for workers, found in paces.items():
-                    out = folder / f"out-{engine}-{workers}-{number}"
-                    found.append(measure(folder / "class", out, options.size, workers, settings))
-            one, two = map(_sum, paces.values())
-            counted = ROUNDS * (options.size - STARTING - BEHIND)
-            ratio = one.under_way / two.under_way
+                for workers in paces:
+                    out = folder / f"out-{key}-{workers}-{number}"
+                    paces[workers] += measure(folder / "class", out, options.size, workers, engine)
+            one, two = paces.values()
+            ratio = two.rate / one.rate
             print(
-                f"grade_two_workers: {called}: one {counted / one.under_way:.1f} submissions a "
-                f"second, two {counted / two.under_way:.1f}: {ratio:.2f} times "
-                f"{at_least(ratio, GOAL, ' times')}; the whole command {one.whole:.1f} s and "
-                f"{two.whole:.1f} s: {one.whole / two.whole:.2f} times",
+                f"grade_two_workers: {engine.called}: one {one.rate:.1f} submissions a second, "
+                f"two {two.rate:.1f}: {ratio:.2f} times {at_least(ratio, GOAL, ' times')}; the "
+                f"whole command {one.whole:.1f} s and {two.whole:.1f} s: "
+                f"{one.whole / two.whole:.2f} times",
                 flush=True,
             )
 

@@ -36,10 +36,11 @@ class GradeFailed(Exception):
 
 @dataclass(frozen=True, slots=True)
 class Moment:
-    """Seconds since the command began, and those its processes have used together."""
+    """Seconds since the command began, those its processes have used together, and lines so far."""
 
     seconds: float
     processor: float
+    lines: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,7 +49,7 @@ class Graded:
 
     `processor` are seconds of all processes together; `memory` is the most that the command's own
     process, without the others, has had resident, in bytes. `moments` are those at which
-    results.jsonl had as many lines as were asked for.
+    results.jsonl had as many lines as were asked for, or more: they may come in lumps.
     """
 
     seconds: float
@@ -136,7 +137,7 @@ class _Clock:
             if number > self._lines:
                 break
             seconds = time.perf_counter() - self._start
-            self.caught[number] = Moment(seconds, self.processors.seconds())
+            self.caught[number] = Moment(seconds, self.processors.seconds(), self._lines)
 
     def _count_new(self) -> None:
         with self.file.open("rb") as file:

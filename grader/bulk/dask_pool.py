@@ -7,13 +7,15 @@ import threading
 import time
 import warnings
 from collections.abc import Callable, Sequence
-from concurrent.futures import Executor, Future
+from concurrent.futures import CancelledError, Executor, Future
 from contextlib import suppress
 from functools import partial
 from typing import Any, ParamSpec, TypeVar
 
-from grader.bulk.batches import MOST_TASKS, Batching, do_all, in_a_sentence, pack, unpack
+from grader.bulk.batches import MOST_TASKS, Batching
+from grader.bulk.dask_work import do_all, in_a_sentence, pack, unpack
 from grader.bulk.failures import CannotGrade, Died, Displaced
+from grader.printable import printable
 
 P = ParamSpec("P")
 T = TypeVar("T")
@@ -80,7 +82,7 @@ class DaskPool(Executor):
         return max(1, self._threads) * AT_ONCE
 
     def submit(self, fn: Callable[P, T], /, *args: P.args, **kwargs: P.kwargs) -> Future[T]:
-        """Give a task to the scheduler, when there is a batch of them."""
+        """Give a task to the scheduler, at once or with others."""
         outer: Future[T] = Future()
         call = pack(partial(fn, *args, **kwargs))
         with self._lock:
@@ -96,35 +98,30 @@ class DaskPool(Executor):
             outers, calls = zip(*batch, strict=True)
             try:
                 inner = self._executor.submit(do_all, calls)
-            except Exception:  # the client is closed; why, and for how long, is for `look_after`
-                self._settle(outers, [Displaced() for _ in outers])
+            except Exception as error:
+                self._settle(outers, [self._refused(error) for _ in outers])
             else:
-                inner.add_done_callback(partial(self._take_back, outers))
+                inner.add_done_callback(partial(self._receive, outers))
 
-    def _take_back(self, outers: Sequence[Future[Any]], inner: Future[bytes]) -> None:
+    def _refused(self, error: Exception) -> Displaced | CannotGrade:
+        if self._client.status != "running":  # how long that may be is for `look_after`
+            return Displaced()
+        return CannotGrade(
+            f"The scheduler at {self._address} cannot be given a task ({type(error).__name__}: "
+            f"{printable(str(error))}). What is graded is kept."
+        )
+
+    def _receive(self, outers: Sequence[Future[Any]], inner: Future[bytes]) -> None:
         """Tell of each task of a batch what became of it; then others may be due."""
-        from distributed import KilledWorker
-
-        if inner.cancelled():  # the scheduler has lost it; is it still there? see `look_after`
-            self._settle(outers, [Displaced() for _ in outers])
-        elif (error := inner.exception()) is None:
-            seconds, found = unpack(inner.result())
-            self._settle(outers, found, seconds)
-        elif isinstance(error, KilledWorker):  # Dask has tried it on several workers already
-            self._settle(outers, [Died(times=2) for _ in outers])
-        else:
-            self._settle(outers, [in_a_sentence(error)] * len(outers))
+        self._settle(outers, _results(inner, len(outers)))
         self._send()
 
-    def _settle(
-        self,
-        outers: Sequence[Future[Any]],
-        found: Sequence[Any],
-        seconds: float | None = None,
-    ) -> None:
+    def _settle(self, outers: Sequence[Future[Any]], results: Sequence[Any]) -> None:
         with self._lock:
-            self._batching.back(len(outers), seconds)
-        for outer, result in zip(outers, found, strict=True):
+            self._batching.returned(len(outers))
+        for outer, result in zip(outers, results, strict=True):
+            if not outer.set_running_or_notify_cancel():
+                continue
             if isinstance(result, BaseException):
                 outer.set_exception(result)
             else:
@@ -146,6 +143,7 @@ class DaskPool(Executor):
             )
         if self._client.status == "running" and now - self._counted > COUNT_SECONDS:
             self._counted, self._threads = now, self._count_threads()
+            self._send()  # there may be threads that have nothing yet
         if self._threads:
             self._accompanied = now
         elif now - self._accompanied > LONELY_SECONDS:
@@ -164,3 +162,17 @@ class DaskPool(Executor):
     def _count_threads(self) -> int:
         info: dict[str, Any] = self._client.scheduler_info(n_workers=-1)
         return sum(worker["nthreads"] for worker in info.get("workers", {}).values())
+
+
+def _results(inner: Future[bytes], tasks: int) -> Sequence[Any]:
+    """For each task of a batch its result, or the exception to raise."""
+    from distributed import KilledWorker
+
+    try:
+        return unpack(inner.result(), tasks)
+    except CancelledError:  # the scheduler has lost it; is it still there? see `look_after`
+        return [Displaced() for _ in range(tasks)]
+    except KilledWorker:  # Dask has tried it on several workers already
+        return [Died(times=2) for _ in range(tasks)]
+    except Exception as error:  # nobody would hear of it: this is a callback
+        return [in_a_sentence(error)] * tasks

@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+import pytest
+
 from benchmarks.grade_command.process import ROOT
 from benchmarks.grade_two_workers import LEAN
 
@@ -8,3 +10,12 @@ def test_dask_is_set_as_the_readme_sets_it() -> None:
     said = (ROOT / "README.md").read_text(encoding="utf-8").splitlines()
     exports = [line.removeprefix("$ export ") for line in said if line.startswith("$ export DASK_")]
     assert exports == [f"{name}={value}" for name, value in LEAN.items()]
+
+
+def test_dask_has_what_is_set() -> None:
+    pytest.importorskip("distributed", reason="the extra [dask] is not installed")
+    import dask.config
+
+    for name in LEAN:
+        key = name.removeprefix("DASK_").lower().replace("__", ".")
+        assert dask.config.get(key) is not None

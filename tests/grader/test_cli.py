@@ -451,6 +451,29 @@ class TestProgram:
         assert out == b""
         assert rest.strip() == b""
 
+    def test_ctrl_c_is_not_lost_where_an_import_cannot_raise_it(self, tmp_path: Path) -> None:
+        endless = write_notebook(tmp_path / "endless.ipynb", "dlogprobs = 1\nwhile True: pass")
+        code = """if True:
+            import signal, sys
+            from grader.cli import main
+
+            class Swallowing:
+                def find_spec(self, name, *_):
+                    if name == "grader.grading":
+                        try:
+                            signal.raise_signal(signal.SIGINT)
+                        except KeyboardInterrupt:
+                            pass
+
+            sys.meta_path.insert(0, Swallowing())
+            sys.exit(main(sys.argv[1:]))
+        """
+        done = subprocess.run(
+            [sys.executable, "-c", code, "check", str(endless)], capture_output=True, check=False
+        )
+        assert (done.returncode, done.stdout) == (exit_codes.INTERRUPTED, b"")
+        assert done.stderr.strip() == b""
+
     def test_importing_the_command_imports_nothing_heavy(self) -> None:
         """The worker has to start before anything that takes its time."""
         heavy = ("torch", "numpy", "rich", "jinja2", "matplotlib", "nbformat", "typer")

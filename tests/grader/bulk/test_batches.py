@@ -1,14 +1,12 @@
 from __future__ import annotations
 
 from collections import deque
-from functools import partial
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from grader.bulk.batches import BATCH_SECONDS, MOST_TASKS, Batching, do_all, pack, unpack
-from grader.bulk.failures import CannotGrade
+from grader.bulk.batches import MOST_TASKS, Batching
 
 
 def add(batching: Batching[int], tasks: range, threads: int) -> list[list[int]]:
@@ -24,99 +22,72 @@ def test_a_small_class_is_shared_by_all_threads() -> None:
     assert [len(batch) for batch in add(Batching(), range(8), threads=4)] == [1] * 8
 
 
-def test_a_class_too_small_for_full_batches_waits_for_nobody() -> None:
+def test_a_task_waits_while_each_thread_has_a_batch_and_no_longer() -> None:
     batching: Batching[int] = Batching()
-    sent = deque(add(batching, range(9), threads=4))
-    assert len(sent) == 8
-    batching.back(len(sent.popleft()), 0.05)
-    assert batching.due(4) == [[8]]
+    assert add(batching, range(8), threads=1) == [[0], [1], [2, 3], [4, 5, 6, 7]]
+    for tasks in (1, 1, 2):
+        batching.returned(tasks)
+    assert add(batching, range(8, 9), threads=2) == [[8]]  # one of two has nothing
+    assert add(batching, range(9, 10), threads=2) == []
+    batching.returned(1)
+    assert batching.due(2) == [[9]]
 
 
-def test_a_large_class_travels_in_full_batches_before_long() -> None:
-    threads, under_way = 2, 2 * 2 * MOST_TASKS
+def test_what_waits_goes_when_there_are_more_threads() -> None:
+    batching: Batching[int] = Batching()
+    assert add(batching, range(5), threads=2) == [[0], [1], [2], [3]]
+    assert batching.due(3) == [[4]]
+
+
+@pytest.mark.parametrize("threads", [1, 2, 8])
+def test_a_large_class_travels_in_full_batches_before_long(threads: int) -> None:
+    under_way = 2 * threads * MOST_TASKS
     batching: Batching[int] = Batching()
     sent = deque(add(batching, range(under_way), threads))
     sizes: list[int] = []
     next_task = under_way
-    for _ in range(40):
+    for _ in range(50 * threads):
         back = len(sent.popleft())
-        batching.back(back, 0.05 * back)
+        batching.returned(back)
         new = add(batching, range(next_task, next_task + back), threads)
         next_task += back
         sizes += map(len, new)
         sent += new
-    assert min(sizes[-10:]) >= MOST_TASKS - 1
+    assert {*sizes[-10 * threads :]} == {MOST_TASKS}
 
 
-def test_what_takes_long_travels_alone() -> None:
+def test_the_last_of_a_large_class_are_shared_by_all_threads() -> None:
     batching: Batching[int] = Batching()
-    for batch in add(batching, range(32), threads=1):
-        batching.back(len(batch), 10.0 * len(batch))
-    assert {len(batch) for batch in add(batching, range(32, 64), threads=1)} == {1}
+    for batch in add(batching, range(100), threads=4):
+        batching.returned(len(batch))
+    for batch in batching.due(4):
+        batching.returned(len(batch))
+    assert [len(batch) for batch in add(batching, range(100, 108), threads=4)] == [1] * 8
 
 
-@given(
-    st.integers(1, 9),
-    st.lists(st.booleans(), max_size=200),
-    st.floats(0.0, 3 * BATCH_SECONDS),
-)
-def test_nothing_is_lost_nor_waits_for_nothing(
-    threads: int, adds: list[bool], seconds: float
-) -> None:
-    """Whatever comes and goes: each task is sent once, in order, and none while nothing is out."""
+@given(st.lists(st.tuples(st.booleans(), st.integers(1, 9)), max_size=200))
+def test_nothing_is_lost_nor_waits_while_a_thread_is_idle(steps: list[tuple[bool, int]]) -> None:
+    """Tasks, batches and workers come and go: each task is sent once, and in order."""
     batching: Batching[int] = Batching()
     sent: list[int] = []
     out: deque[int] = deque()
     added = 0
 
-    def send() -> None:
+    def send(threads: int) -> None:
         for batch in batching.due(threads):
             assert 0 < len(batch) <= MOST_TASKS
             sent.extend(batch)
             out.append(len(batch))
-        assert out or len(sent) == added
+        assert len(sent) == added or len(out) >= threads
 
-    for more in adds:
-        if more:
+    for is_new, threads in steps:
+        if is_new:
             batching.add(added)
             added += 1
         elif out:
-            back = out.popleft()
-            batching.back(back, seconds * back)
-        send()
+            batching.returned(out.popleft())
+        send(threads)
     while out:
-        batching.back(out.popleft(), None)
-        send()
+        batching.returned(out.popleft())
+        send(1)
     assert sent == [*range(added)]
-
-
-class Fragile(Exception):
-    """As many are: it cannot be unpickled."""
-
-    def __init__(self, one: str, two: str) -> None:
-        super().__init__(one + two)
-
-
-ERRORS = {"own": CannotGrade("no bwrap"), "fragile": Fragile("a", "b"), "other": OSError("?")}
-
-
-def fail(kind: str) -> None:
-    raise ERRORS[kind]
-
-
-@pytest.mark.parametrize(
-    ("kind", "said"),
-    [
-        ("own", "no bwrap"),
-        ("fragile", r"cannot grade \(Fragile: ab\)"),
-        ("other", r"\(OSError: \?\)"),
-    ],
-)
-def test_what_a_task_raises_arrives_as_a_sentence(kind: str, said: str) -> None:
-    seconds, (first, error, last) = unpack(
-        do_all([pack(str), pack(partial(fail, kind)), pack(str)])
-    )
-    assert (first, last) == ("", "")
-    assert seconds >= 0.0
-    with pytest.raises(CannotGrade, match=said):
-        raise error

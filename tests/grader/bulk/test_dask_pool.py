@@ -7,10 +7,12 @@ import signal
 import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from grader.bulk import dask_pool
+from grader.bulk.batches import Batching
 from grader.bulk.dask_pool import DaskPool
 from grader.bulk.failures import CannotGrade, Displaced
 from grader.bulk.journal import Journal
@@ -116,31 +118,100 @@ def test_dask_is_not_installed(monkeypatch: pytest.MonkeyPatch) -> None:
         DaskPool("tcp://127.0.0.1:1")
 
 
-def test_what_one_task_of_a_batch_raises_concerns_no_other(cluster: Cluster) -> None:
+def test_what_one_task_of_a_batch_raises_concerns_no_other(
+    cluster: Cluster, monkeypatch: pytest.MonkeyPatch
+) -> None:
     cluster.add_worker()
+    batches = note_batches(monkeypatch)
     pool = DaskPool(cluster.address)
     try:
-        futures = [pool.submit(int, text) for text in ("1", "x", "3", "4", "5")]
+        futures = [pool.submit(int, text) for text in ("0", "1", "2", "x", "4", "5")]
         errors = [future.exception(30.0) for future in futures]
-        assert [error is None for error in errors] == [True, False, True, True, True]
-        assert isinstance(errors[1], CannotGrade)
-        assert [future.result() for future in futures if not future.exception()] == [1, 3, 4, 5]
+        assert [number for number, error in enumerate(errors) if error] == [3]
+        assert isinstance(errors[3], CannotGrade)
+        assert [future.result() for future in futures if not future.exception()] == [0, 1, 2, 4, 5]
+        assert max(batches[:3]) == 2  # "2" and "x"
     finally:
         pool.shutdown()
 
 
-def test_what_the_client_refuses_is_displaced(
-    cluster: Cluster, monkeypatch: pytest.MonkeyPatch
+def test_what_ends_a_worker_is_found_among_the_others_of_its_batch(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("DASK_DISTRIBUTED__SCHEDULER__ALLOWED_FAILURES", "0")
+    batches = note_batches(monkeypatch)
+    make_class(tmp_path / "class", {"a": "1", "b": "1", "c": "die", "d": "1", "e": "1"})
+    (tmp_path / "dask").mkdir()
+    cluster = Cluster(tmp_path / "dask")
+    try:
+        workers = [cluster.add_worker()]
+        more = iter([2, 3])
+
+        def show(_: object) -> None:
+            if workers[-1].poll() is not None and next(more, None):
+                workers.append(cluster.add_worker())
+
+        with Journal(tmp_path / "results.jsonl") as journal:
+            run = Run(class_in(tmp_path / "class"), SETTINGS, journal, fake_grade)
+            run.grade_all(lambda: DaskPool(cluster.address), show)
+    finally:
+        cluster.close()
+    assert 2 in batches
+    errors = {line["id"]: line.get("error") for line in read(tmp_path / "class")}
+    assert [name for name, error in errors.items() if error] == ["c"]
+    assert len(errors) == 5
+    assert [worker.returncode for worker in workers[:2]] == [-signal.SIGKILL] * 2
+
+
+def test_a_client_that_is_closed_displaces_what_it_is_given(cluster: Cluster) -> None:
+    pool = DaskPool(cluster.address)
+    pool.shutdown()
+    assert {type(pool.submit(int).exception(30.0)) for _ in range(5)} == {Displaced}
+
+
+def test_a_refusal_without_an_obvious_reason_ends_the_run(
+    cluster: Cluster, folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     from distributed.cfexecutor import ClientExecutor
 
     def refuse(*_: object) -> None:
-        raise RuntimeError("Client is closed.")
+        raise MemoryError("too much")
 
+    cluster.add_worker()
+    monkeypatch.setattr(ClientExecutor, "submit", refuse)
+    with pytest.raises(CannotGrade, match=r"cannot be given a task \(MemoryError: too much\)"):
+        grade(folder, cluster.address)
+
+
+def test_an_answer_in_another_format_ends_the_run(
+    cluster: Cluster, folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(dask_pool, "do_all", len)
+    cluster.add_worker()
+    with pytest.raises(CannotGrade, match="Is the same version"):
+        grade(folder, cluster.address)
+
+
+def test_a_task_that_was_cancelled_holds_up_no_other(cluster: Cluster) -> None:
     pool = DaskPool(cluster.address)
     try:
-        monkeypatch.setattr(ClientExecutor, "submit", refuse)
-        futures = [pool.submit(int, "1") for _ in range(40)]
-        assert {type(future.exception(30.0)) for future in futures} == {Displaced}
+        futures = [pool.submit(int) for _ in range(9)]
+        assert all(future.cancel() for future in futures[::2])
+        cluster.add_worker()
+        assert [future.result(30.0) for future in futures[1::2]] == [0] * 4
     finally:
         pool.shutdown()
+
+
+def note_batches(monkeypatch: pytest.MonkeyPatch) -> list[int]:
+    """The sizes of the batches that are sent from now on."""
+    sizes: list[int] = []
+
+    class Noting(Batching[Any]):
+        def due(self, threads: int) -> list[list[Any]]:
+            batches = super().due(threads)
+            sizes.extend(map(len, batches))
+            return batches
+
+    monkeypatch.setattr(dask_pool, "Batching", Noting)
+    return sizes

@@ -7,7 +7,7 @@ import time
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from grader.bulk.failures import CannotGrade, Died, Displaced
+from grader.bulk.failures import CannotGrade, Displaced
 from grader.printable import printable
 
 BATCH_SECONDS = 2.0
@@ -49,9 +49,9 @@ def unpack(done: bytes, tasks: int) -> list[Any]:
     return results
 
 
-def in_a_sentence(error: Exception) -> CannotGrade | Died | Displaced:
+def in_a_sentence(error: Exception) -> CannotGrade:
     """What a run understands; an exception of any other kind might not even survive the journey."""
-    if isinstance(error, CannotGrade | Died | Displaced):
+    if isinstance(error, CannotGrade):
         return error
     return CannotGrade(
         f"A Dask worker cannot grade ({type(error).__name__}: {printable(str(error))}). Is the "

@@ -17,7 +17,12 @@ SAMPLES := $(wildcard tests/answers/ex1/samples/*.py)
 ifneq ($(filter-out bundled,$(MAKEMORE_NAMES)),)
 override MAKEMORE_NAMES := $(abspath $(MAKEMORE_NAMES))
 endif
+# An empty one counts as not set: a program could take it for a path, that of the working folder.
+ifneq ($(strip $(MAKEMORE_NAMES)),)
 export MAKEMORE_NAMES
+else
+unexport MAKEMORE_NAMES
+endif
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
@@ -30,19 +35,19 @@ help: ## show this list
 demo: $(INSTALLED) ## grade the solution and the sample submissions of notebook 1
 	@rm -rf $(DEMO) && mkdir -p $(DEMO)
 	@cp notebooks/solutions/01_atomic_backprop.ipynb $(DEMO)/solution.ipynb
-	@$(RUN) -m grader.course fill notebooks/01_atomic_backprop.ipynb $(SAMPLES) --out $(DEMO)
+	@$(RUN) -m grader dev fill notebooks/01_atomic_backprop.ipynb $(SAMPLES) --out $(DEMO)
 	@# Exit status 1 is what samples with mistakes in them should give; 2 would be a real failure.
 	@$(RUN) -m grader check $(DEMO)/*.ipynb --html $(DEMO)/report.html || [ $$? -eq 1 ]
 	@echo "The same as a page: $(abspath $(DEMO)/report.html)"
 
 train: $(INSTALLED) ## train by hand for 200,000 steps; print losses and 20 names (two minutes)
-	$(RUN) -m grader.train $(ARGS)
+	$(RUN) -m grader.commands.train $(ARGS)
 
-test: $(INSTALLED) ## run the tests that need less than half a minute each
-	$(RUN) -m pytest -n auto -m "not slow and not browser and not tools" $(ARGS)
+test: $(INSTALLED) ## run the tests that need less than five seconds each
+	$(RUN) -m pytest -n auto --dist worksteal -m "not slow and not browser and not tools" $(ARGS)
 
 test-slow: $(INSTALLED) ## run the other tests
-	$(RUN) -m pytest -n auto -m slow $(ARGS)
+	$(RUN) -m pytest -n auto --dist worksteal -m slow $(ARGS)
 
 test-browser: $(INSTALLED) ## work through the notebooks in JupyterLab (needs Chromium)
 	$(RUN) -m pytest -n auto -m browser $(ARGS) tests/browser
@@ -60,19 +65,20 @@ check: lint types dev-check test ## run the linters, the type checker and the te
 lint: $(INSTALLED)
 	$(RUN) -m ruff check
 	$(RUN) -m ruff format --check
+	$(VENV)/bin/lint-imports
 
 types: $(INSTALLED)
 	$(RUN) -m mypy
 
 notebooks: $(INSTALLED) ## make the notebooks from notebooks/source; REPO=owner/name: for a fork
 ifdef REPO
-	$(RUN) -m grader.course repoint $(REPO)
+	$(RUN) -m grader dev repoint $(REPO)
 else
-	$(RUN) -m grader.course build $(ARGS)
+	$(RUN) -m grader dev build $(ARGS)
 endif
 
 verify: $(INSTALLED) ## say whether the notebooks are what their sources make
-	$(RUN) -m grader.course verify
+	$(RUN) -m grader dev verify
 
 dev-check: $(INSTALLED) ## say of every exercise whether all that belongs to it is in order
 	$(RUN) -m grader dev check $(ARGS)
@@ -87,11 +93,11 @@ else
 	@echo "MAKEMORE_NAMES names no file: outputs that depend on the names are not compared."
 endif
 	@rm -rf build/nbval
-	$(RUN) -m grader.course mark --out build/nbval
+	$(RUN) -m grader dev mark --out build/nbval
 	MAKEMORE_NAMES=bundled $(NBVAL) build/nbval
 
 nbgrader: $(INSTALLED) ## write the course as an assignment for nbgrader, to build/nbgrader
-	$(RUN) -m grader.course nbgrader --out build/nbgrader
+	$(RUN) -m grader dev nbgrader --out build/nbgrader
 
 docs: $(DOCS_INSTALLED) $(DOCS_NOTEBOOKS) ## build the site, to be opened at build/site/index.html
 	NO_MKDOCS_2_WARNING=1 $(RUN) -m mkdocs build --config-file docs/mkdocs.yml
@@ -101,7 +107,7 @@ build/docs/notebooks/%.ipynb: notebooks/%.ipynb | $(INSTALLED)
 	$(RUN) -m docs.building.run_notebooks $< $@
 
 otter: $(INSTALLED) ## write an assignment of each notebook for otter-grader, to build/otter
-	$(RUN) -m grader.course otter --out build/otter
+	$(RUN) -m grader dev otter --out build/otter
 
 bench: $(INSTALLED) ## measure what the project promises about speed
 	$(RUN) -m benchmarks $(ARGS)

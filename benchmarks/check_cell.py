@@ -16,9 +16,9 @@ import nbformat
 from jupyter_client.blocking.client import BlockingKernelClient
 from jupyter_client.manager import start_new_kernel
 
-from grader.exercises import ATOMIC
-from grader.program import body_source
-from tests.exercise_text import read_cells, right_answers
+from grader.program.exercises import ATOMIC
+from grader.program.forward_program import body_source
+from tests.helpers.exercise_text import read_cells, right_answers
 
 NOTEBOOK = Path(__file__).parent.parent / "notebooks" / "01_atomic_backprop.ipynb"
 REPEATS = 8
@@ -29,10 +29,10 @@ SETUP = """\
 import torch
 import torch.nn.functional as F
 from grader import board, check, cmp, heat_map
-from grader.exercises import ATOMIC
-from grader.grading import prepare
+from grader.program.exercises import ATOMIC
+from grader.program.references import prepare
 grounds = prepare(ATOMIC)
-inputs = grounds.references.program.inputs
+inputs = grounds.program.inputs
 globals().update({name: grounds.lecture.values[name] for name in inputs})
 globals().update(grounds.lecture.sizes)
 """

@@ -48,7 +48,7 @@ def nbgrader(folder: Path, few: int, many: int) -> tuple[list[Pace], Scores]:
         course = nbgrader_course.Course.with_class(folder / f"nbgrader-{size}", Class(size))
         runs.append((size, seconds_of([course.autograde])))
     assert course is not None
-    paces = [Pace("nbgrader autograde", tuple(runs), _marginal(runs))]
+    paces = [Pace("nbgrader autograde", tuple(runs), marginal(runs))]
     sides = []
     for size in (few, many):
         # Each has a course of its own: nbgrader's database is no place for two.
@@ -60,7 +60,7 @@ def nbgrader(folder: Path, few: int, many: int) -> tuple[list[Pace], Scores]:
         ]
         commands = [half.autograde for half in halves]
         sides.append((size // 2 * 2, seconds_of(commands)))
-    paces.append(Pace("nbgrader autograde, two processes", tuple(sides), _marginal(sides)))
+    paces.append(Pace("nbgrader autograde, two processes", tuple(sides), marginal(sides)))
     return paces, course.scores()
 
 
@@ -82,7 +82,7 @@ def otter(folder: Path, few: int, many: int) -> tuple[list[Pace], Scores]:
 
     for processes, name in ((1, "otter's API in a loop"), (2, "otter's API, two processes")):
         runs = [(size, seconds_of(loops(size, processes))) for size in (few, many)]
-        paces.append(Pace(name, tuple(runs), _marginal(runs)))
+        paces.append(Pace(name, tuple(runs), marginal(runs)))
     return paces, course.scores(f"{many}-0-1")
 
 
@@ -119,7 +119,7 @@ class Ours:
         return {line["student"]: float(line.get("score", 0)) for line in self.runs[0].lines()}
 
 
-def _marginal(runs: Sequence[tuple[int, float]]) -> float:
+def marginal(runs: Sequence[tuple[int, float]]) -> float:
     """Seconds of one more submission: what two runs differ by, so that start-up drops out."""
     (few, short), (many, long) = runs
     return (long - short) / (many - few)

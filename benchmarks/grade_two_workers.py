@@ -29,7 +29,7 @@ LEAN = {
     "DASK_DISTRIBUTED__WORKER__PROFILE__ENABLED": "False",
     "DASK_DISTRIBUTED__ADMIN__TICK__INTERVAL": "1s",
 }
-"""What the README sets for Dask, where scheduler and workers start."""
+"""What the guide sets for Dask, where scheduler and workers start."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,7 +43,7 @@ class Engine:
 
 ENGINES = {
     "local": Engine("concurrent.futures", is_dask=False),
-    "dask": Engine("Dask, with the README's settings", is_dask=True, settings=LEAN),
+    "dask": Engine("Dask, with the guide's settings", is_dask=True, settings=LEAN),
     "dask-unset": Engine("Dask, as it comes", is_dask=True),
 }
 

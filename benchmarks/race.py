@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from grader.manual_step import write_backward
-from grader.submission import read_submission
+from grader.notebook.manual_step import write_backward
+from grader.submission.read import read_submission
 from makemore_data import build_splits, contestants, load_names, race, race_table
 
 SOLUTION = Path(__file__).parent.parent / "notebooks" / "solutions" / "04_manual_training.ipynb"

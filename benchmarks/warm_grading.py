@@ -5,11 +5,11 @@ from __future__ import annotations
 import statistics
 import time
 
-from grader.answer import AnswerCell
-from grader.exercises import ATOMIC
-from grader.grading import grade_exercise
-from grader.runner import Runner
-from tests.exercise_text import read_cells, right_answers
+from grader.answer.parse import AnswerCell
+from grader.execution.runner import Runner
+from grader.grading.grade import grade_exercise
+from grader.program.exercises import ATOMIC
+from tests.helpers.exercise_text import read_cells, right_answers
 
 STYLES = ("lecture", "in_place", "einsum", "loops")
 REPEATS = 15

@@ -2,12 +2,13 @@
 
 from pathlib import Path
 
-from grader.answer import AnswerCell
-from grader.board_picture import draw_board
-from grader.exercises import ATOMIC
-from grader.grading import grade_exercise, prepare
-from grader.runner import Runner
-from tests.exercise_text import read_cells, sample_submissions
+from grader.answer.parse import AnswerCell
+from grader.execution.runner import Runner
+from grader.grading.grade import grade_exercise
+from grader.pictures.board_picture import draw_board
+from grader.program.exercises import ATOMIC
+from grader.program.references import prepare
+from tests.helpers.exercise_text import read_cells, sample_submissions
 
 HERE = Path(__file__).parent
 
@@ -19,7 +20,7 @@ def main() -> None:
     with Runner() as runner:
         verdicts, _ = grade_exercise(ATOMIC, cells, runner)
     outcomes = {verdict.name: verdict.outcome for verdict in verdicts}
-    picture = draw_board(prepare(ATOMIC).references.program, outcomes, ATOMIC.gradients)
+    picture = draw_board(prepare(ATOMIC).program, outcomes, ATOMIC.gradients)
     picture.savefig(HERE / "board.png", dpi=150)
 
 

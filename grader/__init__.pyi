@@ -1,7 +1,9 @@
-from .compare import cmp
-from .lesson import board, check, heat_map, hint, points
-from .loss_plot import LossPlot
-from .training_lesson import check_training, line_up, my_backward, show_code
+from .notebook.lesson import board, check, heat_map, hint, points
+from .notebook.running_notebook import start_lesson
+from .notebook.training_lesson import check_training, line_up, my_backward, show_code
+from .pictures import figures
+from .pictures.figures.training import LossPlot
+from .program.compare import cmp
 
 __all__ = [
     "LossPlot",
@@ -9,10 +11,12 @@ __all__ = [
     "check",
     "check_training",
     "cmp",
+    "figures",
     "heat_map",
     "hint",
     "line_up",
     "my_backward",
     "points",
     "show_code",
+    "start_lesson",
 ]

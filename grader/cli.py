@@ -7,17 +7,23 @@
 
 from __future__ import annotations
 
+import importlib
 import importlib.metadata
+import importlib.util
 from collections.abc import Sequence
 
 import click
 
 from grader.commands import exit_codes
-from grader.commands.lazy_group import LazyGroup
 from grader.commands.speech import complain, own_failure, say
+from grader.user_error import UserError
 
-COMMANDS = ("check", "dev", "export", "grade", "hint", "reset", "status", "watch")
-"""Each is the function of its name in the module of its name in `grader.commands`."""
+_STUDENTS_AND_INSTRUCTORS = ("check", "grade", "hint", "reset", "status", "watch")
+COMMANDS = {
+    **{name: f"grader.commands.{name}" for name in _STUDENTS_AND_INSTRUCTORS},
+    **{name: f"grader.commands.maintainer.{name}" for name in ("dev", "export")},
+}
+"""The module of each command; the command is the function of its name there."""
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -30,6 +36,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
         return error.exit_code
     except (click.Abort, KeyboardInterrupt):
         return exit_codes.INTERRUPTED
+    except UserError as error:
+        complain(str(error))
+        return exit_codes.UNREADABLE
     except Exception as error:
         complain(own_failure("The command", error))
         return exit_codes.UNREADABLE
@@ -45,11 +54,28 @@ def _print_version(context: click.Context, _: click.Parameter, asked: bool) -> N
         context.exit()
 
 
-@click.group(
-    cls=LazyGroup,
-    modules={name: f"grader.commands.{name}" for name in COMMANDS},
-    context_settings={"help_option_names": ["-h", "--help"]},
-)
+class _LazyGroup(click.Group):
+    """A group that imports a command only when it is asked for; `COMMANDS` says where it is."""
+
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        return [name for name in COMMANDS if _is_there(name)]
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
+        if not _is_there(cmd_name):
+            return None
+        command: click.Command = getattr(importlib.import_module(COMMANDS[cmd_name]), cmd_name)
+        return command
+
+
+def _is_there(name: str) -> bool:
+    # A class repository is without the commands that are for changing the course.
+    try:
+        return importlib.util.find_spec(COMMANDS.get(name, "")) is not None
+    except (ModuleNotFoundError, ValueError):
+        return False
+
+
+@click.group(cls=_LazyGroup, context_settings={"help_option_names": ["-h", "--help"]})
 @click.option(
     "--version",
     is_flag=True,

@@ -1,12 +1,13 @@
-"""Text written by a student, made safe to show."""
+"""Text made fit to show."""
 
 from __future__ import annotations
 
 import unicodedata
+from collections.abc import Iterable
 
 
 def printable(text: str) -> str:
-    r"""The text on one line, with everything that is not meant to be seen spelled out.
+    r"""A student's text on one line, with everything that is not meant to be seen spelled out.
 
     File names, error messages and code come from students: an escape sequence in them could
     recolour a terminal, a bidirectional mark turn a line round, a lone surrogate break the output.
@@ -28,3 +29,17 @@ def _show(character: str) -> str:
     if character.isspace() or unicodedata.category(character) == "Zs":
         return " "
     return character.encode("unicode_escape").decode("ascii")
+
+
+def listed(names: Iterable[str], last: str = "and", most: int | None = None) -> str:
+    """The names as a sentence has them; of more than `most` the others are counted.
+
+    >>> listed(["a", "b", "c"], "or")
+    'a, b or c'
+    >>> listed(["a", "b", "c", "d"], most=2)
+    'a, b and 2 more'
+    """
+    names = list(names)
+    if most is not None and len(names) > most:
+        names, last = [*names[:most], f"{len(names) - most:,} more"], "and"
+    return f" {last} ".join(filter(None, [", ".join(names[:-1]), *names[-1:]]))

@@ -1,35 +1,37 @@
-"""A file replaced at one stroke."""
+"""Replace a file as a whole: a reader finds the old bytes or the new, never half."""
 
 from __future__ import annotations
 
 import os
+import re
+import shutil
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import BinaryIO
 
-# Not `grader.state_folder.write_whole`: that one takes the whole text at once, turns line ends
-# into the platform's, and makes a file that only its owner may read, which a mailed or published
-# report must not be.
-
 
 @contextmanager
-def whole_file(path: Path, durable: bool = False) -> Iterator[BinaryIO]:
-    """A file to write into, which takes the place of `path` when all went well.
+def whole_file(path: Path, *, durable: bool = False, private: bool = False) -> Iterator[BinaryIO]:
+    """Give a new file to write into, and put it in the place of `path` when all went well.
 
-    What a killed process leaves behind, `.NAME.tmp`, is overwritten the next time: no two may
-    write the same file at once.
+    The new file keeps the permissions of the old one. Processes may write the same `path` at once:
+    the last one wins. A killed process leaves its new file behind, under a name that
+    `is_left_over` knows.
 
     Args:
-        path: whatever happens, it holds the old bytes or the new.
-        durable: whether that is to be so after a power cut, too; it takes milliseconds.
+        path: holds the old bytes or the new, whatever happens.
+        durable: True if that holds after a power cut too; it takes milliseconds.
+        private: True if only the owner may read the new file.
 
     Raises:
-        OSError: it cannot be written; what was there before still is.
+        OSError: it cannot be written; `path` is as it was.
     """
-    temporary = temporary_name(path)
+    temporary = path.with_name(f".{path.name}.{os.getpid()}.tmp")
     try:
-        with temporary.open("wb") as file:
+        with open(temporary, "wb", opener=_open_private if private else None) as file:
+            if not private and path.exists():
+                shutil.copymode(path, temporary)
             yield file
             if durable:
                 file.flush()
@@ -40,13 +42,39 @@ def whole_file(path: Path, durable: bool = False) -> Iterator[BinaryIO]:
             temporary.unlink()
         raise
     if durable and os.name == "posix":
-        folder = os.open(path.parent, os.O_RDONLY)
-        try:
-            os.fsync(folder)
-        finally:
-            os.close(folder)
+        with suppress(OSError):  # a file system that cannot: the file is replaced all the same
+            _sync_folder(path.parent)
 
 
-def temporary_name(path: Path) -> Path:
-    """Where the new bytes wait."""
-    return path.with_name(f".{path.name}.tmp")
+def write_whole(
+    path: Path, data: bytes | str, *, durable: bool = False, private: bool = False
+) -> None:
+    """Replace a file with `whole_file`; text becomes UTF-8, half a surrogate pair is spelled out.
+
+    Raises:
+        OSError: it cannot be written; `path` is as it was.
+    """
+    with whole_file(path, durable=durable, private=private) as file:
+        file.write(data.encode("utf-8", "backslashreplace") if isinstance(data, str) else data)
+
+
+def why(error: OSError) -> str:
+    """What the system says of an error, in brackets: " (permission denied)"; "" if nothing."""
+    return f" ({error.strerror.lower()})" if error.strerror else ""
+
+
+def is_left_over(path: Path) -> bool:
+    """True if `path` is what a killed process left of a file it was about to replace."""
+    return re.fullmatch(r"\..+\.\d+\.tmp", path.name) is not None
+
+
+def _open_private(name: str, flags: int) -> int:
+    return os.open(name, flags, 0o600)
+
+
+def _sync_folder(folder: Path) -> None:
+    descriptor = os.open(folder, os.O_RDONLY)
+    try:
+        os.fsync(descriptor)
+    finally:
+        os.close(descriptor)

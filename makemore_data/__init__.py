@@ -2,6 +2,6 @@
 
 import lazy_loader
 
-# The names stand in __init__.pyi. Lazy, because whoever wants only the names should not wait for
-# torch to be imported.
+# The names stand in __init__.pyi. Lazy, so that loading names does not wait for the import
+# of torch.
 __getattr__, __dir__, __all__ = lazy_loader.attach_stub(__name__, __file__)

@@ -1,15 +1,14 @@
-from .contestants import contestants
-from .forward import atomic, fused_forward
-from .inference import calibrate, logits_with, mean_loss, sample_names
-from .interruption import stop_button
-from .loops import autograd_loop, manual_loop
-from .name_list import UnusableNames
-from .names import load_names
-from .parameters import LECTURE_SEED, Parameters, init_parameters
-from .race import LIMIT, race, race_table
-from .training import ALL_STEPS, Run, begin_run, train
-from .vocabulary import build_vocabulary
-from .windows import Splits, Windows, build_splits, build_windows, split_names
+from .model.forward import atomic, fused_forward
+from .model.inference import calibrate, logits_with, mean_loss, sample_names
+from .model.parameters import LECTURE_SEED, Parameters, init_parameters
+from .names.load import load_names
+from .names.name_list import UnusableNames
+from .names.vocabulary import build_vocabulary
+from .names.windows import Splits, Windows, build_splits, build_windows, split_names
+from .training.interruption import stop_button
+from .training.loops import autograd_loop, manual_loop
+from .training.race import LIMIT, contestants, race, race_table
+from .training.train import ALL_STEPS, Run, begin_run, train
 
 __all__ = [
     "ALL_STEPS",

@@ -9,6 +9,8 @@ from typing import Any
 
 import pytest
 
+from tests.helpers.places import PROJECT
+
 # Before anything imports matplotlib, and for the child processes of the tests too.
 os.environ["MPLBACKEND"] = "Agg"
 # pytest-xdist gives every core its test; torch would give every test all cores.
@@ -17,7 +19,6 @@ os.environ.setdefault("OMP_NUM_THREADS", "1")
 # What a test asks for or checks is not remembered among the user's own.
 os.environ["BACKPROP_NINJA_STATE"] = tempfile.mkdtemp(prefix="backprop-ninja-tests-")
 
-PROJECT = Path(__file__).resolve().parent.parent
 # Which names a test uses, it says itself. The variable's own value is kept under another name,
 # for pytest-xdist's workers are children of this process.
 LECTURE_NAMES = os.environ.setdefault(

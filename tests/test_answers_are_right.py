@@ -9,7 +9,7 @@ import pytest
 import torch
 from torch import Tensor
 
-from tests.exercise_text import (
+from tests.helpers.exercise_text import (
     GRADIENTS,
     LECTURE,
     ZERO_BY_STRUCTURE,

@@ -8,15 +8,16 @@ from pathlib import Path
 
 import pytest
 
-from grader.answer import AnswerCell
-from grader.exercises import EXERCISES, Exercise
-from grader.grading import grade, grade_exercise
-from grader.runner import Limits, Runner
-from grader.submission import read_submission
+from grader.answer.parse import AnswerCell
+from grader.execution.runner import Runner
+from grader.grading.grade import grade, grade_exercise
+from grader.program.exercises import EXERCISES, Exercise
+from grader.submission.read import read_submission
 from grader.verdict import Outcome, Verdict
-from tests.exercise_text import read_cells
+from grader.worker.terms import Limits
+from tests.helpers.exercise_text import read_cells
+from tests.helpers.places import ANSWERS
 
-ANSWERS = Path(__file__).parent / "answers"
 BY_PREFIX: Mapping[str, Exercise] = {exercise.prefix: exercise for exercise in EXERCISES}
 PREFIXES = ("ex2", "ex2s", "ex3")
 BLAMED = {Outcome.FAIL, Outcome.ERROR}

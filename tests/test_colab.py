@@ -7,14 +7,14 @@ from pathlib import Path
 
 import pytest
 
-from tests.built import build
-from tests.colab_machine import (
+from tests.helpers.built import build
+from tests.helpers.colab_machine import (
     packages_of,
     pretend_to_be_colab,
     run_alone,
     said_by_checks,
 )
-from tests.course_notebooks import FOLDER, NAMES
+from tests.helpers.course_notebooks import FOLDER, NAMES
 
 
 @pytest.fixture(scope="module")
@@ -46,17 +46,18 @@ def test_the_wheel_has_everything_the_course_needs(wheel: Path) -> None:
     assert {
         "grader/py.typed",
         "grader/__init__.pyi",
-        "grader/fused.toml",
-        "grader/hints/ex1.toml",
+        "grader/program/fused.toml",
+        "grader/notebook/hints/ex1.toml",
         "grader/reports/report.html.jinja",
         "makemore_data/__init__.pyi",
-        "makemore_data/bundled_names.txt",
+        "makemore_data/names/bundled_names.txt",
         "makemore_data/py.typed",
     } <= names
     tops = {name.partition("/")[0] for name in names}
     assert {top for top in tops if not top.endswith(".dist-info")} == {"grader", "makemore_data"}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", NAMES)
 def test_a_blank_notebook_opens_alone(name: str, wheel: Path, colab: Path, tmp_path: Path) -> None:
     blank = FOLDER / f"{name}.ipynb"

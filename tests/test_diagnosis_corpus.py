@@ -7,8 +7,8 @@ from collections.abc import Iterator
 
 import pytest
 
-from grader.kinds import Kind
-from grader.runner import Runner
+from grader.diagnosis.kinds import Kind
+from grader.execution.runner import Runner
 from tests.diagnosis.corpus import (
     HARMLESS,
     STYLES,

@@ -11,6 +11,8 @@ import pytest
 import yaml
 from packaging.requirements import Requirement
 
+from tests.helpers.places import PROJECT
+
 OTHER_NAMES_ON_CONDA = {
     "torch": "pytorch",
     "build": "python-build",
@@ -28,6 +30,7 @@ NEVER_IMPORTED = {
     "check-jsonschema": "a command",
     "hatch-fancy-pypi-readme": "a plugin of hatchling",
     "hatchling": "builds the wheel",
+    "import-linter": "a command",
     "mkdocs-click": "an extension of MkDocs",
     "mkdocs-material": "the theme of the site",
     "mkdocstrings-python": "a plugin of MkDocs",
@@ -44,7 +47,7 @@ NEVER_IMPORTED = {
 
 @pytest.fixture(scope="module")
 def pyproject() -> dict[str, Any]:
-    text = Path(__file__).parents[1].joinpath("pyproject.toml").read_text(encoding="utf-8")
+    text = PROJECT.joinpath("pyproject.toml").read_text(encoding="utf-8")
     return tomllib.loads(text)
 
 
@@ -158,6 +161,7 @@ def test_the_repository_has_one_address(pyproject: dict[str, Any], project: Path
         project / name
         for name in ("README.md", "CONTRIBUTING.md", "CHANGELOG.md", "environment.yml")
     ]
+    texts += (project / "docs/pages").rglob("*.md")
     texts += (project / "notebooks").rglob("*.ipynb")
     for path in texts:
         addresses = re.findall(
@@ -204,9 +208,13 @@ def test_make_help_and_the_readme_name_the_same_commands(project: Path) -> None:
         assert {word for word in mentioned if f"`make {word}`" in text} <= documented, name
 
 
-def test_ci_calls_the_test_command_of_the_readme(project: Path) -> None:
-    assert "make test" in (project / "README.md").read_text(encoding="utf-8")
-    assert re.search(r"^make test\b", (project / ".ci/run").read_text("utf-8"), re.MULTILINE)
+def test_ci_runs_what_the_readme_runs(project: Path) -> None:
+    readme = (project / "README.md").read_text(encoding="utf-8")
+    shown = set(re.findall(r"^\$ make ([a-z-]+)", readme, re.MULTILINE))
+    assert {"demo", "test", "check", "docs"} <= shown
+    (called,) = re.findall(r"^make (.+)$", (project / ".ci/run").read_text("utf-8"), re.MULTILINE)
+    # JupyterLab waits for somebody to work in it.
+    assert shown - {"lab"} <= set(called.split())
 
 
 def test_pre_commit_runs_the_tools_of_the_environment(project: Path) -> None:

@@ -7,9 +7,9 @@ from collections import Counter
 
 import pytest
 
-from tests.exercise_text import GRADIENTS, right_answers
-from tests.fault_visibility import look
-from tests.faults import (
+from tests.helpers.exercise_text import GRADIENTS, right_answers
+from tests.helpers.fault_visibility import look
+from tests.helpers.faults import (
     EQUIVALENT,
     MUTATED_ANSWERS,
     ONLY_LOCAL,

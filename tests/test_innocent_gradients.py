@@ -6,9 +6,9 @@ from collections.abc import Iterator
 
 import pytest
 
-from grader.exercises import ATOMIC, EXERCISES, Exercise
-from grader.grading import prepare
-from grader.runner import Runner
+from grader.execution.runner import Runner
+from grader.program.exercises import ATOMIC, EXERCISES, Exercise
+from grader.program.references import prepare
 from grader.verdict import Outcome
 from tests.diagnosis.corpus import right_answer
 from tests.diagnosis.measure import BLAMED, BY_PREFIX, LIMITS, Judged, judge_one
@@ -69,7 +69,7 @@ def test_what_is_read_by_a_line_that_raises_is_not_blamed(
 
 @pytest.mark.parametrize("exercise", EXERCISES, ids=lambda exercise: exercise.prefix)
 def test_each_size_is_larger_than_the_lectures_in_some_instance(exercise: Exercise) -> None:
-    hidden = [reference.instance.sizes for reference in prepare(exercise).references.hidden]
+    hidden = [reference.instance.sizes for reference in prepare(exercise).hidden]
     for name, size in exercise.sizes.items():
         # Notebook 4's 200 hidden units would cost too much; see the loops up to it below.
         wanted = min(size, ATOMIC.sizes[name])
@@ -97,7 +97,7 @@ def test_a_loop_up_to_the_lectures_size_is_blamed(
 @pytest.mark.parametrize("prefix", ["ex1", "ex4"])
 def test_in_some_instance_the_last_character_does_not_occur(prefix: str) -> None:
     exercise = next(exercise for exercise in EXERCISES if exercise.prefix == prefix)
-    instances = [reference.instance for reference in prepare(exercise).references.hidden]
+    instances = [reference.instance for reference in prepare(exercise).hidden]
     last = [int(i.values["Xb"].max()) == i.sizes["vocab_size"] - 1 for i in instances]
     assert not all(last)
     assert any(last)

@@ -16,8 +16,8 @@ import pytest
 from packaging.requirements import Requirement
 from packaging.utils import canonicalize_name
 
-from tests.built import build
-from tests.workflow_steps import run_step
+from tests.helpers.built import build
+from tests.helpers.workflow_steps import run_step
 
 PACKAGES = ("grader", "makemore_data")
 NOBODYS = {"__pycache__", "build", "dist", ".venv", ".ipynb_checkpoints", "names.txt"}

@@ -8,9 +8,9 @@ from xml.etree import ElementTree as ET
 import nbformat
 import pytest
 
-from grader.blank import fill
-from grader.exercises import NOTEBOOKS
-from tests.workflow_steps import WORKFLOWS, read, run_step, steps
+from grader.authoring.blank import fill
+from grader.program.exercises import NOTEBOOKS
+from tests.helpers.workflow_steps import WORKFLOWS, read, run_step, steps
 
 SAMPLES = Path("tests/answers/ex1")
 MAY_WRITE = {

@@ -7,7 +7,7 @@ import random
 import tokenize
 from collections.abc import Callable, Mapping
 
-from tests.exercise_text import FORWARD, GRADIENTS
+from tests.helpers.exercise_text import FORWARD, GRADIENTS
 
 NAMES = (
     *GRADIENTS,

@@ -6,13 +6,13 @@ import random
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from benchmarks.fuzzing import damaged_bytes, damaged_code, damaged_tree, drawn_trees
+from benchmarks.fuzzing import damaged_bytes, damaged_code, damaged_tree
 from benchmarks.peers.assignment import notebook
 from benchmarks.students import Paper, course_paper
 from benchmarks.students.kinds import draw
-from grader.blank import split_answers
+from grader.authoring.blank import split_answers
 
-LEVELS = {"bytes": 35, "tree": 25, "code": 30, "drawn": 10}
+LEVELS = {"bytes": 35, "tree": 30, "code": 35}
 """How many of a hundred are damaged where."""
 
 WHOLE = 0.05
@@ -34,12 +34,8 @@ def damaged(number: int, seed: int) -> Iterator[Damaged]:
     levels = random.Random(f"{seed}/levels").choices(
         list(LEVELS), weights=list(LEVELS.values()), k=number
     )
-    from_hypothesis = iter(drawn_trees.drawn(levels.count("drawn"), seed))
     for at, level in enumerate(levels):
         chance = random.Random(f"{seed}/{at}")
-        if level == "drawn":
-            yield Damaged(level, "hypothesis", next(from_hypothesis))
-            continue
         paper = whole if chance.random() < WHOLE else short
         if level == "code":
             yield _with_damaged_code(paper, chance)

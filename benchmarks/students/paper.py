@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from grader.blank import split_answers
+from grader.authoring.blank import split_answers
 
 BLANK = Path(__file__).parent.parent.parent / "notebooks" / "01_atomic_backprop.ipynb"
 

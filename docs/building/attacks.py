@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from itertools import groupby
 
+from docs.building.fold import folded
 from docs.building.table import table
-from grader.suspicion import SENTENCES
+from grader.answer.suspicion import SENTENCES
 from tests.attacks.corpus import Attack, corpus
 
 
@@ -29,8 +30,7 @@ def _family(attack: Attack) -> str:
 def _fold(family: str, attacks: Sequence[Attack]) -> str:
     rows = [[a.tries, a.must_not, _flags(a)] for a in attacks]
     body = table(["tries to", "must not", "a human sees"], rows)
-    indented = "\n".join(f"    {line}" for line in body.splitlines())
-    return f'??? note "`{family}`: {len(attacks)} attacks"\n\n{indented}'
+    return folded(f"`{family}`: {len(attacks)} attacks", body)
 
 
 def _flags(attack: Attack) -> str:

@@ -11,12 +11,11 @@ import torch
 
 from docs.building.attribute_docs import attribute_docs
 from docs.building.samples import reports
-from grader.catalogue import hint
-from grader.exercises import ATOMIC
-from grader.instances import make_instance
-from grader.kinds import Kind
-from grader.program import parse_program
-from grader.stale_forward import find_stale
+from grader.diagnosis.kinds import Kind, hint
+from grader.notebook.forward_pass import find_stale
+from grader.program.exercises import ATOMIC
+from grader.program.forward_program import parse_program
+from grader.program.instances import make_instance
 from grader.verdict import Diagnosis
 
 EXAMPLES = Path(__file__).parents[2] / "tests/answers/ex1/diagnoses.toml"

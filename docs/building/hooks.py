@@ -15,8 +15,8 @@ from docs.building.included import PROJECT
 from docs.building.notebook_page import Rendered, render
 from docs.building.parts import fill
 from docs.building.toc import nested
-from grader.address import owner_and_name
-from grader.course.read import read_repository
+from grader.authoring.address import owner_and_name
+from grader.authoring.course import read_repository
 
 NOTEBOOKS = Path("build/docs/notebooks")
 """The blank notebooks with outputs, which `make docs` has run."""

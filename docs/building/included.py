@@ -6,7 +6,7 @@ import re
 from collections.abc import Mapping
 from pathlib import Path
 
-from grader.course.read import read_repository
+from grader.authoring.course import read_repository
 
 PROJECT = Path(__file__).parents[2]
 
@@ -19,22 +19,22 @@ ON_THE_SITE: Mapping[str, str] = {
 
 _LINK = re.compile(r"(?<=\]\()(?!https?://|#|mailto:)([^)\s#]+)(#[^)\s]*)?(?=\))")
 
+_ITEM = re.compile(r"^\d\. .*\n(?:(?: {3}.*)?\n)*", re.MULTILINE)
 
-def included(name: str, page: str) -> str:
-    """A file of the repository without its title, or one of its sections, for a page.
+
+def included(path: str, page: str) -> str:
+    """A file of the repository, without its title, as part of a page.
 
     Args:
-        name: a path, as in `CHANGELOG.md`, or with a heading, as in `README.md#A whole class`.
+        path: the file, as in `CHANGELOG.md`.
         page: where it will stand, as in `maintainer/changelog.md`: links are written from there.
 
     Raises:
-        ValueError: there is no such file or heading.
+        ValueError: there is no such file.
     """
-    path, _, heading = name.partition("#")
     if not (PROJECT / path).is_file():
         raise ValueError(f"{page} includes {path}, which is not there.")
-    text = (PROJECT / path).read_text(encoding="utf-8")
-    text = _section(text, heading, name) if heading else re.sub(r"\A# .*\n+", "", text)
+    text = re.sub(r"\A# .*\n+", "", (PROJECT / path).read_text(encoding="utf-8"))
     up = "../" * page.count("/")
 
     def lead(match: re.Match[str]) -> str:
@@ -44,14 +44,14 @@ def included(name: str, page: str) -> str:
         kind = "tree" if (PROJECT / target).is_dir() else "blob"
         return f"{read_repository()}/{kind}/main/{target}{anchor}"
 
-    return _LINK.sub(lead, text).strip()
+    return _LINK.sub(lead, _ITEM.sub(_item_for_mkdocs, text)).strip()
 
 
-def _section(text: str, heading: str, name: str) -> str:
-    """What stands below a heading, up to the next one that is no deeper."""
-    found = re.search(rf"^(#+) {re.escape(heading)}\n", text, re.MULTILINE)
-    if found is None:
-        raise ValueError(f"There is no section {name}.")
-    rest = text[found.end() :]
-    following = re.search(rf"^#{{1,{len(found[1])}}} ", rest, re.MULTILINE)
-    return rest[: following.start()] if following else rest
+def _item_for_mkdocs(item: re.Match[str]) -> str:
+    """A numbered item of GitHub's Markdown, for Python-Markdown.
+
+    What belongs to the item is indented by four spaces there, not three. After an item of several
+    paragraphs comes an empty line, or the next item belongs to the last of them.
+    """
+    text = re.sub(r"^(?=   )", " ", item[0], flags=re.MULTILINE)
+    return text.rstrip("\n") + "\n\n" if "\n\n" in text else text

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from docs.building.table import table
-from grader.runner import Limits
+from grader.execution.system_calls import ALLOWED, HOSTILE
 from grader.worker.child import GRACE_SECONDS, LARGEST_RESULT
 from grader.worker.confinement import LARGEST_STACK, MOST_OPEN_FILES
 from grader.worker.execution import LARGEST_VALUE
-from grader.worker.system_calls import ALLOWED, HOSTILE
+from grader.worker.terms import Limits
 
 MEBIBYTE = 2**20
 

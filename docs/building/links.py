@@ -27,6 +27,7 @@ class Page:
 @click.command(help=__doc__)
 @click.argument("site", type=click.Path(path_type=Path, exists=True, file_okay=False))
 def main(site: Path) -> None:
+    """Print how many links there are; end with 1 where some are broken."""
     pages = read_site(site)
     complaints = list(find_broken(pages, site))
     links = sum(len(page.links) + len(page.loads) for page in pages.values())
@@ -44,6 +45,7 @@ def read_site(site: Path) -> Mapping[str, Page]:
 
 
 def read_page(html: str) -> Page:
+    """The links of a page, what it loads, and the anchors that links may lead to."""
     soup = BeautifulSoup(html, "html.parser")
     loads = [
         str(element[attribute])

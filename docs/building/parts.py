@@ -7,13 +7,13 @@ from collections.abc import Callable, Mapping
 
 from docs.building.attacks import attack_table, suspicion_table
 from docs.building.diagnoses import catalogue
+from docs.building.fold import folded
 from docs.building.included import included
 from docs.building.json_example import json_example
 from docs.building.limits import limits_table, system_calls
 from docs.building.verdicts import checks_table, comparison_line, verdict_table
-from grader.bulk.line import WHOSE
-from grader.course.read import read_repository
-from grader.gradebook.rubric import example_rubric
+from grader.classroom.gradebook.rubric import example_rubric
+from grader.classroom.run.line import FILE_KEYS
 
 PARTS: Mapping[str, Callable[[], str]] = {
     "attacks": attack_table,
@@ -23,9 +23,8 @@ PARTS: Mapping[str, Callable[[], str]] = {
     "diagnoses": catalogue,
     "json": json_example,
     "limits": limits_table,
-    "owner": lambda: ", ".join(f"`{key}`" for key in WHOSE),
-    "repository": read_repository,
-    "rubric": lambda: f"```toml\n{example_rubric()}```",
+    "owner": lambda: ", ".join(f"`{key}`" for key in FILE_KEYS),
+    "rubric": lambda: folded("What it prints", f"```toml\n{example_rubric()}```"),
     "suspicions": suspicion_table,
     "verdicts": verdict_table,
 }
@@ -34,7 +33,7 @@ _PLACE = re.compile(r"\{\{ (?P<name>[a-z]+)(?:: (?P<what>[^}]+))? \}\}")
 
 
 def fill(markdown: str, page: str) -> str:
-    """The page with each `{{ name }}` made, and each `{{ include: FILE#Heading }}` included.
+    """The page with each `{{ name }}` made, and each `{{ include: FILE }}` included.
 
     Raises:
         ValueError: nothing has that name.

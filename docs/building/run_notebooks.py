@@ -8,15 +8,16 @@ from pathlib import Path
 import click
 import nbformat
 
-from grader.course.execute import execute
-from grader.course.files import write_notebook
-from grader.source import SourceError
+from grader.authoring.build import execute
+from grader.authoring.course import write_notebook
+from grader.authoring.source import SourceError
 
 
 @click.command(help=__doc__)
 @click.argument("blank", type=click.Path(path_type=Path, exists=True))
 @click.argument("out", type=click.Path(path_type=Path))
 def main(blank: Path, out: Path) -> None:
+    """Run a blank notebook and write it with its outputs."""
     try:
         write_notebook(execute(nbformat.read(blank, as_version=4)), out)
     except SourceError as error:

@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Mapping
 from functools import cache
 
-from grader.answer import AnswerCell
-from grader.exercises import ATOMIC
-from grader.grading import grade
-from grader.runner import Runner
+from grader.answer.parse import AnswerCell
+from grader.execution.runner import Runner
+from grader.grading.grade import grade
+from grader.program.exercises import ATOMIC
 from grader.verdict import Report
-from tests.exercise_text import read_cells, right_answers, sample_submissions
+from tests.helpers.exercise_text import read_cells, right_answers, sample_submissions
 
 INVISIBLE = (
     "dlogit_maxes = (-dnorm_logits).sum(1, keepdim=True)",

@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from docs.building.attribute_docs import attribute_docs
 from docs.building.samples import reports
 from docs.building.table import table
-from grader.board_picture import LOOKS
+from grader.pictures.board_picture import LOOKS
 from grader.reports.wording import word
 from grader.verdict import EARNS_POINTS, Check, Outcome, Verdict
 

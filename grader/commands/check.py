@@ -2,27 +2,45 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
 
 from grader.commands import exit_codes
-from grader.commands.github_run import github_option, tell_github
-from grader.commands.grade_file import grade_file
-from grader.commands.sandbox_option import sandbox_option, which_sandbox
-from grader.commands.speech import complain, has_colour, say, terminal_width, waiting_for
+from grader.commands.speech import (
+    complain,
+    has_colour,
+    own_failure,
+    say,
+    terminal_width,
+    waiting_for,
+)
 from grader.commands.timeout import limits, timeout_option
+from makemore_data.training.interruption import stop_button
 
 if TYPE_CHECKING:
+    from grader.execution.runner import Runner
+    from grader.execution.sandbox import Sandbox
     from grader.reports.result import Result
+
+STEP_SUMMARY = "GITHUB_STEP_SUMMARY"
+"""Environment variable in which GitHub Actions names the file of a step's summary."""
 
 
 def _no_notebook(_: click.Context, option: click.Parameter, path: Path | None) -> Path | None:
     if path is not None and path.suffix == ".ipynb":
         raise click.BadParameter(f"{path} is a notebook's name: a report would overwrite it.")
     return path
+
+
+def _only_on_github(_: click.Context, option: click.Parameter, asked: bool) -> bool:
+    if asked and not os.environ.get(STEP_SUMMARY):
+        raise click.BadParameter(f"{STEP_SUMMARY} is not set: this is not a run of GitHub Actions.")
+    return asked
 
 
 def _report_option(name: str, help_: str) -> Callable[[Callable[..., int]], Callable[..., int]]:
@@ -37,9 +55,18 @@ def _report_option(name: str, help_: str) -> Callable[[Callable[..., int]], Call
 @click.option("--json", "as_json", is_flag=True, help="Print JSON instead of a table.")
 @_report_option("--junitxml", "Also write JUnit XML for continuous integration.")
 @_report_option("--html", "Also write one self-contained HTML page.")
-@github_option
+@click.option(
+    "--github",
+    is_flag=True,
+    callback=_only_on_github,
+    help="Also write the summary of a GitHub Actions run, and the points for GitHub Classroom.",
+)
 @timeout_option
-@sandbox_option
+@click.option(
+    "--sandbox",
+    type=click.Choice(["bwrap", "none"]),
+    help="Where answers run: in bwrap, or without (in bwrap where there is one).",
+)
 def check(
     notebooks: Sequence[Path],
     as_json: bool,
@@ -56,81 +83,115 @@ def check(
     """
     if as_json and github:
         raise click.UsageError("--json and --github both print to standard output: take one.")
-    from grader.runner import Runner
+    from grader.execution.runner import Runner
 
     results = []
-    with Runner(limits(timeout), which_sandbox(sandbox)) as runner:
+    with Runner(limits(timeout), _sandbox(sandbox)) as runner:
         for path in notebooks:
             with waiting_for(path):
                 result = grade_file(path, runner)
             results.append(result)
-            if not as_json:
-                _show(result)
-    _show_all(results, as_json)
-    written = [
-        path is None or _write(path, results, renderer)
-        for path, renderer in ((junitxml, _junit), (html, _html))
-    ]
-    if github:
-        written.append(tell_github(results))
-    return _exit_code(results) if all(written) else exit_codes.UNREADABLE
+            _show(result, as_json)
+    code = _show_all(results, as_json)
+    written = _write_reports(results, junitxml, html, github)
+    return code if written else exit_codes.UNREADABLE
 
 
-def _exit_code(results: Sequence[Result]) -> int:
+def _sandbox(asked: str | None) -> Sandbox:
+    """The sandbox asked for, or else the strongest there is."""
+    from grader.execution.sandbox import NoSandbox, Sandbox, best_sandbox, require
+
+    if asked is None:
+        return best_sandbox()
+    try:
+        require(Sandbox(asked))
+    except NoSandbox as error:
+        raise click.ClickException(str(error)) from None
+    return Sandbox(asked)
+
+
+def grade_file(path: Path, runner: Runner) -> Result:
+    """Grade one notebook: a report, or the sentence why there is none. Only Ctrl-C is raised."""
+    # While torch is imported, callbacks and C code cannot raise Ctrl-C, which may get lost.
+    with stop_button() as pressed:
+        # Here, not above: the worker is to be started before torch is imported.
+        from grader.grading.grade import grade
+        from grader.reports.result import Graded, Ungraded
+        from grader.submission.read import UnreadableNotebook, read_submission
+    if pressed():
+        raise KeyboardInterrupt
+
+    try:
+        submission = read_submission(path)
+        report = grade(submission.notebook, submission.cells, runner)
+    except UnreadableNotebook as error:
+        return Ungraded(path, str(error))
+    except Exception as error:  # the other notebooks are graded all the same
+        return Ungraded(path, own_failure(str(path), error))
+    report = replace(report, flags=(*submission.flags, *report.flags))
+    return Graded(path, report, submission.cells)
+
+
+def _show(result: Result, as_json: bool) -> None:
+    """Show a result as soon as it is there, or say why there is none; JSON waits for all."""
     from grader.reports.result import Graded
 
-    reports = [result.report for result in results if isinstance(result, Graded)]
-    if len(reports) < len(results):
-        return exit_codes.UNREADABLE
-    passed = all(report.passed for report in reports)
-    return exit_codes.PASSED if passed else exit_codes.NOT_PASSED
-
-
-def _show(result: Result) -> None:
-    from grader.reports import terminal
-    from grader.reports.result import Graded
-
-    if isinstance(result, Graded):
-        say(terminal.render(result, width=terminal_width(), colour=has_colour()) + "\n")
-    else:
+    if not isinstance(result, Graded):
         complain(result.sentence)
+    elif not as_json:
+        from grader.reports import terminal
+
+        say(terminal.render(result, width=terminal_width(), colour=has_colour()) + "\n")
 
 
-def _show_all(results: Sequence[Result], as_json: bool) -> None:
+def _show_all(results: Sequence[Result], as_json: bool) -> int:
+    """Show what has waited for all results; the exit code they call for."""
     from grader.reports import as_json as json_report
     from grader.reports import terminal
-    from grader.reports.result import Ungraded
+    from grader.reports.result import Graded, Ungraded
 
     if as_json:
         say(json_report.render(results))
-        for result in results:
-            if isinstance(result, Ungraded):
-                complain(result.sentence)
     elif len(results) > 1:
         say(terminal.render_overview(results, width=terminal_width(), colour=has_colour()))
+    if any(isinstance(result, Ungraded) for result in results):
+        return exit_codes.UNREADABLE
+    passed = all(result.report.passed for result in results if isinstance(result, Graded))
+    return exit_codes.PASSED if passed else exit_codes.NOT_PASSED
 
 
-def _junit(results: Sequence[Result]) -> str:
-    from grader.reports import junit
-
-    return junit.render(results)
-
-
-def _html(results: Sequence[Result]) -> str:
-    from grader.reports import html
-
-    return html.render(results)
-
-
-def _write(
-    path: Path, results: Sequence[Result], render: Callable[[Sequence[Result]], str]
+def _write_reports(
+    results: Sequence[Result], junitxml: Path | None, html: Path | None, github: bool
 ) -> bool:
+    """Write the reports asked for; false if one of them could not be written."""
+    # Each is imported only where it is asked for: `grader check` alone should not wait for them.
+    written = True
+    if junitxml is not None:
+        from grader.reports import junit
+
+        written &= _write(junitxml, junit.render(results))
+    if html is not None:
+        from grader.reports import html as page
+
+        written &= _write(html, page.render(results))
+    if github:
+        from grader.reports import github as classroom
+
+        say(classroom.points(results))
+        summary = Path(os.environ[STEP_SUMMARY])
+        # A step's commands share one summary: each adds to it.
+        written &= _write(summary, classroom.summary(results), "a", "The run's summary")
+    return written
+
+
+def _write(path: Path, text: str, mode: str = "w", name: str = "") -> bool:
     from grader.printable import printable
 
     try:
-        path.write_text(render(results), encoding="utf-8", newline="\n")
+        with path.open(mode, encoding="utf-8", newline="\n") as file:
+            file.write(text)
     except OSError as error:
         reason = (error.strerror or str(error)).lower()
-        complain(f"{printable(str(path))} cannot be written: {reason}.")
+        complain(f"{name or printable(str(path))} cannot be written: {reason}.")
         return False
     return True

@@ -2,15 +2,51 @@
 
 from __future__ import annotations
 
+import secrets
+import signal
+import sys
+import time
+from collections.abc import Iterator
+from contextlib import AbstractContextManager, contextmanager, nullcontext, suppress
+from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
+from types import FrameType
+from typing import TYPE_CHECKING, Any
 
 import click
 
-from grader.commands.grade_class import SEED_BITS, Order, grade_class
-from grader.commands.speech import say
-from grader.commands.timeout import timeout_option
+from grader.commands import exit_codes
+from grader.commands.end_signals import on_end_signals
+from grader.commands.speech import complain, has_colour, say
+from grader.commands.timeout import limits, timeout_option
 from grader.printable import printable
+
+if TYPE_CHECKING:
+    from grader.classroom.intake.class_folder import ClassFolder
+    from grader.classroom.run.class_run import Run, Tally
+    from grader.classroom.run.display import Show
+    from grader.classroom.run.pool import Pool
+    from grader.classroom.run.settings import Settings
+
+SEED_BITS = 31
+
+
+@dataclass(frozen=True, slots=True)
+class Order:
+    """What the instructor asks for."""
+
+    folder: Path
+    out: Path
+    roster: Path | None
+    due: datetime | None
+    rubric: Path | None
+    jobs: int | None
+    scheduler: str | None
+    seed: int | None
+    timeout: float | None
+    sandbox: str
+    quiet: bool
 
 
 def _moment(_: click.Context, option: click.Parameter, text: str | None) -> datetime | None:
@@ -29,7 +65,7 @@ def _moment(_: click.Context, option: click.Parameter, text: str | None) -> date
 
 def _print_rubric(context: click.Context, _: click.Parameter, asked: bool) -> None:
     if asked:
-        from grader.gradebook import example_rubric
+        from grader.classroom.gradebook.rubric import example_rubric
 
         say(example_rubric())
         context.exit()
@@ -99,19 +135,7 @@ def _print_rubric(context: click.Context, _: click.Parameter, asked: bool) -> No
     "you can.",
 )
 @click.option("--quiet", is_flag=True, help="Say only what is wrong.")
-def grade(
-    folder: Path,
-    out: Path,
-    roster: Path | None,
-    due: datetime | None,
-    rubric: Path | None,
-    jobs: int | None,
-    scheduler: str | None,
-    seed: int | None,
-    timeout: float | None,
-    sandbox: str,
-    quiet: bool,
-) -> int:
+def grade(**asked: Any) -> int:
     """Grade what a class handed in: FOLDER becomes a gradebook in DIR.
 
     FOLDER is what Canvas, Moodle or Gradescope let you download (unpacked), nbgrader's submitted/,
@@ -124,5 +148,168 @@ def grade(
     The exit code is 0 once every file has its row, whatever the grades; 2 if the class could not
     be graded, and a sentence says why; 130 after Ctrl-C.
     """
-    order = Order(folder, out, roster, due, rubric, jobs, scheduler, seed, timeout, sandbox, quiet)
-    return grade_class(order)
+    return grade_class(Order(**asked))
+
+
+def grade_class(order: Order) -> int:
+    """Grade a class and return the exit code; a sentence says what is in the way."""
+    try:
+        return _grade(order)
+    except ModuleNotFoundError as error:
+        complain(
+            f"To grade a class, {error.name} is needed, and it is missing: install it with "
+            "`pip install 'backprop-ninja[grade]'`."
+        )
+    except OSError as error:
+        where = printable(str(error.filename or order.out))
+        complain(
+            f"{where}: {(error.strerror or str(error)).lower()}. What is graded so far is kept: "
+            "mend that, and give the same command again."
+        )
+    return exit_codes.UNREADABLE
+
+
+def _grade(order: Order) -> int:
+    from grader.classroom.gradebook.rubric import read_rubric
+    from grader.classroom.gradebook.write import write_gradebook
+    from grader.classroom.intake.class_reader import read_class
+    from grader.classroom.run.class_run import Run, Stop
+    from grader.classroom.run.grade_task import grade_task
+    from grader.classroom.run.journal import Journal
+    from grader.classroom.run.out_folder import (
+        RESULTS,
+        choose_settings,
+        claimed,
+        has_results,
+        refuse_foreign,
+        refuse_misplaced,
+        write_run,
+    )
+    from grader.classroom.run.task import submitted_file
+    from grader.execution.sandbox import Sandbox, require
+
+    points = read_rubric(order.rubric) if order.rubric is not None else None
+    refuse_misplaced(order.folder, order.out)
+    refuse_foreign(order.out)
+    if order.scheduler is None:  # a Dask worker says so itself
+        require(Sandbox(order.sandbox))
+    class_folder = read_class(order.folder, order.roster, order.due)
+    for notice in class_folder.notices:
+        complain(notice)
+    with claimed(order.out):
+        given = {name for name in ("seed", "timeout") if getattr(order, name) is not None}
+        settings = choose_settings(order.out, _fresh(order), given)
+        if not has_results(order.out):
+            write_run(order.out, settings, class_folder.convention)
+        with Journal(order.out / RESULTS) as journal:
+            journal.refuse_strangers(item.id for item in class_folder.handed_in)
+            run = Run(class_folder, settings, journal, grade_task)
+            began = time.monotonic()
+            with _until_told(run) as told, _display(order.quiet) as show, suppress(Stop):
+                run.grade_all(lambda: make_pool(order, settings), show)
+            if told:
+                complain(
+                    f"Stopped: {run.tally.done:,} of {run.tally.total:,} files are done, and kept. "
+                    "The same command goes on from there."
+                )
+                return exit_codes.INTERRUPTED if told[0] == signal.SIGINT else 128 + told[0]
+            seconds = time.monotonic() - began
+            root = class_folder.root
+            journal.finish({item.id: submitted_file(item, root) for item in class_folder.handed_in})
+        with _writing(order.quiet):
+            index = write_gradebook(class_folder, order.out / RESULTS, points, order.out)
+    if not order.quiet:
+        say(_summary(settings, class_folder, run.tally, seconds))
+        say(f"The gradebook: {printable(str(index))}, and tables beside report/.\n")
+    return exit_codes.PASSED
+
+
+def _fresh(order: Order) -> Settings:
+    """The settings of a new gradebook."""
+    from grader.classroom.run.settings import Settings, installed_versions
+
+    return Settings(
+        # The course is public: whoever knew the seed could write down the hidden values' results.
+        seed=order.seed if order.seed is not None else secrets.randbits(SEED_BITS),
+        limits=limits(order.timeout),
+        sandbox=order.sandbox,
+        versions=installed_versions(),
+    )
+
+
+def make_pool(order: Order, settings: Settings) -> Pool:
+    """The processes that grade: those of a Dask scheduler, or this machine's."""
+    if order.scheduler is not None:
+        from grader.classroom.run.dask_pool import DaskPool
+
+        return DaskPool(order.scheduler)
+    from grader.classroom.run.grade_task import local_pool
+    from grader.classroom.run.local_pool import usable_cores
+
+    return local_pool(settings, order.jobs or usable_cores())
+
+
+@contextmanager
+def _until_told(run: Run) -> Iterator[list[int]]:
+    """Let a signal end a run between two lines; a second one ends it at once.
+
+    The list holds the signals that came.
+    """
+    told: list[int] = []
+
+    def stop(number: int, _: FrameType | None) -> None:
+        told.append(number)
+        run.stop()
+        if len(told) > 1:
+            raise KeyboardInterrupt
+
+    with on_end_signals(stop):
+        yield told
+
+
+def _display(quiet: bool) -> AbstractContextManager[Show]:
+    from grader.classroom.run.display import bar_on, lines_to
+
+    if quiet:
+        return nullcontext(lambda tally: None)
+    if not sys.stdout.isatty():
+        return nullcontext(lines_to(lambda line: say(line + "\n")))
+    from rich.console import Console
+
+    return bar_on(Console(no_color=not has_colour()))
+
+
+def _writing(quiet: bool) -> AbstractContextManager[object]:
+    """A word on the terminal while the pages of a large class are written."""
+    if quiet or not sys.stdout.isatty():
+        return nullcontext()
+    from rich.console import Console
+
+    return Console(no_color=not has_colour()).status("writing the gradebook")
+
+
+def _summary(settings: Settings, class_folder: ClassFolder, tally: Tally, seconds: float) -> str:
+    from grader.classroom.run.display import as_clock, counts
+
+    present = {item.student for item in class_folder.handed_in}
+    missing = sum(student.id not in present for student in class_folder.students)
+    lines = [f"{_count(tally.total, 'file')} of {_count(len(class_folder.students), 'student')}: "]
+    lines[0] += counts(tally) + "."
+    if tally.unreadable:
+        lines.append(
+            f"{_count(tally.unreadable, 'file')} could not be graded: the report says why."
+        )
+    if missing:
+        lines.append(f"{_count(missing, 'student')} handed in nothing.")
+    if tally.kept:
+        lines.append(f"{_count(tally.kept, 'file')} had been graded by an earlier run.")
+    if tally.fresh:
+        rate = f", {tally.fresh / seconds:.1f} a second" if tally.fresh > 1 else ""
+        lines.append(f"{_count(tally.fresh, 'file')} graded in {as_clock(seconds)}{rate}.")
+    if settings.sandbox == "none":
+        lines.append("Students' code ran without a sandbox.")
+    return "\n".join(lines) + "\n"
+
+
+def _count(number: int, what: str) -> str:
+    return f"{number:,} {what}{'' if number == 1 else 's'}"

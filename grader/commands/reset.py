@@ -9,16 +9,18 @@ from pathlib import Path
 
 import click
 
-from grader.answer_cells import find_claims, role_comments, which_notebook
-from grader.blank_cells import gradients_in, notebook_of_prefix, read_blank_cells
+from grader.answer.cells import prefix_of
 from grader.close_names import nearest
 from grader.commands import exit_codes
 from grader.commands.speech import complain, say, terminal_width
-from grader.hint_memory import forget
-from grader.notebook_file import UnreadableNotebook, cells_in, read_bytes, shown
-from grader.printable import printable
-from grader.reset import reset_cells
-from grader.safe_replace import WouldLoseWork, back_up, refuse_unsafe, replace_file
+from grader.notebook.hints import forget
+from grader.printable import listed, printable
+from grader.submission.answer_cells import role_comments, which_notebook
+from grader.submission.backup import WouldLoseWork, back_up, refuse_unsafe, replace_file
+from grader.submission.blank_cells import gradients_in, notebook_of_prefix, read_blank_cells
+from grader.submission.notebook_file import cells_in, read_bytes, shown
+from grader.submission.reset import reset_cells
+from grader.user_error import UserError
 
 RELOAD = (
     "If the notebook is open, reload it from disk before you save it (in JupyterLab: File, Reload "
@@ -26,12 +28,8 @@ RELOAD = (
 )
 
 
-class NoSuchExercise(Exception):
-    """What was named is no answer cell of the notebook; the message is a sentence."""
-
-
 @click.command()
-@click.argument("notebook", metavar="NOTEBOOK", type=click.Path(path_type=Path))
+@click.argument("path", metavar="NOTEBOOK", type=click.Path(path_type=Path))
 @click.option(
     "--exercise",
     "exercises",
@@ -40,7 +38,7 @@ class NoSuchExercise(Exception):
     help="Only this answer cell, such as ex1-tanh, or all of one exercise, such as ex2s; may be "
     "given several times.",
 )
-def reset(notebook: Path, exercises: Sequence[str]) -> int:
+def reset(path: Path, exercises: Sequence[str]) -> int:
     """Put the answer cells of NOTEBOOK back to the blank.
 
     A copy of the notebook as it was, with the time in its name, is written beside it first. The
@@ -50,19 +48,11 @@ def reset(notebook: Path, exercises: Sequence[str]) -> int:
     The exit code is 0 if that is done, 1 if a cell to be reset is not in the notebook, and 2 if
     nothing was changed because something is in the way.
     """
-    try:
-        return _reset(notebook, exercises)
-    except (UnreadableNotebook, NoSuchExercise, WouldLoseWork) as error:
-        complain(str(error))
-        return exit_codes.UNREADABLE
-
-
-def _reset(path: Path, exercises: Sequence[str]) -> int:
     refuse_unsafe(path)
     before = read_bytes(path)
     cells = cells_in(before, path)
     blanks = read_blank_cells()
-    name = which_notebook(path, cells, find_claims(cells), notebook_of_prefix(blanks))
+    name = which_notebook(path, cells, notebook_of_prefix(blanks))
     wanted = choose(exercises, blanks[name], name)
     done = reset_cells(before.decode("utf-8"), cells, wanted)
     if done.changed:
@@ -95,7 +85,7 @@ def choose(exercises: Sequence[str], blanks: Mapping[str, str], name: str) -> di
     """The blanks of the cells that are meant, all of them where none is named.
 
     Raises:
-        NoSuchExercise: the notebook `name` has no such cell; the message is a sentence.
+        UserError: the notebook `name` has no such cell; the message is a sentence.
     """
     if not exercises:
         return dict(blanks)
@@ -104,15 +94,15 @@ def choose(exercises: Sequence[str], blanks: Mapping[str, str], name: str) -> di
         found = {
             grade_id: text
             for grade_id, text in blanks.items()
-            if exercise in (grade_id, grade_id.partition("-")[0])
+            if exercise in (grade_id, prefix_of(grade_id))
         }
         if not found:
-            prefixes = list(dict.fromkeys(grade_id.partition("-")[0] for grade_id in blanks))
+            prefixes = list(dict.fromkeys(prefix_of(grade_id) for grade_id in blanks))
             close = nearest(exercise, [*blanks, *prefixes])
-            guess = f" Did you mean {' or '.join(close)}?" if close else ""
-            raise NoSuchExercise(
+            guess = f" Did you mean {listed(close, 'or')}?" if close else ""
+            raise UserError(
                 f"{name} has no answer cell {printable(exercise)}.{guess} It has "
-                f"{', '.join(blanks)}, and all of {' or '.join(prefixes)} can be named at once."
+                f"{', '.join(blanks)}, and all of {listed(prefixes, 'or')} can be named at once."
             )
         chosen |= found
     return chosen
@@ -123,5 +113,5 @@ def _forget_hints(blanks: Mapping[str, str]) -> str:
     troubles = []
     for grade_id, text in blanks.items():
         if ("answer", grade_id) in role_comments(text):
-            troubles.append(forget(grade_id.partition("-")[0], gradients_in(text)))
+            troubles.append(forget(prefix_of(grade_id), gradients_in(text)))
     return next(filter(None, troubles), "")

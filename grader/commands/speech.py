@@ -1,4 +1,4 @@
-"""What every command needs to speak to a terminal, a pipe or a file."""
+"""How every command speaks to a terminal, a pipe or a file."""
 
 from __future__ import annotations
 
@@ -40,6 +40,7 @@ def say(text: str) -> None:
 
 
 def terminal_width() -> int:
+    """Columns of the terminal, or of an imagined one."""
     return shutil.get_terminal_size(NO_TERMINAL).columns
 
 
@@ -54,7 +55,7 @@ def has_colour() -> bool:
 
 @contextmanager
 def waiting_for(path: Path) -> Iterator[None]:
-    """A word on the terminal during the seconds in which there is nothing to show yet."""
+    """Show a word on the terminal as long as there is nothing else to show."""
     if not sys.stderr.isatty():
         yield
         return

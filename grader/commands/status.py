@@ -8,13 +8,13 @@ from typing import TYPE_CHECKING
 
 import click
 
-from grader.blank_cells import notebook_of_prefix, read_blank_cells
 from grader.commands import exit_codes
-from grader.commands.grade_file import grade_file
+from grader.commands.check import grade_file
 from grader.commands.speech import complain, has_colour, say, terminal_width, waiting_for
 from grader.commands.timeout import limits, timeout_option
-from grader.course_files import find_course_files, where_looked
 from grader.printable import printable
+from grader.submission.blank_cells import notebook_of_prefix, read_blank_cells
+from grader.submission.course_files import find_course_files, where_looked
 
 if TYPE_CHECKING:
     from grader.reports.result import Result
@@ -43,21 +43,21 @@ def status(places: Sequence[Path], timeout: float | None) -> int:
         return exit_codes.UNREADABLE if files.unreadable or not looked else exit_codes.PASSED
 
     results: dict[str, Result | None] = dict.fromkeys(blanks)
-    from grader.runner import Runner
-    from grader.sandbox import best_sandbox
+    from grader.execution.runner import Runner
+    from grader.execution.sandbox import best_sandbox
 
     with Runner(limits(timeout), best_sandbox()) as runner:
         for notebook in blanks:
             if path := files.chosen.get(notebook):
                 with waiting_for(path):
                     results[notebook] = grade_file(path, runner)
-    from grader.reports import status_table
+    from grader.reports import terminal
     from grader.reports.result import Ungraded
 
     ungraded = [result for result in results.values() if isinstance(result, Ungraded)]
     for result in ungraded:
         complain(result.sentence)
-    say(status_table.render(results, blanks, width=terminal_width(), colour=has_colour()))
+    say(terminal.render_status(results, blanks, width=terminal_width(), colour=has_colour()))
     if files.others:
         others = ", ".join(printable(str(path)) for path in files.others)
         complain(f"Not counted, since the course has each notebook once: {others}.")

@@ -9,11 +9,11 @@ from typing import TYPE_CHECKING
 import click
 
 if TYPE_CHECKING:
-    from grader.runner import Limits
+    from grader.worker.terms import Limits
 
 
 def timeout_option(command: Callable[..., int]) -> Callable[..., int]:
-    """`--timeout SECONDS`; `limits` makes something of it."""
+    """Add `--timeout SECONDS`, which `limits` reads."""
     return click.option(
         "--timeout",
         type=float,
@@ -25,8 +25,8 @@ def timeout_option(command: Callable[..., int]) -> Callable[..., int]:
 
 
 def limits(timeout: float | None) -> Limits:
-    """What an answer may use."""
-    from grader.runner import Limits
+    """The limits of an answer: the usual ones, with a statement's time if one was asked for."""
+    from grader.worker.terms import Limits
 
     if timeout is None:
         return Limits()

@@ -4,20 +4,19 @@ from __future__ import annotations
 
 import itertools
 import signal
-from collections.abc import Iterator
-from contextlib import ExitStack, contextmanager
-from datetime import datetime
+from contextlib import ExitStack
 from pathlib import Path
 from types import FrameType
 
 import click
 
-from grader.answer_cells import find_claims, which_notebook
-from grader.blank_cells import notebook_of_prefix, read_blank_cells
 from grader.commands import exit_codes
-from grader.commands.speech import complain, own_failure, waiting_for
+from grader.commands.end_signals import on_end_signals
+from grader.commands.speech import waiting_for
 from grader.commands.timeout import limits, timeout_option
-from grader.notebook_file import UnreadableNotebook, read_cells
+from grader.submission.answer_cells import which_notebook
+from grader.submission.blank_cells import notebook_of_prefix, read_blank_cells
+from grader.submission.notebook_file import read_cells
 
 
 @click.command()
@@ -33,86 +32,50 @@ def watch(notebook: Path, timeout: float | None) -> int:
     The exit code is 0 once you stop it, and 2 if the file cannot be read as one of the course's
     notebooks to begin with.
     """
-    try:
-        cells = read_cells(notebook)
-        which_notebook(notebook, cells, find_claims(cells), notebook_of_prefix(read_blank_cells()))
-    except UnreadableNotebook as error:
-        complain(str(error))
-        return exit_codes.UNREADABLE
+    which_notebook(notebook, read_cells(notebook), notebook_of_prefix(read_blank_cells()))
     told = Told()
-    with _until_told(told):
-        _follow(notebook, timeout, told)
+    with on_end_signals(told.end):
+        try:
+            _follow(notebook, timeout, told)
+        except KeyboardInterrupt:
+            pass
+        except Exception:
+            # An interrupt amid an import, or in a callback, arrives here as another exception.
+            if told.exit_code is None:
+                raise
     return told.exit_code or exit_codes.PASSED
 
 
 class Told:
-    """Whether, and by what, this program was told to end; Ctrl-C is how it ends well."""
+    """Remembers that a signal told this program to end: the exit code, which is 0 after Ctrl-C."""
 
     exit_code: int | None = None
-    _not_now = False
+    not_now = False
+    """True as long as the end has to wait."""
 
     def end(self, number: int, _: FrameType | None) -> None:
-        """Handle a signal: once, and not amid something that must not be left half done."""
+        """Handle the first signal: end at once, or remember it."""
         if self.exit_code is None:
             self.exit_code = exit_codes.PASSED if number == signal.SIGINT else 128 + number
-            if not self._not_now:
+            if not self.not_now:
                 raise KeyboardInterrupt
-
-    @contextmanager
-    def not_now(self) -> Iterator[None]:
-        """Do not end within this block, but after it."""
-        self._not_now = True
-        try:
-            yield
-        finally:
-            self._not_now = False
-        if self.exit_code is not None:
-            raise KeyboardInterrupt
-
-
-@contextmanager
-def _until_told(told: Told) -> Iterator[None]:
-    """Let Ctrl-C, a closed terminal and a polite kill end the block, all in good order."""
-    names = ("SIGINT", "SIGTERM", "SIGHUP")
-    signals = [getattr(signal, name) for name in names if hasattr(signal, name)]
-    before = [signal.signal(number, told.end) for number in signals]
-    try:
-        yield
-    except KeyboardInterrupt:
-        pass
-    except Exception:
-        # An interrupt amid an import, or in a callback, arrives here as another exception.
-        if told.exit_code is None:
-            raise
-    finally:
-        for number, handler in zip(signals, before, strict=True):
-            signal.signal(number, handler)
 
 
 def _follow(notebook: Path, timeout: float | None, told: Told) -> None:
-    from grader.runner import Runner
-    from grader.sandbox import best_sandbox
+    from grader.execution.runner import Runner
+    from grader.execution.sandbox import best_sandbox
 
     with Runner(limits(timeout), best_sandbox()) as runner:
         with waiting_for(notebook):  # the worker imports torch meanwhile, and so does this process
-            from grader.commands.watch_display import choose_display
-            from grader.regrading import Regrader
-            from grader.saves import saves
-            from grader.watch import Watch
+            from grader.commands.watching import display, file_changes, follow
+            from grader.grading.grade import Regrader
 
-        watched = Watch(
-            notebook,
-            Regrader(runner).grade,
-            datetime.now,
-            lambda error: own_failure(str(notebook), error),
-        )
+        saves = itertools.chain([True], file_changes(notebook.absolute()))
         with ExitStack() as stack:
-            with told.not_now():  # half a change of screens could not be taken back
-                display = stack.enter_context(choose_display(watched.board))
-            for saved in itertools.chain([True], saves(notebook.absolute())):
-                if watched.look(saved):
-                    display.show(watched.board)
-                    watched.check()
+            told.not_now = True  # half a change of screens could not be taken back
+            show = stack.enter_context(display(notebook))
+            told.not_now = False
+            for board in follow(notebook, Regrader(runner).grade, saves):
                 if told.exit_code is not None:  # the exception was taken for another one
                     return
-                display.show(watched.board)
+                show(board)

@@ -1,1 +1,1 @@
-"""Renderers: what became of the files goes in, text comes out."""
+"""Renderers: results of graded files go in, text comes out."""

@@ -1,13 +1,14 @@
-"""Results as JSON, field by field as the design's contract has it."""
+"""Results as JSON, field by field as the documented format has it."""
 
 from __future__ import annotations
 
 import json
 import math
 from collections.abc import Sequence
+from dataclasses import asdict
 
 from grader.reports.result import Graded, Result
-from grader.verdict import FORMAT_VERSION, Diagnosis, Flag, Report, Verdict
+from grader.verdict import FORMAT_VERSION, Flag, Report, Verdict
 
 Json = dict[str, object]
 
@@ -25,73 +26,67 @@ def render(results: Sequence[Result]) -> str:
 
 
 def result_as_json(result: Result) -> Json:
+    """One file's object: its report, or the sentence why there is none."""
     if isinstance(result, Graded):
         return report_as_json(result.report)
-    return {
-        "format": FORMAT_VERSION,
-        "path": _text(str(result.path)),
-        "error": _text(result.sentence),
-    }
+    return _strict({"format": FORMAT_VERSION, "path": str(result.path), "error": result.sentence})
 
 
 def report_as_json(report: Report) -> Json:
+    """A report's object; every field is always there."""
     return {
         "format": FORMAT_VERSION,
         "notebook": report.notebook,
         "score": report.score,
         "max_score": report.max_score,
         "gradients": [_verdict(verdict) for verdict in report.verdicts],
-        "flags": [_flag(flag) for flag in report.flags],
+        "flags": [flag_as_json(flag) for flag in report.flags],
     }
 
 
 def _verdict(verdict: Verdict) -> Json:
-    comparison = verdict.comparison
-    return {
-        "name": verdict.name,
-        "verdict": str(verdict.outcome),
-        "exact": comparison.exact,
-        "approximate": comparison.approximate,
-        "maxdiff": _finite(comparison.maxdiff),
-        "shape": _shape(comparison.shape),
-        "expected_shape": _shape(comparison.expected_shape),
-        "points": verdict.points,
-        "max_points": verdict.max_points,
-        "line": verdict.place.line if verdict.place else None,
-        "diagnosis": [_diagnosis(diagnosis) for diagnosis in verdict.diagnosis],
-        "note": _text(verdict.note),
-        "cell": _text(verdict.place.cell) if verdict.place else None,
-        "global_check": str(verdict.global_check),
-        "local_check": str(verdict.local_check),
-    }
+    comparison, place = verdict.comparison, verdict.place
+    return _strict(
+        {
+            "name": verdict.name,
+            "verdict": verdict.outcome,
+            "exact": comparison.exact,
+            "approximate": comparison.approximate,
+            "maxdiff": comparison.maxdiff,
+            "shape": comparison.shape,
+            "expected_shape": comparison.expected_shape,
+            "points": verdict.points,
+            "max_points": verdict.max_points,
+            "line": place.line if place else None,
+            "diagnosis": [asdict(diagnosis) for diagnosis in verdict.diagnosis],
+            "note": verdict.note,
+            "cell": place.cell if place else None,
+            "global_check": verdict.global_check,
+            "local_check": verdict.local_check,
+        }
+    )
 
 
-def _diagnosis(diagnosis: Diagnosis) -> Json:
-    return {
-        "kind": diagnosis.kind,
-        "message": _text(diagnosis.message),
-        "hint": _text(diagnosis.hint),
-    }
+def flag_as_json(flag: Flag) -> Json:
+    """A flag's object."""
+    line, cell = (flag.place.line, flag.place.cell) if flag.place else (None, None)
+    return _strict({"kind": flag.kind, "line": line, "message": flag.message, "cell": cell})
 
 
-def _flag(flag: Flag) -> Json:
-    return {
-        "kind": flag.kind,
-        "line": flag.place.line if flag.place else None,
-        "message": _text(flag.message),
-        "cell": _text(flag.place.cell) if flag.place else None,
-    }
+def _strict(document: Json) -> Json:
+    """The document for strict readers: NaN becomes null, which a note explains."""
+    return {name: _strict_value(value) for name, value in document.items()}
 
 
-def _finite(number: float | None) -> float | None:
-    # JSON has no NaN; that a gradient holds one, the note says
-    return number if number is not None and math.isfinite(number) else None
-
-
-def _shape(shape: tuple[int, ...] | None) -> list[int] | None:
-    return None if shape is None else [int(size) for size in shape]
-
-
-def _text(text: str) -> str:
-    # half a surrogate pair is a string to Python and an error to strict readers
-    return text.encode("utf-8", "replace").decode("utf-8")
+def _strict_value(value: object) -> object:
+    match value:
+        case dict():
+            return _strict(value)
+        case list() | tuple():
+            return [_strict_value(inner) for inner in value]
+        case float():
+            return value if math.isfinite(value) else None
+        case str():
+            # half a surrogate pair is a string to Python and an error to others
+            return value.encode("utf-8", "replace").decode("utf-8")
+    return value

@@ -1,30 +1,27 @@
-"""Results as a run of GitHub Actions shows them."""
+"""Results for GitHub: a summary of the run, points for the classroom."""
 
 from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Sequence
 
-from grader.marked import marked
 from grader.reports import wording
-from grader.reports.result import Graded, Result, Ungraded
+from grader.reports.result import Graded, Result
+from grader.reports.templates import marked
 from grader.verdict import Outcome, Verdict
 
 
 def summary(results: Sequence[Result]) -> str:
-    """Markdown for the summary of a run: of each notebook its points and what does not pass.
+    """Write a run's summary in Markdown: each notebook's points and what does not pass.
 
     Tables are HTML, in which the characters of Markdown have no meaning: the sentences quote what
     students wrote.
     """
-    blocks = [
-        _notebook(result) if isinstance(result, Graded) else _ungraded(result) for result in results
-    ]
-    return "\n".join(f"{line}\n" for block in blocks for line in block)
+    return "\n".join(f"{line}\n" for result in results for line in _summary(result))
 
 
 def points(results: Sequence[Result]) -> str:
-    """The workflow commands from which GitHub Classroom reads the points; "" if some are unknown.
+    """The workflow commands that tell GitHub Classroom the points; "" if some are unknown.
 
     A file that cannot be graded has no maximum, and a share of the others' would flatter.
 
@@ -41,7 +38,11 @@ def points(results: Sequence[Result]) -> str:
     )
 
 
-def _notebook(result: Graded) -> Iterator[str]:
+def _summary(result: Result) -> Iterator[str]:
+    if not isinstance(result, Graded):
+        yield "### Not graded"
+        yield f"<p>{marked(result.sentence)}</p>"
+        return
     report = result.report
     yield f"### {marked(report.notebook)}: {wording.points(report)}"
     counts = ", ".join(wording.counts(report.verdicts).values())
@@ -61,21 +62,11 @@ def _notebook(result: Graded) -> Iterator[str]:
 def _row(verdict: Verdict, result: Graded) -> str:
     sign, word = wording.SIGNS[verdict.outcome], wording.word(verdict.outcome)
     line = result.line_at(verdict.place)
-    said = [
-        f"{wording.where(verdict.place)}{': ' if line else ''}{_code(line) if line else ''}",
-        marked(wording.note(verdict)),
-        *(
-            marked(f"{diagnosis.message} {diagnosis.hint}".strip())
-            for diagnosis in wording.diagnoses(verdict)
-        ),
-    ]
+    said = [wording.where(verdict.place) + (f": {_code(line)}" if line else "")]
+    said.append(marked(verdict.note))
+    said += [marked(f"{one.message} {one.hint}".strip()) for one in wording.diagnoses(verdict)]
     why = "<br>".join(filter(None, said))
     return f"<tr><td>{_code(verdict.name)}</td><td>{sign}&nbsp;{word}</td><td>{why}</td></tr>"
-
-
-def _ungraded(result: Ungraded) -> Iterator[str]:
-    yield "### Not graded"
-    yield f"<p>{marked(result.sentence)}</p>"
 
 
 def _code(text: str) -> str:

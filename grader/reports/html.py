@@ -5,57 +5,42 @@ from __future__ import annotations
 import io
 import re
 from collections.abc import Callable, Sequence
-from pathlib import Path
 
-import jinja2
 from markupsafe import Markup
 
-from grader.marked import marked
-from grader.printable import printable, visible
 from grader.reports import wording
 from grader.reports.result import Graded, Result
+from grader.reports.templates import make_environment
 from grader.verdict import Report, count_outcomes
-
-TEMPLATE = "report.html.jinja"
 
 
 def render(results: Sequence[Result], draw: Callable[[Report], str] | None = None) -> str:
-    """One page for all files of a command: no script, no network, light or dark as the reader is.
+    """Write one page for all files, without script or network, light or dark as the reader prefers.
 
     What students wrote (names, code, error messages) is escaped by the template. `draw` gives a
     report's picture as SVG text, "" for none; by default the board of its exercise.
     """
     draw = draw or board_svg
-    environment = jinja2.Environment(
-        loader=jinja2.FileSystemLoader(Path(__file__).parent),
-        autoescape=True,
-        undefined=jinja2.StrictUndefined,
-        trim_blocks=True,
-        lstrip_blocks=True,
-    )
-    environment.filters |= {"marked": marked, "printable": printable, "visible": visible}
     pictures = [
         Markup(_with_own_ids(draw(result.report), f"n{number}-"))
         if isinstance(result, Graded)
         else ""
         for number, result in enumerate(results, start=1)
     ]
-    page = environment.get_template(TEMPLATE).render(
-        results=list(zip(results, pictures, strict=True)),
-        wording=wording,
-        count_outcomes=count_outcomes,
-    )
-    return page.strip() + "\n"
+    page = make_environment().get_template("report.html.jinja")
+    shown = list(zip(results, pictures, strict=True))
+    text = page.render(results=shown, wording=wording, count_outcomes=count_outcomes)
+    return text.strip() + "\n"
 
 
 def board_svg(report: Report) -> str:
-    """The graph of the notebook's forward program, each gradient in the colour of its verdict."""
-    # matplotlib costs half a second: only who asks for a page pays it
+    """Draw the board of a notebook as SVG text, each gradient in the colour of its verdict."""
+    # matplotlib takes half a second to import: only pages wait for it
     import matplotlib as mpl
 
-    from grader.board_picture import draw_board
-    from grader.exercises import NOTEBOOKS
-    from grader.program import parse_program
+    from grader.pictures.board_picture import draw_board
+    from grader.program.exercises import NOTEBOOKS
+    from grader.program.forward_program import parse_program
 
     outcomes = {verdict.name: verdict.outcome for verdict in report.verdicts}
     drawings = []
@@ -70,7 +55,7 @@ def board_svg(report: Report) -> str:
 
 
 def _for_a_page(svg: str) -> str:
-    """A drawing as a part of a page: no XML prologue, as wide as the page allows."""
+    """Make a drawing part of a page: without XML prologue, as wide as the page allows."""
     svg = svg[svg.index("<svg") :]
     svg = re.sub(r"<metadata>.*?</metadata>", "", svg, count=1, flags=re.DOTALL)
     opening, rest = svg.split(">", 1)
@@ -80,6 +65,6 @@ def _for_a_page(svg: str) -> str:
 
 
 def _with_own_ids(svg: str, prefix: str) -> str:
-    """The drawing with ids of its own, so that several fit on one page."""
+    """Give the drawing ids of its own, so that several fit on one page."""
     svg = re.sub(r'\bid="', f'id="{prefix}', svg)
     return re.sub(r'(url\(|href=")#', rf"\1#{prefix}", svg)

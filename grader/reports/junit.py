@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import io
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from typing import BinaryIO
 from xml.etree import ElementTree as ET
 
 from grader.printable import printable
 from grader.reports import wording
-from grader.reports.result import Graded, Result, Ungraded
+from grader.reports.result import Graded, Result
 from grader.verdict import Outcome, Verdict
 
 ELEMENTS = {
@@ -22,72 +25,109 @@ command's exit code is 0, and until the upstream is mended the gradient has a wr
 `type` tells it apart."""
 
 
+COUNTED = {"failure": "failures", "error": "errors", "skipped": "skipped"}
+"""The elements that say how a testcase ended, with the attribute of a suite that counts them."""
+
+
 def render(results: Sequence[Result]) -> str:
     """A testsuite a notebook, a testcase a gradient; flags stand in the suite's `system-out`.
 
     A file that could not be graded is a suite with one testcase in error. Times are left out, so
     that the same answers give the same file.
     """
-    suites = [
-        _suite(result) if isinstance(result, Graded) else _ungraded(result) for result in results
-    ]
-    root = ET.Element("testsuites", {"name": "grader", **_totals(suites)})
-    root.extend(suites)
-    ET.indent(root)
-    return '<?xml version="1.0" encoding="UTF-8"?>\n' + ET.tostring(root, "unicode") + "\n"
+    suites = [_suite(result) for result in results]
+    totals = Counter(dict.fromkeys(("tests", *COUNTED.values()), 0))
+    for one in suites:
+        totals.update({name: int(one.get(name, "0")) for name in totals})
+    file = io.BytesIO()
+    writer = JunitWriter(file, totals)
+    for one in suites:
+        writer.add(one)
+    writer.close()
+    return file.getvalue().decode()
 
 
-def _suite(result: Graded) -> ET.Element:
+class JunitWriter:
+    """Writes suites one by one, so that a large class needs little memory."""
+
+    def __init__(self, file: BinaryIO, totals: Mapping[str, int]) -> None:
+        """Begin the file; `totals` are the counts of all suites to come."""
+        self._file = file
+        counts = "".join(f' {name}="{number}"' for name, number in totals.items())
+        self._write(f'<?xml version="1.0" encoding="UTF-8"?>\n<testsuites name="grader"{counts}>\n')
+
+    def add(self, one: ET.Element) -> None:
+        """Write a suite."""
+        ET.indent(one, level=1)
+        self._write(f"  {ET.tostring(one, 'unicode')}\n")
+
+    def close(self) -> None:
+        """End the file."""
+        self._write("</testsuites>\n")
+
+    def _write(self, text: str) -> None:
+        self._file.write(text.encode())
+
+
+def suite(
+    name: str, cases: Iterable[ET.Element], said: Iterable[str] = (), file: str = ""
+) -> ET.Element:
+    """A suite with the counts of its testcases; the lines `said` are its output."""
+    made = ET.Element("testsuite", {"name": printable(name)})
+    if file:
+        made.set("file", printable(file))
+    made.extend(cases)
+    made.set("tests", str(len(made)))
+    for element, attribute in COUNTED.items():
+        made.set(attribute, str(len(made.findall(f"testcase/{element}"))))
+    if text := "\n".join(map(printable, said)):
+        ET.SubElement(made, "system-out").text = text
+    return made
+
+
+def case(
+    classname: str, name: str, element: str = "", message: str = "", type_: str = "ungraded"
+) -> ET.Element:
+    """A testcase; `element` says how it ended unless it passed."""
+    made = ET.Element("testcase", classname=printable(classname), name=printable(name))
+    if element:
+        child = ET.SubElement(made, element, message=printable(message))
+        if element != "skipped":  # the common schema gives it no type
+            child.set("type", type_)
+    return made
+
+
+def verdict_case(notebook: str, verdict: Verdict, code: str) -> ET.Element:
+    """The testcase of a gradient; `code` is the student's own line."""
+    element = ELEMENTS.get(verdict.outcome, "")
+    message = wording.reason(verdict) or f"{verdict.name}: {wording.word(verdict.outcome)}"
+    made = case(notebook, verdict.name, element, message, str(verdict.outcome))
+    if verdict.place is not None:
+        made.set("line", str(verdict.place.line))
+    if element and element != "skipped":
+        made[0].text = _details(verdict, code)
+    elif not element and verdict.note:
+        ET.SubElement(made, "system-out").text = printable(verdict.note)
+    return made
+
+
+def _suite(result: Result) -> ET.Element:
+    path = str(result.path)
+    if not isinstance(result, Graded):
+        return suite(path, [case("grader", "can be graded", "error", result.sentence)], file=path)
     report = result.report
-    suite = ET.Element("testsuite", name=report.notebook, file=printable(str(result.path)))
-    for verdict in report.verdicts:
-        case = ET.SubElement(suite, "testcase", classname=report.notebook, name=verdict.name)
-        if verdict.place is not None:
-            case.set("line", str(verdict.place.line))
-        if element := ELEMENTS.get(verdict.outcome):
-            child = ET.SubElement(case, element, message=_message(verdict))
-            if element != "skipped":  # the common schema gives it no type
-                child.set("type", str(verdict.outcome))
-                child.text = _details(verdict, result)
-        elif verdict.note:
-            ET.SubElement(case, "system-out").text = printable(verdict.note)
-    _count(suite)
-    if report.flags:
-        lines = [f"{flag.kind}: {flag.message}" for flag in report.flags]
-        ET.SubElement(suite, "system-out").text = "\n".join(map(printable, lines))
-    return suite
+    cases = [
+        verdict_case(report.notebook, verdict, result.line_at(verdict.place))
+        for verdict in report.verdicts
+    ]
+    said = [f"{flag.kind}: {flag.message}" for flag in report.flags]
+    return suite(report.notebook, cases, said, path)
 
 
-def _ungraded(result: Ungraded) -> ET.Element:
-    path = printable(str(result.path))
-    suite = ET.Element("testsuite", name=path, file=path)
-    case = ET.SubElement(suite, "testcase", classname="grader", name="can be graded")
-    ET.SubElement(case, "error", message=printable(result.sentence), type="ungraded")
-    _count(suite)
-    return suite
-
-
-def _count(suite: ET.Element) -> None:
-    suite.set("tests", str(len(suite.findall("testcase"))))
-    for attribute, element in (("failures", "failure"), ("errors", "error")):
-        suite.set(attribute, str(len(suite.findall(f"testcase/{element}"))))
-    suite.set("skipped", str(len(suite.findall("testcase/skipped"))))
-
-
-def _totals(suites: Sequence[ET.Element]) -> dict[str, str]:
-    names = ("tests", "failures", "errors", "skipped")
-    return {name: str(sum(int(suite.get(name, "0")) for suite in suites)) for name in names}
-
-
-def _message(verdict: Verdict) -> str:
-    said = printable(wording.reason(verdict))
-    return said or f"{verdict.name}: {wording.word(verdict.outcome)}"
-
-
-def _details(verdict: Verdict, result: Graded) -> str:
+def _details(verdict: Verdict, code: str) -> str:
     comparison = verdict.comparison
     lines = [
-        f"{wording.where(verdict.place)}: {result.line_at(verdict.place)}".strip(": "),
+        f"{wording.where(verdict.place)}: {code}".strip(": "),
         f"exact: {wording.truth(comparison.exact)}, "
         f"approximate: {wording.truth(comparison.approximate)}, "
         f"maxdiff: {wording.difference(comparison.maxdiff)}, "

@@ -1,4 +1,4 @@
-"""What became of one file handed in: a report, or the sentence why there is none."""
+"""The result of one file: a report, or the sentence why there is none."""
 
 from __future__ import annotations
 
@@ -10,11 +10,10 @@ from functools import lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from grader.statements import BLOCKS, PARTS
 from grader.verdict import Place, Report
 
 if TYPE_CHECKING:
-    from grader.answer import AnswerCell
+    from grader.answer.parse import AnswerCell
 
 LONGEST_QUOTE = 300
 """Characters of a student's line that are worth quoting."""
@@ -42,7 +41,7 @@ class Ungraded:
 
 
 def quote(place: Place | None, cells: Sequence[AnswerCell]) -> str:
-    """The student's line at `place`, dedented and not too long; "" where it is not known.
+    """Quote the student's line at `place`, dedented and shortened; "" if there is none.
 
     A statement that begins there and goes on over several lines is quoted as one.
     """
@@ -51,21 +50,16 @@ def quote(place: Place | None, cells: Sequence[AnswerCell]) -> str:
     for cell in cells:
         lines = cell.source.split("\n")
         if cell.grade_id == place.cell and 0 < place.line <= len(lines):
-            last = _last_line(cell.source, place.line)
+            last = _last_lines(cell.source).get(place.line, place.line)
             words = " ".join(line.strip() for line in lines[place.line - 1 : last])
             line = words.replace("( ", "(").replace(" )", ")").strip()
             return line if len(line) <= LONGEST_QUOTE else f"{line[: LONGEST_QUOTE - 1]}…"
     return ""
 
 
-def _last_line(source: str, first: int) -> int:
-    """Where the statement ends that begins on a line; the line itself where none does."""
-    return _last_lines(source).get(first, first)
-
-
 @lru_cache(maxsize=64)
 def _last_lines(source: str) -> dict[int, int]:
-    """First and last lines of the statements of a cell; a report quotes several of them."""
+    """The last line of each statement of a cell, by its first; a report quotes several of them."""
     try:
         with warnings.catch_warnings():
             # A student's "\\d" is for the student's own Python to complain about.
@@ -74,14 +68,10 @@ def _last_lines(source: str) -> dict[int, int]:
     except (SyntaxError, ValueError, RecursionError, MemoryError):
         return {}  # a cell that is not Python has lines, but no statements
     ends: dict[int, int] = {}
-    pending: list[ast.AST] = [*tree.body]
-    while pending:
-        node = pending.pop()
+    for node in ast.walk(tree):
         if isinstance(node, ast.Assign | ast.AugAssign | ast.AnnAssign | ast.Expr):
             last = node.end_lineno or node.lineno
             ends[node.lineno] = max(last, ends.get(node.lineno, last))
-        else:  # expressions are many, and no statement stands in one
-            pending += (inner for name in (*BLOCKS, *PARTS) for inner in getattr(node, name, ()))
     return ends
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import io
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from rich.box import SIMPLE_HEAD
 from rich.console import Console, Group, RenderableType
@@ -14,7 +14,8 @@ from rich.text import Text
 from grader.printable import printable, visible
 from grader.reports import wording
 from grader.reports.result import Graded, Result
-from grader.verdict import Flag, Outcome, Report, Verdict, count_outcomes
+from grader.submission.blank_cells import Blanks, gradients_in
+from grader.verdict import EARNS_POINTS, Flag, Outcome, Report, Verdict, count_outcomes
 
 STYLES = {
     Outcome.PASS: "green",
@@ -36,33 +37,102 @@ NARROWEST = 40
 # a wrong shape is named in its note as well.
 EXPENDABLE = ("exact", "shape", "maxdiff", "approximate")
 
+LONGEST_BAR = 24
+SHORTEST_BAR = 6
+STATUS_GAP = 2
+DONE, LEFT = "█", "░"
+
 _ASCII = str.maketrans("✓↓✗…⊘–─│█░·", "+vx.#--|#.-")
 
 
 def render(result: Graded, *, width: int, colour: bool) -> str:
-    """One notebook: the table of its gradients, then what there is to say, then the score."""
+    """Write one notebook: the table of its gradients, the remarks, the score."""
     report = result.report
     title = Text.assemble((report.notebook, "bold"), f"  {printable(str(result.path))}")
-    width = max(NARROWEST, min(width, WIDEST))
+    width = usable(width)
     return print_parts([title, Text(), *_body(result, width)], width, colour)
 
 
 def render_overview(results: Sequence[Result], *, width: int, colour: bool) -> str:
-    """All files of one command, a line each."""
+    """Write a line for each file of a command."""
     table = Table.grid(padding=(0, 2))
     for result in results:
         name = Text(printable(str(result.path)), overflow="fold")
         if isinstance(result, Graded):
-            counts = count_outcomes(result.report.verdicts)
-            signs = (Text(f"{wording.SIGNS[o]}{n}", STYLES[o]) for o, n in counts.items())
-            table.add_row(name, wording.points(result.report), Text(" ").join(signs))
+            table.add_row(name, wording.points(result.report), signs(result.report))
         else:
             table.add_row(name, "not graded", "")
-    return print_parts([table], max(NARROWEST, min(width, WIDEST)), colour)
+    return print_parts([table], usable(width), colour)
+
+
+def usable(width: int, narrowest: int = NARROWEST) -> int:
+    """How much of a terminal's width is written on, in columns."""
+    return max(narrowest, min(width, WIDEST))
+
+
+def render_status(
+    results: Mapping[str, Result | None], blanks: Blanks, *, width: int, colour: bool
+) -> str:
+    """Write a line for each notebook, then the next step; a result is None if there is no file."""
+    reports = {name: one.report for name, one in results.items() if isinstance(one, Graded)}
+    points = {name: f"{report.score} of {report.max_score}" for name, report in reports.items()}
+    counts = {
+        name: signs(reports[name], " ")
+        if name in reports
+        else Text("no file found" if result is None else "cannot be graded", "dim")
+        for name, result in results.items()
+    }
+    names = max(map(len, results))
+    taken = max(map(len, points.values()), default=0) + max(map(len, counts.values()))
+    room = width - taken - STATUS_GAP
+    # The bar is the first to go where there is no room, the notebooks' names are the second.
+    bar = min(LONGEST_BAR, room - names - 2 * STATUS_GAP)
+    table = Table.grid(padding=(0, STATUS_GAP, 0, 0))
+    for name in results:
+        cells = [Text(points.get(name, ""), justify="right"), counts[name]]
+        if bar >= SHORTEST_BAR:
+            cells.insert(0, _bar(reports.get(name), bar))
+        short = room < names + STATUS_GAP
+        table.add_row(Text(name.partition("_")[0] if short else name), *cells)
+    next_ = next_step([*reports.values()], blanks, len(results))
+    return print_parts([table, Text(), Text(next_)], width, colour)
+
+
+def next_step(reports: Sequence[Report], blanks: Blanks, notebooks: int) -> str:
+    """Name the first gradient of the course that does not earn its points, in a sentence."""
+    for report in reports:
+        for verdict in report.verdicts:
+            if verdict.outcome not in EARNS_POINTS:
+                cell = _cell(verdict, blanks.get(report.notebook, {}))
+                where = f", cell {cell}" if cell else ""
+                number = report.notebook.partition("_")[0]
+                why = wording.word(verdict.outcome)
+                return f"next: {printable(verdict.name)} in {number}{where} ({why})"
+    if len(reports) < notebooks:
+        return "" if not reports else "All that is there is done; the other notebooks are to come."
+    return "Everything is done: you can backpropagate by hand."
+
+
+def _cell(verdict: Verdict, blanks: Mapping[str, str]) -> str:
+    if verdict.place is not None:
+        return printable(wording.where(verdict.place))
+    asking = (name for name, text in blanks.items() if verdict.name in gradients_in(text))
+    return next(asking, "")
+
+
+def _bar(report: Report | None, length: int) -> Text:
+    if report is None:
+        return Text(LEFT * length, "dim")
+    # Full only when everything is done, empty only when nothing is.
+    share = report.score / report.max_score if report.max_score else 0.0
+    done = round(share * length)
+    if 0 < report.score < report.max_score:
+        done = min(max(done, 1), length - 1)
+    return Text.assemble((DONE * done, STYLES[Outcome.PASS]), (LEFT * (length - done), "dim"))
 
 
 def in_ascii(text: str) -> str:
-    """The same text for a terminal that cannot show more."""
+    """Replace what a plain ASCII terminal cannot show."""
     return text.translate(_ASCII).encode("ascii", "replace").decode("ascii")
 
 
@@ -73,13 +143,13 @@ def _body(result: Graded, width: int) -> Iterator[RenderableType]:
     for verdict in wording.wrong(report.verdicts):
         yield remark(verdict, result)
         yield Text()
-    if remarks := wording.worth_knowing(report.verdicts):
-        yield from short_remarks(remarks)
+    if remarks := list(short_remarks(wording.worth_knowing(report.verdicts))):
+        yield from remarks
         yield Text()
     if flags := wording.further_flags(report):
         yield Text("Worth a look, whatever the points are", "bold")
         for flag in flags:
-            yield _flag(flag)
+            yield _indented(flag_text(flag))
         yield Text()
     yield from summary(report, width)
 
@@ -124,15 +194,15 @@ def _shape(verdict: Verdict) -> Text:
 
 
 def remark(verdict: Verdict, result: Graded) -> Group:
-    """What is to be said of a gradient that needs the student's hand."""
+    """Say what is wrong with a gradient: where, the student's line, the likely reasons."""
     head = _verdict(verdict.outcome).append(f"  {printable(verdict.name)}", "bold")
     lines: list[RenderableType] = [head]
     if verdict.place is not None:
         head.append(f"  {printable(wording.where(verdict.place))}", "not bold default")
         if code := result.line_at(verdict.place):
             lines.append(_indented(Text(f"│ {visible(code)}", "dim"), 4))
-    if explanation := wording.note(verdict):
-        lines.append(_indented(Text(printable(explanation))))
+    if verdict.note:
+        lines.append(_indented(Text(printable(verdict.note))))
     for number, diagnosis in enumerate(wording.diagnoses(verdict)):
         lines.append(_indented(Text(f"{'Or: ' if number else ''}{printable(diagnosis.message)}")))
         if diagnosis.hint:
@@ -140,19 +210,20 @@ def remark(verdict: Verdict, result: Graded) -> Group:
     return Group(*lines)
 
 
-def short_remarks(verdicts: Sequence[Verdict]) -> Iterator[RenderableType]:
-    """Once for all of whom the same is said: one mistake near the loss carries down to twenty."""
+def short_remarks(verdicts: Sequence[Verdict]) -> Iterator[Group]:
+    """Say each note once, with all its gradients: one mistake carries down to twenty of them."""
     said = {(verdict.outcome, verdict.note): None for verdict in verdicts}
     for outcome, note in said:
         names = [v.name for v in verdicts if (v.outcome, v.note) == (outcome, note)]
         sign = (wording.SIGNS[outcome], STYLES[outcome])
-        yield Text.assemble(sign, " ", (printable(", ".join(names)), "bold"))
-        yield _indented(Text(printable(note)))
+        head = Text.assemble(sign, " ", (printable(", ".join(names)), "bold"))
+        yield Group(head, _indented(Text(printable(note))))
 
 
-def _flag(flag: Flag) -> RenderableType:
+def flag_text(flag: Flag) -> Text:
+    """The flag's sentence and its place."""
     where = f" ({printable(wording.where(flag.place))})" if flag.place else ""
-    return _indented(Text(f"{printable(flag.message)}{where}"))
+    return Text(f"{printable(flag.message)}{where}")
 
 
 def _indented(text: Text, by: int = 2) -> Padding:
@@ -161,10 +232,17 @@ def _indented(text: Text, by: int = 2) -> Padding:
 
 
 def summary(report: Report, width: int) -> Iterator[Text]:
-    """The score, then how many of each verdict; broken only between them."""
-    line = Text(wording.points(report), "bold")
-    for outcome, said in wording.counts(report.verdicts).items():
-        part = Text.assemble("   ", (f"{wording.SIGNS[outcome]} {said}", STYLES[outcome]))
+    """The score, then how many of each verdict, as lines."""
+    parts = (
+        Text.assemble("   ", (f"{wording.SIGNS[outcome]} {said}", STYLES[outcome]))
+        for outcome, said in wording.counts(report.verdicts).items()
+    )
+    yield from wrapped(Text(wording.points(report), "bold"), parts, width)
+
+
+def wrapped(line: Text, parts: Iterable[Text], width: int) -> Iterator[Text]:
+    """Append the parts to a line, and begin another line where one does not fit."""
+    for part in parts:
         if line.cell_len + part.cell_len > width:
             yield line
             line = Text()
@@ -172,8 +250,15 @@ def summary(report: Report, width: int) -> Iterator[Text]:
     yield line
 
 
+def signs(report: Report, gap: str = "") -> Text:
+    """Count the verdicts by sign, "✓18 ✗2"; `gap` separates a sign from its number."""
+    counts = count_outcomes(report.verdicts).items()
+    parts = (Text(f"{wording.SIGNS[outcome]}{gap}{n}", STYLES[outcome]) for outcome, n in counts)
+    return Text(f" {gap}").join(parts)
+
+
 def print_parts(parts: Sequence[RenderableType], width: int, colour: bool) -> str:
-    """The parts as text, one below the other, without spaces at the ends of lines."""
+    """Print the parts into a text, one below the other, without spaces at the ends of lines."""
     file = io.StringIO()
     console = Console(
         file=file,

@@ -3,18 +3,28 @@
 from __future__ import annotations
 
 import io
-from collections.abc import Iterator, Sequence
-from dataclasses import replace
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from datetime import datetime
+from pathlib import Path
 
-from rich.console import Console, Group, RenderableType
+from rich.console import Console, RenderableType
 from rich.text import Text
 
-from grader.printable import printable
+from grader.printable import listed, printable
 from grader.reports import wording
 from grader.reports.result import Graded
-from grader.reports.terminal import STYLES, WIDEST, remark, short_remarks, summary
+from grader.reports.terminal import (
+    STYLES,
+    flag_text,
+    print_parts,
+    remark,
+    short_remarks,
+    summary,
+    usable,
+    wrapped,
+)
 from grader.verdict import Outcome, Report, Verdict
-from grader.watch import Board, Changes
 
 NARROWEST = 20
 COLUMN_GAP = 2
@@ -29,15 +39,37 @@ _AIRY = 24
 """Rows from which on there are empty lines between the parts."""
 
 
-def render_board(board: Board, width: int, height: int) -> list[Text]:
-    """At most `height` lines of at most `width` columns.
+Changes = Mapping[Outcome, tuple[str, ...]]
+"""The gradients with a new verdict, by that verdict."""
 
-    Where there is not enough room, what passes is left out first, then what there is to say.
+
+@dataclass(frozen=True, slots=True)
+class WatchBoard:
+    """What `grader watch` shows of a notebook.
+
+    `checked` says when `result` was found, and it took `seconds`; `saved` when the file was saved
+    later than that with the same answers. `trouble` is a sentence: why the file cannot be checked
+    at the moment.
     """
-    width = max(NARROWEST, min(width, WIDEST))
+
+    path: Path
+    result: Graded | None = None
+    changes: Changes = field(default_factory=dict)
+    checked: datetime | None = None
+    seconds: float = 0.0
+    saved: datetime | None = None
+    trouble: str = ""
+    checking: bool = False
+
+
+def render_board(board: WatchBoard, width: int, height: int) -> list[Text]:
+    """Draw at most `height` lines of at most `width` columns.
+
+    If there is not enough room, gradients that pass are left out first, then remarks.
+    """
+    width = usable(width, NARROWEST)
     gap = [Text()] if height >= _AIRY else []
-    lines = [*_lines(_stop(board, width), width), *gap, *_lines(_title(board), width)]
-    lines += [line for text in _news(board, width) for line in _lines(text, width)]
+    lines = _lines([_stop(board, width), *gap, *_head(board, width)], width)
     if board.result is not None:
         lines += gap
         lines += _body(board, board.result, width, height - len(lines), gap)
@@ -47,31 +79,22 @@ def render_board(board: Board, width: int, height: int) -> list[Text]:
     return lines
 
 
-def render_block(board: Board, width: int) -> str:
-    """The same as plain text, for where there is no terminal to draw on."""
-    width = max(NARROWEST, min(width, WIDEST))
-    lines = [*_lines(_title(board), width)]
-    lines += [line for text in _news(board, width) for line in _lines(text, width)]
-    if board.result is not None:
-        for part in _remarks(board.result):
-            lines += _lines(part, width)
-    return _plain(lines)
+def render_block(board: WatchBoard, width: int) -> str:
+    """Write the same as plain text, for a pipe or a file."""
+    width = usable(width, NARROWEST)
+    remarks = _remarks(board.result) if board.result is not None else ()
+    return print_parts([*_head(board, width), *remarks], width, colour=False)
 
 
-def render_farewell(board: Board, width: int) -> str:
-    """What is left to read when the watching has ended; "" before the first check."""
+def render_farewell(board: WatchBoard, width: int) -> str:
+    """Write what stays on the terminal when the watching has ended; "" before the first check."""
     if board.result is None:
         return ""
-    width = max(NARROWEST, min(width, WIDEST))
-    parts = [_title(board), *summary(board.result.report, width)]
-    return _plain([line for part in parts for line in _lines(part, width)])
+    width = usable(width, NARROWEST)
+    return print_parts([_title(board), *summary(board.result.report, width)], width, colour=False)
 
 
-def _plain(lines: Sequence[Text]) -> str:
-    return "\n".join(line.plain.rstrip() for line in lines) + "\n"
-
-
-def _stop(board: Board, width: int) -> Text:
+def _stop(board: WatchBoard, width: int) -> Text:
     """The first line: what this is, how to end it."""
     stop = "Ctrl-C to stop"
     room = width - len(stop) - 3
@@ -82,7 +105,7 @@ def _stop(board: Board, width: int) -> Text:
     return Text(f"{stop} · {name}", "dim")
 
 
-def _title(board: Board) -> Text:
+def _title(board: WatchBoard) -> Text:
     if board.result is None:
         return Text("checking for the first time ..." if not board.trouble else "not checked yet")
     title = Text(board.result.report.notebook, "bold")
@@ -94,7 +117,9 @@ def _title(board: Board) -> Text:
     return title
 
 
-def _news(board: Board, width: int) -> Iterator[RenderableType]:
+def _head(board: WatchBoard, width: int) -> Iterator[RenderableType]:
+    """The title, then what is new: trouble, the score, changed verdicts."""
+    yield _title(board)
     if board.trouble:
         yield Text(printable(board.trouble), STYLES[Outcome.ERROR])
     if board.result is None:
@@ -104,32 +129,25 @@ def _news(board: Board, width: int) -> Iterator[RenderableType]:
 
 
 def _changes(changes: Changes, width: int) -> Iterator[Text]:
-    """What the last save changed, broken between verdicts where that is possible."""
-    line = Text("since the last check:") if changes else Text()
+    """What the last save changed."""
+    parts = []
     for outcome in filter(changes.get, URGENT_FIRST):
         names = changes[outcome]
-        some = names if len(names) <= MOST_NAMES else names[: MOST_NAMES - 1]
-        said = ", ".join(some) + (f" and {len(names) - len(some)} more" if some != names else "")
-        style = STYLES[outcome]
-        part = Text.assemble(
-            (f"  {wording.SIGNS[outcome]} now {wording.word(outcome)}: ", style), printable(said)
-        )
-        if line.cell_len + part.cell_len > width:
-            yield line
-            line = Text()
-        line.append_text(part)
-    if changes:
-        yield line
+        few = len(names) <= MOST_NAMES
+        said = ", ".join(names) if few else listed(names, most=MOST_NAMES - 1)
+        now = f"  {wording.SIGNS[outcome]} now {wording.word(outcome)}: "
+        parts.append(Text.assemble((now, STYLES[outcome]), printable(said)))
+    if parts:
+        yield from wrapped(Text("since the last check:"), parts, width)
 
 
-def _body(board: Board, result: Graded, width: int, rows: int, gap: list[Text]) -> list[Text]:
-    """All gradients if that leaves room for what is wrong; else those that do not pass."""
-    remarks = [_lines(part, width) for part in _remarks(result)]
+def _body(board: WatchBoard, result: Graded, width: int, rows: int, gap: list[Text]) -> list[Text]:
+    """Show all gradients if there is room for remarks as well, else those that do not pass."""
+    remarks = [_lines([part], width) for part in _remarks(result)]
     needed = len(gap) + len(remarks[0]) + (len(remarks) > 1) if remarks else 0
     lines = _grid(result.report.verdicts, board.changes, width)
     if len(lines) + needed > rows:
-        lines = [line for line in _lines(_not_passing(result.report), width) if line.plain]
-        lines = _cut(lines, max(1, rows - needed))
+        lines = _cut(_lines(_not_passing(result.report), width), max(1, rows - needed))
     for number, part in enumerate(remarks):
         rest = len(remarks) - number - 1
         own = [*gap, *part] if number == 0 or gap else part
@@ -149,16 +167,12 @@ def _remarks(result: Graded) -> Iterator[RenderableType]:
         yield remark(verdict, result)
     if verdicts and result.report.passed:
         yield Text(f"All {len(verdicts)} gradients pass.", STYLES[Outcome.PASS])
-    short = list(short_remarks(wording.worth_knowing(verdicts)))
-    for head, note in zip(short[::2], short[1::2], strict=True):
-        yield Group(head, note)
-    for flag in wording.further_flags(result.report):
-        where = f" ({printable(wording.where(flag.place))})" if flag.place else ""
-        yield Text(f"{printable(flag.message)}{where}")
+    yield from short_remarks(wording.worth_knowing(verdicts))
+    yield from map(flag_text, wording.further_flags(result.report))
 
 
 def _together(verdicts: Sequence[Verdict]) -> list[Verdict]:
-    """One for all of whom the same is said of the same line, as of a cell that cannot be read."""
+    """Merge verdicts that say the same of one line, such as those of a cell that cannot be read."""
     groups: dict[object, list[Verdict]] = {}
     for verdict in verdicts:
         said = verdict.outcome, verdict.place, verdict.note, verdict.diagnosis
@@ -177,40 +191,33 @@ def _grid(verdicts: Sequence[Verdict], changes: Changes, width: int) -> list[Tex
         for v in verdicts
     ]
     widest = max((cell.cell_len for cell in cells), default=0) + COLUMN_GAP
-    columns = max(1, (width + COLUMN_GAP) // widest) if widest else 1
+    columns = max(1, (width + COLUMN_GAP) // widest)
     rows = -(-len(cells) // columns)
-    lines = []
-    for row in range(rows):
-        line = Text()
-        for cell in cells[row::rows]:
-            line.append_text(cell)
-            line.append(" " * (widest - cell.cell_len))
-        line.rstrip()
-        lines.append(line)
-    return lines
+    for cell in cells[:-rows]:  # all but the last column
+        cell.pad_right(widest - cell.cell_len)
+    return [Text().join(cells[row::rows]) for row in range(rows)]
 
 
-def _not_passing(report: Report) -> Text:
-    said = Text()
+def _not_passing(report: Report) -> Iterator[Text]:
     for outcome in (o for o in URGENT_FIRST if o is not Outcome.PASS):
         names = [printable(v.name) for v in report.verdicts if v.outcome is outcome]
         if names:
-            said.append(f"\n{wording.SIGNS[outcome]} {wording.word(outcome)}: ", STYLES[outcome])
-            said.append(", ".join(names))
-    return said[1:]
+            word = f"{wording.SIGNS[outcome]} {wording.word(outcome)}: "
+            yield Text.assemble((word, STYLES[outcome]), ", ".join(names))
 
 
-def _lines(part: RenderableType, width: int) -> list[Text]:
-    """A renderable as one text a line."""
+def _lines(parts: Iterable[RenderableType], width: int) -> list[Text]:
+    """The parts, one below the other, as one text a line."""
     console = Console(file=io.StringIO(), width=width, color_system=None, legacy_windows=False)
     return [
         Text.assemble(*((segment.text, segment.style or "") for segment in line))
+        for part in parts
         for line in console.render_lines(part, pad=False)
     ]
 
 
 def _cut(lines: list[Text], height: int) -> list[Text]:
-    """The first lines; the last one says that there were more."""
+    """Keep the first lines; the last one says that there were more."""
     if len(lines) <= height:
         return lines
     return [*lines[: height - 1], Text("…", "dim")] if height > 1 else lines[: max(0, height)]

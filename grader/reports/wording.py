@@ -16,31 +16,37 @@ SIGNS = {
 }
 """One sign an outcome: colour alone tells some readers nothing."""
 
+WRONG = frozenset({Outcome.FAIL, Outcome.ERROR, Outcome.REFUSED})
+"""The outcomes that ask the student to mend something."""
+
 ABSENT = "–"
 """Where there is nothing to compare."""
 
 
 def word(outcome: Outcome) -> str:
+    """The outcome in words: "to do", or its own."""
     return "to do" if outcome is Outcome.TODO else str(outcome)
 
 
 def points(report: Report) -> str:
+    """`18 of 26 points`."""
     return f"{report.score} of {report.max_score} points"
 
 
 def counts(verdicts: Sequence[Verdict]) -> dict[Outcome, str]:
-    """`{Outcome.PASS: "18 pass", ...}`, outcomes that do not occur left out."""
+    """Count the outcomes that occur: `{Outcome.PASS: "18 pass", ...}`."""
     return {
         outcome: f"{number} {word(outcome)}" for outcome, number in count_outcomes(verdicts).items()
     }
 
 
 def truth(value: bool | None) -> str:
+    """`True`, `False`, or a dash where there is nothing to compare."""
     return ABSENT if value is None else str(value)
 
 
 def difference(maxdiff: float | None) -> str:
-    """A maxdiff (nats per unit of the tensor) short enough for a column."""
+    """Shorten a maxdiff (nats per unit of the tensor) for a column."""
     if maxdiff is None:
         return ABSENT
     if maxdiff == 0:
@@ -49,16 +55,17 @@ def difference(maxdiff: float | None) -> str:
 
 
 def shape(dimensions: tuple[int, ...] | None) -> str:
+    """`(32, 27)`, or a dash where there is no tensor."""
     return ABSENT if dimensions is None else str(tuple(dimensions))
 
 
 def where(place: Place | None) -> str:
-    """`ex1-softmax, line 7`."""
+    """Name a place: `ex1-softmax, line 7`; "" if there is none."""
     return "" if place is None else f"{place.cell}, line {place.line}"
 
 
 MOST_DIAGNOSES = 2
-"""Likely reasons that are told to a student: a third would be guessing."""
+"""A student reads this many likely reasons: a third would be guessing."""
 
 
 def diagnoses(verdict: Verdict) -> tuple[Diagnosis, ...]:
@@ -66,28 +73,22 @@ def diagnoses(verdict: Verdict) -> tuple[Diagnosis, ...]:
     return verdict.diagnosis[:MOST_DIAGNOSES]
 
 
-def note(verdict: Verdict) -> str:
-    """The judge's sentence, but a vague one where a diagnosis says more."""
-    vague = "This is not the gradient of the loss with respect to "
-    return "" if verdict.diagnosis and verdict.note.startswith(vague) else verdict.note
-
-
 def reason(verdict: Verdict) -> str:
-    """The one sentence where there is room for one; "" for a gradient that needs none."""
-    return next(filter(None, (note(verdict), *(each.message for each in verdict.diagnosis))), "")
+    """The one sentence for where there is room for one; "" if there is nothing to say."""
+    return next(filter(None, (verdict.note, *(each.message for each in verdict.diagnosis))), "")
 
 
 def wrong(verdicts: Sequence[Verdict]) -> list[Verdict]:
-    """The verdicts that need the student's hand, in the exercise's order."""
-    return [v for v in verdicts if v.outcome in {Outcome.FAIL, Outcome.ERROR, Outcome.REFUSED}]
+    """The verdicts that ask the student to mend something, in the exercise's order."""
+    return [v for v in verdicts if v.outcome in WRONG]
 
 
 def worth_knowing(verdicts: Sequence[Verdict]) -> list[Verdict]:
     """The other verdicts with something to say, in the exercise's order."""
-    return [v for v in verdicts if v.note and v not in wrong(verdicts)]
+    return [v for v in verdicts if v.note and v.outcome not in WRONG]
 
 
 def further_flags(report: Report) -> list[Flag]:
-    """The flags that no verdict has said already; a refused line is both, and read once."""
+    """The flags that no verdict repeats: a refused line has both, and is shown once."""
     said = {(verdict.note, verdict.place) for verdict in report.verdicts}
     return [flag for flag in report.flags if (flag.message, flag.place) not in said]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import mmap
 import os
 import select
@@ -13,12 +14,12 @@ from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 
-from grader.worker.audit import refuse_for_good
-from grader.worker.confinement import NOT_CONFINED, Confinement
+from grader.worker.confinement import NOT_CONFINED, Confinement, refuse_for_good
 from grader.worker.execution import run_request
-from grader.worker.request import Bounds, Request, Values
+from grader.worker.request import Request, Values, read_limits
 from grader.worker.results import Result, pack_results
 from grader.worker.scratch import Scratch
+from grader.worker.terms import Limits
 
 CURRENT = struct.Struct("<QI")
 """What a child says in shared memory: how many statements it has begun, the number of the last."""
@@ -67,13 +68,16 @@ class Warm:
 
 @dataclass(slots=True)
 class Progress:
-    """What is known of a request so far.
+    """What is known of a request so far: of so many runs, to be ended at the time `until`.
 
     `blobs` are the results of the first `done` runs, with how many each holds; `deadly` are
     statements that ended a child, with what came of it; `current` the statement that runs.
     `incidents` are what a human should know of; `unfit` says why this worker can go on no longer.
     """
 
+    limits: Limits
+    runs: int
+    until: float
     blobs: list[tuple[int, memoryview]] = field(default_factory=list)
     done: int = 0
     deadly: dict[int, str] = field(default_factory=dict)
@@ -91,14 +95,13 @@ def answer(parts: Sequence[memoryview], warm: Warm) -> Progress:
     Raises:
         JudgeGone: nobody waits for the reply any more.
     """
-    progress = Progress()
-    bounds = Bounds.unpack(parts)
-    until = time.monotonic() + bounds.total_seconds
+    limits, runs = read_limits(parts)
+    progress = Progress(limits, runs, time.monotonic() + limits.total_seconds)
     for _ in range(MOST_CHILDREN):
         try:
-            _run_child(parts, bounds, warm, progress, until)
+            _run_child(parts, warm, progress)
         except Gone as gone:
-            if progress.unfit or progress.current is None or time.monotonic() >= until:
+            if progress.unfit or progress.current is None or time.monotonic() >= progress.until:
                 break
             progress.deadly[progress.current] = str(gone)
         else:
@@ -109,15 +112,12 @@ def answer(parts: Sequence[memoryview], warm: Warm) -> Progress:
 def answer_here(parts: Sequence[memoryview], values: Mapping[str, Values]) -> Progress:
     """Run a request in this very process, where there is no fork (Windows)."""
     request = Request.unpack(parts)
-    groups = values[request.values].groups
-    results: list[Result] = []
-    run_request(request, groups, {}, lambda *_: None, lambda _, result: results.append(result))
-    return Progress([(len(results), memoryview(pack_results(results)))], len(results))
+    results = list(run_request(request, values[request.values].groups))
+    blobs = [(len(results), memoryview(pack_results(results)))]
+    return Progress(request.limits, len(results), math.inf, blobs, len(results))
 
 
-def _run_child(
-    parts: Sequence[memoryview], bounds: Bounds, warm: Warm, progress: Progress, until: float
-) -> None:
+def _run_child(parts: Sequence[memoryview], warm: Warm, progress: Progress) -> None:
     """Fork a child for the runs that have no result yet, and listen to it."""
     reading, writing = os.pipe()
     _widen(writing)
@@ -127,13 +127,14 @@ def _run_child(
     child = warm.confinement.fork()
     if child == 0:
         try:
-            warm.confinement.enter(bounds.memory_bytes, bounds.total_seconds, keep=writing)
+            limits = progress.limits
+            warm.confinement.enter(limits.memory_bytes, limits.total_seconds, keep=writing)
             _be_child(parts, warm, progress, writing, shared)
         finally:
             os._exit(0)
     os.close(writing)
     try:
-        _listen(reading, shared, bounds, warm, progress, until)
+        listen(reading, shared, warm, progress)
     finally:
         os.close(reading)
         begun, _ = CURRENT.unpack_from(shared)
@@ -160,12 +161,13 @@ def _be_child(
     sender = _Sender(pipe, progress.done)
     begun = 0
 
-    def started(_: int, statement: int) -> None:
+    def started(statement: int) -> None:
         nonlocal begun
         begun += 1
         CURRENT.pack_into(shared, 0, begun, statement)
 
-    run_request(request, groups, progress.deadly, started, sender.finished, progress.done)
+    for result in run_request(request, groups, progress.deadly, started, progress.done):
+        sender.send(result)
     sender.flush()
     os.write(pipe, EVENT.pack(DONE, 0, 0))
 
@@ -179,7 +181,7 @@ class _Sender:
         self.waiting: list[Result] = []
         self.last = time.monotonic()
 
-    def finished(self, run: int, result: Result) -> None:
+    def send(self, result: Result) -> None:
         self.waiting.append(result)
         if time.monotonic() - self.last > FLUSH_SECONDS:
             self.flush()
@@ -197,9 +199,7 @@ class _Sender:
         self.last = time.monotonic()
 
 
-def _listen(
-    pipe: int, shared: mmap.mmap, bounds: Bounds, warm: Warm, progress: Progress, until: float
-) -> None:
+def listen(pipe: int, shared: mmap.mmap, warm: Warm, progress: Progress) -> None:
     """Read a child's events until it is done.
 
     Raises:
@@ -207,14 +207,14 @@ def _listen(
         JudgeGone: nobody waits for the reply any more.
     """
     event = memoryview(bytearray(EVENT.size))
-    reader = _Reader(pipe, shared, bounds, warm.judge, until)
+    reader = _Reader(pipe, shared, warm.judge, progress)
     try:
         while True:
             reader.fill(event)
             kind, done, length = EVENT.unpack(event)
             if kind == DONE:
                 return
-            plausible = progress.done < done <= bounds.runs and length <= LARGEST_RESULT
+            plausible = progress.done < done <= progress.runs and length <= LARGEST_RESULT
             if kind != FINISHED or not plausible:
                 progress.incidents.append("This answer sent back what no gradient can be.")
                 raise Gone("sent back what no gradient can be")
@@ -231,13 +231,11 @@ def _listen(
 class _Reader:
     """Reads what a child sends, for as long as the child gets on and somebody waits for it."""
 
-    def __init__(
-        self, pipe: int, shared: mmap.mmap, bounds: Bounds, judge: int, until: float
-    ) -> None:
+    def __init__(self, pipe: int, shared: mmap.mmap, judge: int, progress: Progress) -> None:
         self.pipe = pipe
         self.shared = shared
-        self.bounds = bounds
-        self.until = until
+        self.seconds = progress.limits.statement_seconds
+        self.until = progress.until
         self.poll = select.poll()
         self.poll.register(pipe, select.POLLIN)
         # Without a wish of its own, a descriptor reports nothing but that it is hung up.
@@ -246,7 +244,7 @@ class _Reader:
     def fill(self, view: memoryview) -> None:
         position = 0
         begun, _ = CURRENT.unpack_from(self.shared)
-        patience = self.bounds.statement_seconds + GRACE_SECONDS
+        patience = self.seconds + GRACE_SECONDS
         deadline = time.monotonic() + patience
         while position < len(view):
             left = min(deadline, self.until) - time.monotonic()
@@ -262,7 +260,7 @@ class _Reader:
             else:
                 now, _ = CURRENT.unpack_from(self.shared)
                 if now == begun or time.monotonic() >= self.until:
-                    raise Gone(f"did not end within {self.bounds.statement_seconds:g} seconds")
+                    raise Gone(f"did not end within {self.seconds:g} seconds")
                 # It has got on: so long for the statement it runs now.
                 begun, deadline = now, time.monotonic() + patience
 

@@ -20,8 +20,11 @@ from grader.worker.kernel import (
     Kernel,
     put_memory_on_huge_pages,
 )
+from grader.worker.landlock import ReadingOnly
 from grader.worker.namespaces import HIGHEST_DESCRIPTOR, Namespaces
-from grader.worker.reading import ReadingOnly
+
+if sys.platform != "win32":
+    import resource
 
 FILTER_VARIABLE = "GRADER_SYSTEM_CALLS"
 """The environment variable with the filter of system calls, in base64."""
@@ -142,8 +145,6 @@ class Confinement:
         return None
 
     def _limit(self, memory_bytes: int, cpu_seconds: float) -> None:
-        import resource
-
         for kind, limit in self.limits or _fixed_limits():
             resource.setrlimit(kind, (limit, limit))
         seconds = max(1, int(-(-cpu_seconds // 1)))
@@ -156,8 +157,6 @@ class Confinement:
 
 def _fixed_limits() -> tuple[tuple[int, int], ...]:
     """Kinds of limits that are the same for each answer, and what a child sets them to."""
-    import resource
-
     wanted = {
         resource.RLIMIT_CORE: 0,
         resource.RLIMIT_FSIZE: 0,
@@ -171,15 +170,11 @@ def _fixed_limits() -> tuple[tuple[int, int], ...]:
 
 
 def _allowed(kind: int, limit: int) -> int:
-    import resource
-
     _, highest = resource.getrlimit(kind)
     return limit if highest == resource.RLIM_INFINITY else min(limit, highest)
 
 
 def _lower(kind: int, limit: int) -> None:
-    import resource
-
     limit = _allowed(kind, limit)
     resource.setrlimit(kind, (limit, limit))
 
@@ -245,3 +240,35 @@ def _lowest_free_descriptor() -> int:
     descriptor = os.dup(0)
     os.close(descriptor)
     return descriptor
+
+
+DENIED = frozenset(
+    {"ctypes.dlopen", "ctypes.dlsym", "ctypes.dlsym/handle", "ctypes.call_function"}
+    | {"ctypes.cdata", "ctypes.cdata/buffer", "ctypes.addressof", "ctypes.string_at"}
+    | {"ctypes.wstring_at", "ctypes.PyObj_FromPtr", "ctypes.get_errno", "ctypes.set_errno"}
+    | {"gc.get_objects", "gc.get_referrers", "gc.get_referents"}
+    | {"code.__new__", "sys.addaudithook", "sys.settrace", "sys.setprofile"}
+)
+"""Foreign functions and memory, walks over other people's objects, code made by hand.
+
+With the first an answer could call PyTorch's derivatives in C++, past all that is switched off.
+"""
+
+CODE_ATTRIBUTE = "__code__"
+
+
+def refuse_for_good() -> None:
+    """Let what no gradient needs raise PermissionError, in this process and until it ends.
+
+    A hook cannot be removed, and this one is in no object that Python could find: it reads no
+    global name, and its function is kept by the interpreter alone.
+    """
+    denied, attribute = DENIED, CODE_ATTRIBUTE
+
+    def hook(event: str, arguments: tuple[object, ...]) -> None:
+        if event in denied:
+            raise PermissionError(f"answers have no use for {event}")
+        if event == "object.__setattr__" and arguments[1] == attribute:
+            raise PermissionError("answers have no use for another function's code")
+
+    sys.addaudithook(hook)

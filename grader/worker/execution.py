@@ -2,23 +2,25 @@
 
 from __future__ import annotations
 
+import itertools
 import math
 import signal
 import traceback
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager, nullcontext
-from functools import partial
-from types import CodeType, FrameType
+from contextlib import nullcontext
+from operator import attrgetter
+from types import CodeType, FrameType, MappingProxyType
 from typing import Any
 
 import torch
 import torch.nn.functional as F
 from torch import Tensor
 
-from grader.worker.dynamic import DYNAMIC_NAMES
 from grader.worker.engine import double_precision, engine_switched_off
+from grader.worker.recording import Names, Recorder
 from grader.worker.request import Group, Request, RunOrder, Statement
 from grader.worker.results import LONGEST_MESSAGE, Problem, Result
+from grader.worker.terms import DYNAMIC_NAMES
 
 NOTEBOOK_FUNCTIONS = ("cmp", "check", "board", "heat_map", "hint", "display")
 """Functions of the notebook that an answer may call for what they show."""
@@ -43,30 +45,25 @@ class TimeLimit(BaseException):
 def run_request(
     request: Request,
     groups: Mapping[str, Group],
-    deadly: Mapping[int, str],
-    started: Callable[[int, int], None],
-    finished: Callable[[int, Result], None],
+    deadly: Mapping[int, str] = MappingProxyType({}),
+    started: Callable[[int], None] = lambda _: None,
     done: int = 0,
-) -> None:
-    """Make the runs of a request, in order.
+) -> Iterator[Result]:
+    """Make the runs of a request, in order, and yield the result of each.
 
     Args:
         request: statements and runs.
         groups: the values the runs name.
         deadly: numbers of statements not to be run again, with what came of them.
-        started: told the run and the statement before each statement.
-        finished: told each run's number and result.
+        started: told the number of each statement before it runs.
         done: how many runs have a result already, the first ones.
     """
     with engine_switched_off():
         runner = _Runner(request, {**groups, **request.extra}, deadly)
-        number = done
-        while number < len(request.runs):
-            double = request.runs[number].double
+        for double, orders in itertools.groupby(request.runs[done:], attrgetter("double")):
             with double_precision() if double else nullcontext():
-                while number < len(request.runs) and request.runs[number].double is double:
-                    finished(number, runner.run(request.runs[number], partial(started, number)))
-                    number += 1
+                for order in orders:
+                    yield runner.run(order, started)
 
 
 class _Runner:
@@ -79,7 +76,10 @@ class _Runner:
         self.groups = groups
         self.deadly = deadly
         self.names = [_names_in(statement.code) for statement in request.statements]
-        self.slow: dict[int, Problem] = {}
+        self.slow = {
+            problem.statement if problem.inner is None else problem.inner: problem
+            for problem in request.known
+        }
 
     def run(self, order: RunOrder, started: Callable[[int], None]) -> Result:
         """One run's values and problems."""
@@ -89,6 +89,8 @@ class _Runner:
         # Again for every run: the statements of the one before may have changed them.
         _listen_to_alarms()
         torch.set_default_dtype(torch.float64 if order.double else torch.float32)
+        if order.recorded:
+            return self._record(order, Names(namespace), started)
         fixed = {name: namespace[name].clone() for name in order.fixed}
         problems = []
         for index in order.statements:
@@ -103,33 +105,40 @@ class _Runner:
                 problems.append(problem)
         return _read_result(namespace, order.want, problems)
 
+    def _record(self, order: RunOrder, names: Names, started: Callable[[int], None]) -> Result:
+        """A run for what its statements do to names.
+
+        All upstreams are given from the start: a missing name would hide what is done with it.
+        """
+        recorder = Recorder(names)
+        given = self.groups[order.groups[-1]]
+        for index in order.statements:
+            statement = self.request.statements[index]
+            if self._forecast(statement) is None:
+                started(statement.number)
+                recorder.at(statement.number)
+                if self._execute(statement, names) is not None:
+                    # Once more, with all that may have been missing.
+                    recorder.at(-1)
+                    recorder.give(given)
+                    recorder.at(statement.number)
+                    self._execute(statement, names)
+        recorder.at(-1)
+        return Result({}, {}, (), recorder.seen)
+
     def _namespace(self, order: RunOrder) -> dict[str, Any]:
         """What an answer finds: the notebook's names, with tensors that no other run shares.
 
-        Tensors that its statements do not mention are left out: copying them takes longer than
-        most statements.
+        What its statements do not mention is left out: to copy it takes longer than most
+        statements.
         """
-        mentioned = frozenset[str]().union(*(self.names[index] for index in order.statements))
+        mentioned = {*order.fixed}.union(*(self.names[index] for index in order.statements))
         everything = not mentioned.isdisjoint(DYNAMIC_NAMES)
         values: dict[str, Any] = {"__name__": "__main__", "math": math, "torch": torch, "F": F}
         values |= dict.fromkeys(NOTEBOOK_FUNCTIONS, _show_nothing)
-        for name in order.groups:
-            group = self.groups[name]
-            values |= group.constants
-            values |= {
-                name: tensor.clone()
-                for name, tensor in group.tensors.items()
-                if (everything or name in mentioned) and name not in order.want
-            }
-        values |= {
-            name: next(
-                self.groups[group].tensors[name].clone()
-                for group in reversed(order.groups)
-                if name in self.groups[group].tensors
-            )
-            for name in order.fixed
-            if name not in values
-        }
+        for group in (self.groups[name] for name in order.groups):
+            names = group.keys() if everything else group.keys() & mentioned
+            values |= {name: _own(group[name]) for name in names - {*order.want}}
         return values
 
     def _forecast(self, statement: Statement) -> Problem | None:
@@ -143,8 +152,11 @@ class _Runner:
 
     def _execute(self, statement: Statement, namespace: dict[str, Any]) -> Problem | None:
         try:
-            with _time_limit(self.request.statement_seconds):
+            try:
+                _set_alarm(self.request.limits.statement_seconds)
                 exec(statement.code, namespace)
+            finally:
+                _set_alarm(0)
         # Everything, `SystemExit` and `KeyboardInterrupt` too: it is the student's, and data.
         except BaseException as error:
             problem = _describe(statement, error)
@@ -152,6 +164,10 @@ class _Runner:
                 self.slow[problem.inner] = problem
             return problem
         return None
+
+
+def _own(value: Tensor | float) -> Tensor | float:
+    return value.clone() if isinstance(value, Tensor) else value
 
 
 def _names_in(code: CodeType) -> frozenset[str]:
@@ -169,19 +185,11 @@ def _listen_to_alarms() -> None:
         signal.signal(signal.SIGALRM, _interrupt)
 
 
-@contextmanager
-def _time_limit(seconds: float) -> Iterator[None]:
-    """Raise `TimeLimit` in the statements inside when their time is over."""
-    if not hasattr(signal, "setitimer"):
-        # Windows: the judge ends a worker that hangs.
-        yield
-        return
-
-    signal.setitimer(signal.ITIMER_REAL, seconds)
-    try:
-        yield
-    finally:
-        signal.setitimer(signal.ITIMER_REAL, 0)
+def _set_alarm(seconds: float) -> None:
+    """Have `TimeLimit` raised after so many seconds; 0 for never."""
+    # Windows has no such timer: there the judge ends a worker that hangs.
+    if hasattr(signal, "setitimer"):
+        signal.setitimer(signal.ITIMER_REAL, seconds)
 
 
 def _interrupt(_: int, __: FrameType | None) -> None:
@@ -229,12 +237,15 @@ def _read_result(
             continue
         # Looking at a student's object may run the student's code, which may do anything.
         try:
-            with _time_limit(LONGEST_LOOK_SECONDS):
+            try:
+                _set_alarm(LONGEST_LOOK_SECONDS)
                 plain = _plain(value) if isinstance(value, Tensor) else None
                 if plain is None:
                     types[name] = _kind(value)[:LONGEST_MESSAGE]
                 else:
                     tensors[name] = plain
+            finally:
+                _set_alarm(0)
         except BaseException as error:
             types[name] = f"object that raises {type(error).__name__} when it is looked at"
     return Result(tensors, types, tuple(problems))

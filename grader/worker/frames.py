@@ -11,9 +11,6 @@ LENGTH = struct.Struct("<Q")
 
 MOST_PARTS = 2**16
 
-MOST_VALUES = 8
-"""How many sets of values a worker keeps, the latest ones; the judge counts along."""
-
 
 def ordinary_memory(length: int) -> memoryview:
     """So many bytes, all zero."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 import ctypes
 import mmap
 import os
+import struct
 from pathlib import Path
 
 NEW_MOUNTS = 0x00020000
@@ -34,43 +35,6 @@ HUGE_PAGE = 2**21
 
 ASK_VERSION, PATH_BENEATH = 1, 1
 """LANDLOCK_CREATE_RULESET_VERSION, LANDLOCK_RULE_PATH_BENEATH."""
-
-
-class _CapabilityHeader(ctypes.Structure):
-    _fields_ = (("version", ctypes.c_uint32), ("pid", ctypes.c_int))
-
-
-class _CapabilityHalf(ctypes.Structure):
-    _fields_ = (
-        ("effective", ctypes.c_uint32),
-        ("permitted", ctypes.c_uint32),
-        ("inheritable", ctypes.c_uint32),
-    )
-
-
-class _MountAttributes(ctypes.Structure):
-    _fields_ = (
-        ("set", ctypes.c_uint64),
-        ("clear", ctypes.c_uint64),
-        ("propagation", ctypes.c_uint64),
-        ("user_namespace", ctypes.c_uint64),
-    )
-
-
-class _LandlockRules(ctypes.Structure):
-    _fields_ = (
-        ("files", ctypes.c_uint64),
-        ("network", ctypes.c_uint64),
-        ("scoped", ctypes.c_uint64),
-    )
-
-
-class _LandlockPath(ctypes.Structure):
-    _fields_ = (("rights", ctypes.c_uint64), ("descriptor", ctypes.c_int32))
-
-
-class _Program(ctypes.Structure):
-    _fields_ = (("length", ctypes.c_ushort), ("instructions", ctypes.c_char_p))
 
 
 class Kernel:
@@ -106,9 +70,9 @@ class Kernel:
 
     def keep_capabilities(self, kept: int) -> None:
         """Give up all capabilities but those of a bit mask; none of them can be had back."""
-        header = _CapabilityHeader(CAPABILITY_VERSION, 0)
-        halves = (_CapabilityHalf * 2)(_CapabilityHalf(kept, kept, 0), _CapabilityHalf(0, 0, 0))
-        self._call("capset", ctypes.byref(header), halves)
+        # The version and this process; effective, permitted and inherited, of each half 32.
+        header = struct.pack("Ii", CAPABILITY_VERSION, 0)
+        self._call("capset", header, struct.pack("6I", kept, kept, 0, 0, 0, 0))
 
     def make_mounts_private(self) -> None:
         """Let no mount of this namespace be seen in another."""
@@ -117,9 +81,9 @@ class Kernel:
 
     def make_files_read_only(self) -> None:
         """Make every mount of this namespace read-only (Linux 5.12 and later)."""
-        wanted = _MountAttributes(MOUNT_READ_ONLY, 0, 0, 0)
-        size = ctypes.sizeof(wanted)
-        self._call_number(MOUNT_SETATTR, HERE, b"/", RECURSIVE, ctypes.byref(wanted), size)
+        # What is set, what is cleared, propagation, user namespace.
+        wanted = struct.pack("4Q", MOUNT_READ_ONLY, 0, 0, 0)
+        self._call_number(MOUNT_SETATTR, HERE, b"/", RECURSIVE, wanted, len(wanted))
 
     def cover(self, folder: str) -> None:
         """Put an empty folder that cannot be written over a folder."""
@@ -128,7 +92,10 @@ class Kernel:
 
     def filter_system_calls(self, program: bytes) -> None:
         """Let a BPF program decide about each system call from now on, for good."""
-        array = _Program(len(program) // 8, program)
+        instructions = ctypes.create_string_buffer(program)
+        array = ctypes.create_string_buffer(
+            struct.pack("HP", len(program) // 8, ctypes.addressof(instructions))
+        )
         self.control(SECCOMP, SECCOMP_FILTER, ctypes.addressof(array))
 
     def landlock_version(self) -> int:
@@ -137,13 +104,13 @@ class Kernel:
 
     def landlock_rules(self, files: int, network: int, scoped: int) -> int:
         """A descriptor of rules that take these rights away."""
-        rules = _LandlockRules(files, network, scoped)
-        return self._call_number(LANDLOCK_CREATE, ctypes.byref(rules), ctypes.sizeof(rules), 0)
+        rules = struct.pack("3Q", files, network, scoped)
+        return self._call_number(LANDLOCK_CREATE, rules, len(rules), 0)
 
     def landlock_allow(self, rules: int, folder: int, rights: int) -> None:
         """Give rights back for what is below a folder, or for a file."""
-        path = _LandlockPath(rights, folder)
-        self._call_number(LANDLOCK_ADD, rules, PATH_BENEATH, ctypes.byref(path), 0)
+        path = struct.pack("=Qi", rights, folder)
+        self._call_number(LANDLOCK_ADD, rules, PATH_BENEATH, path, 0)
 
     def landlock_restrict(self, rules: int) -> None:
         """Keep to the rules from now on, for good."""

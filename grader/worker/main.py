@@ -21,13 +21,42 @@ import torch
 from grader.worker.child import JudgeGone, Warm, answer, answer_here
 from grader.worker.confinement import Confinement
 from grader.worker.engine import switch_off_engine
-from grader.worker.frames import MOST_VALUES, read_frame, write_frame
+from grader.worker.execution import run_request
+from grader.worker.frames import read_frame, write_frame
 from grader.worker.namespaces import Namespaces
-from grader.worker.request import Values
+from grader.worker.request import Request, RunOrder, Statement, Values
+from grader.worker.results import pack_results
 from grader.worker.scratch import Scratch
-from grader.worker.warm_up import warm_up
+from grader.worker.terms import MOST_VALUES, Limits
 
 LARGEST_REQUEST = 2**30
+
+OPERATORS = """
+t = x @ x.T
+t = torch.matmul(x, x)
+t = (x + 1) * x - x / 2
+t = -x ** 2
+t += x
+t *= 0.5
+t = x.exp() + x.log() + x.sqrt() + x.tanh() + x.abs() + x.square() + x.reciprocal() + x.pow(-0.5)
+t = x.sum(0) + x.sum(1, keepdim=True) + x.sum(dim=0, keepdim=True) + x.mean(0) + x.var(0)
+t = x.sum()
+t = x.max(1, keepdim=True).values + x.max() + x.argmax(1)
+t = torch.zeros_like(x)
+t[range(2), i] = -1.0
+t[i] += x[0]
+t[torch.arange(2), i] += 1
+t.index_add_(0, i, x).scatter_(1, i.view(2, 1), 1.0).index_put_((i,), x, accumulate=True)
+t = torch.ones_like(x).expand(2, 2).clone().reshape(4).view(2, 2).contiguous()
+t = x.unsqueeze(0).transpose(1, 2).permute(2, 0, 1).squeeze() + x[:, :1] + x.flatten()[:2]
+t = F.one_hot(i, num_classes=2).float() + torch.softmax(x, 1) + F.log_softmax(x, 1)
+t = torch.einsum('ij,kj->ik', x, x)
+t = torch.where(x > 0, x, torch.zeros(2, 2)) + torch.stack([x, x]).sum(0) + torch.cat([x, x])[:2]
+for k in range(2):
+    for j in range(2):
+        t[i[k]] += x[k, j]
+"""
+"""What answers call: most operators of PyTorch that a gradient is made with."""
 
 
 def main(namespaces: Namespaces | None = None) -> None:
@@ -50,7 +79,10 @@ def main(namespaces: Namespaces | None = None) -> None:
             if parts is None:
                 return
             if bytes(parts[0]) == b"values":
-                _keep(Values.unpack(parts), kept)
+                values = Values.unpack(parts)
+                kept[values.key] = values
+                if len(kept) > MOST_VALUES:
+                    del kept[next(iter(kept))]
             else:
                 try:
                     write_frame(replies, _answer(parts, warm))
@@ -58,10 +90,25 @@ def main(namespaces: Namespaces | None = None) -> None:
                     return
 
 
-def _keep(values: Values, kept: dict[str, Values]) -> None:
-    kept[values.key] = values
-    if len(kept) > MOST_VALUES:
-        del kept[next(iter(kept))]
+def warm_up() -> None:
+    """Call common operators, at both precisions, as an answer would.
+
+    Symbols are bound, kernels chosen and caches filled at the first call of each; a child would
+    begin every answer with that, and throw it away.
+    """
+    tensors = {"x": torch.eye(2) + 1, "i": torch.tensor([1, 0])}
+    groups = {
+        "single": tensors,
+        "double": {**tensors, "x": tensors["x"].double()},
+    }
+    code = compile(OPERATORS, "<warm-up>", "exec")
+    statement = Statement(0, "", 1, ((0, 1, 1),), code)
+    orders = tuple(RunOrder((group,), (0,), ("t",), (), group == "double") for group in groups)
+    results = list(run_request(Request("", (statement,), orders, Limits()), groups))
+    problems = [problem for result in results for problem in result.problems]
+    if problems:
+        raise RuntimeError(f"the warm-up does not run: {problems[0].message}")
+    pack_results(results)
 
 
 def _answer(parts: list[memoryview], warm: Warm) -> list[bytes | memoryview]:

@@ -13,13 +13,11 @@ from typing import Any
 import safetensors.torch
 from torch import Tensor
 
+from grader.worker.results import Problem
+from grader.worker.terms import Limits
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Group:
-    """Some of the names that statements find: tensors, and plain numbers such as sizes."""
-
-    tensors: Mapping[str, Tensor]
-    constants: Mapping[str, float] = field(default_factory=dict)
+Group = Mapping[str, Tensor | float]
+"""Some of the names that statements find: tensors, and plain numbers such as sizes."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -44,8 +42,8 @@ class Values:
 class Statement:
     """A top-level statement of an answer, compiled with those inside it that are to run.
 
-    `number` counts the answer's statements as `grader.statements.walk_statements` does; `inside`
-    are number, first and last line of each statement in it that is to run, itself first.
+    `number` counts the answer's statements as `grader.answer.statements.walk_statements` does;
+    `inside` are number, first and last line of each statement in it that is to run, itself first.
     """
 
     number: int
@@ -66,7 +64,8 @@ class RunOrder:
 
     `groups` name groups of values, later ones over earlier ones; `statements` are indices into
     those of the request. What is wanted is not given; what is `fixed` has its given value again
-    after every statement, whatever the statement assigned to it.
+    after every statement, whatever the statement assigned to it. A run that is `recorded` says
+    what each statement did to names.
     """
 
     groups: tuple[str, ...]
@@ -74,46 +73,33 @@ class RunOrder:
     want: tuple[str, ...]
     fixed: tuple[str, ...]
     double: bool
+    recorded: bool = False
 
 
-@dataclass(frozen=True, slots=True)
-class Bounds:
-    """What the warm worker has to know of a request: how long, how much, how many runs."""
-
-    statement_seconds: float
-    total_seconds: float
-    memory_bytes: int
-    runs: int
-
-    @classmethod
-    def unpack(cls, parts: Sequence[memoryview]) -> Bounds:
-        """The bounds alone of what `Request.pack` made."""
-        return cls(*BOUNDS.unpack(parts[1]))
+LIMITS = struct.Struct("<ddQI")
+"""What the warm worker has to know of a request: its limits, and how many runs there are."""
 
 
-BOUNDS = struct.Struct("<ddQI")
+def read_limits(parts: Sequence[memoryview]) -> tuple[Limits, int]:
+    """The limits and the number of runs, without the rest, of what `Request.pack` made."""
+    *limits, runs = LIMITS.unpack(parts[1])
+    return Limits(*limits), runs
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Request:
     """Statements, the runs to make of them, and what they may use.
 
-    `values` is the key of the values they run on; `extra` are groups for this request alone.
+    `values` is the key of the values they run on; `extra` are groups for this request alone;
+    `known` are problems of statements that are not to be run again.
     """
 
     values: str
     statements: tuple[Statement, ...]
     runs: tuple[RunOrder, ...]
-    statement_seconds: float
-    total_seconds: float
-    memory_bytes: int
+    limits: Limits
     extra: Mapping[str, Group] = field(default_factory=dict)
-
-    @property
-    def bounds(self) -> Bounds:
-        """What the warm worker has to know."""
-        seconds = self.statement_seconds, self.total_seconds
-        return Bounds(*seconds, self.memory_bytes, len(self.runs))
+    known: tuple[Problem, ...] = ()
 
     def pack(self) -> list[bytes]:
         """The parts of a frame.
@@ -123,18 +109,18 @@ class Request:
         """
         order = {
             "statements": [(s.number, s.cell, s.line, s.inside) for s in self.statements],
-            "runs": [(r.groups, r.statements, r.want, r.fixed, r.double) for r in self.runs],
+            # Not `astuple`, which copies what is in it: that takes a tenth of the judge's time.
+            "runs": [[getattr(run, name) for name in RunOrder.__slots__] for run in self.runs],
+            "known": [astuple(problem) for problem in self.known],
         }
         codes = marshal.dumps([statement.code for statement in self.statements])
-        return [
-            *(b"request", BOUNDS.pack(*astuple(self.bounds)), json.dumps(order).encode(), codes),
-            *_pack_groups(self.values, self.extra),
-        ]
+        limits = LIMITS.pack(*astuple(self.limits), len(self.runs))
+        head = json.dumps(order).encode()
+        return [b"request", limits, head, codes, *_pack_groups(self.values, self.extra)]
 
     @classmethod
     def unpack(cls, parts: Sequence[memoryview]) -> Request:
         """The inverse of `pack`."""
-        bounds = Bounds.unpack(parts)
         _, _, head, codes, extra_head, extra_tensors = parts
         order = json.loads(bytes(head))
         key, extra = _unpack_groups(extra_head, extra_tensors)
@@ -147,39 +133,33 @@ class Request:
                 )
             ),
             tuple(
-                RunOrder(tuple(groups), tuple(statements), tuple(want), tuple(fixed), double)
-                for groups, statements, want, fixed, double in order["runs"]
+                RunOrder(tuple(groups), tuple(statements), tuple(want), tuple(fixed), *kind)
+                for groups, statements, want, fixed, *kind in order["runs"]
             ),
-            bounds.statement_seconds,
-            bounds.total_seconds,
-            bounds.memory_bytes,
+            read_limits(parts)[0],
             extra,
+            tuple(Problem(*problem) for problem in order["known"]),
         )
 
 
 def _pack_groups(key: str, groups: Mapping[str, Group]) -> list[bytes]:
-    constants = {name: dict(group.constants) for name, group in groups.items()}
-    # safetensors refuses tensors that share memory, such as a view beside its base.
-    tensors = {
-        f"{group}/{name}": value.clone().contiguous()
-        for group, values in groups.items()
-        for name, value in values.tensors.items()
-    }
-    head = json.dumps({"key": key, "constants": constants}).encode()
+    numbers: dict[str, dict[str, float]] = {group: {} for group in groups}
+    tensors: dict[str, Tensor] = {}
+    for group, values in groups.items():
+        for name, value in values.items():
+            if isinstance(value, Tensor):
+                # safetensors refuses tensors that share memory, such as a view beside its base.
+                tensors[f"{group}/{name}"] = value.clone().contiguous()
+            else:
+                numbers[group][name] = value
+    head = json.dumps({"key": key, "numbers": numbers}).encode()
     return [head, safetensors.torch.save(tensors) if tensors else b""]
 
 
 def _unpack_groups(head: memoryview, tensors: memoryview) -> tuple[str, dict[str, Group]]:
     order: dict[str, Any] = json.loads(bytes(head))
-    loaded = safetensors.torch.load(bytes(tensors)) if len(tensors) else {}
-    return order["key"], {
-        group: Group(
-            {
-                key.partition("/")[2]: value
-                for key, value in loaded.items()
-                if key.partition("/")[0] == group
-            },
-            constants,
-        )
-        for group, constants in order["constants"].items()
-    }
+    groups: dict[str, dict[str, Tensor | float]] = order["numbers"]
+    for place, value in (safetensors.torch.load(bytes(tensors)) if len(tensors) else {}).items():
+        group, _, name = place.partition("/")
+        groups[group][name] = value
+    return order["key"], dict(groups)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import astuple, dataclass
+from dataclasses import astuple, dataclass, field
 from typing import TYPE_CHECKING, Any
 
 import safetensors.torch
@@ -14,6 +14,9 @@ from torch import Tensor
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
+
+REFUSED = "autograd is switched off while answers are checked"
+"""What an answer reads that reaches for autograd."""
 
 LONGEST_MESSAGE = 300
 """Characters of an exception's own words that are reported."""
@@ -44,13 +47,29 @@ class Problem:
     inner: int | None = None
 
 
+@dataclass(slots=True)
+class Seen:
+    """Names that a statement read from outside it, bound anew, and changed in place.
+
+    `changes` are all names whose value is another afterwards, whichever of them it was reached by.
+    """
+
+    reads: set[str] = field(default_factory=set)
+    binds: set[str] = field(default_factory=set)
+    changes: set[str] = field(default_factory=set)
+
+
 @dataclass(frozen=True, slots=True, eq=False)
 class Result:
-    """What stood under the wanted names after a run: tensors, or the types of what is none."""
+    """What stood under the wanted names after a run: tensors, or the types of what is none.
+
+    `seen` is what each statement did, by its number, in a run that was recorded.
+    """
 
     tensors: Mapping[str, Tensor]
     types: Mapping[str, str]
     problems: Sequence[Problem]
+    seen: Mapping[int, Seen] = field(default_factory=dict)
 
 
 def pack_results(results: Sequence[Result]) -> bytes:
@@ -72,22 +91,28 @@ def pack_results(results: Sequence[Result]) -> bytes:
             dtype = str(tensor.dtype).removeprefix("torch.")
             values.setdefault(dtype, []).append(_in_a_row(tensor))
             shapes.append((name, dtype, tuple(tensor.shape)))
+        seen = [
+            (number, *(_texts(names) for names in (one.reads, one.binds, one.changes)))
+            for number, one in result.seen.items()
+        ]
         problems = [astuple(problem) for problem in result.problems]
-        runs.append({"values": shapes, "types": dict(result.types), "problems": problems})
+        types = dict(result.types)
+        runs.append({"values": shapes, "types": types, "problems": problems, "seen": seen})
     head: dict[str, object] = {"__metadata__": {"runs": json.dumps(runs)}}
     end = 0
     for dtype, parts in values.items():
         start, end = end, end + sum(part.nbytes for part in parts)
         shape = [sum(part.size for part in parts)]
-        head[dtype] = {
-            "dtype": DTYPE_CODES[dtype],
-            "shape": shape,
-            "data_offsets": [start, end],
-        }
+        head[dtype] = {"dtype": DTYPE_CODES[dtype], "shape": shape, "data_offsets": [start, end]}
     text = json.dumps(head).encode()
     text += b" " * (-len(text) % 8)
     every = (part.data for parts in values.values() for part in parts)
     return b"".join([len(text).to_bytes(8, "little"), text, *every])
+
+
+def _texts(names: set[str]) -> list[str]:
+    """Names that can be sent: `globals()` takes any object for one."""
+    return [name for name in names if type(name) is str]
 
 
 def _in_a_row(tensor: Tensor) -> NDArray[Any]:
@@ -126,7 +151,8 @@ def _unpack(blob: bytes, count: int) -> list[Result]:
             tensors[str(name)] = values.view(shape)
         types = {str(name): str(kind)[:LONGEST_MESSAGE] for name, kind in run["types"].items()}
         problems = tuple(_problem(item) for item in run["problems"])
-        results.append(Result(tensors, types, problems))
+        seen = dict(map(_seen, run.get("seen", ())))
+        results.append(Result(tensors, types, problems, seen))
     return results
 
 
@@ -143,6 +169,13 @@ def _numel(shape: object) -> int:
     if not all(type(size) is int and 0 <= size < 2**32 for size in shape):
         raise ValueError("not a shape")
     return math.prod(shape)
+
+
+def _seen(item: object) -> tuple[int, Seen]:
+    match item:
+        case [int(number), list(reads), list(binds), list(changes)]:
+            return number, Seen({*map(str, reads)}, {*map(str, binds)}, {*map(str, changes)})
+    raise ValueError("not what a statement did")
 
 
 def _problem(item: object) -> Problem:

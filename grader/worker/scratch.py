@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import mmap
-import os
-from types import TracebackType
 from typing import Self
 
 
@@ -22,29 +20,8 @@ class Scratch:
     def __enter__(self) -> Self:
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         self.wipe()
-
-    def read(self, descriptor: int, length: int) -> memoryview:
-        """Read so many bytes from a descriptor, straight into this memory.
-
-        Raises:
-            ValueError: the stream ends before.
-        """
-        view = self.piece(length)
-        position = 0
-        while position < length:
-            with view[position:] as rest:
-                count = os.readv(descriptor, [rest])
-            if count == 0:
-                raise ValueError(f"the stream ended {length - position} bytes early")
-            position += count
-        return view
 
     def piece(self, length: int) -> memoryview:
         """So many bytes of this memory, all zero."""

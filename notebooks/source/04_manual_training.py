@@ -289,8 +289,8 @@ board("ex4")
 #
 # A loop needs these lines as a function. You could copy them into one; `my_backward()` does
 # that for you. It takes the text of your answer cell as you ran it last, puts the text of the
-# forward cell before it, and has Python define a function of the two. There is no more to it than
-# that; look at the result.
+# forward cell before it, and has Python define a function of the two. It waits until your answer
+# passes the check; there is no more to it than that. Look at the result.
 
 # %%
 backward = my_backward()
@@ -647,7 +647,7 @@ else:
 
 # %%
 if "tuned" in loops:
-    from makemore_data.solved.compiled import training_step
+    from makemore_data.training.solved.compiled import training_step
 
     show_code(training_step)
 else:

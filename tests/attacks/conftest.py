@@ -16,14 +16,14 @@ from pathlib import Path
 
 import pytest
 
-from grader.exercises import ATOMIC
-from grader.grading import SEED, prepare
-from grader.runner import Limits, Runner
-from grader.sandbox import NoSandbox, Sandbox
+from grader.execution.runner import Runner
+from grader.execution.sandbox import NoSandbox, Sandbox
+from grader.program.exercises import ATOMIC
+from grader.program.references import SEED, prepare
+from grader.worker.terms import Limits
 from tests.attacks.corpus import Attack
 from tests.attacks.naive_grader import as_in_the_notebook
-
-PROJECT = Path(__file__).resolve().parent.parent.parent
+from tests.helpers.places import PROJECT
 
 LIMITS = Limits(statement_seconds=0.4, total_seconds=3.0, memory_bytes=2**29)
 """What an attack may use: far less than a student, so that the corpus takes a minute."""
@@ -124,7 +124,7 @@ def table() -> str:
     grounds = prepare(ATOMIC, SEED)
     seed = {
         tuple(reference.gradients["logits"].shape): reference.gradients["logits"].tolist()
-        for reference in grounds.references.hidden
+        for reference in grounds.hidden
     }
     lecture = grounds.lecture_gradients["logits"]
     seed[tuple(lecture.shape)] = lecture.tolist()

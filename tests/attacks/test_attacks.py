@@ -13,17 +13,18 @@ from dataclasses import dataclass
 
 import pytest
 
-from grader import grading
-from grader.answer import AnswerCell, parse_answer
-from grader.exercises import ATOMIC
-from grader.grading import SEED, grade_exercise
-from grader.refusal import find_offences
-from grader.runner import Runner
-from grader.sandbox import Sandbox
+from grader.answer.parse import AnswerCell, parse_answer
+from grader.answer.refusal import find_offences
+from grader.execution.runner import Runner
+from grader.execution.sandbox import Sandbox
+from grader.grading import grade as grading
+from grader.grading.grade import grade_exercise
+from grader.program.exercises import ATOMIC
+from grader.program.references import SEED
 from grader.verdict import Flag, Verdict
 from tests.attacks.conftest import NaiveGrader, Places, text_of
 from tests.attacks.corpus import Attack, corpus
-from tests.exercise_text import read_cells, right_answers
+from tests.helpers.exercise_text import read_cells, right_answers
 
 OWN_SEED = 20261121
 """The seed of a class's own instances, which no table can be made for beforehand."""
@@ -150,7 +151,7 @@ def test_nothing_is_earned_where_the_text_is_not_looked_at(
 ) -> None:
     """The static look is the first layer only: here it is taken away."""
     _skip_without_sandbox(attack, attacked)
-    monkeypatch.setattr(grading, "find_offences", lambda _: ())
+    monkeypatch.setattr(grading, "find_offences", lambda _: {})
     outcome = grade(attack)
     assert outcome.earned <= attack.earns, [v.note for v in outcome.verdicts if v.points]
     assert not outcome.harm
@@ -207,8 +208,12 @@ OWN_NAME = re.compile(r"\bgrader(?:\.\w+)+")
 
 AIMED_AT = {
     "patching/worker_functions": {
-        *("grader.judge.judge", "grader.compare.compare", "grader.grading.grade_exercise"),
-        *("grader.examine.find_unusable", "grader.refusal.find_offences"),
+        *(
+            "grader.grading.judge.judge",
+            "grader.program.compare.compare",
+            "grader.grading.grade.grade_exercise",
+        ),
+        *("grader.grading.examine.find_unusable", "grader.answer.refusal.find_offences"),
         *("grader.worker.execution._plain", "grader.worker.execution._kind"),
     },
     "reply/forged_problems": {"grader.worker.execution._describe", "grader.worker.results.Problem"},

@@ -8,9 +8,9 @@ from typing import Any
 
 import pytest
 
-from grader.grading import grade
-from grader.runner import Runner
-from grader.submission import UnreadableNotebook, submission_in
+from grader.execution.runner import Runner
+from grader.grading.grade import grade
+from grader.submission.read import UnreadableNotebook, submission_in
 
 NAME = Path("ada.ipynb")
 

@@ -7,9 +7,9 @@ import pytest
 from benchmarks.class_of_students import FOLDERS, LOOP, Class, write_class
 from benchmarks.students import course_paper, only, rewrite
 from benchmarks.students.kinds import draw
-from grader.blank import split_answers
-from grader.submission import read_submission
-from tests.exercise_text import (
+from grader.authoring.blank import split_answers
+from grader.submission.read import read_submission
+from tests.helpers.exercise_text import (
     GRADIENTS,
     Namespace,
     Sizes,

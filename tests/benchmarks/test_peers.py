@@ -4,13 +4,13 @@ from typing import Any
 
 import pytest
 
-from benchmarks.grade_peers import Pace, _marginal
+from benchmarks.grade_peers import Pace, marginal
 from benchmarks.peers.assignment import comparison_of, notebook
 from benchmarks.peers.otter_course import TEST
 from benchmarks.students import Paper
-from grader.answer_cells import find_claims
-from grader.notebook_file import cells_in
-from tests.exercise_text import GRADIENTS, right_answers
+from grader.submission.answer_cells import find_answer_cells
+from grader.submission.notebook_file import cells_in
+from tests.helpers.exercise_text import GRADIENTS, right_answers
 
 
 def run(with_answers: str) -> dict[str, bool]:
@@ -52,9 +52,9 @@ def test_the_peers_notebook_has_a_test_for_each_gradient_after_its_answer() -> N
 
 def test_the_grader_takes_the_peers_notebook_for_notebook_1() -> None:
     filled = Paper.of(notebook(with_tests=True)).filled(right_answers()["lecture"], "somebody")
-    claims = find_claims(cells_in(filled.encode(), Path("a.ipynb")))
-    assert len(claims) == 10
-    assert {claim.prefix for claim in claims} == {"ex1"}
+    found = find_answer_cells(cells_in(filled.encode(), Path("a.ipynb")))
+    assert len(found) == 10
+    assert {grade_id.partition("-")[0] for grade_id, _ in found} == {"ex1"}
 
 
 def test_otters_tests_are_python() -> None:
@@ -64,9 +64,9 @@ def test_otters_tests_are_python() -> None:
         assert f"def test_gradient({gradient}, {gradient[1:]}):" in text
 
 
-def test_start_up_drops_out_of_a_marginal_cost() -> None:
+def test_start_up_drops_out_of_amarginal_cost() -> None:
     runs = [(10, 5.0 + 10 * 2.0), (40, 5.0 + 40 * 2.0)]
-    assert _marginal(runs) == 2.0
+    assert marginal(runs) == 2.0
     assert "2.000 s a submission (10 in 25.0 s, 40 in 85.0 s)" in str(
-        Pace("a peer", tuple(runs), _marginal(runs))
+        Pace("a peer", tuple(runs), marginal(runs))
     )

@@ -2,19 +2,18 @@
 
 import shutil
 from collections.abc import Callable, Iterator
-from pathlib import Path
 
 import pytest
 from playwright.sync_api import Browser
 
 from tests.browser.lab import Lab
 from tests.browser.server import serve
-from tests.chromium import browser
-from tests.exercise_text import read_cells
+from tests.helpers.chromium import browser
+from tests.helpers.exercise_text import read_cells
+from tests.helpers.places import PROJECT
 
 __all__ = ["browser", "lab", "right"]
 
-PROJECT = Path(__file__).resolve().parents[2]
 
 Answers = Callable[[str], dict[str, str]]
 

@@ -93,6 +93,16 @@ class Cell:
         troubles = self.output.locator(TROUBLES).all_text_contents()
         assert not troubles, "\n".join(troubles)
 
+    def split(self, above: int) -> None:
+        """Split the cell below its first lines, as many as `above`."""
+        self._editor.click()
+        keyboard = self.box.page.keyboard
+        keyboard.press("ControlOrMeta+Home")
+        for _ in range(above):
+            keyboard.press("ArrowDown")
+        keyboard.press("Control+Shift+Minus")
+        expect(self._lines).to_have_count(above)
+
     def insert_below(self, source: str) -> Cell:
         """Make a new cell below this one and type into it."""
         self._editor.click()

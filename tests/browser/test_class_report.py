@@ -9,8 +9,9 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import Browser, Page, Request, expect
 
-from grader.gradebook import write_gradebook
-from tests.grader.gradebook.made_class import make_class
+from grader.classroom.gradebook.write import write_gradebook
+from tests.helpers.made_class import make_class
+from tests.helpers.places import PROJECT
 
 pytestmark = pytest.mark.browser
 
@@ -21,7 +22,7 @@ STUDENTS = 300
 def report(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("class")
     made = make_class(STUDENTS)
-    return write_gradebook(made.folder, made.write(folder / "r.jsonl"), None, folder).index
+    return write_gradebook(made.folder, made.write(folder / "r.jsonl"), None, folder)
 
 
 @contextmanager
@@ -50,7 +51,7 @@ def opened(browser: Browser, path: Path, width: int, scheme: str) -> Iterator[Pa
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 @pytest.mark.parametrize("width", [390, 1200])
 def test_every_page_fits(browser: Browser, report: Path, width: int, scheme: str) -> None:
-    pictures = Path(__file__).resolve().parents[2] / "build" / "browser"
+    pictures = PROJECT / "build" / "browser"
     pictures.mkdir(parents=True, exist_ok=True)
     students = sorted((report.parent / "students").iterdir())
     hostile = [path for path in students if path.name.count(".") == 2]

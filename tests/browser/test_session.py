@@ -95,6 +95,20 @@ def test_fused_cross_entropy(lab: Lab, right: Answers) -> None:
         assert notebook.troubles == []
 
 
+def test_a_split_cell_is_graded_whole(lab: Lab) -> None:
+    first = "# answer: ex2-dlogits\ndlogits = F.softmax(logits, 1)"
+    second = "dlogits[range(n), Yb] -= 1\ndlogits /= n"
+    with lab.open("02_fused_cross_entropy") as notebook:
+        run_blank(notebook)
+        answer = notebook.answer("ex2-dlogits")
+        answer.type(f"{first}\n{second}")
+        answer.split(above=2)
+        notebook.answer("ex2-dlogits").run()
+        notebook.cell("dlogits[range(n), Yb] -= 1").run()
+        assert notebook.run_check("ex2-dlogits") == {"dlogits": "pass"}
+        assert notebook.troubles == []
+
+
 def test_fused_batchnorm(lab: Lab, right: Answers) -> None:
     answers = right("ex3/right/derivation")
     dhprebn = answers["ex3-batchnorm"]

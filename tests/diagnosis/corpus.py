@@ -13,11 +13,11 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-from grader.kinds import Kind
+from grader.diagnosis.kinds import Kind
 from tests.diagnosis.labels import VIEWS, Label, label, named, stands_in
 from tests.diagnosis.operators import DIAGNOSIS_MUTATIONS
-from tests.exercise_names import NAMES
-from tests.faults import EQUIVALENT, MUTATED_ANSWERS, OPERATORS, Fault, one_fault_variants
+from tests.helpers.exercise_names import NAMES
+from tests.helpers.faults import EQUIVALENT, MUTATED_ANSWERS, OPERATORS, Fault, one_fault_variants
 
 FOLDER = Path(__file__).parent
 

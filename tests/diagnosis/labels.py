@@ -17,9 +17,9 @@ import ast
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
-from grader.kinds import Kind
-from tests.faults import Fault
-from tests.mutation_site import Site
+from grader.diagnosis.kinds import Kind
+from tests.helpers.faults import Fault
+from tests.helpers.mutation_site import Site
 
 SCALARS = {"smoothing", "share", "classes"}
 """What right answers call numbers that are no sizes."""

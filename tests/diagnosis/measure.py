@@ -9,14 +9,15 @@ from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass
 from enum import StrEnum
 
-from grader.answer import AnswerCell
-from grader.exercises import EXERCISES
-from grader.grading import grade_exercise
-from grader.kinds import Kind
-from grader.runner import Limits, Runner
+from grader.answer.parse import AnswerCell
+from grader.diagnosis.kinds import Kind
+from grader.execution.runner import Runner
+from grader.grading.grade import grade_exercise
+from grader.program.exercises import EXERCISES
 from grader.verdict import Outcome
+from grader.worker.terms import Limits
 from tests.diagnosis.corpus import LabelledFault
-from tests.exercise_text import read_cells
+from tests.helpers.exercise_text import read_cells
 
 BY_PREFIX = {exercise.prefix: exercise for exercise in EXERCISES}
 LIMITS = Limits(statement_seconds=5.0, total_seconds=40.0)

@@ -1,11 +1,11 @@
-"""Mistakes that only the corpus of diagnoses needs, beside those of `tests.faults`."""
+"""Mistakes that only the corpus of diagnoses needs, beside those of `tests.helpers.faults`."""
 
 from __future__ import annotations
 
 import ast
 from collections.abc import Iterator
 
-from tests.mutation_site import Mutation, Operator, Site, expression, is_initial, with_field
+from tests.helpers.mutation_site import Mutation, Operator, Site, expression, is_initial, with_field
 
 
 def softmaxes(site: Site) -> Iterator[Mutation]:

@@ -1,5 +1,5 @@
 """The browser of the tests of the built site."""
 
-from tests.chromium import browser
+from tests.helpers.chromium import browser
 
 __all__ = ["browser"]

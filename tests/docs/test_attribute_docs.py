@@ -1,7 +1,7 @@
 from enum import StrEnum
 
 from docs.building.attribute_docs import attribute_docs
-from grader.kinds import Kind
+from grader.diagnosis.kinds import Kind
 from grader.verdict import Outcome
 
 

@@ -1,6 +1,5 @@
 from docs.building.diagnoses import catalogue, examples
-from grader.catalogue import hint
-from grader.kinds import Kind
+from grader.diagnosis.kinds import Kind, hint
 
 
 def test_every_kind_has_its_section_in_the_order_of_the_code() -> None:

@@ -1,7 +1,10 @@
+from pathlib import Path
+
 import pytest
 
+from docs.building import included as module
 from docs.building.included import included
-from grader.course.read import read_repository
+from grader.authoring.course import read_repository
 
 
 def test_a_file_comes_without_its_title() -> None:
@@ -10,20 +13,31 @@ def test_a_file_comes_without_its_title() -> None:
     assert "\n## [" in text
 
 
-def test_a_section_ends_where_the_next_begins() -> None:
-    text = included("README.md#A whole class", "instructor/class.md")
-    assert "grader grade submitted/" in text
-    assert "environment.yml" not in text
-    assert "### " not in text
+def test_links_lead_to_pages_of_the_site_or_to_the_repository(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "notebooks").mkdir()
+    text = "# Title\n\n[a](CONTRIBUTING.md#style) [b](notebooks) [c](Makefile) [d](https://e.org)\n"
+    (tmp_path / "TEXT.md").write_text(text, encoding="utf-8")
+    monkeypatch.setattr(module, "PROJECT", tmp_path)
+    here = read_repository()
+    assert included("TEXT.md", "maintainer/index.md") == (
+        f"[a](../maintainer/index.md#style) [b]({here}/tree/main/notebooks)"
+        f" [c]({here}/blob/main/Makefile) [d](https://e.org)"
+    )
 
 
-def test_links_lead_to_pages_of_the_site_or_to_the_repository() -> None:
-    text = included("README.md#You are a maintainer", "maintainer/index.md")
-    assert "](../maintainer/index.md)" in text
-    assert f"]({read_repository()}/tree/main/notebooks/source)" in text
+def test_what_belongs_to_a_numbered_item_stays_in_it(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    text = "1. one\n   - in one\n\n   also one\n2. two\n\n```\n   code of its own\n```"
+    (tmp_path / "TEXT.md").write_text(text, encoding="utf-8")
+    monkeypatch.setattr(module, "PROJECT", tmp_path)
+    assert included("TEXT.md", "index.md") == (
+        "1. one\n    - in one\n\n    also one\n\n2. two\n\n```\n   code of its own\n```"
+    )
 
 
-@pytest.mark.parametrize("name", ["NOTHING.md", "README.md#Nothing"])
-def test_what_is_not_there_is_an_error(name: str) -> None:
-    with pytest.raises(ValueError, match=name.replace("#Nothing", "")):
-        included(name, "index.md")
+def test_what_is_not_there_is_an_error() -> None:
+    with pytest.raises(ValueError, match=r"index.md includes NOTHING.md, which is not there"):
+        included("NOTHING.md", "index.md")

@@ -15,10 +15,9 @@ from playwright.sync_api import Browser, Page, expect
 import grader
 import makemore_data
 from docs.building.links import find_broken, read_site
-from grader.blank import solution_statements
-from grader.course.files import find_sources
-from grader.course.read import read_notebook
-from tests.built import PROJECT
+from grader.authoring.blank import solution_statements
+from grader.authoring.course import find_sources, read_notebook
+from tests.helpers.places import PROJECT
 
 pytestmark = pytest.mark.tools
 

@@ -22,9 +22,11 @@ def test_every_verdict_has_a_row_with_its_points() -> None:
         assert f"| `{outcome}` | {meaning} | {points} |" in verdict_table()
 
 
-def test_the_readme_says_the_same_of_verdicts(project: Path) -> None:
-    readme = (project / "README.md").read_text(encoding="utf-8")
-    rows = re.findall(r"^\| `(\w+)` \| (.+) \| (\d) \|$", readme, re.MULTILINE)
+def test_a_class_repository_says_the_same_of_verdicts(project: Path) -> None:
+    (readme,) = (project / "grader").glob("**/student/README.md")
+    rows = re.findall(
+        r"^\| `(\w+)` \| (.+) \| (\d) \|$", readme.read_text(encoding="utf-8"), re.MULTILINE
+    )
     meanings = attribute_docs(Outcome)
     assert rows == [(str(o), meanings[o.name], "1" if o in EARNS_POINTS else "0") for o in Outcome]
 

@@ -9,7 +9,7 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor
 
-from grader.exercises import Exercise
+from grader.program.exercises import Exercise
 
 
 def residual_layer_norm(
@@ -118,4 +118,4 @@ ATTENTION = Exercise(
 )
 
 OTHER_EXERCISES = (LAYER_NORM, RNN_CELL, ATTENTION)
-"""None of these stands in `grader.exercises`, and nothing in the grader knows of them."""
+"""None of these stands in `grader.program.exercises`, and nothing in the grader knows of them."""

@@ -11,16 +11,19 @@ from pathlib import Path
 import pytest
 
 import grader
-from grader.answer import AnswerCell
-from grader.exercises import EXERCISES, Exercise
-from grader.grading import grade_exercise, prepare
-from grader.instances import HIDDEN_SIZES, size_names
-from grader.program import parse_program
-from grader.runner import Limits, Runner
+from grader.answer.parse import AnswerCell
+from grader.execution.runner import Runner
+from grader.grading.grade import grade_exercise
+from grader.program.exercises import EXERCISES, Exercise
+from grader.program.forward_program import parse_program
+from grader.program.fused import fused_formulas
+from grader.program.instances import HIDDEN_SIZES, size_names
+from grader.program.references import prepare
 from grader.verdict import Outcome, Verdict
-from tests.exercise_text import read_cells
+from grader.worker.terms import Limits
 from tests.generality.programs import ATTENTION, OTHER_EXERCISES
 from tests.generality.variants import BY_PREFIX, Variant, right_answers, variants
+from tests.helpers.exercise_text import read_cells
 
 LEAST_NAMED = 0.90
 LEAST_VARIANTS = 40
@@ -59,7 +62,7 @@ def test_the_course_and_the_grader_know_nothing_of_these_programs() -> None:
 
 @each
 def test_nothing_but_a_forward_function_is_given(exercise: Exercise) -> None:
-    assert exercise.fused == {}
+    assert fused_formulas(exercise.prefix) == {}
     program = parse_program(exercise.forward)
     names = size_names(program)
     assert set(exercise.sizes) == set(names)
@@ -149,7 +152,7 @@ def test_a_mask_left_out_where_the_gradient_is_zero_anyway_passes(judge: Judge) 
 
 
 def test_what_is_masked_has_no_gradient_on_any_instance() -> None:
-    for reference in prepare(ATTENTION).references.hidden:
+    for reference in prepare(ATTENTION).hidden:
         future = reference.instance.values["future"]
         assert not bool(reference.gradients["scores"].masked_select(future).any())
         assert bool(reference.gradients["scores"].masked_select(~future).any())

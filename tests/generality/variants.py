@@ -8,12 +8,12 @@ from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 
-from grader.exercises import Exercise
-from grader.kinds import Kind
+from grader.diagnosis.kinds import Kind
+from grader.program.exercises import Exercise
 from tests.generality.programs import OTHER_EXERCISES
+from tests.helpers.places import ANSWERS
 
 FILE = Path(__file__).with_name("mistakes.toml")
-ANSWERS = Path(__file__).parents[1] / "answers"
 BY_PREFIX: Mapping[str, Exercise] = {exercise.prefix: exercise for exercise in OTHER_EXERCISES}
 
 

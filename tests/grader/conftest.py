@@ -1,15 +1,19 @@
-"""A warm worker for the tests that run answers."""
+"""A warm worker for the tests that run answers, a small course for those that build one."""
 
 from collections.abc import Callable, Iterator
+from pathlib import Path
 
 import pytest
 
-from grader.answer import AnswerCell
-from grader.exercises import ATOMIC
-from grader.grading import grade_exercise
-from grader.runner import Limits, Runner
+from grader.answer.parse import AnswerCell
+from grader.authoring import build
+from grader.execution.runner import Runner
+from grader.grading.grade import grade_exercise
+from grader.program.exercises import ATOMIC
 from grader.verdict import Verdict
-from tests.exercise_text import read_cells
+from grader.worker.terms import Limits
+from tests.helpers.exercise_text import read_cells
+from tests.helpers.toy_course import SOURCE
 
 Judge = Callable[[str], dict[str, Verdict]]
 
@@ -31,3 +35,23 @@ def judge_text(runner: Runner) -> Judge:
         return {verdict.name: verdict for verdict in verdicts}
 
     return judge
+
+
+@pytest.fixture
+def toy_course(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A folder with a course of one notebook; it is the current one."""
+    files = {
+        "pyproject.toml": '[project.urls]\nRepository = "https://github.com/a/b"\n',
+        "grader/notebook/hints/ex1.toml": '[da]\nhints = ["one", "two", "three"]\n',
+        "grader/submission/blank_cells.json": "{}",
+        "notebooks/source/01_toy.py": SOURCE,
+        "names.txt": "ann\nbob\ncleo\n",
+    }
+    for name, text in files.items():
+        path = tmp_path / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text, encoding="utf-8")
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("MAKEMORE_NAMES", "names.txt")
+    monkeypatch.setattr(build, "load_names", lambda: ["ann"] * build.LECTURE_NAMES)
+    return tmp_path

@@ -13,16 +13,15 @@ from xml.etree import ElementTree as ET
 
 import pytest
 
-import grader.grading
-import grader.runner
+import grader.execution.runner
+import grader.grading.grade
 from grader import cli
-from grader.answer import AnswerCell
+from grader.answer.parse import AnswerCell
 from grader.commands import exit_codes
-from grader.comparison import Comparison
-from grader.exercises import NOTEBOOKS
-from grader.runner import Limits
-from grader.sandbox import Sandbox
-from grader.verdict import Check, Outcome, Report, Verdict
+from grader.execution.sandbox import Sandbox
+from grader.program.exercises import NOTEBOOKS
+from grader.verdict import Check, Comparison, Outcome, Report, Verdict
+from grader.worker.terms import Limits
 
 GRADIENTS = NOTEBOOKS["01_atomic_backprop"][0].gradients
 
@@ -85,8 +84,8 @@ def fake_grade(notebook: str, cells: Sequence[AnswerCell], runner: object) -> Re
 def fake_core(monkeypatch: pytest.MonkeyPatch) -> type[FakeRunner]:
     FakeRunner.started = []
     FakeRunner.closed = 0
-    monkeypatch.setattr(grader.runner, "Runner", FakeRunner)
-    monkeypatch.setattr(grader.grading, "grade", fake_grade)
+    monkeypatch.setattr(grader.execution.runner, "Runner", FakeRunner)
+    monkeypatch.setattr(grader.grading.grade, "grade", fake_grade)
     for name in ("NO_COLOR", "FORCE_COLOR", "COLUMNS", "GRADER_DEBUG"):
         monkeypatch.delenv(name, raising=False)
     return FakeRunner
@@ -459,7 +458,7 @@ class TestProgram:
 
             class Swallowing:
                 def find_spec(self, name, *_):
-                    if name == "grader.grading":
+                    if name == "grader.grading.grade":
                         try:
                             signal.raise_signal(signal.SIGINT)
                         except KeyboardInterrupt:

@@ -2,8 +2,7 @@
 
 import pytest
 
-from grader.comparison import Comparison
-from grader.verdict import Check, Outcome, Report, Verdict, count_outcomes
+from grader.verdict import Check, Comparison, Outcome, Report, Verdict, count_outcomes
 
 
 def verdict(outcome: Outcome, max_points: int = 1) -> Verdict:

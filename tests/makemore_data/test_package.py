@@ -10,14 +10,15 @@ import pytest
 import makemore_data
 
 MODULES = [
-    "download",
-    "forward",
-    "name_list",
-    "names",
-    "parameters",
-    "shuffle",
-    "vocabulary",
-    "windows",
+    "model.forward",
+    "model.parameters",
+    "names.download",
+    "names.load",
+    "names.name_list",
+    "names.shuffle",
+    "names.vocabulary",
+    "names.windows",
+    "training.interruption",
 ]
 
 

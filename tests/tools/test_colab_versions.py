@@ -12,14 +12,14 @@ from pathlib import Path
 import pytest
 
 from benchmarks.peers.environments import Environment
-from tests.built import build
-from tests.colab_machine import (
+from tests.helpers.built import build
+from tests.helpers.colab_machine import (
     pretend_to_be_colab,
     run,
     run_alone,
     said_by_checks,
 )
-from tests.course_notebooks import FOLDER, NAMES
+from tests.helpers.course_notebooks import FOLDER, NAMES
 
 pytestmark = pytest.mark.tools
 

@@ -14,15 +14,14 @@ from typing import Any
 import pytest
 
 from benchmarks.peers.environments import NBGRADER
-from grader.blank import make_blank
-from grader.course.files import SOURCES
-from grader.course.nbgrader import ASSIGNMENT
-from grader.course.read import read_notebook
+from grader.authoring.blank import make_blank
+from grader.authoring.course import SOURCES, read_notebook
+from grader.platforms.assignments import ASSIGNMENT
+from tests.helpers.places import PROJECT
 from tests.tools.students import FULL, STUDENTS
 
 pytestmark = pytest.mark.tools
 
-PROJECT = Path(__file__).parents[2]
 Points = dict[str, dict[str, float]]
 """By student and notebook."""
 
@@ -103,7 +102,7 @@ def course(tmp_path_factory: pytest.TempPathFactory) -> Course:
     """Assignment, release, submissions, grades, feedback and export."""
     NBGRADER.make_with_course()
     folder = tmp_path_factory.mktemp("nbgrader")
-    write = [sys.executable, "-m", "grader.course", "nbgrader", "--out", str(folder)]
+    write = [sys.executable, "-m", "grader", "dev", "nbgrader", "--out", str(folder)]
     subprocess.run(write, cwd=PROJECT, check=True, capture_output=True)
     course = Course(folder)
     course.run("generate_assignment", ASSIGNMENT)

@@ -11,13 +11,13 @@ from xml.etree import ElementTree as ET
 import nbformat
 import pytest
 
-from grader.answer_cells import role_comments
-from grader.blank import fill
-from grader.source import checked_gradients
+from grader.authoring.blank import fill
+from grader.authoring.source import checked_gradients
+from grader.submission.answer_cells import role_comments
+from tests.helpers.places import PROJECT
 
 pytestmark = pytest.mark.tools
 
-PROJECT = Path(__file__).resolve().parents[2]
 ANSWERS = PROJECT / "tests" / "answers" / "ex1"
 RAISING = "a line that raises"
 

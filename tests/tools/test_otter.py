@@ -15,13 +15,14 @@ import pytest
 from nbformat import NotebookNode
 
 from benchmarks.peers.environments import OTTER
-from grader.blank import gradients_checked_in, make_blank, with_placeholders
-from grader.course.read import read_notebook
+from grader.authoring.blank import make_blank, with_placeholders
+from grader.authoring.course import read_notebook
+from grader.authoring.source import all_checked
+from tests.helpers.places import PROJECT
 from tests.tools.students import FULL, STUDENTS
 
 pytestmark = pytest.mark.tools
 
-PROJECT = Path(__file__).parents[2]
 AT_ONCE = 2
 """Programs that run at the same time."""
 Points = dict[str, dict[str, float]]
@@ -79,7 +80,7 @@ def total(results: dict[str, Any]) -> float:
 def answered(released: NotebookNode, notebook: str, student: str) -> NotebookNode:
     """A student's answers in a notebook that otter has made."""
     source = read_notebook(Path(f"notebooks/source/{notebook}.py"))
-    gradients = gradients_checked_in(source)
+    gradients = all_checked(source.cells)
     solved = {cell["id"]: with_placeholders(cell.source, gradients) for cell in source.cells}
     answers = [cell for cell in released.cells if is_answer(cell)]
     for number, cell in enumerate(answers):
@@ -103,7 +104,7 @@ def _in_the_project() -> Iterator[None]:
 def course(tmp_path_factory: pytest.TempPathFactory) -> Course:
     OTTER.make_with_course()
     folder = tmp_path_factory.mktemp("otter")
-    write = [sys.executable, "-m", "grader.course", "otter", "--out", str(folder)]
+    write = [sys.executable, "-m", "grader", "dev", "otter", "--out", str(folder)]
     subprocess.run(write, cwd=PROJECT, check=True, capture_output=True)
     return Course(folder)
 

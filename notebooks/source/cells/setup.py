@@ -44,3 +44,7 @@ if importlib.util.find_spec("makemore_data") is None:
 
 if importlib.util.find_spec("makemore_data") is None:
     raise CourseMissing(f'The course is not installed here: run  pip install "{COURSE}"')
+
+from grader import start_lesson
+
+start_lesson()  # starts the process that will run your answers, and notes which cells you run

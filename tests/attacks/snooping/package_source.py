@@ -10,6 +10,6 @@ needs: sandbox
 import grader
 import makemore_data
 
-text = open(grader.__file__.replace("__init__.py", "judge.py")).read()
+text = open(grader.__file__.replace("__init__.py", "grading/judge.py")).read()
 open(CANARY, "a").write(text[:100])
 dlogits = torch.ones_like(logits)

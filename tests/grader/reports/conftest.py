@@ -8,10 +8,9 @@ from pathlib import Path
 
 import pytest
 
-from grader.answer import AnswerCell
-from grader.comparison import Comparison
+from grader.answer.parse import AnswerCell
 from grader.reports.result import Graded, Ungraded
-from grader.verdict import Check, Diagnosis, Flag, Outcome, Place, Report, Verdict
+from grader.verdict import Check, Comparison, Diagnosis, Flag, Outcome, Place, Report, Verdict
 
 GOLDEN = Path(__file__).parent / "golden"
 
@@ -110,7 +109,6 @@ def mixed() -> Graded:
             "dcounts",
             Outcome.FAIL,
             6.4e-3,
-            "This is not the gradient of the loss with respect to counts.",
             line=6,
             diagnosis=(
                 Diagnosis(

@@ -4,10 +4,9 @@ from collections.abc import Callable
 from pathlib import Path
 from xml.etree import ElementTree as ET
 
-from grader.comparison import Comparison
 from grader.reports import junit
 from grader.reports.result import Graded, Ungraded
-from grader.verdict import Check, Outcome, Report, Verdict
+from grader.verdict import Check, Comparison, Outcome, Report, Verdict
 
 Golden = Callable[[str, str], None]
 

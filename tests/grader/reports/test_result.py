@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from grader.answer import AnswerCell
+from grader.answer.parse import AnswerCell
 from grader.reports.result import Graded, quote
 from grader.verdict import Place
 

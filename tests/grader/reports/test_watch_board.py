@@ -7,18 +7,19 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from grader.answer import AnswerCell
-from grader.exercises import NOTEBOOKS
+from grader.answer.parse import AnswerCell
+from grader.program.exercises import NOTEBOOKS
 from grader.reports.result import Graded
 from grader.reports.watch_board import (
     NARROWEST,
     URGENT_FIRST,
+    Changes,
+    WatchBoard,
     render_block,
     render_board,
     render_farewell,
 )
 from grader.verdict import Flag, Outcome, Place, Report, Verdict
-from grader.watch import Board, Changes
 from tests.grader.reports.conftest import verdict
 
 NAMES = NOTEBOOKS["01_atomic_backprop"][0].gradients
@@ -33,15 +34,15 @@ def board(
     trouble: str = "",
     checking: bool = False,
     saved: datetime | None = None,
-) -> Board:
+) -> WatchBoard:
     path = Path("work/mine.ipynb")
     report = Report("01_atomic_backprop", verdicts, flags)
-    return Board(
+    return WatchBoard(
         path, Graded(path, report, CELLS), changes or {}, NOW, 0.1, saved, trouble, checking
     )
 
 
-def text(shown: Board, width: int = 100, height: int = 40) -> str:
+def text(shown: WatchBoard, width: int = 100, height: int = 40) -> str:
     return "\n".join(line.plain.rstrip() for line in render_board(shown, width, height))
 
 
@@ -170,8 +171,8 @@ def test_everything_passes() -> None:
 
 def test_the_states_of_the_title() -> None:
     path = Path("mine.ipynb")
-    assert "checking for the first time ..." in text(Board(path))
-    assert "not checked yet" in text(Board(path, trouble="Waiting."))
+    assert "checking for the first time ..." in text(WatchBoard(path))
+    assert "not checked yet" in text(WatchBoard(path, trouble="Waiting."))
     assert "01_atomic_backprop  checking ..." in text(board(MIXED, checking=True))
     later = datetime(2026, 11, 21, 14, 5, 0)
     assert "checked 14:03:22, saved 14:05:00 with the same answers" in text(
@@ -195,7 +196,7 @@ def test_flags_and_short_remarks_are_there() -> None:
 
 def test_a_students_escapes_reach_no_terminal() -> None:
     shown = board((wrong("dcounts", note="\x1b[31mred"),), trouble="\x1b[2J")
-    shown = Board(Path("a\x1b[1m.ipynb"), shown.result, checked=NOW, trouble="\x1b[2J")
+    shown = WatchBoard(Path("a\x1b[1m.ipynb"), shown.result, checked=NOW, trouble="\x1b[2J")
     assert "\x1b" not in text(shown)
     assert "\x1b" not in render_block(shown, 80)
 
@@ -216,7 +217,7 @@ def test_the_farewell_is_short() -> None:
     assert render_farewell(board(MIXED), 100) == (
         "01_atomic_backprop  checked 14:03:22\n17 of 26 points   ✓ 17 pass   ✗ 2 fail   … 7 to do\n"
     )
-    assert render_farewell(Board(Path("x.ipynb")), 100) == ""
+    assert render_farewell(WatchBoard(Path("x.ipynb")), 100) == ""
 
 
 @pytest.mark.parametrize("outcome", Outcome)

@@ -29,15 +29,17 @@ from grader.worker.child import (
     answer_here,
 )
 from grader.worker.confinement import NOT_CONFINED, Confinement
-from grader.worker.request import Bounds, Group, Values
+from grader.worker.request import Group, Values
 from grader.worker.results import Result, pack_results, unpack_results
 from grader.worker.scratch import Scratch
-from tests.grader.worker.asking import VALUES, Run, request
-from tests.processes import alive
+from grader.worker.terms import Limits
+from tests.helpers import asking
+from tests.helpers.asking import VALUES, Run, request
+from tests.helpers.processes import alive
 
 pytestmark = pytest.mark.skipif(not hasattr(os, "fork"), reason="there is no fork on Windows")
 
-BOUNDS = Bounds(0.2, 5.0, 2**30, 2)
+LIMITS = Limits(0.2, 5.0, 2**30)
 
 ENDED, NONSENSE = "ended the Python process that ran it", "sent back what no gradient can be"
 FORGED = "This answer sent back what no gradient can be."
@@ -85,9 +87,10 @@ def answer(
     confinement: Confinement | None = None,
     extra: Mapping[str, Group] | None = None,
     values: Mapping[str, Values] | None = None,
-    **changes: object,
+    **limits: float,
 ) -> Answered:
-    asked = replace(request(source, *runs, extra=extra), **changes)  # type: ignore[arg-type]
+    limited = replace(asking.LIMITS, **limits)  # type: ignore[arg-type]
+    asked = request(source, *runs, extra=extra, limits=limited)
     parts = [memoryview(part) for part in asked.pack()]
     with warm(confinement, values) as ready:
         return answered(child.answer(parts, ready))
@@ -104,7 +107,7 @@ def answered(progress: Progress) -> Answered:
 class Listened:
     """What the worker makes of bytes from a child, and of what stands in the shared memory."""
 
-    progress: Progress = field(default_factory=Progress)
+    progress: Progress = field(default_factory=lambda: Progress(LIMITS, 2, 0.0))
     blobs: list[tuple[int, bytes]] = field(default_factory=list)
 
 
@@ -128,9 +131,9 @@ def listen(
             os.write(writing, sent)
             if closed:
                 os.close(writing)
-            until = time.monotonic() + seconds
-            bounds = replace(BOUNDS, runs=runs)
-            child._listen(reading, shared, bounds, ready, heard.progress, until)
+            heard.progress.runs = runs
+            heard.progress.until = time.monotonic() + seconds
+            child.listen(reading, shared, ready, heard.progress)
         finally:
             os.close(reading)
             if not closed:
@@ -232,7 +235,7 @@ def test_a_judge_that_hangs_up_ends_the_listening() -> None:
         with Scratch() as scratch:
             ready = Warm(Confinement(), scratch, {}, judge)
             with pytest.raises(JudgeGone):
-                child._listen(reading, shared, BOUNDS, ready, Progress(), until)
+                child.listen(reading, shared, ready, Progress(LIMITS, 2, until))
     finally:
         for descriptor in (reading, writing, judge):
             os.close(descriptor)
@@ -252,7 +255,7 @@ def test_results_wait_for_others_and_no_longer_than_they_may(
     sent = []
     for seconds in (0.1, 0.1, 0.1, 0.1, 0.3, 0.0):
         now += seconds
-        sender.finished(0, Result({}, {}, ()))
+        sender.send(Result({}, {}, ()))
         sent.append(sender.done)
     sender.flush()
     sender.flush()
@@ -290,7 +293,7 @@ def test_a_statement_that_ends_only_a_later_run_is_left_out_from_there_on(
 ) -> None:
     """And costs nothing that had been sent before."""
     monkeypatch.setattr(child, "FLUSH_SECONDS", -1.0)
-    groups = {str(number): Group({}, {"run": number}) for number in range(4)}
+    groups = {str(number): {"run": number} for number in range(4)}
     runs = [Run(groups=("values", name)) for name in groups]
     found = answer("import os\nif run == 2: os._exit(1)\na = x * run", *runs, extra=groups)
     assert found.counts == [1, 1, 1, 1]
@@ -301,7 +304,7 @@ def test_a_statement_that_ends_only_a_later_run_is_left_out_from_there_on(
 
 def test_a_child_that_is_killed_takes_with_it_what_it_has_not_sent() -> None:
     """Results wait to be sent many at a time; the runs are then made again, one statement less."""
-    groups = {str(number): Group({}, {"run": number}) for number in range(4)}
+    groups = {str(number): {"run": number} for number in range(4)}
     runs = [Run(groups=("values", name)) for name in groups]
     found = answer("import os\nif run == 2: os._exit(1)\na = x * run", *runs, extra=groups)
     assert found.counts == [4]

@@ -9,22 +9,22 @@ from typing import Any
 
 import pytest
 
-from grader.sandbox import Sandbox, find_bwrap, worker_environment
+from grader.execution.sandbox import Sandbox, find_bwrap, worker_environment
+from grader.execution.system_calls import ALLOWED, HOSTILE, filter_program
 from grader.worker.confinement import (
     LARGEST_STACK,
     MOST_OPEN_FILES,
     NOT_CONFINED,
     Confinement,
 )
-from grader.worker.system_calls import ALLOWED, HOSTILE, filter_program
-from tests.grader.worker.confined import ConfinedWorker, confined_worker, run_outside
+from tests.helpers.confined import ConfinedWorker, confined_worker, run_outside
+from tests.helpers.places import PROJECT
 
 needs_bwrap = pytest.mark.skipif(
     find_bwrap().path is None, reason=f"no sandbox here: {find_bwrap().trouble}"
 )
 needs_linux = pytest.mark.skipif(not sys.platform.startswith("linux"), reason="Linux's layers")
 
-PROJECT = Path(__file__).parents[3]
 
 ALL_LAYERS = {
     *("resource limits", "own processes", "own network", "own ipc", "read-only files"),
@@ -94,13 +94,13 @@ CALL = LIBC + "answer = libc.syscall({}, 0, 0, 0, 0, 0); result = 'done'"
 ATTEMPTS = {
     "read the list of users": "result = 'done' if open('/etc/passwd').read() else 'empty'",
     "read a private file": "open(folder + '/private.txt').read(); result = 'done'",
-    "read the exercises": "open(project + '/grader/exercises.py').read(); result = 'done'",
+    "read the exercises": "open(project + '/grader/program/exercises.py').read(); result = 'done'",
     "read the solutions": (
         "import pathlib; assert list(pathlib.Path(project, 'notebooks').rglob('*.ipynb'))\n"
         "result = 'done'"
     ),
     "import the judge's code": (
-        "import sys; sys.path.append(project); import grader.json_spans; result = 'done'"
+        "import sys; sys.path.append(project); import grader.submission.reset; result = 'done'"
     ),
     "list the home folder": (
         "import os, pathlib, pwd; os.listdir(pwd.getpwuid(os.getuid()).pw_dir); result = 'done'"

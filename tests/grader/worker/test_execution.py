@@ -12,11 +12,11 @@ import torch
 from torch import Tensor
 
 from grader.worker import execution
-from grader.worker.dynamic import DYNAMIC_NAMES
 from grader.worker.execution import LARGEST_VALUE, NOTEBOOK_FUNCTIONS, REPORTED_DTYPES, run_request
 from grader.worker.request import Group, Request
 from grader.worker.results import LONGEST_MESSAGE, Problem, Result
-from tests.grader.worker.asking import CELL, VALUES, Run, given, request
+from grader.worker.terms import DYNAMIC_NAMES, Limits
+from tests.helpers.asking import CELL, VALUES, Run, given, request
 
 
 @pytest.fixture(autouse=True)
@@ -48,10 +48,11 @@ def run(
     results: dict[int, Result] = {}
     begun: list[tuple[int, int]] = []
 
-    def started(number: int, statement: int) -> None:
-        begun.append((number, statement))
+    def started(statement: int) -> None:
+        begun.append((done + len(results), statement))
 
-    run_request(asked, groups, deadly or {}, started, results.__setitem__, done)
+    for result in run_request(asked, groups, deadly or {}, started, done):
+        results[done + len(results)] = result
     return results, begun
 
 
@@ -153,16 +154,17 @@ def test_what_is_fixed_is_fixed_though_no_statement_mentions_it() -> None:
 
 
 def test_what_is_fixed_is_whole_again_after_it_was_changed_in_place() -> None:
-    groups = given(more={"b": torch.zeros(3)})
+    b = torch.zeros(3)
+    groups = given(more={"b": b})
     order = Run(groups=("values", "more"), fixed=("b",))
     results, _ = run(request("b += 1\na = b + x\nb.fill_(9)\na = a + b", order, order), groups)
     for number in (0, 1):
         assert torch.equal(results[number].tensors["a"], torch.ones(3))
-    assert not groups["more"].tensors["b"].any()
+    assert not b.any()
 
 
 def test_later_groups_stand_over_earlier_ones() -> None:
-    groups = given(other={"x": torch.zeros(3)}) | {"numbers": Group({}, {"n": 7})}
+    groups = given(other={"x": torch.zeros(3)}) | {"numbers": {"n": 7}}
     asked = request(
         "a = x * n",
         Run(groups=("values", "other", "numbers")),
@@ -176,7 +178,7 @@ def test_later_groups_stand_over_earlier_ones() -> None:
 
 
 def test_groups_of_the_request_itself_stand_beside_those_the_worker_keeps() -> None:
-    extra = {"mine": Group({"y": torch.full((3,), 2.0)}), "values": Group({"x": torch.zeros(3)})}
+    extra = {"mine": {"y": torch.full((3,), 2.0)}, "values": {"x": torch.zeros(3)}}
     asked = request("a = x + y", Run(groups=("values", "mine")), extra=extra)
     results, _ = run(asked)
     assert torch.equal(results[0].tensors["a"], torch.full((3,), 2.0))
@@ -219,7 +221,8 @@ def test_runs_share_nothing() -> None:
     for number in (0, 1):
         assert torch.equal(results[number].tensors["a"], torch.full((3,), 2.0))
         assert torch.equal(results[number].tensors["b"], torch.full((3,), 2.0))
-    assert torch.equal(VALUES.groups["values"].tensors["x"], torch.ones(3))
+    (x, _) = VALUES.groups["values"].values()
+    assert torch.equal(torch.as_tensor(x), torch.ones(3))
 
 
 def test_what_a_run_does_to_python_is_undone_where_it_would_slow_or_change_the_next() -> None:
@@ -231,7 +234,7 @@ def test_what_a_run_does_to_python_is_undone_where_it_would_slow_or_change_the_n
     results, _ = run(request(source, *order))
     dtypes = [results[number].tensors["a"].dtype for number in range(4)]
     assert dtypes == [torch.float32, torch.float16, torch.float32, torch.float16]
-    hasty = replace(request("while True: pass", Run()), statement_seconds=0.05)
+    hasty = replace(request("while True: pass", Run()), limits=Limits(statement_seconds=0.05))
     assert run(hasty)[0][0].problems[0].kind == "TimeLimit"
 
 
@@ -270,21 +273,15 @@ def test_a_statement_is_announced_before_it_runs_and_a_result_when_its_run_has_e
     seen: list[str] = []
     asked = request("a = note('statement 0')\na = note('statement 1')", Run(), Run())
     given_note: Callable[[str], None] = seen.append
-    asked = replace(asked, extra={"note": Group({}, {"note": given_note})})  # type: ignore[dict-item]
+    asked = replace(asked, extra={"note": {"note": given_note}})  # type: ignore[dict-item]
     asked = replace(asked, runs=tuple(replace(r, groups=("values", "note")) for r in asked.runs))
-    run_request(
-        asked,
-        VALUES.groups,
-        {},
-        lambda number, statement: seen.append(f"started {number}.{statement}"),
-        lambda number, _: seen.append(f"finished {number}"),
-    )
-    one = ["started {0}.0", "statement 0", "started {0}.1", "statement 1", "finished {0}"]
-    assert seen == [text.format(number) for number in (0, 1) for text in one]
+    for _ in run_request(asked, VALUES.groups, {}, lambda number: seen.append(f"started {number}")):
+        seen.append("finished")
+    assert seen == 2 * ["started 0", "statement 0", "started 1", "statement 1", "finished"]
 
 
 def test_a_slow_statement_is_interrupted_once_and_then_left_out() -> None:
-    asked = replace(request("while True: b = 1\na = x"), statement_seconds=0.1)
+    asked = replace(request("while True: b = 1\na = x"), limits=Limits(statement_seconds=0.1))
     results, started = run(asked)
     for number in (0, 1):
         (problem,) = results[number].problems
@@ -298,16 +295,27 @@ def test_what_stands_beside_a_slow_statement_in_its_block_still_runs_without_it(
     source = "if n:\n    while True: b = 1\n    a = x\na = x"
     without = frozenset({0, 3})
     asked = request(source, Run(), Run(keep=without), Run(keep=frozenset({4})))
-    results, started = run(replace(asked, statement_seconds=0.1))
+    results, started = run(replace(asked, limits=Limits(statement_seconds=0.1)))
     assert [problem.kind for problem in results[0].problems] == ["TimeLimit"]
     assert [number for number, _ in started] == [0, 0, 1, 2]
     assert not results[1].problems
     assert not results[2].problems
 
 
+def test_what_is_known_not_to_end_is_not_run_again() -> None:
+    asked = request("while True: b = 1\na = x\nos._exit(1)\nif n:\n    while True: pass\na = a")
+    slow = Problem(0, "TimeLimit", "", CELL, 1, 1)
+    gone = Problem(3, "Gone", "ended the Python process that ran it", CELL, 3)
+    inner = Problem(4, "TimeLimit", "", CELL, 5, 5)
+    results, started = run(replace(asked, known=(slow, gone, inner)))
+    assert list(results[0].problems) == [slow, gone, inner]
+    assert results[0].tensors["a"].all()
+    assert [statement for number, statement in started if number == 0] == [2, 7]
+
+
 def test_an_interruption_that_is_swallowed_is_no_problem() -> None:
     source = "import time\ntry: time.sleep(60)\nexcept BaseException: a = x"
-    results, started = run(replace(request(source), statement_seconds=0.1))
+    results, started = run(replace(request(source), limits=Limits(statement_seconds=0.1)))
     assert not results[0].problems
     assert results[1].tensors["a"].all()
     assert started == [(0, 0), (0, 1), (1, 0), (1, 1)]

@@ -17,14 +17,15 @@ from typing import cast
 import pytest
 import torch
 
-import grader.runner
+import grader.execution.runner
 import grader.worker.main
-from grader.runner import _start_worker
-from grader.sandbox import Sandbox
-from grader.worker.frames import COUNT, MOST_VALUES, read_frame, write_frame
-from grader.worker.request import Group, Request, Values
+from grader.execution.runner import start_worker
+from grader.execution.sandbox import Sandbox
+from grader.worker.frames import COUNT, read_frame, write_frame
+from grader.worker.request import Request, Values
 from grader.worker.results import Result, unpack_results
-from tests.grader.worker.asking import VALUES, Run, request
+from grader.worker.terms import MOST_VALUES, Limits
+from tests.helpers.asking import VALUES, Run, request
 
 needs_fork = pytest.mark.skipif(not hasattr(os, "fork"), reason="there is no fork on Windows")
 
@@ -45,7 +46,7 @@ class Process:
     """A worker behind its pipes, spoken to by hand."""
 
     def __init__(self) -> None:
-        self.popen = _start_worker(Sandbox.NONE)
+        self.popen = start_worker(Sandbox.NONE)
 
     @property
     def stdin(self) -> FileIO:
@@ -145,8 +146,9 @@ def test_a_judge_that_goes_amid_a_request_takes_the_answer_with_it() -> None:
         process.hand(VALUES)
         own = process.ask(request("import os\na = x * os.getpid()", Run(double=True)))
         assert own.results[0].tensors["a"].all()
-        endless = replace(request("while True: pass", Run()), statement_seconds=10.0**6)
-        write_frame(process.stdin, replace(endless, total_seconds=10.0**6).pack())
+        forever = Limits(10.0**6, 10.0**6)
+        endless = request("while True: pass", Run(), limits=forever)
+        write_frame(process.stdin, endless.pack())
         process.stdin.close()
         process.popen.stdin = None
         assert process.ended() == 0
@@ -156,7 +158,7 @@ def test_a_judge_that_goes_amid_a_request_takes_the_answer_with_it() -> None:
 
 
 def numbered(number: int) -> Values:
-    return Values(f"values-{number}", {"values": Group({"x": torch.full((3,), float(number))})})
+    return Values(f"values-{number}", {"values": {"x": torch.full((3,), float(number))}})
 
 
 def test_values_are_sent_once_and_kept(process: Process) -> None:
@@ -189,7 +191,7 @@ def test_values_with_a_key_that_is_known_take_the_others_place(process: Process)
 
 
 def test_groups_of_one_request_are_not_kept(process: Process) -> None:
-    extra = {"mine": Group({"y": torch.full((3,), 4.0)})}
+    extra = {"mine": {"y": torch.full((3,), 4.0)}}
     run = Run(groups=("values", "mine"))
     said = process.ask(request("a = x + y", run, extra=extra))
     assert said.results[0].tensors["a"].tolist() == [5.0] * 3
@@ -233,14 +235,14 @@ def test_the_engine_is_off_for_good(process: Process) -> None:
 # --- the judge's machine
 
 
-@pytest.mark.parametrize("module", ["main", "child", "execution", "engine", "request", "warm_up"])
+@pytest.mark.parametrize("module", ["main", "child", "execution", "engine", "request"])
 def test_importing_needs_no_module_that_windows_lacks(
     module: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     for name in ("resource", "fcntl", "pwd", "grp", "termios"):
         monkeypatch.setitem(sys.modules, name, None)
     runpy.run_path(str(Path(grader.worker.main.__file__).with_name(f"{module}.py")))
-    runpy.run_path(grader.runner.__file__)
+    runpy.run_path(grader.execution.runner.__file__)
 
 
 def test_the_worker_imports_nothing_of_the_judges() -> None:

@@ -6,18 +6,20 @@ import pytest
 import torch
 from torch import Tensor
 
-from grader.worker.request import Bounds, Group, Request, Statement, Values
-from tests.grader.worker.asking import CELL, Run, request
+from grader.worker.request import Group, Request, Statement, Values, read_limits
+from grader.worker.results import Problem
+from grader.worker.terms import Limits
+from tests.helpers.asking import CELL, Run, request
 
 BASE = torch.arange(6.0).view(2, 3)
-GROUPS = {
-    "values": Group(
-        {"base": BASE, "view": BASE.T, "row": BASE[0], "ints": torch.arange(3)},
-        {"n": 3, "eps": 1e-5, "largest": 2**53 + 1},
-    ),
-    "other": Group({"base": torch.zeros(0, 2).double(), "yes": torch.tensor(True)}),
-    "numbers": Group({}, {"n": 4}),
-    "nothing": Group({}),
+GROUPS: dict[str, Group] = {
+    "values": {
+        **{"base": BASE, "view": BASE.T, "row": BASE[0], "ints": torch.arange(3)},
+        **{"n": 3, "eps": 1e-5, "largest": 2**53 + 1},
+    },
+    "other": {"base": torch.zeros(0, 2).double(), "yes": torch.tensor(True)},
+    "numbers": {"n": 4},
+    "nothing": {},
 }
 
 SOURCE = "if n:\n    a = x\n    1 / 0\ndef f(t):\n    return t + 1\nb = f(a)"
@@ -38,15 +40,18 @@ def same(found: object, expected: object) -> None:
     assert isinstance(expected, dict)
     assert list(found) == list(expected)
     for name, group in expected.items():
-        assert found[name].constants == group.constants
-        assert set(found[name].tensors) == set(group.tensors)
-        for key, value in group.tensors.items():
-            assert_equal(found[name].tensors[key], value)
+        assert set(found[name]) == set(group)
+        for key, value in group.items():
+            assert_equal(found[name][key], value)
 
 
-def assert_equal(found: Tensor, expected: Tensor) -> None:
-    assert (found.dtype, found.shape) == (expected.dtype, expected.shape)
-    assert torch.equal(found, expected)
+def assert_equal(found: Tensor | float, expected: Tensor | float) -> None:
+    if isinstance(expected, Tensor):
+        assert isinstance(found, Tensor)
+        assert (found.dtype, found.shape) == (expected.dtype, expected.shape)
+        assert torch.equal(found, expected)
+    else:
+        assert (type(found), found) == (type(expected), expected)
 
 
 def test_values_survive_their_packing() -> None:
@@ -54,18 +59,21 @@ def test_values_survive_their_packing() -> None:
     assert received.key == "values-7"
     same(received.groups, GROUPS)
     # Numbers stay what they are: a size is an index, and no float can be one.
-    assert type(received.groups["values"].constants["n"]) is int
+    assert type(received.groups["values"]["n"]) is int
 
 
 def test_values_of_no_tensors_survive() -> None:
-    received = Values.unpack(views(Values("", {"numbers": Group({}, {"n": 1})}).pack()))
-    same(received.groups, {"numbers": Group({}, {"n": 1})})
+    received = Values.unpack(views(Values("", {"numbers": {"n": 1}}).pack()))
+    same(received.groups, {"numbers": {"n": 1}})
 
 
 def test_tensors_of_what_is_received_share_no_memory() -> None:
-    received = Values.unpack(views(Values("key", GROUPS).pack())).groups["values"].tensors
-    received["base"].zero_()
-    assert received["view"].any()
+    received = Values.unpack(views(Values("key", GROUPS).pack())).groups["values"]
+    base, view = received["base"], received["view"]
+    assert isinstance(base, Tensor)
+    assert isinstance(view, Tensor)
+    base.zero_()
+    assert view.any()
     assert BASE.any()
 
 
@@ -78,13 +86,14 @@ def test_a_request_survives_its_packing(extra: dict[str, Group]) -> None:
         Run(want=(), keep=frozenset()),
         extra=extra,
     )
+    recorded = replace(sent.runs[0], recorded=True)
+    known = (Problem(3, "TimeLimit", "", "ex1-max", 2, 4), Problem(0, "Gone", "ended"))
+    sent = replace(sent, runs=(*sent.runs, recorded), known=known)
     received = Request.unpack(views(sent.pack()))
+    assert received.known == known
     assert received.values == sent.values
     assert received.runs == sent.runs
-    assert (received.statement_seconds, received.total_seconds, received.memory_bytes) == (
-        *(sent.statement_seconds, sent.total_seconds),
-        sent.memory_bytes,
-    )
+    assert received.limits == sent.limits
     same(received.extra, extra)
     assert list(map(as_tuple, received.statements)) == list(map(as_tuple, sent.statements))
     # What is pruned is a statement of its own: the same block whole, and in part.
@@ -93,12 +102,12 @@ def test_a_request_survives_its_packing(extra: dict[str, Group]) -> None:
     ]
 
 
-def test_the_bounds_of_a_request_are_read_without_the_rest() -> None:
+def test_the_limits_of_a_request_are_read_without_the_rest() -> None:
     """In the process that forks, which must not know what an answer holds."""
     sent = request(SOURCE, Run(), Run(), Run())
     parts = views(sent.pack())
-    assert Bounds.unpack(parts) == sent.bounds == Bounds(5.0, 20.0, 2**30, 3)
-    assert Bounds.unpack([*parts[:2], *[memoryview(b"no JSON, no code")] * 4]) == sent.bounds
+    assert read_limits(parts) == (sent.limits, 3) == (Limits(5.0, 20.0, 2**30), 3)
+    assert read_limits([*parts[:2], *[memoryview(b"no JSON, no code")] * 4]) == (sent.limits, 3)
 
 
 def as_tuple(statement: Statement) -> tuple[object, ...]:
@@ -134,7 +143,7 @@ def test_statements_of_one_request_are_packed_once() -> None:
 
 def test_the_values_themselves_are_not_in_a_request() -> None:
     secret = torch.full((3,), 1.2345678).numpy().tobytes()
-    values = Values("key", {"values": Group({"x": torch.full((3,), 1.2345678)})})
+    values = Values("key", {"values": {"x": torch.full((3,), 1.2345678)}})
     sent = request("a = x", Run(), values=values)
     assert secret in b"".join(values.pack())
     assert secret not in b"".join(sent.pack())

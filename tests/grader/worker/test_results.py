@@ -21,6 +21,7 @@ from grader.worker.results import (
     MOST_DIMENSIONS,
     Problem,
     Result,
+    Seen,
     pack_results,
     unpack_results,
 )
@@ -28,7 +29,7 @@ from grader.worker.results import (
 PROBLEM = Problem(3, "ValueError", "it's \N{SNOWMAN} \ud800", "ex1-max", 7, 4)
 GOOD = (
     Result({"dh": torch.arange(6.0).view(2, 3), "db": torch.ones(2)}, {"dW": "list"}, ()),
-    Result({}, {}, (PROBLEM, Problem(0, "Gone", "ended"))),
+    Result({}, {}, (PROBLEM, Problem(0, "Gone", "ended")), {4: Seen({"a"}, {"b", "c"}), 7: Seen()}),
     Result({"dh": torch.ones(2, 3).double(), "dC": torch.tensor(1.0)}, {}, ()),
 )
 
@@ -44,6 +45,7 @@ def same(found: Sequence[Result], expected: Sequence[Result]) -> None:
             assert torch.equal(mine.tensors[name], tensor)
         assert mine.types == theirs.types
         assert tuple(mine.problems) == tuple(theirs.problems)
+        assert mine.seen == theirs.seen
 
 
 def test_results_survive_their_packing() -> None:
@@ -66,6 +68,12 @@ def test_every_dtype_and_shape_survives_beside_others(
         Result({"dh": (numbers == 0).to(dtype)}, {}, ()),
     ]
     same(unpack_results(pack_results(results), 3), results)
+
+
+def test_names_that_are_none_are_not_sent() -> None:
+    names: set[Any] = {"a", 5, (1, 2), torch.ones(1)}
+    (found,) = unpack_results(pack_results([Result({}, {}, (), {0: Seen(names)})]), 1)
+    assert found.seen == {0: Seen({"a"})}
 
 
 def test_numbers_that_are_none_survive() -> None:
@@ -226,11 +234,21 @@ PROBLEMS: dict[str, object] = {
     "too long": [[*problem(), 0]],
 }
 
+SEEN: dict[str, object] = {
+    "no list": 7,
+    "a dictionary": {"0": [[], [], []]},
+    "too short": [[0, [], []]],
+    "too long": [[0, [], [], [], []]],
+    "no number": [["0", [], [], []]],
+    "no names": [[0, "a", [], []]],
+}
+
 BROKEN = {
     **NO_RUNS,
     **{f"values {name}": blob([run(values=value)]) for name, value in VALUES.items()},
     **{f"types {name}": blob([run(types=value)]) for name, value in TYPES.items()},
     **{f"problems {name}": blob([run(problems=value)]) for name, value in PROBLEMS.items()},
+    **{f"seen {name}": blob([{**run(), "seen": value}]) for name, value in SEEN.items()},
 }
 
 

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Mapping
+
 import pytest
 import torch
 
-from grader.worker import warm_up as module
+from grader.worker import main as module
 from grader.worker.execution import run_request
-from grader.worker.request import Request
-from grader.worker.warm_up import OPERATORS, warm_up
+from grader.worker.main import OPERATORS, warm_up
+from grader.worker.request import Group, Request
+from grader.worker.results import Result
 
 
 def test_every_line_runs_at_both_precisions_and_leaves_no_trace(
@@ -16,9 +19,9 @@ def test_every_line_runs_at_both_precisions_and_leaves_no_trace(
 ) -> None:
     asked: list[Request] = []
 
-    def watched(request: Request, *rest: object) -> None:
+    def watched(request: Request, groups: Mapping[str, Group]) -> Iterator[Result]:
         asked.append(request)
-        run_request(request, *rest)  # type: ignore[arg-type]
+        return run_request(request, groups)
 
     monkeypatch.setattr(module, "run_request", watched)
     warm_up()

@@ -1,0 +1,137 @@
+"""What a statement does to names: what its text shows, with what was seen when it ran."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+
+from grader.answer.statements import with_blocks
+
+if TYPE_CHECKING:
+    from grader.worker.results import Seen
+
+MODULES = frozenset({"torch", "F", "np", "numpy", "math"})
+"""Names of modules: `torch.relu_(a)` changes a, not torch."""
+
+SHOWING = frozenset({"print", "display", "cmp", "check", "board", "heat_map", "hint"})
+"""Functions that are called for what they show, and change none of their arguments."""
+
+
+@dataclass(frozen=True, slots=True)
+class Effects:
+    """Names that a statement reads, binds anew, and changes in place.
+
+    Of a compound statement these are what its own line does: test, iterable, targets, contexts.
+    `perhaps` are names that it may change for all one knows: it never ran.
+    """
+
+    reads: frozenset[str]
+    binds: frozenset[str]
+    changes: frozenset[str]
+    perhaps: frozenset[str] = frozenset()
+
+
+def join_effects(
+    text: Mapping[ast.stmt, Effects], seen: Mapping[int, Seen]
+) -> dict[ast.stmt, Effects]:
+    """What the text shows with what was seen; what a student's process says takes nothing away."""
+    return {
+        statement: _join(statement, shown, seen.get(number))
+        for number, (statement, shown) in enumerate(text.items())
+    }
+
+
+def _join(statement: ast.stmt, shown: Effects, seen: Seen | None) -> Effects:
+    if seen is None:
+        return replace(shown, perhaps=handed_over(statement, shown))
+    return Effects(shown.reads | seen.reads, shown.binds | seen.binds, shown.changes | seen.changes)
+
+
+def handed_over(statement: ast.stmt, shown: Effects) -> frozenset[str]:
+    """The names that a call for its own sake is handed: it may change them."""
+    match statement:
+        case ast.Expr(value=ast.Call(func=ast.Name(id=function))) if function not in SHOWING:
+            return shown.reads - MODULES - {function}
+        case ast.Expr(value=ast.Call(func=ast.Attribute())) if not shown.changes:
+            return shown.reads - MODULES
+    return frozenset()
+
+
+def read_effects(statement: ast.stmt) -> Effects:
+    """What the text of a statement shows for certain.
+
+    That is less than it does: functions and aliases hide names, see `grader.worker.recording`.
+    """
+    reads, binds, changes, own = set[str](), set[str](), set[str](), set[str]()
+    pending: list[ast.AST] = [with_blocks(statement, lambda _: [])]
+    while pending:
+        node = pending.pop()
+        if isinstance(node, ast.Name):
+            (reads if type(node.ctx) is ast.Load else binds).add(node.id)
+            continue
+        match node:
+            case ast.AnnAssign(value=None):
+                continue
+            case ast.AugAssign(target=target):
+                # For a tensor, `dX += ...` changes the memory that dX shares with its aliases.
+                changes |= _root(target)
+                reads |= _root(target)
+                pending += [node.value] if isinstance(target, ast.Name) else [target, node.value]
+                continue
+            case (
+                ast.Attribute(ctx=ast.Store() | ast.Del())
+                | ast.Subscript(ctx=ast.Store() | ast.Del())
+            ):
+                changes |= _root(node)
+            case ast.Call(func=ast.Attribute(attr=method, value=inner)):
+                if _is_in_place(method):
+                    changes |= _root(inner) - MODULES
+            case ast.comprehension(target=target):
+                own |= {inner.id for inner in ast.walk(target) if isinstance(inner, ast.Name)}
+            case ast.Lambda(args=arguments):
+                own |= {inner.arg for inner in ast.walk(arguments) if isinstance(inner, ast.arg)}
+            case ast.alias(name=name, asname=other):
+                binds.add((other or name).partition(".")[0])
+            case ast.FunctionDef(args=arguments) | ast.AsyncFunctionDef(args=arguments):
+                binds.add(node.name)
+                # What its body reads counts here: where it is called shows nowhere.
+                inside = [inner for part in node.body for inner in ast.walk(part)]
+                names = [inner for inner in inside if isinstance(inner, ast.Name)]
+                local = {inner.id for inner in names if isinstance(inner.ctx, ast.Store)}
+                local |= {inner.arg for inner in ast.walk(node) if isinstance(inner, ast.arg)}
+                reads |= {inner.id for inner in names} - local
+                defaults = [*arguments.defaults, *arguments.kw_defaults]
+                pending += [*node.decorator_list, *filter(None, defaults)]
+                continue
+            case ast.ClassDef(name=name, body=body):
+                binds.add(name)
+                reads.update(*(read_effects(inner).reads for inner in body))
+                pending += [*node.decorator_list, *node.bases, *node.keywords]
+                continue
+            case ast.ExceptHandler(name=str(name)):
+                binds.add(name)
+            case ast.MatchAs(name=str(name)) | ast.MatchStar(name=str(name)):
+                binds.add(name)
+        pending += ast.iter_child_nodes(node)
+    return Effects(frozenset(reads - own), frozenset(binds - own), frozenset(changes - own))
+
+
+def _is_in_place(method: str) -> bool:
+    """PyTorch's word for a method that changes what it is called on ends in an underscore."""
+    return method.endswith("_") and not method.endswith("__")
+
+
+def _root(node: ast.expr) -> set[str]:
+    """The name that `name.attribute[index].method()` begins with."""
+    while True:
+        match node:
+            case ast.Name(id=name):
+                return {name}
+            case ast.Attribute(value=inner) | ast.Subscript(value=inner):
+                node = inner
+            case ast.Call(func=ast.Attribute(value=inner)):
+                node = inner
+            case _:
+                return set()

@@ -1,0 +1,219 @@
+"""The answer: the code of an exercise's answer cells, read as one program."""
+
+from __future__ import annotations
+
+import ast
+import copy
+import itertools
+import re
+import warnings
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from types import CodeType
+from typing import TYPE_CHECKING
+
+from grader.answer.effects import Effects, join_effects, read_effects
+from grader.answer.statements import walk_statements
+from grader.verdict import Place
+from grader.worker.terms import DYNAMIC_NAMES
+
+if TYPE_CHECKING:
+    from grader.worker.results import Seen
+
+DEEPEST = 150
+"""Levels of nesting that are read; a sum of 150 terms is no gradient."""
+
+TOO_DEEP = "This cell cannot be read: its code is nested too deeply."
+
+
+@dataclass(frozen=True, slots=True)
+class AnswerCell:
+    """One answer cell: its `grade_id` ("ex1-softmax") with the code the student left in it."""
+
+    grade_id: str
+    source: str
+
+
+@dataclass(frozen=True, slots=True)
+class Raised:
+    """Why statements left no usable value: a sentence, and the line it is about if known."""
+
+    message: str
+    place: Place | None = None
+
+
+@dataclass(frozen=True, eq=False)
+class Answer:
+    """An answer's statements in order, each with the cell and line in which it stands.
+
+    `statements` are numbered as `grader.answer.statements.walk_statements` numbers them; `top` are
+    those of the outermost level. Blanks nobody has filled (`dX = ...`) are left out of `live`;
+    `broken` are the cells that are not Python, with the reason.
+    """
+
+    cells: tuple[AnswerCell, ...]
+    top: tuple[ast.stmt, ...]
+    statements: tuple[ast.stmt, ...]
+    places: tuple[Place, ...]
+    broken: Mapping[AnswerCell, Raised]
+    codes: Mapping[ast.stmt, CodeType]
+    """Each top-level statement as compiled; tracebacks of it name its cell."""
+    nodes: Mapping[ast.stmt, tuple[ast.AST, ...]]
+    """All nodes of each top-level statement, outer ones before inner ones."""
+
+    @cached_property
+    def number(self) -> dict[ast.stmt, int]:
+        """The number of each statement."""
+        return {statement: number for number, statement in enumerate(self.statements)}
+
+    def place_of(self, number: int) -> Place | None:
+        """Where a statement stands; None for a number, from a student's process, of none."""
+        return self.places[number] if 0 <= number < len(self.places) else None
+
+    @cached_property
+    def inside(self) -> dict[ast.stmt, frozenset[int]]:
+        """For each top-level statement, the numbers of all statements in it, its own among them."""
+        first = [self.number[statement] for statement in self.top] + [len(self.statements)]
+        return {
+            statement: frozenset(range(first[index], first[index + 1]))
+            for index, statement in enumerate(self.top)
+        }
+
+    @cached_property
+    def shown(self) -> dict[ast.stmt, Effects]:
+        """What the text of each statement shows that it does, without what stands inside it."""
+        return {statement: read_effects(statement) for statement in self.statements}
+
+    @cached_property
+    def effects(self) -> dict[ast.stmt, Effects]:
+        """What each statement does, as far as is known: the text alone, until the answer ran."""
+        return self.shown
+
+    def as_it_ran(self, seen: Mapping[int, Seen]) -> Answer:
+        """The same answer; its effects are what the text shows with what was seen, by number."""
+        ran = copy.copy(self)  # with all that is cached
+        vars(ran)["effects"] = join_effects(self.shown, seen)
+        return ran
+
+    @cached_property
+    def is_dynamic(self) -> bool:
+        """True if some statement may bind names that its text does not show (`exec`, `globals`)."""
+        return any(
+            (isinstance(node, ast.Name) and node.id in DYNAMIC_NAMES)
+            or (isinstance(node, ast.alias) and node.name == "*")
+            for nodes in self.nodes.values()
+            for node in nodes
+        )
+
+    @cached_property
+    def live(self) -> frozenset[int]:
+        """The numbers of all statements but unfilled blanks, and `del`, which makes nothing."""
+        return frozenset(
+            number
+            for number, statement in enumerate(self.statements)
+            if not is_blank(statement) and not isinstance(statement, ast.Delete)
+        )
+
+
+def is_blank(statement: ast.stmt) -> bool:
+    """True for `dX = ...`: the blank as the student found it."""
+    match statement:
+        case ast.Assign(targets=[ast.Name()], value=ast.Constant(value=value)):
+            return value is ...
+    return False
+
+
+def parse_answer(cells: Sequence[AnswerCell]) -> Answer:
+    """Read answer cells as one program; a cell that is not Python is set aside with its reason."""
+    places: dict[ast.stmt, Place] = {}
+    every: list[_Compiled] = []
+    good: list[AnswerCell] = []
+    broken: dict[AnswerCell, Raised] = {}
+    for cell in cells:
+        runnable = AnswerCell(cell.grade_id, hide_magics(cell.source))
+        compiled = _compile_cell(runnable)
+        if isinstance(compiled, Raised):
+            broken[cell] = compiled
+            continue
+        good.append(runnable)
+        every += compiled
+        for statement in walk_statements([item.statement for item in compiled]):
+            places[statement] = Place(cell.grade_id, statement.lineno)
+    top = tuple(item.statement for item in every)
+    statements = tuple(walk_statements(top))
+    return Answer(
+        tuple(good),
+        top,
+        statements,
+        tuple(places[statement] for statement in statements),
+        broken,
+        {item.statement: item.code for item in every},
+        {item.statement: item.nodes for item in every},
+    )
+
+
+MAGIC_LINE = re.compile(r"(?m)^([ \t]*)(?:[%!?].*|[\w, \t]+=[ \t]*[%!].*|[\w.\[\]]+\?\??[ \t]*)$")
+"""Lines of IPython's own: `%magic`, `!shell`, `t = %timeit ...`, `torch.sum?`."""
+
+
+def hide_magics(source: str) -> str:
+    """Turn IPython's own lines into `pass`, line by line.
+
+    Only where the cell does not parse as it stands: a continued expression may begin with `%`.
+    """
+    if not MAGIC_LINE.search(source):
+        return source
+    try:
+        ast.parse(source)
+    except (SyntaxError, ValueError, MemoryError, RecursionError):
+        return MAGIC_LINE.sub(r"\1pass", source)
+    return source
+
+
+def _levels(statement: ast.stmt) -> list[list[ast.AST]]:
+    """The nodes of a statement, level by level, found without recursion."""
+    levels: list[list[ast.AST]] = [[statement]]
+    while level := [child for node in levels[-1] for child in ast.iter_child_nodes(node)]:
+        levels.append(level)
+    return levels
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Compiled:
+    """A top-level statement with its code and all nodes in it."""
+
+    statement: ast.stmt
+    code: CodeType
+    nodes: tuple[ast.AST, ...]
+
+
+def _compile_cell(cell: AnswerCell) -> list[_Compiled] | Raised:
+    """A cell's top-level statements, or why Python cannot read it."""
+    compiled = []
+    try:
+        with warnings.catch_warnings():
+            # A student's "\\d" is for the student's own Python to complain about.
+            warnings.simplefilter("ignore")
+            for statement in ast.parse(cell.source).body:
+                levels = _levels(statement)
+                if len(levels) >= DEEPEST:
+                    return Raised(TOO_DEEP, Place(cell.grade_id, 1))
+                # The parser accepts what the compiler does not: `return` outside a function.
+                code = compile_statement(statement, cell.grade_id)
+                nodes = tuple(itertools.chain.from_iterable(levels))
+                compiled.append(_Compiled(statement, code, nodes))
+    except SyntaxError as error:
+        line = error.lineno or 1
+        message = f"Python cannot read this cell: {error.msg}."
+        return Raised(message, Place(cell.grade_id, line))
+    except ValueError as error:
+        return Raised(f"Python cannot read this cell: {error}.", Place(cell.grade_id, 1))
+    except (RecursionError, MemoryError):
+        return Raised(TOO_DEEP, Place(cell.grade_id, 1))
+    return compiled
+
+
+def compile_statement(statement: ast.stmt, cell: str) -> CodeType:
+    """A statement as a worker can run it; tracebacks name the answer cell."""
+    return compile(ast.Module([statement], []), f"<answer {cell}>", "exec")

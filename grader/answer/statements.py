@@ -1,0 +1,85 @@
+"""The statements of an answer, numbered in the order in which they stand."""
+
+from __future__ import annotations
+
+import ast
+import copy
+from collections.abc import Callable, Container, Iterator, Mapping, Sequence
+
+from grader.worker.terms import MARK
+
+COMPOUND = (ast.If, ast.For, ast.While, ast.With, ast.Try, ast.TryStar, ast.Match)
+"""Statements that hold other statements of the same scope. A `def` or `class` counts as one."""
+
+BLOCKS = ("body", "orelse", "finalbody")
+PARTS = ("handlers", "cases")
+"""Fields of a compound statement: lists of statements, lists of parts with a body of their own."""
+
+
+def walk_statements(body: Sequence[ast.stmt]) -> Iterator[ast.stmt]:
+    """Every statement, a compound one before those inside it.
+
+    The numbering that the worker and the slices share: both parse the same text with the same
+    Python, so that a statement's position in this order names it.
+    """
+    for statement in body:
+        yield statement
+        if isinstance(statement, COMPOUND):
+            for block in blocks(statement):
+                yield from walk_statements(block)
+
+
+def blocks(statement: ast.stmt) -> Iterator[list[ast.stmt]]:
+    """The lists of statements directly inside a compound statement."""
+    for field, value in ast.iter_fields(statement):
+        if field in BLOCKS and value:
+            yield value
+        elif field in PARTS:
+            yield from (part.body for part in value)
+
+
+def pruned(statement: ast.stmt, keep: Container[ast.stmt]) -> ast.stmt:
+    """A statement without the inner statements that are not kept; an emptied block passes."""
+
+    def prune(block: Sequence[ast.stmt]) -> list[ast.stmt]:
+        kept = [pruned(inner, keep) for inner in block if inner in keep]
+        return kept or [ast.copy_location(ast.Pass(), statement)]
+
+    return with_blocks(statement, prune)
+
+
+def marked(statement: ast.stmt, number: Mapping[ast.stmt, int], keep: Container[int]) -> ast.stmt:
+    """A statement with a call of `MARK` before each inner statement that is kept."""
+
+    def mark(block: Sequence[ast.stmt]) -> list[ast.stmt]:
+        inside = (inner for inner in block if number[inner] in keep)
+        pairs = ((_mark(inner, number), marked(inner, number, keep)) for inner in inside)
+        # What comes after a block, such as the test of a loop, is the whole statement's again.
+        return [*(one for pair in pairs for one in pair), _mark(statement, number)]
+
+    return with_blocks(statement, mark)
+
+
+def with_blocks(
+    statement: ast.stmt, change: Callable[[Sequence[ast.stmt]], list[ast.stmt]]
+) -> ast.stmt:
+    """A copy of a compound statement with its blocks changed; any other as it is."""
+    if not isinstance(statement, COMPOUND):
+        return statement
+    copied = copy.copy(statement)
+    for field in BLOCKS:
+        if block := getattr(statement, field, None):
+            setattr(copied, field, change(block))
+    for field in PARTS:
+        if parts := getattr(statement, field, None):
+            copies = [copy.copy(part) for part in parts]
+            for part in copies:
+                part.body = change(part.body)
+            setattr(copied, field, copies)
+    return copied
+
+
+def _mark(statement: ast.stmt, number: Mapping[ast.stmt, int]) -> ast.stmt:
+    name, argument = ast.Name(MARK, ast.Load()), ast.Constant(number[statement])
+    call = ast.copy_location(ast.Expr(ast.Call(name, [argument], [])), statement)
+    return ast.fix_missing_locations(call)

@@ -1,0 +1,163 @@
+"""The student's copy of a notebook: the solutions taken out, or a student's answers put in."""
+
+from __future__ import annotations
+
+import ast
+import copy
+import re
+import textwrap
+from collections.abc import Iterable, Mapping, Sequence
+from contextlib import suppress
+
+import nbformat
+from nbformat import NotebookNode
+
+from grader.authoring.source import (
+    BEGIN_SOLUTION,
+    END_SOLUTION,
+    SourceError,
+    all_checked,
+    assigned_gradients,
+    role_of,
+    solution_regions,
+)
+from grader.submission.blank_cells import gradients_in
+
+_BEGIN = re.compile(rf"(?m)^(?P<indent>[ \t]*){BEGIN_SOLUTION}[ \t]*$")
+_SOLUTION = re.compile(
+    rf"(?ms)^[ \t]*{BEGIN_SOLUTION}[ \t]*$.*?^[ \t]*{END_SOLUTION}[ \t]*(?:\n|\Z)"
+)
+_ANSWER = re.compile(r"^# answer: (\S+)[ \t]*$", re.MULTILINE)
+_TELLING = 8
+"""Characters of a right-hand side, spaces left out, from which on it counts as a solution."""
+
+
+def make_blank(notebook: NotebookNode) -> NotebookNode:
+    """The student's copy: `dX = ...  # your turn` for each gradient that a solution assigns.
+
+    Raises SourceError where the copy would still tell a solution: a line of one in a text, a
+    hint or another cell.
+    """
+    blank = copy.deepcopy(notebook)
+    gradients = all_checked(notebook.cells)
+    for cell in blank.cells:
+        if cell.cell_type == "code":
+            cell.source = _SOLUTION.sub("", with_placeholders(cell.source, gradients)).rstrip("\n")
+            cell.outputs = []
+            cell.execution_count = None
+    texts = [(cell.source.strip().partition("\n")[0], cell.source) for cell in blank.cells]
+    if told := first_told(texts, _secrets(notebook)):
+        opening, statement = told
+        raise SourceError(
+            f"the student's copy tells the solution `{statement}`, in the cell that begins "
+            f"`{opening}`."
+        )
+    nbformat.validate(blank)
+    return blank
+
+
+def with_placeholders(source: str, gradients: Sequence[str]) -> str:
+    """A cell with `dX = ...  # your turn` before each solution, for each gradient it assigns."""
+    regions = iter(solution_regions(source))
+
+    def placeholders(begin: re.Match[str]) -> str:
+        names = assigned_gradients(next(regions), gradients)
+        lines = [f"{begin['indent']}{name} = ...  # your turn\n" for name in names]
+        return "".join([*lines, begin[0]])
+
+    return _BEGIN.sub(placeholders, source)
+
+
+def solution_statements(notebook: NotebookNode) -> set[str]:
+    """Each statement of the notebook's solutions that gives a name its value."""
+    return set(_secrets(notebook).values())
+
+
+def first_told(
+    texts: Iterable[tuple[str, str]], secrets: Mapping[str, str]
+) -> tuple[str, str] | None:
+    """Find the first of some texts that says a solution, spaces disregarded.
+
+    Args:
+        texts: each with the place where it stands.
+        secrets: what gives a solution away, without spaces, with the statement that it is from.
+
+    Returns:
+        The place and the statement.
+    """
+    for place, text in texts:
+        said = squeezed(text)
+        for secret, statement in secrets.items():
+            if secret in said:
+                return place, statement
+    return None
+
+
+def squeezed(text: str) -> str:
+    """A text without its white space."""
+    return "".join(text.split())
+
+
+def fill(blank: NotebookNode, answers: str) -> NotebookNode:
+    """Put answers into a blank notebook: cells that each begin with `# answer: ex1-...`.
+
+    A cell that `answers` leaves out keeps its `dX = ...`, unless `dX` is assigned in another:
+    one cell may answer everything. Raises SourceError for a cell that the notebook lacks.
+    """
+    sources = split_answers(answers)
+    filled = copy.deepcopy(blank)
+    cells = {
+        role.grade_id: cell
+        for cell in filled.cells
+        if (role := role_of(cell)) and role.kind == "answer"
+    }
+    if unknown := sorted(sources.keys() - cells.keys()):
+        raise SourceError(f"there is no answer cell {unknown[0]}; there are {', '.join(cells)}.")
+    written = _stored_names(sources)
+    for grade_id, cell in cells.items():
+        lines = cell.source.splitlines()
+        kept = [line for line in lines if written.isdisjoint(gradients_in(line))]
+        cell.source = sources.get(grade_id, "\n".join(kept))
+    return filled
+
+
+def split_answers(text: str) -> dict[str, str]:
+    """The cells of an answer file, by grade_id; what stands before the first one does not count.
+
+    Raises:
+        SourceError: there is no cell, or one is given twice.
+    """
+    _, *parts = _ANSWER.split(text)
+    if not parts:
+        raise SourceError("the answers have no line like `# answer: ex1-softmax`.")
+    cells: dict[str, str] = {}
+    for grade_id, rest in zip(parts[::2], parts[1::2], strict=True):
+        if grade_id in cells:
+            raise SourceError(f"the answers give the cell {grade_id} twice.")
+        cells[grade_id] = f"# answer: {grade_id}{rest}".rstrip()
+    return cells
+
+
+def _secrets(notebook: NotebookNode) -> dict[str, str]:
+    """What would give a solution away, spaces left out, with the statement that it is from."""
+    secrets: dict[str, str] = {}
+    code = [cell.source for cell in notebook.cells if cell.cell_type == "code"]
+    for region in (region for source in code for region in solution_regions(source)):
+        text = textwrap.dedent("\n".join(region))
+        for node in ast.walk(ast.parse(text)):
+            if isinstance(node, ast.Assign | ast.AugAssign):
+                statement = ast.get_source_segment(text, node) or ""
+                value = squeezed(ast.get_source_segment(text, node.value) or "")
+                secrets[squeezed(statement)] = statement
+                if len(value) >= _TELLING:
+                    secrets[value] = statement
+    return secrets
+
+
+def _stored_names(sources: Mapping[str, str]) -> set[str]:
+    names: set[str] = set()
+    for source in sources.values():
+        with suppress(SyntaxError):  # an answer with a syntax error is a sample too
+            nodes = [node for node in ast.walk(ast.parse(source)) if isinstance(node, ast.Name)]
+            names |= {node.id for node in nodes if isinstance(node.ctx, ast.Store)}
+    return names

@@ -1,0 +1,202 @@
+"""The committed notebooks: made from their sources, run, and compared with what they should be."""
+
+from __future__ import annotations
+
+import copy
+import os
+import re
+import sys
+import tempfile
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+
+import click
+import nbformat
+from nbclient import NotebookClient
+from nbclient.exceptions import CellExecutionError
+from nbformat import NotebookNode
+
+from grader.authoring.blank import fill, make_blank
+from grader.authoring.course import (
+    BLANK_CELLS,
+    BLANKS,
+    SOLUTIONS,
+    SOURCES,
+    read_notebooks,
+    write_notebook,
+)
+from grader.authoring.source import SourceError
+from grader.notebook.state import VARIABLE as STATE_VARIABLE
+from grader.submission.blank_cells import blank_cells, blank_cells_file
+from makemore_data import load_names
+
+LECTURE_NAMES = 32_033
+
+CELL_TIMEOUT = 600
+"""Seconds that one cell of a solution may take."""
+
+DATA_DEPENDENT = "data-dependent"
+"""The tag of a cell whose output depends on which names the notebook found."""
+
+_COMPARED = {"cell_type": "type", "source": "source", "metadata": "metadata", "id": "id"}
+"""Of each cell, what its source decides, and the word for it."""
+
+_ADDRESS = re.compile(r"\b0x[0-9a-f]{6,}\b")
+_WHERE_NAMES_ARE = re.compile(r"(?<=\s)/\S*/(?=names\.txt\b)")
+
+
+def build(names: Sequence[str] = ()) -> None:
+    """Write the student's copy and the executed solution of the named sources, or of all.
+
+    Raises:
+        SourceError: a source cannot become a notebook, or its solution cannot be published.
+    """
+    # A solution shows losses and shapes; readers of the course should see the lecture's.
+    if len(load_names()) != LECTURE_NAMES:
+        raise SourceError(
+            f"The committed solutions are run on the lecture's {LECTURE_NAMES:,} names. "
+            "Set MAKEMORE_NAMES to the file, or build where it can be downloaded."
+        )
+    for name, notebook in read_notebooks(names).items():
+        blank, solution = make_blank(notebook), execute(notebook)
+        write_notebook(blank, BLANKS / f"{name}.ipynb")
+        write_notebook(solution, SOLUTIONS / f"{name}.ipynb")
+    blanks = {name: make_blank(notebook) for name, notebook in read_notebooks().items()}
+    BLANK_CELLS.write_text(_blank_cells_file(blanks), encoding="utf-8")
+    click.echo(f"wrote {BLANK_CELLS}")
+
+
+def verify() -> list[str]:
+    """Say where the committed notebooks are not what their sources make; outputs do not count."""
+    solved = read_notebooks()
+    blanks = {name: make_blank(notebook) for name, notebook in solved.items()}
+    complaints: list[str] = []
+    for name in solved:
+        blank, solution = (folder / f"{name}.ipynb" for folder in (BLANKS, SOLUTIONS))
+        complaints += [_difference(blank, blanks[name]), _difference(solution, solved[name])]
+        complaints += _unfit_outputs(blank, solution)
+    if not BLANK_CELLS.is_file() or BLANK_CELLS.read_text("utf-8") != _blank_cells_file(blanks):
+        complaints.append(f"{BLANK_CELLS} is out of date: its blanks are not those of {SOURCES}.")
+    return list(filter(None, complaints))
+
+
+def execute(notebook: NotebookNode) -> NotebookNode:
+    """Run a notebook in an empty folder, and clean its outputs of what names this machine.
+
+    Raises:
+        SourceError: a cell raises, writes to stderr or shows a folder of this machine.
+    """
+    executed = copy.deepcopy(notebook)
+    # Notebooks draw inline, whatever backend this process was told to use.
+    environment = {key: value for key, value in os.environ.items() if key != "MPLBACKEND"}
+    names = environment.get("MAKEMORE_NAMES", "").strip()
+    if names not in ("", "bundled"):  # an empty variable counts as not set
+        environment["MAKEMORE_NAMES"] = str(Path(names).absolute())
+    with tempfile.TemporaryDirectory() as folder:
+        # Nor should outputs show how far the maintainer has come with the course.
+        environment[STATE_VARIABLE] = str(Path(folder, "state"))
+        client = NotebookClient(
+            executed,
+            timeout=CELL_TIMEOUT,
+            kernel_name="python3",
+            record_timing=False,
+            coalesce_streams=True,
+            resources={"metadata": {"path": folder}},
+        )
+        try:
+            client.execute(env=environment)
+        except CellExecutionError as error:
+            raise SourceError(f"A cell of the solution raises:\n{error}") from error
+    executed.metadata = notebook.metadata  # the kernel has added its own version
+    for cell in executed.cells:
+        for output in cell.get("outputs", []):
+            _clean(output, cell["id"])
+    return executed
+
+
+def mark(out: Path) -> None:
+    """Copy the solutions so that nbval compares no output that depends on the list of names."""
+    for path in sorted(SOLUTIONS.glob("*.ipynb")):
+        notebook = nbformat.read(path, as_version=4)
+        for cell in notebook.cells:
+            if DATA_DEPENDENT in cell.metadata.get("tags", []):
+                cell.metadata.tags.append("nbval-ignore-output")
+        write_notebook(notebook, out / path.name)
+
+
+def fill_in(blank: Path, answers: Sequence[Path], out: Path) -> None:
+    """Write a submission for each file of answers: a copy of the blank notebook with them in it.
+
+    Raises:
+        SourceError: a file has no answers, or one that the notebook does not ask for.
+    """
+    notebook = nbformat.read(blank, as_version=4)
+    for path in answers:
+        try:
+            filled = fill(notebook, path.read_text(encoding="utf-8"))
+        except SourceError as error:
+            raise SourceError(f"{path}: {error}") from error
+        write_notebook(filled, out / f"{path.stem}.ipynb")
+
+
+def _blank_cells_file(blanks: Mapping[str, NotebookNode]) -> str:
+    """The file of what `grader reset` puts back, from the students' copies of all notebooks."""
+    return blank_cells_file(
+        {
+            name: blank_cells([cell.source for cell in blank.cells if cell.cell_type == "code"])
+            for name, blank in blanks.items()
+        }
+    )
+
+
+def _clean(output: NotebookNode, place: str) -> None:
+    if output.get("name") == "stderr":
+        raise SourceError(
+            f"The cell {place} writes to stderr, which nbgrader scores as zero: {output.text}"
+        )
+    texts = output.get("data", output)
+    for key, value in texts.items():
+        if key.startswith("text") and isinstance(value, str):
+            # Readers need not know where the maintainer keeps the names.
+            text = _ADDRESS.sub("0x...", _WHERE_NAMES_ARE.sub("", value))
+            for folder in (Path.cwd(), Path.home(), Path(sys.prefix)):
+                if f"{folder}{os.sep}" in text:
+                    raise SourceError(f"The cell {place} shows a folder of this machine: {text}")
+            texts[key] = text
+
+
+def _difference(path: Path, expected: NotebookNode) -> str:
+    """Where the notebook at `path` first differs from `expected`, as a sentence, or ""."""
+    source = SOURCES / f"{path.stem}.py"
+    if not path.is_file():
+        return f"{path} is missing; {source} makes it."
+    found = nbformat.read(path, as_version=4)
+    for number, (have, want) in enumerate(zip(found.cells, expected.cells, strict=False), start=1):
+        for key, what in _COMPARED.items():
+            if have.get(key) != want.get(key):
+                opening = want.source.strip().partition("\n")[0]
+                return (
+                    f"{path} is out of date: the {what} of its cell {number} (`{opening}`) "
+                    f"is not that of {source}."
+                )
+    if len(found.cells) != len(expected.cells):
+        return (
+            f"{path} is out of date: it has {len(found.cells)} cells, "
+            f"{source} makes {len(expected.cells)}."
+        )
+    if found.metadata != expected.metadata:
+        return f"{path} is out of date: its metadata are not those that {source} makes."
+    return ""
+
+
+def _unfit_outputs(blank: Path, solution: Path) -> Iterator[str]:
+    if blank.is_file():
+        cells = nbformat.read(blank, as_version=4).cells
+        if any(cell.get("outputs") or cell.get("execution_count") for cell in cells):
+            yield f"{blank} has been run: the student's copy has no outputs."
+    if solution.is_file():
+        code = [c for c in nbformat.read(solution, as_version=4).cells if c.cell_type == "code"]
+        if not all(cell.execution_count for cell in code):
+            yield f"{solution} has cells that were not run."
+        if any(output.output_type == "error" for cell in code for output in cell.outputs):
+            yield f"{solution} has a cell that raised."

@@ -1,0 +1,227 @@
+"""The maintainer's check: is everything there that belongs to an exercise, and is it right?"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from pathlib import Path
+
+import torch
+
+from grader.answer.cells import cells_of, prefix_of
+from grader.answer.parse import AnswerCell
+from grader.authoring.blank import split_answers
+from grader.authoring.build import verify
+from grader.authoring.course import (
+    BLANKS,
+    HINTS,
+    SOLUTIONS,
+    SOURCES,
+    load_hints,
+    read_notebook,
+)
+from grader.authoring.source import (
+    HINTS_A_GRADIENT,
+    SourceError,
+    all_checked,
+    solved_gradients,
+    sources_of,
+)
+from grader.execution.runner import Runner
+from grader.grading.grade import grade_exercise
+from grader.program.exercises import Exercise
+from grader.program.forward_program import (
+    ForwardProgram,
+    NotAForwardProgram,
+    body_source,
+    is_differentiable,
+    parse_program,
+)
+from grader.program.instances import HIDDEN_SIZES, make_instance, size_names
+from grader.program.references import prepare
+from grader.submission.read import read_submission
+from grader.user_error import UserError
+from grader.verdict import Outcome
+
+ANSWERS = Path("tests/answers")
+
+
+def check_exercise(exercise: Exercise, runner: Runner) -> Iterator[str]:
+    """Say what is missing or wrong in sentences, in the order in which an exercise is written."""
+    program = list(_check_program(exercise))
+    yield from program
+    checks = [_check_hints(exercise), _check_texts(exercise)]
+    if not program:
+        checks += [
+            _check_notebook(BLANKS, exercise, Outcome.TODO, runner),
+            _check_notebook(SOLUTIONS, exercise, Outcome.PASS, runner),
+            _check_right_answers(exercise, runner),
+        ]
+    for check in checks:
+        try:
+            yield from check
+        except UserError as error:  # a file cannot be read; the other checks can go on
+            yield str(error)
+
+
+def check_notebooks(notebooks: Iterable[str] = ()) -> list[str]:
+    """Say where the committed notebooks, or some of them, are not what their sources make."""
+    try:
+        complaints = verify()
+    except SourceError as error:
+        complaints = [str(error)]
+    names = tuple(notebooks)
+    if names:
+        complaints = [text for text in complaints if any(name in text for name in names)]
+    return [*complaints, "Run `make notebooks`, look, commit."] if complaints else []
+
+
+def right_answers(exercise: Exercise) -> list[Path]:
+    """The files of the right answers that are kept for an exercise."""
+    return sorted((ANSWERS / exercise.prefix / "right").glob("*.py"))
+
+
+def _check_program(exercise: Exercise) -> Iterator[str]:
+    """The forward pass can be read and run, and has the gradients asked for."""
+    try:
+        program = parse_program(exercise.forward)
+    except NotAForwardProgram as error:
+        yield str(error)
+        return
+    names, sizes = size_names(program), exercise.sizes
+    if set(names) != set(sizes):
+        yield (
+            f"`sizes` of {exercise.prefix} has {_listed(sizes)}; the shapes in"
+            f" {program.name} use {_listed(names)}."
+        )
+        return
+    if len(names) > len(HIDDEN_SIZES[0]):
+        yield (
+            f"{program.name} has {len(names)} sizes; grader/program/instances.py has"
+            f" {len(HIDDEN_SIZES[0])} for the hidden instances."
+        )
+        return
+    for name, size in sizes.items():
+        if any(size in row for row in HIDDEN_SIZES):
+            yield (
+                f"{name} = {size} is a size of a hidden instance too (grader/program/instances.py):"
+                " it would let a number through that is written into an answer, so take another."
+            )
+    yield from _check_gradients(exercise, program)
+
+
+def _check_gradients(exercise: Exercise, program: ForwardProgram) -> Iterator[str]:
+    """The gradients asked for exist, stand from the loss down and are numbers everywhere."""
+    try:
+        values = make_instance(program, exercise.sizes, 0, torch.float32).values
+        references = prepare(exercise)
+    # The author sees whatever a line of theirs raises.
+    except Exception as error:
+        yield (
+            f"{program.name} does not run on every size, {dict(exercise.sizes)} and those of"
+            f" grader/program/instances.py ({type(error).__name__}: {error}). Is one written out as"
+            " a number?"
+        )
+        return
+    asked = exercise.gradients
+    floating = {f"d{name}" for name, value in values.items() if is_differentiable(value)}
+    for gradient in asked:
+        if gradient not in floating or gradient == f"d{program.loss}":
+            yield f"{gradient} is asked for, but {program.name} has no such gradient."
+    if twice := [gradient for gradient in dict.fromkeys(asked) if asked.count(gradient) > 1]:
+        yield f"{_listed(twice)} is asked for twice."
+    for place, gradient in enumerate(asked):
+        later = {f"d{step}" for step in program.descendants(gradient.removeprefix("d"))}
+        if early := sorted(later.intersection(asked[place + 1 :])):
+            yield f"{gradient} is made from {_listed(early)}, and is asked for before."
+        if any(
+            not bool(reference.gradients[gradient[1:]].isfinite().all())
+            for reference in references.hidden
+            if gradient[1:] in reference.gradients
+        ):
+            yield f"{gradient} has NaN or infinite numbers in it on a hidden instance."
+
+
+def _check_hints(exercise: Exercise) -> Iterator[str]:
+    path = HINTS / f"{exercise.prefix}.toml"
+    hints = load_hints(HINTS).get(exercise.prefix)
+    if hints is None:
+        yield f"{path} is missing: a table for each gradient, with `hints = [...]`."
+        return
+    for gradient in exercise.gradients:
+        found = [hint for hint in hints.get(gradient, ()) if hint.strip()]
+        if len(found) != HINTS_A_GRADIENT:
+            yield f"{gradient} has {len(found)} hints in {path}; it needs {HINTS_A_GRADIENT}."
+    if unasked := sorted(hints.keys() - set(exercise.gradients)):
+        yield f"{path} has hints for {_listed(unasked)}, which nobody asks for."
+
+
+def _check_texts(exercise: Exercise) -> Iterator[str]:
+    """The notebook shows this forward pass, and asks for these gradients and checks them."""
+    source = SOURCES / f"{exercise.notebook}.py"
+    if not source.is_file():
+        yield f"{source} is missing: the notebook of {exercise.prefix}."
+        return
+    notebook = read_notebook(source)
+    answers = sources_of("answer", notebook.cells, exercise.prefix)
+    answered = {n for text in answers for n in solved_gradients(text, exercise.gradients)}
+    code = [cell.source.strip() for cell in notebook.cells if cell.cell_type == "code"]
+    count = code.count(body_source(exercise.forward))
+    if count != 1:
+        yield (
+            f"{source} has {count or 'no'} cells that are the body of {exercise.forward.__name__},"
+            " as it stands in its file, without its docstring and its return: it needs one."
+        )
+    checked = all_checked(notebook.cells, exercise.prefix)
+    for gradient in exercise.gradients:
+        if gradient not in answered:
+            yield f"{source}: no answer cell of {exercise.prefix} assigns {gradient}."
+        if gradient not in checked:
+            yield f"{source}: no check cell of {exercise.prefix} names {gradient}."
+    if unasked := sorted(set(checked) - set(exercise.gradients)):
+        yield f"{source}: a check cell of {exercise.prefix} names {_listed(unasked)}."
+
+
+def _check_notebook(
+    folder: Path, exercise: Exercise, due: Outcome, runner: Runner
+) -> Iterator[str]:
+    """The student's copy is to do, or the solution passes."""
+    path = folder / f"{exercise.notebook}.ipynb"
+    if path.is_file():  # if it is not, `check_notebooks` says so
+        cells = cells_of(exercise.prefix, read_submission(path).cells)
+        yield from _grade(path, exercise, cells, due, runner)
+
+
+def _check_right_answers(exercise: Exercise, runner: Runner) -> Iterator[str]:
+    kept = right_answers(exercise)
+    if not kept:
+        yield f"{ANSWERS / exercise.prefix}/right holds no right answer: put at least one there."
+    for path in kept:
+        try:
+            sources = split_answers(path.read_text(encoding="utf-8"))
+        except SourceError as error:
+            yield f"{path}: {error}"
+            continue
+        for grade_id in sources:
+            if prefix_of(grade_id) != exercise.prefix:
+                yield f"{path}: the cell {grade_id} is none of {exercise.prefix}."
+        cells = [AnswerCell(grade_id, source) for grade_id, source in sources.items()]
+        yield from _grade(path, exercise, cells, Outcome.PASS, runner)
+
+
+def _grade(
+    path: Path, exercise: Exercise, cells: Sequence[AnswerCell], due: Outcome, runner: Runner
+) -> Iterator[str]:
+    """A sentence for each gradient whose verdict is not what it should be."""
+    verdicts, flags = grade_exercise(exercise, cells, runner)
+    for verdict in verdicts:
+        if verdict.outcome is not due:
+            reasons = (verdict.note, *(diagnosis.message for diagnosis in verdict.diagnosis))
+            why = " ".join(reason for reason in reasons if reason)
+            said = f"{path}: {verdict.name} is `{verdict.outcome}`, not `{due}`"
+            yield f"{said}: {why}" if why else f"{said}."
+    for flag in flags:
+        yield f"{path}: {flag.message}"
+
+
+def _listed(names: Iterable[str]) -> str:
+    return ", ".join(names) or "none"

@@ -1,0 +1,1 @@
+"""The gradebook of a class, from the results of its run."""

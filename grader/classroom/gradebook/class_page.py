@@ -1,0 +1,182 @@
+"""The class's page: everybody at a glance, and a table to search."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from fractions import Fraction
+
+from markupsafe import Markup
+
+from grader.classroom.gradebook.class_summary import (
+    ClassSummary,
+    Gradient,
+    distribution,
+    figures,
+    most_common,
+)
+from grader.classroom.gradebook.pages import asset, environment, policy, style
+from grader.classroom.gradebook.rubric import points_text
+from grader.classroom.gradebook.table import LETTERS, Cell, Status, Table
+from grader.printable import printable
+from grader.reports import wording
+from grader.verdict import EARNS_POINTS, Outcome
+
+TEMPLATE = "class.html.jinja"
+STYLES = ("look.css", "class.css")
+SCRIPT = "class.js"
+
+TOP = 10
+"""Rows that are shown before the rest is folded away."""
+FEW = 12
+"""Flagged students likewise."""
+
+NOTHING = "-"
+"""The outcome of a gradient where no file of its notebook counts."""
+
+LONGEST = 120
+"""Characters of a name that a page with thousands of them can afford."""
+
+
+def class_page(table: Table, summary: ClassSummary, title: str, notices: Sequence[str] = ()) -> str:
+    """The page: one file that needs no other but the students' pages it links to.
+
+    It is the same for the same results; no seed, no times, no worker's name stands on it.
+    """
+    gradients = [
+        (column.notebook, name) for column in table.columns for _, name in column.gradients
+    ]
+    numbers = {gradient: number for number, gradient in enumerate(gradients)}
+    style_text, script_text = style(*STYLES), asset(SCRIPT)
+    text = (
+        environment()
+        .get_template(TEMPLATE)
+        .render(
+            title=title,
+            notices=notices,
+            table=table,
+            summary=summary,
+            figures=figures(table, summary),
+            numbers=numbers,
+            missed=[gradient for gradient in summary.most_missed() if gradient in numbers],
+            most_common=most_common,
+            histogram=_histogram(table),
+            outcomes=list(Outcome),
+            statuses=list(Status),
+            top=TOP,
+            few=FEW,
+            style=style_text,
+            script=script_text,
+            policy=policy(style_text, script_text),
+            data=_for_a_script_element(*class_data(table, summary, numbers)),
+        )
+    )
+    return text.strip() + "\n"
+
+
+def _for_a_script_element(once: object, rows: Iterable[object]) -> Markup:
+    """JSON that cannot end the element it stands in, nor be taken for markup."""
+    return Markup(f'{{"once":{_json(once)},"rows":[{",".join(map(_json, rows))}]}}')
+
+
+def _json(value: object) -> str:
+    text = json.dumps(value, separators=(",", ":"), allow_nan=False)  # ASCII only
+    for character in "<>&":
+        text = text.replace(character, f"\\u{ord(character):04x}")
+    return text
+
+
+def class_data(
+    table: Table, summary: ClassSummary, numbers: Mapping[Gradient, int]
+) -> tuple[dict[str, object], Iterator[object]]:
+    """The class's table as the page's script reads it: what is said once, and the rows.
+
+    A row is `[id, name, page, status, flags, points, points of each notebook, outcomes, kinds]`:
+    `outcomes` has a letter for each gradient of the class, `kinds` the number of the likeliest
+    mistake where there is one. Names are printable text, and become nothing else in the page.
+    """
+    kinds = sorted(summary.kinds)
+    once: dict[str, object] = {
+        "letters": {letter: str(outcome) for outcome, letter in LETTERS.items()},
+        "words": {letter: wording.word(outcome) for outcome, letter in LETTERS.items()},
+        "signs": {letter: wording.SIGNS[outcome] for outcome, letter in LETTERS.items()},
+        "earns": "".join(LETTERS[outcome] for outcome in Outcome if outcome in EARNS_POINTS),
+        "statuses": [str(status) for status in Status],
+        "kinds": [printable(kind) for kind in kinds],
+        "max": points_text(table.rows[0].max_points) if table.rows else "0",
+        "notebooks": [
+            [printable(column.notebook), [printable(name) for _, name in column.gradients]]
+            for column in table.columns
+        ],
+    }
+    rows = (
+        [
+            _shown(row.student.id),
+            _shown(row.student.name),
+            row.page.removesuffix(".html"),
+            list(Status).index(row.status),
+            len(row.flags),
+            float(row.points) if row.graded else None,
+            [float(cell.points) if cell.counts else None for cell in row.cells],
+            "".join(map(_letters, row.cells)),
+            {
+                number: kinds.index(found[gradient])
+                for gradient, number in numbers.items()
+                if gradient in found
+            },
+        ]
+        for row, found in zip(table.rows, summary.kinds_of, strict=True)
+    )
+    return once, rows
+
+
+def _shown(text: str) -> str:
+    text = printable(text)
+    return text if len(text) <= LONGEST else f"{text[: LONGEST - 1]}…"
+
+
+def _letters(cell: Cell) -> str:
+    gradients = [gradient for _, gradient in cell.column.gradients]
+    if cell.counts is None:
+        return NOTHING * len(gradients)
+    known = dict(zip(cell.counts.gradients, cell.counts.outcomes, strict=True))
+    return "".join(known.get(gradient, NOTHING) for gradient in gradients)
+
+
+def _histogram(table: Table) -> Markup:
+    most, bins = distribution(table)
+    if not bins:
+        return Markup("")
+    width, height, foot, head = 440, 300, 22, 14
+    top = max(bins)
+    step = width / len(bins)
+    pieces = [f'<line x1="0" x2="{width}" y1="{height - foot}" y2="{height - foot}"/>']
+    for number, students in enumerate(bins):
+        tall = (height - foot - head) * students / top
+        low, high = (points_text(most * edge / len(bins)) for edge in (number, number + 1))
+        pieces.append(
+            f'<rect x="{number * step + 1:.1f}" y="{height - foot - tall:.1f}"'
+            f' width="{step - 2:.1f}" height="{tall:.1f}" rx="1.5">'
+            f"<title>{low} to {high} points: {students:,}</title></rect>"
+        )
+        if number == bins.index(top):
+            pieces.append(
+                f'<text x="{(number + 0.5) * step:.1f}" y="{head - 4}"'
+                f' text-anchor="middle">{students:,}</text>'
+            )
+    for value in _marks(most):
+        x = width * value / most
+        anchor = "start" if value == 0 else "end" if x > width - 10 else "middle"
+        pieces.append(
+            f'<text x="{float(x):.1f}" y="{height - 6}" text-anchor="{anchor}">{value}</text>'
+        )
+    return Markup(
+        f'<svg class="histogram" viewBox="0 0 {width} {height}" role="img"'
+        f' aria-label="How many students have how many points">{"".join(pieces)}</svg>'
+    )
+
+
+def _marks(most: Fraction) -> range:
+    """Round numbers from 0 up, six or so."""
+    steps = (digit * 10**power for power in range(6) for digit in (1, 2, 5))
+    return range(0, int(most) + 1, next(step for step in steps if step * 7 > most))

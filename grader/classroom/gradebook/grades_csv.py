@@ -1,0 +1,127 @@
+"""`grades.csv`, the gradebook for people, in which no cell is a formula."""
+
+from __future__ import annotations
+
+import csv
+import io
+import re
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from itertools import chain
+from pathlib import Path
+
+from grader.classroom.gradebook.rubric import points_text
+from grader.classroom.gradebook.table import Row, Status, Table
+from grader.printable import printable, visible
+from grader.whole_file import whole_file
+
+# A spreadsheet runs a cell that begins with = + - @ (or their wide forms), or with a tab or a
+# carriage return before one; an apostrophe in front makes it text, and Excel does not show it.
+# Where the list separator is a semicolon, what follows one in the middle of a cell becomes a
+# cell of its own, quoted or not.
+_FORMULA = re.compile(r"(^|;)(\s*)(?=[=+\-@＝＋－＠])")
+_NUMBER = re.compile(r"[+-]?\d+([.,]\d+)?%?")
+_HARMLESS_ID = re.compile(r"[+@-][\w.@+-]*")
+
+
+def text_cell(text: str) -> str:
+    r"""A text from a student's hand: one line, nothing invisible, no formula.
+
+    >>> text_cell("=HYPERLINK(\"http://evil\")"), text_cell("Ada;=1+1")
+    ('\'=HYPERLINK("http://evil")', "Ada;'=1+1")
+    """
+    text = printable(text)
+    return text if _NUMBER.fullmatch(text) else _FORMULA.sub(r"\1\2'", text)
+
+
+def id_cell(text: str) -> str:
+    """An id, an email or another cell by which a learning platform finds its student again.
+
+    It has to come back as it went in, so "-1234", "+46701234567" and "@ada" stay: without
+    brackets, bars, quotes or spaces they can call nothing, whatever a spreadsheet makes of them.
+    An id that begins with "=", or could be a call, is no platform's but made up by a student, and
+    becomes text; so do control characters, which no platform's ids have.
+
+    >>> id_cell("-1234"), id_cell("@SUM(1)"), id_cell("=A1")
+    ('-1234', "'@SUM(1)", "'=A1")
+    """
+    text = visible(text)
+    return text if _HARMLESS_ID.fullmatch(text) else _FORMULA.sub(r"\1\2'", text)
+
+
+def write_csv(
+    path: Path,
+    rows: Iterable[Sequence[str]],
+    *,
+    encoding: str = "utf-8",
+    newline: str = "\r\n",
+    delimiter: str = ",",
+    first_line: str = "",
+) -> None:
+    """Replace a CSV file; a character that `encoding` lacks is spelled out.
+
+    Args:
+        path: the file.
+        rows: the cells.
+        encoding: the file's encoding.
+        newline: the end of each line.
+        delimiter: stands between two cells.
+        first_line: a line to go before the rows, such as Excel's "sep=;".
+
+    Raises:
+        OSError: it cannot be written; `path` is as it was.
+    """
+    with whole_file(path) as file:
+        text = io.TextIOWrapper(file, encoding, errors="backslashreplace", newline="")
+        if first_line:
+            text.write(first_line + newline)
+        csv.writer(text, delimiter=delimiter, lineterminator=newline).writerows(rows)
+        text.detach()  # it flushes, and leaves closing to `whole_file`
+
+
+def write_grades(table: Table, path: Path) -> None:
+    """Write the gradebook; a notebook that is missing has 0 points and says so under `status`.
+
+    UTF-8 with a byte-order mark and lines ending in CR LF: without the mark Excel reads a CSV file
+    in the machine's own old encoding, and "Zoë" becomes "ZoÃ«".
+    """
+    header = ["id", "name", "email"]
+    for column in table.columns:
+        header += [column.notebook, f"{column.notebook} max"]
+    header += ["total", "total max", "status", "late", "flags", "flag kinds", "superseded files"]
+    write_csv(path, chain([header], map(_cells, table.rows)), encoding="utf-8-sig")
+
+
+def _cells(row: Row) -> list[str]:
+    cells = [id_cell(row.student.id), text_cell(row.student.name), id_cell(row.student.email)]
+    for cell in row.cells:
+        cells += [points_text(cell.points), points_text(cell.column.max_points)]
+    late = [cell.column.notebook for cell in row.cells if cell.status is Status.LATE]
+    kinds = Counter(row.flags)
+    return [
+        *cells,
+        points_text(row.points),
+        points_text(row.max_points),
+        status_text(row),
+        text_cell(" ".join(late)),
+        str(len(row.flags)),
+        text_cell(" ".join(f"{kind}:{number}" for kind, number in sorted(kinds.items()))),
+        str(sum(len(cell.superseded) for cell in row.cells)),
+    ]
+
+
+def status_text(row: Row) -> str:
+    """The status of all notebooks in a few words: "graded", or "late 01_...; missing 02_..."."""
+    by_status: dict[Status, list[str]] = {}
+    for cell in row.cells:
+        by_status.setdefault(cell.status, []).append(cell.column.notebook)
+    if len(by_status) == 1:
+        said = [str(next(iter(by_status)))]
+    else:
+        said = [
+            f"{status} {' '.join(by_status[status])}" for status in Status if status in by_status
+        ]
+    others = sum(1 for file in row.elsewhere if file.error)
+    if others:
+        said.append(f"{others} unreadable file{'s' if others > 1 else ''}")
+    return "; ".join(said)

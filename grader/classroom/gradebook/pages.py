@@ -1,0 +1,118 @@
+"""What all pages of the report have in common: names, templates, style and security policy."""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+import re
+import unicodedata
+from collections.abc import Collection, Mapping
+from dataclasses import asdict
+from functools import cache
+from pathlib import Path
+
+import jinja2
+from markupsafe import Markup
+
+from grader.classroom.gradebook.rubric import points_text
+from grader.classroom.run.settings import Versions
+from grader.reports import wording
+from grader.reports.templates import make_environment
+from grader.verdict import Outcome
+
+HERE = Path(__file__).parent
+GENERATOR = '<meta name="generator" content="backprop-ninja gradebook">'
+"""By which a page of ours is known."""
+
+_PLAIN = re.compile(r"[a-z0-9][a-z0-9_-]{0,59}")
+_RESERVED = re.compile(r"con|prn|aux|nul|com[0-9]|lpt[0-9]")
+"""What Windows takes for a device."""
+_LONGEST_STEM = 40
+_DIGITS = 16
+
+
+def page_name(student: str) -> str:
+    """The file name of a student's page, safe on every file system.
+
+    A plain id is its own name. Any other has what is readable of it, a dot, and a part of its
+    hash: no plain id holds a dot, so nobody can choose an id whose page replaces another's, also
+    where "Ada" and "ada" are one name.
+
+    >>> page_name("ada-lovelace"), page_name("../Éva")
+    ('ada-lovelace.html', 'eva.9a3aa73fb469c8f1.html')
+    """
+    if _PLAIN.fullmatch(student) and not _RESERVED.fullmatch(student):
+        return f"{student}.html"
+    letters = unicodedata.normalize("NFKD", student).encode("ascii", "ignore").decode().lower()
+    stem = re.sub(r"[^a-z0-9]+", "-", letters).strip("-")[:_LONGEST_STEM].strip("-") or "student"
+    if _RESERVED.fullmatch(stem):
+        stem = f"student-{stem}"  # a device's name is one whatever follows its dot
+    digest = hashlib.sha256(student.encode("utf-8", "surrogatepass")).hexdigest()[:_DIGITS]
+    return f"{stem}.{digest}.html"
+
+
+@cache
+def environment() -> jinja2.Environment:
+    """The templates of the gradebook, then those of the reports of single notebooks."""
+    made = make_environment(HERE)
+    made.filters["points"] = points_text
+    made.globals |= {
+        "bar": bar,
+        "generator": Markup(GENERATOR),
+        "versions_text": versions_text,
+        "wording": wording,
+    }
+    return made
+
+
+def bar(counts: Mapping[Outcome, int], prefix: str = "") -> Markup:
+    """The share of each outcome as rectangles, side by side in a box of 100 by 1."""
+    total, left, pieces = sum(counts.values()), 0.0, []
+    for outcome, number in counts.items():
+        width = 100 * number / total
+        pieces.append(
+            f'<rect class="{prefix}{outcome}" x="{left:.2f}" width="{width:.2f}" height="1"/>'
+        )
+        left += width
+    return Markup("".join(pieces))
+
+
+def versions_text(versions: Collection[Versions]) -> str:
+    """The programs that graded, as one line."""
+    programs = sorted(
+        {f"{name} {version}" for each in versions for name, version in asdict(each).items()}
+    )
+    return f"Graded with {', '.join(programs)}." if programs else ""
+
+
+def asset(*names: str) -> Markup:
+    """Files of the package, to be put into a page as they are."""
+    loader = environment().loader
+    assert loader is not None
+    return Markup("\n".join(loader.get_source(environment(), name)[0].strip() for name in names))
+
+
+@cache
+def style(*names: str) -> Markup:
+    """Style sheets without the spaces that only people need: every student's page has them."""
+    text = re.sub(r"/\*.*?\*/", "", str(asset(*names)), flags=re.DOTALL)
+    return Markup(re.sub(r"\s*([{};,])\s*", r"\1", text).replace(": ", ":").strip())
+
+
+@cache
+def policy(style_text: str, script: str = "") -> str:
+    """A content security policy under which nothing runs or loads but these very texts.
+
+    Were something of a student's to slip through unescaped, the browser would refuse to run it:
+    its hash is not here, and there is no `unsafe-inline`, not even for style attributes.
+    """
+    scripts = f" script-src {_hash(script)};" if script else ""
+    return (
+        f"default-src 'none'; style-src {_hash(style_text)};{scripts}"
+        " base-uri 'none'; form-action 'none'"
+    )
+
+
+def _hash(text: str) -> str:
+    digest = base64.b64encode(hashlib.sha256(text.encode("utf-8")).digest()).decode("ascii")
+    return f"'sha256-{digest}'"

@@ -1,0 +1,197 @@
+"""The rubric: how many points a right gradient earns, and what a late one keeps of them."""
+
+from __future__ import annotations
+
+import json
+import math
+import tomllib
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from decimal import Decimal
+from fractions import Fraction
+from pathlib import Path
+from typing import Any
+
+from grader.classroom.course_facts import notebooks, read_course
+from grader.close_names import nearest
+from grader.printable import listed, printable
+from grader.user_error import UserError
+from grader.verdict import Outcome
+
+ONE = Fraction(1)
+MOST = 10_000
+"""Points of one gradient: more is a slip of the finger."""
+
+PLACES = 6
+"""Decimals of points: a rubric rounds to no finer step."""
+
+_FINEST = Decimal("1e-9")
+_SHARES = ("carried", "late")
+_SETTINGS = ("default", *_SHARES, "round", "notebooks")
+
+
+class UnusableRubric(UserError):
+    """A rubric that says nothing clear; the message is one sentence for the instructor."""
+
+
+@dataclass(frozen=True, slots=True)
+class Rubric:
+    """What gradients are worth; as it comes, the contract's: a point each, carried or late alike.
+
+    `points` are those of gradients, by exercise's prefix and name; `defaults` those of an
+    exercise's other gradients, by prefix; `default` of all others. `carried` and `late` are
+    shares of them. A notebook's points are rounded to a multiple of `step`, halves up.
+    `notebooks` are the columns of the gradebook; where there are none, what the class handed in.
+    """
+
+    default: Fraction = ONE
+    points: Mapping[tuple[str, str], Fraction] = field(default_factory=dict)
+    defaults: Mapping[str, Fraction] = field(default_factory=dict)
+    carried: Fraction = ONE
+    late: Fraction = ONE
+    step: Fraction = Fraction(1, 100)
+    notebooks: tuple[str, ...] = ()
+
+    def worth(self, prefix: str, gradient: str) -> Fraction:
+        """The most that a gradient can earn."""
+        default = self.defaults.get(prefix, self.default)
+        return self.points.get((prefix, gradient), default)
+
+    def earned(self, prefix: str, gradient: str, outcome: Outcome) -> Fraction:
+        """What a gradient earns that was handed in on time."""
+        share = {Outcome.PASS: ONE, Outcome.CARRIED: self.carried}.get(outcome, Fraction(0))
+        return share * self.worth(prefix, gradient)
+
+    def total(self, earned: Fraction, late: bool) -> Fraction:
+        """A notebook's points, from those of its gradients."""
+        points = earned * (self.late if late else ONE)
+        return math.floor(points / self.step + Fraction(1, 2)) * self.step
+
+
+def points_text(points: Fraction) -> str:
+    """Exact where a decimal can be, without needless zeros.
+
+    >>> points_text(Fraction(47, 2)), points_text(Fraction(26))
+    ('23.5', '26')
+    """
+    if points.denominator == 1:
+        return str(points.numerator)
+    text = f"{float(round(points, PLACES)):.{PLACES}f}"
+    return text.rstrip("0").rstrip(".")
+
+
+def read_rubric(path: Path) -> Rubric:
+    """The rubric in a TOML file.
+
+    Raises:
+        UnusableRubric: it cannot be read, or says something that cannot be meant.
+    """
+    where = printable(str(path))
+    try:
+        return parse_rubric(path.read_bytes().decode("utf-8-sig"))
+    except OSError as error:
+        reason = (error.strerror or str(error)).lower()
+        raise UnusableRubric(f"The rubric {where} cannot be read: {reason}.") from error
+    except UnicodeDecodeError as error:
+        raise UnusableRubric(f"The rubric {where} is not UTF-8 text.") from error
+    except UnusableRubric as error:
+        raise UnusableRubric(f"The rubric {where} cannot be used: {error}") from error
+
+
+def parse_rubric(text: str) -> Rubric:
+    """The rubric that a text in TOML describes; for errors see `read_rubric`."""
+    try:
+        document = tomllib.loads(text, parse_float=Decimal)
+    except (ValueError, RecursionError) as error:  # also a number of 5,000 digits
+        reason = printable(str(error)) or "nested too deeply"
+        raise UnusableRubric(f"it is not TOML ({reason}).") from error
+    course = {facts.prefix: facts.gradients for facts in read_course()}
+    tables = {name: value for name, value in document.items() if isinstance(value, dict)}
+    settings = {name: value for name, value in document.items() if name not in tables}
+    for name in settings:
+        if name in course:
+            raise UnusableRubric(f"{name} is an exercise: write it as a table, [{name}].")
+        _refuse_unknown("setting", name, _SETTINGS)
+    points: dict[tuple[str, str], Fraction] = {}
+    defaults: dict[str, Fraction] = {}
+    for prefix, table in tables.items():
+        _refuse_unknown("exercise", prefix, course)
+        for name, value in table.items():
+            if name == "default":
+                defaults[prefix] = _points(f"default of [{prefix}]", value)
+                continue
+            _refuse_unknown(f"gradient of [{prefix}]", name, course[prefix])
+            points[prefix, name] = _points(f"{name} of [{prefix}]", value)
+    shares = {name: _share(name, settings[name]) for name in _SHARES if name in settings}
+    return Rubric(
+        _points("default", settings.get("default", 1)),
+        points,
+        defaults,
+        step=_step(settings["round"]) if "round" in settings else Rubric().step,
+        notebooks=_notebooks(settings.get("notebooks", [])),
+        **shares,
+    )
+
+
+def example_rubric() -> str:
+    """A rubric to edit: what it says is what holds without one."""
+    lines = [
+        "# Points for the gradients of the course. Delete what you do not need:",
+        "# what is not said here is as the grader has it, one point a gradient.",
+        "",
+        "default = 1      # points of a gradient that is not named below",
+        "carried = 1      # the share of its points that a gradient keeps that is right in itself,",
+        "                 # but was handed a wrong one: 1 is all of them, 0.5 half, 0 none",
+        "late = 1         # the share of its points that a notebook keeps which came in late",
+        "round = 0.01     # a notebook's points are rounded to a multiple of this, halves up",
+        "# The columns of the gradebook; without this line, the notebooks that were handed in.",
+        f"# notebooks = {json.dumps(notebooks())}",
+    ]
+    for facts in read_course():
+        lines += ["", f"[{facts.prefix}]  # {facts.notebook}", "# default = 1"]
+        lines += [f"# {gradient} = 1" for gradient in facts.gradients]
+    return "\n".join(lines) + "\n"
+
+
+def _refuse_unknown(what: str, name: str, known: Iterable[str]) -> None:
+    known = list(known)
+    if name in known:
+        return
+    close = nearest(name, known)
+    meant = f"did you mean {listed(close, 'or')}?" if close else f"there are {', '.join(known)}."
+    raise UnusableRubric(f"there is no {what} named {printable(name) or repr(name)}; {meant}")
+
+
+def _number(what: str, value: Any, least: str, most: int) -> Fraction:
+    # to Python, true is the number 1
+    if isinstance(value, int | Decimal) and not isinstance(value, bool):
+        number = Decimal(value)
+        if number.is_finite() and 0 <= number <= most:
+            return Fraction(number.quantize(_FINEST))  # 1e-999999999 would never end
+    said = printable(str(value))[:40]
+    raise UnusableRubric(f"{what} is {said}, but has to be a number from {least} to {most}.")
+
+
+def _points(what: str, value: Any) -> Fraction:
+    return _number(what, value, "0", MOST)
+
+
+def _share(what: str, value: Any) -> Fraction:
+    return _number(what, value, "0", 1)
+
+
+def _step(value: Any) -> Fraction:
+    step = _number("round", value, "0.000001", MOST)
+    if step < Fraction(1, 1_000_000):
+        raise UnusableRubric(
+            "round is 0, but has to be what points are rounded to, such as 0.5 or 0.01."
+        )
+    return step
+
+
+def _notebooks(value: Any) -> tuple[str, ...]:
+    if not isinstance(value, list) or not all(isinstance(name, str) for name in value):
+        raise UnusableRubric('notebooks has to be a list of names, such as ["01_atomic_backprop"].')
+    for name in value:
+        _refuse_unknown("notebook", name, notebooks())
+    return tuple(name for name in notebooks() if name in value)

@@ -1,0 +1,324 @@
+"""The class as a table: a row a student, a cell a notebook."""
+
+from __future__ import annotations
+
+import math
+import re
+import sys
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from datetime import UTC, datetime
+from enum import StrEnum
+from fractions import Fraction
+from pathlib import Path
+
+from grader.classroom.course_facts import gradients_of, notebooks
+from grader.classroom.gradebook.pages import page_name
+from grader.classroom.gradebook.rubric import Rubric
+from grader.classroom.intake.class_folder import ClassFolder, Student
+from grader.classroom.run.journal import read_lines
+from grader.classroom.run.line import Line
+from grader.classroom.run.settings import Versions
+from grader.verdict import Outcome
+
+LETTERS = {outcome: outcome.value[0] for outcome in Outcome}
+"""A letter for each outcome, so that the outcomes of a whole class are a few short strings."""
+OUTCOMES = {letter: outcome for outcome, letter in LETTERS.items()}
+
+
+class Status(StrEnum):
+    """What became of a student's notebook, the best first."""
+
+    GRADED = "graded"
+    LATE = "late"
+    """Graded, and late."""
+    WAITING = "not graded yet"
+    """Handed in; the run was stopped before its turn came."""
+    UNREADABLE = "unreadable"
+    MISSING = "missing"
+
+
+@dataclass(frozen=True, slots=True)
+class Column:
+    """A notebook with its gradients, each with its exercise's prefix, and the most it earns."""
+
+    notebook: str
+    gradients: tuple[tuple[str, str], ...]
+    max_points: Fraction
+    earned: Mapping[tuple[str, str], int]
+    """What a gradient's name with the letter of its outcome earns, in `parts` of a point."""
+    parts: int
+
+
+@dataclass(frozen=True, slots=True)
+class FileResult:
+    """What the table keeps of a line of the results; the rest is read again where it is needed.
+
+    `notebook` is "" where the file could not be graded and its name does not tell; `error` is the
+    sentence why, "" for a graded file. `outcomes` has a letter for each of `gradients`. `offset`
+    is where its line begins.
+    """
+
+    id: str
+    student: str
+    file: str
+    late: bool
+    submitted: str
+    attempt: int
+    notebook: str
+    gradients: tuple[str, ...]
+    outcomes: str
+    error: str
+    flags: tuple[str, ...]
+    offset: int
+
+    @property
+    def name(self) -> str:
+        """The file as its owner knows it: without the folders, which may hold others' names."""
+        return self.file.rpartition("/")[2]
+
+    @property
+    def newness(self) -> tuple[int, float, str]:
+        """The newest of several files is the one where this is greatest."""
+        return self.attempt, _seconds(self.submitted), self.id
+
+
+@dataclass(frozen=True, slots=True)
+class Cell:
+    """A student's notebook: the file that counts, if any, and the others.
+
+    `superseded` are older files that were graded, `unreadable` those that could not be.
+    """
+
+    column: Column
+    status: Status
+    points: Fraction
+    counts: FileResult | None = None
+    superseded: tuple[FileResult, ...] = ()
+    unreadable: tuple[FileResult, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """A student: a cell for each column, and the files that belong to none.
+
+    `elsewhere` could not be graded and do not say by their names what they were to be, or are no
+    column of this gradebook; `waiting` are the ids of files that the run has not come to.
+    """
+
+    student: Student
+    page: str
+    cells: tuple[Cell, ...]
+    elsewhere: tuple[FileResult, ...] = ()
+    waiting: tuple[str, ...] = ()
+
+    @property
+    def points(self) -> Fraction:
+        """What all notebooks earn together."""
+        return sum((cell.points for cell in self.cells), Fraction(0))
+
+    @property
+    def max_points(self) -> Fraction:
+        """The most that all notebooks can earn."""
+        return sum((cell.column.max_points for cell in self.cells), Fraction(0))
+
+    @property
+    def files(self) -> tuple[FileResult, ...]:
+        """Everything that was handed in and looked at."""
+        graded = tuple(
+            file
+            for cell in self.cells
+            for file in ((cell.counts,) if cell.counts else ()) + cell.superseded + cell.unreadable
+        )
+        return graded + self.elsewhere
+
+    @property
+    def flags(self) -> tuple[str, ...]:
+        """The kinds of all flags, of older files as well: a human should see those too."""
+        return tuple(kind for file in self.files for kind in file.flags)
+
+    @property
+    def status(self) -> Status:
+        """The worst of the notebooks that say anything; `missing` only where nothing came."""
+        if any(cell.counts for cell in self.cells):
+            late = any(cell.status is Status.LATE for cell in self.cells)
+            return Status.LATE if late else Status.GRADED
+        if any(file.error for file in self.files):
+            return Status.UNREADABLE
+        return Status.WAITING if self.waiting else Status.MISSING
+
+    @property
+    def graded(self) -> bool:
+        """True if at least one notebook counts."""
+        return any(cell.counts for cell in self.cells)
+
+
+@dataclass(frozen=True, slots=True)
+class Table:
+    """The whole class, sorted by the students' ids."""
+
+    columns: tuple[Column, ...]
+    rows: tuple[Row, ...]
+    sandboxes: Mapping[str, int]
+    """How many files were graded in each sandbox."""
+    versions: frozenset[Versions]
+    gone: int = 0
+    """Results of files that are no longer in the folder; they count."""
+
+
+def build_table(class_folder: ClassFolder, results: Path, rubric: Rubric) -> Table:
+    """Everybody of the class list and everybody seen in the results, each in a row.
+
+    Where results has two lines of one id, the later one counts: the file was graded again. Whether
+    a file is late, the folder says now: moving the due date grades nothing again.
+
+    Raises:
+        BrokenJournal: a line of `results` is not a result.
+        OSError: it cannot be read.
+    """
+    files: dict[str, FileResult] = {}
+    sandboxes: Counter[str] = Counter()
+    versions = set()
+    same: dict[tuple[str, ...], tuple[str, ...]] = {}
+    """Equal lists of names kept once: they would be most of a class."""
+    for offset, _, line in read_lines(results):
+        files[line.file.id] = _file_result(line, offset, same)
+        sandboxes[line.run.sandbox] += 1
+        versions.add(line.run.versions)
+    waiting: dict[str, list[str]] = defaultdict(list)
+    for handed in class_folder.handed_in:
+        if file := files.get(handed.id):
+            files[handed.id] = replace(file, late=handed.late)
+        else:
+            waiting[handed.student].append(handed.id)
+    of_student: dict[str, list[FileResult]] = defaultdict(list)
+    for file in files.values():
+        of_student[file.student].append(file)
+    listed = {student.id: student for student in class_folder.students}
+    ids = {*listed, *of_student, *(handed.student for handed in class_folder.handed_in)}
+    columns = _columns(files.values(), rubric)
+    rows = tuple(
+        _row(listed.get(id_, Student(id_)), columns, of_student[id_], sorted(waiting[id_]), rubric)
+        for id_ in sorted(ids)
+    )
+    here = {handed.id for handed in class_folder.handed_in}
+    gone = sum(id_ not in here for id_ in files)
+    return Table(columns, rows, dict(sorted(sandboxes.items())), frozenset(versions), gone)
+
+
+def _file_result(
+    line: Line, offset: int, same: dict[tuple[str, ...], tuple[str, ...]]
+) -> FileResult:
+    """What a table keeps of a line; equal texts are kept once."""
+    file, report = line.file, line.report
+    verdicts = report.verdicts if report else ()
+    gradients = tuple(verdict.name for verdict in verdicts)
+    return FileResult(
+        id=file.id,
+        student=sys.intern(file.student),
+        file=file.id if file.path == file.id else file.path,
+        late=file.late,
+        submitted=file.submitted or "",
+        attempt=file.attempt,
+        notebook=sys.intern(report.notebook if report else _notebook_of(file.path)),
+        gradients=same.setdefault(gradients, gradients),
+        outcomes="".join(LETTERS[verdict.outcome] for verdict in verdicts),
+        error=line.error or "",
+        flags=tuple(sys.intern(flag.kind) for flag in line.flags),
+        offset=offset,
+    )
+
+
+def _seconds(submitted: str) -> float:
+    """A time as a number; what no clock says is older than what one does."""
+    try:
+        moment = datetime.fromisoformat(submitted)
+    except ValueError:
+        return float("-inf")
+    return (moment if moment.tzinfo else moment.replace(tzinfo=UTC)).timestamp()
+
+
+def _notebook_of(file: str) -> str:
+    """The notebook that a file says it is by its name, "" if none."""
+    name = re.sub(r"[^a-z0-9]+", "_", file.rpartition("/")[2].lower())
+    return next((notebook for notebook in notebooks() if notebook in name), "")
+
+
+def _columns(files: Iterable[FileResult], rubric: Rubric) -> tuple[Column, ...]:
+    """The rubric's notebooks, or else those that somebody handed in, or else all."""
+    seen: dict[str, tuple[str, ...]] = {}
+    for file in files:
+        if file.notebook and (file.notebook not in seen or file.gradients):
+            # Of results of different versions of the course, the one that asked most.
+            seen[file.notebook] = max(
+                seen.get(file.notebook, ()), file.gradients, key=lambda names: (len(names), names)
+            )
+    names = rubric.notebooks or (
+        *(name for name in notebooks() if name in seen),
+        *sorted(set(seen) - set(notebooks())),
+    )
+    return tuple(_column(name, seen.get(name, ()), rubric) for name in names or notebooks())
+
+
+def _column(notebook: str, seen: tuple[str, ...], rubric: Rubric) -> Column:
+    known = gradients_of(notebook) or tuple(("", gradient) for gradient in seen)
+    worth = (rubric.worth(prefix, gradient) for prefix, gradient in known)
+    earned = {
+        (gradient, letter): rubric.earned(prefix, gradient, outcome)
+        for prefix, gradient in known
+        for letter, outcome in OUTCOMES.items()
+    }
+    # Whole numbers: sums of fractions are what a large class would spend its time on.
+    parts = math.lcm(*(points.denominator for points in earned.values()))
+    return Column(
+        notebook,
+        known,
+        rubric.total(sum(worth, Fraction(0)), late=False),
+        {key: int(points * parts) for key, points in earned.items()},
+        parts,
+    )
+
+
+def _row(
+    student: Student,
+    columns: Sequence[Column],
+    files: Sequence[FileResult],
+    waiting: Sequence[str],
+    rubric: Rubric,
+) -> Row:
+    by_notebook: dict[str, list[FileResult]] = defaultdict(list)
+    for file in sorted(files, key=lambda file: file.newness, reverse=True):
+        by_notebook[file.notebook].append(file)
+    coming = {_notebook_of(id_) for id_ in waiting}
+    cells = tuple(
+        _cell(column, by_notebook.pop(column.notebook, []), column.notebook in coming, rubric)
+        for column in columns
+    )
+    elsewhere = tuple(file for _, group in sorted(by_notebook.items()) for file in group)
+    return Row(student, page_name(student.id), cells, elsewhere, tuple(waiting))
+
+
+def _cell(column: Column, files: Sequence[FileResult], coming: bool, rubric: Rubric) -> Cell:
+    """One cell, from the files of that notebook, the newest first."""
+    unreadable = tuple(file for file in files if file.error)
+    graded = [file for file in files if not file.error]
+    if not graded:
+        status = Status.MISSING
+        if coming or unreadable:
+            status = Status.WAITING if coming else Status.UNREADABLE
+        return Cell(column, status, Fraction(0), unreadable=unreadable)
+    newest, *older = graded
+    return Cell(
+        column,
+        Status.LATE if newest.late else Status.GRADED,
+        rubric.total(_earned(newest, column), newest.late),
+        newest,
+        tuple(older),
+        unreadable,
+    )
+
+
+def _earned(file: FileResult, column: Column) -> Fraction:
+    verdicts = zip(file.gradients, file.outcomes, strict=True)
+    return Fraction(sum(column.earned.get(verdict, 0) for verdict in verdicts), column.parts)

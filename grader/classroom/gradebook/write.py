@@ -1,0 +1,154 @@
+"""The gradebook, written: tables, test results, and the report with a page for each student."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Collection, Iterator
+from contextlib import suppress
+from pathlib import Path
+from typing import BinaryIO
+from xml.etree.ElementTree import Element
+
+from grader.classroom.gradebook.class_page import class_page
+from grader.classroom.gradebook.class_summary import ClassSummary
+from grader.classroom.gradebook.grades_csv import write_grades
+from grader.classroom.gradebook.pages import GENERATOR
+from grader.classroom.gradebook.platform_csv import write_canvas, write_moodle
+from grader.classroom.gradebook.rubric import Rubric
+from grader.classroom.gradebook.student_page import Lines, student_page
+from grader.classroom.gradebook.table import OUTCOMES, Row, Status, Table, build_table
+from grader.classroom.intake.class_folder import ClassFolder
+from grader.classroom.run.line import read_line
+from grader.reports.junit import COUNTED, ELEMENTS, JunitWriter, case, suite, verdict_case
+from grader.whole_file import is_left_over, whole_file, write_whole
+
+REPORT, STUDENTS = "report", "students"
+
+
+def write_gradebook(
+    class_folder: ClassFolder,
+    results: Path,
+    rubric: Rubric | None,
+    out: Path,
+) -> Path:
+    """Write `grades.csv`, `canvas.csv`, `moodle.csv`, `junit.xml` and `report/` into a folder.
+
+    The path of the report's first page is returned.
+    Each file is replaced as a whole, the report's first page last. The same results give the same
+    bytes, in whatever order they were found. Of the results only what a table needs is kept in
+    memory; each student's lines are read again for the student's page.
+
+    Args:
+        class_folder: who is in the class, and what was handed in.
+        results: the run's `results.jsonl`.
+        rubric: None for the contract's points.
+        out: the folder; it is made where it is not there.
+
+    Raises:
+        BrokenJournal: a line of `results` is not a result; nothing has been written.
+        OSError: a file cannot be written; what was there before still is.
+    """
+    rubric = rubric or Rubric()
+    table = build_table(class_folder, results, rubric)
+    students = out / REPORT / STUDENTS
+    students.mkdir(parents=True, exist_ok=True)
+    write_grades(table, out / "grades.csv")
+    write_canvas(table, class_folder, out / "canvas.csv")
+    write_moodle(table, class_folder, out / "moodle.csv")
+    summary = ClassSummary()
+    with results.open("rb") as journal, whole_file(out / "junit.xml") as file:
+        junit = JunitWriter(file, totals(table))
+        for row in table.rows:
+            lines = _read_again(row, journal)
+            write_page(students / row.page, student_page(row, lines, rubric))
+            junit.add(student_suite(row, lines))
+            summary.add(row, lines)
+        junit.close()
+    index = out / REPORT / "index.html"
+    title = class_folder.root.resolve().name or "Class"
+    write_page(index, class_page(table, summary, title, class_folder.notices))
+    _remove_others(students, {row.page for row in table.rows})
+    return index
+
+
+def _read_again(row: Row, journal: BinaryIO) -> Lines:
+    """The lines of a student's files that count or have flags."""
+    counting = {cell.counts.id for cell in row.cells if cell.counts}
+    lines = {}
+    for file in row.files:
+        if file.id in counting or file.flags:
+            journal.seek(file.offset)
+            lines[file.id] = read_line(journal.readline())
+    return lines
+
+
+def totals(table: Table) -> Counter[str]:
+    """The counts of the whole file, which stand at its beginning, from the table alone."""
+    counts: Counter[str] = Counter(dict.fromkeys(("tests", *COUNTED.values()), 0))
+    for row in table.rows:
+        for cell in row.cells:
+            letters = cell.counts.outcomes if cell.counts else ""
+            counts["tests"] += len(letters) or 1
+            for letter in letters:
+                if element := ELEMENTS.get(OUTCOMES[letter]):
+                    counts[COUNTED[element]] += 1
+            if not letters:
+                counts[COUNTED[_absent(cell.status)]] += 1
+        broken = [file for file in row.elsewhere if file.error]
+        counts["tests"] += len(broken)
+        counts["errors"] += len(broken)
+    return counts
+
+
+def student_suite(row: Row, lines: Lines) -> Element:
+    """A testcase for each gradient of each file that counts; times are left out.
+
+    A notebook that is missing is skipped, one that cannot be read is in error: no student is
+    without a testcase.
+    """
+    kinds = sorted(Counter(row.flags).items())
+    return suite(
+        row.student.id or "(no id)",
+        _cases(row, lines),
+        [f"{kind}: {number}" for kind, number in kinds],
+    )
+
+
+def _cases(row: Row, lines: Lines) -> Iterator[Element]:
+    for cell in row.cells:
+        line = lines[cell.counts.id] if cell.counts else None
+        if line and line.report and line.report.verdicts:
+            for verdict in line.report.verdicts:
+                yield verdict_case(line.report.notebook, verdict, line.code[verdict.name])
+        else:
+            said = cell.unreadable[0].error if cell.unreadable else str(cell.status)
+            yield case(cell.column.notebook, "can be graded", _absent(cell.status), said)
+    for file in row.elsewhere:
+        if file.error:
+            yield case(file.file, "can be graded", "error", file.error)
+
+
+def _absent(status: Status) -> str:
+    return "error" if status is Status.UNREADABLE else "skipped"
+
+
+def _remove_others(folder: Path, pages: Collection[str]) -> None:
+    """Delete pages of an earlier gradebook, of students who are no longer in the class."""
+    for path in sorted(folder.iterdir()):
+        if path.suffix == ".html" and path.name not in pages:
+            if GENERATOR in path.read_text("utf-8", "replace")[:1_000]:
+                path.unlink()
+        elif is_left_over(path):
+            path.unlink()
+
+
+def write_page(path: Path, text: str) -> None:
+    """Replace a page that is not the same already.
+
+    File systems make sure of a file that replaces another, which takes milliseconds: a second
+    gradebook of the same class would spend most of its time on pages that have not changed.
+    """
+    with suppress(OSError):
+        if path.read_bytes() == text.encode("utf-8", "backslashreplace"):
+            return
+    write_whole(path, text)

@@ -1,0 +1,1 @@
+"""Who is in a class, and what they handed in."""

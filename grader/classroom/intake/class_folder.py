@@ -1,0 +1,98 @@
+"""What a class handed in, as values."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from datetime import datetime
+from pathlib import Path
+
+from grader.printable import printable
+from grader.user_error import UserError
+
+
+class UnreadableClass(UserError):
+    """A folder that is no class of students, or a class list that cannot be read."""
+
+
+@contextmanager
+def explained(trouble: str) -> Iterator[None]:
+    """Turn what the system says about a file or folder into an UnreadableClass: `trouble: why`."""
+    try:
+        yield
+    except (OSError, ValueError) as error:  # ValueError: a null byte in the path itself
+        reason = getattr(error, "strerror", None) or str(error)
+        raise UnreadableClass(f"{trouble}: {printable(reason).lower()}.") from None
+
+
+@dataclass(frozen=True, slots=True)
+class Student:
+    """One of the class.
+
+    `extra` is the roster's own row by its own column names, empty for whoever is not in it.
+    """
+
+    id: str
+    name: str = ""
+    email: str = ""
+    extra: Mapping[str, str] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class HandedIn:
+    """One file handed in.
+
+    `id` is the file's path inside the folder, with what is not UTF-8 escaped; where a group handed
+    it in together, a space and the student in brackets follow. `attempt` counts a convention's
+    own marks ("-1", " (2)"). Nothing says that the file can be read, or is a file.
+    """
+
+    id: str
+    student: str
+    path: Path
+    submitted: datetime | None = None
+    late: bool = False
+    attempt: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class RosterRow:
+    """A line of the class list as it is; `student` is "" where it names nobody."""
+
+    cells: tuple[str, ...]
+    student: str
+
+
+@dataclass(frozen=True, slots=True)
+class Roster:
+    r"""A class list, kept whole so that the same file can be written again with grades in it.
+
+    The file is `sep` (Excel's "sep=;" line, or ""), `header` (empty where it has none), `above`
+    (rows between the header and the students, such as Canvas's "Points Possible"), `rows`, in
+    `encoding`, its lines ending in `newline`. Two rows may name one student.
+    """
+
+    kind: str
+    header: tuple[str, ...]
+    above: tuple[tuple[str, ...], ...]
+    rows: tuple[RosterRow, ...]
+    delimiter: str = ","
+    encoding: str = "utf-8"
+    newline: str = "\n"
+    sep: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class ClassFolder:
+    """Who is in the class, and what was handed in, both sorted by the student's id.
+
+    `root` is the folder that ids are paths in. `notices` are sentences for the instructor.
+    """
+
+    root: Path
+    convention: str
+    students: tuple[Student, ...]
+    handed_in: tuple[HandedIn, ...]
+    notices: tuple[str, ...] = ()
+    roster: Roster | None = None

@@ -1,0 +1,265 @@
+"""A folder of submissions and a class list, read into a class."""
+
+from __future__ import annotations
+
+import unicodedata
+from collections import defaultdict
+from collections.abc import Collection, Iterable, Iterator, Sequence
+from datetime import UTC, datetime
+from pathlib import Path
+
+from grader.classroom.intake.class_folder import (
+    ClassFolder,
+    HandedIn,
+    Student,
+    UnreadableClass,
+    explained,
+)
+from grader.classroom.intake.file_names import read_file_names
+from grader.classroom.intake.gradescope_export import gradescope_tops, read_gradescope
+from grader.classroom.intake.lms_downloads import (
+    canvas_tops,
+    moodle_tops,
+    read_canvas,
+    read_moodle,
+)
+from grader.classroom.intake.matching import Match, Matcher
+from grader.classroom.intake.nbgrader_tree import base_of, read_nbgrader
+from grader.classroom.intake.roster_file import ClassList, read_roster
+from grader.classroom.intake.sighting import Sighting, Sightings, Submitter
+from grader.classroom.intake.walk import Parts, Tree, as_text, walk
+from grader.printable import listed, printable
+from grader.submission.notebook_file import shown
+
+SHOWN = 5
+"""So many are named where there may be thousands."""
+
+
+def read_class(
+    folder: Path, roster: Path | None = None, due: datetime | None = None
+) -> ClassFolder:
+    """Who is in the class, and what each of them handed in.
+
+    The layouts of Canvas, Moodle, Gradescope and nbgrader are recognised, a folder for each
+    student, and plain files. Every student of the roster is there, with or without a file, and
+    everyone of whom there is a file; every file that may be a submission is there once (once for
+    each member of a group), whether or not it can be read. No link is followed, no notebook or
+    archive opened.
+
+    Args:
+        folder: the submissions.
+        roster: the class list, a CSV file as Canvas, Moodle, nbgrader or Gradescope export it, or
+            one id a line.
+        due: later submissions are late; without a zone, in the zone of this machine.
+
+    Raises:
+        UnreadableClass: if there is no submission in it, or the class list cannot be read; the
+            message is a sentence.
+    """
+    tree = _walk(folder)
+    seen = _read_by_convention(tree)
+    if not seen.files:
+        raise UnreadableClass(_nothing_in(tree))
+    classes = read_roster(roster) if roster is not None else None
+    students, called, about_people = _identify(_everyone(seen), classes)
+    instant = due.astimezone(UTC) if due is not None else None
+    handed_in = _hand_in(tree, seen.files, called, instant)
+    notices = [
+        *seen.notices,
+        *_spelled_twice(tree),
+        *_left_out(tree, seen.used),
+        *(classes.notices if classes else ()),
+        *about_people,
+        *_about_time(due, handed_in),
+    ]
+    return ClassFolder(
+        root=folder,
+        convention=seen.convention,
+        students=tuple(sorted(students, key=lambda student: student.id)),
+        handed_in=tuple(sorted(handed_in, key=lambda item: (item.student, item.id))),
+        notices=tuple(notices),
+        roster=classes.roster if classes else None,
+    )
+
+
+def _walk(folder: Path) -> Tree:
+    with explained(f"{shown(folder)} cannot be listed"):
+        if not folder.is_dir():
+            what = "is a file" if folder.exists() else "does not exist"
+            raise UnreadableClass(
+                f"{shown(folder)} {what}: name the folder that the submissions are in"
+                + (", unpacked." if folder.exists() else ".")
+            )
+        return walk(folder)
+
+
+def _read_by_convention(tree: Tree) -> Sightings:
+    """The folder, read by the convention that more than half of what lies at its top follows.
+
+    More than half, since a student may call files as some system would: that must not move
+    another student's work, nor their own under another's name.
+    """
+    tops = tree.tops
+    for recognise, read in (
+        (gradescope_tops, read_gradescope),
+        (moodle_tops, read_moodle),
+        (canvas_tops, read_canvas),
+    ):
+        if 2 * len(recognise(tree) & tops) > len(tops):
+            return read(tree)
+    if (base := base_of(tree)) is not None:
+        return read_nbgrader(tree, base)
+    return read_file_names(tree)
+
+
+def _nothing_in(tree: Tree) -> str:
+    if tree.candidates:  # nbgrader's course, in which nobody has handed in anything yet
+        return (
+            f"In {shown(tree.root)} nobody handed in a notebook: submitted/ holds none, and what "
+            "lies outside it is the course's own."
+        )
+    others = f"{len(tree.others):,} other file(s)" if tree.others else "no file at all"
+    closed = f"; {len(tree.closed)} folder(s) cannot be listed" if tree.closed else ""
+    return (
+        f"In {shown(tree.root)} nobody handed in a notebook: there is no .ipynb below it, but "
+        f"{others}{closed}."
+    )
+
+
+def _everyone(seen: Sightings) -> list[Submitter]:
+    """All who are to be seen, in an order that does not depend on the order of the files."""
+    handed_in = {who for sighting in seen.files for who in sighting.submitters}
+    return sorted(handed_in | {*seen.people}, key=lambda who: (who.id, who.name, who.email))
+
+
+def _identify(
+    submitters: Sequence[Submitter], classes: ClassList | None
+) -> tuple[list[Student], dict[Submitter, str], list[str]]:
+    """The students, what each submitter is called among them, and what was not clear."""
+    students = {student.id: student for student in classes.students} if classes else {}
+    matches = _match(submitters, Matcher(classes)) if classes else {}
+    called: dict[Submitter, str] = {}
+    made_up: dict[str, str] = {}
+    strangers = []
+    for who in submitters:
+        if found := matches.get(who, Match()).student:
+            called[who] = found
+            continue
+        if who.id not in made_up:
+            user = who.id
+            while user in students:
+                user = f"{user}~2"  # somebody else has the id, such as another system's number
+            made_up[who.id] = user
+            students[user] = Student(user, who.name, who.email)
+            strangers.append(who)
+        called[who] = made_up[who.id]
+    notices = list(_unclear(matches))
+    if classes and strangers:
+        notices.append(
+            f"{len(strangers)} student(s) handed something in, or have a folder, and are not in "
+            f"the class list: {_listed([who.name or who.id for who in strangers])}."
+        )
+    return list(students.values()), called, notices
+
+
+def _match(submitters: Iterable[Submitter], matcher: Matcher) -> dict[Submitter, Match]:
+    matches = {who: matcher.match(who) for who in submitters}
+    same = defaultdict(set)
+    for who, match in matches.items():
+        if match.by_name and who.name:
+            same[match.student].add(who.id)
+    # A system has given them different numbers, so they are two people, and one of them is not in
+    # the list: nobody can say which.
+    shared = {student for student, ids in same.items() if len(ids) > 1}
+    return {
+        who: Match(among=(match.student,)) if match.by_name and match.student in shared else match
+        for who, match in matches.items()
+    }
+
+
+def _unclear(matches: dict[Submitter, Match]) -> Iterator[str]:
+    unclear = [(who, match) for who, match in matches.items() if match.among]
+    for who, match in unclear[:SHOWN]:
+        yield (
+            f"Whether {printable(who.name or who.id)!r} is {_listed(match.among, 'or')} of the "
+            "class list cannot be told: each has a row."
+        )
+    if len(unclear) > SHOWN:
+        yield f"Of {len(unclear) - SHOWN} more it cannot be told who of the class list they are."
+
+
+def _hand_in(
+    tree: Tree,
+    sightings: Iterable[Sighting],
+    called: dict[Submitter, str],
+    due: datetime | None,
+) -> list[HandedIn]:
+    handed_in = []
+    taken: set[str] = set()
+    for sighting in sightings:
+        students = sorted({called[who] for who in sighting.submitters})
+        for student in students:
+            file = as_text(sighting.parts)
+            name = file if len(students) == 1 else f"{file} ({student})"
+            while name in taken:
+                name += "~2"
+            taken.add(name)
+            after = bool(due and sighting.submitted and sighting.submitted > due)
+            handed_in.append(
+                HandedIn(
+                    id=name,
+                    student=student,
+                    path=tree.root.joinpath(*sighting.parts),
+                    submitted=sighting.submitted,
+                    late=sighting.late or after,
+                    attempt=sighting.attempt,
+                )
+            )
+    return handed_in
+
+
+def _spelled_twice(tree: Tree) -> Iterator[str]:
+    spellings = defaultdict(set)
+    for top, *_ in tree.candidates:
+        spellings[unicodedata.normalize("NFC", top)].add(top)
+    twice = [name for name, spelled in spellings.items() if len(spelled) > 1]
+    if twice:
+        yield (
+            f"{len(twice)} name(s) look the same and are two to the file system (accents as one "
+            f"character or two): {_listed(twice)}. They are taken for the same student."
+        )
+
+
+def _left_out(tree: Tree, used: Collection[Parts]) -> Iterator[str]:
+    if tree.ignored:
+        counted = ", ".join(f"{count} × {name}" for name, count in sorted(tree.ignored.items()))
+        yield f"Not handed in on purpose, and not looked at: {counted}."
+    others = [parts for parts in tree.others if parts not in used]
+    for paths, what in (
+        (tree.links, "link(s) to folders are not followed"),
+        (tree.closed, "folder(s) cannot be listed"),
+        (others, "other file(s) are no notebooks, and not looked at"),
+    ):
+        if paths:
+            yield f"{len(paths):,} {what}: {_listed(map(as_text, paths))}."
+
+
+def _about_time(due: datetime | None, handed_in: Sequence[HandedIn]) -> Iterator[str]:
+    if due is None:
+        return
+    if due.tzinfo is None:
+        local = due.astimezone()
+        yield (
+            f"The due date is without a zone, and taken in that of this machine: "
+            f"{local.isoformat(' ')}."
+        )
+    untimed = sum(item.submitted is None for item in handed_in)
+    if untimed:
+        yield (
+            f"When {untimed:,} of {len(handed_in):,} files were handed in, the folder does not "
+            "tell: only a mark of the system itself makes them late."
+        )
+
+
+def _listed(names: Iterable[str], last: str = "and") -> str:
+    return listed(map(printable, names), last, most=SHOWN)

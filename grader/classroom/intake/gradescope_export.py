@@ -1,0 +1,158 @@
+"""Gradescope's export: numbered folders, and a list of who handed in which."""
+
+from __future__ import annotations
+
+import unicodedata
+from collections.abc import Mapping
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+import yaml
+
+from grader.classroom.intake.class_folder import UnreadableClass
+from grader.classroom.intake.file_names import file_sighting
+from grader.classroom.intake.sighting import (
+    Sighting,
+    Sightings,
+    Submitter,
+    as_instant,
+    attempt_of,
+)
+from grader.classroom.intake.walk import Parts, Tree
+from grader.submission.notebook_file import shown
+
+GRADESCOPE = "Gradescope export"
+
+METADATA = "submission_metadata.yml"
+MAX_BYTES = 256 * 1024 * 1024
+"""It holds the results of every test of every student."""
+MAX_DEPTH = 100
+
+
+class _Loader(getattr(yaml, "CSafeLoader", yaml.SafeLoader)):  # type: ignore[misc]
+    """The safe loader; tags of Ruby, where the list comes from, mean nothing."""
+
+
+def _untagged(loader: Any, _tag: str, node: yaml.Node) -> Any:
+    if isinstance(node, yaml.ScalarNode):
+        return loader.construct_scalar(node)
+    if isinstance(node, yaml.SequenceNode):
+        return loader.construct_sequence(node, deep=True)
+    return loader.construct_mapping(node, deep=True)
+
+
+_Loader.add_multi_constructor("!", _untagged)
+
+
+def _load(data: bytes) -> Any:
+    """The document; raises what yaml raises, or ValueError where it is nested without end.
+
+    Half of the text is output of students' programs, and the C library that builds the document
+    calls itself for each level until the process dies; what counts the levels here does not.
+    """
+    depth = 0
+    for event in yaml.parse(data, _Loader):
+        depth += isinstance(event, yaml.CollectionStartEvent)
+        depth -= isinstance(event, yaml.CollectionEndEvent)
+        if depth > MAX_DEPTH:
+            raise ValueError("nested without end")
+    return yaml.load(data, _Loader)
+
+
+def gradescope_tops(tree: Tree) -> set[str]:
+    """The entries at the top that belong to an export, or hold one."""
+    lists = _lists(tree)
+    if any(len(parts) == 1 for parts in lists):
+        # The list at the top speaks of everything beside it: no student can have put it there.
+        return tree.tops
+    return {parts[0] for parts in lists}
+
+
+def read_gradescope(tree: Tree) -> Sightings:
+    """The folder as its list, or lists, tell.
+
+    Raises:
+        UnreadableClass: if a list cannot be read, since numbers alone name nobody.
+    """
+    lists = _lists(tree)
+    if (METADATA,) in lists:
+        lists = [(METADATA,)]  # deeper ones are students' files
+    entries = {
+        (*parts[:-1], key): entry
+        for parts in lists
+        for key, entry in _read_list(tree.root.joinpath(*parts)).items()
+    }
+    depths = {len(parts) for parts in lists}
+    sightings, unlisted = [], 0
+    for parts in tree.candidates:
+        place = next((parts[:depth] for depth in depths if parts[:depth] in entries), None)
+        entry = entries[place] if place else {}
+        if who := _submitters(entry):
+            sightings.append(Sighting(parts, who, _time(entry), attempt=attempt_of(parts[-1])))
+        else:
+            unlisted += 1
+            sightings.append(file_sighting(parts))
+    notices = []
+    if unlisted:
+        notices.append(
+            f"{unlisted} file(s) of which {METADATA} does not say who handed them in: "
+            "each stands under the name of its folder."
+        )
+    people = [who for entry in entries.values() for who in _submitters(entry)]
+    return Sightings(GRADESCOPE, sightings, people, notices, frozenset(lists))
+
+
+def _lists(tree: Tree) -> list[Parts]:
+    return [parts for parts in tree.others if parts[-1] == METADATA and len(parts) <= 2]
+
+
+def _read_list(path: Path) -> Mapping[str, Mapping[str, Any]]:
+    try:
+        if path.is_symlink() or not path.is_file():
+            raise UnreadableClass(
+                f"{shown(path)} is not a regular file, so nobody says who handed in what."
+            )
+        if path.stat().st_size > MAX_BYTES:
+            raise UnreadableClass(f"{shown(path)} is larger than {MAX_BYTES // 2**20} MB.")
+        document = _load(path.read_bytes())
+    except OSError as error:
+        raise UnreadableClass(f"{shown(path)} cannot be opened: {error.strerror}.") from None
+    except (yaml.YAMLError, ValueError, RecursionError, MemoryError, TypeError, AttributeError):
+        raise UnreadableClass(
+            f"{shown(path)} is not the list that Gradescope writes, and only that says who handed "
+            "in what: export the submissions again."
+        ) from None
+    if not isinstance(document, dict):
+        raise UnreadableClass(
+            f"{shown(path)} names no submission: export the submissions from Gradescope again."
+        )
+    return {str(key): entry for key, entry in document.items() if isinstance(entry, dict)}
+
+
+def _submitters(entry: Mapping[str, Any]) -> tuple[Submitter, ...]:
+    """Those who handed it in, each once."""
+    listed = entry.get(":submitters")
+    people = [who for who in listed if isinstance(who, dict)] if isinstance(listed, list) else []
+    found = {who.id: who for person in people if (who := _submitter(person))}
+    return tuple(found.values())
+
+
+def _submitter(person: Mapping[str, Any]) -> Submitter | None:
+    name, number, email = (_text(person.get(key)) for key in (":name", ":sid", ":email"))
+    user = number or email or name
+    return Submitter(user, name=name, email=email, keys=(number,) * bool(number)) if user else None
+
+
+def _text(value: Any) -> str:
+    if value is None or isinstance(value, (dict, list)):
+        return ""
+    text = str(value).encode("utf-8", "backslashreplace").decode()  # half a surrogate pair
+    return unicodedata.normalize("NFC", text).strip()
+
+
+def _time(entry: Mapping[str, Any]) -> datetime | None:
+    value = entry.get(":created_at")
+    if isinstance(value, datetime):
+        return value if value.tzinfo else value.replace(tzinfo=UTC)
+    return as_instant(str(value)) if value else None

@@ -1,0 +1,172 @@
+"""Canvas's and Moodle's downloads of all submissions, which tell everything by names."""
+
+from __future__ import annotations
+
+import re
+from collections import defaultdict
+from collections.abc import Collection
+from dataclasses import dataclass
+
+from grader.classroom.intake.file_names import file_sighting
+from grader.classroom.intake.sighting import (
+    Sighting,
+    Sightings,
+    Submitter,
+    attempt_of,
+    spelled,
+    without_files,
+)
+from grader.classroom.intake.walk import Parts, Tree, stem
+
+# instructure/canvas-lms, lib/content_zipper.rb: [name, "LATE" if late, user or anon_...] joined by
+# "_", then "_" attachment "_" the file's own name; the name is the sortable one in lower case with
+# everything but letters, digits and underscores left out ("Lovelace, Ada": lovelaceada).
+
+CANVAS = "Canvas download"
+
+_WHO = r"(?:(?P<name>\S+?)_)??(?P<late>LATE_)?(?P<user>anon_[0-9A-Za-z]+|[1-9]\d*)"
+_UPLOAD = re.compile(rf"{_WHO}_(?P<attachment>[1-9]\d*)_(?P<file>.+)", re.IGNORECASE | re.DOTALL)
+_ENTRY = re.compile(rf"{_WHO}_(?:text|link)\.html", re.IGNORECASE)
+"""A text typed in, or an address, instead of a file."""
+_SENT_AGAIN = re.compile(r"-(\d{1,3})\Z")
+
+
+def canvas_tops(tree: Tree) -> set[str]:
+    """The entries at the top that are Canvas's, or hold a download of it."""
+    uploads = {parts: upload for parts in tree.candidates if (upload := _upload(parts))}
+    names = defaultdict(set)
+    for upload in uploads.values():
+        names[upload["user"]].add(upload["name"])
+    # "ada_2026_11_backprop", "bob_2026_11_backprop": a date, as a user has one name
+    return {
+        parts[0]
+        for parts, upload in uploads.items()
+        if len(names[upload["user"]]) == 1 and _name(upload) == _name(upload).lower()
+    }
+
+
+def read_canvas(tree: Tree) -> Sightings:
+    """The folder as Canvas's names tell; what is not named so is read by file names."""
+    files = [_sighting(parts) for parts in tree.candidates]
+    entries = (_ENTRY.fullmatch(spelled(parts[-1])) for parts in tree.others)
+    typed = [_submitter(entry) for entry in entries if entry]
+    return Sightings(CANVAS, files, without_files(typed, files))
+
+
+def _sighting(parts: Parts) -> Sighting:
+    upload = _upload(parts)
+    if upload is None:
+        return file_sighting(parts)
+    again = _SENT_AGAIN.search(stem(upload["file"]))
+    return Sighting(
+        parts,
+        (_submitter(upload),),
+        late=bool(upload["late"]),
+        attempt=int(again[1]) if again else attempt_of(upload["file"]),
+    )
+
+
+def _upload(parts: Parts) -> re.Match[str] | None:
+    # The outermost name counts, and in it the first numbers: what follows is the student's text.
+    return next(filter(None, (_UPLOAD.fullmatch(spelled(part)) for part in parts)), None)
+
+
+def _submitter(found: re.Match[str]) -> Submitter:
+    return Submitter(found["user"], name=_name(found), canvas=found["user"])
+
+
+def _name(found: re.Match[str]) -> str:
+    return found["name"] or ""
+
+
+# moodle/moodle, mod/assign/classes/downloader.php: name "_" number "_assignsubmission_" plugin,
+# then (since 3.1) a folder, before and as an option a "_" and the file's name; up to 4.0 the
+# folder's name ends in "_". The number is the participant's, another one in each assignment; in
+# blind marking the name is the word "Participant" in the teacher's language; a team's name and
+# number stand for its members. Nothing tells when a file was handed in.
+
+MOODLE = "Moodle download"
+
+_PREFIX = re.compile(
+    r"(?P<name>.+?)(?:_(?P<number>\d+))?_assignsubmission_(?P<plugin>[a-z]+)(?:_.*)?", re.DOTALL
+)
+
+
+@dataclass(frozen=True, slots=True)
+class _Prefix:
+    """What stands before a student's files; `download` is the folder it was found in."""
+
+    download: Parts
+    name: str
+    number: str
+
+
+def moodle_tops(tree: Tree) -> set[str]:
+    """The entries at the top that are Moodle's, or hold a download of it."""
+    return {parts[0] for parts in _prefixes(tree)}
+
+
+def read_moodle(tree: Tree) -> Sightings:
+    """The folder as Moodle's prefixes tell; what has none is read by file names.
+
+    In one download the number tells people apart. In several a student has several, so that the
+    name has to do it, unless two in one download share theirs.
+    """
+    prefixes = _prefixes(tree)
+    found = dict.fromkeys(prefixes.values())
+    several = len({prefix.download for prefix in found}) > 1
+    shared, blind = _shared_names(found), _blind(found)
+    submitters = {}
+    for prefix in found:
+        name = "" if prefix.name in blind else prefix.name
+        if several and name and name not in shared:
+            user = name
+        elif several and prefix.number:
+            user = f"{prefix.name} {prefix.number}"
+        else:
+            user = prefix.number or prefix.name
+        submitters[prefix] = Submitter(user, name=name, participant=prefix.number)
+    notices = []
+    if several and blind:
+        notices.append(
+            "Several downloads with blind marking: Moodle numbers the participants of each "
+            "assignment anew, so that one student is several rows here."
+        )
+    elif several and shared:
+        notices.append(
+            f"Several students are called {', '.join(map(repr, sorted(shared)))}, and Moodle "
+            "numbers the participants of each assignment anew: each number is a row of its own."
+        )
+    files = [
+        Sighting(parts, (submitters[prefixes[parts]],), attempt=attempt_of(parts[-1]))
+        if parts in prefixes
+        else file_sighting(parts)
+        for parts in tree.candidates
+    ]
+    return Sightings(MOODLE, files, without_files(submitters.values(), files), notices)
+
+
+def _prefixes(tree: Tree) -> dict[Parts, _Prefix]:
+    # The outermost one counts: what lies inside, a student may have named.
+    return {
+        parts: _Prefix(parts[:depth], match["name"], match["number"] or "")
+        for parts in (*tree.candidates, *tree.others, *tree.folders)
+        for depth, part in reversed(list(enumerate(parts)))
+        if (match := _PREFIX.fullmatch(spelled(part)))
+    }
+
+
+def _shared_names(prefixes: Collection[_Prefix]) -> set[str]:
+    numbers = defaultdict(set)
+    for prefix in prefixes:
+        numbers[prefix.download, prefix.name].add(prefix.number)
+    return {name for (_, name), found in numbers.items() if len(found) > 1}
+
+
+def _blind(prefixes: Collection[_Prefix]) -> set[str]:
+    """The words that stand for all the names of a download."""
+    names = defaultdict(list)
+    for prefix in prefixes:
+        names[prefix.download].append(prefix.name)
+    same = {found[0] for found in names.values() if len(found) > 1 and len(set(found)) == 1}
+    return same | {name for found in names.values() for name in found if name == "Participant"}

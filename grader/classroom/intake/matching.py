@@ -1,0 +1,127 @@
+"""Who of the class list a submitter is."""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from collections import defaultdict
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+from grader.classroom.intake.roster_file import ClassList
+from grader.classroom.intake.sighting import Submitter
+
+_KEY_ROLES = ("id", "login", "sis", "email", "local")
+_NUMBER = re.compile(r"(\d+)\D*\Z")
+"""Moodle's "Participant 123", in any language."""
+
+
+@dataclass(frozen=True, slots=True)
+class Match:
+    """The student's id; "" where nobody, or (`among`) more than one would fit.
+
+    `by_name` says that nothing but a name speaks for it.
+    """
+
+    student: str = ""
+    among: tuple[str, ...] = ()
+    by_name: bool = False
+
+
+class Matcher:
+    """Looks submitters up in a class list; what is not one answer is none."""
+
+    def __init__(self, classes: ClassList) -> None:
+        self._kind = classes.roster.kind
+        self._index: dict[tuple[str, str], set[str]] = defaultdict(set)
+        for student, known in zip(classes.students, classes.known, strict=True):
+            for role, key in _keys(known, student.id):
+                if key:
+                    self._index[role, key].add(student.id)
+
+    def match(self, submitter: Submitter) -> Match:
+        """By id, login, id of the registry, address; then by name."""
+        number = self._by_number(submitter)
+        strong = number or self._first(submitter.keys)
+        address = self._find("email", submitter.email)
+        if strong and address and not strong & address:
+            return Match(among=tuple(sorted(strong | address)))  # two columns contradict each other
+        if found := strong or address:
+            return _one(found)
+        if found := self._by_name(submitter):
+            return _one(found, by_name=True)
+        return _one(self._first(submitter.words, union=True))
+
+    def _by_number(self, submitter: Submitter) -> set[str]:
+        if submitter.participant:
+            return self._find("participant", submitter.participant)
+        found = self._find("id", submitter.canvas)
+        if self._kind != "canvas" and submitter.name:
+            # Another system's number may happen to be the same.
+            found &= self._find("word", _word(submitter.name)) | self._find("nameless", "yes")
+        return found
+
+    def _by_name(self, submitter: Submitter) -> set[str]:
+        if submitter.canvas:
+            return self._find("word", _word(submitter.name))
+        for name in [submitter.name] if submitter.name else submitter.keys:
+            if found := self._find("name", name_key(name)) or self._find("words", words_key(name)):
+                return found
+        return set()
+
+    def _first(self, keys: Iterable[str], *, union: bool = False) -> set[str]:
+        """What the first role that knows one of the keys says; with `union`, all of them."""
+        found: set[str] = set()
+        for role in _KEY_ROLES:
+            for key in keys:
+                found |= self._find(role, key)
+            if found and not union:
+                break
+        return found
+
+    def _find(self, role: str, key: str) -> set[str]:
+        return set(self._index.get((role, fold(key)), ())) if key else set()
+
+
+def _one(found: set[str], *, by_name: bool = False) -> Match:
+    if len(found) == 1:
+        return Match(next(iter(found)), by_name=by_name)
+    return Match(among=tuple(sorted(found)))
+
+
+def _keys(known: dict[str, str], student: str) -> Iterable[tuple[str, str]]:
+    for role in ("id", "login", "sis", "email"):
+        yield role, fold(known[role])
+    yield "id", fold(student)  # the one made up for a second line with the same id
+    yield "local", fold(known["email"].partition("@")[0])
+    number = _NUMBER.search(known["participant"])
+    yield "participant", number[1] if number else ""
+    name = known["name"]
+    yield "name", name_key(name)
+    yield "words", words_key(name)
+    last, comma, first = name.partition(",")
+    if not comma:
+        first, _, last = name.rpartition(" ")
+    yield "word", _word(last + first)
+    yield "nameless", "" if name else "yes"
+
+
+def _word(name: str) -> str:
+    """A name as Canvas writes it in file names, last name first."""
+    return re.sub(r"[\W_]", "", fold(name))
+
+
+def fold(text: str) -> str:
+    """Upper and lower case, and the two ways to write "é", made the same; accents stay."""
+    return unicodedata.normalize("NFC", unicodedata.normalize("NFC", text).casefold()).strip()
+
+
+def name_key(name: str) -> str:
+    """The name without what differs between systems: "Last, First" is turned round."""
+    last, comma, first = name.partition(",")
+    return " ".join(fold(f"{first} {last}" if comma else name).replace("_", " ").split())
+
+
+def words_key(name: str) -> str:
+    """The words of the name in any order."""
+    return " ".join(sorted(re.split(r"[\s,_.]+", fold(name).strip(" ,_."))))

@@ -1,0 +1,300 @@
+"""A class list read from the file that a system exported."""
+
+from __future__ import annotations
+
+import csv
+import io
+import unicodedata
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from grader.classroom.intake.class_folder import (
+    Roster,
+    RosterRow,
+    Student,
+    UnreadableClass,
+    explained,
+)
+from grader.printable import printable
+from grader.submission.notebook_file import shown
+
+_NAMES = {
+    "id": (
+        "id, id number, user id, student id, student number, sid, matriculation number, id-nummer,"
+        " matrikelnummer, numéro d'identification, número de id, número id, identificador,"
+        " numero id"
+    ),
+    "login": (
+        "login, login id, sis login id, username, user name, netid, net id, anmeldename,"
+        " nom d'utilisateur, nombre de usuario, benutzername, nome utente, gebruikersnaam"
+    ),
+    "sis": "sis user id, sis id, lms user id, integration id",
+    "email": (
+        "email, e-mail, mail, email address, e-mail address, e-mail-adresse, adresse de courriel,"
+        " dirección de correo, correo electrónico, endereço de email, indirizzo email, e-mailadres"
+    ),
+    "name": (
+        "name, student, student name, full name, fullname, vollständiger name, nom complet,"
+        " nombre completo, nome completo, volledige naam"
+    ),
+    "first": "first name, given name, forename, vorname, prénom, nombre, nome, voornaam",
+    "last": (
+        "last name, surname, family name, nachname, nom, nom de famille, apellidos, apellido(s),"
+        " cognome, apelido, achternaam"
+    ),
+    "participant": "identifier, id des teilnehmers, teilnehmer/in, identifiant",
+}
+"""Each system's and language's words for a column that tells who somebody is."""
+
+ID_ORDER = ("id", "login", "sis", "participant", "email", "name")
+"""The first of these that a row has is what its student is called."""
+
+MAX_BYTES = 64 * 1024 * 1024
+_DELIMITERS = ",;\t|"
+_BYTE_ORDER_MARKS = (
+    (b"\xef\xbb\xbf", "utf-8-sig"),
+    (b"\xff\xfe\x00\x00", "utf-32"),
+    (b"\xff\xfe", "utf-16"),
+    (b"\xfe\xff", "utf-16"),
+)
+
+
+@dataclass(frozen=True, slots=True)
+class ClassList:
+    """The roster, its students in its order, and under which names they may be looked up.
+
+    `known` has for each student the values of the roles of `ID_ORDER`.
+    """
+
+    roster: Roster
+    students: tuple[Student, ...]
+    known: tuple[dict[str, str], ...]
+    notices: tuple[str, ...] = ()
+
+
+def read_roster(path: Path) -> ClassList:
+    """Read a list of Canvas, Moodle, nbgrader, Gradescope, or one id a line.
+
+    Raises:
+        UnreadableClass: if it is no such list, or names nobody; the message is a sentence.
+    """
+    text, encoding = _decode(_read(path), path)
+    sep, body = _split_sep(text)
+    delimiter = sep.strip()[4:5] or _delimiter(body)
+    newline = "\r\n" if "\r\n" in body else "\r" if "\r" in body and "\n" not in body else "\n"
+    try:
+        reader = csv.reader(io.StringIO(body, newline=""), delimiter=delimiter)
+        rows = [tuple(row) for row in reader]
+    except csv.Error as error:
+        raise UnreadableClass(
+            f"{shown(path)} is not a table of text (CSV): {printable(str(error))}."
+        ) from None
+    filled = [number for number, row in enumerate(rows) if any(cell.strip() for cell in row)]
+    if not filled:
+        raise UnreadableClass(f"{shown(path)} is empty: export the class list again.")
+    columns, header, first = _columns(rows, filled[0])
+    students_at = first + _rows_above(columns, rows[first:])
+    above, body_rows = rows[first:students_at], rows[students_at:]
+    students, known, student_rows, notices = _students(body_rows, columns, header)
+    if not students:
+        raise UnreadableClass(f"{shown(path)} names no student: is it the class list?")
+    if encoding in {"cp1252", "latin-1"}:
+        notices.insert(0, f"{shown(path)} is not UTF-8: read as Windows-1252 (Western European).")
+    roster = Roster(
+        columns.kind, header, tuple(above), student_rows, delimiter, encoding, newline, sep
+    )
+    return ClassList(roster, tuple(students), tuple(known), tuple(notices))
+
+
+def _read(path: Path) -> bytes:
+    with explained(f"The class list {shown(path)} cannot be opened"):
+        if not path.is_file():
+            why = "is a folder" if path.is_dir() else "is no file"
+            raise UnreadableClass(f"The class list {shown(path)} {why}: name the CSV file.")
+        if path.stat().st_size > MAX_BYTES:
+            raise UnreadableClass(
+                f"{shown(path)} is larger than {MAX_BYTES // 2**20} MB: is it the class list?"
+            )
+        return path.read_bytes()
+
+
+def _decode(data: bytes, path: Path) -> tuple[str, str]:
+    if data.startswith((b"PK\x03\x04", b"\xd0\xcf\x11\xe0")):
+        raise UnreadableClass(f"{shown(path)} is a spreadsheet: save it as CSV and name that.")
+    marked = next((name for mark, name in _BYTE_ORDER_MARKS if data.startswith(mark)), None)
+    if marked is None and b"\0" in data[:200]:  # text of the West has a zero in every second byte
+        marked = "utf-16-le" if data[1:2] == b"\0" else "utf-16-be"
+    for encoding in [marked] if marked else ["utf-8", "cp1252", "latin-1"]:
+        try:
+            return data.decode(encoding), encoding
+        except UnicodeDecodeError:
+            continue
+    raise UnreadableClass(f"{shown(path)} is damaged: it begins as {marked} and breaks off.")
+
+
+def _split_sep(text: str) -> tuple[str, str]:
+    """Excel's first line "sep=;", if it is there, and the rest."""
+    if text[:4].lower() != "sep=":
+        return "", text
+    line, _, rest = text.partition("\n")
+    return line.rstrip("\r"), rest
+
+
+def _delimiter(text: str) -> str:
+    line = next((line for line in text.splitlines() if line.strip()), "")
+    outside = "".join(line.split('"')[::2])
+    return max(_DELIMITERS, key=outside.count)  # the first of them where there is none
+
+
+def _columns(rows: Sequence[tuple[str, ...]], first: int) -> tuple[Columns, tuple[str, ...], int]:
+    """The columns, the header ("()" without one), and where the rows below it begin."""
+    columns = _columns_of(rows[first])
+    if columns is not None:
+        return columns, rows[first], first + 1
+    return _columns_without_header(rows), (), 0
+
+
+def _rows_above(columns: Columns, rows: Sequence[tuple[str, ...]]) -> int:
+    """How many rows, before the first student, speak of Canvas's columns: its own have no ID."""
+    if columns.kind != "canvas":
+        return 0
+    return next(
+        (
+            number
+            for number, row in enumerate(rows)
+            if any(columns.value(role, row) for role in ("id", "login", "sis"))
+        ),
+        len(rows),
+    )
+
+
+def _students(
+    rows: Sequence[tuple[str, ...]], columns: Columns, header: tuple[str, ...]
+) -> tuple[list[Student], list[dict[str, str]], tuple[RosterRow, ...], list[str]]:
+    students: dict[str, Student] = {}
+    known: list[dict[str, str]] = []
+    kept: list[RosterRow] = []
+    twice: Counter[str] = Counter()
+    nobody = 0
+    for cells in rows:
+        values = _values(cells, columns)
+        wanted = next((values[role] for role in ID_ORDER if values[role]), "")
+        if not wanted:
+            nobody += any(cell.strip() for cell in cells)
+            kept.append(RosterRow(cells, ""))
+            continue
+        user = wanted
+        student = _student(user, values, cells, header)
+        while user in students and not _same_person(students[user], student):
+            # Two people: one row each, whoever typed the number wrong.
+            user = f"{user}~2"
+            student = _student(user, values, cells, header)
+        twice[wanted] += 1
+        if user not in students:
+            students[user] = student
+            known.append(values)
+        kept.append(RosterRow(cells, user))
+    return list(students.values()), known, tuple(kept), list(_notices(twice, nobody))
+
+
+def _values(cells: tuple[str, ...], columns: Columns) -> dict[str, str]:
+    values = {role: columns.value(role, cells) for role in ID_ORDER}
+    parts = (columns.value("first", cells), columns.value("last", cells))
+    values["name"] = values["name"] or " ".join(filter(None, parts))
+    if "@" in values["id"]:
+        values["email"] = values["email"] or values["id"]
+    return values
+
+
+def _student(
+    user: str, values: dict[str, str], cells: tuple[str, ...], header: tuple[str, ...]
+) -> Student:
+    extra: dict[str, str] = {}
+    for name, cell in zip(header, cells, strict=False):
+        extra.setdefault(name, cell)
+    return Student(user, values["name"], values["email"], extra)
+
+
+def _same_person(one: Student, other: Student) -> bool:
+    return (one.name.casefold(), one.email.casefold()) == (
+        other.name.casefold(),
+        other.email.casefold(),
+    )
+
+
+def _notices(ids: Counter[str], nobody: int) -> Iterator[str]:
+    several = [user for user, count in ids.items() if count > 1]
+    if several:
+        more = f" and {len(several) - 5} more" if len(several) > 5 else ""
+        yield (
+            f"In the class list more than one line has the id "
+            f"{', '.join(printable(user) for user in several[:5])}{more}: lines with another name "
+            "or address are kept as students of their own, with ~2 behind the id."
+        )
+    if nobody:
+        yield f"{nobody} line(s) of the class list have neither an id nor a name."
+
+
+@dataclass(frozen=True, slots=True)
+class Columns:
+    """Which column holds what; `kind` is the system that writes such a list."""
+
+    kind: str
+    places: Mapping[str, int]
+
+    def value(self, role: str, cells: Sequence[str]) -> str:
+        """What the row says there; "" where it has no such column."""
+        place = self.places.get(role)
+        if place is None or place >= len(cells):
+            return ""
+        return unicodedata.normalize("NFC", cells[place]).strip()
+
+
+def _plain(text: str) -> str:
+    folded = unicodedata.normalize("NFC", text).casefold()
+    return "".join(character for character in folded if character.isalnum())
+
+
+_ROLES = {_plain(word): role for role, words in _NAMES.items() for word in words.split(",")}
+
+
+def _columns_of(row: Sequence[str]) -> Columns | None:
+    """The columns, if the row is a header."""
+    names = [_plain(cell) for cell in row]
+    places: dict[str, int] = {}
+    for place, name in enumerate(names):
+        role = _ROLES.get(name)
+        if role:
+            places.setdefault(role, place)
+    if not places or any("@" in cell for cell in row):
+        return None
+    known = set(names)
+    if "sisloginid" in known or {"student", "id", "section"} <= known:
+        kind = "canvas"
+    elif "id" in known and ("lmsuserid" in known or {"first_name", "last_name"} <= set(row)):
+        kind = "nbgrader"
+    elif "sid" in known:
+        kind = "gradescope"
+    elif "participant" in places or ("first" in places and "last" in places):
+        kind = "moodle"
+    else:
+        kind = "plain"
+    return Columns(kind, places)
+
+
+def _columns_without_header(rows: Sequence[Sequence[str]]) -> Columns:
+    """The columns of a list that says nothing of them: an id, then perhaps a name, an address."""
+    width = max(map(len, rows), default=0)
+    address = {
+        place: sum("@" in row[place] for row in rows if place < len(row)) for place in range(width)
+    }
+    places = {"id": 0}
+    email = max(address, key=lambda place: address[place], default=0)
+    if address.get(email):
+        places["email"] = email
+    names = (place for place in range(1, width) if place != places.get("email"))
+    if (name := next(names, None)) is not None:
+        places["name"] = name
+    return Columns("plain", places)

@@ -1,0 +1,139 @@
+"""The files below a folder, found without following a link."""
+
+from __future__ import annotations
+
+import os
+import re
+from collections import Counter
+from collections.abc import Collection
+from dataclasses import dataclass, field
+from pathlib import Path
+
+IGNORED_FOLDERS = frozenset(
+    {
+        ".git",
+        ".ipynb_checkpoints",
+        ".svn",
+        ".venv",
+        "__MACOSX",
+        "__pycache__",
+        "node_modules",
+    }
+)
+"""What editors and systems write; counted whole, never looked into."""
+IGNORED_FILES = frozenset({".DS_Store", "Thumbs.db", "desktop.ini"})
+_OFFICE_LOCK, _APPLE_DOUBLE = "~$", "._"
+_BACKUP = re.compile(r"(.+)\.\d{4}-\d\d-\d\dT\d\d-\d\d-\d\d(-\d+)?\.ipynb")
+"""What `grader reset` writes beside the notebook."""
+
+_NOTEBOOK = re.compile(r"\.ipynb(\.(txt|json))?\Z", re.IGNORECASE)
+# Browsers and mail programs append .txt or .json to what they take for text.
+_ARCHIVE = re.compile(
+    r"\.(zip|tar|tgz|tbz2?|txz|7z|rar|(tar|ipynb)\.(gz|bz2|xz|zst))\Z", re.IGNORECASE
+)
+
+
+Parts = tuple[str, ...]
+"""A path below a folder, by the names that lead to it."""
+
+
+@dataclass(slots=True)
+class Tree:
+    """What lies below a folder.
+
+    `candidates` may be submissions, also a folder at the top that is a link; `others` are all
+    other files; `folders` every folder at the top or one below, even an empty one. `ignored`
+    counts by name what nobody handed in on purpose. `links` are links to folders further down,
+    `closed` folders that cannot be listed.
+    """
+
+    root: Path
+    candidates: list[Parts] = field(default_factory=list)
+    others: list[Parts] = field(default_factory=list)
+    folders: list[Parts] = field(default_factory=list)
+    ignored: Counter[str] = field(default_factory=Counter)
+    links: list[Parts] = field(default_factory=list)
+    closed: list[Parts] = field(default_factory=list)
+
+    @property
+    def tops(self) -> set[str]:
+        """The entries at the top that are folders or may be submissions."""
+        return {parts[0] for parts in (*self.candidates, *self.folders)}
+
+
+def is_candidate(name: str) -> bool:
+    """Whether a file of this name may be a submission: a notebook, or an archive of some."""
+    return stem(name) != name
+
+
+def stem(name: str) -> str:
+    """The name without the endings that make it a candidate."""
+    for ending in (_ARCHIVE, _NOTEBOOK):  # in this order: .ipynb.zip
+        name = ending.sub("", name)
+    return name
+
+
+def walk(root: Path) -> Tree:
+    """Everything below `root`, in the order of its names.
+
+    Raises:
+        OSError: if `root` itself cannot be listed.
+    """
+    tree = Tree(root)
+    folders: list[Parts] = [()]
+    while folders:
+        parts = folders.pop()
+        try:
+            with os.scandir(root.joinpath(*parts)) as listing:
+                entries = sorted(listing, key=lambda entry: os.fsencode(entry.name))
+        except OSError:
+            if not parts:
+                raise
+            tree.closed.append(parts)
+            continue
+        if not entries and parts and is_candidate(parts[-1]):
+            tree.candidates.append(parts)  # a bundle that came without what is in it
+        names = {entry.name for entry in entries}
+        for entry in entries:
+            _sort_in(entry, names, parts, tree, folders)
+    for paths in (tree.candidates, tree.others, tree.folders, tree.links, tree.closed):
+        paths.sort(key=lambda parts: tuple(map(os.fsencode, parts)))
+    return tree
+
+
+def _sort_in(
+    entry: os.DirEntry[str],
+    siblings: Collection[str],
+    parent: Parts,
+    tree: Tree,
+    folders: list[Parts],
+) -> None:
+    name, parts = entry.name, (*parent, entry.name)
+    if name in IGNORED_FOLDERS or name in IGNORED_FILES:
+        tree.ignored[name] += 1
+    elif name.startswith((_OFFICE_LOCK, _APPLE_DOUBLE)):
+        tree.ignored[f"{name[:2]}..."] += 1
+    elif (backup := _BACKUP.fullmatch(name)) and f"{backup[1]}.ipynb" in siblings:
+        tree.ignored["copies that `grader reset` made"] += 1
+    elif _is_folder(entry, follow=False):
+        if len(parts) <= 2:
+            tree.folders.append(parts)
+        folders.append(parts)
+    elif is_candidate(name) or (not parent and _is_folder(entry, follow=True)):
+        tree.candidates.append(parts)
+    elif _is_folder(entry, follow=True):
+        tree.links.append(parts)
+    else:
+        tree.others.append(parts)
+
+
+def _is_folder(entry: os.DirEntry[str], *, follow: bool) -> bool:
+    try:
+        return entry.is_dir(follow_symlinks=follow)
+    except OSError:  # a link that leads round in a circle, or a file that has just gone
+        return False
+
+
+def as_text(parts: Parts) -> str:
+    r"""The path with forward slashes; bytes that are not UTF-8 are spelled out as \xe9."""
+    return os.fsencode("/".join(parts)).decode("utf-8", "backslashreplace")

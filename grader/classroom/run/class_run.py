@@ -1,0 +1,211 @@
+"""A run: every file handed in gets its line, whatever happens to the processes that grade."""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Callable, Iterator
+from concurrent.futures import CancelledError, Future
+from contextlib import suppress
+from dataclasses import dataclass
+from queue import Empty, SimpleQueue
+
+from grader.classroom.intake.class_folder import ClassFolder
+from grader.classroom.run.journal import Entry, Journal
+from grader.classroom.run.line import Line, error_line, provenance
+from grader.classroom.run.pool import CannotGrade, Died, Displaced, Grade, Pool
+from grader.classroom.run.settings import Settings
+from grader.classroom.run.task import Task, make_task
+from grader.printable import printable
+
+GLANCE_SECONDS = 0.25
+"""How often to look after the pool, and to refresh what is shown, when nothing comes back."""
+
+MOST_DEATHS = 2
+"""So often may a process die of a task among others; then the task is graded alone, once."""
+
+
+@dataclass(slots=True)
+class Tally:
+    """Counts over the files handed in.
+
+    `kept` were graded by an earlier run; `passed`, `unfinished`, `unreadable` add up to all that
+    are done, kept ones included; `flagged` are those of them that a human should look at.
+    """
+
+    total: int
+    kept: int = 0
+    passed: int = 0
+    unfinished: int = 0
+    unreadable: int = 0
+    flagged: int = 0
+
+    @property
+    def done(self) -> int:
+        """Files that have their line."""
+        return self.passed + self.unfinished + self.unreadable
+
+    @property
+    def fresh(self) -> int:
+        """Files that this run has done itself."""
+        return self.done - self.kept
+
+    def count(self, entry: Entry, kept: bool = False) -> None:
+        """Count a file that is done."""
+        self.kept += kept
+        if entry.error is not None:
+            self.unreadable += 1
+        elif entry.passed:
+            self.passed += 1
+        else:
+            self.unfinished += 1
+        self.flagged += entry.flagged
+
+
+class Stop(Exception):
+    """The run was told to end."""
+
+
+class Run:
+    """One run over a class.
+
+    Args:
+        folder: what was handed in.
+        settings: with what it is graded.
+        journal: where the lines go; what it holds already is not graded again.
+        grade: `grade_task`, or what a test has in its place.
+    """
+
+    def __init__(
+        self, folder: ClassFolder, settings: Settings, journal: Journal, grade: Grade
+    ) -> None:
+        self._folder, self._settings = folder, settings
+        self._journal, self._grade = journal, grade
+        self.tally = Tally(len(folder.handed_in))
+        self._events: SimpleQueue[Future[Line] | None] = SimpleQueue()
+        self._stopped = False
+        self._under_way: dict[Future[Line], Task] = {}
+        self._next: deque[Task] = deque()
+        self._deaths: dict[str, int] = {}
+        self._alone: list[Task] = []
+        self._tried_alone: set[str] = set()
+
+    def stop(self) -> None:
+        """End the run before its next line; a signal handler may call this."""
+        self._stopped = True
+        self._events.put(None)
+
+    def grade_all(self, make_pool: Callable[[], Pool], show: Callable[[Tally], None]) -> None:
+        """Grade what is not graded yet.
+
+        Args:
+            make_pool: called once, and only where there is something to grade.
+            show: called again and again with how far the run is.
+
+        Raises:
+            Stop: after `stop`.
+            CannotGrade: the pool cannot go on.
+            OSError: the journal cannot be written.
+        """
+        tasks = self._tasks(show)
+        first = next(tasks, None)
+        if first is not None:
+            self._next.append(first)
+            pool = make_pool()
+            try:
+                self._work(pool, tasks, show)
+                while self._alone:
+                    self._next.append(self._alone.pop())
+                    self._work(pool, tasks, show)
+            finally:
+                pool.shutdown(cancel_futures=True)
+        self._journal.sync()
+        show(self.tally)
+
+    def _tasks(self, show: Callable[[Tally], None]) -> Iterator[Task]:
+        """What is to be graded, read when it is asked for."""
+        for handed_in in self._folder.handed_in:
+            self._heed_stop()
+            task = make_task(handed_in, self._folder.root)
+            entry = self._journal.entries.get(task.file.id)
+            if entry is not None and entry.is_about(task):
+                self.tally.count(entry, kept=True)
+                show(self.tally)
+            elif task.refusal:
+                self._fail(task, "unreadable", task.refusal)
+            else:
+                yield task
+
+    def _work(self, pool: Pool, tasks: Iterator[Task], show: Callable[[Tally], None]) -> None:
+        self._hand_out(pool, tasks)
+        while self._under_way:
+            self._heed_stop()
+            done: Future[Line] | None = None
+            with suppress(Empty):
+                done = self._events.get(timeout=GLANCE_SECONDS)
+            if done is not None:
+                task = self._under_way.pop(done)
+                try:  # before the line is written: no process is to wait for the disk
+                    self._hand_out(pool, tasks)
+                finally:
+                    self._take(task, done)
+            pool.look_after()
+            self._hand_out(pool, tasks)
+            if not self._next and (task_ahead := next(tasks, None)):
+                self._next.append(task_ahead)  # read while the processes are at work
+            show(self.tally)
+
+    def _hand_out(self, pool: Pool, tasks: Iterator[Task]) -> None:
+        """Give the pool as many tasks as it can take."""
+        while len(self._under_way) < pool.capacity:
+            task = self._next.popleft() if self._next else next(tasks, None)
+            if task is None:
+                return
+            future = pool.submit(self._grade, task, self._settings)
+            self._under_way[future] = task
+            future.add_done_callback(self._events.put)
+
+    def _heed_stop(self) -> None:
+        if self._stopped:
+            raise Stop
+
+    def _take(self, task: Task, done: Future[Line]) -> None:
+        try:
+            line = done.result()
+        except Displaced:
+            self._next.append(task)
+        except Died as died:
+            self._try_again(task, died.times)
+        except CannotGrade:
+            raise
+        except (CancelledError, Exception) as error:  # `grade` makes a line of its own mistakes
+            raise CannotGrade(
+                f"The pool has failed ({type(error).__name__}: {error}). What is graded is kept: "
+                "the same command goes on from there."
+            ) from error
+        else:
+            self._record(line)
+
+    def _try_again(self, task: Task, times: int) -> None:
+        """What ends the process that grades it is tried again, then alone, then no more."""
+        deaths = self._deaths[task.file.id] = self._deaths.get(task.file.id, 0) + times
+        if deaths < MOST_DEATHS:
+            self._next.append(task)
+        elif task.file.id not in self._tried_alone:
+            self._tried_alone.add(task.file.id)
+            self._alone.append(task)
+        else:
+            self._fail(task, "killed", _killed(task))
+
+    def _fail(self, task: Task, kind: str, sentence: str) -> None:
+        self._record(error_line(task.file, kind, sentence, provenance(self._settings, 0.0)))
+
+    def _record(self, line: Line) -> None:
+        self.tally.count(self._journal.append(line))
+
+
+def _killed(task: Task) -> str:
+    return (
+        f"{printable(task.file.path)} could not be graded: each of the processes that tried, the "
+        "last with nothing else at work, ended or hung before it was done. A human should look at "
+        "it."
+    )

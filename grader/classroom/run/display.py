@@ -1,0 +1,128 @@
+"""What an instructor sees while a class is graded."""
+
+from __future__ import annotations
+
+import time
+from collections import deque
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, TypeAlias
+
+if TYPE_CHECKING:
+    from rich.console import Console, RenderableType
+
+    from grader.classroom.run.class_run import Tally
+
+Show: TypeAlias = "Callable[[Tally], None]"
+Clock = Callable[[], float]
+
+REFRESH_SECONDS = 0.2
+WINDOW_SECONDS = 30.0
+"""The rate is that of the last half minute: what is left may be slower than what went before."""
+
+PLAIN_SECONDS = (10.0, 60.0)
+"""How often a line is printed where there is no terminal: in the first minute, and later."""
+
+
+class Pace:
+    """How fast a run is now; files graded by an earlier run do not count."""
+
+    def __init__(self, clock: Clock) -> None:
+        self._clock = clock
+        self._seen: deque[tuple[float, int]] = deque()
+
+    def note(self, tally: Tally) -> None:
+        """Look at the clock, if anything is graded."""
+        if not tally.fresh:  # the pool is starting; that says nothing about its rate
+            return
+        now = self._clock()
+        if not self._seen or now - self._seen[-1][0] >= REFRESH_SECONDS:
+            self._seen.append((now, tally.fresh))
+        while len(self._seen) > 2 and self._seen[0][0] < now - WINDOW_SECONDS:
+            self._seen.popleft()
+
+    def rate(self) -> float | None:
+        """Files a second, or None while that is not known."""
+        if len(self._seen) < 2:
+            return None
+        (first, before), (last, after) = self._seen[0], self._seen[-1]
+        return (after - before) / (last - first) if last > first and after > before else None
+
+    def left(self, tally: Tally) -> str:
+        """The time that remains, as a clock shows it; "" while that is not known."""
+        rate = self.rate()
+        return "" if rate is None else as_clock((tally.total - tally.done) / rate)
+
+
+def as_clock(seconds: float) -> str:
+    """
+    >>> as_clock(3725.2)
+    '1:02:05'
+    """
+    minutes, second = divmod(round(seconds), 60)
+    hours, minute = divmod(minutes, 60)
+    return f"{hours}:{minute:02}:{second:02}" if hours else f"{minute}:{second:02}"
+
+
+def counts(tally: Tally) -> str:
+    """The counts in words."""
+    parts = [f"{tally.passed:,} pass", f"{tally.unfinished:,} fail", f"{tally.flagged:,} flagged"]
+    if tally.unreadable:
+        parts.append(f"{tally.unreadable:,} unreadable")
+    return ", ".join(parts)
+
+
+@contextmanager
+def bar_on(console: Console) -> Iterator[Show]:
+    """A progress bar on a terminal."""
+    from rich.live import Live
+
+    pace, shown = Pace(time.monotonic), 0.0
+    with Live(console=console, auto_refresh=False, transient=True) as live:
+
+        def show(tally: Tally) -> None:
+            nonlocal shown
+            pace.note(tally)
+            if time.monotonic() - shown >= REFRESH_SECONDS:
+                shown = time.monotonic()
+                live.update(_bar(tally, pace), refresh=True)
+
+        yield show
+
+
+def _bar(tally: Tally, pace: Pace) -> RenderableType:
+    from rich.console import Group
+    from rich.progress_bar import ProgressBar
+    from rich.table import Table
+    from rich.text import Text
+
+    rate, left = pace.rate(), pace.left(tally)
+    words = [f"{tally.done:,}/{tally.total:,}"]
+    words += [f"{rate:.1f}/s"] if rate is not None else ["starting"] if not tally.fresh else []
+    words += [f"{left} left"] if left else []
+    row = Table.grid(padding=(0, 1), expand=True)
+    row.add_column(ratio=1)
+    row.add_column(no_wrap=True)
+    row.add_row(
+        ProgressBar(total=max(tally.total, 1), completed=tally.done), Text("  ".join(words))
+    )
+    return Group(row, Text(counts(tally), overflow="ellipsis", no_wrap=True))
+
+
+def lines_to(say: Callable[[str], None], clock: Clock = time.monotonic) -> Show:
+    """A line now and then, for a file or a pipe."""
+    pace, began = Pace(clock), clock()
+    shown = began
+
+    def show(tally: Tally) -> None:
+        nonlocal shown
+        pace.note(tally)
+        now = clock()
+        first, later = PLAIN_SECONDS
+        if now - shown >= (first if now - began <= later else later):
+            shown = now
+            rate, left = pace.rate(), pace.left(tally)
+            speed = f" ({rate:.1f}/s, about {left} left)" if rate is not None else ""
+            say(f"{tally.done:,} of {tally.total:,} done{speed}: {counts(tally)}")
+
+    return show

@@ -1,0 +1,64 @@
+"""What a pool's processes are asked to do."""
+
+# `warm_worker` is imported where it is needed: the process that hands out tasks need not wait for
+# torch.
+
+from __future__ import annotations
+
+import gc
+import threading
+from functools import partial
+from typing import TYPE_CHECKING
+
+from grader.classroom.run.line import Line
+from grader.classroom.run.local_pool import LocalPool
+from grader.classroom.run.settings import Settings
+from grader.classroom.run.task import Task
+
+if TYPE_CHECKING:
+    from grader.classroom.run.warm_worker import WarmWorker
+
+_here = threading.local()  # `worker`: with Dask, each thread has a worker of its own
+
+
+def grade_task(task: Task, settings: Settings) -> Line:
+    """Grade one file, here in this process, with the warm worker of this thread.
+
+    Raises:
+        CannotGrade: through no fault of the notebook: this process is not fit to grade any.
+    """
+    return get_ready(settings).grade(task)
+
+
+def local_pool(settings: Settings, width: int) -> LocalPool:
+    """At most `width` processes of this machine that grade with these settings.
+
+    Raises:
+        CannotGrade: no process can be started here.
+    """
+    return LocalPool(
+        width,
+        ready=partial(get_ready, settings),
+        patience=settings.task_seconds,
+        preload="grader.classroom.run.warm_worker",
+    )
+
+
+def get_ready(settings: Settings) -> WarmWorker:
+    """Start this thread's worker, unless it has one for these settings.
+
+    Raises:
+        CannotGrade: no notebook can be graded here.
+    """
+    from grader.classroom.run.warm_worker import WarmWorker
+
+    worker: WarmWorker | None = getattr(_here, "worker", None)
+    if worker is None or worker.closed or worker.settings != settings:
+        if worker is not None:
+            worker.close()
+        worker = _here.worker = WarmWorker(settings)
+        # Syntax trees are garbage without cycles, thousands for each notebook; looking for cycles
+        # in them, and in all of torch, takes a tenth of the judge's time.
+        gc.freeze()
+        gc.set_threshold(20_000, 20, 50)
+    return worker

@@ -1,0 +1,159 @@
+"""The folder of a gradebook: what it holds, with which settings, and which run has it."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Collection, Iterator
+from contextlib import contextmanager
+from dataclasses import asdict, replace
+from pathlib import Path
+
+import filelock
+
+from grader.classroom.run.line import from_object
+from grader.classroom.run.settings import Settings
+from grader.printable import printable
+from grader.user_error import UserError
+from grader.whole_file import is_left_over, write_whole
+
+RUN, RESULTS, LOCK = "run.json", "results.jsonl", ".lock"
+
+FORMAT_VERSION = 1
+
+
+class UnfitFolder(UserError):
+    """The gradebook cannot go there, or not like this; the message is for the instructor."""
+
+
+def refuse_misplaced(folder: Path, out: Path) -> None:
+    """Raise UnfitFolder where a gradebook would be among what students handed in."""
+    inside, outside = out.resolve(), folder.resolve()
+    if inside == outside or outside in inside.parents:
+        raise UnfitFolder(
+            f"{_shown(out)} is {'' if inside == outside else 'in '}the folder that is graded: "
+            "choose a gradebook's folder elsewhere."
+        )
+    if inside in outside.parents:
+        raise UnfitFolder(
+            f"{_shown(out)} holds the folder that is graded: choose a gradebook's folder elsewhere."
+        )
+
+
+@contextmanager
+def claimed(out: Path) -> Iterator[None]:
+    """Make the folder if there is none, and keep other runs out of it.
+
+    Raises:
+        UnfitFolder: another run has it, it holds something else, it cannot be written.
+    """
+    try:
+        out.mkdir(parents=True, exist_ok=True)
+        refuse_foreign(out)
+        # The system's own lock: it is gone with the process that holds it, however that ended.
+        lock = filelock.FileLock(out / LOCK, timeout=0)
+        lock.acquire()
+        for path in filter(is_left_over, out.iterdir()):
+            path.unlink()
+    except filelock.Timeout:
+        raise UnfitFolder(
+            f"Another `grader grade` is at work on {_shown(out)}: wait until it has finished, or "
+            "stop it."
+        ) from None
+    except FileExistsError:
+        raise UnfitFolder(f"{_shown(out)} is a file: a gradebook needs a folder.") from None
+    except OSError as error:
+        raise UnfitFolder(
+            f"{_shown(out)} cannot be written: {(error.strerror or str(error)).lower()}."
+        ) from None
+    try:
+        yield
+    finally:
+        lock.release()
+
+
+def refuse_foreign(out: Path) -> None:
+    """Raise UnfitFolder where there is something, but no gradebook."""
+    if not out.is_dir():
+        return
+    names = {path.name for path in out.iterdir() if not is_left_over(path)} - {LOCK}
+    if names and RUN not in names:
+        raise UnfitFolder(
+            f"{_shown(out)} holds something else than a gradebook ({printable(min(names))}, for "
+            "one): choose an empty folder, or one that is not there yet."
+        )
+
+
+def has_results(out: Path) -> bool:
+    """True if a run has written a line there; before that, settings are free."""
+    results = out / RESULTS
+    return results.exists() and results.stat().st_size > 0
+
+
+def choose_settings(out: Path, wanted: Settings, given: Collection[str]) -> Settings:
+    """The settings of this run: those of the folder, where it has results, or else `wanted`.
+
+    Args:
+        out: the gradebook's folder.
+        wanted: the settings of a new gradebook.
+        given: the options among "seed" and "timeout" that the instructor gave; the folder decides
+            about the others.
+
+    Raises:
+        UnfitFolder: the folder's settings are not what is asked for, or cannot be understood.
+    """
+    path = out / RUN
+    if not path.exists():
+        return wanted
+    try:
+        document = json.loads(path.read_bytes())
+        format_, had = document["format"], from_object(Settings, document)
+    except (ValueError, TypeError, KeyError, RecursionError):
+        raise UnfitFolder(
+            f"{_shown(path)} is not what a run has written: restore it, or choose another --out."
+        ) from None
+    except OSError as error:
+        raise UnfitFolder(f"{_shown(path)} cannot be read: {error.strerror}.") from None
+    if not has_results(out):
+        return wanted
+    if format_ != FORMAT_VERSION:
+        raise UnfitFolder(
+            f"{_shown(out)} was begun by another version of the grader (format "
+            f"{printable(str(format_))}, here {FORMAT_VERSION}): choose another --out."
+        )
+    for before, now in _differences(had, wanted, given):
+        raise UnfitFolder(
+            f"{_shown(out)} was begun with {before}, and now it would be {now}: results of both "
+            f"could not be compared. Go on with {before}, or grade everything anew with another "
+            f"--out (with --seed {had.seed}, on the same hidden values)."
+        )
+    return had
+
+
+def _differences(
+    had: Settings, wanted: Settings, given: Collection[str]
+) -> Iterator[tuple[str, str]]:
+    if "seed" in given and wanted.seed != had.seed:
+        yield f"--seed {had.seed}", f"--seed {wanted.seed}"
+    if "timeout" in given and wanted.limits != replace(
+        had.limits, memory_bytes=wanted.limits.memory_bytes
+    ):
+        before, now = had.limits.statement_seconds, wanted.limits.statement_seconds
+        yield f"--timeout {before:g}", f"--timeout {now:g}"
+    if wanted.sandbox != had.sandbox:
+        yield f"--sandbox {had.sandbox}", f"--sandbox {wanted.sandbox}"
+    if had.versions.minor != wanted.versions.minor:
+        yield str(had.versions.minor), str(wanted.versions.minor)
+
+
+def write_run(out: Path, settings: Settings, convention: str) -> None:
+    """Write run.json.
+
+    Raises:
+        OSError: it cannot be written.
+    """
+    document = {"format": FORMAT_VERSION, **asdict(settings), "convention": convention}
+    write_whole(out / RUN, json.dumps(document, indent=2) + "\n", durable=True)
+
+
+def _shown(path: Path) -> str:
+    return printable(str(path))

@@ -1,0 +1,132 @@
+"""A task: one file handed in, read without following where it may lead, for a process to grade."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import stat
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from grader.classroom.intake.walk import as_text
+from grader.classroom.run.line import SubmittedFile
+from grader.submission.notebook_file import (
+    UnreadableNotebook,
+    explained,
+    read_whole,
+    refuse_unfit,
+    shown,
+)
+
+if TYPE_CHECKING:
+    from grader.classroom.intake.class_folder import HandedIn
+
+_FOLDER = getattr(os, "O_DIRECTORY", 0) | getattr(os, "O_NOFOLLOW", 0)
+# O_NONBLOCK: should a pipe take the file's place after the look at it, nobody waits for its writer.
+_FILE = getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0)
+
+
+@dataclass(frozen=True, slots=True)
+class Task:
+    """A file's bytes with what the folder says about it: no other machine need see the folder.
+
+    A file that could not be read has no bytes and no hash, but a sentence: `refusal`.
+    """
+
+    file: SubmittedFile
+    data: bytes = b""
+    refusal: str = ""
+
+
+def make_task(handed_in: HandedIn, root: Path) -> Task:
+    """Read a file handed in; whatever it is, there is a task."""
+    file = submitted_file(handed_in, root)
+    try:
+        data = read_handed_in(root, handed_in.path, Path(file.path))
+    except UnreadableNotebook as error:
+        return Task(file, refusal=str(error))
+    return Task(replace(file, sha256=hashlib.sha256(data).hexdigest()), data)
+
+
+def submitted_file(handed_in: HandedIn, root: Path) -> SubmittedFile:
+    """What a line says of a file handed in, before it is read."""
+    path = handed_in.path
+    inside = path.relative_to(root) if path.is_relative_to(root) else Path(path.name)
+    return SubmittedFile(
+        id=handed_in.id,
+        student=handed_in.student,
+        path=as_text(inside.parts),
+        sha256=None,
+        late=handed_in.late,
+        submitted=handed_in.submitted.isoformat() if handed_in.submitted else None,
+        attempt=handed_in.attempt,
+    )
+
+
+def read_handed_in(root: Path, path: Path, name: Path) -> bytes:
+    """The bytes of a file below `root`, which sentences call `name`.
+
+    Below `root` no link is followed, neither out of it nor to somebody else's work in it. Each
+    folder on the way is opened from the one before: a link that takes a folder's place meanwhile
+    is refused as well.
+
+    Raises:
+        UnreadableNotebook: it is a link, no file, too large, not there.
+    """
+    parts = _parts_below(root, path, name)
+    with explained(name):
+        if os.open not in os.supports_dir_fd:  # Windows
+            return _read_unraced(root, parts, name)
+        with _opened(os.open(root, os.O_RDONLY | getattr(os, "O_DIRECTORY", 0))) as top:
+            return _read_below(top, parts, name)
+
+
+def _read_below(folder: int, parts: tuple[str, ...], name: Path) -> bytes:
+    first, *rest = parts
+    _refuse_link(os.stat(first, dir_fd=folder, follow_symlinks=False), name)
+    if rest:
+        with _opened(os.open(first, os.O_RDONLY | _FOLDER, dir_fd=folder)) as inner:
+            return _read_below(inner, tuple(rest), name)
+    refuse_unfit(os.stat(first, dir_fd=folder, follow_symlinks=False), name)
+    with open(os.open(first, os.O_RDONLY | _FILE, dir_fd=folder), "rb") as file:  # noqa: PTH123  Path.open takes no descriptor
+        refuse_unfit(os.fstat(file.fileno()), name)
+        return read_whole(file, name)
+
+
+def _read_unraced(root: Path, parts: tuple[str, ...], name: Path) -> bytes:
+    path = root
+    for part in parts:
+        path /= part
+        _refuse_link(path.lstat(), name)
+    refuse_unfit(path.stat(), name)
+    with path.open("rb") as file:
+        return read_whole(file, name)
+
+
+def _parts_below(root: Path, path: Path, name: Path) -> tuple[str, ...]:
+    try:
+        parts = path.relative_to(root).parts
+    except ValueError:
+        parts = ()
+    if not parts or ".." in parts:
+        raise UnreadableNotebook(f"{shown(name)} is not in the folder that is graded.")
+    return parts
+
+
+def _refuse_link(status: os.stat_result, name: Path) -> None:
+    if stat.S_ISLNK(status.st_mode):
+        raise UnreadableNotebook(
+            f"{shown(name)} is a link, or in a folder that is one, and no link is followed in what "
+            "students hand in: put the file itself there."
+        )
+
+
+@contextmanager
+def _opened(descriptor: int) -> Iterator[int]:
+    try:
+        yield descriptor
+    finally:
+        os.close(descriptor)

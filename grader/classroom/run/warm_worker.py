@@ -1,0 +1,134 @@
+"""A worker that stays warm, by which a pool's process grades one file after another."""
+
+from __future__ import annotations
+
+import platform
+import time
+from pathlib import Path
+
+import torch
+
+from grader.answer.parse import AnswerCell
+from grader.classroom.run.line import Line, error_line, provenance
+from grader.classroom.run.pool import CannotGrade
+from grader.classroom.run.settings import Settings, installed_versions
+from grader.classroom.run.task import Task
+from grader.execution.runner import Reply, Runner, WorkerLost
+from grader.execution.sandbox import NoSandbox, Sandbox
+from grader.grading.grade import grade, grade_exercise
+from grader.printable import printable
+from grader.program.exercises import FUSED_CROSS_ENTROPY
+from grader.program.fused import fused_formulas
+from grader.reports.result import quote
+from grader.submission.notebook_file import UnreadableNotebook
+from grader.submission.read import submission_in
+from grader.verdict import Outcome, Report
+from grader.worker.request import Request, Values
+
+TRIALS = 3
+"""How many workers may be lost in a row before there is no point in another."""
+
+
+class Watched(Runner):
+    """A runner that remembers whether its worker was lost."""
+
+    lost = False
+
+    def run(self, request: Request, values: Values) -> Reply:
+        """Run a request as `Runner` does, and note whether the worker was lost."""
+        try:
+            return super().run(request, values)
+        except WorkerLost:
+            self.lost = True
+            raise
+
+
+class WarmWorker:
+    """A worker started for some settings, which grades one file after another.
+
+    `closed` is True once it could not be relied on any more.
+    """
+
+    def __init__(self, settings: Settings, runner: Watched | None = None) -> None:
+        """Start a worker and see that it runs answers; `runner` is given by tests.
+
+        Raises:
+            CannotGrade: no notebook can be graded here.
+        """
+        _refuse_other_versions(settings)
+        self.settings, self.closed = settings, False
+        torch.set_num_threads(1)  # there are as many of these processes as cores
+        try:
+            self._runner = runner or Watched(settings.limits, Sandbox(settings.sandbox))
+        except NoSandbox as error:
+            raise CannotGrade(f"On {platform.node()}: {error}") from None
+        self._try_out()
+
+    def grade(self, task: Task) -> Line:
+        """Grade one file; for errors see `grader.classroom.run.grade_task`."""
+        began = time.perf_counter()
+        settings, runner = self.settings, self._runner
+
+        def failed(kind: str, sentence: str) -> Line:
+            run = provenance(settings, time.perf_counter() - began)
+            return error_line(task.file, kind, sentence, run)
+
+        try:
+            submission = submission_in(task.data, Path(task.file.path))
+            asked = submission.notebook, submission.cells, runner, settings.seed
+            report = grade(*asked, wary=True)
+            if runner.lost or any(flag.kind == "ended-process" for flag in report.flags):
+                # Ended by what the answer did, or by something else: a second try tells. Should
+                # workers be lost whatever they run, nobody is to have bad marks from it.
+                self._try_out()
+                report = grade(*asked, wary=True)
+        except UnreadableNotebook as error:
+            return failed("unreadable", str(error))
+        except CannotGrade:
+            raise
+        except Exception as error:  # the other notebooks are graded all the same
+            return failed("grader-failed", _own_failure(task.file.path, error))
+        report = Report(report.notebook, report.verdicts, (*submission.flags, *report.flags))
+        code = {verdict.name: quote(verdict.place, submission.cells) for verdict in report.verdicts}
+        run = provenance(settings, time.perf_counter() - began)
+        return Line(task.file, run, report.flags, report, code)
+
+    def close(self) -> None:
+        """End the worker."""
+        self.closed = True
+        self._runner.close()
+
+    def _try_out(self) -> None:
+        """Run a right answer: were the sandbox broken, a class would fail and nobody would know."""
+        formula = fused_formulas(FUSED_CROSS_ENTROPY.prefix)["logits"][0]
+        cells = [AnswerCell("ex2-ready", f"dlogits = {formula}")]
+        for _ in range(TRIALS):
+            self._runner.lost = False
+            judged, _ = grade_exercise(FUSED_CROSS_ENTROPY, cells, self._runner, self.settings.seed)
+            if all(verdict.outcome is Outcome.PASS for verdict in judged):
+                return
+            if not self._runner.lost:
+                break
+        self.close()
+        raise CannotGrade(
+            f"A worker on {platform.node()} does not run a right answer as it should "
+            f"({judged[0].outcome}: {judged[0].note}). What is graded so far is kept."
+        )
+
+
+def _refuse_other_versions(settings: Settings) -> None:
+    expected, found = settings.versions.minor, installed_versions().minor
+    if found != expected:
+        raise CannotGrade(
+            f"The worker on {platform.node()} has {found}, and the machine that asks has "
+            f"{expected}: the same notebook could get another verdict there. Install the same "
+            "versions on both."
+        )
+
+
+def _own_failure(name: str, error: Exception) -> str:
+    return (
+        f"{printable(name)} could not be graded, and not through its answers: "
+        f"{type(error).__name__}: {printable(str(error))}. This is a mistake in the grader; please "
+        "report it."
+    )

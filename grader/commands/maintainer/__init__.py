@@ -1,0 +1,1 @@
+"""Commands for those who change or serve the course; never given to students."""

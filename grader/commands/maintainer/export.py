@@ -1,0 +1,146 @@
+"""`grader export`: the course in the form that another system takes."""
+
+from __future__ import annotations
+
+import secrets
+from pathlib import Path
+from typing import Any
+
+import click
+
+from grader.commands.maintainer.dev import InRepository
+from grader.commands.speech import say
+from grader.platforms.gradescope.settings import Visibility
+from grader.printable import printable
+from grader.user_error import UserError
+
+KEY_BYTES = 16
+VISIBILITIES = click.Choice([str(visibility) for visibility in Visibility])
+
+
+@click.group()
+def export() -> None:
+    """Write the course in the form that another system takes."""
+
+
+@export.command()
+@click.option(
+    "--notebook", required=True, metavar="NAME", help="The assignment's notebook: 01, or its name."
+)
+@click.option(
+    "--out",
+    metavar="FILE",
+    type=click.Path(path_type=Path, dir_okay=False),
+    help="Where the zip goes (gradescope-01.zip, by the notebook's number).",
+)
+@click.option(
+    "--rubric",
+    metavar="FILE",
+    type=click.Path(path_type=Path),
+    help="Points for each gradient (TOML), as for `grader grade`.",
+)
+@click.option(
+    "--visibility",
+    type=VISIBILITIES,
+    default=str(Visibility.VISIBLE),
+    show_default=True,
+    help="When students see the tests, one for each gradient.",
+)
+@click.option(
+    "--stdout-visibility",
+    type=VISIBILITIES,
+    default=str(Visibility.HIDDEN),
+    show_default=True,
+    help="When students see what the autograder prints. While that is hidden, flags are printed "
+    "there; otherwise they are a hidden test, with which Gradescope shows a student no total.",
+)
+@click.option("--leaderboard", is_flag=True, help="Have a leaderboard of points.")
+@click.option(
+    "--sandbox",
+    type=click.Choice(["account", "bwrap"]),
+    default="account",
+    show_default=True,
+    help="What to do where bubblewrap does not work, as in most containers: run answers under an "
+    "account that owns nothing (account), or grade nothing (bwrap).",
+)
+@click.option(
+    "--torch-index",
+    metavar="URL",
+    help="Where pip finds PyTorch without CUDA (PyTorch's installation page has the address); "
+    "without it the image is gigabytes larger.",
+)
+def gradescope(
+    notebook: str, out: Path | None, rubric: Path | None, torch_index: str | None, **chosen: Any
+) -> None:
+    """Write an autograder for Gradescope.
+
+    It grades one notebook, and is a zip to upload. It holds this very installation of the course as
+    a wheel. A submission gets a test for each gradient, with the verdict, the student's own line
+    and why it is wrong.
+    """
+    try:
+        from grader.classroom.gradebook.rubric import Rubric, points_text, read_rubric
+        from grader.platforms.gradescope.archive import autograder_zip, notebook_named
+        from grader.platforms.gradescope.results import max_points
+        from grader.platforms.gradescope.settings import settings_from
+        from grader.whole_file import write_whole
+
+        name, key = notebook_named(notebook), secrets.token_hex(KEY_BYTES)
+        settings = settings_from({**chosen, "notebook": name, "key": key})
+        points = Rubric() if rubric is None else read_rubric(rubric)
+        text = None if rubric is None else rubric.read_bytes()
+        path = out or Path(f"gradescope-{name.partition('_')[0]}.zip")
+        write_whole(path, autograder_zip(settings, text, torch_index))
+    except ModuleNotFoundError as error:
+        raise UserError(
+            f"To make an autograder, {error.name} is needed, and it is missing: install it with "
+            "`pip install 'backprop-ninja[grade]'`."
+        ) from error
+    except OSError as error:
+        reason = (error.strerror or str(error)).lower()
+        raise UserError(f"{printable(str(error.filename))}: {reason}.") from error
+    say(
+        f"{printable(str(path))} grades {name}. In a programming assignment on "
+        "Gradescope:\n"
+        f"- give it {points_text(max_points(name, points))} points;\n"
+        "- Configure Autograder: upload the zip; base image Ubuntu 22.04 or newer;\n"
+        "- Settings, container specifications: at least 1.5 GB of memory;\n"
+        "- try it with a submission of your own before students see the assignment.\n"
+        "Keep the zip to yourself: it holds the key to the hidden values.\n"
+    )
+
+
+@export.command(cls=InRepository)
+@click.option(
+    "--out",
+    required=True,
+    metavar="DIR",
+    type=click.Path(path_type=Path),
+    help="An empty or new folder, an empty clone, or an earlier release, which is updated.",
+)
+@click.option(
+    "--repository",
+    metavar="OWNER/NAME",
+    help="The class repository on GitHub, where badges and Colab cells are to lead.",
+)
+def release(out: Path, repository: str | None) -> None:
+    """Write the course without its answers.
+
+    What is written is ready to be pushed to a class repository. It holds the blank notebooks, the
+    packages that check them, a README for students and a workflow; no solutions, no sources, no
+    tests, nothing that makes the course. Run it in a clone of the course's repository.
+
+    In a folder that holds an earlier release, files that you have changed since stay as they are.
+
+    The exit code is 0 if the release is written, and 2 if something is in the way.
+    """
+    from grader.authoring.address import repository_address
+    from grader.authoring.release import release_files, write_release
+
+    address = repository and repository_address(repository)
+    written = write_release(release_files(address), out)
+    say(f"{out}: {len(written.new)} files written, {len(written.removed)} removed.\n")
+    for name in written.kept:
+        say(f"{name} has been changed since the last release and stays as it is.\n")
+    if address is None:
+        say("Badges and Colab cells lead to the course's own repository: see --repository.\n")

@@ -1,0 +1,66 @@
+"""The command behind `make train`: 200,000 steps with the backward pass of a notebook."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+import click
+import torch
+
+from grader.notebook.manual_step import Unfinished, write_backward
+from grader.submission.read import UnreadableNotebook, read_submission
+from makemore_data import (
+    ALL_STEPS,
+    begin_run,
+    build_splits,
+    build_vocabulary,
+    calibrate,
+    load_names,
+    mean_loss,
+    sample_names,
+    train,
+)
+
+SOLUTION = Path("notebooks/solutions/04_manual_training.ipynb")
+
+
+def train_and_report(notebook: Path, steps: int) -> list[str]:
+    """Train with the answer in a notebook; return lines that say what came of it.
+
+    An interrupt ends the training after the step at hand: then the lines are about that.
+    """
+    backward = write_backward(read_submission(notebook).cells)
+    _, itos = build_vocabulary()
+    (Xtr, Ytr), (Xdev, Ydev), _ = build_splits(load_names())
+    run = begin_run()
+    train(run, backward, Xtr, Ytr, until=steps)
+    mean, variance = calibrate(run.parameters, Xtr)
+    losses = {
+        "training": mean_loss(run.parameters, mean, variance, Xtr, Ytr),
+        "validation": mean_loss(run.parameters, mean, variance, Xdev, Ydev),
+    }
+    samples = sample_names(run.parameters, mean, variance, itos, Xtr.shape[1])
+    return [
+        f"{run.step:,} steps by hand, on one thread, without loss.backward()",
+        *(f"{name + ' loss':<16} {loss:.4f} nats" for name, loss in losses.items()),
+        *samples,
+    ]
+
+
+@click.command(help=__doc__)
+@click.argument("notebook", type=click.Path(path_type=Path), default=SOLUTION)
+@click.option("--steps", default=ALL_STEPS, show_default=True, help="How many steps to train.")
+def main(notebook: Path, steps: int) -> None:
+    """Print the losses, then twenty names; exit status 2 if the notebook cannot be used."""
+    torch.set_num_threads(1)  # matrices this small: more threads wait for each other
+    try:
+        lines = train_and_report(notebook, steps)
+    except (UnreadableNotebook, Unfinished) as trouble:
+        click.echo(f"{notebook}: {trouble}", err=True)
+        sys.exit(2)
+    click.echo("\n".join(lines))
+
+
+if __name__ == "__main__":
+    main()

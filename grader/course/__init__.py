@@ -1,1 +1,0 @@
-"""How the notebooks of the course are made from their sources."""

@@ -1,0 +1,121 @@
+"""The closed list of mistakes that a diagnosis can name, with a hint for each."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from enum import StrEnum
+from types import MappingProxyType
+
+
+class Kind(StrEnum):
+    """What was done instead of the chain rule; the site lists them in this order."""
+
+    MISSING_BRANCH = "missing-branch"
+    """The contribution through one of the tensor's readers is not there, or a term is."""
+    OVERWRITTEN_BRANCH = "overwritten-branch"
+    """A contribution was assigned over where the next should have been added."""
+    MISSING_SUM = "missing-sum"
+    """An axis along which the forward pass copied is not summed."""
+    WRONG_AXIS = "wrong-axis"
+    """A sum, or a softmax, runs over another axis."""
+    LOST_KEEPDIM = "lost-keepdim"
+    """The numbers are right; an axis of length 1 has been lost."""
+    MEAN_FOR_SUM = "mean-for-sum"
+    """A mean over an axis where a sum belongs."""
+    SUM_FOR_MEAN = "sum-for-mean"
+    """The 1/n of a mean in the forward pass is missing."""
+    CONSTANT_FACTOR = "constant-factor"
+    """A number, or one made of sizes, is missing, too many or another."""
+    BESSEL = "bessel"
+    """n stands where n - 1 belongs, or the other way round."""
+    SIGN = "sign"
+    """All of the gradient, or a term of it, has the wrong sign."""
+    MISSING_FACTOR = "missing-factor"
+    """A tensor is missing from a product, or another stands in its place."""
+    EXTRA_FACTOR = "extra-factor"
+    """A tensor stands in a product once too often."""
+    TRANSPOSED = "transposed"
+    """A matrix, or the whole result, is the wrong way round."""
+    WRONG_ORDER = "wrong-order"
+    """Matrices multiplied in the wrong order, or a sum taken before the product."""
+    POWER_RULE = "power-rule"
+    """An exponent that was not brought down, not lowered or lost its sign."""
+    MISSING_EPS = "missing-eps"
+    """The small number against a division by zero is left out, or another."""
+    WRONG_ACTIVATION_POINT = "wrong-activation-point"
+    """The slope of tanh, or its like, taken at the wrong tensor."""
+    MISSING_D = "missing-d"
+    """A forward value where its gradient belongs."""
+    ALIASED = "aliased"
+    """Right when it was assigned, changed later under another name."""
+    NOT_ACCUMULATED = "not-accumulated"
+    """Rows that are used several times keep one contribution only."""
+    PARTIAL_ROWS = "partial-rows"
+    """Some rows, positions or contributions are left out."""
+    PERMUTED = "permuted"
+    """The right numbers in the wrong places."""
+    MISROUTED_MAX = "misrouted-max"
+    """The maximum's part went elsewhere than to the largest entry."""
+    ONLY_THIS_BATCH = "only-this-batch"
+    """Right on the lecture's data, wrong in general."""
+    HARD_CODED_SIZE = "hard-coded-size"
+    """A size is written into the line as a number."""
+    WRONG_DTYPE = "wrong-dtype"
+    """Whole numbers, truth values or half precision."""
+    NAN = "nan"
+    """NaN or infinity."""
+    WRONG_SHAPE = "wrong-shape"
+    """Another shape than the tensor's, and none of the above."""
+    STALE_FORWARD = "stale-forward"
+    """The notebook's forward tensors are not those of its inputs (in a notebook only)."""
+
+
+_HINTS: Mapping[Kind, str] = MappingProxyType(
+    {
+        Kind.MISSING_BRANCH: "In how many lines of the forward pass does `{tensor}` stand on the"
+        " right, and in how many terms? Each of them sends something back.",
+        Kind.OVERWRITTEN_BRANCH: "What was in `{gradient}` before the second assignment?",
+        Kind.MISSING_SUM: "What is copied in the forward pass is summed in the backward pass.",
+        Kind.WRONG_AXIS: "Which axis did the forward pass copy along, or along which do the numbers"
+        " of one example stand?",
+        Kind.LOST_KEEPDIM: "`{gradient}` has exactly the shape of `{tensor}`; a sum can keep its"
+        " axis.",
+        Kind.MEAN_FOR_SUM: "If one number is used n times, do its effects add up or average?",
+        Kind.SUM_FOR_MEAN: "By how much does a mean over n numbers change when one of them does?",
+        Kind.CONSTANT_FACTOR: "A constant factor in the forward pass is one in the backward pass:"
+        " go through the constants of the line.",
+        Kind.BESSEL: "By what exactly does the forward pass divide its sum?",
+        Kind.SIGN: "Where does a minus stand in the forward line, and how does it bind?",
+        Kind.MISSING_FACTOR: "Write the derivative of the forward line on paper, with every factor,"
+        " and name each one's shape.",
+        Kind.EXTRA_FACTOR: "Write the derivative of the forward line on paper: which of your"
+        " factors is not in it?",
+        Kind.TRANSPOSED: "Write the shapes below each matrix of the product: which way round do"
+        " they give the shape of `{tensor}`?",
+        Kind.WRONG_ORDER: "Of matrices: which has the rows of the result, which the columns? Of a"
+        " sum: is what you take out of it the same in each row?",
+        Kind.POWER_RULE: "The derivative of x**k is k * x**(k - 1): check both k's.",
+        Kind.MISSING_EPS: "What exactly is raised to the power in the forward line?",
+        Kind.WRONG_ACTIVATION_POINT: "Is your formula for the slope one of the function's input or"
+        " of its output?",
+        Kind.MISSING_D: "A gradient is made from the gradient that arrives: is there a d missing?",
+        Kind.ALIASED: "Two names can stand for one tensor: which assignment should make a copy?",
+        Kind.NOT_ACCUMULATED: "What happens to a row that is looked up twice in one batch?",
+        Kind.PARTIAL_ROWS: "Does your loop, or your index, reach every row and every position?",
+        Kind.PERMUTED: "The way back from a view goes through the same order of axes.",
+        Kind.MISROUTED_MAX: "Only one entry of a row decides its maximum.",
+        Kind.ONLY_THIS_BATCH: "Would the line be right with other weights, other characters,"
+        " another number of examples?",
+        Kind.HARD_CODED_SIZE: "Read sizes off the tensors: n, or x.shape[0].",
+        Kind.WRONG_DTYPE: "Gradients are floating-point numbers of the same dtype as their tensor.",
+        Kind.NAN: "Which operation of the line can give 0/0, inf - inf or log(0)?",
+        Kind.WRONG_SHAPE: "`{gradient}` has exactly the shape of `{tensor}`.",
+        Kind.STALE_FORWARD: "Run the forward cell again, then the answers below it.",
+    }
+)
+"""A hint for each kind that does not give the answer away; the exercise's own go further."""
+
+
+def hint(kind: Kind, gradient: str) -> str:
+    """The nudge for a kind of mistake, said of one gradient such as "dlogits"."""
+    return _HINTS[kind].format(gradient=gradient, tensor=gradient.removeprefix("d"))

@@ -1,0 +1,75 @@
+"""Reasons: what a student is told of a gradient that is not simply right."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from grader.diagnosis.kinds import Kind, hint
+from grader.execution.evidence import GradientEvidence
+from grader.verdict import Comparison, Diagnosis, Place
+
+TRUE_ZERO = (
+    "The value matches only because the true gradient here is zero: given another"
+    " upstream gradient, this line computes something else than the chain rule."
+)
+STEP_BY_STEP = "Right, by another way than step by step."
+BATCH_OF_OTHER_SIZES = "It works on sizes like the lecture's, not on others"
+WRITTEN_IN = "Is a number or a position of this batch written into the line?"
+ONLY_ON_OTHER_SIZES = "It is right on batches of other sizes, but not on one like the lecture's."
+AT_THE_WRONG_TIME = (
+    "This line is right by itself, and so is what it reads, in the end: is something used before"
+    " it is complete, or changed later under another name?"
+)
+NOT_ALONE = "The value is right; its own lines could not be run by themselves."
+
+
+def why_it_fails(comparison: Comparison, whole: str, local: str) -> str:
+    """What can be said of a wrong gradient without knowing the mistake.
+
+    Args:
+        comparison: with autograd at the lecture's sizes.
+        whole: what is wrong with the value of the whole answer, if there is a sentence.
+        local: what is wrong with that of the gradient's own statements.
+    """
+    if comparison.approximate:
+        return f"{BATCH_OF_OTHER_SIZES}. {whole or WRITTEN_IN}"
+    # The local sentence is about this line; the whole answer's may be about an earlier one.
+    return local or says_nothing_else(comparison.name)
+
+
+def says_nothing_else(gradient: str) -> str:
+    """What is said of a wrong gradient where nothing more is known."""
+    return f"This is not the gradient of the loss with respect to {gradient.removeprefix('d')}."
+
+
+def aliased(item: GradientEvidence, place: Place | None) -> Diagnosis:
+    """The diagnosis of a gradient that is right until another's line changes it."""
+    others = " and ".join(f"`d{other}`" for other in sorted(item.channels))
+    line = "a later line" if place is None else f"line {place.line} of {place.cell}"
+    message = (
+        f"`{item.name}` is right when it is assigned; {line} changes it through {others}, which"
+        " stands for the same tensor."
+    )
+    return Diagnosis(Kind.ALIASED, message, hint(Kind.ALIASED, item.name))
+
+
+def changed_later(item: GradientEvidence) -> str:
+    """What is said of a gradient that is right until its own line changes it through another."""
+    others = " and ".join(sorted(f"d{other}" for other in item.channels))
+    return (
+        f"{item.name} is right when it is assigned, but this line changes it, through {others}:"
+        " two names for one tensor."
+    )
+
+
+def carried(names: Sequence[str], missing: bool) -> str:
+    """What is said of a right line that was handed wrong gradients, or missing ones.
+
+    Args:
+        names: the gradients with which it began.
+        missing: whether all of them are still to be written.
+    """
+    listed = " and ".join(names)
+    if missing:
+        return f"Right by itself; it waits for {listed}, still to be written."
+    return f"Right by itself; what it was handed is not: see {listed}."

@@ -1,0 +1,1 @@
+"""An answer becomes values: requests, runs, the runner and the sandbox."""

@@ -1,0 +1,283 @@
+"""Collecting evidence: an answer is sliced, run by a worker, read back as values."""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections.abc import Container, Mapping, Sequence
+from dataclasses import replace
+
+from grader.answer.assigned import first_assignments
+from grader.answer.parse import Answer, Raised, is_blank
+from grader.answer.slices import Slice, slice_gradient
+from grader.execution.evidence import GradientEvidence, Value
+from grader.execution.runner import Runner
+from grader.execution.runs import Results, Runs, values_for
+from grader.program.forward_program import ForwardProgram
+from grader.program.references import References
+from grader.verdict import Flag, Place
+from grader.worker.results import Problem, Result
+from grader.worker.terms import Limits
+
+
+class Collector:
+    """Collects the evidence on one answer.
+
+    Args:
+        answer: the parsed answer.
+        gradients: the gradients asked for.
+        references: the instances with what autograd says of them; none of that is handed on, but
+            for gradients that stand beside an upstream and have to fit it.
+        runner: a warm worker.
+    """
+
+    def __init__(
+        self,
+        answer: Answer,
+        gradients: Sequence[str],
+        references: References,
+        runner: Runner,
+    ) -> None:
+        self._answer = answer
+        # A gradient nobody asked for, such as one of a smaller step, is a helper like any name.
+        self._asked = frozenset(gradients)
+        self._references = references
+        self._runs = Runs(answer, references, values_for(references, tuple(gradients)), runner)
+        self._reader = _Reader(answer, runner.limits, gradients_of(references.program))
+        self._handed_down = {gradient: self._above(gradient) for gradient in gradients}
+        self._pieces = {gradient: self._cut(gradient) for gradient in gradients}
+
+    @property
+    def flags(self) -> list[Flag]:
+        """What a human should know of the running.
+
+        Statements that took the process with them, ran too long, or tried what no gradient needs.
+        """
+        return list(dict.fromkeys(self._runs.flags))
+
+    def collect(self, offences: Mapping[int, Sequence[Flag]]) -> list[GradientEvidence]:
+        """Run the answer as a whole and gradient by gradient; say what was seen of each.
+
+        Args:
+            offences: the uses of autograd in the answer, by number of their statement.
+        """
+        # Where the text shows all that the statements do, this is the only request.
+        whole, seen, alone = self._runs.whole_and_alone(tuple(self._pieces), self._wanted())
+        as_it_ran = self._answer.as_it_ran(seen)
+        if as_it_ran.effects != self._answer.effects:
+            self._answer = as_it_ran
+            self._pieces = {gradient: self._cut(gradient) for gradient in self._pieces}
+            more = self._runs.alone([piece for piece in self._wanted() if piece not in alone])
+            alone = {**alone, **more}
+        evidence = []
+        for gradient, piece in self._pieces.items():
+            at_lecture, *hidden = (self._reader.read(run, gradient, piece) for run in whole)
+            local = self._reader.read_all(alone, gradient, piece)
+            item = GradientEvidence(
+                gradient,
+                at_lecture,
+                tuple(hidden),
+                local=local or (Value(),) * len(hidden),
+                reads=_tensors(piece.reads),
+                writes=_tensors(piece.writes),
+                channels=_tensors(piece.channels),
+                as_assigned=self._reader.read_all(alone, gradient, self._assigned.get(gradient)),
+                siblings=_tensors(self._siblings(gradient, piece)),
+                beside=self._beside(gradient, piece, hidden),
+                place=_find_place(self._answer, gradient, piece),
+                offences=tuple(
+                    flag
+                    for number, flags in offences.items()
+                    if number in piece.sure
+                    for flag in flags
+                ),
+                broken=_find_broken(self._answer, gradient, piece),
+                is_written=bool(piece.writers),
+                code=self._code(gradient, piece),
+            )
+            evidence.append(item)
+        return evidence
+
+    def _wanted(self) -> list[tuple[str, Slice]]:
+        """What to run of each gradient: its slice, and where it differs, the one as assigned."""
+        self._assigned = {
+            gradient: self._cut(gradient, through_others=False)
+            for gradient, piece in self._pieces.items()
+            if piece.channels
+        }
+        pieces = [*self._pieces.items(), *self._assigned.items()]
+        return list(dict.fromkeys(wanted for wanted in pieces if wanted[1].writers))
+
+    def _beside(
+        self, gradient: str, piece: Slice, hidden: Sequence[Value]
+    ) -> tuple[Value, ...] | None:
+        """What a wrong gradient's own statements give beside its siblings' right values."""
+        siblings = self._siblings(gradient, piece)
+        if not siblings or self._is_right(gradient, hidden):
+            return None
+        beside = self._cut(gradient, siblings=siblings)
+        if beside == piece or not beside.writers:
+            return None
+        results = self._runs.alone([(gradient, beside)], siblings)
+        return self._reader.read_all(results, gradient, beside)
+
+    def _is_right(self, gradient: str, hidden: Sequence[Value]) -> bool:
+        references, tensor = self._references, gradient[1:]
+        instances = zip(hidden, references.hidden, references.floors(tensor), strict=True)
+        return all(value.agrees(one.gradients[tensor], floor) for value, one, floor in instances)
+
+    def _cut(
+        self, gradient: str, through_others: bool = True, siblings: frozenset[str] = frozenset()
+    ) -> Slice:
+        # Only what depends on a tensor hands its gradient down to it. Any other gradient that
+        # the statements read, such as one assigned early and completed later, is a helper.
+        given = self._handed_down[gradient] | siblings
+        others = self._asked - {gradient}
+        piece = slice_gradient(self._answer, gradient, given, others, through_others)
+        # Where every right value is zero, only unspoilt upstreams can show that a line is wrong.
+        is_zero = gradient[1:] in self._references.zero_by_structure
+        return replace(piece, fixed=piece.fixed | (piece.channels & given)) if is_zero else piece
+
+    def _code(self, gradient: str, piece: Slice) -> tuple[ast.stmt, ...]:
+        """The outermost statements that a gradient is made by, or written by in vain."""
+        answer = self._answer
+        writing = {
+            answer.number[statement]
+            for statement, effects in answer.effects.items()
+            if gradient in effects.binds or gradient in effects.changes
+        }
+        return tuple(
+            top
+            for top in answer.top
+            if answer.number[top] in answer.live
+            and (answer.number[top] in piece.keep or not writing.isdisjoint(answer.inside[top]))
+        )
+
+    def _above(self, gradient: str) -> frozenset[str]:
+        """The gradients asked for that are handed down to one."""
+        steps = self._references.program.descendants(gradient[1:])
+        return self._asked.intersection(f"d{step}" for step in steps)
+
+    def _siblings(self, gradient: str, piece: Slice) -> frozenset[str]:
+        return piece.reads & self._asked - self._handed_down[gradient]
+
+
+class _Reader:
+    """Reads one gradient's value out of a run's result."""
+
+    def __init__(self, answer: Answer, limits: Limits, gradients: Container[str]) -> None:
+        self.answer = answer
+        self.limits = limits
+        self.gradients = gradients
+        self.lines = {cell.grade_id: cell.source.count("\n") + 1 for cell in answer.cells}
+        self.top_of = {
+            number: answer.number[top] for top, inside in answer.inside.items() for number in inside
+        }
+
+    def read_all(
+        self, results: Results, gradient: str, piece: Slice | None
+    ) -> tuple[Value, ...] | None:
+        """The gradient's values from the runs of a slice; None where it was not run."""
+        if piece is None or (gradient, piece) not in results:
+            return None
+        return tuple(self.read(result, gradient, piece) for result in results[gradient, piece])
+
+    def read(self, result: Result | Raised, gradient: str, piece: Slice) -> Value:
+        """The gradient's value, with the problem that concerns it."""
+        if isinstance(result, Raised):
+            return Value(raised=result) if piece.writers else Value()
+        tensor, type_name = result.tensors.get(gradient), result.types.get(gradient)
+        raised, beside = self._concerning(result, piece, has_value=tensor is not None)
+        return Value(tensor, type_name, raised, beside)
+
+    def _concerning(
+        self, result: Result, piece: Slice, has_value: bool
+    ) -> tuple[Raised | None, Raised | None]:
+        """The problem of a statement that writes the gradient, that of one that runs with it.
+
+        Without a value, a problem of any statement that the gradient needs counts as its own.
+        """
+        needed = piece.writers if has_value else piece.keep
+        tops = {self.top_of[number] for number in needed}
+        beside = [problem for problem in result.problems if problem.statement in tops]
+        own = [p for p in beside if not has_value or p.inner is None or p.inner in needed]
+        return self._first(own), self._first(beside)
+
+    def _first(self, problems: Sequence[Problem]) -> Raised | None:
+        if not problems:
+            return None
+        first = problems[0]
+        message = describe_problem(first.kind, first.message, self.limits, self.gradients)
+        return Raised(message, self._place(first))
+
+    def _place(self, problem: Problem) -> Place | None:
+        """Where a problem is, if there is such a place: the student's process says where."""
+        cell, line = problem.cell, problem.line
+        if cell in self.lines and line is not None and 0 < line <= self.lines[cell]:
+            return Place(cell, line)
+        return self.answer.place_of(problem.statement)
+
+
+def gradients_of(program: ForwardProgram) -> frozenset[str]:
+    """The names that the gradients of a program's tensors have, asked for or not."""
+    return frozenset(f"d{name}" for name in (*program.inputs, *(s.name for s in program.steps)))
+
+
+def describe_problem(kind: str, message: str, limits: Limits, gradients: Container[str]) -> str:
+    """A sentence for the student about a statement that did not run to its end.
+
+    Args:
+        kind: the exception's class, or what else ended it.
+        message: the exception's.
+        limits: what the statement was given.
+        gradients: those of the program's tensors; one that is missing may be still to do.
+    """
+    gigabytes = f"{limits.memory_bytes / 2**30:g} GB"
+    match kind:
+        case "TimeLimit":
+            return f"This line did not end within {limits.statement_seconds:g} seconds."
+        case "Gone":
+            return f"This line {message}."
+        case "SystemExit" | "KeyboardInterrupt":
+            return "This line asked Python to stop."
+        case "MemoryError":
+            return f"This line asked for more memory than the {gigabytes} an answer may use."
+        case "RuntimeError" if "allocate memory" in message:
+            return f"This line asked for more memory than the {gigabytes} an answer may use."
+    said = message.rstrip(".")
+    missing = re.fullmatch(r"name '(.+)' is not defined", said) if kind == "NameError" else None
+    if missing and missing[1] not in gradients:
+        return (
+            f"This line raised {kind}: {said}. Answer cells are run alone: what a line needs"
+            " stands in one of them."
+        )
+    return f"This line raised {kind}: {said}." if said else f"This line raised {kind}."
+
+
+def _tensors(gradients: frozenset[str]) -> frozenset[str]:
+    """The tensors that gradients belong to: "logits" for "dlogits"."""
+    return frozenset(gradient[1:] for gradient in gradients)
+
+
+def _find_place(answer: Answer, gradient: str, piece: Slice) -> Place | None:
+    """Where the gradient is written last, or else where its blank stands."""
+    numbers = piece.writers or frozenset(
+        number
+        for number, statement in enumerate(answer.statements)
+        if gradient in answer.effects[statement].binds and is_blank(statement)
+    )
+    return answer.places[max(numbers)] if numbers else None
+
+
+def _find_broken(answer: Answer, gradient: str, piece: Slice) -> Raised | None:
+    """The unreadable cell in which the gradient would have been written."""
+    if piece.writers:
+        return None
+    return next(
+        (
+            reason
+            for cell, reason in answer.broken.items()
+            if first_assignments(cell.source, [gradient])
+        ),
+        None,
+    )

@@ -1,0 +1,90 @@
+"""Evidence: what a student's statements did, as data the judge can read."""
+
+from __future__ import annotations
+
+import ast
+from dataclasses import dataclass
+
+from torch import Tensor
+
+from grader.answer.parse import Raised
+from grader.program.compare import agrees
+from grader.verdict import Flag, Place
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Value:
+    """What stood under a gradient's name when its statements had run.
+
+    Either a `tensor` (dense, detached, on the CPU), or the Python type of what stood there
+    instead, or nothing. `raised` is the exception of one of the gradient's own statements: a
+    value beside it is only half of what was meant. `interrupted` is the exception of another
+    statement in the same loop or block: it may have kept the gradient's own from running.
+    """
+
+    tensor: Tensor | None = None
+    type_name: str | None = None
+    raised: Raised | None = None
+    interrupted: Raised | None = None
+
+    def agrees(self, reference: Tensor, floor: float) -> bool:
+        """True for a gradient that differs from the reference by no more than rounding."""
+        tensor = self.tensor
+        return self.raised is None and tensor is not None and agrees(tensor, reference, floor)
+
+    @property
+    def is_placeholder(self) -> bool:
+        """True if nothing was put in the blank's place."""
+        return self.raised is None and self.tensor is None and self.type_name in PLACEHOLDER_TYPES
+
+
+PLACEHOLDER_TYPES = (None, "NoneType", "ellipsis")
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class GradientEvidence:
+    """Everything observed of one gradient.
+
+    `lecture` is its value on the float32 instance of the lecture's sizes, `hidden` those of the
+    whole answer on the hidden instances. `local` are the values that its own statements alone
+    gave from random upstreams, one for each hidden instance. `reads` are the tensors whose
+    gradients its statements read, `writes` those that its statements assign as well. `channels` are
+    those whose statements change this gradient too, because they share its memory: then
+    `as_assigned` are its local values without that. `siblings` are the other gradients asked for
+    that its statements use although none of them is handed down to it, as the batch normalisation's
+    `dbngain` in `dhprebn`: then `beside` are a wrong gradient's local values with those given too,
+    as they should be.
+    """
+
+    name: str
+    lecture: Value
+    hidden: tuple[Value, ...]
+    local: tuple[Value, ...]
+    reads: frozenset[str] = frozenset()
+    writes: frozenset[str] = frozenset()
+    channels: frozenset[str] = frozenset()
+    as_assigned: tuple[Value, ...] | None = None
+    siblings: frozenset[str] = frozenset()
+    beside: tuple[Value, ...] | None = None
+    place: Place | None = None
+    offences: tuple[Flag, ...] = ()
+    broken: Raised | None = None
+    """Why the answer cell that would assign this gradient is not Python."""
+    is_written: bool = False
+    """Whether some statement assigns or changes it, whatever came of that."""
+    code: tuple[ast.stmt, ...] = ()
+    """Its own statements, in order, with those that write it in vain."""
+
+    def upstreams(self, readers: frozenset[str]) -> list[frozenset[str]]:
+        """The sets of upstreams that its line may be written for, likeliest first.
+
+        Those that the statements read: a gradient that is written in fewer steps than the program
+        has reads a later one. `readers` are those of the program.
+        """
+        return list(dict.fromkeys((self.reads, self.reads - self.writes, readers)))
+
+    @property
+    def is_blank(self) -> bool:
+        """True if the student has not written this gradient yet."""
+        missing = self.is_written and any(value.type_name is None for value in self.hidden)
+        return not missing and all(value.is_placeholder for value in self.hidden)

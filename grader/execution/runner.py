@@ -1,0 +1,179 @@
+"""The runner: starts a worker process, hands it requests, outlives whatever happens to it."""
+
+from __future__ import annotations
+
+import json
+import struct
+import subprocess
+import sys
+import threading
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from io import FileIO
+from typing import TYPE_CHECKING, Self, cast
+
+from grader.execution.sandbox import Sandbox, sandboxed, worker_environment, worker_root
+from grader.worker.frames import read_frame, write_frame
+from grader.worker.terms import MOST_VALUES, Limits
+
+if TYPE_CHECKING:
+    from grader.worker.request import Request, Values
+
+LARGEST_REPLY = 2**30
+"""Bytes a worker may answer with; more is not a reply."""
+
+PATIENCE_SECONDS = 30.0
+"""How much longer than a request's own limit the runner waits: for torch's import, above all."""
+
+NEVER_STARTED = (
+    "The process that runs answers, in bwrap, ended before it answered anything. If that happens to"
+    " every notebook, Python or PyTorch does not start there; `--sandbox none` runs answers without"
+    " bwrap, with all that you may do yourself."
+)
+
+MOST_ANSWERS = 5000
+"""Requests after which a worker is replaced, whatever it looks like."""
+
+BOOTSTRAP = (
+    "import sys; sys.path.insert(0, sys.argv[1]);"
+    " from grader.worker.namespaces import launch; namespaces = launch();"
+    " from grader.worker.main import main; main(namespaces)"
+)
+"""Starts the worker from this very copy of the package, installed or not."""
+
+
+class WorkerLost(Exception):
+    """The worker ended or was killed before it replied; the message is a sentence."""
+
+
+@dataclass(frozen=True, slots=True)
+class Reply:
+    """What came of a request.
+
+    `blobs` are the results of the first runs, each blob with the number of runs it is about (see
+    `grader.worker.results`); runs may be missing. `deadly` are the statements that ended or hung
+    the process they ran in, with what came of it. `incidents` are sentences for a human.
+    """
+
+    blobs: tuple[tuple[int, memoryview], ...] = ()
+    deadly: Mapping[int, str] = field(default_factory=dict)
+    incidents: tuple[str, ...] = ()
+
+
+class _Unfit(ValueError):
+    """The worker cannot go on, and has run nothing; another may be asked."""
+
+
+class Runner:
+    """A warm worker behind two pipes.
+
+    The worker is started by the constructor and imports torch while the caller does other
+    things. Use as a context manager, or call `close`. With bwrap the worker dies with the thread
+    that started it: keep a runner in one thread. `worker` is the process of the moment.
+
+    Raises:
+        NoSandbox: there is no such sandbox here.
+    """
+
+    def __init__(self, limits: Limits | None = None, sandbox: Sandbox = Sandbox.NONE) -> None:
+        self.limits = limits or Limits()
+        self.sandbox = sandbox
+        self.worker = start_worker(sandbox)
+        self._known: list[str] = []
+        self._left = MOST_ANSWERS
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """End the worker."""
+        self.worker.kill()
+        for stream in (self.worker.stdin, self.worker.stdout):
+            if stream is not None:
+                # The worker may be gone with a request half written: nothing is left to flush.
+                try:
+                    stream.close()
+                except BrokenPipeError:
+                    continue
+        self.worker.wait()
+
+    def run(self, request: Request, values: Values) -> Reply:
+        """Hand a request to the worker, after the values it runs on if these are new to it.
+
+        Raises:
+            WorkerLost: no reply came; another worker is started for the next request.
+        """
+        if self.worker.poll() is not None or self._left <= 0:
+            self._restart()
+        seconds = self.limits.total_seconds + PATIENCE_SECONDS
+        # Whichever worker it is by then: an unfit one is replaced while its request waits.
+        deadline = threading.Timer(seconds, lambda: self.worker.kill())
+        deadline.daemon = True
+        deadline.start()
+        try:
+            try:
+                return self._ask(request, values)
+            except _Unfit:
+                self._restart()
+                return self._ask(request, values)
+        except (OSError, ValueError, LookupError, TypeError, AttributeError, struct.error) as error:
+            never_answered = self._left == MOST_ANSWERS
+            self._restart()
+            raise WorkerLost(
+                NEVER_STARTED
+                if never_answered and self.sandbox is Sandbox.BWRAP
+                else "The process that runs answers ended before it was done; what it ran last"
+                " either ended it or needed more time or memory than there is."
+            ) from error
+        except BaseException:
+            # Interrupted: the reply, when it comes, would be taken for the next request's.
+            self._restart()
+            raise
+        finally:
+            deadline.cancel()
+
+    def _ask(self, request: Request, values: Values) -> Reply:
+        # Unbuffered, so they are raw files; the types know only that they are streams.
+        requests, replies = cast(FileIO, self.worker.stdin), cast(FileIO, self.worker.stdout)
+        if values.key not in self._known:
+            write_frame(requests, values.pack())
+            self._known = [*self._known, values.key][-MOST_VALUES:]
+        write_frame(requests, request.pack())
+        parts = read_frame(replies, LARGEST_REPLY)
+        if parts is None:
+            raise ValueError("the stream ended")
+        head = json.loads(bytes(parts[0]))
+        self._left -= 1
+        if head["unfit"] is not None:
+            self._left = 0
+            if not head["runs"]:
+                raise _Unfit(str(head["unfit"]))
+        counts = [int(count) for count in head["runs"]]
+        deadly = {int(number): str(how) for number, how in head["deadly"].items()}
+        incidents = [str(incident) for incident in (*head["incidents"], head["unfit"]) if incident]
+        return Reply(tuple(zip(counts, parts[1:], strict=True)), deadly, tuple(incidents))
+
+    def _restart(self) -> None:
+        self.close()
+        self.worker = start_worker(self.sandbox)
+        self._known = []
+        self._left = MOST_ANSWERS
+
+
+def start_worker(sandbox: Sandbox) -> subprocess.Popen[bytes]:
+    """Start the process that runs answers; it waits for frames on its standard input."""
+    # -P: the current folder, full of students' files, is no place to import from.
+    command = [sys.executable, "-P", "-c", BOOTSTRAP, str(worker_root(sandbox))]
+    return subprocess.Popen(
+        sandboxed(command, sandbox),
+        env=worker_environment(sandbox),
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.DEVNULL,
+        bufsize=0,
+        # A notebook's stop button interrupts the kernel's whole group: the worker is not meant.
+        start_new_session=True,
+    )

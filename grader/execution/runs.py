@@ -1,0 +1,287 @@
+"""The runs of an answer: planned, made by a worker, read back as results."""
+
+from __future__ import annotations
+
+import ast
+import itertools
+import time
+from collections.abc import Iterator, Mapping, Sequence, Set
+from dataclasses import dataclass, field, replace
+from functools import cache
+
+from torch import Tensor
+
+from grader.answer.parse import Answer, Raised, compile_statement
+from grader.answer.slices import Slice
+from grader.answer.statements import COMPOUND, marked, pruned, walk_statements
+from grader.execution.runner import Reply, Runner, WorkerLost
+from grader.program.instances import Instance
+from grader.program.references import References
+from grader.verdict import Flag
+from grader.worker.request import Group, Request, RunOrder, Statement, Values
+from grader.worker.results import REFUSED, Problem, Result, Seen, unpack_results
+from grader.worker.terms import Limits
+
+UNREADABLE = Raised("What came back from running this answer is not data that can be read.")
+
+
+DENIALS = frozenset(
+    {"PermissionError", "BlockingIOError", "FileNotFoundError", "ConnectionRefusedError"}
+    | {"gaierror", "ProcessLookupError", "OperationalError"}
+)
+"""Exceptions by which the system, or the sandbox, says no."""
+
+Results = Mapping[tuple[str, Slice], Sequence[Result | Raised]]
+"""What came of a gradient's own statements, on one hidden instance after the other.
+
+Where a run has no result, the reason stands in its place.
+"""
+
+_KEYS = itertools.count()
+
+
+@cache
+def values_for(references: References, gradients: Sequence[str]) -> Values:
+    """The values that every answer to an exercise is run on.
+
+    The lecture's instance, the hidden ones, and for each of these the random upstreams: nothing
+    that autograd has said.
+    """
+    groups: dict[str, Group] = {"lecture": _group(references.lecture)}
+    for number, reference in enumerate(references.hidden):
+        groups[f"hidden{number}"] = _group(reference.instance)
+        upstreams = {
+            name: reference.cotangents[name[1:]]
+            for name in gradients
+            if name[1:] in reference.cotangents
+        }
+        groups[f"upstream{number}"] = upstreams
+    return Values(new_key(), groups)
+
+
+def new_key() -> str:
+    """A key that no other values of this process have."""
+    return f"values-{next(_KEYS)}"
+
+
+def _group(instance: Instance) -> Group:
+    kinds = (Tensor, int, float)
+    values = {name: v for name, v in instance.values.items() if isinstance(v, kinds)}
+    return {**instance.sizes, **values}
+
+
+class RunPlan:
+    """Collects runs of one answer, on `hidden` hidden instances, and makes the request for them."""
+
+    def __init__(self, answer: Answer, hidden: int) -> None:
+        self._answer = answer
+        self._hidden = hidden
+        self._statements: list[Statement] = []
+        self._indices: dict[tuple[int, frozenset[int]], int] = {}
+        self._runs: list[RunOrder] = []
+        self._extra: dict[str, Group] = {}
+
+    def __len__(self) -> int:
+        return len(self._runs)
+
+    def add(self, order: RunOrder) -> None:
+        """Any run of what `compiled` has made ready."""
+        self._runs.append(order)
+
+    def add_whole(self, gradients: Sequence[str]) -> None:
+        """The whole answer: on the lecture's instance first, then on the hidden ones."""
+        live, want = self.compiled(self._answer.live), tuple(gradients)
+        self._runs.append(RunOrder(("lecture",), live, want, (), False))
+        self._runs += [
+            RunOrder((f"hidden{number}",), live, want, (), True) for number in range(self._hidden)
+        ]
+
+    def add_recorded(self) -> None:
+        """The whole answer on the first hidden instance, to see what its statements do."""
+        live = self._answer.live
+        indices = list(self.compiled(live))
+        for position, index in enumerate(indices):
+            plain = self._statements[index]
+            top = self._answer.statements[plain.number]
+            if isinstance(top, COMPOUND):
+                code = compile_statement(marked(top, self._answer.number, live), plain.cell)
+                indices[position] = len(self._statements)
+                self._statements.append(replace(plain, code=code))
+        groups = ("hidden0", "upstream0")
+        self._runs.append(RunOrder(groups, tuple(indices), (), (), True, recorded=True))
+
+    def add_slice(self, gradient: str, piece: Slice, beside: Sequence[Group] = ()) -> None:
+        """A gradient's own statements on each instance's upstreams, and what is given beside."""
+        statements = self.compiled(piece.keep)
+        fixed = tuple(sorted(piece.fixed))
+        for number in range(self._hidden):
+            groups: tuple[str, ...] = (f"hidden{number}", f"upstream{number}")
+            if beside:
+                groups = (*groups, f"beside-{gradient}{number}")
+                self._extra[groups[-1]] = beside[number]
+            self._runs.append(RunOrder(groups, statements, (gradient,), fixed, True))
+
+    def request(self, values: Values, limits: Limits, known: Sequence[Problem] = ()) -> Request:
+        """All runs added so far; statements with a known problem are not to be run again."""
+        return Request(
+            values.key,
+            tuple(self._statements),
+            tuple(self._runs),
+            limits,
+            self._extra,
+            tuple(known),
+        )
+
+    def compiled(self, keep: frozenset[int]) -> tuple[int, ...]:
+        """Indices of the top-level statements to run, without what is not kept inside them."""
+        inside = self._answer.inside
+        return tuple(
+            self._index(top, kept) for top in self._answer.top if (kept := keep & inside[top])
+        )
+
+    def _index(self, top: ast.stmt, kept: frozenset[int]) -> int:
+        key = self._answer.number[top], kept
+        if key not in self._indices:
+            self._indices[key] = len(self._statements)
+            self._statements.append(_compile(self._answer, top, kept))
+        return self._indices[key]
+
+
+def _compile(answer: Answer, top: ast.stmt, kept: frozenset[int]) -> Statement:
+    place = answer.places[answer.number[top]]
+    inside = [s for s in walk_statements([top]) if answer.number[s] in kept]
+    spans = ((answer.number[s], s.lineno, s.end_lineno or s.lineno) for s in inside)
+    if isinstance(top, COMPOUND) and len(kept) < len(answer.inside[top]):
+        code = compile_statement(pruned(top, set(inside)), place.cell)
+    else:
+        code = answer.codes[top]
+    return Statement(answer.number[top], place.cell, top.lineno, tuple(spans), code)
+
+
+@dataclass(slots=True, eq=False)
+class Runs:
+    """Makes the runs of one answer; `flags` are what a human should know of them."""
+
+    answer: Answer
+    references: References
+    values: Values
+    runner: Runner
+    flags: list[Flag] = field(default_factory=list)
+    known: dict[int, Problem] = field(default_factory=dict)
+    until: float = field(init=False)
+
+    def __post_init__(self) -> None:
+        self.until = time.monotonic() + self.runner.limits.total_seconds
+
+    def whole_and_alone(
+        self, gradients: Sequence[str], wanted: Sequence[tuple[str, Slice]]
+    ) -> tuple[Sequence[Result | Raised], Mapping[int, Seen], Results]:
+        """The whole answer on every instance, what it did, each gradient's statements alone."""
+        plan = RunPlan(self.answer, len(self.references.hidden))
+        plan.add_whole(gradients)
+        for gradient, piece in wanted:
+            plan.add_slice(gradient, piece)
+        plan.add_recorded()
+        count = 1 + len(self.references.hidden)
+        results = self._make(plan)
+        seen = results[-1].seen if isinstance(results[-1], Result) else {}
+        return results[:count], seen, self._dealt(wanted, results[count:])
+
+    def alone(
+        self, wanted: Sequence[tuple[str, Slice]], siblings: Set[str] = frozenset()
+    ) -> Results:
+        """Each gradient's statements on upstreams, with the right values of its siblings beside.
+
+        What is given to one gradient is asked of another: the answer's process must not see both,
+        so a gradient that has siblings has a request of its own.
+        """
+        beside = self._right(siblings) if siblings else ()
+        plan = RunPlan(self.answer, len(self.references.hidden))
+        for gradient, piece in wanted:
+            plan.add_slice(gradient, piece, beside)
+        return self._dealt(wanted, self._make(plan)) if wanted else {}
+
+    def _right(self, siblings: Set[str]) -> list[Group]:
+        # What is no upstream of a gradient has to fit those that are.
+        readers = self.references.program.readers
+        return [
+            {
+                name: reference.local_vjp(name[1:], frozenset(readers(name[1:])))
+                for name in sorted(siblings)
+            }
+            for reference in self.references.hidden
+        ]
+
+    def _dealt(
+        self, pieces: Sequence[tuple[str, Slice]], results: Sequence[Result | Raised]
+    ) -> Results:
+        count = len(self.references.hidden)
+        return {
+            piece: results[number * count : (number + 1) * count]
+            for number, piece in enumerate(pieces)
+        }
+
+    def _make(self, plan: RunPlan) -> list[Result | Raised]:
+        """Every run's result, in order; those that never came say why."""
+        if not self.answer.live:
+            return [Result({}, {}, ()) for _ in range(len(plan))]
+        limits = self.runner.limits
+        missing = Raised(
+            f"The answer as a whole did not end within {limits.total_seconds:g} seconds, or ended"
+            " the process that ran it again and again; this gradient was not reached."
+        )
+        # All requests of an answer have the time of one: it may ask for many.
+        left = self.until - time.monotonic()
+        if left <= 0:
+            return [missing] * len(plan)
+        limits = replace(limits, total_seconds=min(left, limits.total_seconds))
+        try:
+            reply = self.runner.run(
+                plan.request(self.values, limits, [*self.known.values()]), self.values
+            )
+        except WorkerLost as lost:
+            self.flags.append(Flag("incident", str(lost), None))
+            return [Raised(str(lost))] * len(plan)
+        results: list[Result | Raised] = []
+        for count, blob in reply.blobs:
+            # Anything may be in what came from the student's process.
+            try:
+                results += unpack_results(blob, count)
+            except ValueError:
+                results += [UNREADABLE] * count
+                self.flags.append(Flag("unreadable-reply", UNREADABLE.message, None))
+        self.flags += self._flags(reply, results)
+        if len(results) < len(plan):
+            self.flags.append(Flag("time-limit", missing.message, None))
+        return results + [missing] * (len(plan) - len(results))
+
+    def _flags(self, reply: Reply, results: Sequence[Result | Raised]) -> Iterator[Flag]:
+        for number, how in reply.deadly.items():
+            yield Flag("ended-process", f"A statement {how}.", self.answer.place_of(number))
+        yield from (Flag("incident", sentence, None) for sentence in reply.incidents)
+        for result in results:
+            for problem in result.problems if isinstance(result, Result) else ():
+                place = self.answer.place_of(problem.statement)
+                if problem.kind in ("TimeLimit", "Gone"):
+                    inner = problem.inner
+                    self.known[problem.statement if inner is None else inner] = problem
+                if problem.kind == "TimeLimit":
+                    seconds = f"{self.runner.limits.statement_seconds:g}"
+                    sentence = f"A statement did not end within {seconds} seconds."
+                    yield Flag("time-limit", sentence, place)
+                elif incident := find_incident(problem.kind, problem.message):
+                    yield Flag(*incident, place)
+
+
+def find_incident(kind: str, message: str) -> tuple[str, str] | None:
+    """What a human should know of an exception that a statement raised: kind and sentence.
+
+    Kinds: `autograd`, `memory-limit`, `denied`. Most exceptions are mistakes, and nothing to know.
+    """
+    if REFUSED in message:
+        return "autograd", "A statement reached for PyTorch's autograd while it ran."
+    if kind == "MemoryError" or (kind == "RuntimeError" and "allocate memory" in message):
+        return "memory-limit", "A statement asked for more memory than an answer may use."
+    if kind in DENIALS or (kind == "OSError" and message.startswith("[Errno")):
+        return "denied", f"A statement asked the system for what it was denied: {message}."
+    return None

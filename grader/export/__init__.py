@@ -1,1 +1,0 @@
-"""What the course becomes for other systems."""

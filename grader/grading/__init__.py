@@ -1,0 +1,1 @@
+"""Evidence beside references gives verdicts."""

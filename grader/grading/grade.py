@@ -1,0 +1,127 @@
+"""Grading: the answer cells of a notebook become a report."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+from grader.answer.cells import cells_of
+from grader.answer.parse import AnswerCell, parse_answer
+from grader.answer.refusal import find_offences
+from grader.answer.suspicion import find_suspicions
+from grader.diagnosis.diagnose import diagnose
+from grader.diagnosis.reasons import says_nothing_else
+from grader.execution.collect import Collector
+from grader.execution.evidence import GradientEvidence
+from grader.execution.runner import Runner
+from grader.grading.imprecision import find_imprecision
+from grader.grading.judge import judge
+from grader.program.exercises import NOTEBOOKS, Exercise
+from grader.program.references import SEED, References, prepare
+from grader.verdict import Flag, Outcome, Report, Verdict
+
+Judged = tuple[list[Verdict], list[Flag]]
+"""What was found out about an exercise: its verdicts, and what a human should see."""
+
+
+def grade(
+    notebook: str,
+    cells: Sequence[AnswerCell],
+    runner: Runner,
+    seed: int = SEED,
+    wary: bool = False,
+) -> Report:
+    """Judge every gradient of one notebook.
+
+    Args:
+        notebook: a name in `NOTEBOOKS`.
+        cells: its answer cells, in the order in which they stand.
+        runner: a warm worker.
+        seed: of the instances.
+        wary: whether the answers are strangers'; then whatever no gradient needs is flagged.
+    """
+    judged = [
+        grade_exercise(exercise, cells_of(exercise.prefix, cells), runner, seed, wary)
+        for exercise in NOTEBOOKS[notebook]
+    ]
+    return _report(notebook, judged)
+
+
+def _report(notebook: str, judged: Sequence[Judged]) -> Report:
+    verdicts = (verdict for found, _ in judged for verdict in found)
+    flags = (flag for _, found in judged for flag in found)
+    return Report(notebook, tuple(verdicts), tuple(flags))
+
+
+class Regrader:
+    """Grades notebooks again and again, as `grade` does, and runs only what has changed.
+
+    An exercise whose answer cells have the text of the last time keeps its verdicts, unless one
+    is an error: what ended the worker, or took too long, need not do so again.
+    """
+
+    def __init__(self, runner: Runner) -> None:
+        self._runner = runner
+        self._last: dict[str, tuple[Sequence[AnswerCell], Judged]] = {}
+
+    def grade(self, notebook: str, cells: Sequence[AnswerCell]) -> Report:
+        """Judge every gradient of one notebook."""
+        judged = [
+            self.grade_exercise(exercise, cells_of(exercise.prefix, cells))
+            for exercise in NOTEBOOKS[notebook]
+        ]
+        return _report(notebook, judged)
+
+    def grade_exercise(self, exercise: Exercise, own: Sequence[AnswerCell]) -> Judged:
+        """Judge one exercise's gradients in its own answer cells."""
+        last, judged = self._last.get(exercise.prefix, (None, ([], [])))
+        if own != last or any(verdict.outcome is Outcome.ERROR for verdict in judged[0]):
+            judged = grade_exercise(exercise, own, self._runner)
+            self._last[exercise.prefix] = own, judged
+        return judged
+
+
+def grade_exercise(
+    exercise: Exercise,
+    cells: Sequence[AnswerCell],
+    runner: Runner,
+    seed: int = SEED,
+    wary: bool = False,
+) -> Judged:
+    """Judge one exercise's gradients; the flags are what a human should see."""
+    answer = parse_answer(cells)
+    offences = find_offences(answer)
+    references = prepare(exercise, seed)
+    collector = Collector(answer, exercise.gradients, references, runner)
+    evidence = collector.collect(offences)
+    judged = judge(evidence, references)
+    flags = [flag for found in offences.values() for flag in found]
+    if wary:
+        flags += [*find_suspicions(answer), *collector.flags]
+        flags += find_imprecision(evidence, references)
+        flags = list(dict.fromkeys(flags))
+    verdicts = []
+    for item, verdict in zip(evidence, judged, strict=True):
+        try:
+            verdicts.append(explain(item, verdict, exercise, references))
+        # Whatever a student's code makes of the search for a reason, the verdicts stand.
+        except Exception as error:
+            verdicts.append(verdict)
+            flags.append(Flag("diagnosis-failed", _no_reason(verdict.name, error), verdict.place))
+    return verdicts, flags
+
+
+def _no_reason(name: str, error: Exception) -> str:
+    return (
+        f"Why {name} is wrong could not be found out ({type(error).__name__}: {error}). This is a"
+        " mistake in the grader; please report it."
+    )
+
+
+def explain(
+    item: GradientEvidence, verdict: Verdict, exercise: Exercise, references: References
+) -> Verdict:
+    """The verdict with its diagnosis; what a diagnosis says better is said no longer."""
+    diagnosis = diagnose(item, verdict, exercise, references)
+    note = "" if diagnosis and verdict.note == says_nothing_else(item.name) else verdict.note
+    return replace(verdict, diagnosis=diagnosis, note=note)

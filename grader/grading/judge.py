@@ -1,0 +1,303 @@
+"""The judge: evidence beside references gives verdicts."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence, Set
+from dataclasses import replace
+
+from torch import Tensor
+
+from grader.diagnosis.reasons import (
+    AT_THE_WRONG_TIME,
+    BATCH_OF_OTHER_SIZES,
+    NOT_ALONE,
+    ONLY_ON_OTHER_SIZES,
+    STEP_BY_STEP,
+    TRUE_ZERO,
+    WRITTEN_IN,
+    aliased,
+    carried,
+    changed_later,
+    why_it_fails,
+)
+from grader.execution.evidence import GradientEvidence, Value
+from grader.grading.examine import Finding, examine, find_unusable, worst_of
+from grader.program.compare import compare, describe_shape, describe_type, nothing_to_compare
+from grader.program.references import Reference, References
+from grader.verdict import Check, Comparison, Outcome, Verdict
+
+FAR_OFF = 1e-3
+"""Differences beyond this, relative to the largest value, are no rounding in float32 either."""
+
+_AT_FAULT = (Outcome.FAIL, Outcome.ERROR)
+
+
+def judge(evidence: Sequence[GradientEvidence], references: References) -> list[Verdict]:
+    """A verdict for each gradient, by the table in the design.
+
+    Each gradient is judged by itself first. Then those at fault are looked at beside the others:
+    a right line that was handed something wrong is carried.
+
+    Args:
+        evidence: what the student's statements did, one entry for each gradient asked for.
+        references: autograd's gradients, on the hidden instances and on the lecture's.
+    """
+    verdicts = [_judge_gradient(item, references) for item in evidence]
+    verdicts = list(_judge_shared_memory(evidence, verdicts, references))
+    verdicts = list(_judge_siblings(evidence, verdicts, references))
+    return list(_judge_carried(evidence, verdicts))
+
+
+def _judge_gradient(item: GradientEvidence, references: References) -> Verdict:
+    reference = references.lecture_gradients[item.name[1:]]
+    comparison = _compare_lecture(item.name, item.lecture, reference)
+    whole, local = Finding(Check.NOT_RUN), Finding(Check.NOT_RUN)
+    if item.offences:
+        outcome = Outcome.REFUSED
+        reason = Finding(Check.NOT_RUN, item.offences[0].message, item.offences[0].place)
+    elif item.broken is not None:
+        outcome = Outcome.ERROR
+        reason = Finding(Check.NOT_RUN, item.broken.message, item.broken.place)
+    elif item.is_blank:
+        outcome, reason = Outcome.TODO, Finding(Check.NOT_RUN)
+    else:
+        tensor = item.name[1:]
+        whole = _examine_all(item, item.hidden, references, lambda r: r.gradients[tensor])
+        whole = _told_at(whole, item.name, references.lengths)
+        local = _check_locally(item, item.local, references)
+        local = _told_at(local, item.name, references.lengths)
+        outcome, reason = _weigh(item, references, whole, local, comparison)
+    place = reason.place or item.place
+    return Verdict(item.name, outcome, comparison, whole.check, local.check, reason.sentence, place)
+
+
+def _weigh(
+    item: GradientEvidence,
+    references: References,
+    whole: Finding,
+    local: Finding,
+    comparison: Comparison,
+) -> tuple[Outcome, Finding]:
+    """The design's verdict table for what was written, with the finding that gives the reason."""
+    if whole.check is Check.RIGHT:
+        on_lecture = find_unusable(item.name, item.lecture)
+        if on_lecture is not None:
+            return Outcome.ERROR, on_lecture
+        if not _is_far_off(comparison) or item.name[1:] in references.zero_by_structure:
+            return _weigh_right_value(item, references, local)
+        if local.check is not Check.RIGHT:
+            return Outcome.FAIL, Finding(Check.WRONG, ONLY_ON_OTHER_SIZES)
+    if local.check is Check.RIGHT:
+        return Outcome.CARRIED, Finding(Check.RIGHT)
+    if Check.WRONG in (local.check, whole.check):
+        sentence = why_it_fails(comparison, whole.sentence, local.sentence)
+        return Outcome.FAIL, Finding(Check.WRONG, sentence)
+    # Where both raised, the local check's reason is the line's own, not an earlier line's.
+    reason = local if local.check is Check.NOT_RUN else whole
+    reason = _at_the_lectures_sizes(reason, item.lecture)
+    if comparison.approximate:
+        sentence = f"{BATCH_OF_OTHER_SIZES}. {reason.sentence}"
+        return Outcome.ERROR, replace(reason, sentence=sentence)
+    return Outcome.ERROR, reason
+
+
+def _weigh_right_value(
+    item: GradientEvidence, references: References, local: Finding
+) -> tuple[Outcome, Finding]:
+    """The upper half of the table: the value is right, but can it show a mistake?"""
+    tensor, zero = item.name[1:], references.zero_by_structure
+    if tensor in zero and all(map(_is_zero, item.local)):
+        sentence = f"Zeros are right: {item.name} is zero for every input."
+        return Outcome.PASS, Finding(Check.RIGHT, sentence)
+    if local.check is Check.RIGHT:
+        return Outcome.PASS, local
+    readers = references.program.readers(tensor)
+    # A branch through a zero gradient shows in no value, whether the statements read that
+    # gradient or, reading the other branch alone, make up for it on their own.
+    alone = not item.reads.isdisjoint(readers) and not item.writes
+    hides = bool(zero & item.reads) or (alone and not zero.isdisjoint(readers))
+    if tensor not in zero and not hides:
+        return Outcome.PASS, Finding(Check.RIGHT, STEP_BY_STEP)
+    if local.check is Check.NOT_RUN or local.shapes is not None:
+        # Whole it gives the right value, alone none: the slice is at fault, not the student.
+        return Outcome.PASS, Finding(Check.RIGHT, NOT_ALONE)
+    return Outcome.FAIL, Finding(Check.WRONG, local.sentence or TRUE_ZERO)
+
+
+def _is_far_off(comparison: Comparison) -> bool:
+    """True if the value at the lecture's sizes is wrong by more than any rounding."""
+    return comparison.exact is not None and (
+        comparison.relative is None or comparison.relative > FAR_OFF
+    )
+
+
+def _told_at(finding: Finding, name: str, lengths: Sequence[Mapping[int, int]]) -> Finding:
+    """The finding with its sentence about shapes, told at the lecture's sizes."""
+    if finding.shapes is None:
+        return finding
+    known = lengths[finding.instance]
+    shape, expected = (
+        tuple(known.get(length, length) for length in shape) for shape in finding.shapes
+    )
+    if shape == expected:
+        # Only at the lecture's sizes is it right: a number is written into the line.
+        return replace(finding, sentence=WRITTEN_IN)
+    return replace(finding, sentence=describe_shape(name, shape, expected))
+
+
+def _examine_all(
+    item: GradientEvidence,
+    values: Sequence[Value],
+    references: References,
+    right: Callable[[Reference], Tensor],
+) -> Finding:
+    """The values on every hidden instance beside the right ones."""
+    instances = zip(values, references.hidden, references.floors(item.name[1:]), strict=True)
+    return worst_of(
+        examine(item.name, value, right(reference), floor) for value, reference, floor in instances
+    )
+
+
+def _check_locally(
+    item: GradientEvidence, values: Sequence[Value], references: References
+) -> Finding:
+    """What the gradient's own statements made of random upstreams, beside the program's VJP.
+
+    A line is right if it is the VJP from any of the sets of upstreams it may be written for.
+    """
+    tensor = item.name[1:]
+    readers = frozenset(references.program.readers(tensor))
+
+    def check(given: Set[str], zeroed: Set[str]) -> Finding:
+        return _examine_all(item, values, references, lambda r: r.local_vjp(tensor, given, zeroed))
+
+    findings: list[Finding] = []
+    for given in dict.fromkeys((*item.upstreams(readers), frozenset[str]())):
+        findings.append(check(given, frozenset()))
+        if findings[-1].check is Check.RIGHT:
+            return findings[-1]
+    for branch in sorted(references.zero_by_structure - item.reads - {tensor}):
+        if check(item.reads, {branch}).check is Check.RIGHT:
+            sentence = f"Leaving out the branch through {branch} is right: it is always zero."
+            return Finding(Check.RIGHT, sentence)
+    return findings[0]
+
+
+def _is_zero(value: Value) -> bool:
+    return value.tensor is not None and not bool(value.tensor.any())
+
+
+def _compare_lecture(name: str, value: Value, reference: Tensor) -> Comparison:
+    """The lecture's line, as the student would see it in the notebook."""
+    shape = tuple(reference.shape)
+    if value.raised is not None:
+        return nothing_to_compare(name, value.tensor, shape, value.raised.message)
+    if value.tensor is None and not value.is_placeholder:
+        problem = describe_type(name, value.type_name or "nothing", shape)
+        return nothing_to_compare(name, None, shape, problem)
+    return compare(name, value.tensor, reference)
+
+
+def _at_the_lectures_sizes(reason: Finding, lecture: Value) -> Finding:
+    """The same exception as the student sees it: with the shapes of the notebook's batch."""
+    raised = lecture.raised
+    if raised is None or raised.place != reason.place:
+        return reason
+    if raised.message.partition(":")[0] != reason.sentence.partition(":")[0]:
+        return reason
+    return replace(reason, sentence=raised.message)
+
+
+def _judge_shared_memory(
+    evidence: Sequence[GradientEvidence], verdicts: Sequence[Verdict], references: References
+) -> Iterator[Verdict]:
+    """Tell a wrong line from a right one whose memory another gradient's line changes later.
+
+    Where that other gradient is wrong by itself, the mistake is paid for there.
+    """
+    outcomes = {verdict.name: verdict.outcome for verdict in verdicts}
+    for item, verdict in zip(evidence, verdicts, strict=True):
+        if verdict.outcome not in _AT_FAULT or not _is_right(item, item.as_assigned, references):
+            yield verdict
+        elif any(outcomes.get(f"d{other}") in _AT_FAULT for other in item.channels):
+            yield replace(verdict, outcome=Outcome.CARRIED)
+        else:
+            diagnosis = (aliased(item, verdict.place),)
+            yield replace(verdict, note=changed_later(item), diagnosis=diagnosis)
+
+
+def _judge_siblings(
+    evidence: Sequence[GradientEvidence], verdicts: Sequence[Verdict], references: References
+) -> Iterator[Verdict]:
+    """Tell a wrong line from a right one that uses another gradient's wrong or missing result."""
+    outcomes = {verdict.name: verdict.outcome for verdict in verdicts}
+    excused = (*_AT_FAULT, Outcome.TODO)
+    for item, verdict in zip(evidence, verdicts, strict=True):
+        if (
+            verdict.outcome in _AT_FAULT
+            and verdict.global_check is not Check.RIGHT
+            and any(outcomes.get(f"d{other}") in excused for other in item.siblings)
+            and _is_right(item, item.beside, references)
+        ):
+            verdict = replace(verdict, outcome=Outcome.CARRIED, local_check=Check.RIGHT)
+        yield verdict
+
+
+def _is_right(
+    item: GradientEvidence, values: Sequence[Value] | None, references: References
+) -> bool:
+    """True if these values were seen and are right."""
+    return values is not None and _check_locally(item, values, references).check is Check.RIGHT
+
+
+def _judge_carried(
+    evidence: Sequence[GradientEvidence], verdicts: Sequence[Verdict]
+) -> Iterator[Verdict]:
+    """Name, for each `carried`, the gradients with which it began.
+
+    Where it began with none, the line is right and its value is not, although all it reads is
+    right in the end: then this is where the mistake shows, and where it is paid for.
+    """
+    outcomes = {verdict.name: verdict.outcome for verdict in verdicts}
+    items = {item.name: item for item in evidence}
+    handed = {
+        item.name: [f"d{tensor}" for tensor in sorted(item.reads | item.channels)]
+        for item in evidence
+    }
+
+    def origins(name: str, seen: set[str]) -> Iterator[str]:
+        for other in handed.get(name, ()):
+            if other in seen or outcomes.get(other, Outcome.PASS) is Outcome.PASS:
+                continue
+            seen.add(other)
+            if outcomes[other] is Outcome.CARRIED:
+                yield from origins(other, seen)
+            else:
+                yield other
+
+    for verdict in verdicts:
+        if verdict.outcome is Outcome.CARRIED:
+            names = sorted(origins(verdict.name, {verdict.name}))
+            if names:
+                missing = all(outcomes[name] is Outcome.TODO for name in names)
+                verdict = replace(verdict, note=carried(names, missing))
+            else:
+                verdict = _begins_here(items[verdict.name], verdict)
+                outcomes[verdict.name] = verdict.outcome
+        yield verdict
+
+
+def _begins_here(item: GradientEvidence, verdict: Verdict) -> Verdict:
+    """The verdict on a line that is right by itself, where no other is to blame for its value."""
+    if verdict.global_check is Check.RIGHT:
+        return replace(verdict, outcome=Outcome.FAIL, note=ONLY_ON_OTHER_SIZES)
+    for value in item.hidden:
+        if value.raised is not None:
+            # A statement of the same block, though not one of its own, kept it from running.
+            place = value.raised.place or verdict.place
+            note = value.raised.message
+            return replace(verdict, outcome=Outcome.ERROR, note=note, place=place)
+        if value.is_placeholder:
+            note = f"{verdict.name} is not assigned."
+            return replace(verdict, outcome=Outcome.ERROR, note=note)
+    return replace(verdict, outcome=Outcome.FAIL, note=AT_THE_WRONG_TIME)

@@ -1,0 +1,144 @@
+"""The hints of the course: which one is meant, and the next one."""
+
+from __future__ import annotations
+
+import tomllib
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass, replace
+from functools import cache
+from pathlib import Path
+
+from grader.close_names import nearest
+from grader.notebook.state import State, read_state, update_state
+from grader.printable import listed
+
+FOLDER = Path(__file__).parent / "hints"
+"""The one place where they stand."""
+
+Levels = Mapping[str, Mapping[str, tuple[str, ...]]]
+"""Exercise ("ex1") -> gradient ("dcounts") -> Markdown texts, from nudge to nearly-there."""
+
+
+@dataclass(frozen=True, slots=True)
+class Hint:
+    """What to show to a student who asked for a hint.
+
+    `level` is the highest asked for so far, of `levels`. `texts` are what to show now, Markdown:
+    one, or all of them where there is `no_more`. `trouble` is a sentence why this could not be
+    remembered, or "".
+    """
+
+    exercise: str
+    gradient: str
+    level: int
+    levels: int
+    texts: tuple[str, ...]
+    no_more: bool = False
+    trouble: str = ""
+
+
+class NoSuchHint(Exception):
+    """Nothing, or too much, is called that; the message is for the student."""
+
+
+@cache
+def read_levels(folder: Path = FOLDER) -> Levels:
+    """The hints of every exercise, read once a process."""
+    return {
+        path.stem: {
+            gradient: tuple(table["hints"])
+            for gradient, table in tomllib.loads(path.read_text("utf-8")).items()
+        }
+        for path in sorted(folder.glob("*.toml"))
+    }
+
+
+def which_hint(
+    gradient: str,
+    levels: Levels,
+    notebooks: Mapping[str, str],
+    latest: str | None = None,
+    asked: str | None = None,
+) -> tuple[str, str]:
+    """The exercise ("ex1") and the gradient ("dcounts") whose hints are wanted.
+
+    Args:
+        gradient: what the student wrote; the tensor's name, without the `d`, will do.
+        levels: the hints there are.
+        notebooks: the notebook of each exercise.
+        latest: the exercise whose cells ran last in this notebook, if any did.
+        asked: the exercise the student named, if any.
+
+    Raises:
+        NoSuchHint: there are no hints of that name, or it is not clear which are meant.
+    """
+    if asked is not None and asked not in levels:
+        raise NoSuchHint(f"There is no exercise {asked}; there are {', '.join(levels)}.")
+    homes = {
+        exercise: name
+        for exercise, hints in levels.items()
+        for name in (gradient, f"d{gradient}")
+        if name in hints
+    }
+    here = notebooks.get(latest or "")
+    beside = [exercise for exercise, notebook in notebooks.items() if notebook == here]
+    for exercise in (asked,) if asked is not None else (latest, *beside):
+        if exercise is not None and exercise in homes:
+            return exercise, homes[exercise]
+    if asked is None and len(homes) == 1:
+        return next(iter(homes.items()))
+    if asked is None and homes:
+        calls = listed((f'hint("{name}", "{exercise}")' for exercise, name in homes.items()), "or")
+        raise NoSuchHint(f"Several exercises ask for {gradient}: call {calls}.")
+    known = levels[asked or latest or next(iter(levels))]
+    close = nearest(gradient, known) or list(known)
+    where = f" in {asked}" if asked is not None else ""
+    raise NoSuchHint(f"There is no hint for {gradient}{where}; there is for {', '.join(close)}.")
+
+
+def ask(exercise: str, gradient: str) -> Hint:
+    """One hint more for a gradient, remembered; after the last all of them.
+
+    Raises:
+        KeyError: the course has no such gradient; `read_levels()` says which there are.
+    """
+    texts = read_levels()[exercise][gradient]
+
+    def one_more(old: State) -> State:
+        asked = {**old.asked.get(exercise, {}), gradient: _level(old, exercise, gradient, more=1)}
+        return replace(old, asked={**old.asked, exercise: asked})
+
+    before, trouble = update_state(one_more)
+    level = _level(before, exercise, gradient, more=1)
+    no_more = level == _level(before, exercise, gradient)
+    shown = texts if no_more else texts[level - 1 : level]
+    return Hint(exercise, gradient, level, len(texts), shown, no_more, trouble)
+
+
+def review(exercise: str, gradient: str) -> Hint:
+    """What has been asked for already, none more. Raises KeyError as `ask` does."""
+    state, trouble = read_state()
+    texts, level = read_levels()[exercise][gradient], _level(state, exercise, gradient)
+    return Hint(exercise, gradient, level, len(texts), texts[:level], trouble=trouble)
+
+
+def forget(exercise: str, gradients: Collection[str] | None = None) -> str:
+    """Begin anew with the hints of an exercise, or of some of its gradients.
+
+    Returns:
+        A sentence why it was not possible, or "".
+    """
+
+    def without(old: State) -> State:
+        asked = old.asked.get(exercise, {})
+        forgotten = asked if gradients is None else gradients
+        kept = {gradient: level for gradient, level in asked.items() if gradient not in forgotten}
+        return replace(old, asked={**old.asked, exercise: kept} if asked else old.asked)
+
+    return update_state(without)[1]
+
+
+def _level(state: State, exercise: str, gradient: str, more: int = 0) -> int:
+    """How many hints were asked for; the course may have had more of them before."""
+    asked = state.asked.get(exercise, {}).get(gradient, 0)
+    return min(asked + more, len(read_levels()[exercise][gradient]))

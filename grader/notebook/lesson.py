@@ -1,0 +1,251 @@
+"""The lesson: what a notebook's own cells call to check, draw and look at gradients."""
+
+from __future__ import annotations
+
+import io
+import os
+from collections.abc import Iterable, Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+from IPython.display import display
+from torch import Tensor
+
+from grader.notebook.check_report import Row, as_html, as_text, describe, make_sections
+from grader.notebook.hint_text import as_text as hint_text
+from grader.notebook.hint_text import heading
+from grader.notebook.hints import Hint, NoSuchHint, ask, read_levels, which_hint
+from grader.notebook.running_notebook import (
+    Lesson,
+    NotInTheLesson,
+    SpokenError,
+    known_gradients,
+    latest_exercise,
+    open_lesson,
+)
+from grader.notebook.state import read_state, remember_passed
+from grader.pictures.gradient_error import measure_error
+from grader.program.compare import compare
+from grader.program.exercises import EXERCISES, NOTEBOOKS
+from grader.program.references import prepare
+from grader.reports import wording
+from grader.verdict import Outcome, Verdict
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+DOTS_PER_INCH = 110
+"""Resolution of pictures in a notebook."""
+
+STRICT_VARIABLE = "GRADER_STRICT"
+"""Environment variable that turns strict mode on: anything but an empty word or "0"."""
+
+
+class NotEveryGradientPasses(SpokenError):
+    """What a check cell ends with in strict mode, so that a program that runs it notices."""
+
+
+def check(*gradients: str) -> None:
+    """Say of each gradient whether it is right; with no names, of all of the exercise.
+
+    Prints the lecture's line for the values in the notebook, with the verdict at its end: that
+    comes from running your answer cells again on batches of other sizes, and each line on its own.
+    Below stands a card for what is wrong, if anything is.
+
+    Args:
+        gradients: names such as "dlogits".
+
+    Raises:
+        NotEveryGradientPasses: in strict mode alone (GRADER_STRICT=1), after all that was said.
+    """
+    try:
+        lesson = open_lesson()
+        names = known_gradients(gradients, lesson.exercise)
+    except NotInTheLesson as trouble:
+        if is_strict():
+            raise
+        print(trouble)
+        return
+    judged = lesson.verdicts()
+    passed = sum(verdict.outcome is Outcome.PASS for verdict in judged.values())
+    remember_passed(lesson.exercise.prefix, passed)
+    verdicts = [judged[name] for name in names]
+    _say(verdicts, lesson)
+    if is_strict():
+        insist(verdicts)
+
+
+def is_strict() -> bool:
+    """True if a check cell raises where a gradient does not pass."""
+    return os.environ.get(STRICT_VARIABLE, "").strip() not in {"", "0"}
+
+
+def insist(verdicts: Iterable[Verdict]) -> None:
+    """Raise unless every gradient passes, by the rule of `grader check` and its exit code.
+
+    Raises:
+        NotEveryGradientPasses: names those that do not pass; a `carried` one is among them.
+    """
+    others = [v for v in verdicts if v.outcome is not Outcome.PASS]
+    if others:
+        named = ", ".join(f"{v.name} ({wording.word(v.outcome)})" for v in others)
+        raise NotEveryGradientPasses(f"Not every gradient of this check passes: {named}.")
+
+
+def points(*gradients: str) -> int:
+    """The points that gradients have earned; with no names, those of the whole exercise.
+
+    It prints nothing, so that it can be the last line of a check cell whose value somebody else's
+    grader reads.
+
+    Args:
+        gradients: names such as "dlogits".
+
+    Raises:
+        NotInTheLesson: no notebook is running, or its exercise asks for no such gradient.
+    """
+    lesson = open_lesson()
+    names = known_gradients(gradients, lesson.exercise)
+    judged = lesson.verdicts()
+    return sum(judged[name].points for name in names)
+
+
+def board(exercise: str | None = None) -> None:
+    """Draw the network with each gradient in the colour of its verdict so far.
+
+    Args:
+        exercise: an exercise's prefix such as "ex1"; by default that of the cell run last.
+    """
+    from grader.pictures.board_picture import draw_board
+
+    try:
+        lesson = open_lesson(exercise)
+    except NotInTheLesson as trouble:
+        print(trouble)
+        return
+    outcomes = {name: verdict.outcome for name, verdict in lesson.verdicts().items()}
+    program = prepare(lesson.exercise).program
+    course = by_notebook(read_state()[0].passed)
+    # What this notebook's own part of the course is like, the board itself shows.
+    has_others = any(notebook != lesson.exercise.notebook for notebook in course)
+    _show_picture(
+        draw_board(program, outcomes, lesson.exercise.gradients, course if has_others else {})
+    )
+
+
+def by_notebook(passed: Mapping[str, int]) -> dict[str, tuple[int, int]]:
+    """How many gradients pass, of how many, in each notebook that anything is known of.
+
+    >>> by_notebook({"ex2": 1})
+    {'02_fused_cross_entropy': (1, 2)}
+    """
+    # The numbers may be an older course's, with more gradients than there are now.
+    known = {e.prefix for e in EXERCISES if passed.get(e.prefix, -1) in range(len(e.gradients) + 1)}
+    return {
+        notebook: (
+            sum(passed[exercise.prefix] for exercise in exercises if exercise.prefix in known),
+            sum(len(exercise.gradients) for exercise in exercises),
+        )
+        for notebook, exercises in NOTEBOOKS.items()
+        if any(exercise.prefix in known for exercise in exercises)
+    }
+
+
+def hint(gradient: str, exercise: str | None = None) -> None:
+    """Show the next of a gradient's hints, from a nudge to nearly there.
+
+    How many you have asked for is remembered; after the last all are shown.
+
+    Args:
+        gradient: a name such as "dlogits".
+        exercise: an exercise's prefix such as "ex1"; by default that of the cell run last.
+    """
+    if not isinstance(gradient, str):
+        print('Give the gradient by name, in quotes: hint("dlogits").')
+        return
+    try:
+        notebooks = {exercise.prefix: exercise.notebook for exercise in EXERCISES}
+        levels = read_levels()
+        one_more = ask(*which_hint(gradient, levels, notebooks, latest_exercise(), exercise))
+    except NoSuchHint as trouble:
+        print(trouble)
+        return
+    if one_more.trouble:
+        print(one_more.trouble)
+    _show({"text/markdown": _in_markdown(one_more), "text/plain": hint_text(one_more)})
+
+
+def heat_map(gradient: str) -> None:
+    """Draw where a gradient of yours differs from autograd's, entry by entry.
+
+    Args:
+        gradient: a name such as "dlogits".
+    """
+    from grader.pictures.error_map import draw_error
+
+    try:
+        lesson = open_lesson()
+        (name,) = known_gradients([gradient], lesson.exercise)
+        reference = lesson.references()[name[1:]]
+    except NotInTheLesson as trouble:
+        print(trouble)
+        return
+    value = lesson.namespace.get(name)
+    if not isinstance(value, Tensor):
+        print(f"{name} has no value in this notebook yet: there is nothing to draw.")
+        return
+    _show_picture(draw_error(name, value, reference))
+    outcome = lesson.verdicts()[name].outcome
+    if outcome is Outcome.FAIL and compare(name, value, reference).approximate:
+        print(f'The value is right here, but the line is not: see check("{name}").')
+
+
+def _say(verdicts: Sequence[Verdict], lesson: Lesson) -> None:
+    """Print a line for each gradient, then show the card for what is wrong."""
+    try:
+        references = lesson.references()
+    except NotInTheLesson as trouble:
+        print(trouble)
+        return
+    rows = [_compare_live(v, lesson.namespace, references[v.name[1:]]) for v in verdicts]
+    is_right = all(row.comparison.approximate for row in rows)
+    stale = None if is_right else lesson.stale_forward()
+    print(describe(rows, stale_forward=stale is not None))
+    order, has_heat_map = lesson.exercise.gradients, "heat_map" in lesson.namespace
+    if sections := make_sections(rows, order, lesson.cells, stale, has_heat_map):
+        _show({"text/html": as_html(sections), "text/plain": as_text(sections)})
+
+
+def _compare_live(verdict: Verdict, namespace: Mapping[str, Any], reference: Tensor) -> Row:
+    """The verdict with the notebook's own value beside autograd's."""
+    value = namespace.get(verdict.name)
+    comparison = compare(verdict.name, value, reference)
+    error = None
+    # A problem, such as another shape, is said in words; NaN has a place as well.
+    if isinstance(value, Tensor) and comparison.shape == comparison.expected_shape:
+        is_real = value.is_floating_point() and reference.numel() > 0
+        error = measure_error(value, reference) if is_real else None
+    return Row(verdict, comparison, error)
+
+
+def _in_markdown(hint: Hint) -> str:
+    """A hint for a front end that sets mathematics."""
+    several = len(hint.texts) > 1
+    # A list's further lines are indented, or they would end it.
+    texts = [
+        f"{number}. {text.strip()}".replace("\n", "\n   ") if several else text.strip()
+        for number, text in enumerate(hint.texts, start=1)
+    ]
+    return "\n\n".join([f"**{heading(hint)}**", *texts])
+
+
+def _show_picture(picture: Figure) -> None:
+    """Display a picture, with its label for where there are none."""
+    with io.BytesIO() as memory:
+        picture.savefig(memory, format="png", dpi=DOTS_PER_INCH)
+        png = memory.getvalue()
+    _show({"image/png": png, "text/plain": picture.get_label()})
+
+
+def _show(forms: Mapping[str, object]) -> None:
+    """Display one thing in the forms it has; the front end takes the richest it can show."""
+    display(dict(forms), raw=True)  # type: ignore[no-untyped-call]

@@ -1,0 +1,102 @@
+"""A student's backward pass as a function: from the cells of a notebook to one training step."""
+
+from __future__ import annotations
+
+import linecache
+import re
+import textwrap
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import torch
+import torch.nn.functional as F
+
+from grader.answer.cells import cells_of
+from grader.answer.parse import Answer, AnswerCell, is_blank, parse_answer
+from grader.program.exercises import TRAINING
+from grader.program.forward_program import body_source, parse_program
+from grader.submission.answer_cells import ROLE_COMMENT
+from makemore_data.model.parameters import Parameters
+from makemore_data.training.train import Backward
+
+FUNCTION = "my_backward"
+
+PARAMETERS = Parameters._fields
+
+_MARK = re.compile(rf"{ROLE_COMMENT.pattern}|### (BEGIN|END) SOLUTION")
+
+
+class Unfinished(Exception):
+    """The answer is not a whole backward pass yet; the message is a sentence."""
+
+
+def write_backward(
+    cells: Sequence[AnswerCell],
+    namespace: Mapping[str, Any] | None = None,
+) -> Backward:
+    """The function that `backward_source` writes down.
+
+    Args:
+        cells: answer cells of a notebook; those of other exercises are left out.
+        namespace: the names that the answer may use, a notebook's; by default torch, F and the
+            lecture's sizes.
+
+    Raises:
+        Unfinished: some gradient is still to do, a cell is not Python, or may not stand in a
+            function.
+    """
+    source = backward_source(cells_of(TRAINING.prefix, cells))
+    name = f"<{FUNCTION}>"
+    # So that a traceback shows the student's own lines.
+    linecache.cache[name] = (len(source), None, source.splitlines(keepends=True), name)
+    scope = {"torch": torch, "F": F, **TRAINING.sizes, **(namespace or {})}
+    try:
+        code = compile(source, name, "exec")
+    except SyntaxError as error:  # `from math import *` and `global` may stand in a cell alone
+        line = source.splitlines()[(error.lineno or 1) - 1].strip()
+        raise Unfinished(
+            f"{FUNCTION}() writes your answer into a function, where Python does not accept"
+            f" `{line}`: {error.msg}."
+        ) from None
+    exec(code, scope)
+    backward: Backward = scope[FUNCTION]
+    return backward
+
+
+def backward_source(cells: Sequence[AnswerCell]) -> str:
+    """The text of a function: the forward pass, the answer cells as they stand, and the result.
+
+    Raises:
+        Unfinished: some gradient is still to do, or a cell is not Python.
+    """
+    answer = parse_answer(cells)
+    for reason in answer.broken.values():
+        raise Unfinished(reason.message)
+    if missing := missing_gradients(answer):
+        raise Unfinished(f"to do: {', '.join(missing)}")
+    inputs = ", ".join(parse_program(TRAINING.forward).inputs)
+    gradients = ", ".join(f"d{name}" for name in PARAMETERS)
+    cells_text = [_without_marks(cell.source) for cell in answer.cells]
+    body = "\n".join([body_source(TRAINING.forward), *cells_text])
+    return (
+        f"def {FUNCTION}({inputs}):\n{textwrap.indent(body.rstrip(), '    ')}\n"
+        f"    return loss, ({gradients})\n"
+    )
+
+
+def missing_gradients(answer: Answer) -> tuple[str, ...]:
+    """The gradients that are blanks still, or parameters' gradients that nothing assigns."""
+    assigned: set[str] = set()
+    blanks: set[str] = set()
+    for statement, effects in answer.effects.items():
+        (blanks if is_blank(statement) else assigned).update(effects.binds)
+    if answer.is_dynamic:
+        # Names that come out of `exec` or `globals` do not show; running it will.
+        assigned |= {f"d{name}" for name in PARAMETERS}
+    needed = blanks | {f"d{name}" for name in PARAMETERS}
+    return tuple(name for name in TRAINING.gradients if name in needed - assigned)
+
+
+def _without_marks(source: str) -> str:
+    """A cell without the lines that only the grader and the builder read."""
+    return "\n".join(line for line in source.splitlines() if not _MARK.fullmatch(line.strip()))

@@ -1,0 +1,165 @@
+"""The notebook that runs in this kernel: its names, its answers, their verdicts."""
+
+from __future__ import annotations
+
+import atexit
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from functools import cache
+from typing import Any
+
+import torch
+from IPython import get_ipython
+from torch import Tensor
+
+from grader.answer.parse import AnswerCell, parse_answer
+from grader.execution.runner import Runner
+from grader.grading.grade import Regrader
+from grader.notebook.forward_pass import find_stale, live_references, names_read
+from grader.notebook.history import History
+from grader.program.exercises import EXERCISES, Exercise
+from grader.program.references import prepare
+from grader.verdict import Diagnosis, Verdict
+
+
+class SpokenError(Exception):
+    """A notebook shows its message, a sentence, in place of a traceback."""
+
+    def _render_traceback_(self) -> list[str]:  # what IPython shows, nbval and nbgrader with it
+        return [str(self)]
+
+
+class NotInTheLesson(SpokenError):
+    """The notebook is not where this call makes sense yet; the message is for the student."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Lesson:
+    """The running notebook: its names, the answer cells run so far, the exercise they answer."""
+
+    namespace: Mapping[str, Any]
+    cells: tuple[AnswerCell, ...]
+    exercise: Exercise
+
+    def verdicts(self) -> dict[str, Verdict]:
+        """The verdict on every gradient of the exercise; at once where no answer cell changed."""
+        with _one_thread():
+            verdicts, _ = _regrader(worker()).grade_exercise(self.exercise, self.cells)
+        return {verdict.name: verdict for verdict in verdicts}
+
+    def references(self) -> dict[str, Tensor]:
+        """Autograd's gradients, by tensor, at the notebook's own batch and parameters."""
+        program = prepare(self.exercise).program
+        missing = [name for name in program.inputs if name not in self.namespace]
+        if missing:
+            names = ", ".join(missing)
+            raise NotInTheLesson(
+                f"{names} is not defined: run the cells from the top down to the forward pass."
+            )
+        try:
+            return live_references(program, {n: self.namespace[n] for n in program.inputs})
+        # Whatever a changed input makes of the forward pass, it is the student's to see.
+        except Exception as error:
+            raise NotInTheLesson(
+                f"The forward pass does not run with the notebook's {', '.join(program.inputs)}"
+                f" ({error}): run the cells from the top down to the forward pass."
+            ) from error
+
+    def stale_forward(self) -> Diagnosis | None:
+        """What is to be said of forward tensors that the notebook's inputs no longer give."""
+        program = prepare(self.exercise).program
+        return find_stale(program, self.namespace, names_read(parse_answer(self.cells)))
+
+
+@contextmanager
+def _one_thread() -> Iterator[None]:
+    """Do with one thread what is too small for several: on a busy machine they would wait."""
+    threads = torch.get_num_threads()
+    torch.set_num_threads(1)
+    try:
+        yield
+    finally:
+        torch.set_num_threads(threads)
+
+
+@cache
+def worker() -> Runner:
+    """One warm worker for the whole session."""
+    runner = Runner()
+    atexit.register(runner.close)
+    return runner
+
+
+@cache
+def _regrader(runner: Runner) -> Regrader:
+    """What keeps the verdicts of this session."""
+    return Regrader(runner)
+
+
+@cache
+def _history(shell: Any) -> History:
+    """What this kernel has run and will run."""
+    history = History()
+    history.follow(shell)
+    return history
+
+
+def start_lesson() -> None:
+    """Start the worker that runs answers, and note every cell that runs from now on.
+
+    A notebook's first cell calls it, so that the first check need not wait for a worker that
+    imports torch. Without it all that happens at the first check, and the cells that ran before
+    are taken from IPython's history. Where no notebook is running it does nothing.
+    """
+    if (shell := get_ipython()) is not None:
+        _history(shell)
+        worker()
+
+
+def latest_exercise() -> str | None:
+    """The prefix of the exercise whose cell ran last ("ex1"); None where none did, or no kernel."""
+    shell = get_ipython()
+    return None if shell is None else _history(shell).latest_prefix()
+
+
+def open_lesson(prefix: str | None = None) -> Lesson:
+    """The notebook that runs in this kernel, at the exercise asked for or else worked on last.
+
+    Raises:
+        NotInTheLesson: there is no kernel, or no such exercise.
+    """
+    shell = get_ipython()
+    if shell is None:
+        raise NotInTheLesson(
+            "check(), points(), board() and heat_map() read the answer cells of a running notebook;"
+            " for a notebook's file there is the command `grader check`."
+        )
+    history = _history(shell)
+    exercise = _find_exercise(prefix or history.latest_prefix() or EXERCISES[0].prefix)
+    cells = history.answers(exercise.prefix, exercise.gradients)
+    return Lesson(shell.user_ns, cells, exercise)
+
+
+def _find_exercise(prefix: str) -> Exercise:
+    for exercise in EXERCISES:
+        if exercise.prefix == prefix:
+            return exercise
+    known = ", ".join(exercise.prefix for exercise in EXERCISES)
+    raise NotInTheLesson(f"There is no exercise {prefix}; there are {known}.")
+
+
+def known_gradients(names: Sequence[str], exercise: Exercise) -> Sequence[str]:
+    """The names, with a `d` put before those of tensors; all of the exercise if there are none."""
+    if not names:
+        return exercise.gradients
+    if not all(isinstance(name, str) for name in names):
+        raise NotInTheLesson('Give gradients by name, in quotes: check("dlogits").')
+    with_d = [name if name in exercise.gradients else f"d{name}" for name in names]
+    unknown = [name for name, d in zip(names, with_d, strict=True) if d not in exercise.gradients]
+    if unknown:
+        raise NotInTheLesson(
+            f"{', '.join(unknown)} is no gradient of this exercise; it asks for"
+            f" {', '.join(exercise.gradients)}."
+        )
+    return with_d

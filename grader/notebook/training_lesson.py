@@ -1,0 +1,116 @@
+"""What notebook 4's own cells call to turn an answer into training."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from inspect import getsource
+
+from IPython.display import display
+
+from grader.answer.parse import parse_answer
+from grader.notebook.manual_step import Unfinished, missing_gradients, write_backward
+from grader.notebook.running_notebook import NotInTheLesson, open_lesson, worker
+from grader.notebook.trajectory import compare_trajectories
+from grader.printable import listed
+from grader.reports import wording
+from grader.verdict import Outcome
+from makemore_data.training.race import contestants
+from makemore_data.training.train import Backward, Loop
+
+
+def check_training() -> None:
+    """Train a hundred steps with your answer, beside autograd, on three networks.
+
+    Prints a line for each: the lecture's sizes, then two hidden networks of other sizes. Where
+    answers are missing, wrong or refused it prints which; it raises nothing.
+    """
+    try:
+        lesson = open_lesson("ex4")
+    except NotInTheLesson as trouble:
+        print(trouble)
+        return
+    answer = parse_answer(lesson.cells)
+    if answer.broken:
+        print(f"training        | error\n  {next(iter(answer.broken.values())).message}")
+        return
+    if missing := missing_gradients(answer):
+        print(f"training        | to do: {', '.join(missing)}")
+        return
+    verdicts = lesson.verdicts().values()
+    if refused := [v.name for v in verdicts if v.outcome is Outcome.REFUSED]:
+        print(f"training        | refused: autograd was asked for {', '.join(refused)}")
+        return
+    journeys = list(compare_trajectories(lesson.cells, worker()))
+    for journey in journeys:
+        where = f"{journey.steps} steps, {journey.place}"
+        if journey.departure is None:
+            print(f"{where}: gradients and parameters are autograd's all the way | pass")
+        else:
+            print(f"{where} | fail\n  {journey.departure}")
+    if wrong := [verdict.name for verdict in wording.wrong(list(verdicts))]:
+        unseen = all(journey.departure is None for journey in journeys)
+        why = " The training does not notice the mistake, but the check does." if unseen else ""
+        print(f"Mend {', '.join(wrong)} first: see the check above.{why}")
+
+
+def my_backward(anyway: bool = False) -> Backward | None:
+    """Your answer cells as a function, with the forward pass before them.
+
+    Args:
+        anyway: True makes the function of an answer that the check does not pass, too.
+
+    Returns:
+        `backward(Xb, Yb, C, W1, b1, bngain, bnbias, W2, b2) -> loss, gradients`, or None, with a
+        sentence printed, while some gradient is still to do, or wrong.
+    """
+    try:
+        lesson = open_lesson("ex4")
+        backward = write_backward(lesson.cells, lesson.namespace)
+    except (NotInTheLesson, Unfinished) as trouble:
+        print(trouble)
+        return None
+    wrong = wording.wrong(list(lesson.verdicts().values()))
+    if not wrong:
+        return backward
+    named = listed(f"{verdict.name} ({wording.word(verdict.outcome)})" for verdict in wrong)
+    if anyway:
+        print(f"This function has a mistake in it: {named}.")
+        return backward
+    print(
+        f"Not yet a function: mend {named} first, see the check above. To train with the mistake,"
+        " call my_backward(anyway=True)."
+    )
+    return None
+
+
+def line_up(backward: Backward | None) -> dict[str, Loop]:
+    """The loops that start in the race, by name; none while `backward` is None.
+
+    For whatever does not take part, a sentence is printed.
+
+    Args:
+        backward: what `my_backward()` returned.
+    """
+    if backward is None:
+        print("to do: the race begins when the gradients of part 2 are there")
+        return {}
+    loops, absent = contestants("by hand, yours", backward)
+    for sentence in absent:
+        print(sentence)
+    return loops
+
+
+def show_code(*functions: Callable[..., object]) -> None:
+    """Display functions as they stand in the course's package.
+
+    Args:
+        functions: functions or classes of a Python file.
+
+    Raises:
+        TypeError: something is neither.
+        OSError: its file is not there.
+    """
+    code = "\n\n".join(getsource(function).rstrip() for function in functions)
+    display(  # type: ignore[no-untyped-call]
+        {"text/markdown": f"```python\n{code}\n```", "text/plain": code}, raw=True
+    )

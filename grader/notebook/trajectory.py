@@ -1,0 +1,183 @@
+"""Whole training with an answer, beside the same training with autograd."""
+
+from __future__ import annotations
+
+import ast
+import textwrap
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+
+import torch
+from torch import Tensor
+
+from grader.answer.parse import Answer, AnswerCell, is_blank, parse_answer
+from grader.execution.collect import describe_problem, gradients_of
+from grader.execution.runner import Runner, WorkerLost
+from grader.execution.runs import RunPlan, new_key
+from grader.notebook.manual_step import PARAMETERS
+from grader.printable import listed
+from grader.program.exercises import TRAINING
+from grader.program.forward_program import ForwardProgram, body_source
+from grader.program.instances import Instance
+from grader.program.references import prepare
+from grader.worker.request import RunOrder, Values
+from grader.worker.results import unpack_results
+
+STEPS = 100
+LEARNING_RATE = 0.1
+
+CELL = "training"
+MINE = "training_"
+"""What the names begin with that the training loop needs beside the student's."""
+
+TOLERANCE = {torch.float32: 1e-3, torch.float64: 1e-7}
+"""Of a tensor's largest entry: how far an answer may be from autograd.
+
+Over a hundred steps rounding alone makes 1e-5 in float32 and 1e-13 in float64.
+"""
+NOISE = {torch.float32: 1e-5, torch.float64: 1e-12}
+"""Of the largest entry of all seven gradients: what a gradient of zero may differ by."""
+
+
+@dataclass(frozen=True, slots=True)
+class Journey:
+    """What came of training on one instance.
+
+    `place` says which one ("a network of the lecture's sizes, float32"). `departure` is a sentence
+    about the first step at which the answer and autograd part; None where they stay together for
+    all `steps`.
+    """
+
+    place: str
+    steps: int
+    departure: str | None = None
+
+
+def compare_trajectories(
+    cells: Sequence[AnswerCell], runner: Runner, steps: int = STEPS
+) -> list[Journey]:
+    """Train with an answer on random data: at the lecture's sizes, then on the hidden ones.
+
+    On each instance the worker gets parameters and `steps` minibatches. It runs the forward pass,
+    the answer and a plain update (rate 0.1) in a loop, in one namespace, as the student's own loop
+    would, and sends back every step's loss, gradients and parameters. The judge, who has autograd,
+    compares the gradients of each step with autograd's at the very same parameters, and the
+    parameters with those of a training of autograd's own.
+    """
+    references = prepare(TRAINING)
+    answer = parse_answer([AnswerCell(CELL, _loop(cells, steps))])
+    places = {"a network of the lecture's sizes, float32": references.lecture}
+    for reference in references.hidden:
+        units = reference.instance.sizes["n_hidden"]
+        places[f"a hidden network with {units} hidden units, float64"] = reference.instance
+    journeys = []
+    for place, instance in places.items():
+        batches = _draw_batches(instance, steps)
+        traces = _train(answer, instance, batches, runner)
+        if isinstance(traces, str):
+            departure: str | None = traces
+        else:
+            departure = _departure(references.program, instance, batches, traces)
+        journeys.append(Journey(place, steps, departure))
+    return journeys
+
+
+def _loop(cells: Sequence[AnswerCell], steps: int) -> str:
+    """The text of the training: what the worker runs."""
+    answer = parse_answer(cells)
+    live = ast.Module([s for s in answer.top if not is_blank(s)], [])
+    traced = ("loss", *PARAMETERS, *(f"d{name}" for name in PARAMETERS))
+    lines = [f"{MINE}{name} = C.new_zeros({steps}, *{name}.shape)" for name in PARAMETERS]
+    lines += [f"{MINE}d{name} = torch.zeros_like({MINE}{name})" for name in PARAMETERS]
+    lines += [f"{MINE}loss = C.new_zeros({steps})", f"for {MINE}step in range({steps}):"]
+    body = [f"Xb, Yb = {MINE}Xs[{MINE}step], {MINE}Ys[{MINE}step]", body_source(TRAINING.forward)]
+    body += [ast.unparse(live)]
+    # New tensors instead of changed ones: the parameters of this step may be kept by an answer.
+    body += [f"{name} = {name} - {LEARNING_RATE} * d{name}" for name in PARAMETERS]
+    body += [f"{MINE}{name}[{MINE}step] = {name}" for name in traced]
+    return "\n".join([*lines, textwrap.indent("\n".join(body), "    ")])
+
+
+def _draw_batches(instance: Instance, steps: int) -> dict[str, Tensor]:
+    generator = torch.Generator().manual_seed(2)
+    n, block_size, vocab_size = (instance.sizes[s] for s in ("n", "block_size", "vocab_size"))
+    return {
+        "Xs": torch.randint(vocab_size, (steps, n, block_size), generator=generator),
+        "Ys": torch.randint(vocab_size, (steps, n), generator=generator),
+    }
+
+
+def _train(
+    answer: Answer, instance: Instance, batches: Mapping[str, Tensor], runner: Runner
+) -> Mapping[str, Tensor] | str:
+    """Every step's loss, gradients and parameters out of the worker, or why there are none."""
+    for reason in answer.broken.values():  # `global loss` may stand in a cell, not in a loop
+        return reason.message
+    given = {name: instance.values[name] for name in PARAMETERS}
+    given |= {f"{MINE}{name}": batch for name, batch in batches.items()}
+    wanted = [f"{MINE}{name}" for name in ("loss", *PARAMETERS)]
+    wanted += [f"{MINE}d{name}" for name in PARAMETERS]
+    double = instance.dtype is torch.float64
+    values = Values(new_key(), {"given": {**given, **instance.sizes}})
+    # A hundred steps are one statement: it may take as long as all statements of an answer.
+    limits = replace(runner.limits, statement_seconds=runner.limits.total_seconds)
+    plan = RunPlan(answer, 1)
+    plan.add(RunOrder(("given",), plan.compiled(answer.live), tuple(wanted), (), double))
+    try:
+        reply = runner.run(plan.request(values, limits), values)
+    except WorkerLost as lost:
+        return str(lost)
+    if not reply.blobs:
+        return f"The training did not end within {limits.total_seconds:g} seconds."
+    count, blob = reply.blobs[0]
+    try:
+        (result,) = unpack_results(blob, count)
+    # What comes from a student's process may be anything.
+    except ValueError:
+        return "What came back from the training is not data that can be read."
+    for problem in result.problems:
+        names = gradients_of(prepare(TRAINING).program)
+        sentence = describe_problem(problem.kind, problem.message, limits, names)
+        return sentence.replace("This line", "The training", 1)
+    return {name.removeprefix(MINE): value for name, value in result.tensors.items()}
+
+
+def _departure(
+    program: ForwardProgram,
+    instance: Instance,
+    batches: Mapping[str, Tensor],
+    traces: Mapping[str, Tensor],
+) -> str | None:
+    """A sentence about the first step at which the training is not autograd's."""
+    mine = theirs = {name: instance.values[name] for name in PARAMETERS}
+    for step, (Xb, Yb) in enumerate(zip(batches["Xs"], batches["Ys"], strict=True)):
+        gradients = program.gradients({"Xb": Xb, "Yb": Yb, **mine})
+        largest = max(float(gradients[name].abs().max()) for name in PARAMETERS)
+        wrong = [
+            f"d{name}"
+            for name in PARAMETERS
+            if not _is_close(traces.get(f"d{name}"), step, gradients[name], largest)
+        ]
+        if wrong:
+            verb = "is" if len(wrong) == 1 else "are"
+            return f"At step {step + 1}, {listed(wrong)} {verb} not autograd's."
+        own = program.gradients({"Xb": Xb, "Yb": Yb, **theirs})
+        theirs = {name: theirs[name] - LEARNING_RATE * own[name] for name in PARAMETERS}
+        for name in PARAMETERS:
+            if not _is_close(traces.get(name), step, theirs[name]):
+                return f"After step {step + 1}, {name} is not where autograd's training has it."
+        mine = {name: traces[name][step] for name in PARAMETERS}
+    return None
+
+
+def _is_close(trace: Tensor | None, step: int, reference: Tensor, largest: float = 0.0) -> bool:
+    """True if a trace is there, and at this step differs from the reference by rounding only.
+
+    `largest` is the largest entry of all seven gradients.
+    """
+    dtype = reference.dtype
+    if trace is None or trace.dtype != dtype or trace.shape[1:] != reference.shape:
+        return False
+    allowed = max(TOLERANCE[dtype] * float(reference.abs().max()), NOISE[dtype] * largest)
+    # NaN is not close to anything.
+    return float((trace[step] - reference).abs().max()) <= allowed

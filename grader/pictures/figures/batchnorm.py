@@ -1,0 +1,151 @@
+"""Pictures of batch normalisation: as small steps, as the paper writes it, column by column."""
+
+from __future__ import annotations
+
+from grader.pictures.figures.sheet import (
+    BACKWARD,
+    BLUE,
+    FORK,
+    GREEN,
+    GREY,
+    HAIRLINE,
+    INK,
+    PLAIN_FILL,
+    Picture,
+    Place,
+    Sheet,
+    new_sheet,
+)
+
+_LEFT = 3.0
+_RIGHT = 9.6
+_HALF_WIDTH = 2.2
+_HALF_HEIGHT = 0.55
+_PLACES = {
+    "hprebn": (_LEFT, 1.2),
+    "bnmeani": (_RIGHT, 2.9),
+    "bndiff": (_LEFT, 4.6),
+    "bndiff2": (_RIGHT, 6.3),
+    "bnvar": (_RIGHT, 8.5),
+    "bnvar_inv": (_RIGHT, 10.7),
+    "bnraw": (_LEFT, 10.7),
+    "hpreact": (_LEFT, 13.3),
+}
+_ARROWS = (
+    *(("hprebn", "bndiff"), ("bndiff", "bnraw"), ("bnraw", "hpreact")),
+    *(("hprebn", "bnmeani"), ("bnmeani", "bndiff"), ("bndiff", "bndiff2")),
+    *(("bndiff2", "bnvar"), ("bnvar", "bnvar_inv"), ("bnvar_inv", "bnraw")),
+)
+_READ_TWICE = ("hprebn", "bndiff")
+_ONE_ROW = ("bnmeani", "bnvar", "bnvar_inv")
+
+
+def batchnorm_graph() -> Picture:
+    """From `hprebn` to `hpreact`: every tensor, every reader, the two forks marked."""
+    sheet = new_sheet(13.0, 14.4)
+    for name, place in _PLACES.items():
+        text = f"{name}  ({'1' if name in _ONE_ROW else 'n'}, H)"
+        colour = FORK if name in _READ_TWICE else HAIRLINE
+        width, height = 2 * _HALF_WIDTH, 2 * _HALF_HEIGHT
+        sheet.box(place, text, width=width, height=height, colour=colour, size=11)
+    for source, target in _ARROWS:
+        (x, y), (end_x, end_y) = _PLACES[source], _PLACES[target]
+        if x == end_x:
+            sheet.arrow((x, y + _HALF_HEIGHT), (x, end_y - _HALF_HEIGHT))
+        else:
+            reach = _HALF_WIDTH if end_x > x else -_HALF_WIDTH
+            sheet.arrow((x + reach, y), (end_x - reach, end_y))
+    for x, y, text in (
+        (8.0, 1.7, "average of each column"),
+        (7.3, 4.2, "subtracted"),
+        (7.3, 5.1, "squared"),
+        (9.75, 7.4, "averaged over $n - 1$"),
+        (9.75, 9.6, r"to the power $-\frac{1}{2}$"),
+        (6.3, 10.4, "scales"),
+        (3.2, 12.0, "times bngain, plus bnbias"),
+    ):
+        sheet.write((x, y), text, GREY, 10, ha="left")
+    for name in _READ_TWICE:
+        x, y = _PLACES[name]
+        sheet.write((x - 0.2, y + 0.95), "read twice", FORK, ha="right")
+    return sheet.picture(
+        "A graph that runs downwards from hprebn to hpreact. hprebn is read twice: by bnmeani, "
+        "the average of each column, and by bndiff, from which the mean is subtracted. bndiff is "
+        "read twice as well: by bnraw, and by bndiff2, which leads through bnvar and bnvar_inv to "
+        "bnraw. bnraw times bngain plus bnbias is hpreact."
+    )
+
+
+_ROWS = {"1": 1.6, "2": 3.5, "32": 7.3}
+_DOTS = 5.4
+_X = 1.7
+_STATISTICS = 6.4
+_XHAT = 11.6
+_Y = 15.4
+_MU = (_STATISTICS, 9.7)
+_VAR = (_STATISTICS, 12.2)
+_HALF = 0.75
+_MU_COLOUR = INK  # not orange, in which the course draws what runs backward
+_VAR_COLOUR = GREEN
+
+
+def batchnorm_arrows() -> Picture:
+    """One column of 32 numbers through batch normalisation, every arrow counted."""
+    sheet = new_sheet(17.0, 13.3, scale=0.42)
+    for number, y in _ROWS.items():
+        for x, symbol in ((_X, "x"), (_XHAT, r"\hat{x}"), (_Y, "y")):
+            _node(sheet, (x, y), f"${symbol}_{{{number}}}$")
+        _arrow(sheet, (_X, y), (_XHAT, y), BLUE)
+        _arrow(sheet, (_XHAT, y), (_Y, y), GREY)
+        _arrow(sheet, (_X, y), _MU, BLUE)
+        _arrow(sheet, (_X, y), _VAR, BLUE)
+        _arrow(sheet, _MU, (_XHAT, y), _MU_COLOUR)
+        _arrow(sheet, _VAR, (_XHAT, y), _VAR_COLOUR)
+    for x in (_X, _XHAT, _Y):
+        sheet.write((x, _DOTS), r"$\vdots$", GREY, 15)
+    _node(sheet, _MU, r"$\mu$", _MU_COLOUR)
+    _node(sheet, _VAR, r"$\sigma^2$", _VAR_COLOUR)
+    (x, y), (_, below) = _MU, _VAR
+    sheet.arrow((x, y + 0.8 * _HALF), (x, below - 0.8 * _HALF), colour=_MU_COLOUR)
+    for place, text, colour in (
+        ((0.4, 0.45), "from each $x_i$: three arrows", BLUE),
+        ((9.9, 10.4), r"from $\mu$: 32 + 1 = 33 arrows", _MU_COLOUR),
+        ((9.9, 12.2), r"from $\sigma^2$: 32 arrows", _VAR_COLOUR),
+    ):
+        sheet.write(place, text, colour, 12, ha="left")
+    sheet.write((13.5, 1.25), r"$\gamma,\ \beta$", GREY, 12, va="bottom")
+    return sheet.picture(
+        "A graph of one column of the batch. Left x1 to x32, right of them x-hat 1 to x-hat 32, "
+        "then y1 to y32; below in the middle mu and sigma squared. Each x has three arrows: to "
+        "its own x-hat, to mu and to sigma squared. Mu has 33 arrows: to all 32 x-hats and to "
+        "sigma squared. Sigma squared has 32 arrows, to all x-hats. Each x-hat has one, to its y."
+    )
+
+
+def _node(sheet: Sheet, place: Place, text: str, colour: str = HAIRLINE) -> None:
+    width, height, fill = 2 * _HALF, 2 * _HALF * 0.8, PLAIN_FILL
+    sheet.box(place, text, width=width, height=height, colour=colour, fill=fill, size=13)
+
+
+def _arrow(sheet: Sheet, start: Place, end: Place, colour: str) -> None:
+    """Draw an arrow from the right side of one node to the left side of another."""
+    (x, y), (end_x, end_y) = start, end
+    sheet.arrow((x + _HALF, y), (end_x - _HALF, end_y), colour=colour)
+
+
+def all_columns_at_once() -> Picture:
+    """A sum over the examples makes a row; the row is copied to all examples."""
+    sheet = new_sheet(14.6, 5.6, scale=0.45)
+    entries = [[rf"$\mathrm{{d}}y_{{{i}{k}}}$" for k in "ab"] for i in range(1, 5)]
+    sums = [[rf"$\sum_j \mathrm{{d}}y_{{j{k}}}$" for k in "ab"]]
+    title, colour = "(n, H)", BACKWARD
+    sheet.matrix(0.4, 1.2, entries, title, colour=colour, fill=PLAIN_FILL, cell_width=1.3)
+    words = "the sum\nover $j$:\naxis 0"
+    sheet.arrow((3.2, 3.2), (5.0, 3.2), words, colour=colour, lift=0.3)
+    sheet.matrix(5.2, 2.7, sums, "(1, H)", colour=colour, cell_width=1.7)
+    sheet.arrow((8.8, 3.2), (10.6, 3.2), "copied to\nevery $i$", colour=colour, lift=0.3)
+    sheet.matrix(10.8, 1.2, sums * 4, title, colour=colour, cell_width=1.7)
+    return sheet.picture(
+        "Left, a grid of four rows and two columns, the examples i and the units a and b. The sum "
+        "over j along axis 0 makes one row. Broadcasting copies this row to all four examples."
+    )

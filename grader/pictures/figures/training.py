@@ -1,0 +1,104 @@
+"""Pictures of a training: its loss while it goes on, and the race of the loops."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Mapping, Sequence
+
+import torch
+from matplotlib.figure import Figure
+
+from grader.pictures.figures.sheet import BLUE, GREY, HAIRLINE, INK, ORANGE, PAPER, Picture
+from makemore_data.training.train import ALL_STEPS, Run
+
+SECONDS_BETWEEN = 2.0
+"""Drawing takes a tenth of a second, which the training waits for."""
+
+MOST_POINTS = 200
+
+
+class LossPlot:
+    """A picture of a run below a cell; call it with the run, and it shows how far that is.
+
+    It is displayed at once: a progress bar that begins later stands below it, and is wiped out
+    when it ends.
+
+    Args:
+        run: whose loss is drawn: the training loss in nats, over the steps.
+    """
+
+    def __init__(self, run: Run) -> None:
+        # Notebooks have it; a figure alone does not need it.
+        from IPython.display import DisplayHandle, display
+
+        picture = draw_losses(run.losses)
+        self._handle: DisplayHandle = display(picture, display_id=True)  # type: ignore[no-untyped-call]
+        self._drawn, self._step = time.monotonic(), run.step
+
+    def __call__(self, run: Run, *, last: bool = False) -> None:
+        """Draw the run as far as it is, at most once in two seconds.
+
+        Args:
+            run: the same run, some steps further.
+            last: draw in any case.
+        """
+        now = time.monotonic()
+        if run.step == self._step or not (last or now - self._drawn >= SECONDS_BETWEEN):
+            return
+        self._handle.update(draw_losses(run.losses))  # type: ignore[no-untyped-call]
+        self._drawn, self._step = time.monotonic(), run.step
+
+
+def draw_losses(losses: Sequence[float]) -> Picture:
+    """Draw the minibatches' losses, averaged over stretches of at least 100 steps.
+
+    Args:
+        losses: one a step, in nats.
+    """
+    stretch = max(100, len(losses) // MOST_POINTS)
+    points = len(losses) // stretch
+    means = torch.tensor(losses[: points * stretch]).view(points, stretch).mean(1)
+    figure = Figure(figsize=(6.8, 3.0), facecolor=PAPER, layout="constrained")
+    axes = figure.add_subplot(facecolor=PAPER)
+    axes.plot([stretch * (number + 1) for number in range(points)], means, color=BLUE)
+    if len(losses) > ALL_STEPS // 2:
+        axes.axvline(ALL_STEPS // 2, color=ORANGE, linestyle="--", linewidth=1)
+        axes.annotate(
+            "learning rate 0.1, then 0.01",
+            (ALL_STEPS // 2, 0.97),
+            xycoords=("data", "axes fraction"),
+            xytext=(6, 0),
+            textcoords="offset points",
+            va="top",
+            color=ORANGE,
+            fontsize=10,
+        )
+    axes.set_title(f"loss (nats), mean of {stretch:,} minibatches each", loc="left", fontsize=11)
+    axes.set_xlabel("training step")
+    axes.xaxis.set_major_formatter(lambda step, _: f"{step:,.0f}")
+    axes.grid(color=HAIRLINE, alpha=0.35)
+    axes.spines[["top", "right"]].set_visible(False)
+    return Picture(figure, f"The loss over {len(losses):,} training steps.")
+
+
+def race_chart(rates: Mapping[str, float]) -> Picture:
+    """Draw steps per second as bars, the first on top; the last is the limit, in grey."""
+    names = list(rates)
+    figure = Figure(figsize=(6.8, 0.42 * len(names) + 0.7), facecolor=PAPER, layout="constrained")
+    axes = figure.add_subplot(facecolor=PAPER)
+    colours = [BLUE] * (len(names) - 1) + [HAIRLINE]
+    axes.barh(names, list(rates.values()), color=colours, height=0.62)
+    axes.invert_yaxis()
+    first = rates[names[0]]
+    for place, rate in enumerate(rates.values()):
+        text = f" {rate:,.0f}  ({rate / first:.1f} ×)"
+        axes.text(rate, place, text, va="center", color=INK, fontsize=10)
+    axes.set_xlim(0, max(rates.values()) * 1.4)
+    axes.set_xlabel("training steps per second, on one thread")
+    axes.xaxis.set_major_formatter(lambda rate, _: f"{rate:,.0f}")
+    axes.tick_params(colors=GREY)
+    axes.tick_params(axis="y", length=0, labelcolor=INK)
+    axes.grid(visible=False, axis="y")
+    axes.spines[["top", "right", "left"]].set_visible(False)
+    described = "; ".join(f"{name} {rate:,.0f}" for name, rate in rates.items())
+    return Picture(figure, f"Steps per second: {described}.")

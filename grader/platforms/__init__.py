@@ -1,0 +1,1 @@
+"""The course as nbgrader, otter and Gradescope want it."""

@@ -1,0 +1,154 @@
+"""The course as assignments for nbgrader and otter-grader, made from the notebooks' sources."""
+
+from __future__ import annotations
+
+import copy
+import shutil
+import textwrap
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+
+import click
+import nbformat
+from nbformat import NotebookNode
+from nbformat.v4 import new_code_cell, new_notebook, new_raw_cell
+
+from grader.authoring.blank import make_blank, with_placeholders
+from grader.authoring.course import read_notebooks, read_repository, write_notebook
+from grader.authoring.source import (
+    BEGIN_SOLUTION,
+    END_SOLUTION,
+    Role,
+    all_checked,
+    checked_gradients,
+    role_of,
+)
+from grader.platforms.otter import HANDED_IN
+
+ASSIGNMENT = "backprop"
+LINE_LENGTH = 100
+SETTINGS = Path(__file__).with_name("nbgrader_config.py.txt")
+"""Settings that nbgrader runs as Python; no module of the grader."""
+
+CONFIG = Path(__file__).with_name("otter_config.yml")
+"""Settings of `otter assign`. All tests are public, so that a student reads on Gradescope what
+became of each. The cell that exports a submission makes no PDF, which needs programs that students
+do not have, and runs no tests: the check cells have said it already."""
+
+QUESTION = """\
+# BEGIN QUESTION
+name: {role.grade_id}
+check_cell: false"""
+
+TEST = '''\
+""" # BEGIN TEST CONFIG
+points: 1
+""" # END TEST CONFIG
+def test_{gradient}({handed_in}):
+    from grader.platforms.otter import expect_point
+    expect_point("{role.exercise}", "{gradient}", {handed_in})'''
+
+
+def write_nbgrader(out: Path) -> None:
+    """Write a course folder for nbgrader: its settings, and the notebooks with their solutions.
+
+    What has been released, handed in or graded there stays as it is, and so do the settings.
+    """
+    for name, notebook in read_notebooks().items():
+        assignment = nbgrader_assignment(notebook)
+        write_notebook(assignment, out / "source" / ASSIGNMENT / f"{name}.ipynb")
+    settings = out / SETTINGS.stem
+    if settings.is_file():
+        click.echo(f"kept {settings}, which was there already")
+    else:
+        shutil.copyfile(SETTINGS, settings)
+        click.echo(f"wrote {settings}")
+
+
+def nbgrader_assignment(notebook: NotebookNode) -> NotebookNode:
+    """A notebook with its solutions, which nbgrader takes out for the student's copy.
+
+    nbgrader puts the same text in the place of every solution. So `dX = ...  # your turn`, with
+    which a student begins, stands before it. A check cell ends with the points that its gradients
+    have earned: nbgrader takes the last value for partial credit.
+    """
+    assignment = copy.deepcopy(notebook)
+    gradients = all_checked(notebook.cells)
+    for cell, blank in zip(assignment.cells, make_blank(notebook).cells, strict=True):
+        role = role_of(cell)
+        match role.kind if role else None:
+            case "answer":
+                cell.source = with_placeholders(cell.source, gradients)
+            case "check":
+                cell.source = _with_points(cell.source)
+            case "try":
+                # Nobody grades it, and nbgrader allows solutions in graded cells only.
+                cell.source = blank.source
+    nbformat.validate(assignment)
+    return assignment
+
+
+def write_otter(out: Path) -> None:
+    """Write an otter-grader assignment for each notebook, for `otter assign`."""
+    repository = read_repository()
+    for name, notebook in read_notebooks().items():
+        write_notebook(otter_assignment(notebook, repository), out / f"{name}.ipynb")
+
+
+def otter_assignment(notebook: NotebookNode, repository: str) -> NotebookNode:
+    """A notebook with its solutions, in the form that `otter assign` takes.
+
+    Each answer cell begins a question that ends with its check cell; each gradient has a test worth
+    a point.
+    """
+    gradients = all_checked(notebook.cells)
+    config = CONFIG.read_text("utf-8").format(repository=repository).strip()
+    cells = [new_raw_cell(config, id="otter")]
+    for cell, blank in zip(notebook.cells, make_blank(notebook).cells, strict=True):
+        role = role_of(cell)
+        if role and role.kind == "answer":
+            cells += _answer(role, cell, gradients)
+        elif role and role.kind == "check":
+            cells += _check(role, cell)
+        else:
+            # A try as well: it is not graded, and otter takes solutions out of questions only.
+            cells.append(blank)
+    assignment: NotebookNode = new_notebook(cells=cells, metadata=notebook.metadata)
+    assignment.nbformat_minor = notebook.nbformat_minor
+    nbformat.validate(assignment)
+    return assignment
+
+
+def _with_points(source: str) -> str:
+    """A check cell whose last value is what it has earned."""
+    role, _, checks = source.partition("\n")
+    # Imported here, since a student may have used the names for something else.
+    names = "from grader import check, points"
+    quoted = ", ".join(f'"{gradient}"' for gradient in checked_gradients(source))
+    points = textwrap.fill(f"points({quoted})", LINE_LENGTH, subsequent_indent=" " * 7)
+    return f"{role}\n{names}\n\n{checks}\n{points}"
+
+
+def _answer(role: Role, cell: NotebookNode, gradients: Sequence[str]) -> Iterator[NotebookNode]:
+    """The beginning of a question, with its solution.
+
+    What a student begins with stands before the solutions, and otter puts nothing in their place.
+    """
+    source = with_placeholders(cell.source, gradients)
+    source = source.replace(BEGIN_SOLUTION, "# BEGIN SOLUTION NO PROMPT")
+    source = source.replace(END_SOLUTION, "# END SOLUTION")
+    yield new_raw_cell(QUESTION.format(role=role), id=f"{role.grade_id}-question")
+    yield new_raw_cell("# BEGIN SOLUTION", id=f"{role.grade_id}-begin")
+    yield nbformat.from_dict({**cell, "source": source})
+    yield new_raw_cell("# END SOLUTION", id=f"{role.grade_id}-end")
+
+
+def _check(role: Role, cell: NotebookNode) -> Iterator[NotebookNode]:
+    """The end of a question, with its tests."""
+    yield cell
+    yield new_raw_cell("# BEGIN TESTS", id=f"{role.grade_id}-tests")
+    for gradient in checked_gradients(cell.source):
+        source = TEST.format(role=role, gradient=gradient, handed_in=HANDED_IN)
+        yield new_code_cell(source, id=f"{role.grade_id}-{gradient}")
+    yield new_raw_cell("# END TESTS", id=f"{role.grade_id}-tested")
+    yield new_raw_cell("# END QUESTION", id=f"{role.grade_id}-done")

@@ -1,0 +1,158 @@
+"""The zip that Gradescope makes an autograder of."""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+import importlib.metadata
+import io
+import json
+import re
+import zipfile
+from collections.abc import Iterator
+from pathlib import Path
+
+from grader.classroom.course_facts import notebooks
+from grader.classroom.gradebook.rubric import parse_rubric
+from grader.close_names import nearest
+from grader.platforms.gradescope.results import own_failure
+from grader.platforms.gradescope.settings import (
+    FALLBACK,
+    RUBRIC,
+    SETTINGS,
+    ExportSettings,
+    pack_settings,
+)
+from grader.printable import printable
+from grader.user_error import UserError
+
+SETUP, RUN = "setup.sh", "run_autograder"
+"""The two scripts that Gradescope looks for at the top of the zip."""
+
+TORCH_INDEX = "torch-index.txt"
+"""What tells `setup.sh` where PyTorch's wheels without CUDA are."""
+
+TEMPLATES = Path(__file__).parent
+SAME_VERSIONS = ("torch", "numpy")
+"""What verdicts depend on: the container gets the versions that are tried here."""
+
+DISTRIBUTION = "backprop-ninja"
+PACKAGES = ("grader", "makemore_data")
+HERE = Path(__file__).resolve().parents[3]
+"""The folder that holds the packages, in a checkout or among installed ones."""
+
+TAG = "py3-none-any"
+EARLIEST = (1980, 1, 1, 0, 0, 0)
+"""The time of every file in an archive, so that the same files make the same archive."""
+
+
+def notebook_named(text: str) -> str:
+    """Find a notebook by its name, its file or its number.
+
+    >>> notebook_named("1"), notebook_named("02_fused_cross_entropy.ipynb")
+    ('01_atomic_backprop', '02_fused_cross_entropy')
+
+    Raises:
+        UserError: the course has no such notebook.
+    """
+    name = re.sub(r"\.ipynb\Z", "", text.strip())
+    for notebook in notebooks():
+        number = notebook.partition("_")[0]
+        if name == notebook or (name.isdecimal() and int(name) == int(number)):
+            return notebook
+    close = nearest(name, notebooks())
+    meant = f"did you mean {close[0]}?" if close else f"there are {', '.join(notebooks())}."
+    raise UserError(f"{printable(text)!r} is no notebook of the course; {meant}")
+
+
+def autograder_zip(
+    settings: ExportSettings, rubric: bytes | None, torch_index: str | None = None
+) -> bytes:
+    """Make the archive to upload.
+
+    Args:
+        settings: what the instructor has chosen.
+        rubric: the rubric's file as it is, or None where a gradient is worth a point.
+        torch_index: address of a package index with PyTorch's wheels without CUDA.
+
+    Raises:
+        UserError: the course is not installed here, so it cannot be packed.
+    """
+    wheel, data = installed_wheel()
+    fallback = own_failure(settings, parse_rubric((rubric or b"").decode("utf-8-sig")))
+    files = {
+        SETUP: (TEMPLATES / "setup.sh").read_bytes(),
+        RUN: (TEMPLATES / "run.sh").read_bytes(),
+        SETTINGS: pack_settings(settings),
+        FALLBACK: json.dumps(fallback, indent=2).encode("ascii") + b"\n",
+        "constraints.txt": "".join(map(_constraint, SAME_VERSIONS)).encode(),
+        wheel: data,
+    }
+    if rubric is not None:
+        files[RUBRIC] = rubric
+    if torch_index is not None:
+        files[TORCH_INDEX] = f"{torch_index}\n".encode()
+    return zipped(files)
+
+
+def _constraint(package: str) -> str:
+    """`torch==2.13.0`: without "+cpu" or the like, which names one build of it."""
+    return f"{package}=={importlib.metadata.version(package).partition('+')[0]}\n"
+
+
+# Not built from a checkout: most instructors have none, and a build needs a back end that would
+# have to be fetched. Nor a requirement by the repository's address: a fork's container could not
+# reach a private one, and a later commit would grade otherwise than what was tried here.
+def installed_wheel() -> tuple[str, bytes]:
+    """Make a wheel that installs just what runs here; give its name and its bytes.
+
+    Raises:
+        UserError: the course is run from its folder, without its list of requirements.
+    """
+    try:
+        distribution = importlib.metadata.distribution(DISTRIBUTION)
+    except importlib.metadata.PackageNotFoundError:
+        raise UserError(
+            "The course is not installed here, so nothing says what it needs elsewhere: install it "
+            "first, in a checkout with `pip install -e .`."
+        ) from None
+    name = f"{DISTRIBUTION.replace('-', '_')}-{distribution.version}"
+    folder = f"{name}.dist-info"
+    files = dict(_package_files())
+    for entry in ("METADATA", "entry_points.txt"):
+        if text := distribution.read_text(entry):
+            files[f"{folder}/{entry}"] = text.encode()
+    for path in distribution.files or ():
+        if licence := re.search(r"\.dist-info/(licenses/.+)", path.as_posix()):
+            files[f"{folder}/{licence[1]}"] = Path(str(path.locate())).read_bytes()
+    files[f"{folder}/WHEEL"] = (
+        f"Wheel-Version: 1.0\nGenerator: {name}\nRoot-Is-Purelib: true\nTag: {TAG}\n".encode()
+    )
+    record = [f"{path},sha256={_digest(data)},{len(data)}" for path, data in files.items()]
+    files[f"{folder}/RECORD"] = "\n".join([*record, f"{folder}/RECORD,,", ""]).encode()
+    return f"{name}-{TAG}.whl", zipped(files)
+
+
+def zipped(files: dict[str, bytes]) -> bytes:
+    """An archive of these files; the two scripts may be run after unpacking."""
+    buffer = io.BytesIO()
+    with zipfile.ZipFile(buffer, "w", zipfile.ZIP_DEFLATED) as archive:
+        for name, data in files.items():
+            entry = zipfile.ZipInfo(name, EARLIEST)
+            entry.create_system = 3  # or the permissions would be read as DOS's
+            entry.external_attr = (0o100755 if name in (SETUP, RUN) else 0o100644) << 16
+            entry.compress_type = zipfile.ZIP_DEFLATED
+            archive.writestr(entry, data)
+    return buffer.getvalue()
+
+
+def _package_files() -> Iterator[tuple[str, bytes]]:
+    for package in PACKAGES:
+        for path in sorted((HERE / package).rglob("*")):
+            if path.is_file() and "__pycache__" not in path.parts:
+                yield path.relative_to(HERE).as_posix(), path.read_bytes()
+
+
+def _digest(data: bytes) -> str:
+    digest = hashlib.sha256(data).digest()
+    return base64.urlsafe_b64encode(digest).rstrip(b"=").decode("ascii")

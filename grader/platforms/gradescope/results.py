@@ -1,0 +1,207 @@
+"""A graded notebook as Gradescope's results.json."""
+
+# The templates escape every text of a student's. Gradescope cleans what it shows as well; which
+# elements it leaves is not published, so these are the plainest, and what is lost of them takes no
+# word along.
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass
+from datetime import datetime
+from fractions import Fraction
+from pathlib import Path
+from typing import Any
+
+from grader.classroom.course_facts import gradients_of
+from grader.classroom.gradebook.rubric import ONE, Rubric, points_text
+from grader.classroom.gradebook.student_page import FOR_STUDENTS
+from grader.classroom.run.line import Line
+from grader.platforms.gradescope.settings import ExportSettings, Visibility
+from grader.printable import printable
+from grader.reports import wording
+from grader.reports.templates import make_environment, marked
+from grader.verdict import Flag, Outcome, Verdict
+
+FORMAT_VERSION = 1
+"""Version of what stands in `extra_data`; the rest has Gradescope's own format."""
+
+STAFF = "For the staff"
+NOTEBOOK = "The notebook"
+TEMPLATES = Path(__file__).parent
+
+Results = dict[str, Any]
+
+
+@dataclass(frozen=True, slots=True)
+class Circumstances:
+    """What the results say beside the verdicts.
+
+    `notes` are sentences for the student, `staff` is for the staff alone.
+    """
+
+    seconds: float = 0.0
+    submitted: datetime | None = None
+    late: bool = False
+    notes: Sequence[str] = ()
+    staff: Sequence[str] = ()
+
+
+def results_of(
+    line: Line, settings: ExportSettings, rubric: Rubric, about: Circumstances
+) -> Results:
+    """The results of a graded notebook: a test for each gradient, from the loss down."""
+    assert line.report is not None  # it was graded
+    prefixes = {gradient: prefix for prefix, gradient in gradients_of(line.report.notebook)}
+    tests, earned = [], Fraction(0)
+    for number, verdict in enumerate(line.report.verdicts, 1):
+        prefix = prefixes[verdict.name]
+        points = rubric.earned(prefix, verdict.name, verdict.outcome)
+        worth = rubric.worth(prefix, verdict.name)
+        tests.append(_test(number, verdict, line.code[verdict.name], points, worth))
+        earned += points
+    return _results(line, rubric.total(earned, about.late), tests, settings, rubric, about)
+
+
+def not_graded(
+    sentence: str, settings: ExportSettings, rubric: Rubric, about: Circumstances
+) -> Results:
+    """The results of a submission that cannot be graded: no points, and one sentence why."""
+    test = {
+        "name": NOTEBOOK,
+        "score": 0.0,
+        "max_score": _number(max_points(settings.notebook, rubric)),
+        "status": "failed",
+        "output": f"<p>{marked(sentence)}</p>",
+        "output_format": "html",
+        # A student who reads it before the due date can still mend it.
+        "visibility": Visibility.VISIBLE,
+    }
+    return _results(None, Fraction(0), [test], settings, rubric, about)
+
+
+def own_failure(
+    settings: ExportSettings, rubric: Rubric, about: Circumstances | None = None
+) -> Results:
+    """The results of a submission that the autograder itself has failed."""
+    return not_graded(
+        "This notebook could not be graded, and not through its answers: the autograder did not "
+        "finish. Nothing is lost: the staff can see why, and run it again.",
+        settings,
+        rubric,
+        about or Circumstances(),
+    )
+
+
+def max_points(notebook: str, rubric: Rubric) -> Fraction:
+    """What the assignment is worth: the points to give it on Gradescope."""
+    worth = (rubric.worth(prefix, gradient) for prefix, gradient in gradients_of(notebook))
+    return rubric.total(sum(worth, Fraction(0)), late=False)
+
+
+def staff_lines(line: Line | None, about: Circumstances) -> list[str]:
+    """What only the staff reads: where the notebook was graded, and every flag."""
+    return [*about.staff, *map(_flag_line, line.flags if line else ())]
+
+
+def _results(
+    line: Line | None,
+    score: Fraction,
+    tests: list[Results],
+    settings: ExportSettings,
+    rubric: Rubric,
+    about: Circumstances,
+) -> Results:
+    # Only where standard output is for everybody, and where there is something to look at: to a
+    # student with a hidden test Gradescope shows no total.
+    secret = line is None or any(flag.kind not in FOR_STUDENTS for flag in line.flags)
+    if secret and settings.stdout_visibility is not Visibility.HIDDEN:
+        staff_test = {
+            "name": STAFF,
+            "status": "failed",
+            "output": "\n".join(staff_lines(line, about)),
+            "output_format": "text",
+            "visibility": Visibility.HIDDEN,
+        }
+        tests = [*tests, staff_test]
+    results = {
+        "score": _number(score),
+        "execution_time": round(about.seconds, 2),
+        "output_format": "html",
+        "test_output_format": "html",
+        "test_name_format": "text",
+        "visibility": settings.visibility,
+        "stdout_visibility": settings.stdout_visibility,
+        "output": _output(line, settings, rubric, about),
+        "extra_data": _extra_data(line, about),
+        "tests": tests,
+    }
+    if settings.leaderboard:
+        results["leaderboard"] = [{"name": "Points", "value": _number(score), "order": "desc"}]
+    return results
+
+
+def _test(number: int, verdict: Verdict, code: str, points: Fraction, worth: Fraction) -> Results:
+    right = verdict.outcome is Outcome.PASS
+    carried_whole = verdict.outcome is Outcome.CARRIED and points == worth
+    return {
+        "name": verdict.name,
+        "number": str(number),
+        "score": _number(points),
+        "max_score": _number(worth),
+        # Said outright: a gradient that is worth nothing would pass whatever it is.
+        "status": "passed" if right or carried_whole else "failed",
+        "output": _rendered("test.html.jinja", verdict=verdict, code=code),
+        "output_format": "html",
+        "tags": [wording.word(verdict.outcome)],
+        "extra_data": {
+            "verdict": str(verdict.outcome),
+            "diagnosis": [str(one.kind) for one in wording.diagnoses(verdict)],
+        },
+    }
+
+
+def _output(
+    line: Line | None, settings: ExportSettings, rubric: Rubric, about: Circumstances
+) -> str:
+    """What concerns the whole notebook: no verdict where the tests are not seen at once."""
+    report = line.report if line else None
+    shown = report and settings.visibility is Visibility.VISIBLE
+    flags = wording.further_flags(report) if report else []
+    return _rendered(
+        "output.html.jinja",
+        line=line,
+        counts=wording.counts(report.verdicts).values() if report and shown else (),
+        late=about.late,
+        kept="" if rubric.late == ONE else f"{points_text(rubric.late * 100)} % of ",
+        notes=about.notes,
+        flags=[flag for flag in flags if flag.kind in FOR_STUDENTS],
+    )
+
+
+def _rendered(template: str, **values: object) -> str:
+    found = make_environment(TEMPLATES).get_template(template)
+    return found.render(values, wording=wording).strip()
+
+
+def _flag_line(flag: Flag) -> str:
+    where = f" ({wording.where(flag.place)})" if flag.place else ""
+    return printable(f"{flag.kind}: {flag.message}{where}")
+
+
+def _extra_data(line: Line | None, about: Circumstances) -> Results:
+    """Facts for the staff's programs; nothing that students may not know."""
+    return {
+        "format": FORMAT_VERSION,
+        "notebook": line.report.notebook if line and line.report else None,
+        "file": line.file.path if line else None,
+        "sha256": line.file.sha256 if line else None,
+        "late": about.late,
+        "submitted": about.submitted.isoformat() if about.submitted else None,
+        "sandbox": line.run.sandbox if line else None,
+        "versions": asdict(line.run.versions) if line else None,
+    }
+
+
+def _number(points: Fraction) -> float:
+    return float(round(points, 6))

@@ -1,0 +1,184 @@
+"""What `run_autograder` does in Gradescope's container: grade one submission, as `grade` does.
+
+Three kinds of process: this one, root's, which alone can write the results and never reads a
+student's file; a judge, which reads them; and a worker that runs answers in the sandbox, from
+where neither the results nor the judge can be reached.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+import platform
+import sys
+import tempfile
+import time
+import traceback
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from pathlib import Path
+
+from grader.classroom.gradebook.rubric import Rubric, read_rubric
+from grader.classroom.intake.class_folder import ClassFolder, HandedIn
+from grader.classroom.intake.walk import Parts, as_text
+from grader.classroom.run.class_run import Run
+from grader.classroom.run.grade_task import grade_task, local_pool
+from grader.classroom.run.journal import Journal
+from grader.classroom.run.line import Line
+from grader.classroom.run.pool import CannotGrade
+from grader.classroom.run.settings import Settings, installed_versions
+from grader.execution.sandbox import Sandbox, find_bwrap, require
+from grader.platforms.gradescope.results import (
+    Circumstances,
+    Results,
+    not_graded,
+    own_failure,
+    results_of,
+    staff_lines,
+)
+from grader.platforms.gradescope.settings import (
+    RUBRIC,
+    SETTINGS,
+    ExportSettings,
+    Visibility,
+    read_settings,
+)
+from grader.platforms.gradescope.submission import (
+    Metadata,
+    NothingToGrade,
+    choose,
+    notebooks_in,
+    read_metadata,
+)
+from grader.whole_file import write_whole
+from grader.worker.terms import Limits
+
+STATEMENT_SECONDS, TOTAL_SECONDS = 10.0, 30.0
+"""Limits of an answer. What hangs the judge as well is given up and tried again, alone: with these
+that ends before the ten minutes after which Gradescope ends everything."""
+
+LEAST_MEMORY, MOST_MEMORY = 2**29, 2**31
+"""Bytes for an answer, beyond what Python and PyTorch take."""
+
+MEMORY_FILES = ("/sys/fs/cgroup/memory.max", "/sys/fs/cgroup/memory/memory.limit_in_bytes")
+
+
+def main(root: Path) -> None:
+    """Grade what lies in `root`, which is /autograder, and write its results.json."""
+    lock_up(root)
+    settings, rubric = _read_orders(root / "source")
+    results, said = grade_submission(root, settings, rubric)
+    write_results(root / "results" / "results.json", results)
+    if settings.stdout_visibility is Visibility.HIDDEN:
+        print("\n".join(said))  # noqa: T201  Gradescope shows it to the staff
+
+
+def lock_up(root: Path) -> None:
+    """Let only root look into the folders; answers run under another account."""
+    for name in ("source", "submission", "results", "submission_metadata.json"):
+        with contextlib.suppress(FileNotFoundError, PermissionError):
+            path = root / name
+            path.chmod(0o700 if path.is_dir() else 0o600)
+
+
+def write_results(path: Path, results: Results) -> None:
+    """Replace the results that were there in case the autograder fails."""
+    path.parent.mkdir(exist_ok=True)
+    write_whole(path, json.dumps(results, indent=2, allow_nan=False) + "\n")
+
+
+def grade_submission(
+    root: Path, settings: ExportSettings, rubric: Rubric
+) -> tuple[Results, list[str]]:
+    """The results of a submission, whatever it is, with what the staff should know."""
+    began = time.monotonic()
+    metadata = read_metadata(root / "submission_metadata.json")
+    about = Circumstances(submitted=metadata.submitted, late=metadata.late)
+    line: Line | None = None
+    try:
+        found = notebooks_in(root / "submission")
+        sandbox, why = _sandbox(settings)
+        orders = _settings(settings, metadata, sandbox)
+        about = replace(about, staff=[*_record(orders, metadata), *why])
+        line, notes = choose(_grade_all(root / "submission", found, orders), settings.notebook)
+        about = replace(about, notes=notes, seconds=time.monotonic() - began)
+        results = results_of(line, settings, rubric, about)
+    except NothingToGrade as error:
+        about = replace(
+            about, seconds=time.monotonic() - began, staff=[*about.staff, f"not graded: {error}"]
+        )
+        results = not_graded(str(error), settings, rubric, about)
+    except Exception as error:  # whatever it is, the student reads a sentence
+        said = str(error) if isinstance(error, CannotGrade) else traceback.format_exc()
+        about = replace(about, staff=[*about.staff, *said.splitlines()])
+        results = own_failure(settings, rubric, about)
+    return results, staff_lines(line, about)
+
+
+def _read_orders(source: Path) -> tuple[ExportSettings, Rubric]:
+    rubric = source / RUBRIC
+    return read_settings(source / SETTINGS), read_rubric(rubric) if rubric.exists() else Rubric()
+
+
+def _sandbox(settings: ExportSettings) -> tuple[Sandbox, list[str]]:
+    """Where answers run, with a sentence if that is not the strongest.
+
+    Raises:
+        NoSandbox: no sandbox that the settings allow works here.
+    """
+    bwrap = find_bwrap()
+    if bwrap.path is not None or settings.sandbox != Sandbox.ACCOUNT:
+        sandbox = Sandbox.BWRAP if settings.sandbox == Sandbox.ACCOUNT else settings.sandbox
+        require(Sandbox(sandbox))
+        return Sandbox(sandbox), []
+    require(Sandbox.ACCOUNT)
+    return Sandbox.ACCOUNT, [
+        f"Answers ran under an account that owns nothing, not in bubblewrap. {bwrap.trouble}"
+    ]
+
+
+def _settings(settings: ExportSettings, metadata: Metadata, sandbox: Sandbox) -> Settings:
+    return Settings(
+        seed=settings.seed(metadata.id),
+        limits=Limits(STATEMENT_SECONDS, TOTAL_SECONDS, answers_memory(_container_memory())),
+        sandbox=str(sandbox),
+        versions=installed_versions(),
+    )
+
+
+def answers_memory(container: int | None) -> int:
+    """Bytes that an answer may take of a container's memory, so that the judge is not killed."""
+    return MOST_MEMORY if container is None else min(MOST_MEMORY, max(LEAST_MEMORY, container // 3))
+
+
+def _container_memory() -> int | None:
+    for name in MEMORY_FILES:
+        with contextlib.suppress(OSError, ValueError):  # "max" is no number: no limit
+            return int(Path(name).read_text())
+    return None
+
+
+def _record(orders: Settings, metadata: Metadata) -> Iterator[str]:
+    yield (
+        f"sandbox {orders.sandbox}, seed {orders.seed}, {orders.versions}, {platform.platform()}, "
+        f"{orders.limits.memory_bytes // 2**20} MB for an answer"
+    )
+    if metadata.late:
+        yield f"late: submitted {metadata.submitted}, due {metadata.due}"
+
+
+def _grade_all(folder: Path, found: Sequence[Parts], orders: Settings) -> list[Line]:
+    """The line of each file, graded as `grader grade` does it, in processes of their own."""
+    handed_in = tuple(HandedIn(as_text(parts), "", folder.joinpath(*parts)) for parts in found)
+    with tempfile.TemporaryDirectory() as name, Journal(Path(name) / "results.jsonl") as journal:
+        run = Run(ClassFolder(folder, "Gradescope", (), handed_in), orders, journal, grade_task)
+        run.grade_all(lambda: local_pool(orders, 1), lambda _: None)
+        return [journal.line(item.id) for item in handed_in]
+
+
+if __name__ == "__main__":
+    # The judge's own process must not become an answer's by a variable of its environment.
+    for variable in [name for name in os.environ if name.startswith("PYTHON")]:
+        del os.environ[variable]
+    main(Path(sys.argv[1]))

@@ -1,0 +1,113 @@
+"""What otter-grader calls when it grades a notebook of the course."""
+
+from __future__ import annotations
+
+import secrets
+import shutil
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from grader.answer.cells import cells_of
+from grader.execution.runner import Runner
+from grader.execution.sandbox import best_sandbox
+from grader.grading.grade import grade_exercise
+from grader.printable import printable
+from grader.program.exercises import NOTEBOOKS
+from grader.reports import wording
+from grader.submission.read import read_submission
+from grader.verdict import Verdict
+
+if TYPE_CHECKING:
+    from nbformat import NotebookNode
+
+HANDED_IN = "handed_in"
+"""The name under which otter's tests find the path of the notebook."""
+
+OTTERS_TESTS = "tests"
+"""The folder beside the notebook into which otter puts its tests."""
+
+
+class NoPoint(Exception):
+    """A gradient has not earned its point; the message says why."""
+
+
+@dataclass(frozen=True, slots=True)
+class AnswersOnly:
+    """A plugin that keeps a student's code from running where the points are counted.
+
+    Otter would run the whole notebook, pictures, training and all, in the process that writes the
+    results down. Its tests need the answers alone, and these run in a worker.
+    """
+
+    submission_path: str
+    submission_metadata: Mapping[str, Any]
+    plugin_config: Mapping[str, Any]
+
+    def before_execution(self, submission: NotebookNode) -> NotebookNode:
+        """Give otter another notebook to run, which only says where the student's is.
+
+        Every other file that was handed in is removed from otter's copy. Python looks there first:
+        a `torch.py` would be imported.
+        """
+        from nbformat.v4 import new_code_cell
+
+        notebook = Path(self.submission_path)
+        for other in notebook.parent.iterdir():
+            if other.name not in {notebook.name, OTTERS_TESTS}:
+                shutil.rmtree(other) if other.is_dir() else other.unlink()
+        submission.cells = [new_code_cell(f"{HANDED_IN} = {str(notebook)!r}")]
+        return submission
+
+
+def expect_point(exercise: str, gradient: str, handed_in: str | None) -> None:
+    """Raise unless a gradient has earned its point.
+
+    Args:
+        exercise: its prefix, such as "ex1".
+        gradient: a name such as "dlogits".
+        handed_in: the notebook's path; None where a student tries the tests while working, who is
+            told about the answer cells that have run.
+
+    Raises:
+        NoPoint: with the verdict and its reasons.
+        UnreadableNotebook: the file is not one of the course's notebooks.
+    """
+    verdict = _verdicts(exercise, handed_in)[gradient]
+    if not verdict.points:
+        raise NoPoint(_told(verdict))
+
+
+def _verdicts(exercise: str, handed_in: str | None) -> Mapping[str, Verdict]:
+    if handed_in is not None:
+        return _graded(exercise, handed_in)
+    # Not above: it imports IPython, which is not there where otter grades.
+    from grader.notebook.running_notebook import open_lesson
+
+    return open_lesson(exercise).verdicts()
+
+
+@cache
+def _graded(exercise: str, path: str) -> Mapping[str, Verdict]:
+    """The verdicts on an exercise in a notebook's file."""
+    submission = read_submission(Path(path))
+    found = next((e for e in NOTEBOOKS[submission.notebook] if e.prefix == exercise), None)
+    if found is None:
+        raise NoPoint(f"This is notebook {submission.notebook}, which has no exercise {exercise}.")
+    own = cells_of(exercise, submission.cells)
+    # The course is public: a student who knew the seed could write down the hidden results.
+    seed = secrets.randbits(31)
+    with Runner(sandbox=best_sandbox()) as runner:
+        verdicts, _ = grade_exercise(found, own, runner, seed)
+    return {verdict.name: verdict for verdict in verdicts}
+
+
+def _told(verdict: Verdict) -> str:
+    """Such as `dh: fail (ex1-linear2, line 2). dh is twice as large as it should be.`."""
+    where = f" ({wording.where(verdict.place)})" if verdict.place else ""
+    # One sentence, as otter has one line for it: the likeliest cause, or what was seen.
+    reason = verdict.diagnosis[0].message if verdict.diagnosis else verdict.note
+    head = f"{verdict.name}: {wording.word(verdict.outcome)}{where}."
+    return printable(f"{head} {reason}".rstrip())

@@ -1,0 +1,172 @@
+"""The lecture's `cmp`: a student's gradient beside autograd's."""
+
+from __future__ import annotations
+
+import torch
+from torch import Tensor
+
+from grader.verdict import Comparison
+
+RELATIVE_TOLERANCE = 1e-5
+"""Largest accepted difference of float32 gradients, relative to the largest reference value.
+
+Over 2,000 training steps right gradients differ by at most 1.1e-6; a forgotten eps by 2e-5.
+"""
+
+FLOAT64_TOLERANCE = 1e-6
+"""Largest accepted difference on a float64 instance, relative to the reference's largest value.
+
+Right answers differ by about 1e-14; the smallest mistake seen, a forgotten eps, by 1e-5.
+"""
+
+ROUNDING_NOISE = 1e-7
+"""Differences this small are float32 rounding, whatever the reference.
+
+Gradients that are zero by structure (a bias before batchnorm, the maximum taken out of the logits)
+consist of nothing else: up to 1.8e-8 over 2,000 training steps.
+"""
+
+
+def cmp(s: str, dt: object, t: Tensor) -> Comparison:
+    """Compare your gradient with autograd's and print the lecture's line.
+
+    A second line appears only where something is wrong. `approximate` is true when the largest
+    difference is rounding: small beside the largest value of the gradient.
+
+    Args:
+        s: the tensor's name, to be printed.
+        dt: your gradient of `t`.
+        t: the tensor whose `.grad` is the reference (`t.retain_grad()`, then `loss.backward()`).
+
+    Returns:
+        The comparison as a value.
+
+    Source: the lecture's `cmp`, without its trust in broadcasting.
+    """
+    comparison = _compare_with_grad(s, dt, t)
+    print(comparison)
+    return comparison
+
+
+def _compare_with_grad(name: str, value: object, tensor: Tensor) -> Comparison:
+    if not isinstance(tensor, Tensor):
+        kind = _article(type(tensor).__name__)
+        problem = (
+            f"there is no tensor to compare with: the third argument is {kind}. Call"
+            f' cmp("{name}", d{name}, {name}).'
+        )
+        return nothing_to_compare(name, value, None, problem)
+    # Reading .grad of a tensor that keeps none would warn, in terms of PyTorch's internals.
+    grad = tensor.grad if tensor.is_leaf or tensor.retains_grad else None
+    if grad is None:
+        problem = (
+            f"there is no autograd gradient to compare with: {name}.grad is None. Call"
+            f" {name}.retain_grad() after the forward pass, then loss.backward()."
+        )
+        return nothing_to_compare(name, value, tuple(tensor.shape), problem)
+    return compare(name, value, grad, subject=f"the gradient of {name}")
+
+
+def compare(name: str, value: object, reference: Tensor, subject: str | None = None) -> Comparison:
+    """Compare a student's value with a reference gradient of dtype float32 or float64.
+
+    Anything that is not a floating-point tensor of the reference's shape, or has NaN or inf in
+    it, is neither exact nor approximate. `subject` is what its problem is said of: the name, by
+    default.
+    """
+    shape = tuple(reference.shape)
+    problem = describe_unusable(subject or name, value, shape)
+    if not isinstance(value, Tensor):
+        return nothing_to_compare(name, value, shape, problem)
+    if problem:
+        return Comparison(name, False, False, None, tuple(value.shape), shape, problem)
+    ours, theirs = value.detach().double(), reference.detach().double()
+    maxdiff = float((ours - theirs).abs().max()) if theirs.numel() else 0.0
+    largest = float(theirs.abs().max()) if theirs.numel() else 0.0
+    return Comparison(
+        name,
+        exact=bool(torch.equal(ours, theirs)),
+        approximate=maxdiff <= RELATIVE_TOLERANCE * largest + ROUNDING_NOISE,
+        maxdiff=maxdiff,
+        shape=tuple(value.shape),
+        expected_shape=shape,
+        relative=maxdiff / largest if largest else maxdiff,
+    )
+
+
+def agrees(value: Tensor, reference: Tensor, floor: float = 0.0) -> bool:
+    """True for a gradient that differs from a float64 reference by no more than rounding.
+
+    `floor` is the least size that the difference is relative to.
+    """
+    if not value.is_floating_point() or value.shape != reference.shape:
+        return False
+    if reference.numel() == 0:
+        return True
+    largest = max(floor, float(reference.abs().max()))
+    difference = float((value.double() - reference).abs().max())
+    # Written so that anything unordered is wrong.
+    return difference <= FLOAT64_TOLERANCE * largest
+
+
+def nothing_to_compare(
+    name: str, value: object, expected_shape: tuple[int, ...] | None, problem: str
+) -> Comparison:
+    """The comparison where one side is missing."""
+    shape = tuple(value.shape) if isinstance(value, Tensor) else None
+    return Comparison(name, None, None, None, shape, expected_shape, problem)
+
+
+def describe_unusable(name: str, value: object, shape: tuple[int, ...]) -> str:
+    """A sentence that says why a value cannot be a gradient of the given shape, or nothing.
+
+    Here and below, `name` is the gradient's name, such as "dlogits".
+    """
+    if value is None or value is ...:
+        return "to do"
+    if not isinstance(value, Tensor):
+        return describe_type(name, type(value).__name__, shape)
+    if not value.is_floating_point():
+        return describe_dtype(name, value)
+    if tuple(value.shape) != shape:
+        return describe_shape(name, tuple(value.shape), shape)
+    return describe_nonfinite(name, value)
+
+
+def describe_type(name: str, type_name: str, shape: tuple[int, ...] | None = None) -> str:
+    """A sentence about a gradient that is not a tensor, or a tensor that is like no gradient."""
+    if type_name.startswith("tensor of "):
+        return f"{name} is a {type_name}, but a gradient has its tensor's shape and dtype."
+    ending = "" if shape is None else f", here of shape {shape}"
+    return f"{name} is {_article(type_name)}, but a gradient is a tensor{ending}."
+
+
+def describe_dtype(name: str, value: Tensor) -> str:
+    """A sentence about a gradient of integers, booleans or complex numbers."""
+    return f"{name} has dtype {value.dtype}, but a gradient has its tensor's floating-point dtype."
+
+
+def describe_shape(name: str, shape: tuple[int, ...], expected: tuple[int, ...]) -> str:
+    """A sentence about a gradient of the wrong shape."""
+    sentence = f"{name} has shape {shape}, but a gradient has its tensor's shape, {expected}."
+    if len(shape) == 2 and shape == expected[::-1]:
+        return f"{sentence} Is it transposed?"
+    return sentence
+
+
+def describe_nonfinite(name: str, value: Tensor) -> str:
+    """A sentence that counts NaN and inf, or nothing where every value is finite."""
+    # float64: some small dtypes have no isnan of their own.
+    numbers = value.detach().double()
+    if bool(numbers.isfinite().all()):
+        return ""
+    nans, infs = int(numbers.isnan().sum()), int(numbers.isinf().sum())
+    found = " and ".join(
+        f"{count} {kind}" for count, kind in ((nans, "NaN"), (infs, "infinite")) if count
+    )
+    return f"{name} has {found} among its {value.numel()} values; a right gradient has none."
+
+
+def _article(word: str) -> str:
+    """A word with its indefinite article."""
+    return f"{'an' if word[0].lower() in 'aeiou' else 'a'} {word}"

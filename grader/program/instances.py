@@ -1,0 +1,134 @@
+"""Instances: a forward program with random values of chosen sizes."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import torch
+from torch import Tensor
+
+from grader.program.forward_program import ForwardProgram
+
+HIDDEN_SIZES = (
+    (7, 5, 18, 8, 13, 17, 19, 23),
+    (33, 4, 29, 11, 67, 41, 43, 47),
+)
+"""Sizes of the hidden instances, dealt out to a program's size names in order of first mention.
+
+No two sizes of an instance are equal, none stands in both, and none is the lecture's 32, 27, 10,
+64 or 3, so that a hard-coded size or a mixed-up axis shows. The first has fewer examples than
+characters; the second has more, and of everything more than the lecture, but not much: an answer
+that loops over its examples takes most of its time there.
+"""
+
+LARGE_AND_FEW = (37, 71, 67)
+"""The second row for a program of so few sizes that each of them may be the lecture's 64."""
+
+SPARING = 0
+"""The instance in which the last of all indices does not occur, as in many a real batch."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Instance:
+    """A program's sizes with a value for every name of the program.
+
+    `values` holds inputs and steps; floating-point tensors have dtype `dtype`, indices int64.
+    """
+
+    sizes: Mapping[str, int]
+    dtype: torch.dtype
+    values: Mapping[str, Any]
+
+
+@dataclass(frozen=True, slots=True)
+class _InputShape:
+    """What an input's annotation says: dimensions, and a bound if its values are indices."""
+
+    dimensions: tuple[str, ...]
+    below: str | None
+
+    @classmethod
+    def parse(cls, annotation: str) -> _InputShape:
+        shape, _, below = annotation.partition("<")
+        dimensions = tuple(text.strip() for text in shape.split(","))
+        return cls(dimensions, below.strip() or None)
+
+
+def size_names(program: ForwardProgram) -> tuple[str, ...]:
+    """The names of a program's sizes ("n", "block_size", ...) in order of first mention."""
+    names: dict[str, None] = {}
+    for annotation in program.annotations.values():
+        shape = _InputShape.parse(annotation)
+        for text in (*shape.dimensions, shape.below or ""):
+            for word in text.replace("*", " ").split():
+                if word.isidentifier():
+                    names[word] = None
+    return tuple(names)
+
+
+def make_instance(
+    program: ForwardProgram,
+    sizes: Mapping[str, int],
+    seed: int,
+    dtype: torch.dtype,
+    spared: int = 0,
+) -> Instance:
+    """Draw the inputs from a seeded generator, then run the program.
+
+    Matrices are normal with standard deviation 1/sqrt(rows), everything else standard normal:
+    that keeps every step's values and gradients within a few orders of magnitude of 1. The
+    `spared` largest indices are never drawn.
+    """
+    generator = torch.Generator().manual_seed(seed)
+    inputs = {
+        name: _draw(_InputShape.parse(annotation), sizes, generator, dtype, spared)
+        for name, annotation in program.annotations.items()
+    }
+    values = {
+        name: value.detach() if isinstance(value, Tensor) else value
+        for name, value in program.run(inputs).items()
+    }
+    return Instance(dict(sizes), dtype, values)
+
+
+def make_hidden_instances(program: ForwardProgram, seed: int) -> tuple[Instance, ...]:
+    """The float64 instances that verdicts are based on, one for each row of `HIDDEN_SIZES`."""
+    names = size_names(program)
+    small, large = HIDDEN_SIZES
+    rows = (small, large if len(names) > len(LARGE_AND_FEW) else LARGE_AND_FEW)
+    return tuple(
+        make_instance(
+            program,
+            dict(zip(names, sizes, strict=False)),
+            seed + number,
+            torch.float64,
+            spared=int(number == SPARING),
+        )
+        for number, sizes in enumerate(rows)
+    )
+
+
+def _draw(
+    shape: _InputShape,
+    sizes: Mapping[str, int],
+    generator: torch.Generator,
+    dtype: torch.dtype,
+    spared: int,
+) -> Tensor:
+    lengths = [_length(text, sizes) for text in shape.dimensions]
+    if shape.below is not None:
+        below = _length(shape.below, sizes) - spared
+        return torch.randint(below, lengths, generator=generator)
+    scale = 1 / math.sqrt(lengths[0]) if len(lengths) > 1 else 1.0
+    # Drawn in float64 whatever the dtype, so that a seed means the same values in both.
+    values = scale * torch.randn(lengths, generator=generator, dtype=torch.float64)
+    return values.to(dtype)
+
+
+def _length(text: str, sizes: Mapping[str, int]) -> int:
+    """The value of a dimension such as "n", "1" or "block_size * n_embd"."""
+    factors = (factor.strip() for factor in text.split("*"))
+    return math.prod(int(factor) if factor.isdigit() else sizes[factor] for factor in factors)

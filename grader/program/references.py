@@ -1,0 +1,140 @@
+"""References: what autograd says about a forward program, on the instances of an exercise."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence, Set
+from dataclasses import dataclass, field
+from functools import cache
+
+import torch
+from torch import Tensor
+
+from grader.program.exercises import Exercise
+from grader.program.forward_program import ForwardProgram, is_differentiable, parse_program
+from grader.program.instances import Instance, make_hidden_instances, make_instance
+
+SEED = 2147483647
+"""Seed of the instances unless the caller has another: the lecture's own."""
+
+NEGLIGIBLE = 1e-10
+"""A float64 gradient this small beside what it is made of is rounding noise around zero."""
+
+
+@dataclass(slots=True, eq=False)
+class Reference:
+    """Reference gradients of one instance, with the random upstreams of its local checks.
+
+    `gradients` and `cotangents` are keyed by tensor ("logits"), with the tensor's shape. The
+    cotangents are standard normal: they stand under the names `d<step>` while a gradient's own
+    statements run.
+    """
+
+    program: ForwardProgram
+    instance: Instance
+    gradients: dict[str, Tensor]
+    cotangents: dict[str, Tensor]
+    _magnitudes: dict[str, float] = field(default_factory=dict)
+    _vjps: dict[tuple[str, frozenset[str], frozenset[str]], Tensor] = field(default_factory=dict)
+
+    def local_vjp(self, name: str, given: Set[str], zeroed: Set[str] = frozenset()) -> Tensor:
+        """The gradient of `name` from the random upstreams of the steps in `given`.
+
+        Those in `zeroed` count as given, with a gradient of zero.
+        """
+        key = (name, frozenset(given), frozenset(zeroed))
+        if key not in self._vjps:
+            upstream = {
+                step: torch.zeros_like(cotangent) if step in zeroed else cotangent
+                for step, cotangent in self.cotangents.items()
+                if step in given or step in zeroed
+            }
+            self._vjps[key] = self.program.vjp(self.instance.values, name, upstream)
+        return self._vjps[key]
+
+    def magnitude(self, name: str) -> float:
+        """The size that the gradient of `name` would have if nothing in it cancelled."""
+        if name not in self._magnitudes:
+            local = self.local_vjp(name, frozenset(self.program.readers(name)))
+            others = (g for step, g in self.gradients.items() if step != self.program.loss)
+            largest = max(float(values.abs().max()) for values in (local, *others))
+            self._magnitudes[name] = largest
+        return self._magnitudes[name]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class References:
+    """The references of an exercise: a few hidden float64 instances of one program.
+
+    `lecture` is the float32 instance of the sizes that the student sees; `lecture_gradients` are
+    autograd's on it, by tensor. `zero_by_structure` are the tensors whose gradient is zero for
+    every input although their readers' gradients are not, such as a bias before a normalisation.
+    `lengths` are, for each hidden instance, its axes' lengths with the lecture's: (7, 11) is
+    (32, 27) there. All sizes of an instance differ, so that a length says which size it is.
+    """
+
+    hidden: tuple[Reference, ...]
+    zero_by_structure: frozenset[str]
+    lecture: Instance
+    lecture_gradients: Mapping[str, Tensor]
+    lengths: tuple[Mapping[int, int], ...]
+
+    @property
+    def program(self) -> ForwardProgram:
+        """The forward program of all instances."""
+        return self.hidden[0].program
+
+    def floors(self, name: str) -> list[float]:
+        """What counts as large, by instance, where the reference is rounding noise around zero."""
+        is_zero = name in self.zero_by_structure
+        return [reference.magnitude(name) if is_zero else 0.0 for reference in self.hidden]
+
+
+@cache
+def prepare(exercise: Exercise, seed: int = SEED) -> References:
+    """Draw an exercise's instances and ask autograd for their gradients, once a process."""
+    return make_references(parse_program(exercise.forward), exercise.sizes, seed)
+
+
+def make_reference(program: ForwardProgram, instance: Instance, seed: int) -> Reference:
+    """Ask autograd for the gradients of one instance; draw its random upstreams."""
+    inputs = {name: instance.values[name] for name in program.inputs}
+    generator = torch.Generator().manual_seed(seed)
+    cotangents = {
+        name: torch.randn(value.shape, generator=generator, dtype=value.dtype)
+        for name, value in instance.values.items()
+        if is_differentiable(value) and name != program.loss
+    }
+    return Reference(program, instance, program.gradients(inputs), cotangents)
+
+
+def make_references(program: ForwardProgram, sizes: Mapping[str, int], seed: int) -> References:
+    """The references of a program: at the lecture's `sizes`, and on its hidden instances."""
+    lecture = make_instance(program, sizes, seed, torch.float32)
+    gradients = program.gradients({name: lecture.values[name] for name in program.inputs})
+    hidden = tuple(
+        make_reference(program, instance, seed + 1001 + number)
+        for number, instance in enumerate(make_hidden_instances(program, seed + 1))
+    )
+    lengths = tuple(_lengths(reference, gradients) for reference in hidden)
+    return References(hidden, _find_zero_by_structure(hidden), lecture, gradients, lengths)
+
+
+def _lengths(reference: Reference, lecture: Mapping[str, Tensor]) -> dict[int, int]:
+    return {
+        hidden: at_lecture
+        for name, gradient in reference.gradients.items()
+        if name in lecture
+        for hidden, at_lecture in zip(gradient.shape, lecture[name].shape, strict=True)
+    }
+
+
+def _find_zero_by_structure(hidden: Sequence[Reference]) -> frozenset[str]:
+    def is_zero(reference: Reference, name: str) -> bool:
+        largest = float(reference.gradients[name].abs().max())
+        return largest <= NEGLIGIBLE * reference.magnitude(name)
+
+    return frozenset(
+        name
+        for name in hidden[0].cotangents
+        if all(is_zero(reference, name) for reference in hidden)
+    )

@@ -1,0 +1,47 @@
+"""The HTML templates of reports, pages and cards: one environment for all of them."""
+
+from __future__ import annotations
+
+import re
+from functools import cache
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from markupsafe import Markup, escape
+
+from grader.printable import printable, visible
+
+if TYPE_CHECKING:
+    import jinja2
+
+HERE = Path(__file__).parent
+
+
+@cache
+def make_environment(*folders: Path) -> jinja2.Environment:
+    """Make the environment for templates in these folders, then in the reports' own.
+
+    It is made once for the same folders. What a template shows is escaped unless it is `Markup`;
+    a name that a template does not get is an error.
+    """
+    # Its import takes a while: only pages and cards wait for it.
+    import jinja2
+
+    environment = jinja2.Environment(
+        loader=jinja2.FileSystemLoader([*folders, HERE]),
+        autoescape=True,
+        undefined=jinja2.StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+    )
+    environment.filters |= {"marked": marked, "printable": printable, "visible": visible}
+    return environment
+
+
+def marked(text: str) -> Markup:
+    """Put the text on one line, safe to show, with `code` in an element of its own.
+
+    >>> str(marked("`h` < 1"))
+    '<code>h</code> &lt; 1'
+    """
+    return Markup(re.sub(r"`([^`]+)`", r"<code>\1</code>", str(escape(printable(text)))))

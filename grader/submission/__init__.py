@@ -1,0 +1,1 @@
+"""A notebook file becomes answer cells."""

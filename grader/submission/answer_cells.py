@@ -1,0 +1,77 @@
+"""Find the answer cells of a notebook by metadata or first comment."""
+
+# Commands that only need to know which notebook a file is import this and no torch.
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+
+from grader.answer.cells import prefix_of
+from grader.submission.notebook_file import Cell, UnreadableNotebook, shown
+
+GRADE_ID = re.compile(r"[A-Za-z]+\d+[a-z]?-[A-Za-z0-9_-]+")
+"""The exercise's prefix, then nbgrader's own alphabet."""
+
+ROLE_COMMENT = re.compile(r"#\s*(answer|check|try)\s*:\s*([A-Za-z0-9_-]+)\s*")
+
+
+def find_answer_cells(cells: Sequence[Cell]) -> list[tuple[str, Cell]]:
+    """The cells that say they are answers, in order, each with its id."""
+    return [(grade_id, cell) for cell in cells if (grade_id := answer_id(cell))]
+
+
+def answer_id(cell: Cell) -> str | None:
+    """The id of an answer cell ("ex1-softmax"), None for any other cell.
+
+    It stands in the metadata, or else, since editors drop metadata, in the cell's first comment
+    lines (`# answer: ex1-softmax`).
+    """
+    if cell.nbgrader:
+        grade_id = cell.nbgrader.get("grade_id") if cell.nbgrader.get("solution") is True else None
+    else:
+        roles = role_comments(cell.source or "")
+        grade_id = next((name for role, name in roles if role == "answer"), None)
+    return grade_id if isinstance(grade_id, str) and GRADE_ID.fullmatch(grade_id) else None
+
+
+def which_notebook(path: Path, cells: Sequence[Cell], known: Mapping[str, str]) -> str:
+    """The notebook that most answers belong to; the file's name says nothing.
+
+    Args:
+        path: the file, for the sentence.
+        cells: all its cells.
+        known: the notebook of each exercise's prefix.
+
+    Raises:
+        UnreadableNotebook: it is not one of the course's notebooks; the message is a sentence.
+    """
+    # distinct ids: one exercise pasted twice into another's notebook must not outvote it
+    prefixes = [prefix_of(name) for name in dict.fromkeys(n for n, _ in find_answer_cells(cells))]
+    votes = Counter(known[prefix] for prefix in prefixes if prefix in known)
+    if votes:
+        return max(known.values(), key=lambda notebook: votes[notebook])
+    expected = ", ".join(f"{prefix}-..." for prefix in known)
+    if prefixes:
+        raise UnreadableNotebook(
+            f"{shown(path)} answers {prefixes[0]}, and this grader knows only {expected}: "
+            "is it another course's notebook, or is there a newer version of the grader?"
+        )
+    raise UnreadableNotebook(
+        f"{shown(path)} is not one of the course's notebooks: none of its {len(cells)} cells is an "
+        f"answer cell (by a grade_id {expected}, or a first line such as `# answer: ex1-softmax`)."
+    )
+
+
+def role_comments(source: str) -> Iterator[tuple[str, str]]:
+    """The roles in the first lines of a cell, such as `("answer", "ex1-softmax")`.
+
+    Comments and magics may stand before and between them.
+    """
+    for line in map(str.strip, source.split("\n")):
+        if match := ROLE_COMMENT.fullmatch(line):
+            yield match[1], match[2]
+        elif line and not line.startswith(("#", "%")):
+            break

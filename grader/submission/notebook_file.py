@@ -1,0 +1,252 @@
+"""Read a notebook file into cells, or say in one sentence why it cannot be read."""
+
+# Plain json where nbformat would do: `import nbformat` takes 1.1 s here (its schema validators),
+# `import json` 0.02 s, and a cold `grader check` has one second beside torch. nbformat also warns
+# about missing cell ids and repairs what it reads; a submission is to be read as it is.
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import shlex
+import stat
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import IO, Any
+
+from grader.printable import printable
+from grader.user_error import UserError
+
+MAX_BYTES = 64 * 1024 * 1024
+MAX_CELL_CHARACTERS = 1_000_000
+"""Longer cells are not looked into: parsing takes some hundred times the text's memory."""
+
+
+class UnreadableNotebook(UserError):
+    """A file that is not a notebook of the course; the message is one sentence for its owner."""
+
+
+@dataclass(frozen=True, slots=True)
+class Cell:
+    """One cell as the file has it; `number` counts from 1.
+
+    `source` is one string with "\\n" line ends, or None where the file holds no readable text.
+    `nbgrader` is the cell's nbgrader metadata, empty where there is none.
+    """
+
+    number: int
+    kind: str
+    source: str | None
+    nbgrader: Mapping[str, Any]
+
+
+def read_cells(path: Path) -> tuple[Cell, ...]:
+    """The cells of a format-4 notebook, in order.
+
+    Raises:
+        UnreadableNotebook: whatever is wrong with the file, in one sentence.
+    """
+    return cells_in(read_bytes(path), path)
+
+
+def cells_in(data: bytes, path: Path) -> tuple[Cell, ...]:
+    """The cells of a format-4 notebook whose file holds `data`; raises as `read_cells` does."""
+    if not data.strip():
+        raise UnreadableNotebook(f"{shown(path)} is empty: was it saved or downloaded completely?")
+    document = _parse(_decode(data, path), path)
+    cells = _cell_list(document, path)
+    return tuple(
+        _cell(number, cell) for number, cell in enumerate(cells, start=1) if isinstance(cell, dict)
+    )
+
+
+def shown(path: Path) -> str:
+    """The path as sentences name it."""
+    return printable(str(path)) or "''"
+
+
+def read_bytes(path: Path) -> bytes:
+    """What a notebook's file holds; raises UnreadableNotebook where that cannot be read at all."""
+    with explained(path):
+        refuse_unfit(path.stat(), path)  # before it is opened: a pipe would be waited for
+        with path.open("rb") as file:
+            return read_whole(file, path)
+
+
+def refuse_unfit(status: os.stat_result, path: Path) -> None:
+    """Raise UnreadableNotebook for what is no regular file, or one of more than `MAX_BYTES`."""
+    if stat.S_ISDIR(status.st_mode):
+        raise UnreadableNotebook(
+            f"{shown(path)} is a folder: name the notebooks in it, "
+            "as in `grader check FOLDER/*.ipynb`."
+        )
+    if not stat.S_ISREG(status.st_mode):
+        raise UnreadableNotebook(
+            f"{shown(path)} is not a regular file: save the notebook to a file first."
+        )
+    if status.st_size > MAX_BYTES:  # nobody wants to wait for 200 MB to be told no
+        raise UnreadableNotebook(_too_large(path, status.st_size))
+
+
+def read_whole(file: IO[bytes], path: Path) -> bytes:
+    """All that an open file holds; raises UnreadableNotebook where that is too much."""
+    data = file.read(MAX_BYTES + 1)  # it may have grown since its size was looked at
+    if len(data) > MAX_BYTES:
+        raise UnreadableNotebook(_too_large(path, len(data)))
+    return data
+
+
+@contextmanager
+def explained(path: Path) -> Iterator[None]:
+    """Turn what the operating system says about a file into an UnreadableNotebook."""
+    try:
+        yield
+    except FileNotFoundError:
+        raise UnreadableNotebook(_not_found(path)) from None
+    except PermissionError:
+        raise UnreadableNotebook(
+            f"{shown(path)} cannot be read: you have no permission to open it."
+        ) from None
+    except (OSError, ValueError) as error:  # ValueError: a null byte in the path itself
+        reason = error.strerror if isinstance(error, OSError) and error.strerror else str(error)
+        raise UnreadableNotebook(
+            f"{shown(path)} cannot be opened: {printable(reason).lower()}."
+        ) from None
+
+
+def _not_found(path: Path) -> str:
+    if "*" in str(path) or "?" in str(path):
+        return (
+            f"No file is called {shown(path)}: the shell fills in * and ? only outside quotes, "
+            "and only where a file matches."
+        )
+    return f"There is no file {shown(path)}: is its name, or the folder you are in, another?"
+
+
+def _too_large(path: Path, size: int) -> str:
+    return (
+        f"{shown(path)} has {size / 2**20:,.0f} MB, and {MAX_BYTES // 2**20} MB is the limit: "
+        "clear the outputs of its cells and save it again."
+    )
+
+
+def _decode(data: bytes, path: Path) -> str:
+    if data.startswith(b"PK\x03\x04"):
+        raise UnreadableNotebook(
+            f"{shown(path)} is a zip archive: unpack it, and hand in the notebook that is in it."
+        )
+    if b"\0" in data:
+        # no JSON in UTF-8 holds a raw null byte
+        why = (
+            "it was saved as UTF-16 text, so save it as UTF-8"
+            if data.startswith((b"\xff\xfe", b"\xfe\xff"))
+            else "the file is damaged, so take an earlier copy or download it again"
+        )
+        raise UnreadableNotebook(f"{shown(path)} contains null bytes: {why}.")
+    try:
+        return data.decode("utf-8-sig")  # -sig: some Windows editors write a byte order mark
+    except UnicodeDecodeError as error:
+        raise UnreadableNotebook(
+            f"{shown(path)} is not UTF-8 text (byte {error.start} is 0x{data[error.start]:02x}): "
+            "was it saved in another encoding, or is it another kind of file?"
+        ) from None
+
+
+def _parse(text: str, path: Path) -> Any:
+    # What json reads beyond the standard, NaN above all, is left in peace: it stands in outputs
+    # that no one grades.
+    try:
+        return json.loads(text)
+    except json.JSONDecodeError as error:
+        raise UnreadableNotebook(_not_json(text, error, path)) from None
+    except (RecursionError, MemoryError):
+        raise UnreadableNotebook(
+            f"{shown(path)} is nested deeper than any notebook: it cannot be read."
+        ) from None
+    except ValueError:  # Python refuses to convert integers of more than 4300 digits
+        raise UnreadableNotebook(
+            f"{shown(path)} contains a number of thousands of digits: it cannot be read."
+        ) from None
+
+
+def _not_json(text: str, error: json.JSONDecodeError, path: Path) -> str:
+    start = text.lstrip()[:1000].lower()
+    if path.suffix == ".py" or re.match(r"# (%%|---|\+)", start):
+        return (
+            f"{shown(path)} is a Python file: hand in the .ipynb itself, "
+            "or make one with `jupytext --to notebook`."
+        )
+    if start.startswith("<"):
+        return (
+            f"{shown(path)} is a web page, not a notebook: download the raw file, "
+            "not the page that shows it."
+        )
+    if "\n<<<<<<< " in text:
+        return (
+            f"{shown(path)} contains an unresolved merge (<<<<<<<): "
+            "choose one side in git and save it again."
+        )
+    at_end = error.pos >= len(text.rstrip()) or error.msg.startswith("Unterminated string")
+    if start.startswith("{") and at_end:
+        return f"{shown(path)} breaks off at its end: was it saved or downloaded completely?"
+    return (
+        f"{shown(path)} is not a notebook: it is not JSON "
+        f"({error.msg.lower()} at line {error.lineno}, column {error.colno})."
+    )
+
+
+def _cell_list(document: Any, path: Path) -> list[Any]:
+    if not isinstance(document, dict):
+        raise UnreadableNotebook(f"{shown(path)} is JSON, but not a notebook: it holds no cells.")
+    version = document.get("nbformat")
+    if isinstance(version, bool) or not isinstance(version, int):
+        raise UnreadableNotebook(
+            f'{shown(path)} is JSON, but not a notebook: it has no "nbformat" number.'
+        )
+    if version < 4:
+        raise UnreadableNotebook(
+            f"{shown(path)} is a notebook of the old format {version}: open and save it in "
+            "JupyterLab, or convert it with "
+            f"`jupyter nbconvert --to notebook --nbformat 4 {shlex.quote(shown(path))}`."
+        )
+    if version > 4:
+        raise UnreadableNotebook(
+            f"{shown(path)} is a notebook of format {version}, and this grader knows format 4: "
+            "is there a newer version of the grader?"
+        )
+    cells = document.get("cells")
+    if not isinstance(cells, list):
+        raise UnreadableNotebook(f"{shown(path)} is not a whole notebook: it has no list of cells.")
+    return cells
+
+
+def _cell(number: int, cell: dict[Any, Any]) -> Cell:
+    metadata = cell.get("metadata")
+    nbgrader = metadata.get("nbgrader") if isinstance(metadata, dict) else None
+    return Cell(
+        number=number,
+        kind=str(cell.get("cell_type")),
+        source=_text(cell.get("source")),
+        nbgrader=nbgrader if isinstance(nbgrader, dict) else {},
+    )
+
+
+def _text(source: Any) -> str | None:
+    """The cell's text: a string, or a list of lines that keep their ends."""
+    if isinstance(source, list):
+        try:
+            joined = "".join(source)
+        except TypeError:  # a line is no text
+            return None
+        ends_kept = len(source) < 2 or any("\n" in line for line in source[:-1])
+        source = joined if ends_kept else "\n".join(source)
+    if not isinstance(source, str) or len(source) > MAX_CELL_CHARACTERS:
+        return None
+    text: str = source.replace("\r\n", "\n").replace("\r", "\n")
+    if text.isascii():
+        return text
+    # JSON may hold half a surrogate pair; Python can neither parse nor print it
+    return re.sub("[\ud800-\udfff]", "\N{REPLACEMENT CHARACTER}", text)

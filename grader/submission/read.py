@@ -1,0 +1,139 @@
+"""Read a notebook into its answer cells, with flags for a human."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Container, Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from grader.answer.assigned import first_assignments
+from grader.answer.cells import prefix_of
+from grader.answer.parse import AnswerCell
+from grader.printable import listed
+from grader.program.exercises import EXERCISES, NOTEBOOKS
+from grader.submission.answer_cells import find_answer_cells, which_notebook
+from grader.submission.copies import graded_copies
+from grader.submission.notebook_file import Cell, UnreadableNotebook, cells_in, read_bytes
+from grader.verdict import Flag, Place
+
+__all__ = ["Submission", "UnreadableNotebook", "read_submission", "submission_in"]
+
+
+@dataclass(frozen=True, slots=True)
+class Submission:
+    """The answer cells of one notebook in their order, and what a human should see about them.
+
+    Kinds of flag: `other-exercise`, `duplicate-answer`, `not-code`, `unreadable-answer`,
+    `missing-answer`, `outside-answer`, `metadata-dropped`.
+    """
+
+    path: Path
+    notebook: str
+    cells: tuple[AnswerCell, ...]
+    flags: tuple[Flag, ...] = ()
+
+
+def read_submission(path: Path) -> Submission:
+    """Read an .ipynb.
+
+    Raises:
+        UnreadableNotebook: if it is not one of the course's notebooks; the message is a sentence.
+    """
+    return submission_in(read_bytes(path), path)
+
+
+def submission_in(data: bytes, path: Path) -> Submission:
+    """What `read_submission` makes of a file that holds `data`; `path` is how it is called.
+
+    Which notebook it is, the answers' prefixes say, never the file's name.
+    """
+    cells = cells_in(data, path)
+    found = find_answer_cells(cells)
+    known = {exercise.prefix: exercise.notebook for exercise in EXERCISES}
+    notebook = which_notebook(path, cells, known)
+    gradients = tuple(name for exercise in NOTEBOOKS[notebook] for name in exercise.gradients)
+    own = [(name, cell) for name, cell in found if known.get(prefix_of(name)) == notebook]
+    readable = [(name, cell) for name, cell in own if cell.kind == "code" and cell.source]
+
+    answers, duplicates = graded_copies(readable, gradients)
+    flags = [
+        *_flag_other_exercises(name for name, _ in found if known.get(prefix_of(name)) != notebook),
+        *duplicates,
+        *_flag_ungraded(own),
+        *_flag_missing(answers, gradients),
+        *_flag_outside(cells, {cell.number for _, cell in found}, gradients),
+        *_flag_dropped_metadata([cell for _, cell in own]),
+    ]
+    return Submission(path, notebook, answers, tuple(flags))
+
+
+def _flag_other_exercises(grade_ids: Iterable[str]) -> Iterator[Flag]:
+    for grade_id in grade_ids:
+        yield Flag(
+            "other-exercise",
+            f"The answer cell {grade_id} belongs to another notebook of the course: "
+            "it is not graded here.",
+            Place(grade_id, 1),
+        )
+
+
+def _flag_ungraded(own: Sequence[tuple[str, Cell]]) -> Iterator[Flag]:
+    for grade_id, cell in own:
+        if cell.source is None:
+            yield Flag(
+                "unreadable-answer",
+                f"The answer cell {grade_id} holds no readable text, or far too much of it: "
+                "it is not graded.",
+                Place(grade_id, 1),
+            )
+        elif cell.kind != "code":
+            kind = {"markdown": "a Markdown", "raw": "a raw"}.get(cell.kind, "not a code")
+            yield Flag(
+                "not-code",
+                f"The answer cell {grade_id} is {kind} cell, so it is not graded: turn it "
+                "back into a code cell (press Y).",
+                Place(grade_id, 1),
+            )
+
+
+def _flag_missing(answers: Sequence[AnswerCell], gradients: Sequence[str]) -> Iterator[Flag]:
+    text = "\n".join(cell.source for cell in answers)
+    mentioned = set(re.findall(r"\w+", text))
+    missing = [name for name in gradients if name not in mentioned]
+    if missing:
+        some = missing if len(missing) <= 6 else [*missing[:5], f"{len(missing) - 5} others"]
+        yield Flag(
+            "missing-answer",
+            f"No answer cell mentions {listed(some, 'or')}: was an answer cell deleted, "
+            "or its first line changed?",
+            None,
+        )
+
+
+def _flag_outside(
+    cells: Sequence[Cell], answers: Container[int], gradients: Sequence[str]
+) -> Iterator[Flag]:
+    for cell in cells:
+        if cell.kind != "code" or cell.number in answers or cell.nbgrader or not cell.source:
+            continue
+        assigned = first_assignments(cell.source, gradients)
+        if assigned:
+            yield Flag(
+                "outside-answer",
+                f"Cell {cell.number} of the notebook assigns {listed(assigned)}, "
+                "but is not an answer cell: only answer cells are graded.",
+                Place(f"cell {cell.number}", min(assigned.values())),
+            )
+
+
+def _flag_dropped_metadata(own: Sequence[Cell]) -> Iterator[Flag]:
+    dropped = sum(not cell.nbgrader for cell in own)
+    if dropped:
+        yield Flag(
+            "metadata-dropped",
+            f"An editor has dropped the nbgrader metadata of {dropped} of {len(own)} answer cells. "
+            "They were found by their first line, so nothing is lost here; nbgrader itself would "
+            "not see them.",
+            None,
+        )

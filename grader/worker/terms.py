@@ -1,0 +1,25 @@
+"""Terms: what the judge and a worker agree on, to be imported without torch."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+DYNAMIC_NAMES = frozenset(
+    {"exec", "eval", "globals", "locals", "vars", "setattr", "delattr", "__import__", "compile"}
+)
+"""With one of these, what a statement does cannot be read off its text."""
+
+MARK = "<at>"
+"""The function that is called before each statement of a block that is recorded; no Python name."""
+
+MOST_VALUES = 8
+"""How many sets of values a worker keeps, the latest ones; the judge counts along."""
+
+
+@dataclass(frozen=True, slots=True)
+class Limits:
+    """What an answer may use: seconds for a statement and for all, bytes of memory."""
+
+    statement_seconds: float = 10.0
+    total_seconds: float = 60.0
+    memory_bytes: int = 2 * 2**30

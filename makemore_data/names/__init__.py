@@ -1,0 +1,1 @@
+"""The names: found, checked, and cut into windows of characters."""

@@ -1,0 +1,127 @@
+"""The race of notebook 4: training loops side by side, in steps per second."""
+
+from __future__ import annotations
+
+import importlib.util
+import statistics
+import time
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from functools import partial
+
+import torch
+from torch import Tensor
+
+from makemore_data.training.loops import autograd_loop, manual_loop, matrix_products
+from makemore_data.training.train import Backward, Loop, begin_run
+
+LIMIT = "the six matrix products alone"
+"""What no loop can be faster than; its name in the result of `race`."""
+
+SOLVED = "makemore_data.training.solved"
+"""The loops that contain the answers of notebook 4; a student release is without them."""
+
+
+def contestants(name: str, backward: Backward) -> tuple[dict[str, Loop], list[str]]:
+    """Every loop that can take part here: autograd's first, `backward` under the given name.
+
+    Compiling two of them may take a minute.
+
+    Args:
+        name: what to call the loop with `backward` in it.
+        backward: from a minibatch and the parameters to the loss and the gradients, see `train`.
+
+    Returns:
+        The loops by name, and a sentence for each reason why one of them is missing.
+    """
+    by_hand = partial(manual_loop, backward=backward)
+    if importlib.util.find_spec(SOLVED) is None:
+        return {"autograd": autograd_loop, name: by_hand}, [
+            "The lecture's loop, the tuned one and the compiled ones are not in this copy of the "
+            "course, for they contain the answers: the race is autograd's loop against yours."
+        ]
+    from makemore_data.training.solved.compiled import STEPS_A_CALL, NoCompiler, compile_loop
+    from makemore_data.training.solved.lecture import lecture_backward
+    from makemore_data.training.solved.tuned import tuned_loop
+
+    loops: dict[str, Loop] = {
+        "autograd": autograd_loop,
+        "by hand, as in the lecture": partial(manual_loop, backward=lecture_backward),
+        name: by_hand,
+        "tuned": tuned_loop,
+    }
+    try:
+        loops["tuned and compiled"] = compile_loop()
+        loops[f"the same, {STEPS_A_CALL} steps a call"] = compile_loop(STEPS_A_CALL)
+    except NoCompiler as trouble:
+        return loops, [str(trouble)]
+    return loops, []
+
+
+def race(
+    loops: Mapping[str, Loop], X: Tensor, Y: Tensor, steps: int = 500, rounds: int = 7
+) -> dict[str, float]:
+    """Steps per second of each loop, and of the six matrix products of a step alone.
+
+    Without loops nothing is run, and the result is empty.
+
+    The loops run on one thread and take turns, a few hundred steps each, so that whatever else the
+    machine is doing slows them down alike. The median of a loop's rounds counts.
+
+    Args:
+        loops: by the names that the result has; each trains a run of its own.
+        X: windows, int64 (N, block_size).
+        Y: the characters that follow, int64 (N,).
+        steps: of a loop in each round.
+        rounds: that count; one more goes before them as a warm-up.
+    """
+    if not loops:
+        return {}
+    runs = {name: begin_run() for name in loops}
+    parameters = begin_run().parameters
+    seconds: dict[str, list[float]] = {name: [] for name in (*loops, LIMIT)}
+    with _one_thread():
+        for number in range(rounds + 1):
+            for name, loop in loops.items():
+                taken = _seconds(partial(loop, runs[name], X, Y, steps))
+                if number:  # the first round is a warm-up
+                    seconds[name].append(taken)
+            taken = _seconds(partial(matrix_products, parameters, steps))
+            if number:
+                seconds[LIMIT].append(taken)
+    return {name: steps / statistics.median(taken) for name, taken in seconds.items()}
+
+
+def race_table(rates: Mapping[str, float]) -> str:
+    """The result as Markdown: steps per second, times the first, share of the limit.
+
+    Args:
+        rates: what `race` returned, `LIMIT` among them.
+
+    Raises:
+        KeyError: there is no `LIMIT`.
+        StopIteration: there is nothing at all.
+    """
+    first, limit = next(iter(rates.values())), rates[LIMIT]
+    rows = [
+        f"| {name} | {rate:,.0f} | {rate / first:.1f} | {rate / limit:.0%} |"
+        for name, rate in rates.items()
+    ]
+    header = "| loop | steps per second | times autograd's | of the limit |"
+    return "\n".join([header, "| :-- | --: | --: | --: |", *rows])
+
+
+def _seconds(work: Callable[[], None]) -> float:
+    start = time.perf_counter()
+    work()
+    return time.perf_counter() - start
+
+
+@contextmanager
+def _one_thread() -> Iterator[None]:
+    before = torch.get_num_threads()
+    torch.set_num_threads(1)
+    try:
+        yield
+    finally:
+        torch.set_num_threads(before)

@@ -1,0 +1,92 @@
+"""The training loop of notebook 4, which can be stopped after any step."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+
+import torch
+from torch import Tensor
+from tqdm import tqdm
+
+from makemore_data.model.parameters import LECTURE_SEED, Parameters, init_parameters
+from makemore_data.training.interruption import stop_button
+
+ALL_STEPS = 200_000
+"""Steps of the lecture's training."""
+BATCH = 32
+"""Examples in a minibatch."""
+
+Backward = Callable[..., tuple[Tensor, Sequence[Tensor]]]
+"""From `Xb, Yb, C, W1, b1, bngain, bnbias, W2, b2` to the loss with the parameters' gradients."""
+
+Loop = Callable[..., None]
+"""What takes part in the race: `loop(run, X, Y, steps)` takes `run` so many steps further."""
+
+
+@dataclass(slots=True, eq=False)
+class Run:
+    """A training run as far as it has come: everything that its next step depends on.
+
+    `losses` are those of the minibatches so far, in nats; `generator` draws the next one.
+    """
+
+    parameters: Parameters
+    generator: torch.Generator
+    losses: list[float] = field(default_factory=list)
+
+    @property
+    def step(self) -> int:
+        """How many steps are done."""
+        return len(self.losses)
+
+
+def begin_run(n_hidden: int = 200, block_size: int = 3, seed: int = LECTURE_SEED) -> Run:
+    """A run before its first step: the lecture's parameters and, from then on, its minibatches.
+
+    Args:
+        n_hidden: hidden units; the lecture trains with 200.
+        block_size: characters that the network sees.
+        seed: of the parameters and the minibatches.
+    """
+    g = torch.Generator().manual_seed(seed)
+    return Run(init_parameters(g, n_hidden=n_hidden, block_size=block_size), g)
+
+
+@torch.no_grad()
+def train(
+    run: Run,
+    backward: Backward,
+    X: Tensor,
+    Y: Tensor,
+    until: int,
+    watch: Callable[[Run], None] = lambda run: None,
+) -> None:
+    """Train until that many steps are done, or until the stop button is pressed.
+
+    Args:
+        run: is taken further in place.
+        backward: from a minibatch and the parameters to the loss, a scalar in nats, and seven
+            gradients, each of the shape of its parameter and in the order of `Parameters`.
+        X: windows, int64 (N, block_size).
+        Y: the characters that follow, int64 (N,).
+        until: how many steps there are in the end, those of before included.
+        watch: is called with the run every 500 steps.
+
+    Raises:
+        ValueError: `backward` gives more or fewer gradients than there are parameters.
+        RuntimeError: a gradient does not fit its parameter.
+    """
+    bar = tqdm(total=until, initial=run.step, file=sys.stdout, leave=False, mininterval=0.5)
+    with stop_button() as pressed, bar:
+        while run.step < until and not pressed():
+            ix = torch.randint(0, X.shape[0], (32,), generator=run.generator)
+            loss, gradients = backward(X[ix], Y[ix], *run.parameters)
+            learning_rate = 0.1 if run.step < 100_000 else 0.01
+            for parameter, gradient in zip(run.parameters, gradients, strict=True):
+                parameter -= learning_rate * gradient
+            run.losses.append(loss.item())
+            bar.update()
+            if run.step % 500 == 0:
+                watch(run)

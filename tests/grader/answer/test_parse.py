@@ -1,0 +1,102 @@
+"""Reading answer cells as one program."""
+
+import pytest
+
+from grader.answer.parse import DEEPEST, TOO_DEEP, AnswerCell, hide_magics, parse_answer
+from grader.verdict import Place
+
+
+def test_statements_know_their_cell_and_line() -> None:
+    answer = parse_answer(
+        [
+            AnswerCell("ex1-loss", "# answer: ex1-loss\na = 1\nfor i in x:\n    b = 2"),
+            AnswerCell("ex1-max", "c = 3; d = 4"),
+        ]
+    )
+    assert [(place.cell, place.line) for place in answer.places] == [
+        ("ex1-loss", 2),
+        ("ex1-loss", 3),
+        ("ex1-loss", 4),
+        ("ex1-max", 1),
+        ("ex1-max", 1),
+    ]
+    assert len(answer.top) == 4
+
+
+def test_blanks_are_not_live() -> None:
+    answer = parse_answer([AnswerCell("ex1-loss", "dh = ...  # your turn\ndC = 1\ndb = None")])
+    assert answer.live == {1, 2}
+
+
+@pytest.mark.parametrize(
+    ("source", "sentence", "line"),
+    [
+        ("x = 1\ny = (2", "Python cannot read this cell: '(' was never closed.", 2),
+        ("x = 1\n  y = 2", "Python cannot read this cell: unexpected indent.", 2),
+        ("return 1", "Python cannot read this cell: 'return' outside function.", 1),
+        ("x = 1\0", "Python cannot read this cell: source code string cannot contain null", 1),
+        ("x = " + "(" * 500 + ")" * 500, "Python cannot read this cell: ", 1),
+        ("x = " + "-" * 100_000 + "1", TOO_DEEP, 1),
+        ("dX = \ud800", "Python cannot read this cell: ", 1),
+    ],
+    ids=["bracket", "indent", "return", "null", "nested", "deep", "surrogate"],
+)
+def test_a_cell_that_is_not_python_is_set_aside(source: str, sentence: str, line: int) -> None:
+    answer = parse_answer([AnswerCell("ex1-loss", source), AnswerCell("ex1-max", "dh = 1")])
+    (reason,) = answer.broken.values()
+    assert reason.message.startswith(sentence)
+    assert reason.place == Place("ex1-loss", line)
+    assert [place.cell for place in answer.places] == ["ex1-max"]
+
+
+@pytest.mark.parametrize(
+    ("source", "hidden"),
+    [
+        ("%matplotlib inline\nx = 1", "pass\nx = 1"),
+        ("if x:\n    !ls\ny = 1", "if x:\n    pass\ny = 1"),
+        ("%%time\nx = 1", "pass\nx = 1"),
+        ("x = (7\n% 3)", "x = (7\n% 3)"),
+        ("x = !ls\ny = 1", "pass\ny = 1"),
+        ("if y:\n    t = %timeit -o f(y)\nx = 1", "if y:\n    pass\nx = 1"),
+        ("a, b = !ls *.py", "pass"),
+        ("torch.sum?\nx = 1", "pass\nx = 1"),
+        ("parts[0].sum??  \nx = 1", "pass\nx = 1"),
+        ("?torch.sum\nx = 1", "pass\nx = 1"),
+        ("x = y != z\nw = 'a'  # why?", "x = y != z\nw = 'a'  # why?"),
+        ('x = """\ntorch.sum?\nt = %time\n"""', 'x = """\ntorch.sum?\nt = %time\n"""'),
+    ],
+)
+def test_magics_are_passed_over_and_lines_keep_their_numbers(source: str, hidden: str) -> None:
+    assert hide_magics(source) == hidden
+
+
+NESTED = {
+    "terms": "dh = dh" + " + 0" * 600,
+    "methods": "dh = dh" + ".clone()" * 200,
+    "branches": "if n == 0:\n    dh = 0\n" + "elif n == 1:\n    dh = 1\n" * 600,
+}
+
+
+@pytest.mark.parametrize("source", NESTED.values(), ids=NESTED.keys())
+def test_a_cell_that_is_nested_too_deeply_is_set_aside(source: str) -> None:
+    answer = parse_answer([AnswerCell("ex1-loss", source), AnswerCell("ex1-max", "dh = 1")])
+    (reason,) = answer.broken.values()
+    assert (reason.message, reason.place) == (TOO_DEEP, Place("ex1-loss", 1))
+    assert [place.cell for place in answer.places] == ["ex1-max"]
+
+
+def test_what_is_nested_less_is_read() -> None:
+    source = "dh = dh" + " + 0" * (DEEPEST - 10)
+    assert not parse_answer([AnswerCell("ex1-loss", source)]).broken
+
+
+def test_del_is_left_out() -> None:
+    answer = parse_answer([AnswerCell("ex1-loss", "dh = 1\ndel dh\nif n:\n    del dh, n")])
+    assert answer.live == {0, 2}
+
+
+def test_an_answer_that_warns_is_read_without_a_word() -> None:
+    """A student's invalid escape sequence is not ours to complain about."""
+    answer = parse_answer([AnswerCell("ex1-loss", 'x = "\\d"; y = 1 is 1')])
+    assert not answer.broken
+    assert len(answer.statements) == 2

@@ -1,0 +1,137 @@
+"""What in an answer a human should look at."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from grader.answer.parse import AnswerCell, parse_answer
+from grader.answer.suspicion import find_suspicions
+from tests.diagnosis.corpus import corpus
+from tests.helpers.exercise_text import read_cells
+from tests.helpers.places import ANSWERS
+
+RIGHT_ANSWERS = sorted(ANSWERS.glob("*/right/*.py"))
+
+
+def suspicions(source: str, cell: str = "ex1-loss") -> list[tuple[str, int]]:
+    answer = parse_answer([AnswerCell(cell, source)])
+    assert not answer.broken, answer.broken
+    return [(flag.kind, flag.place.line) for flag in find_suspicions(answer) if flag.place]
+
+
+@pytest.mark.parametrize(
+    ("kind", "line"),
+    [
+        ("module", "import os"),
+        ("module", "import os.path as p"),
+        ("module", "from subprocess import run"),
+        ("module", "import torch.jit"),
+        ("module", "from torch import jit"),
+        ("module", "x = torch.os.environ"),
+        ("module", "x = F.torch.sys"),
+        ("module", "x = torch._make_dual(C, C)"),
+        ("dunder", "x = C.__class__"),
+        ("dunder", "x = (lambda: 0).__globals__"),
+        ("dunder", "x = __builtins__"),
+        ("dunder", 'x = getattr(C, "__class__")'),
+        ("exec", "exec(text)"),
+        ("exec", "x = eval(text)"),
+        ("exec", "run = exec"),
+        ("exec", 'x = __import__("math")'),
+        ("computed-name", "x = getattr(C, name)"),
+        ("computed-name", 'x = getattr(C, "gr" + end)'),
+        ("computed-name", "setattr(node, name, 1)"),
+        ("computed-name", "x = operator.attrgetter(name)(C)"),
+        ("namespace", 'x = globals()["dh"]'),
+        ("namespace", 'x = "dh" in globals()'),
+        ("namespace", "x = vars(torch)"),
+        ("namespace", "x = locals()"),
+        ("open", 'x = open("f")'),
+        ("open", 'x = torch.load("f")'),
+        ("open", 'x = np.fromfile("f")'),
+        ("patch", "torch.allclose = f"),
+        ("patch", "torch.Tensor.sub = f"),
+        ("patch", "del torch.allclose"),
+        ("patch", 'setattr(torch, "allclose", f)'),
+        ("class", "class A(torch.Tensor): pass"),
+        ("class", "class A:\n    def __eq__(self, other): return True"),
+        ("class", "class A:\n    __eq__ = f"),
+        ("class", "class A(metaclass=M): pass"),
+        ("class", 'x = type("A", (), {})'),
+        ("complex", "x = h + 1j"),
+        ("complex", "x = h.to(torch.complex128)"),
+        ("complex", "x = y.imag"),
+        ("complex", "x = complex(0, 1)"),
+        ("global-setting", "torch.set_default_dtype(torch.float16)"),
+        ("table", f"x = torch.tensor({list(range(100))})"),
+        ("table", f"x = {'9' * 400}"),
+        ("table", f"x = {'ab' * 300!r}"),
+        ("numerical", "def f(x): return x\ny = f(x + e) - f(x - e)"),
+        ("numerical", "f = lambda x: x\ny = (f(x + e) - f(x)) / e"),
+        (
+            "numerical",
+            "def f(x): return x\nfor i in r:\n    a = f(x)\n    b = f(x + e)\n    c = (b - a) / e",
+        ),
+        ("numerical", "def slope(f, x): return (f(x + 1) - f(x - 1)) / 2"),
+    ],
+)
+def test_what_no_gradient_needs_is_seen(kind: str, line: str) -> None:
+    assert kind in {found for found, _ in suspicions(line)}
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "import numpy as np",
+        "from functools import reduce",
+        "import matplotlib.pyplot as plt",
+        "x = torch.softmax(logits, 1) - F.softmax(logits, 1)",
+        "globals().update(gradients)",
+        'globals()["dh"] = dh',
+        'x = getattr(h, "tanh")()',
+        "class A:\n    def __init__(self): self.x = 1\n    def __call__(self, d): return d",
+        "class A: pass\nclass B(A): pass",
+        "class A(torch.nn.Module):\n    def forward(self, x): return x",
+        "node.slope = 1",
+        'print("dh", dh.shape, __name__)',
+        "x = torch.tensor([1.0, 2.0, 3.0])",
+        "def f(x): return x\ndef g(x): return x\ny = f(x) - g(x)",
+        "dbndiff = bnvar_inv * dbnraw - dbnraw.mean(0)",
+        'assert C.size() == (vocab_size, 10), "' + "a" * 300 + '"',
+    ],
+)
+def test_what_a_right_answer_may_do_is_not(line: str) -> None:
+    assert suspicions(line) == []
+
+
+@pytest.mark.parametrize("path", RIGHT_ANSWERS, ids=lambda path: f"{path.parts[-3]}-{path.stem}")
+def test_a_right_answer_raises_none(path: Path) -> None:
+    cells = [AnswerCell(*cell) for cell in read_cells(path.read_text(encoding="utf-8"))]
+    assert cells
+    assert find_suspicions(parse_answer(cells)) == ()
+
+
+def test_mistakes_raise_none() -> None:
+    faults = corpus()
+    assert len(faults) > 1000
+    for fault in faults:
+        cells = [AnswerCell(*cell) for cell in read_cells(fault.source)]
+        assert find_suspicions(parse_answer(cells)) == (), fault.source
+
+
+def test_flags_stand_in_the_order_of_the_answer_each_with_its_line() -> None:
+    answer = parse_answer(
+        [
+            AnswerCell("ex1-loss", "x = 1\n\nimport os, sys"),
+            AnswerCell("ex1-C", "if x:\n    exec(y)\nexec(z)"),
+        ]
+    )
+    flags = find_suspicions(answer)
+    assert [(f.kind, f.place.cell, f.place.line) for f in flags if f.place] == [
+        ("module", "ex1-loss", 3),
+        ("exec", "ex1-C", 2),
+        ("exec", "ex1-C", 3),
+    ]
+    assert flags[0].message == "`import os` and `import sys`: no gradient needs this module."

@@ -1,0 +1,257 @@
+from __future__ import annotations
+
+import csv
+import io
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from grader.classroom.gradebook.grades_csv import id_cell, text_cell, write_grades
+from grader.classroom.gradebook.platform_csv import write_canvas, write_moodle
+from grader.classroom.gradebook.rubric import Rubric
+from grader.classroom.gradebook.table import Table, build_table
+from grader.classroom.intake.class_folder import ClassFolder, Roster, RosterRow, Student
+from tests.helpers.lines import (
+    FUSED,
+    Document,
+    class_of,
+    graded,
+    journal,
+    unreadable,
+)
+
+DANGEROUS = ("=", "+", "-", "@", "\t", "\r", "\n", "＝", "＋", "－", "＠")
+ANY = st.text(alphabet=st.characters(codec=None))
+HOSTILE = st.one_of(ANY, ANY.map("=".__add__), ANY.map("\t=".__add__), ANY.map(" ;+".__add__))
+
+LINES = [
+    graded("a", "ada", "pc", late=True),
+    graded("b", "bob", "pf", flags=[{"kind": "x", "line": 1, "message": "m", "cell": "c"}]),
+    graded("b2", "bob", "pf", attempt=1),
+    unreadable(f"c-{FUSED}", "cyd"),
+]
+STUDENTS = [Student("ada", "Lovelace, Ada", "ada@x.org"), Student("dan", "=1+1"), Student("bob")]
+
+
+def made(
+    tmp_path: Path, lines: list[Document], students: list[Student], roster: Roster | None = None
+) -> tuple[Table, ClassFolder]:
+    folder = class_of(lines, students, roster=roster)
+    return build_table(folder, journal(tmp_path / "results.jsonl", lines), Rubric()), folder
+
+
+def read(path: Path, encoding: str = "utf-8", delimiter: str = ",") -> list[list[str]]:
+    text = path.read_bytes().decode(encoding)
+    return list(csv.reader(io.StringIO(text, newline=""), delimiter=delimiter, strict=True))
+
+
+def test_grades_of_a_small_class(tmp_path: Path) -> None:
+    table, _ = made(tmp_path, LINES, STUDENTS)
+    write_grades(table, tmp_path / "grades.csv")
+    data = (tmp_path / "grades.csv").read_bytes()
+    assert data.startswith(b"\xef\xbb\xbfid,")
+    header, *rows = read(tmp_path / "grades.csv", "utf-8-sig")
+    assert header == [
+        *("id", "name", "email", FUSED, f"{FUSED} max", "total", "total max"),
+        *("status", "late", "flags", "flag kinds", "superseded files"),
+    ]
+    assert rows == [
+        ["ada", "Lovelace, Ada", "ada@x.org", "2", "2", "2", "2", "late", FUSED, "0", "", "0"],
+        ["bob", "", "", "1", "2", "1", "2", "graded", "", "1", "x:1", "1"],
+        ["cyd", "", "", "0", "2", "0", "2", "unreadable", "", "0", "", "0"],
+        ["dan", "'=1+1", "", "0", "2", "0", "2", "missing", "", "0", "", "0"],
+    ]
+
+
+@given(
+    st.lists(st.text(alphabet=st.characters(codec=None)), unique=True, max_size=6),
+    st.text(alphabet=st.characters(codec=None)),
+)
+def test_rows_in_are_rows_out(
+    tmp_path_factory: pytest.TempPathFactory, ids: list[str], name: str
+) -> None:
+    folder = tmp_path_factory.mktemp("rows")
+    students = [Student(id_, name, id_) for id_ in ids]
+    table, in_ = made(folder, [], students)
+    write_grades(table, folder / "g.csv")
+    write_canvas(table, in_, folder / "c.csv")
+    write_moodle(table, in_, folder / "m.csv")
+    sizes = [len(read(folder / file, "utf-8-sig")) - 1 for file in ("g.csv", "m.csv")]
+    assert sizes == [len(ids)] * 2
+    assert len(read(folder / "c.csv")) == len(ids) + 2
+
+
+def test_canvas_without_its_export(tmp_path: Path) -> None:
+    table, folder = made(tmp_path, LINES, STUDENTS)
+    write_canvas(table, folder, tmp_path / "canvas.csv")
+    assert read(tmp_path / "canvas.csv") == [
+        ["Student", "ID", "SIS User ID", "SIS Login ID", "Section", FUSED],
+        ["    Points Possible", "", "", "", "", "2"],
+        ["Lovelace, Ada", "", "", "ada", "", "2"],
+        ["bob", "", "", "bob", "", "1"],
+        ["cyd", "", "", "cyd", "", ""],  # no grade is not the grade 0
+        ["'=1+1", "", "", "dan", "", ""],
+    ]
+
+
+CANVAS = Roster(
+    "canvas",
+    header=(
+        *("Student", "ID", "SIS User ID", "SIS Login ID", "Section"),
+        *("Essay (11)", f"{FUSED} (4711)", "Current Score"),
+    ),
+    above=(
+        ("", "", "", "", "", "Manual Posting", "", ""),
+        ("    Points Possible", "", "", "", "", "10", "2.0", "(read only)"),
+    ),
+    rows=(
+        RosterRow(("Lovelace, Ada", "7", "-0012", "+ada", "Mon", "9", "", "90"), "ada"),
+        RosterRow(("Lovelace, Ada", "7", "-0012", "+ada", "Tue", "9", "", "90"), "ada"),
+        RosterRow(("=cmd|x, Bob", "8", "0013", "bob@x.org", "Mon", "", "", ""), "bob"),
+        RosterRow(("Student, Test", "", "", "", "Mon", "", "", ""), ""),
+    ),
+    delimiter=";",
+    encoding="utf-8-sig",
+    newline="\n",
+)
+
+
+def test_canvas_gets_its_own_rows_back(tmp_path: Path) -> None:
+    table, folder = made(tmp_path, LINES, STUDENTS, CANVAS)
+    write_canvas(table, folder, tmp_path / "canvas.csv")
+    assert b"\r" not in (tmp_path / "canvas.csv").read_bytes()
+    assert read(tmp_path / "canvas.csv", "utf-8-sig", ";") == [
+        ["Student", "ID", "SIS User ID", "SIS Login ID", "Section", f"{FUSED} (4711)"],
+        ["", "", "", "", "", ""],
+        ["    Points Possible", "", "", "", "", "2.0"],
+        ["Lovelace, Ada", "7", "-0012", "+ada", "Mon", "2"],
+        ["Lovelace, Ada", "7", "-0012", "+ada", "Tue", "2"],
+        ["'=cmd|x, Bob", "8", "0013", "bob@x.org", "Mon", "1"],
+        ["Student, Test", "", "", "", "Mon", ""],
+        ["cyd", "", "", "cyd", "", ""],  # not on the list: a row all the same
+        ["'=1+1", "", "", "dan", "", ""],
+    ]
+
+
+def test_moodle_without_its_worksheet(tmp_path: Path) -> None:
+    table, folder = made(tmp_path, LINES, STUDENTS)
+    write_moodle(table, folder, tmp_path / "moodle.csv")
+    header, ada, bob, cyd, dan = read(tmp_path / "moodle.csv")
+    assert header == [
+        *("Identifier", "Full name", "ID number", "Email address"),
+        *(FUSED, "Grade", "Feedback comments"),
+    ]
+    assert ada[:6] == ["ada", "Lovelace, Ada", "ada", "ada@x.org", "2", "2"]
+    assert ada[6] == f"{FUSED} (late): 2 of 2 points."
+    assert bob[6] == f"{FUSED}: 1 of 2 points; to mend: dz (fail)."
+    assert cyd[4:] == ["", "", f"{FUSED}: unreadable."]
+    assert dan[:2] == ["dan", "'=1+1"]
+
+
+MOODLE = Roster(
+    "moodle",
+    header=(
+        *("Identifier", "Full name", "Email address", "Status", "Grade", "Maximum Grade"),
+        *("Last modified (grade)", "Feedback comments"),
+    ),
+    above=(),
+    rows=(
+        RosterRow(("Participant 2", "Bob", "bob@x.org", "Submitted", "", "100,00", "-", ""), "bob"),
+        RosterRow(("Participant 1", "Ada", "ada@x.org", "", "50,00", "10.00", "-", "old"), "ada"),
+        RosterRow(("Participant 3", "Eve", "eve@x.org", "", "", "100", "-", ""), ""),
+    ),
+)
+
+
+def test_moodle_gets_its_own_rows_back(tmp_path: Path) -> None:
+    table, folder = made(tmp_path, LINES[:3], STUDENTS, MOODLE)
+    write_moodle(table, folder, tmp_path / "moodle.csv")
+    header, *rows = read(tmp_path / "moodle.csv")
+    assert tuple(header) == MOODLE.header
+    assert [row[:7] for row in rows] == [
+        ["Participant 2", "Bob", "bob@x.org", "Submitted", "50", "100,00", "-"],
+        ["Participant 1", "Ada", "ada@x.org", "", "10", "10.00", "-"],
+        ["Participant 3", "Eve", "eve@x.org", "", "", "100", "-"],
+        ["dan", "'=1+1", "", "", "", "", ""],
+    ]
+    assert rows[1][7] == f"{FUSED} (late): 2 of 2 points."
+
+
+def test_moodles_other_lists_have_columns_of_their_own(tmp_path: Path) -> None:
+    header = ("First name", "ID number", f"Assignment: {FUSED} (Real)", "Course total (Real)")
+    rows = (RosterRow(("@Ada", "+1", "-", "-"), "ada"),)
+    roster = Roster("moodle", header, (), rows)
+    table, folder = made(tmp_path, LINES[:1], STUDENTS[:1], roster)
+    write_moodle(table, folder, tmp_path / "moodle.csv")
+    assert read(tmp_path / "moodle.csv") == [
+        [*header, "Grade", "Feedback comments"],
+        ["'@Ada", "+1", "2", "-", "2", f"{FUSED} (late): 2 of 2 points."],
+    ]
+
+
+def test_canvas_with_names_in_two_columns(tmp_path: Path) -> None:
+    rows = (RosterRow(("=Love", "Ada", "7", "ada", "Mon"), "ada"),)
+    header = ("LastName", "FirstName", "ID", "SIS Login ID", "Section")
+    table, folder = made(tmp_path, LINES[:1], STUDENTS[:2], Roster("canvas", header, (), rows))
+    write_canvas(table, folder, tmp_path / "canvas.csv")
+    assert read(tmp_path / "canvas.csv") == [
+        [*header, FUSED],
+        ["    Points Possible", "", "", "", "", "2"],
+        ["'=Love", "Ada", "7", "ada", "Mon", "2"],
+        ["'=1+1", "", "", "dan", "", ""],
+    ]
+
+
+def test_a_roster_of_another_kind_is_none(tmp_path: Path) -> None:
+    table, folder = made(tmp_path, LINES, STUDENTS, MOODLE)
+    write_canvas(table, folder, tmp_path / "canvas.csv")
+    assert read(tmp_path / "canvas.csv")[0][:2] == ["Student", "ID"]
+    assert len(read(tmp_path / "canvas.csv")) == 6
+
+
+@pytest.mark.parametrize(
+    ("text", "cell"),
+    [
+        ("Ada", "Ada"),
+        ("=1+1", "'=1+1"),
+        ("\t=1+1", "'=1+1"),
+        ("\r\n@SUM(1)", "'@SUM(1)"),
+        ("Ada; =1", "Ada; '=1"),
+        ("＝1", "'＝1"),
+        ("-5", "-5"),  # a number is nothing else
+        ("+12,5 %", "'+12,5 %"),
+        ("'=1", "'=1"),
+        ("a=b, c-d", "a=b, c-d"),
+        ("", ""),
+    ],
+)
+def test_a_text_is_no_formula(text: str, cell: str) -> None:
+    assert text_cell(text) == cell
+
+
+@pytest.mark.parametrize(
+    "id_",
+    [
+        *("00123", "-1234", "+46701234567", "@ada", "ada@uni.example", "+ada.b-c@uni.example"),
+        *("-", "Участник 7", "Participant 4711", "s123/45", "Zoe\u0308", "  padded ", "a,b;c", '"'),
+    ],
+)
+def test_an_id_comes_back_as_it_went_in(id_: str) -> None:
+    assert id_cell(id_) == id_
+
+
+@pytest.mark.parametrize("id_", ["=A1", "+cmd|' /C calc'!A0", "@SUM(1)", "-1+HYPERLINK(2)", "a;=1"])
+def test_an_id_that_could_be_a_call_becomes_text(id_: str) -> None:
+    assert id_cell(id_).replace("'", "", 1) == id_ or id_cell(id_).count("'") > id_.count("'")
+
+
+@given(HOSTILE)
+def test_no_text_begins_like_a_formula(text: str) -> None:
+    for cell in (text_cell(text), id_cell(text)):
+        assert cell.isprintable()
+        if cell.lstrip().startswith(DANGEROUS):
+            assert not set(cell) & set("=(|!\"' ")
+        for part in cell.split(";")[1:]:
+            assert not part.lstrip().startswith(DANGEROUS)

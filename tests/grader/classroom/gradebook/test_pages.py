@@ -1,0 +1,290 @@
+"""The pages as a browser finds them; how they look is for `tests/browser`."""
+
+from __future__ import annotations
+
+import json
+import re
+from html.parser import HTMLParser
+from pathlib import Path
+
+import pytest
+from hypothesis import example, given, settings
+from hypothesis import strategies as st
+
+from grader.classroom.gradebook import pages
+from grader.classroom.gradebook.pages import page_name, policy
+from grader.classroom.gradebook.rubric import Rubric, parse_rubric
+from grader.classroom.gradebook.write import write_gradebook
+from grader.classroom.intake.class_folder import Student
+from tests.helpers.lines import (
+    BATCHNORM,
+    Document,
+    class_of,
+    graded,
+    gradient,
+    journal,
+    unreadable,
+)
+from tests.helpers.made_class import make_class
+
+VOID = {"meta", "br", "input"}
+SVG = {"rect", "circle", "path", "line"}
+ELEMENTS = frozenset(
+    re.findall(
+        r"\w+",
+        "a article bdi body br button canvas circle code dd details div dl dt footer form g h1 h2"
+        " h3 head header html input label legend li line main meta noscript optgroup option output"
+        " p path pre rect script section select small span strong style summary svg table tbody td"
+        " text th thead title tr ul",
+    )
+)
+"""What pages are made of: anything else came from a student."""
+
+SAFE = re.compile(r"[a-z0-9][a-z0-9_-]*(\.[0-9a-f]{16})?\.html")
+
+
+class Page(HTMLParser):
+    """Elements, attributes and texts; fails where an element is not closed."""
+
+    def __init__(self, text: str) -> None:
+        super().__init__()
+        self.open: list[str] = []
+        self.tags: list[str] = []
+        self.attributes: list[tuple[str, str]] = []
+        self.texts: dict[str, list[str]] = {}
+        self.feed(text)
+        self.close()
+        assert self.open == []
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self.tags.append(tag)
+        self.attributes += [(key, value or "") for key, value in attrs]
+        if tag not in VOID:
+            self.open.append(tag)
+
+    def handle_startendtag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        assert tag in SVG
+        self.tags.append(tag)
+        self.attributes += [(key, value or "") for key, value in attrs]
+
+    def handle_endtag(self, tag: str) -> None:
+        assert self.open.pop() == tag
+
+    def handle_data(self, data: str) -> None:
+        self.texts.setdefault(self.open[-1] if self.open else "", []).append(data)
+
+    def values(self, name: str) -> list[str]:
+        return [value for key, value in self.attributes if key == name]
+
+    @property
+    def text(self) -> str:
+        return "".join("".join(texts) for texts in self.texts.values())
+
+
+def write(
+    tmp_path: Path, lines: list[Document], students: list[Student], rubric: Rubric | None = None
+) -> Path:
+    results = journal(tmp_path / "results.jsonl", lines)
+    write_gradebook(class_of(lines, students), results, rubric, tmp_path / "out")
+    return tmp_path / "out" / "report"
+
+
+def student(report: Path, name: str) -> str:
+    return (report / "students" / f"{name}.html").read_text(encoding="utf-8")
+
+
+@pytest.fixture(scope="module")
+def report(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A class of 30 with everybody in it who tries something."""
+    folder = tmp_path_factory.mktemp("class")
+    made = make_class(30, seed=3)
+    write_gradebook(made.folder, made.write(folder / "r.jsonl"), None, folder)
+    return folder / "report"
+
+
+def test_every_page_is_whole_and_needs_nothing(report: Path) -> None:
+    paths = [report / "index.html", *(report / "students").iterdir()]
+    assert len(paths) == 31
+    for path in paths:
+        text = path.read_text(encoding="utf-8")
+        page = Page(text)
+        assert set(page.tags) <= ELEMENTS
+        assert "style" not in dict(page.attributes)  # the policy would refuse it
+        assert not [key for key, _ in page.attributes if key.startswith("on")]
+        assert not {"src", "srcset", "action", "data"} & {key for key, _ in page.attributes}
+        links = page.values("href")
+        ids = page.values("id")
+        assert len(ids) == len(set(ids))
+        inside = {link[1:] for link in links if link.startswith("#")}
+        assert inside <= set(ids)
+        outside = [link for link in links if not link.startswith("#")]
+        assert all((path.parent / link).is_file() for link in outside)
+        if path.parent.name == "students":
+            assert outside == []
+            assert "script" not in page.tags
+
+
+def test_the_policy_allows_the_pages_own_texts_and_no_others(report: Path) -> None:
+    text = (report / "index.html").read_text(encoding="utf-8")
+    (said,) = re.findall(r'Content-Security-Policy" content="([^"]*)"', text)
+    style, script = (
+        re.findall(f"<{tag}>(.*?)</{tag}>", text, re.DOTALL) for tag in ("style", "script")
+    )
+    assert len(style) == len(script) == 1
+    assert said.replace("&#39;", "'") == policy(style[0], script[0])
+    assert said.startswith("default-src &#39;none&#39;; style-src &#39;sha256-")
+    assert "unsafe" not in said
+
+
+def test_the_class_page_links_everybody(report: Path) -> None:
+    text = (report / "index.html").read_text(encoding="utf-8")
+    (block,) = re.findall(r'<script type="application/json" id="data">(.*?)</script>', text)
+    rows = json.loads(block)["rows"]
+    files = {path.stem for path in (report / "students").iterdir()}
+    assert {row[2] for row in rows} == files
+    assert len(rows) == 30
+    assert not set(block) & set("<>&")
+
+
+def test_no_page_knows_the_seed(report: Path) -> None:
+    for path in (report / "index.html", *(report / "students").iterdir()):
+        assert "424242424242" not in path.read_text(encoding="utf-8")
+
+
+ANY = st.text(alphabet=st.characters(codec=None))
+MARKUP = st.sampled_from(
+    ["<script>", "</script>", "</style>", "<!--", "]]>", '"onload="x', "`<b>`", "{{ 7 }}", "&lt;"]
+)
+
+
+@settings(max_examples=30)
+@given(st.lists(ANY | MARKUP, min_size=1).map("".join))
+def test_any_text_stays_text(tmp_path_factory: pytest.TempPathFactory, text: str) -> None:
+    flags = [
+        {"kind": kind, "line": 1, "message": text, "cell": text}
+        for kind in ("autograd", "duplicate-answer", text)
+    ]
+    diagnosis = [{"kind": text, "message": text, "hint": text}]
+    line = graded("a", f"ada{text}", "ff", flags=flags, submitted=text)
+    line["gradients"] = [
+        gradient("dlogits", "e", note=text, code=text, cell=text),
+        gradient("dz", "f", diagnosis=diagnosis, code=text),
+    ]
+    lines = [line, unreadable(f"b/{text}", f"ada{text}", text or "-")]
+    report = write(tmp_path_factory.mktemp("page"), lines, [Student(f"ada{text}", text, text)])
+    (path,) = (report / "students").iterdir()
+    for page in (path, report / "index.html"):
+        found = Page(page.read_text(encoding="utf-8"))
+        assert set(found.tags) <= ELEMENTS
+        assert found.tags.count("script") == (2 if page.name == "index.html" else 0)
+        assert not [key for key, _ in found.attributes if key.startswith("on")]
+        assert all(c == "\n" or c.isprintable() for c in found.text.replace("\t", ""))
+
+
+FLAGS = [
+    {"kind": "autograd", "line": 3, "message": "Autograd was asked.", "cell": "ex2-fused"},
+    {"kind": "duplicate-answer", "line": 1, "message": "Twice there.", "cell": "ex2-fused"},
+    {"kind": "numerical", "line": 3, "message": "Looks numerical.", "cell": "ex2-fused"},
+]
+
+
+def test_a_student_sees_what_is_the_students_own(tmp_path: Path) -> None:
+    lines = [
+        graded("week 1/Bob Secret/a.ipynb", "ada", "pf", flags=FLAGS),
+        graded("b", "bob", "pp"),
+        unreadable("c/broken.ipynb", "ada", "It is `no` JSON."),
+    ]
+    lines[0]["gradients"][1] = gradient(
+        "dz",
+        "f",
+        code="dz = z > 0",
+        diagnosis=[
+            {"kind": "sign", "message": "`dz` has the wrong sign.", "hint": "A minus?"},
+            {"kind": "sum", "message": "A sum is missing.", "hint": ""},
+            {"kind": "third", "message": "A third guess.", "hint": ""},
+        ],
+    )
+    report = write(tmp_path, lines, [Student("ada", "Ada L."), Student("bob", "Bob Secret")])
+    text = student(report, "ada")
+    for there in (
+        *("<title>Ada L.</title>", "1 of 2 points", "<pre>dz = z &gt; 0</pre>"),
+        *("<code>dz</code> has the wrong sign.", "<summary>Hint</summary>A minus?"),
+        *("Or: A sum is missing.", "Twice there.", "Autograd was asked."),
+        *("broken.ipynb", "It is <code>no</code> JSON.", 'data-name="maxdiff">0.25</td>'),
+        *("<svg", "grader 0.1.0"),
+    ):
+        assert there in text, there
+    for absent in ("Bob Secret", "bob", "Looks numerical", "numerical", "A third guess", "987654"):
+        assert absent not in text, absent
+    index = (report / "index.html").read_text(encoding="utf-8")
+    assert "Looks numerical." in index
+    assert "987654321" not in index
+
+
+def test_older_late_and_missing_files_are_said(tmp_path: Path) -> None:
+    moment = "2026-11-05T20:20:00+00:00"
+    lines = [
+        graded("a.ipynb", "ada", "pp"),
+        graded("b.ipynb", "ada", "pf", attempt=1, late=True, submitted=moment),
+        graded("c", "bob", "pppppp", BATCHNORM),
+    ]
+    report = write(tmp_path, lines, [], parse_rubric("late = 0.5\n[ex2]\ndlogits = 3"))
+    ada = student(report, "ada")
+    assert "b.ipynb, handed in 05 Nov 2026, 20:20 UTC" in ada
+    assert "This notebook came in late: it keeps 50 % of its points." in ada
+    assert "1.5 of 4 points" in ada
+    assert 'data-name="points">3 of 3</td>' in ada
+    assert re.search(r"replaced by the newer file</h2>\s*<ul[^>]*>\s*<li>a.ipynb", ada)
+    assert "Nothing was handed in for this notebook." in ada
+    assert "Nothing was handed in for this notebook." in student(report, "bob")
+
+
+def test_the_board_shows_the_verdicts(tmp_path: Path) -> None:
+    text = student(write(tmp_path, [graded("a", "ada", "pfctre", BATCHNORM)], []), "ada")
+    for outcome in ("pass", "fail", "carried", "todo", "refused", "error"):
+        assert text.count(f'<g class="box {outcome}">') == 1
+    assert "<title>dbnbias: fail</title>" in text
+
+
+def test_the_class_page_says_what_most_miss(tmp_path: Path) -> None:
+    sign = [{"kind": "sign", "message": "Wrong sign of `dz`.", "hint": ""}]
+    lines = [graded(f"{n}", f"s{n}", "pf") for n in range(3)] + [graded("x", "x", "pp")]
+    for line in lines[:2]:
+        line["gradients"][1]["diagnosis"] = sign
+    lines.append(unreadable("y", "y"))
+    lines[0]["run"] = {**lines[0]["run"], "sandbox": "none"}
+    page = Page((write(tmp_path, lines, [Student("z")]) / "index.html").read_text("utf-8"))
+    text = " ".join(page.text.split())
+    assert "1 of the files were graded without a sandbox" in text
+    assert {"75 %", "0 %"} <= {cell.strip() for cell in page.texts["td"]}
+    assert "Wrong sign of" in text
+    assert "2 students of whom nothing could be graded" in text
+    assert 'value="1">dz' in (tmp_path / "out/report/index.html").read_text("utf-8")
+
+
+def test_an_empty_class_has_a_page(tmp_path: Path) -> None:
+    text = (write(tmp_path, [], []) / "index.html").read_text(encoding="utf-8")
+    assert "Students" in Page(text).text
+
+
+def test_the_script_can_read_every_colour() -> None:
+    colours = re.findall(r"--c-\w+: ([^;]*);", str(pages.asset("class.css")))
+    assert len(colours) == 4 * 7
+    assert all(re.fullmatch("#[0-9a-f]{6}", colour) for colour in colours)
+
+
+@example("con")
+@example("Nul!")
+@given(st.text(alphabet=st.characters(codec=None)))
+def test_is_safe_everywhere(student: str) -> None:
+    name = page_name(student)
+    assert SAFE.fullmatch(name)
+    assert len(name) < 80
+    assert not re.match(r"(con|prn|aux|nul|com\d|lpt\d)\.", name)
+
+
+@pytest.mark.parametrize("other", ["Ada", "ada ", "ADA", "ada.", "a/da", "ada.html", "\u202eada"])
+def test_nobody_takes_anothers_page(other: str) -> None:
+    assert page_name("ada") == "ada.html"
+    assert page_name(other).lower() != "ada.html"
+    assert page_name(page_name(other).removesuffix(".html")) != page_name(other)

@@ -1,0 +1,115 @@
+from __future__ import annotations
+
+from fractions import Fraction
+from pathlib import Path
+
+import pytest
+
+from grader.classroom.course_facts import read_course
+from grader.classroom.gradebook.rubric import (
+    Rubric,
+    UnusableRubric,
+    example_rubric,
+    parse_rubric,
+    read_rubric,
+)
+from grader.verdict import EARNS_POINTS, Outcome
+
+
+def test_no_rubric_is_the_contract() -> None:
+    rubric = Rubric()
+    for facts in read_course():
+        for gradient in facts.gradients:
+            for outcome in Outcome:
+                expected = int(outcome in EARNS_POINTS)
+                assert rubric.earned(facts.prefix, gradient, outcome) == expected
+    assert rubric.total(Fraction(7), late=True) == 7
+
+
+def test_the_example_says_what_holds_without_one() -> None:
+    text = example_rubric()
+    assert parse_rubric(text) == Rubric()
+    for facts in read_course():
+        assert f"[{facts.prefix}]" in text
+        for gradient in facts.gradients:
+            assert f"# {gradient} = 1\n" in text
+
+
+def test_everything_in_the_example_can_be_said() -> None:
+    text = example_rubric().replace("# notebooks", "notebooks")
+    lines = [line.removeprefix("# ") if " = 1" in line else line for line in text.split("\n")]
+    rubric = parse_rubric("\n".join(lines))
+    assert len(rubric.points) == sum(len(facts.gradients) for facts in read_course())
+    assert len(rubric.notebooks) == 4
+
+
+def test_a_name_beats_its_exercise_beats_the_rest() -> None:
+    rubric = parse_rubric("default = 0.5\ncarried = 0.25\n[ex1]\ndefault = 2\ndC = 8\n")
+    worth = [rubric.worth(*gradient) for gradient in (("ex1", "dC"), ("ex1", "dh"), ("ex4", "dC"))]
+    assert worth == [8, 2, Fraction(1, 2)]
+    assert rubric.earned("ex1", "dC", Outcome.CARRIED) == 2
+    assert rubric.earned("ex1", "dC", Outcome.FAIL) == 0
+
+
+@pytest.mark.parametrize(
+    ("step", "earned", "late", "points"),
+    [
+        ("0.5", "2.25", False, "2.5"),  # halves go up
+        ("0.5", "2.24", False, "2"),
+        ("1", "10", True, "8"),
+        ("0.1", "0.3", False, "0.3"),  # no binary fractions on the way
+        ("0.01", "3", True, "2.4"),
+    ],
+)
+def test_rounds(step: str, earned: str, late: bool, points: str) -> None:
+    rubric = parse_rubric(f"late = 0.8\nround = {step}")
+    assert rubric.total(Fraction(earned), late) == Fraction(points)
+
+
+@pytest.mark.parametrize(
+    ("text", "sentence"),
+    [
+        ("defualt = 1", "there is no setting named defualt; did you mean default?"),
+        ("[ex9]", "there is no exercise named ex9; did you mean ex"),
+        ("[ex1]\ndlogit = 2", "no gradient of [ex1] named dlogit; did you mean dlogits"),
+        ("[ex2]\ndC = 2", "no gradient of [ex2] named dC; there are dlogits."),
+        ("ex1 = 2", "ex1 is an exercise: write it as a table, [ex1]."),
+        ("late = 1.5", "late is 1.5, but has to be a number from 0 to 1."),
+        ("carried = -0.5", "carried is -0.5, but has to be a number from 0 to 1."),
+        ("default = true", "default is True, but"),
+        ("default = nan", "default is NaN, but"),
+        ("default = inf", "default is Infinity, but"),
+        ("[ex1]\ndC = '2'", "dC of [ex1] is 2, but"),
+        ("[ex1]\ndC = [2]", "dC of [ex1] is [2], but"),
+        ("default = 1e999999999", "default is 1E+999999999, but"),
+        ("round = 1e-999999999", "round is 0, but"),
+        ("round = 0", "round is 0, but has to be what points are rounded to"),
+        ("notebooks = ['01_atomic']", "no notebook named 01_atomic; did you mean 01_atomic_backp"),
+        ("notebooks = '01_atomic_backprop'", "notebooks has to be a list"),
+        ("default = ", "it is not TOML (Invalid value"),
+        (f"default = {'9' * 5000}", "it is not TOML"),
+        ("default = 1\ndefault = 2", "it is not TOML (Cannot overwrite"),
+    ],
+)
+def test_says_what_cannot_be_meant(text: str, sentence: str, tmp_path: Path) -> None:
+    path = tmp_path / "rubric.toml"
+    path.write_text(text, encoding="utf-8")
+    with pytest.raises(UnusableRubric) as raised:
+        read_rubric(path)
+    said = str(raised.value)
+    assert said.startswith(f"The rubric {path} cannot be used: ")
+    assert sentence in said
+
+
+def test_reads_what_windows_writes(tmp_path: Path) -> None:
+    path = tmp_path / "rubric.toml"
+    path.write_bytes("\ufeffdefault = 2\r\n".encode())
+    assert read_rubric(path).default == 2
+
+
+def test_says_when_there_is_no_file(tmp_path: Path) -> None:
+    with pytest.raises(UnusableRubric, match=r"cannot be read: no such file"):
+        read_rubric(tmp_path / "rubric.toml")
+    (tmp_path / "latin").write_bytes(b"# \xe9")
+    with pytest.raises(UnusableRubric, match=r"is not UTF-8 text"):
+        read_rubric(tmp_path / "latin")

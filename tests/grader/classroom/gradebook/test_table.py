@@ -1,0 +1,200 @@
+from __future__ import annotations
+
+import random
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from grader.classroom.gradebook.rubric import Rubric, parse_rubric
+from grader.classroom.gradebook.table import Row, Status, Table, build_table
+from grader.classroom.intake.class_folder import Student
+from grader.classroom.run.journal import BrokenJournal
+from tests.helpers.lines import (
+    BATCHNORM,
+    FUSED,
+    Document,
+    class_of,
+    graded,
+    journal,
+    unreadable,
+)
+from tests.helpers.made_class import make_class
+
+ADA = Student("ada", "Lovelace, Ada")
+
+
+def table_of(tmp_path: Path, lines: list[Document], rubric: str = "", **folder: Any) -> Table:
+    path = journal(tmp_path / "results.jsonl", lines)
+    return build_table(class_of(lines, **folder), path, parse_rubric(rubric))
+
+
+def row_of(tmp_path: Path, lines: list[Document], rubric: str = "", **folder: Any) -> Row:
+    (row,) = table_of(tmp_path, lines, rubric, **folder).rows
+    return row
+
+
+def test_everybody_has_a_row(tmp_path: Path) -> None:
+    table = table_of(
+        tmp_path,
+        [graded("a.ipynb", "ada", "pp"), unreadable("x.bin", "eve")],
+        students=[ADA, Student("bob")],
+        waiting=[("c.ipynb", "cyd")],
+    )
+    status = {row.student.id: str(row.status) for row in table.rows}
+    assert status == {
+        "ada": "graded",
+        "bob": "missing",
+        "cyd": "not graded yet",
+        "eve": "unreadable",
+    }
+    assert table.rows[0].student.name == "Lovelace, Ada"
+
+
+def test_points_are_the_contracts_without_a_rubric(tmp_path: Path) -> None:
+    made = make_class(40)
+    table = build_table(made.folder, made.write(tmp_path / "results.jsonl"), Rubric())
+    scores = {line["id"]: line["score"] for line in made.lines if "error" not in line}
+    cells = [cell for row in table.rows for cell in row.cells if cell.counts]
+    assert len(cells) > 100
+    assert all(cell.counts and cell.points == scores[cell.counts.id] for cell in cells)
+
+
+@pytest.mark.parametrize(
+    ("rubric", "points"),
+    [
+        ("", "2"),
+        ("[ex2]\ndlogits = 3", "4"),
+        ("[ex2s]\ndefault = 5", "6"),
+        ("carried = 0.5", "1.5"),
+        ("default = 3\ncarried = 0", "3"),
+    ],
+)
+def test_a_rubric_says_what_gradients_earn(tmp_path: Path, rubric: str, points: str) -> None:
+    row = row_of(tmp_path, [graded("a.ipynb", "ada", "pc")], rubric)
+    assert float(row.points) == float(points)
+
+
+def test_a_late_file_keeps_its_share(tmp_path: Path) -> None:
+    row = row_of(tmp_path, [graded("a.ipynb", "ada", "pp", late=True)], "late = 0.75")
+    assert row.status is Status.LATE
+    assert (float(row.points), float(row.max_points)) == (1.5, 2)
+
+
+def test_the_due_date_may_move_after_grading(tmp_path: Path) -> None:
+    line = graded("a.ipynb", "ada", "pp", late=True)
+    path = journal(tmp_path / "results.jsonl", [line])
+    table = build_table(class_of([{**line, "late": False}]), path, Rubric())
+    assert table.rows[0].status is Status.GRADED
+
+
+@pytest.mark.parametrize(
+    ("others", "superseded", "points"),
+    [
+        ([graded("b", "ada", "ff", attempt=1)], ["a"], 0),
+        ([graded("b", "ada", "ff")], ["a"], 0),  # the later name, where nothing else tells
+        ([graded("0", "ada", "ff", submitted="2026-11-01T10:00:00+00:00")], ["a"], 0),
+        ([unreadable(f"b-{FUSED}.ipynb", "ada", attempt=7)], [], 2),
+    ],
+)
+def test_the_newest_file_that_could_be_graded_counts(
+    tmp_path: Path, others: list[Document], superseded: list[str], points: int
+) -> None:
+    for lines in ([graded("a", "ada", "pp"), *others], [*others, graded("a", "ada", "pp")]):
+        (cell,) = row_of(tmp_path, lines).cells
+        assert [file.id for file in cell.superseded] == superseded
+        assert cell.points == points
+        assert len(cell.superseded) + len(cell.unreadable) == 1
+
+
+def test_zones_are_minded(tmp_path: Path) -> None:
+    lines = [
+        graded("a", "ada", "pp", submitted="2026-11-01T10:00:00+05:00"),
+        graded("b", "ada", "ff", submitted="2026-11-01T06:00:00+00:00"),
+    ]
+    (cell,) = row_of(tmp_path, lines).cells
+    assert cell.counts
+    assert cell.counts.id == "b"
+
+
+def test_a_file_graded_again_stands_once(tmp_path: Path) -> None:
+    row = row_of(tmp_path, [graded("a", "ada", "ff"), graded("a", "ada", "pp")])
+    assert row.points == 2
+    assert len(row.files) == 1
+
+
+def test_columns_are_what_was_handed_in(tmp_path: Path) -> None:
+    lines = [graded("a", "ada", "pp"), graded("b", "ada", "pppppp", BATCHNORM)]
+    assert [c.notebook for c in table_of(tmp_path, lines).columns] == [FUSED, BATCHNORM]
+    assert len(table_of(tmp_path, []).columns) == 4
+    one = table_of(tmp_path, lines, f'notebooks = ["{FUSED}"]')
+    assert [column.notebook for column in one.columns] == [FUSED]
+    assert [file.id for file in one.rows[0].elsewhere] == ["b"]
+
+
+def test_an_unreadable_file_belongs_to_the_notebook_it_is_named_after(tmp_path: Path) -> None:
+    lines = [
+        graded("z", "bob", "pp"),
+        unreadable("ada/02-Fused Cross_Entropy (1).ipynb", "ada"),
+        unreadable("ada/notes.ipynb", "ada"),
+    ]
+    ada = table_of(tmp_path, lines).rows[0]
+    assert ada.cells[0].status is Status.UNREADABLE
+    assert [file.file for file in ada.elsewhere] == ["ada/notes.ipynb"]
+
+
+def test_an_unheard_of_notebook_has_its_own_gradients(tmp_path: Path) -> None:
+    line = {**graded("a", "ada", "pc"), "notebook": "05_layer_norm"}
+    (column,) = table_of(tmp_path, [line]).columns
+    assert column.notebook == "05_layer_norm"
+    assert column.max_points == 2
+
+
+def test_flags_of_all_files_count(tmp_path: Path) -> None:
+    flag = {"kind": "autograd", "line": 3, "message": "m", "cell": "ex2-a"}
+    lines = [
+        graded("a", "ada", "pp", flags=[flag]),
+        graded("b", "ada", "pp", flags=[flag, flag]),
+        unreadable("c", "ada", flags=[{**flag, "kind": "bomb"}]),
+    ]
+    assert sorted(row_of(tmp_path, lines).flags) == ["autograd"] * 3 + ["bomb"]
+
+
+def test_results_of_files_that_are_gone_count(tmp_path: Path) -> None:
+    path = journal(tmp_path / "results.jsonl", [graded("a", "ada", "pp")])
+    table = build_table(class_of([]), path, Rubric())
+    assert table.gone == 1
+    assert table.rows[0].points == 2
+
+
+def test_the_order_of_the_results_does_not_matter(tmp_path: Path) -> None:
+    lines = [graded(f"{n % 7}-{n}", f"s{n % 7}", "pc", attempt=n % 3) for n in range(30)]
+
+    def files(table: Table) -> list[list[str]]:
+        return [[file.id for file in row.files] for row in table.rows]
+
+    first = files(table_of(tmp_path, lines))
+    for seed in range(5):
+        random.Random(seed).shuffle(lines)
+        assert files(table_of(tmp_path, lines)) == first
+
+
+def test_a_half_written_last_line_is_left_out(tmp_path: Path) -> None:
+    path = journal(tmp_path / "results.jsonl", [graded("a", "ada", "pp")])
+    whole = path.read_bytes()
+    for end in (b'{"id": "b', b"\xff", b"{}"):
+        path.write_bytes(whole + end)
+        assert len(build_table(class_of([]), path, Rubric()).rows) == 1
+
+
+@pytest.mark.parametrize("text", ["{]", "[]", '{"id": "a"}', '{"id": 1, "student": 2, "file": 3}'])
+def test_says_which_line_is_no_result(tmp_path: Path, text: str) -> None:
+    path = journal(tmp_path / "results.jsonl", [graded("a", "ada", "pp")])
+    path.write_text(path.read_text("ascii") + text + "\n", encoding="ascii")
+    with pytest.raises(BrokenJournal, match=r"^Line 2 of .*results.jsonl is not a result"):
+        build_table(class_of([]), path, Rubric())
+
+
+def test_says_when_there_are_no_results(tmp_path: Path) -> None:
+    with pytest.raises(FileNotFoundError):
+        build_table(class_of([]), tmp_path / "results.jsonl", Rubric())

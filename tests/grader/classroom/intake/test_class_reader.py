@@ -1,0 +1,351 @@
+from __future__ import annotations
+
+import os
+import stat
+import subprocess
+import sys
+import tempfile
+from datetime import UTC, datetime
+from pathlib import Path
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from grader.classroom.intake.class_folder import ClassFolder, UnreadableClass
+from grader.classroom.intake.class_reader import read_class
+from grader.classroom.intake.gradescope_export import METADATA
+from grader.classroom.intake.walk import IGNORED_FOLDERS, walk
+from tests.helpers.trees import by_file, handed_in, make, make_bytes
+
+
+def roster(folder: Path, text: str) -> Path:
+    path = folder / "roster.csv"
+    path.write_text(text, encoding="utf-8")
+    return path
+
+
+def ids(found: ClassFolder) -> list[str]:
+    return [student.id for student in found.students]
+
+
+def test_everyone_of_the_roster_and_of_the_folder_is_there(tmp_path: Path) -> None:
+    folder = make(tmp_path / "in", "Ada Lovelace/x.ipynb", "mallory/x.ipynb", "BOB/x.ipynb", "eve/")
+    found = read_class(folder, roster(tmp_path, "17,Ada Lovelace\nbob,Bob\n23,Carl\n"))
+    assert ids(found) == ["17", "23", "bob", "eve", "mallory"]
+    assert by_file(found) == {
+        "Ada Lovelace/x.ipynb": "17",
+        "BOB/x.ipynb": "bob",
+        "mallory/x.ipynb": "mallory",
+    }
+    assert found.roster is not None
+    assert found.notices == (
+        "2 student(s) handed something in, or have a folder, and are not in the class list: "
+        "eve and mallory.",
+    )
+
+
+def test_who_cannot_be_told_has_a_row_of_their_own(tmp_path: Path) -> None:
+    folder = make(tmp_path / "in", "John Smith/x.ipynb")
+    found = read_class(folder, roster(tmp_path, "1,John Smith\n2,John Smith\n"))
+    assert ids(found) == ["1", "2", "John Smith"]
+    assert by_file(found) == {"John Smith/x.ipynb": "John Smith"}
+    assert "Whether 'John Smith' is 1 or 2 of the class list cannot be told" in found.notices[0]
+
+
+def test_two_of_one_name_and_one_of_them_in_the_list(tmp_path: Path) -> None:
+    folder = make(
+        tmp_path / "in",
+        "Ada Lovelace_1_assignsubmission_file/x.ipynb",
+        "Ada Lovelace_2_assignsubmission_file/x.ipynb",
+    )
+    found = read_class(folder, roster(tmp_path, "1,Ada Lovelace\n"))
+    assert ids(found) == ["1", "1~2", "2"]  # the number 1 of Moodle is no id of the list's
+    assert set(by_file(found).values()) == {"1~2", "2"}
+
+
+def test_a_canvas_download_with_its_gradebook(tmp_path: Path) -> None:
+    folder = make(tmp_path / "in", "lovelaceada_101_7_x.ipynb", "bobbybob_LATE_102_8_x.ipynb")
+    text = 'Student,ID,SIS Login ID,Section\n"Lovelace, Ada",101,ada,A\n"Bobby, Bob",102,bob,A\n'
+    found = read_class(folder, roster(tmp_path, text))
+    assert [(s.id, s.name) for s in found.students] == [
+        ("101", "Lovelace, Ada"),
+        ("102", "Bobby, Bob"),
+    ]
+    assert [(item.student, item.late) for item in found.handed_in] == [
+        ("101", False),
+        ("102", True),
+    ]
+    assert found.notices == ()
+
+
+def test_the_order_is_the_students_then_the_files(tmp_path: Path) -> None:
+    make(
+        tmp_path, "b/2.ipynb", "b/10.ipynb", "a/z.ipynb", "a_01_atomic_backprop.ipynb", "B/1.ipynb"
+    )
+    found = read_class(tmp_path)
+    assert [(item.student, item.id) for item in found.handed_in] == [
+        ("B", "B/1.ipynb"),
+        ("a", "a/z.ipynb"),
+        ("a", "a_01_atomic_backprop.ipynb"),
+        ("b", "b/10.ipynb"),
+        ("b", "b/2.ipynb"),
+    ]
+    assert read_class(tmp_path) == found
+
+
+def test_a_due_date_without_a_zone_is_that_of_the_machine(tmp_path: Path) -> None:
+    make(tmp_path, "ada/hw/x.ipynb")
+    (tmp_path / "ada/hw/timestamp.txt").write_text("2026-11-21 12:00:00 UTC")
+    due = datetime(2026, 11, 21, 12, tzinfo=UTC)
+    assert [item.late for item in read_class(tmp_path, due=due).handed_in] == [False]
+    found = read_class(tmp_path, due=datetime(2026, 11, 1))
+    assert [item.late for item in found.handed_in] == [True]
+    assert any("taken in that of this machine: 2026-11-01 00:00:00" in n for n in found.notices)
+
+
+def test_links_are_rows_and_never_followed(tmp_path: Path) -> None:
+    outside = make(tmp_path / "outside", "secret.ipynb", "folder/secret.ipynb")
+    folder = make(tmp_path / "in", "ada/x.ipynb", "bob/")
+    (folder / "ada/out.ipynb").symlink_to(outside / "secret.ipynb")
+    (folder / "ada/broken.ipynb").symlink_to("nowhere")
+    (folder / "ada/itself.ipynb").symlink_to("itself.ipynb")
+    (folder / "ada/folder").symlink_to(outside / "folder")
+    (folder / "ada/up").symlink_to(folder)
+    (folder / "bob/linked.ipynb").symlink_to(outside / "folder")
+    (folder / "carl").symlink_to(outside / "folder")
+    found = read_class(folder)
+    assert by_file(found) == {
+        "ada/broken.ipynb": "ada",
+        "ada/itself.ipynb": "ada",
+        "ada/out.ipynb": "ada",
+        "ada/x.ipynb": "ada",
+        "bob/linked.ipynb": "bob",
+        "carl": "carl",
+    }
+    assert any(n.startswith("2 link(s) to folders are not followed") for n in found.notices)
+
+
+def test_what_is_no_file_is_a_row_and_not_opened(tmp_path: Path) -> None:
+    folder = make(tmp_path, "ada/bundle.ipynb/", "ada/full.ipynb/x.ipynb")
+    os.mkfifo(folder / "ada/pipe.ipynb")
+    (folder / "ada/null.ipynb").symlink_to("/dev/zero")
+    os.mknod(folder / "ada/socket.ipynb", stat.S_IFSOCK | 0o600)
+    assert list(handed_in(folder)) == [
+        "ada/bundle.ipynb",
+        "ada/full.ipynb/x.ipynb",
+        "ada/null.ipynb",
+        "ada/pipe.ipynb",
+        "ada/socket.ipynb",
+    ]
+
+
+def test_names_of_any_bytes(tmp_path: Path) -> None:
+    names = [
+        b"caf\xe9.ipynb",
+        b"caf\\xe9.ipynb",
+        b"a\nb\x1b[31m.ipynb",
+        b"=1+1.ipynb",
+        b"x" * 249 + b".ipynb",
+        b" .ipynb",
+        "\u202eevil.ipynb".encode(),
+    ]
+    found = by_file(read_class(make_bytes(tmp_path, names)))
+    assert len(found) == len(names)
+    assert {"caf\\xe9.ipynb", "caf\\xe9.ipynb~2", "a\nb\x1b[31m.ipynb"} <= set(found)
+    for text in (*found, *found.values()):
+        text.encode()
+
+
+def test_notices_cannot_steer_a_terminal(tmp_path: Path) -> None:
+    make(tmp_path / "in", "\x1b[31mada/x.ipynb", "bob/\x1b[2J.pdf", "carl\n/x.ipynb")
+    found = read_class(tmp_path / "in", roster(tmp_path, "x\n"))
+    assert len(found.notices) == 2
+    assert all(notice.isprintable() for notice in found.notices)
+
+
+def test_two_spellings_of_one_name_are_one_student(tmp_path: Path) -> None:
+    found = read_class(make(tmp_path, "Zoë/1.ipynb", "Zoe\u0308/1.ipynb", "Zoe/1.ipynb"))
+    assert ids(found) == ["Zoe", "Zoë"]
+    assert len(found.handed_in) == 3
+    assert any("look the same" in notice for notice in found.notices)
+
+
+def test_archives_are_rows(tmp_path: Path) -> None:
+    folder = make(tmp_path, "ada.zip", "bob.tar.gz", "01_atomic_backprop_carl.ipynb.zip")
+    assert handed_in(folder) == {
+        "ada.zip": "ada",
+        "bob.tar.gz": "bob",
+        "01_atomic_backprop_carl.ipynb.zip": "carl",
+    }
+
+
+def test_what_nobody_handed_in_on_purpose_is_counted(tmp_path: Path) -> None:
+    found = read_class(
+        make(
+            tmp_path,
+            "ada/x.ipynb",
+            "ada/.ipynb_checkpoints/x-checkpoint.ipynb",
+            "bob/.ipynb_checkpoints/y-checkpoint.ipynb",
+            "__MACOSX/ada/._x.ipynb",
+            "ada/._x.ipynb",
+            "ada/~$x.ipynb",
+            ".DS_Store",
+            "ada/x.2026-11-21T14-03-22.ipynb",
+            "bob/y.2026-11-21T14-03-22.ipynb",
+        )
+    )
+    assert by_file(found) == {"ada/x.ipynb": "ada", "bob/y.2026-11-21T14-03-22.ipynb": "bob"}
+    assert found.notices == (
+        "Not handed in on purpose, and not looked at: 1 × .DS_Store, 1 × ._..., "
+        "2 × .ipynb_checkpoints, 1 × __MACOSX, 1 × copies that `grader reset` made, 1 × ~$....",
+    )
+
+
+def test_a_folder_that_cannot_be_listed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    folder = make(tmp_path, "ada/x.ipynb", "bob/x.ipynb")
+    scandir = os.scandir
+
+    def refuse(path: Path) -> object:
+        if path.name == "bob":
+            raise PermissionError(13, "Permission denied", str(path))
+        return scandir(path)
+
+    monkeypatch.setattr(os, "scandir", refuse)
+    found = read_class(folder)
+    assert ids(found) == ["ada", "bob"]
+    assert found.notices == ("1 folder(s) cannot be listed: bob.",)
+
+
+@pytest.mark.parametrize(
+    ("names", "said"),
+    [
+        ((), "there is no .ipynb below it, but no file at all"),
+        (("ada/",), "no file at all"),
+        (("ada/x.py", "bob/x.pdf"), "but 2 other file"),
+        ((".ipynb_checkpoints/x.ipynb",), "no file at all"),
+    ],
+)
+def test_a_folder_without_a_submission(tmp_path: Path, names: tuple[str, ...], said: str) -> None:
+    with pytest.raises(UnreadableClass, match=said):
+        read_class(make(tmp_path, *names))
+
+
+def test_no_folder(tmp_path: Path) -> None:
+    make(tmp_path, "x.zip")
+    with pytest.raises(UnreadableClass, match=r"is a file: name the folder .* unpacked\.$"):
+        read_class(tmp_path / "x.zip")
+    with pytest.raises(UnreadableClass, match="does not exist"):
+        read_class(tmp_path / "nothing")
+    with pytest.raises(UnreadableClass, match="does not exist"):
+        read_class(Path("a\0b"))
+    with pytest.raises(UnreadableClass):
+        read_class(tmp_path, tmp_path / "nothing.csv")
+
+
+def test_a_large_class_is_read_by_names_alone(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    make(tmp_path, *(f"{number:04}_01_atomic_backprop.ipynb" for number in range(10_000)))
+    asked: list[Path] = []
+    stat_of = Path.stat
+
+    def count(path: Path, *, follow_symlinks: bool = True) -> os.stat_result:
+        asked.append(path)
+        return stat_of(path, follow_symlinks=follow_symlinks)
+
+    monkeypatch.setattr(Path, "stat", count)
+    found = read_class(tmp_path)
+    assert len(found.students) == len(found.handed_in) == 10_000
+    assert 0 < len(asked) < 10
+
+
+def test_torch_is_not_imported() -> None:
+    code = "import sys, grader.classroom.intake; print('torch' in sys.modules)"
+    ran = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert ran.stdout == "False\n"
+
+
+NAMES = st.sampled_from(
+    [
+        "ada",
+        "Ada Lovelace",
+        "submitted",
+        "source",
+        "hw1",
+        "01_atomic_backprop",
+        "01_atomic_backprop (3)",
+        "ada_01_atomic_backprop",
+        "lovelaceada_12345_67890_x-1",
+        "lovelaceada_LATE_12345_67890_x",
+        "anon_Ab3xK_678_x",
+        "Ada Lovelace_123_assignsubmission_file",
+        "Ada Lovelace_124_assignsubmission_file_x",
+        "Participant_5_assignsubmission_onlinetext",
+        "submission_1",
+        "caf\udce9",
+        "caf\\xe9",
+        "Zoe\u0308",
+        "Zoë",
+        "a\nb",
+        "=1+1",
+        " ",
+        ".hidden",
+        "x (submission_1)",
+        "x~2",
+    ]
+)
+FOLDER_NAMES = NAMES | st.sampled_from([".ipynb_checkpoints", "__MACOSX", "x.ipynb", "y.zip"])
+FILE_NAMES = st.builds(str.__add__, NAMES, st.sampled_from([".ipynb", ".IPYNB", ".zip", ".txt"]))
+FILES = st.sampled_from(["timestamp.txt", METADATA, "onlinetext.html", "~$x.ipynb"]) | FILE_NAMES
+PATHS = st.tuples(st.lists(FOLDER_NAMES, max_size=4), FILES)
+METADATA_TEXT = "submission_1: {':submitters': [{':sid': ada}, {':sid': bob}]}"
+
+
+@settings(max_examples=150, deadline=None)
+@given(st.lists(PATHS, max_size=12), st.booleans())
+def test_every_notebook_is_a_row_once(paths: list[tuple[list[str], str]], listed: bool) -> None:
+    with tempfile.TemporaryDirectory() as name:
+        root = Path(name, "class")
+        root.mkdir()
+        for folders, file in paths:
+            path = root.joinpath(*folders, file)
+            try:
+                path.parent.mkdir(parents=True, exist_ok=True)
+                path.write_text(METADATA_TEXT if file == METADATA else "")
+            except OSError:
+                continue  # a file where a folder is
+        found = read_or_none(root, listed, Path(name))
+        tree = walk(root)
+        expected = {root.joinpath(*candidate) for candidate in tree.candidates}
+        notebooks = {
+            path
+            for path in root.rglob("*")
+            if path.name.lower().endswith(".ipynb")
+            and path.is_file()
+            and not path.name.startswith("~$")
+            and IGNORED_FOLDERS.isdisjoint(path.relative_to(root).parts)
+        }
+        assert notebooks <= expected
+        if found is None:  # no notebook, or none in submitted/ of a course of nbgrader's
+            assert not expected or ((root / "submitted").is_dir() and (root / "source").exists())
+            return
+        got = [(item.path, item.student) for item in found.handed_in]
+        if any("outside submitted/" in notice for notice in found.notices):
+            expected = {path for path in expected if path.relative_to(root).parts[0] == "submitted"}
+        assert {path for path, _ in got} == expected
+        assert len(set(got)) == len(got)
+        members = 2 if found.convention == "Gradescope export" else 1
+        assert len(got) <= members * len(expected)
+        assert len({item.id for item in found.handed_in}) == len(got)
+        assert len(set(ids(found))) == len(found.students)
+        assert {student for _, student in got} <= set(ids(found))
+        assert {"17", "ada"} <= set(ids(found)) or not listed
+        "".join([*ids(found), *(item.id for item in found.handed_in), *found.notices]).encode()
+
+
+def read_or_none(root: Path, listed: bool, beside: Path) -> ClassFolder | None:
+    try:
+        return read_class(root, roster(beside, "ada\n17,Ada Lovelace\n") if listed else None)
+    except UnreadableClass:
+        return None

@@ -1,0 +1,87 @@
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from grader.classroom.intake.class_reader import read_class
+from grader.classroom.intake.file_names import FLAT, FOLDERS, split_name
+from grader.program.exercises import NOTEBOOKS
+from tests.helpers.trees import handed_in, make
+
+
+@pytest.mark.parametrize(
+    ("stem", "who", "attempt"),
+    [
+        ("ada_01_atomic_backprop", "ada", 0),
+        ("01_atomic_backprop_ada", "ada", 0),
+        ("01_atomic_backprop - Ada Lovelace", "Ada Lovelace", 0),
+        ("Lovelace, Ada - 04_manual_training", "Lovelace, Ada", 0),
+        ("ada-01-atomic-backprop", "ada", 0),
+        ("ada 02 fused cross entropy", "ada", 0),
+        ("ADA_03_FUSED_BATCHNORM", "ADA", 0),
+        ("atomic_backprop_ada", "ada", 0),
+        ("ada@x.edu_01_atomic_backprop", "ada@x.edu", 0),
+        ("ada_01_atomic_backprop (3)", "ada", 3),
+        ("ada_01_atomic_backprop(3)", "ada", 3),
+        ("ada_01_atomic_backprop-2", "ada", 2),
+        ("01_atomic_backprop (1)_ada", "ada", 1),
+        ("01_atomic_backprop_ada (2)", "ada", 2),
+        ("ada_01_atomic_backprop-Copy1", "ada", 0),
+        ("hw1_01_atomic_backprop_ada", "hw1_ada", 0),
+        # no name to be told: the stem is the student
+        ("01_atomic_backprop", "01_atomic_backprop", 0),
+        ("01_atomic_backprop (3)", "01_atomic_backprop (3)", 0),
+        ("01_atomic_backprop-1", "01_atomic_backprop-1", 0),
+        ("ada", "ada", 0),
+        ("ada (2)", "ada (2)", 0),
+        ("my01_atomic_backpropagation", "my01_atomic_backpropagation", 0),
+    ],
+)
+def test_who_a_files_name_speaks_of(stem: str, who: str, attempt: int) -> None:
+    assert split_name(stem) == (who, attempt)
+
+
+def test_one_student_may_hand_in_four_notebooks(tmp_path: Path) -> None:
+    files = [f"ada_{name}.ipynb" for name in NOTEBOOKS] + [
+        f"{name}_bob.ipynb" for name in NOTEBOOKS
+    ]
+    found = read_class(make(tmp_path, *files))
+    assert found.convention == FLAT
+    assert [student.id for student in found.students] == ["ada", "bob"]
+    assert [item.student for item in found.handed_in] == ["ada"] * 4 + ["bob"] * 4
+
+
+def test_one_folder_a_student_however_deep(tmp_path: Path) -> None:
+    folder = make(
+        tmp_path,
+        "ada/01_atomic_backprop.ipynb",
+        "ada/week 2/a/b/c/02.ipynb",
+        "bob/x (2).ipynb",
+        "carl/",
+        "dora/essay.pdf",
+        "emmy_01_atomic_backprop.ipynb",
+    )
+    found = read_class(folder)
+    assert found.convention == FOLDERS
+    assert [student.id for student in found.students] == ["ada", "bob", "carl", "dora", "emmy"]
+    assert [(item.id, item.student, item.attempt) for item in found.handed_in] == [
+        ("ada/01_atomic_backprop.ipynb", "ada", 0),
+        ("ada/week 2/a/b/c/02.ipynb", "ada", 0),
+        ("bob/x (2).ipynb", "bob", 2),
+        ("emmy_01_atomic_backprop.ipynb", "emmy", 0),
+    ]
+    assert found.notices == (
+        "1 other file(s) are no notebooks, and not looked at: dora/essay.pdf.",
+    )
+
+
+def test_the_folder_of_the_class_inside_another_is_spoken_of(tmp_path: Path) -> None:
+    folder = make(tmp_path, *(f"export/student{number}/x.ipynb" for number in range(5)))
+    assert set(handed_in(folder).values()) == {"export"}
+    assert any("name that folder instead" in notice for notice in read_class(folder).notices)
+
+
+@pytest.mark.parametrize("name", ["x.IPYNB", "x.ipynb.txt", "x.ipynb.json", "x.zip", "x.tar.gz"])
+def test_what_may_be_a_submission(tmp_path: Path, name: str) -> None:
+    assert handed_in(make(tmp_path, f"ada/{name}")) == {f"ada/{name}": "ada"}

@@ -1,0 +1,168 @@
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from grader.classroom.intake.class_reader import read_class
+from grader.classroom.intake.file_names import FLAT, FOLDERS
+from grader.classroom.intake.lms_downloads import CANVAS, MOODLE
+from tests.helpers.trees import by_file, make
+
+
+@pytest.mark.parametrize(
+    ("file", "student", "name", "late", "attempt"),
+    [
+        ("lovelaceada_123_678_01_atomic_backprop.ipynb", "123", "lovelaceada", False, 0),
+        ("lovelaceada_123_678_01_atomic_backprop-1.ipynb", "123", "lovelaceada", False, 1),
+        ("lovelaceada_123_678_01_atomic_backprop-12.ipynb", "123", "lovelaceada", False, 12),
+        ("lovelaceada_123_678_01_atomic_backprop (2).ipynb", "123", "lovelaceada", False, 2),
+        ("lovelaceada_LATE_123_678_01_atomic_backprop.ipynb", "123", "lovelaceada", True, 0),
+        ("lovelaceada_late_123_678_x.ipynb", "123", "lovelaceada", True, 0),
+        ("anon_Ab3xK_678_x.ipynb", "anon_Ab3xK", "", False, 0),
+        ("LATE_anon_Ab3xK_678_x-1.ipynb", "anon_Ab3xK", "", True, 1),
+        ("müllerzoë_123_678_x.ipynb", "123", "müllerzoë", False, 0),
+        ("ada_lovelace_123_678_x.ipynb", "123", "ada_lovelace", False, 0),
+        # what the student wrote behind it cannot name somebody else
+        ("mallory_9_8_lovelaceada_123_678_x.ipynb", "9", "mallory", False, 0),
+        ("mallory_9_8_LATE_123_678_x.ipynb", "9", "mallory", False, 0),
+        ("mallory_9_8_work/lovelaceada_123_678_x.ipynb", "9", "mallory", False, 0),
+        ("download/lovelaceada_123_678_x.ipynb", "123", "lovelaceada", False, 0),
+    ],
+)
+def test_what_a_name_says_in_a_download_of_canvas(
+    tmp_path: Path, file: str, student: str, name: str, late: bool, attempt: int
+) -> None:
+    found = read_class(make(tmp_path, file))
+    assert found.convention == CANVAS
+    assert [(s.id, s.name) for s in found.students] == [(student, name)]
+    [item] = found.handed_in
+    assert (item.id, item.student, item.late, item.attempt) == (file, student, late, attempt)
+    assert item.submitted is None
+
+
+def test_who_typed_a_text_is_a_student_without_a_file_in_a_download_of_canvas(
+    tmp_path: Path,
+) -> None:
+    found = read_class(
+        make(
+            tmp_path, "lovelaceada_1_2_x.ipynb", "babbagecharles_LATE_3_text.html", "a_5_link.html"
+        )
+    )
+    assert [student.id for student in found.students] == ["1", "3", "5"]
+    assert [item.student for item in found.handed_in] == ["1"]
+
+
+@pytest.mark.parametrize(
+    "files",
+    [
+        ("ada_2026_11_backprop.ipynb", "bob_2026_11_backprop.ipynb"),
+        ("Ada_2_3_x.ipynb",),
+        ("ada_01_02_x.ipynb",),
+        ("01_atomic_backprop_ada.ipynb",),
+        ("ada_1_2_x.ipynb", "bob.ipynb", "carl.ipynb"),
+    ],
+)
+def test_names_that_only_look_so(tmp_path: Path, files: tuple[str, ...]) -> None:
+    assert read_class(make(tmp_path, *files)).convention == FLAT
+
+
+def test_a_students_own_names_do_not_change_the_convention_in_a_download_of_canvas(
+    tmp_path: Path,
+) -> None:
+    traps = [f"mallory/lovelaceada_{number}_7_x.ipynb" for number in range(1, 50)]
+    found = read_class(make(tmp_path, "ada/x.ipynb", "bob/x.ipynb", *traps))
+    assert found.convention == FOLDERS
+    assert {item.student for item in found.handed_in} == {"ada", "bob", "mallory"}
+
+
+@pytest.mark.parametrize(
+    ("file", "student", "name"),
+    [
+        ("Ada Lovelace_123_assignsubmission_file/x.ipynb", "123", "Ada Lovelace"),
+        ("Ada Lovelace_123_assignsubmission_file_/sub/x.ipynb", "123", "Ada Lovelace"),
+        ("Ada Lovelace_123_assignsubmission_file_x.ipynb", "123", "Ada Lovelace"),
+        ("Zoë O'Brien-Smith_7_assignsubmission_file/x.ipynb", "7", "Zoë O'Brien-Smith"),
+        ("Participant_123_assignsubmission_file/x.ipynb", "123", ""),
+        ("Team A_12_assignsubmission_file/x.ipynb", "12", "Team A"),
+        ("Default group_assignsubmission_file/x.ipynb", "Default group", "Default group"),
+        ("CS101-hw-42/Ada Lovelace_123_assignsubmission_file/x.ipynb", "123", "Ada Lovelace"),
+        # what the student wrote inside cannot name somebody else
+        (
+            "Mallory_9_assignsubmission_file/Ada_1_assignsubmission_file/x.ipynb",
+            "9",
+            "Mallory",
+        ),
+        ("Mallory_9_assignsubmission_file_Ada_1_assignsubmission_file_x.ipynb", "9", "Mallory"),
+    ],
+)
+def test_what_a_name_says_in_a_download_of_moodle(
+    tmp_path: Path, file: str, student: str, name: str
+) -> None:
+    found = read_class(make(tmp_path, file))
+    assert found.convention == MOODLE
+    assert [(s.id, s.name) for s in found.students] == [(student, name)]
+    assert by_file(found) == {file: student}
+    assert [item.late for item in found.handed_in] == [False]
+
+
+def test_who_typed_a_text_is_a_student_without_a_file_in_a_download_of_moodle(
+    tmp_path: Path,
+) -> None:
+    found = read_class(
+        make(
+            tmp_path,
+            "Ada Lovelace_1_assignsubmission_file/x.ipynb",
+            "Ada Lovelace_1_assignsubmission_onlinetext/onlinetext.html",
+            "Charles Babbage_2_assignsubmission_onlinetext/onlinetext.html",
+        )
+    )
+    assert [(s.id, s.name) for s in found.students] == [
+        ("1", "Ada Lovelace"),
+        ("2", "Charles Babbage"),
+    ]
+    assert [item.student for item in found.handed_in] == ["1"]
+
+
+def test_blind_marking_in_any_language(tmp_path: Path) -> None:
+    files = [f"Osallistuja_{n}_assignsubmission_file/x.ipynb" for n in (3, 4)]
+    found = read_class(make(tmp_path, *files))
+    assert [(s.id, s.name) for s in found.students] == [("3", ""), ("4", "")]
+
+
+def test_in_several_downloads_a_student_has_several_numbers(tmp_path: Path) -> None:
+    found = read_class(
+        make(
+            tmp_path,
+            "hw1/Ada Lovelace_1_assignsubmission_file/01.ipynb",
+            "hw2/Ada Lovelace_77_assignsubmission_file/02.ipynb",
+            "hw1/John Smith_2_assignsubmission_file/01.ipynb",
+            "hw1/John Smith_3_assignsubmission_file/01.ipynb",
+            "hw2/John Smith_78_assignsubmission_file/02.ipynb",
+        )
+    )
+    assert sorted(by_file(found).values()) == [
+        "Ada Lovelace",
+        "Ada Lovelace",
+        "John Smith 2",
+        "John Smith 3",
+        "John Smith 78",
+    ]
+    assert any("'John Smith'" in notice and "row of its own" in notice for notice in found.notices)
+
+
+def test_several_downloads_with_blind_marking_are_spoken_of(tmp_path: Path) -> None:
+    files = [
+        f"hw{hw}/Participant_{hw}{n}_assignsubmission_file/x.ipynb" for hw in (1, 2) for n in (1, 2)
+    ]
+    found = read_class(make(tmp_path, *files))
+    assert len(found.students) == 4
+    assert any("blind marking" in notice for notice in found.notices)
+
+
+def test_a_students_own_names_do_not_change_the_convention_in_a_download_of_moodle(
+    tmp_path: Path,
+) -> None:
+    trap = "mallory/Ada_1_assignsubmission_file/x.ipynb"
+    found = read_class(make(tmp_path, "ada/x.ipynb", "bob/x.ipynb", trap))
+    assert (found.convention, by_file(found)[trap]) == (FOLDERS, "mallory")

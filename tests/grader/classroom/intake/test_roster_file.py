@@ -1,0 +1,194 @@
+from __future__ import annotations
+
+import csv
+import io
+from pathlib import Path
+
+import pytest
+
+from grader.classroom.intake.class_folder import UnreadableClass
+from grader.classroom.intake.roster_file import ClassList, read_roster
+
+CANVAS = """Student,ID,SIS User ID,SIS Login ID,Section,Homework 1 (77)
+,,,,,Manual Posting
+    Points Possible,,,,,26.00
+"Lovelace, Ada",101,S17,ada,CS101,
+"Müller, Zoë",102,S18,zoe@x.edu,"CS101
+and CS102",3.5
+"Student, Test",103,,teststudent,CS101,
+"""
+CANVAS_TWO_NAMES = """LastName,FirstName,ID,SIS Login ID,Section,Homework 1 (77)
+    Points Possible,,,,,26.00
+Lovelace,Ada,101,ada,CS101,
+"""
+MOODLE = """First name,Last name,ID number,Institution,Email address,Assignment: hw (Real)
+Ada,Lovelace,17,,ada@x.edu,-
+Zoë,Müller,,,zoe@x.edu,-
+"""
+WORKSHEET = """Identifier,"Full name","Email address",Status,Grade,"Maximum Grade"
+"Participant 901","Ada Lovelace",ada@x.edu,"Submitted for grading",,26.00
+"Participant 902","Zoë Müller",zoe@x.edu,"No submission",,26.00
+"""
+GERMAN = """Vorname;Nachname;ID-Nummer;E-Mail-Adresse
+Ada;Lovelace;17;ada@x.edu
+Zoë;Müller;18;zoe@x.edu
+"""
+NBGRADER = """id,first_name,last_name,email,lms_user_id
+ada,Ada,Lovelace,ada@x.edu,101
+zoe,Zoë,Müller,,
+"""
+GRADESCOPE = """Name,SID,Email,Role
+Ada Lovelace,17,ada@x.edu,Student
+Zoë Müller,,zoe@x.edu,Student
+"""
+ADA, ZOE = "Ada Lovelace", "Zoë Müller"
+
+
+def read(folder: Path, text: str | bytes) -> ClassList:
+    path = folder / "roster.csv"
+    path.write_bytes(text.encode() if isinstance(text, str) else text)
+    return read_roster(path)
+
+
+def people(classes: ClassList) -> list[tuple[str, str, str]]:
+    return [(student.id, student.name, student.email) for student in classes.students]
+
+
+@pytest.mark.parametrize(
+    ("text", "kind", "expected"),
+    [
+        (
+            CANVAS,
+            "canvas",
+            [
+                ("101", "Lovelace, Ada", ""),
+                ("102", "Müller, Zoë", ""),
+                ("103", "Student, Test", ""),
+            ],
+        ),
+        (CANVAS_TWO_NAMES, "canvas", [("101", ADA, "")]),
+        (MOODLE, "moodle", [("17", ADA, "ada@x.edu"), ("zoe@x.edu", ZOE, "zoe@x.edu")]),
+        (
+            WORKSHEET,
+            "moodle",
+            [("Participant 901", ADA, "ada@x.edu"), ("Participant 902", ZOE, "zoe@x.edu")],
+        ),
+        (GERMAN, "moodle", [("17", ADA, "ada@x.edu"), ("18", ZOE, "zoe@x.edu")]),
+        (NBGRADER, "nbgrader", [("ada", ADA, "ada@x.edu"), ("zoe", ZOE, "")]),
+        (GRADESCOPE, "gradescope", [("17", ADA, "ada@x.edu"), ("zoe@x.edu", ZOE, "zoe@x.edu")]),
+        ("ada\nzoe\n", "plain", [("ada", "", ""), ("zoe", "", "")]),
+        ("17\n\n  \n18", "plain", [("17", "", ""), ("18", "", "")]),
+        ("ada@x.edu\n", "plain", [("ada@x.edu", "", "ada@x.edu")]),
+        (f"ada,{ADA}\nzoe,{ZOE}\n", "plain", [("ada", ADA, ""), ("zoe", ZOE, "")]),
+        (
+            f"ada;{ADA};ada@x.edu\nzoe;{ZOE}\n",
+            "plain",
+            [("ada", ADA, "ada@x.edu"), ("zoe", ZOE, "")],
+        ),
+        ('ada,"Lovelace, Ada",ada@x.edu', "plain", [("ada", "Lovelace, Ada", "ada@x.edu")]),
+        ("id\nada\n", "plain", [("ada", "", "")]),
+        (f"Name;Email\n{ADA};ada@x.edu\n", "plain", [("ada@x.edu", ADA, "ada@x.edu")]),
+        ("id,name\n=1+1,=cmd()\n", "plain", [("=1+1", "=cmd()", "")]),
+        ("sep=;\r\nid;name\r\nada;Ada\r\n", "plain", [("ada", "Ada", "")]),
+    ],
+)
+def test_each_systems_list(
+    tmp_path: Path, text: str, kind: str, expected: list[tuple[str, str, str]]
+) -> None:
+    classes = read(tmp_path, text)
+    assert (classes.roster.kind, people(classes)) == (kind, expected)
+    assert classes.notices == ()
+
+
+@pytest.mark.parametrize("delimiter", [",", ";", "\t"])
+@pytest.mark.parametrize("newline", ["\n", "\r\n", "\r"])
+@pytest.mark.parametrize(
+    "encoding", ["utf-8", "utf-8-sig", "utf-16", "utf-16-le", "utf-16-be", "cp1252"]
+)
+def test_each_way_to_write_it(tmp_path: Path, delimiter: str, newline: str, encoding: str) -> None:
+    written = io.StringIO()
+    csv.writer(written, delimiter=delimiter, lineterminator=newline).writerows(
+        csv.reader(io.StringIO(NBGRADER))
+    )
+    classes = read(tmp_path, written.getvalue().encode(encoding))
+    assert people(classes) == [("ada", ADA, "ada@x.edu"), ("zoe", ZOE, "")]
+    roster = classes.roster
+    assert (roster.delimiter, roster.newline) == (delimiter, newline)
+    assert roster.encoding == encoding
+    assert bool(classes.notices) == (encoding == "cp1252")
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        CANVAS,
+        CANVAS_TWO_NAMES,
+        MOODLE,
+        GERMAN,
+        NBGRADER,
+        GRADESCOPE,
+        "ada\nzoe\n",
+        "sep=;\nid;name\nada;A\n",
+    ],
+)
+def test_the_same_file_can_be_written_again(tmp_path: Path, text: str) -> None:
+    roster = read(tmp_path, text).roster
+    written = io.StringIO(newline="")
+    writer = csv.writer(written, delimiter=roster.delimiter, lineterminator=roster.newline)
+    if roster.sep:
+        written.write(roster.sep + roster.newline)
+    writer.writerows([roster.header] * bool(roster.header))
+    writer.writerows([*roster.above, *(row.cells for row in roster.rows)])
+    assert written.getvalue() == text
+
+
+def test_the_row_of_each_student(tmp_path: Path) -> None:
+    classes = read(tmp_path, CANVAS)
+    assert [row.student for row in classes.roster.rows] == ["101", "102", "103"]
+    assert classes.roster.above[1][0] == "    Points Possible"
+    assert classes.students[1].extra["Section"] == "CS101\nand CS102"
+
+
+def test_an_id_twice(tmp_path: Path) -> None:
+    classes = read(tmp_path, "id,name\n7,Ada\n7,Ada\n7,Bob\n7,Carl\n8,Dora\n,\n,Emmy\n")
+    assert people(classes) == [
+        ("7", "Ada", ""),
+        ("7~2", "Bob", ""),
+        ("7~2~2", "Carl", ""),
+        ("8", "Dora", ""),
+        ("Emmy", "Emmy", ""),
+    ]
+    rows = [row.student for row in classes.roster.rows]
+    assert rows == ["7", "7", "7~2", "7~2~2", "8", "", "Emmy"]
+    assert len(classes.notices) == 1
+    assert "more than one line has the id 7:" in classes.notices[0]
+
+
+def test_a_line_that_names_nobody(tmp_path: Path) -> None:
+    classes = read(tmp_path, "id,name,room\n7,Ada,1\n,,2\n")
+    assert people(classes) == [("7", "Ada", "")]
+    assert classes.notices == ("1 line(s) of the class list have neither an id nor a name.",)
+
+
+@pytest.mark.parametrize(
+    ("data", "said"),
+    [
+        (b"", "is empty"),
+        (b"\n , \n", "is empty"),
+        (b"id,name\n", "names no student"),
+        (b"PK\x03\x04...", "is a spreadsheet"),
+        (b"\xd0\xcf\x11\xe0...", "is a spreadsheet"),
+        (b"\xff\xfea", "breaks off"),
+        (b'"' + b"x" * 200_000, "is not a table of text"),
+    ],
+)
+def test_no_class_list(tmp_path: Path, data: bytes, said: str) -> None:
+    with pytest.raises(UnreadableClass, match=said):
+        read(tmp_path, data)
+
+
+def test_no_file(tmp_path: Path) -> None:
+    with pytest.raises(UnreadableClass, match=r"is no file: name the CSV file\.$"):
+        read_roster(tmp_path / "nothing.csv")
+    with pytest.raises(UnreadableClass, match="is a folder"):
+        read_roster(tmp_path)

@@ -1,0 +1,202 @@
+"""A real scheduler with two real workers on this machine."""
+
+from __future__ import annotations
+
+import json
+import signal
+import sys
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+
+from grader.classroom.run import dask_pool
+from grader.classroom.run.class_run import Run
+from grader.classroom.run.dask_pool import DaskPool
+from grader.classroom.run.journal import Journal
+from grader.classroom.run.pool import CannotGrade, Displaced
+from tests.helpers.dask_cluster import Cluster
+from tests.helpers.fake_grading import SETTINGS, class_in, fake_grade, make_class
+from tests.helpers.lines import Document
+
+pytest.importorskip("distributed", reason="the extra [dask] is not installed")
+
+FILES = 120
+
+
+class Fragile(Exception):
+    """As many are: it cannot be unpickled."""
+
+    def __init__(self, one: str, two: str) -> None:
+        super().__init__(one + two)
+
+
+ERRORS = {"own": CannotGrade("no bwrap"), "fragile": Fragile("a", "b")}
+
+
+def fail(kind: str) -> int:
+    raise ERRORS[kind]
+
+
+@pytest.fixture
+def cluster(tmp_path: Path) -> Iterator[Cluster]:
+    (tmp_path / "dask").mkdir()
+    cluster = Cluster(tmp_path / "dask")
+    try:
+        yield cluster
+    finally:
+        cluster.close()
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    make_class(tmp_path / "class", {f"{number:03}": "slow" for number in range(FILES)})
+    return tmp_path / "class"
+
+
+def grade(folder: Path, address: str, at: int = -1, do: Callable[[], object] = object) -> Run:
+    """Grade, and do something when so many files are done."""
+    done = False
+
+    def show(tally: object) -> None:
+        nonlocal done
+        if not done and run.tally.done >= at >= 0:
+            done = True
+            do()
+
+    with Journal(folder.parent / "results.jsonl") as journal:
+        run = Run(class_in(folder), SETTINGS, journal, fake_grade)
+        run.grade_all(lambda: DaskPool(address), show)
+    return run
+
+
+def read(folder: Path) -> list[Document]:
+    return [*map(json.loads, (folder.parent / "results.jsonl").read_bytes().splitlines())]
+
+
+def test_two_workers_share_a_class(cluster: Cluster, folder: Path) -> None:
+    workers = [cluster.add_worker() for _ in range(2)]
+    grade(folder, cluster.address)
+    lines = read(folder)
+    assert len({line["id"] for line in lines}) == len(lines) == FILES
+    ends = {int(line["run"]["worker"].rpartition("-")[2]) for line in lines}
+    assert ends <= {worker.pid for worker in workers}
+
+
+def test_a_worker_that_is_killed_costs_no_line(cluster: Cluster, folder: Path) -> None:
+    first, _ = (cluster.add_worker() for _ in range(2))
+    grade(folder, cluster.address, at=30, do=lambda: first.send_signal(signal.SIGKILL))
+    assert len({line["id"] for line in read(folder)}) == len(read(folder)) == FILES
+    assert first.wait(0) == -signal.SIGKILL
+
+
+def test_a_scheduler_that_is_killed_ends_the_run_which_goes_on_with_another(
+    cluster: Cluster, folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(dask_pool, "LOST_SECONDS", 1.0)
+    cluster.add_worker()
+    with pytest.raises(CannotGrade, match="is gone"):
+        grade(folder, cluster.address, at=30, do=cluster.scheduler.kill)
+    kept = len(read(folder))
+    assert 30 <= kept < FILES
+    (tmp_path / "again").mkdir()
+    other = Cluster(tmp_path / "again")
+    try:
+        other.add_worker()
+        run = grade(folder, other.address)
+    finally:
+        other.close()
+    assert run.tally.kept == kept
+    assert len({line["id"] for line in read(folder)}) == len(read(folder)) == FILES
+
+
+def test_a_cluster_without_workers_is_not_waited_for_long(
+    cluster: Cluster, folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(dask_pool, "LONELY_SECONDS", 0.5)
+    with pytest.raises(CannotGrade, match="has had no worker for"):
+        grade(folder, cluster.address)
+
+
+def test_nobody_answers(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(dask_pool, "CONNECT_SECONDS", 0.3)
+    with pytest.raises(CannotGrade, match="No Dask scheduler answers at tcp"):
+        grade(folder, "tcp://127.0.0.1:1")
+
+
+def test_dask_is_not_installed(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "distributed", None)
+    with pytest.raises(CannotGrade, match=r"pip install 'backprop-ninja\[dask\]'"):
+        DaskPool("tcp://127.0.0.1:1")
+
+
+def test_what_one_task_raises_concerns_no_other(cluster: Cluster) -> None:
+    cluster.add_worker()
+    pool = DaskPool(cluster.address)
+    try:
+        futures = [pool.submit(int, text) for text in ("0", "1", "x", "3")]
+        futures += [pool.submit(fail, kind) for kind in ERRORS]
+        errors = [str(future.exception(30.0)) for future in futures]
+        assert [future.result() for future in futures if not future.exception()] == [0, 1, 3]
+    finally:
+        pool.shutdown()
+    assert "A Dask worker cannot grade (ValueError: invalid literal" in errors[2]
+    assert errors[4] == "no bwrap"
+    assert "Fragile" in errors[5]
+
+
+def test_what_ends_a_worker_is_blamed_and_nothing_else(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("DASK_DISTRIBUTED__SCHEDULER__ALLOWED_FAILURES", "0")
+    make_class(tmp_path / "class", {"a": "1", "b": "1", "c": "die", "d": "1", "e": "1"})
+    (tmp_path / "dask").mkdir()
+    cluster = Cluster(tmp_path / "dask")
+    try:
+        workers = [cluster.add_worker()]
+        more = iter([2, 3])
+
+        def show(_: object) -> None:
+            if workers[-1].poll() is not None and next(more, None):
+                workers.append(cluster.add_worker())
+
+        with Journal(tmp_path / "results.jsonl") as journal:
+            run = Run(class_in(tmp_path / "class"), SETTINGS, journal, fake_grade)
+            run.grade_all(lambda: DaskPool(cluster.address), show)
+    finally:
+        cluster.close()
+    errors = {line["id"]: line.get("error") for line in read(tmp_path / "class")}
+    assert [name for name, error in errors.items() if error] == ["c"]
+    assert len(errors) == 5
+    assert [worker.returncode for worker in workers[:2]] == [-signal.SIGKILL] * 2
+
+
+def test_a_client_that_is_closed_displaces_what_it_is_given(cluster: Cluster) -> None:
+    pool = DaskPool(cluster.address)
+    pool.shutdown()
+    assert {type(pool.submit(int).exception(30.0)) for _ in range(5)} == {Displaced}
+
+
+def test_a_refusal_without_an_obvious_reason_ends_the_run(
+    cluster: Cluster, folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from distributed.cfexecutor import ClientExecutor
+
+    def refuse(*_: object) -> None:
+        raise MemoryError("too much")
+
+    cluster.add_worker()
+    monkeypatch.setattr(ClientExecutor, "submit", refuse)
+    with pytest.raises(CannotGrade, match=r"cannot be given a task \(MemoryError: too much\)"):
+        grade(folder, cluster.address)
+
+
+def test_a_task_that_was_cancelled_holds_up_no_other(cluster: Cluster) -> None:
+    pool = DaskPool(cluster.address)
+    try:
+        futures = [pool.submit(int) for _ in range(9)]
+        assert all(future.cancel() for future in futures[::2])
+        cluster.add_worker()
+        assert [future.result(30.0) for future in futures[1::2]] == [0] * 4
+    finally:
+        pool.shutdown()

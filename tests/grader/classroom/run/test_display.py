@@ -1,0 +1,67 @@
+from __future__ import annotations
+
+import io
+from dataclasses import replace
+
+import pytest
+from rich.console import Console
+
+from grader.classroom.run.class_run import Tally
+from grader.classroom.run.display import Pace, as_clock, bar_on, counts, lines_to
+
+HALF = Tally(10_000, kept=1_000, passed=3_000, unfinished=1_990, unreadable=10, flagged=25)
+
+
+class Clock:
+    now = 0.0
+
+    def __call__(self) -> float:
+        return self.now
+
+
+@pytest.mark.parametrize(
+    ("seconds", "text"), [(0, "0:00"), (59.6, "1:00"), (61, "1:01"), (3600, "1:00:00")]
+)
+def test_clock(seconds: float, text: str) -> None:
+    assert as_clock(seconds) == text
+
+
+def test_counts_name_the_unreadable_only_where_there_are_some() -> None:
+    assert counts(HALF) == "3,000 pass, 1,990 fail, 25 flagged, 10 unreadable"
+    assert counts(Tally(1)) == "0 pass, 0 fail, 0 flagged"
+
+
+def test_the_rate_is_that_of_this_run_and_of_late() -> None:
+    clock = Clock()
+    pace, tally = Pace(clock), Tally(1_000, kept=500, passed=500)
+    pace.note(tally)
+    assert pace.rate() is None
+    for second in range(100):
+        clock.now = 10.0 + second
+        tally.passed += 1 if second < 50 else 4
+        pace.note(tally)
+    assert pace.rate() == pytest.approx(4.0)
+    assert pace.left(tally) == as_clock((1_000 - tally.done) / 4)
+
+
+def test_lines_come_by_time_not_by_file() -> None:
+    said: list[str] = []
+    clock = Clock()
+    show, tally = lines_to(said.append, clock), Tally(100_000)
+    for tick in range(0, 36_000):  # an hour, ten files a second
+        clock.now = tick / 10
+        tally.passed += 1
+        show(tally)
+    assert 60 <= len(said) <= 70
+    assert said[0].startswith("101 of 100,000 done (10.0/s, about 2:46:30 left): 101 pass, 0 fail")
+
+
+@pytest.mark.parametrize("width", [40, 60, 80, 200])
+def test_the_bar_fits_the_terminal(width: int) -> None:
+    file = io.StringIO()
+    console = Console(file=file, force_terminal=True, width=width, height=20, color_system=None)
+    with bar_on(console) as show:
+        show(replace(HALF))
+    bar, words = file.getvalue().split("\n")[:2]
+    assert bar.endswith("5,000/10,000")
+    assert words.startswith("3,000 pass, 1,990 fail, 25 flagged" + ", 10 unreadable" * (width > 50))

@@ -1,0 +1,183 @@
+from __future__ import annotations
+
+import pickle
+from dataclasses import replace
+from typing import Any
+
+import pytest
+
+from grader.classroom.run import warm_worker
+from grader.classroom.run.grade_task import get_ready, grade_task
+from grader.classroom.run.line import Line, SubmittedFile, pack_line, read_line
+from grader.classroom.run.pool import CannotGrade
+from grader.classroom.run.settings import Settings, Versions, installed_versions
+from grader.classroom.run.task import Task
+from grader.classroom.run.warm_worker import WarmWorker, Watched
+from grader.execution.runner import Reply, Runner, WorkerLost
+from grader.grading.grade import grade as grade_notebook
+from grader.verdict import Flag, Outcome, Report
+from grader.worker.request import Request, Values
+from grader.worker.terms import Limits
+from tests.helpers.places import NOTEBOOKS
+
+BLANK = NOTEBOOKS / "02_fused_cross_entropy.ipynb"
+SOLUTION = NOTEBOOKS / "solutions" / BLANK.name
+
+FILE = SubmittedFile("id", "ada", "ada/a.ipynb", "00", True, "2026-11-20", 2)
+SETTINGS = Settings(21, Limits(3.0, 40.0, 2**31), "none", installed_versions())
+
+
+class Unlucky(Watched):
+    """The session's worker, which is lost at each of the requests `losses` from now on."""
+
+    def __init__(self, runner: Runner) -> None:
+        self.limits, self._real = runner.limits, runner
+        self.losses: set[int] = set()
+        self._asked = 0
+
+    def close(self) -> None:
+        pass
+
+    def lose(self, *requests: int) -> None:
+        self.losses, self._asked = set(requests), 0
+
+    def run(self, request: Request, values: Values) -> Reply:
+        self._asked += 1
+        if self._asked in self.losses:
+            self.lost = True
+            raise WorkerLost("The process that runs answers ended.")
+        return self._real.run(request, values)
+
+
+@pytest.fixture
+def unlucky(runner: Runner) -> Unlucky:
+    return Unlucky(runner)
+
+
+@pytest.fixture
+def worker(unlucky: Unlucky) -> WarmWorker:
+    return WarmWorker(SETTINGS, unlucky)
+
+
+def grade(worker: WarmWorker, data: bytes) -> Line:
+    line = worker.grade(Task(FILE, data))
+    packed = pack_line(line)
+    assert packed.isascii()
+    assert pack_line(read_line(packed)) == packed
+    assert pickle.loads(pickle.dumps(line)).file == line.file == FILE
+    return line
+
+
+def score(line: Line) -> int:
+    assert line.report is not None
+    return line.report.score
+
+
+def error(line: Line) -> str:
+    assert line.error is not None
+    return line.error
+
+
+def test_a_right_notebook(worker: WarmWorker) -> None:
+    line = grade(worker, SOLUTION.read_bytes())
+    assert line.report is not None
+    assert (line.report.score, line.report.max_score, line.flags) == (2, 2, ())
+    assert [verdict.name for verdict in line.report.verdicts] == ["dlogits", "dz"]
+    assert all(code.startswith(name) for name, code in line.code.items())
+    assert line.run.seed == 21
+    assert line.run.versions == installed_versions()
+
+
+def test_a_blank_notebook(worker: WarmWorker) -> None:
+    assert score(grade(worker, BLANK.read_bytes())) == 0
+
+
+@pytest.mark.parametrize(
+    ("data", "says"),
+    [(b"", "is empty"), (b"PK\x03\x04...", "is a zip archive"), (b"{", "breaks off at its end")],
+)
+def test_what_is_no_notebook(data: bytes, says: str, worker: WarmWorker) -> None:
+    line = grade(worker, data)
+    assert says in error(line)
+    assert error(line).startswith("ada/a.ipynb")
+    assert [flag.kind for flag in line.flags] == ["unreadable"]
+
+
+@pytest.mark.parametrize(
+    "mistake", [ValueError("the judge tripped"), RecursionError(), MemoryError()]
+)
+def test_the_graders_own_mistakes_cost_one_line(
+    mistake: Exception, worker: WarmWorker, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def trip(*_: object, **__: object) -> None:
+        raise mistake
+
+    monkeypatch.setattr(warm_worker, "grade", trip)
+    line = grade(worker, SOLUTION.read_bytes())
+    assert type(mistake).__name__ in error(line)
+    assert [flag.kind for flag in line.flags] == ["grader-failed"]
+
+
+@pytest.mark.parametrize(
+    "versions",
+    [
+        Versions("9.9", *(installed_versions().python, installed_versions().torch)),
+        replace(installed_versions(), torch="0.1"),
+        replace(installed_versions(), python="2.7.18"),
+    ],
+)
+def test_other_versions_grade_nothing(versions: Versions) -> None:
+    with pytest.raises(CannotGrade, match="Install the same versions on both"):
+        WarmWorker(replace(SETTINGS, versions=versions))
+
+
+def test_a_worker_that_somebody_killed_costs_no_points(
+    worker: WarmWorker, unlucky: Unlucky
+) -> None:
+    unlucky.lose(1)
+    assert score(grade(worker, SOLUTION.read_bytes())) == 2
+    assert not unlucky.lost
+
+
+@pytest.mark.parametrize(("deaths", "points"), [(1, 2), (2, 1)])
+def test_an_answer_whose_process_somebody_killed_is_run_again(
+    deaths: int, points: int, worker: WarmWorker, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    calls: list[Any] = []
+
+    def killed_at_first(*arguments: Any, **more: Any) -> Report:
+        calls.append(arguments)
+        report = grade_notebook(*arguments, **more)
+        if len(calls) > deaths:
+            return report
+        spoilt = replace(report.verdicts[0], outcome=Outcome.ERROR)
+        flag = Flag("ended-process", "It ended its process.", None)
+        return Report(report.notebook, (spoilt, *report.verdicts[1:]), (flag,))
+
+    monkeypatch.setattr(warm_worker, "grade", killed_at_first)
+    assert score(grade(worker, SOLUTION.read_bytes())) == points
+    assert len(calls) == 2
+
+
+def test_a_worker_that_does_not_work_grades_nothing(worker: WarmWorker, unlucky: Unlucky) -> None:
+    unlucky.lose(*range(1, 100))
+    with pytest.raises(CannotGrade, match="does not run a right answer as it should"):
+        grade(worker, SOLUTION.read_bytes())
+    assert worker.closed
+    with pytest.raises(CannotGrade, match="does not run a right answer as it should"):
+        WarmWorker(SETTINGS, unlucky)
+
+
+def test_a_worker_stays_until_it_is_closed_or_settings_change(
+    unlucky: Unlucky, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(warm_worker, "Watched", lambda *_: unlucky)
+    monkeypatch.setattr("gc.freeze", lambda: None)
+    monkeypatch.setattr("gc.set_threshold", lambda *_: None)
+    first = get_ready(SETTINGS)
+    assert get_ready(SETTINGS) is first
+    second = get_ready(replace(SETTINGS, seed=22))
+    assert first.closed
+    second.close()
+    assert score(grade_task(Task(FILE, SOLUTION.read_bytes()), SETTINGS)) == 2
+    get_ready(SETTINGS).close()

@@ -1,0 +1,333 @@
+from __future__ import annotations
+
+import csv
+import errno
+import json
+import os
+import shutil
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import grader.commands.grade
+from grader import cli
+from grader.classroom.intake import class_reader
+from grader.classroom.run.class_run import Run
+from grader.classroom.run.out_folder import claimed
+from grader.commands import exit_codes
+from grader.execution.sandbox import Bwrap, best_sandbox
+from tests.helpers.dask_cluster import Cluster
+from tests.helpers.fake_grading import InlinePool
+from tests.helpers.lines import Document
+from tests.helpers.places import PROJECT
+from tests.helpers.processes import descendants, left_over
+
+SOLUTION = PROJECT / "notebooks" / "solutions" / "02_fused_cross_entropy.ipynb"
+BLANK = PROJECT / "notebooks" / "02_fused_cross_entropy.ipynb"
+GRADER = Path(sys.executable).with_name("grader")
+SANDBOX = ["--sandbox", str(best_sandbox())]
+SECONDS = 120
+
+Capture = pytest.CaptureFixture[str]
+
+
+def hand_in(folder: Path, student: str, source: Path | str) -> Path:
+    """Put a notebook, or an answer, into a student's folder."""
+    path = folder / student / BLANK.name
+    path.parent.mkdir(parents=True)
+    if isinstance(source, Path):
+        shutil.copy(source, path)
+    else:
+        metadata = {"nbgrader": {"grade_id": "ex2-logits", "solution": True}}
+        cell = {"cell_type": "code", "metadata": metadata, "source": source, "outputs": []}
+        document = {"nbformat": 4, "nbformat_minor": 5, "metadata": {}, "cells": [cell]}
+        path.write_text(json.dumps(document))
+    return path
+
+
+def command(folder: Path, out: Path, *more: str) -> list[str]:
+    return [str(GRADER), "grade", str(folder), "--out", str(out), *SANDBOX, *more]
+
+
+def read(out: Path) -> dict[str, Document]:
+    data = (out / "results.jsonl").read_bytes()
+    return {line["student"]: line for line in map(json.loads, data.splitlines())}
+
+
+def without_run(out: Path) -> list[Document]:
+    return [
+        {key: value for key, value in line.items() if key != "run"} for line in read(out).values()
+    ]
+
+
+def wait_for(out: Path, lines: int, process: subprocess.Popen[str]) -> None:
+    results, until = out / "results.jsonl", time.monotonic() + SECONDS
+    while not results.exists() or results.read_bytes().count(b"\n") < lines:
+        assert process.poll() is None, process.communicate()
+        assert time.monotonic() < until
+        time.sleep(0.02)
+
+
+@pytest.mark.slow
+def test_a_class_is_graded_whatever_it_hands_in(tmp_path: Path) -> None:
+    folder, out = tmp_path / "class", tmp_path / "out"
+    hand_in(folder, "ada", SOLUTION)
+    hand_in(folder, "bob", BLANK)
+    hand_in(folder, "eve", "while True: pass\ndlogits = 0")
+    hand_in(folder, "kay", "dlogits = 0").write_text("no notebook")
+    (hand_in(folder, "lyn", "").parent / "link.ipynb").symlink_to("/etc/passwd")
+    (tmp_path / "roster.txt").write_text("ada\nbob\neve\nkay\nlyn\nzoe\n")
+    # What students hand in is also where the instructor may be: none of it is imported.
+    for name in ("torch.py", "struct.py", "grader.py"):
+        (folder / name).write_text("raise SystemExit('a student was here')")
+    more = ["--timeout", "0.5", "--roster", "../roster.txt", "--seed", "11"]
+    first = subprocess.run(
+        command(Path(), out, *more),
+        cwd=folder,
+        capture_output=True,
+        text=True,
+        timeout=SECONDS,
+        check=False,
+    )
+    assert first.returncode == exit_codes.PASSED, first.stderr
+    assert "6 files of 6 students: 1 pass, 3 fail" in first.stdout
+    assert "1 student handed in nothing." in first.stdout
+    lines = read(out)
+    assert set(lines) == {"ada", "bob", "eve", "kay", "lyn"}
+    assert lines["ada"]["score"] == lines["ada"]["max_score"] == 2
+    assert lines["ada"]["gradients"][0]["code"].startswith("dlogits = ")
+    assert lines["ada"]["run"]["sandbox"] == best_sandbox()
+    assert lines["ada"]["run"]["seed"] == 11
+    assert lines["eve"]["score"] == 0
+    assert "is not a notebook" in lines["kay"]["error"]
+    with (out / "grades.csv").open(encoding="utf-8-sig", newline="") as file:
+        assert len(list(csv.reader(file))) == 1 + 6
+    assert (out / "report" / "index.html").exists()
+
+    # The same class on other machines, as it were: the same bytes.
+    pytest.importorskip("distributed", reason="the extra [dask] is not installed")
+    other, cluster = tmp_path / "other", Cluster(tmp_path)
+    try:
+        cluster.add_worker(threads=2)
+        cluster.add_worker()
+        again = subprocess.run(
+            command(Path(), other, *more, "--scheduler", cluster.address, "--quiet"),
+            cwd=folder,
+            capture_output=True,
+            text=True,
+            timeout=SECONDS,
+            check=False,
+        )
+    finally:
+        cluster.close()
+    assert (again.returncode, again.stdout, again.stderr) == (exit_codes.PASSED, "", first.stderr)
+    assert without_run(other) == without_run(out)
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(sys.platform != "linux", reason="looks into /proc")
+def test_a_run_can_be_interrupted_and_killed_and_gone_on_with(tmp_path: Path) -> None:
+    folder, out = tmp_path / "class", tmp_path / "out"
+    for number in range(8):
+        hand_in(folder, f"a{number}", SOLUTION if number % 2 else BLANK)
+    loops = [hand_in(folder, f"b{number}", "while True: pass\ndlogits = 0") for number in range(3)]
+    hand_in(folder, "c", SOLUTION)
+    kept: list[bytes] = []
+    endings: Sequence[tuple[Callable[[int], object], int]] = [
+        (lambda group: os.killpg(group, signal.SIGINT), exit_codes.INTERRUPTED),
+        (lambda process: os.kill(process, signal.SIGKILL), -signal.SIGKILL),
+    ]
+    for end, code in endings:
+        process = subprocess.Popen(
+            command(folder, out, "--jobs", "2"),
+            start_new_session=True,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            text=True,
+        )
+        # The second time, nothing but loops is left but for the last.
+        wait_for(out, 8 if kept else 4, process)
+        below = descendants(process.pid)
+        end(process.pid)
+        _, said = process.communicate(timeout=SECONDS)
+        assert process.returncode == code, said
+        assert "Traceback" not in said
+        assert left_over(below) == []
+        now = (out / "results.jsonl").read_bytes().splitlines()
+        assert now[: len(kept)] == kept
+        kept = now
+    for loop in loops:
+        shutil.copy(BLANK, loop)
+    done = subprocess.run(
+        command(folder, out), capture_output=True, text=True, timeout=SECONDS, check=False
+    )
+    assert done.returncode == exit_codes.PASSED, done.stderr
+    assert "12 files of 12 students: 5 pass, 7 fail" in done.stdout
+    assert f"{len(kept)} files had been graded by an earlier run." in done.stdout
+    assert [line["run"]["seed"] for line in read(out).values()].count(
+        json.loads(kept[0])["run"]["seed"]
+    ) == 12
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    hand_in(tmp_path / "class", "ada", "2")
+    hand_in(tmp_path / "class", "bob", "1")
+    return tmp_path / "class"
+
+
+@pytest.fixture
+def pools(monkeypatch: pytest.MonkeyPatch) -> list[InlinePool]:
+    """The command without processes; the pools it has asked for."""
+    made: list[InlinePool] = []
+
+    def make_pool(*_: object) -> InlinePool:
+        made.append(InlinePool())
+        return made[-1]
+
+    monkeypatch.setattr(grader.commands.grade, "make_pool", make_pool)
+    return made
+
+
+def run(folder: Path, *more: object) -> int:
+    out = folder.parent / "out"
+    words = ["grade", folder, "--out", out, "--sandbox", "none", *more]
+    return cli.main([str(word) for word in words])
+
+
+@pytest.mark.parametrize(
+    ("more", "says"),
+    [
+        (["--seed", 8], "begun with --seed 7, and now it would be --seed 8"),
+        (["--timeout", 3], "begun with --timeout 10, and now it would be --timeout 3"),
+        (["--sandbox", "bwrap"], "begun with --sandbox none, and now it would be --sandbox bwrap"),
+        (["--out", "{folder}/out"], "is in the folder that is graded"),
+        (["--out", "{folder}/../other"], "holds something else than a gradebook (letter"),
+        (["--rubric", "{folder}/../nothing"], "The rubric"),
+        (["--roster", "{folder}/../nothing"], "nothing"),
+        (["--due", "tomorrow"], "'tomorrow' is no time: write 2026-11-20"),
+        (["--jobs", "0"], "0 is not in the range"),
+    ],
+)
+def test_what_cannot_be_is_refused_with_a_sentence(
+    more: list[Any],
+    says: str,
+    folder: Path,
+    pools: list[InlinePool],
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: Capture,
+) -> None:
+    monkeypatch.setattr("grader.execution.sandbox.require", lambda sandbox: None)
+    (folder.parent / "other").mkdir()
+    (folder.parent / "other" / "letter").touch()
+    assert run(folder, "--seed", 7) == exit_codes.PASSED
+    before = (folder.parent / "out" / "results.jsonl").read_bytes()
+    capsys.readouterr()
+    words = [str(word).format(folder=folder) for word in more]
+    assert run(folder, *words) == exit_codes.UNREADABLE
+    captured = capsys.readouterr()
+    assert says in captured.err
+    assert captured.out == ""
+    assert (folder.parent / "out" / "results.jsonl").read_bytes() == before
+    assert len(pools) == 1
+
+
+def test_a_second_run_at_the_same_time_is_refused(
+    folder: Path, pools: list[InlinePool], capsys: Capture
+) -> None:
+    with claimed(folder.parent / "out"):
+        assert run(folder) == exit_codes.UNREADABLE
+    assert "Another `grader grade` is at work" in capsys.readouterr().err
+    assert run(folder) == exit_codes.PASSED
+
+
+def test_without_bwrap_the_instructor_must_say_so(
+    folder: Path, pools: list[InlinePool], monkeypatch: pytest.MonkeyPatch, capsys: Capture
+) -> None:
+    monkeypatch.setattr(
+        "grader.execution.sandbox.find_bwrap",
+        lambda: Bwrap(None, "No bwrap."),
+    )
+    assert run(folder, "--sandbox", "bwrap") == exit_codes.UNREADABLE
+    assert "say `--sandbox none`" in capsys.readouterr().err
+    assert not (folder.parent / "out").exists()
+    assert run(folder) == exit_codes.PASSED
+    assert "Students' code ran without a sandbox." in capsys.readouterr().out
+
+
+def test_only_what_is_new_is_graded_and_who_is_late_needs_no_grading(
+    folder: Path, pools: list[InlinePool], capsys: Capture
+) -> None:
+    assert run(folder) == exit_codes.PASSED
+    hand_in(folder, "cyd", "2")
+    assert run(folder, "--due", "2026-11-20") == exit_codes.PASSED
+    assert [len(pool.seen) for pool in pools] == [2, 1]
+    assert "2 files had been graded by an earlier run." in capsys.readouterr().out
+    assert run(folder) == exit_codes.PASSED
+    assert len(pools) == 2
+
+
+@pytest.mark.parametrize("code", [errno.ENOSPC, errno.EROFS, errno.EIO])
+def test_a_disk_that_fails_gets_a_sentence(
+    code: int,
+    folder: Path,
+    pools: list[InlinePool],
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: Capture,
+) -> None:
+    def fail(*_: object) -> None:
+        raise OSError(code, os.strerror(code))
+
+    with monkeypatch.context() as patch:
+        patch.setattr(Run, "grade_all", fail)
+        assert run(folder) == exit_codes.UNREADABLE
+    assert f"{os.strerror(code).lower()}. What is graded so far is kept" in capsys.readouterr().err
+    assert run(folder) == exit_codes.PASSED
+
+
+@pytest.mark.parametrize(
+    ("text", "moment"),
+    [
+        ("2026-11-20", "2026-11-20T23:59:59"),
+        ("2026-11-20T18:00+01:00", "2026-11-20T18:00:00+01:00"),
+    ],
+)
+def test_a_day_ends_at_midnight(
+    text: str, moment: str, folder: Path, pools: list[InlinePool], monkeypatch: pytest.MonkeyPatch
+) -> None:
+
+    seen: list[Any] = []
+    real = class_reader.read_class
+
+    def read_class(*arguments: Any) -> Any:
+        seen.append(arguments[2])
+        return real(*arguments)
+
+    monkeypatch.setattr(class_reader, "read_class", read_class)
+    assert run(folder, "--due", text) == exit_codes.PASSED
+    assert [when.isoformat() for when in seen] == [moment]
+
+
+def test_a_rubric_to_edit_is_printed(capsys: Capture) -> None:
+    assert cli.main(["grade", "--example-rubric"]) == exit_codes.PASSED
+    assert "default = 1" in capsys.readouterr().out
+
+
+def test_neither_torch_nor_numpy_is_imported_by_the_process_that_keeps_the_books() -> None:
+    run = ("class_run", "local_pool", "grade_task", "display", "out_folder")
+    others = ("gradebook.write", "intake.class_reader", *(f"run.{name}" for name in run))
+    modules = ", ".join(
+        [
+            "grader.commands.grade",
+            "grader.execution.sandbox",
+            *(f"grader.classroom.{name}" for name in others),
+        ]
+    )
+    program = f"import sys, {modules}\nassert not {{'torch', 'numpy'}} & set(sys.modules)"
+    subprocess.run([sys.executable, "-c", program], check=True, cwd=PROJECT)

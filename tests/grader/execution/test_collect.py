@@ -1,0 +1,356 @@
+"""Reading what came back from the student's process, whatever it is."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Mapping
+from dataclasses import astuple, replace
+from typing import Any, cast
+
+import pytest
+import safetensors.torch
+import torch
+from torch import Tensor
+
+from grader.answer.parse import AnswerCell, parse_answer
+from grader.execution.collect import Collector, describe_problem
+from grader.execution.evidence import GradientEvidence
+from grader.execution.runner import Reply, Runner, WorkerLost
+from grader.execution.runs import UNREADABLE
+from grader.grading.judge import judge
+from grader.program.exercises import ATOMIC
+from grader.program.references import prepare
+from grader.verdict import Flag, Outcome, Place
+from grader.worker.request import Request, Values
+from grader.worker.results import LONGEST_MESSAGE, Problem, Result, pack_results
+from grader.worker.terms import Limits
+
+LIMITS = Limits(statement_seconds=3.0, total_seconds=40.0, memory_bytes=2**31)
+CELL = AnswerCell("ex1-linear2", "# answer: ex1-linear2\ndh = dlogits @ W2.T\ndW2 = ...\n")
+HIDDEN = 2
+WHOLE = 1 + HIDDEN
+"""Runs of the whole answer: on the lecture's instance, then on the hidden ones."""
+
+Replies = Callable[[int], Reply]
+"""What a worker replies to a request of so many runs."""
+
+
+def said(
+    *blobs: tuple[int, bytes],
+    deadly: Mapping[int, str] | None = None,
+    incidents: tuple[str, ...] = (),
+) -> Reply:
+    """A reply of blobs, each with the number of runs it is about."""
+    views = tuple((count, memoryview(blob)) for count, blob in blobs)
+    return Reply(views, deadly or {}, incidents)
+
+
+class FakeRunner:
+    """Replies what it is told to."""
+
+    def __init__(self, reply: Replies) -> None:
+        self.limits = LIMITS
+        self.reply = reply
+        self.asked: list[Request] = []
+
+    def run(self, request: Request, values: Values) -> Reply:
+        assert request.values == values.key
+        self.asked.append(request)
+        return self.reply(len(request.runs))
+
+
+def collector(reply: Replies, *cells: AnswerCell) -> Collector:
+    runner = cast(Runner, FakeRunner(reply))
+    answer = parse_answer(cells or (CELL,))
+    return Collector(answer, ATOMIC.gradients, prepare(ATOMIC), runner)
+
+
+def collect(reply: Replies, *cells: AnswerCell) -> tuple[dict[str, GradientEvidence], list[Flag]]:
+    """The evidence by gradient, and the flags."""
+    collecting = collector(reply, *cells)
+    evidence = collecting.collect({})
+    # Whatever the evidence is, the judge has a verdict on it.
+    verdicts = judge(evidence, prepare(ATOMIC))
+    assert [verdict.name for verdict in verdicts] == list(ATOMIC.gradients)
+    assert all(verdict.outcome is not Outcome.PASS for verdict in verdicts)
+    return {item.name: item for item in evidence}, collecting.flags
+
+
+def every(
+    tensors: dict[str, Tensor] | None = None,
+    types: dict[str, str] | None = None,
+    problems: tuple[Problem, ...] = (),
+) -> Replies:
+    """The same result for every run."""
+    result = Result(tensors or {}, types or {}, problems)
+    return lambda runs: said((runs, pack_results([result] * runs)))
+
+
+def garbage(blob: bytes) -> Replies:
+    """One blob that is about all runs."""
+    return lambda runs: said((runs, blob))
+
+
+PROBLEM = Problem(0, "E", "no", "ex1-linear2", 2, 0)
+ONES = {"dh": torch.ones(2)}
+
+
+@pytest.mark.parametrize(
+    ("kind", "message", "sentence"),
+    [
+        ("TimeLimit", "", "This line did not end within 3 seconds."),
+        ("Gone", "ended it all", "This line ended it all."),
+        ("SystemExit", "0", "This line asked Python to stop."),
+        ("KeyboardInterrupt", "", "This line asked Python to stop."),
+        ("MemoryError", "", "This line asked for more memory than the 2 GB an answer may use."),
+        (
+            "RuntimeError",
+            "DefaultCPUAllocator: can't allocate memory: you tried",
+            "This line asked for more memory than the 2 GB an answer may use.",
+        ),
+        ("RuntimeError", "sizes differ.", "This line raised RuntimeError: sizes differ."),
+        ("AssertionError", "", "This line raised AssertionError."),
+        (
+            "NameError",
+            "name 'dprobs' is not defined",
+            "This line raised NameError: name 'dprobs' is not defined.",
+        ),
+        (
+            "NameError",
+            "cannot access free variable 'd' where it is not associated with a value",
+            "This line raised NameError: cannot access free variable 'd' where it is not associated"
+            " with a value.",
+        ),
+    ],
+)
+def test_a_problem_is_a_sentence(kind: str, message: str, sentence: str) -> None:
+    assert describe_problem(kind, message, LIMITS, {"dprobs"}) == sentence
+
+
+@pytest.mark.parametrize("name", ["W3", "denominator", "d", "dprob", "probs", "name 'dprobs'"])
+def test_what_no_answer_cell_defines_is_missing_there(name: str) -> None:
+    said = f"name '{name}' is not defined"
+    assert describe_problem("NameError", said, LIMITS, {"dprobs"}) == (
+        f"This line raised NameError: {said}. Answer cells are run alone: what a line needs stands"
+        " in one of them."
+    )
+
+
+BROKEN = {
+    "nothing": b"",
+    "no blob": b"garbage that is no safetensors blob",
+    "other runs": pack_results([Result(ONES, {}, ())]),
+    "half": pack_results([Result(ONES, {}, ())] * 7)[:-1],
+    "all zero": b"\0" * 64,
+}
+
+
+@pytest.mark.parametrize("name", BROKEN)
+def test_a_blob_that_cannot_be_read_is_a_sentence(name: str) -> None:
+    evidence, flags = collect(garbage(BROKEN[name]))
+    dh = evidence["dh"]
+    assert dh.local is not None
+    assert {value.raised for value in (dh.lecture, *dh.hidden, *dh.local)} == {UNREADABLE}
+    # What nobody wrote is still to do, whatever happened to the rest.
+    assert evidence["dW2"].hidden[0].is_placeholder
+    assert flags == [Flag("unreadable-reply", UNREADABLE.message, None)]
+
+
+def test_a_blob_that_cannot_be_read_costs_its_own_runs() -> None:
+    good = pack_results([Result(ONES, {}, ())])
+    evidence, _ = collect(
+        lambda runs: said((1, good), (1, b"junk"), *[(1, good)] * (runs - 4), (1, b""), (1, good))
+    )
+    dh = evidence["dh"]
+    assert dh.local is not None
+    broken = [value.raised == UNREADABLE for value in (dh.lecture, *dh.hidden, *dh.local)]
+    assert broken == [False, True, False, False, True]
+
+
+@pytest.mark.parametrize("place", range(0, 400, 23))
+def test_no_flipped_byte_is_a_traceback(place: int) -> None:
+    def flipped(runs: int) -> Reply:
+        good = pack_results([Result(ONES, {"dW1": "list"}, (PROBLEM,))] * runs)
+        changed = [good[:place] + bytes([value]) + good[place + 1 :] for value in (0, 34, 255)]
+        return said((runs, changed[place % 3]))
+
+    collect(flipped)
+
+
+@pytest.mark.parametrize(
+    "dtype",
+    [torch.float8_e4m3fn, torch.complex64, torch.bool, torch.uint16, torch.float16],
+    ids=str,
+)
+def test_tensors_that_no_worker_would_send_do_not_reach_a_pass(dtype: torch.dtype) -> None:
+    name = str(dtype).removeprefix("torch.")
+    run = {"values": [("dh", name, (2,))], "types": {}, "problems": []}
+
+    def forged(runs: int) -> Reply:
+        values = {name: torch.ones(2 * runs).to(dtype)}
+        return said((runs, safetensors.torch.save(values, {"runs": json.dumps([run] * runs)})))
+
+    evidence, _ = collect(forged)
+    assert evidence["dh"].hidden[0].tensor is not None
+
+
+def test_names_that_nobody_asked_for_are_ignored() -> None:
+    tensors = {**ONES, "loss": torch.ones(1), "": torch.ones(1)}
+    evidence, _ = collect(every(tensors, types={"nobody": "list", "dW1": "float"}))
+    values = {name: item.hidden[0] for name, item in evidence.items()}
+    assert values["dh"].tensor is not None
+    assert set(values) == set(ATOMIC.gradients)
+
+
+@pytest.mark.parametrize("statement", [99, -1, -(10**30), 10**30])
+def test_problems_of_statements_that_do_not_exist_concern_nobody(statement: int) -> None:
+    for kind in ("E", "TimeLimit", "PermissionError", "Gone"):
+        problem = replace(PROBLEM, statement=statement, kind=kind)
+        evidence, flags = collect(every(ONES, problems=(problem,)))
+        assert evidence["dh"].hidden[0].raised is None
+        assert {flag.place for flag in flags} <= {None}
+
+
+def test_a_problem_comes_with_its_place() -> None:
+    evidence, _ = collect(every(problems=(PROBLEM,)))
+    raised = evidence["dh"].hidden[0].raised
+    assert raised is not None
+    assert raised.message == "This line raised E: no."
+    assert raised.place == Place("ex1-linear2", 2)
+
+
+BLOCK = AnswerCell(
+    "ex1-linear2", "with torch.no_grad():\n    dh = dlogits @ W2.T\n    plt.imshow(dh)"
+)
+
+
+@pytest.mark.parametrize(
+    ("inner", "has_value", "raised"),
+    [(1, True, True), (0, True, False), (None, True, True), (2, True, False), (2, False, True)],
+    ids=["own", "header", "unknown", "beside", "no value"],
+)
+def test_a_problem_of_another_statement_in_the_block_only_interrupts(
+    inner: int | None, has_value: bool, raised: bool
+) -> None:
+    problem = replace(PROBLEM, inner=inner)
+    evidence, _ = collect(every(ONES if has_value else {}, problems=(problem,)), BLOCK)
+    value = evidence["dh"].hidden[0]
+    assert (value.raised is not None) is raised
+    assert value.interrupted is not None
+    assert value.interrupted.message == "This line raised E: no."
+
+
+def test_written_but_unbound_is_known() -> None:
+    evidence, _ = collect(every())
+    assert evidence["dh"].is_written
+    assert not evidence["dh"].is_blank
+    assert not evidence["dW2"].is_written
+    assert evidence["dW2"].is_blank
+
+
+@pytest.mark.parametrize(
+    ("changes", "place"),
+    [
+        ({"line": None}, Place("ex1-linear2", 2)),
+        ({"cell": None}, Place("ex1-linear2", 2)),
+        ({"cell": "<img src=x>" * 10**4}, Place("ex1-linear2", 2)),
+        ({"cell": "ex1-max"}, Place("ex1-linear2", 2)),
+        ({"line": 0}, Place("ex1-linear2", 2)),
+        ({"line": -(10**30)}, Place("ex1-linear2", 2)),
+        ({"line": 10**30}, Place("ex1-linear2", 2)),
+        ({"line": 3}, Place("ex1-linear2", 3)),
+    ],
+)
+def test_a_place_that_is_none_of_the_answers_is_the_statements_own(
+    changes: dict[str, Any], place: Place
+) -> None:
+    problem: Problem = replace(PROBLEM, **changes)
+    evidence, _ = collect(every(problems=(problem,)))
+    raised = evidence["dh"].hidden[0].raised
+    assert raised is not None
+    assert raised.place == place
+
+
+def test_what_is_said_has_an_end() -> None:
+    long = "x" * 10**6
+    problem = replace(PROBLEM, message=long, kind=long)
+    evidence, _ = collect(every(types={"dh": long}, problems=(problem,)))
+    raised, kind = evidence["dh"].hidden[0].raised, evidence["dh"].hidden[0].type_name
+    assert raised is not None
+    assert len(raised.message) < 3 * LONGEST_MESSAGE
+    assert kind == "x" * LONGEST_MESSAGE
+
+
+def test_runs_that_never_came_say_why() -> None:
+    evidence, _ = collect(lambda _: said((1, pack_results([Result(ONES, {}, ())]))))
+    dh = evidence["dh"]
+    assert dh.lecture.raised is None
+    assert dh.hidden[0].raised is not None
+    assert "did not end within 40 seconds" in dh.hidden[0].raised.message
+
+
+def test_a_lost_worker_is_a_sentence_on_every_gradient_that_was_written() -> None:
+    def lose(_: int) -> Reply:
+        raise WorkerLost("The process that runs answers ended.")
+
+    evidence, _ = collect(lose)
+    raised = evidence["dh"].lecture.raised
+    assert raised is not None
+    assert raised.message == "The process that runs answers ended."
+    assert evidence["dC"].lecture.raised is None
+
+
+def test_without_cells_nothing_is_run() -> None:
+    def fail(_: int) -> Reply:
+        raise AssertionError("nothing to run")
+
+    runner = cast(Runner, FakeRunner(fail))
+    nothing = Collector(parse_answer([]), ATOMIC.gradients, prepare(ATOMIC), runner)
+    evidence = nothing.collect({})
+    assert len(evidence) == len(ATOMIC.gradients)
+    assert all(value.is_placeholder for item in evidence for value in item.hidden)
+
+
+def test_the_place_of_a_blank_and_of_a_broken_cell() -> None:
+    broken = AnswerCell("ex1-tanh", "# answer: ex1-tanh\ndhpreact = (1 -\n")
+    evidence, _ = collect(every(), CELL, broken)
+    assert evidence["dW2"].place == Place("ex1-linear2", 3)
+    assert evidence["dh"].place == Place("ex1-linear2", 2)
+    reason = evidence["dhpreact"].broken
+    assert reason is not None
+    assert reason.message.startswith("Python cannot read this cell")
+    assert evidence["dW2"].broken is None
+
+
+def test_the_first_result_is_of_the_lectures_instance_the_next_of_the_hidden_ones() -> None:
+    """And each gradient's own: what belongs to one run is never read as another's."""
+
+    def numbered(runs: int) -> Reply:
+        results = [Result({"dh": torch.tensor(float(number))}, {}, ()) for number in range(runs)]
+        halves = results[: runs // 2], results[runs // 2 :]
+        return said(*((len(half), pack_results(half)) for half in halves))
+
+    evidence, _ = collect(numbered)
+    dh = evidence["dh"]
+    assert dh.local is not None
+    numbers = [v.tensor.item() for v in (dh.lecture, *dh.hidden, *dh.local) if v.tensor is not None]
+    assert numbers == list(range(WHOLE + HIDDEN))
+
+
+def test_what_came_of_the_running_is_flagged_once() -> None:
+    def reply(runs: int) -> Reply:
+        slow = (Problem(1, "TimeLimit", ""), Problem(0, "PermissionError", "[Errno 1] no"))
+        blob = pack_results([Result(ONES, {}, slow)] * runs)
+        deadly = {0: "ended it", 2**32 - 1: "hung"}
+        return said((runs, blob), deadly=deadly, incidents=("Odd.", "Odd."))
+
+    _, flags = collect(reply)
+    assert sorted((flag.kind, flag.place) for flag in flags if flag.place) == [
+        ("denied", Place("ex1-linear2", 2)),
+        ("ended-process", Place("ex1-linear2", 2)),
+        ("time-limit", Place("ex1-linear2", 3)),
+    ]
+    assert [astuple(flag) for flag in flags if flag.place is None] == [
+        ("ended-process", "A statement hung.", None),
+        ("incident", "Odd.", None),
+    ]

@@ -1,0 +1,587 @@
+"""The two checks and the verdict table on whole answers."""
+
+import os
+
+import pytest
+
+from grader.answer.parse import TOO_DEEP, AnswerCell
+from grader.diagnosis.reasons import AT_THE_WRONG_TIME, ONLY_ON_OTHER_SIZES
+from grader.execution.runner import Runner
+from grader.grading.grade import grade, grade_exercise
+from grader.program.exercises import ATOMIC
+from grader.verdict import Check, Outcome, Verdict
+from tests.grader.conftest import Judge
+from tests.helpers.exercise_text import read_cells, right_answers
+from tests.helpers.faults import (
+    EQUIVALENT,
+    MUTATED_ANSWERS,
+    Fault,
+    all_faults,
+    sample_faults,
+    variants_of,
+)
+
+LECTURE = right_answers()["lecture"]
+BLAMED = {Outcome.FAIL, Outcome.ERROR}
+UNBOUND = "dW2 is not assigned."
+
+
+def edited(*replacements: tuple[str, str]) -> str:
+    """The lecture's answer with lines replaced."""
+    source = LECTURE
+    for line, replacement in replacements:
+        assert source.count(f"{line}\n") == 1, line
+        source = source.replace(f"{line}\n", f"{replacement}\n")
+    return source
+
+
+def blamed(verdicts: dict[str, Verdict]) -> list[str]:
+    return [name for name, verdict in verdicts.items() if verdict.outcome in BLAMED]
+
+
+# --- right answers pass, whatever their style
+
+
+@pytest.mark.parametrize("style", right_answers())
+def test_right_answers_pass(style: str, judge_text: Judge) -> None:
+    verdicts = judge_text(right_answers()[style])
+    assert list(verdicts) == list(ATOMIC.gradients)
+    wrong = {name: v for name, v in verdicts.items() if v.outcome is not Outcome.PASS}
+    assert not wrong
+    assert all(verdict.comparison.approximate for verdict in verdicts.values())
+
+
+def test_there_are_enough_styles() -> None:
+    assert len(right_answers()) >= 30
+
+
+def test_right_answers_raise_no_flag(runner: Runner) -> None:
+    for source in right_answers().values():
+        cells = [AnswerCell(grade_id, text) for grade_id, text in read_cells(source)]
+        assert grade("01_atomic_backprop", cells, runner).flags == ()
+
+
+# --- one fault, one gradient blamed
+
+
+def assert_only_the_faulty_gradient_is_blamed(fault: Fault, judge: Judge) -> None:
+    verdicts = judge(fault.source)
+    assert blamed(verdicts) == [fault.gradient], fault.key
+    others = {v.outcome for name, v in verdicts.items() if name != fault.gradient}
+    assert others <= {Outcome.PASS, Outcome.CARRIED}, fault.key
+
+
+@pytest.mark.parametrize("fault", sample_faults(), ids=lambda f: f"{f.kind}-{f.gradient}")
+def test_a_fault_is_blamed_on_its_gradient_alone(fault: Fault, judge_text: Judge) -> None:
+    assert_only_the_faulty_gradient_is_blamed(fault, judge_text)
+
+
+SHARDS = 20
+# One in four: the corpus of `tests/test_diagnosis_corpus.py` grades another thousand.
+RUN = range(SHARDS) if os.environ.get("EVERY_FAULT") else range(0, SHARDS, 4)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("shard", RUN)
+def test_every_fault_is_blamed_on_its_gradient_alone(shard: int, judge_text: Judge) -> None:
+    for fault in all_faults()[shard::SHARDS]:
+        assert_only_the_faulty_gradient_is_blamed(fault, judge_text)
+
+
+@pytest.mark.slow
+def test_provably_equivalent_variants_pass(judge_text: Judge) -> None:
+    equivalent = [
+        fault
+        for answer in MUTATED_ANSWERS
+        for fault in variants_of(answer)
+        if fault.key in EQUIVALENT
+    ]
+    assert len(equivalent) == len(EQUIVALENT)
+    for fault in equivalent:
+        assert blamed(judge_text(fault.source)) == [], fault.key
+
+
+# --- the verdict table, row by row
+
+
+def test_a_blank_is_to_do_and_does_not_touch_the_others(judge_text: Judge) -> None:
+    verdicts = judge_text(edited(("dW2 = h.T @ dlogits", "dW2 = ...  # your turn")))
+    assert verdicts.pop("dW2").outcome is Outcome.TODO
+    assert {verdict.outcome for verdict in verdicts.values()} == {Outcome.PASS}
+
+
+@pytest.mark.parametrize("blank", ["dprobs = ...", "dprobs = None", "pass"])
+def test_what_a_missing_gradient_is_handed_to_is_carried(blank: str, judge_text: Judge) -> None:
+    verdicts = judge_text(edited(("dprobs = (1.0 / probs) * dlogprobs", blank)))
+    assert verdicts["dprobs"].outcome is Outcome.TODO
+    assert verdicts["dcounts_sum_inv"].outcome is Outcome.CARRIED
+    assert verdicts["dcounts_sum_inv"].points == 1
+    assert verdicts["dcounts_sum_inv"].note == (
+        "Right by itself; it waits for dprobs, still to be written."
+    )
+    assert verdicts["dlogprobs"].outcome is Outcome.PASS
+
+
+def test_an_error_is_paid_for_once(judge_text: Judge) -> None:
+    verdicts = judge_text(edited(("dh = dlogits @ W2.T", "dh = -dlogits @ W2.T")))
+    assert verdicts["dh"].outcome is Outcome.FAIL
+    assert (verdicts["dh"].global_check, verdicts["dh"].local_check) == (Check.WRONG, Check.WRONG)
+    downstream = ["dhpreact", "dbngain", "dbnbias", "dhprebn", "dC"]
+    assert {verdicts[name].outcome for name in downstream} == {Outcome.CARRIED}
+    assert sum(verdict.points for verdict in verdicts.values()) == 25
+
+
+def test_two_faults_are_both_blamed(judge_text: Judge) -> None:
+    verdicts = judge_text(
+        edited(
+            ("dh = dlogits @ W2.T", "dh = -dlogits @ W2.T"),
+            ("dbnraw = bngain * dhpreact", "dbnraw = dhpreact"),
+        )
+    )
+    assert blamed(verdicts) == ["dh", "dbnraw"]
+
+
+def test_a_shortcut_passes(judge_text: Judge) -> None:
+    fused = "dlogits = F.softmax(logits, 1)\ndlogits[range(n), Yb] -= 1\ndlogits /= n"
+    verdicts = judge_text(edited(("dlogits = dnorm_logits.clone()", fused), DROP_MAX))
+    assert verdicts["dlogits"].outcome is Outcome.PASS
+
+
+DROP_MAX = (
+    "dlogits += F.one_hot(logits.max(1).indices, num_classes=logits.shape[1]) * dlogit_maxes",
+    "",
+)
+
+
+@pytest.mark.parametrize(
+    ("line", "replacement", "outcome", "note"),
+    [
+        (
+            "dlogit_maxes = (-dnorm_logits).sum(1, keepdim=True)",
+            "dlogit_maxes = torch.zeros_like(logit_maxes)",
+            Outcome.PASS,
+            "Zeros are right: dlogit_maxes is zero for every input.",
+        ),
+        (
+            "db1 = dhprebn.sum(0)",
+            "db1 = torch.zeros(n_hidden)",
+            Outcome.PASS,
+            "Zeros are right: db1 is zero for every input.",
+        ),
+        (
+            *DROP_MAX,
+            Outcome.PASS,
+            "Leaving out the branch through logit_maxes is right: it is always zero.",
+        ),
+        (
+            "dlogit_maxes = (-dnorm_logits).sum(1, keepdim=True)",
+            "dlogit_maxes = dnorm_logits.sum(1, keepdim=True)",
+            Outcome.FAIL,
+            "The value matches only because the true gradient here is zero",
+        ),
+        (
+            "db1 = dhprebn.sum(0)",
+            "db1 = 2 * dhprebn.sum(0)",
+            Outcome.FAIL,
+            "The value matches only because the true gradient here is zero",
+        ),
+        (
+            DROP_MAX[0],
+            "dlogits += F.one_hot(logits.min(1).indices, num_classes=logits.shape[1])"
+            " * dlogit_maxes",
+            Outcome.FAIL,
+            "The value matches only because the true gradient here is zero",
+        ),
+    ],
+)
+def test_gradients_that_are_zero_by_structure(
+    line: str, replacement: str, outcome: Outcome, note: str, judge_text: Judge
+) -> None:
+    verdicts = judge_text(edited((line, replacement)))
+    changed = [verdict for verdict in verdicts.values() if verdict.note]
+    assert [(verdict.outcome, verdict.note[: len(note)]) for verdict in changed] == [
+        (outcome, note)
+    ]
+
+
+@pytest.mark.parametrize(
+    ("replacement", "sentence", "line"),
+    [
+        ("dh = dlogits @ W2", "This line raised RuntimeError: mat1 and mat2 shapes", 2),
+        ("dh = dlogits @ W3.T", "This line raised NameError: name 'W3' is not defined.", 2),
+        ("dh = (dlogits @ W2.T) / 0 * 0", "dh has 448 NaN among its 448 values", 2),
+        ("dh = [1, 2]", "dh is a list, but a gradient is a tensor.", 2),
+        ("dh = 3.0", "dh is a float, but a gradient is a tensor.", 2),
+        ("dh = (dlogits @ W2.T).long()", "dh has dtype torch.int64", 2),
+        ("import sys\nsys.exit()\ndh = dlogits @ W2.T", None, 4),
+        ("dh = 1 / 0", "This line raised ZeroDivisionError: division by zero.", 2),
+        ("def f(d):\n    return d @ W3\ndh = f(dlogits)", "This line raised NameError", 3),
+        ("dh = dlogits @ W2.T\ndh += torch.ones(5, 7, 9)", "This line raised RuntimeError", 3),
+        ("raise KeyboardInterrupt\ndh = dlogits @ W2.T", None, 3),
+    ],
+)
+def test_errors_name_the_students_line(
+    replacement: str, sentence: str | None, line: int, judge_text: Judge
+) -> None:
+    verdicts = judge_text(edited(("dh = dlogits @ W2.T", replacement)))
+    verdict = verdicts["dh"]
+    if sentence is None:
+        # The statement that raised made nothing; the gradient's own line ran all the same.
+        assert verdict.outcome is Outcome.PASS
+        return
+    assert verdict.outcome is Outcome.ERROR
+    if "448" not in sentence:
+        assert verdict.note.startswith(sentence)
+    else:
+        assert " NaN among its " in verdict.note
+    assert verdict.place is not None
+    assert (verdict.place.cell, verdict.place.line) == ("ex1-linear2", line)
+    assert blamed(verdicts) == ["dh"]
+
+
+def test_a_lost_axis_is_explained_at_the_lectures_sizes(judge_text: Judge) -> None:
+    verdicts = judge_text(
+        edited(
+            (
+                "dcounts_sum_inv = (counts * dprobs).sum(1, keepdim=True)",
+                "dcounts_sum_inv = (counts * dprobs).sum(1)",
+            )
+        )
+    )
+    verdict = verdicts["dcounts_sum_inv"]
+    assert verdict.outcome is Outcome.FAIL
+    assert verdict.note == (
+        "dcounts_sum_inv has shape (32,), but a gradient has its tensor's shape, (32, 1)."
+    )
+
+
+@pytest.mark.parametrize(
+    ("line", "replacement"),
+    [
+        ("dlogprobs[range(n), Yb] = -1.0 / n", "dlogprobs[range(n), Yb] = -1.0 / 32"),
+        (
+            "demb = dembcat.view(n, block_size, n_embd)",
+            "demb = dembcat.view(32, 3, 10)",
+        ),
+    ],
+)
+def test_a_hard_coded_size_does_not_survive(line: str, replacement: str, judge_text: Judge) -> None:
+    verdicts = judge_text(edited((line, replacement)))
+    (name,) = blamed(verdicts)
+    assert name == line.split("[")[0].split(" =")[0]
+    assert "sizes like the lecture's, not on others" in verdicts[name].note
+
+
+def test_shared_memory_is_blamed_where_it_is_made(judge_text: Judge) -> None:
+    verdicts = judge_text(edited(("dhprebn = dbndiff.clone()", "dhprebn = dbndiff")))
+    assert blamed(verdicts) == ["dbndiff"]
+    assert verdicts["dbndiff"].note == (
+        "dbndiff is right when it is assigned, but this line changes it, through dhprebn:"
+        " two names for one tensor."
+    )
+    place = verdicts["dbndiff"].place
+    assert place is not None
+    assert place.cell == "ex1-batchnorm-mean"
+
+
+# --- whenever something is wrong, somebody is to blame
+
+SECOND_BRANCH = "dcounts += torch.ones_like(counts) * dcounts_sum"
+TWO_NAMES = "dbndiff is right when it is assigned, but this line changes it, through dhprebn"
+SAME = "def same(x): return x\ndhprebn = same(dbndiff)"
+DW2 = "dW2 = h.T @ dlogits"
+
+
+def moved(line: str, below: str) -> str:
+    """The lecture's answer with one line moved below another."""
+    source = LECTURE.replace(f"{line}\n", "", 1)
+    assert source.count(f"{below}\n") == 1
+    return source.replace(f"{below}\n", f"{below}\n{line}\n")
+
+
+@pytest.mark.parametrize(
+    ("source", "name", "note"),
+    [
+        (
+            moved(SECOND_BRANCH, below="dlogits = dnorm_logits.clone()"),
+            "dnorm_logits",
+            AT_THE_WRONG_TIME,
+        ),
+        (
+            moved(SECOND_BRANCH, below="dnorm_logits = counts * dcounts"),
+            "dnorm_logits",
+            AT_THE_WRONG_TIME,
+        ),
+        (
+            moved("dbndiff += 2 * bndiff * dbndiff2", below="dhprebn = dbndiff.clone()"),
+            "dhprebn",
+            AT_THE_WRONG_TIME,
+        ),
+        (edited(("dhprebn = dbndiff.clone()", SAME)), "dbndiff", TWO_NAMES),
+        (edited(("dhprebn = dbndiff.clone()", "dhprebn = dbndiff")), "dbndiff", TWO_NAMES),
+        (
+            edited(
+                ("dhprebn = dbndiff.clone()", "dhprebn = dbndiff\ndhprebn = dhprebn.view(n, -1)")
+            ),
+            "dbndiff",
+            TWO_NAMES,
+        ),
+    ],
+    ids=["far below", "swapped", "completed late", "hidden alias", "alias", "alias of an alias"],
+)
+def test_a_right_line_at_the_wrong_time_is_to_blame(
+    source: str, name: str, note: str, judge_text: Judge
+) -> None:
+    verdicts = judge_text(source)
+    assert blamed(verdicts) == [name]
+    assert verdicts[name].note.startswith(note)
+    others = [verdict for verdict in verdicts.values() if verdict.name != name]
+    assert {verdict.outcome for verdict in others} <= {Outcome.PASS, Outcome.CARRIED}
+    carried = {v.note for v in others if v.outcome is Outcome.CARRIED}
+    assert carried <= {f"Right by itself; what it was handed is not: see {name}."}
+
+
+@pytest.mark.parametrize(
+    ("line", "sentence"),
+    [
+        ("dh = -dlogits @ W2.T", "`dh` has the right size with the wrong sign."),
+        ("dh = torch.zeros_like(h)", "`dh` is zero: nothing that arrives is handed on."),
+        ("dh = dlogits @ W2.T + 1", "This is not the gradient of the loss with respect to h."),
+    ],
+)
+def test_a_wrong_gradient_always_has_a_sentence(
+    line: str, sentence: str, judge_text: Judge
+) -> None:
+    verdict = judge_text(edited(("dh = dlogits @ W2.T", line)))["dh"]
+    assert [verdict.note] * bool(verdict.note) + [d.message for d in verdict.diagnosis[:1]] == [
+        sentence
+    ]
+
+
+# --- values that are right on some sizes only, or for no reason
+
+
+@pytest.mark.parametrize(
+    ("line", "replacement", "name"),
+    [
+        ("        dC[ix] += demb[k, j]", "        dC[ix] += demb[k, j] if ix < 20 else 0", "dC"),
+        ("        dC[ix] += demb[k, j]", "        dC[ix] += demb[k, j] if ix < 27 else 0", "dC"),
+        (DW2, "dW2 = h[:32].T @ dlogits[:32]", "dW2"),
+        (DW2, "dW2 = h[:, :64].T @ dlogits", "dW2"),
+        (DW2, f"{DW2}\nif n != 32:\n    dW2 = dW2 * 2", "dW2"),
+        (DW2, f"{DW2}\nif n == 32:\n    dW2 = dW2 * 2", "dW2"),
+        (DW2, f"if n != 32:\n    {DW2}\nelse:\n    dW2 = torch.zeros_like(W2)", "dW2"),
+    ],
+)
+def test_what_is_right_on_some_sizes_only_fails(
+    line: str, replacement: str, name: str, judge_text: Judge
+) -> None:
+    verdicts = judge_text(edited((line, replacement)))
+    assert blamed(verdicts) == [name]
+    assert verdicts[name].note
+
+
+def test_another_way_on_the_lectures_sizes_says_so(judge_text: Judge) -> None:
+    wrong_there = "dlogits = (F.softmax(logits, 1) - F.one_hot(Yb, vocab_size)) / (n + (n == 32))"
+    verdicts = judge_text(edited(("dlogits = dnorm_logits.clone()", wrong_there), DROP_MAX))
+    assert verdicts["dlogits"].outcome is Outcome.FAIL
+    assert verdicts["dlogits"].note == ONLY_ON_OTHER_SIZES
+
+
+@pytest.mark.parametrize(("found", "outcome"), [("max", Outcome.PASS), ("min", Outcome.FAIL)])
+def test_a_maximum_written_inline_is_routed_right_or_not(
+    found: str, outcome: Outcome, judge_text: Judge
+) -> None:
+    inline = (
+        f"dlogits = dnorm_logits + F.one_hot(logits.{found}(1).indices, vocab_size)"
+        " * (-dnorm_logits.sum(1, keepdim=True))"
+    )
+    verdicts = judge_text(edited(("dlogits = dnorm_logits.clone()", inline), DROP_MAX))
+    assert verdicts.pop("dlogits").outcome is outcome
+    assert {verdict.outcome for verdict in verdicts.values()} == {Outcome.PASS}
+
+
+# --- statements beside a gradient's own
+
+
+@pytest.mark.parametrize(
+    ("replacement", "outcome", "sentence"),
+    [
+        (f"with torch.no_grad():\n    {DW2}\n    plt.imshow(dW2)", Outcome.PASS, ""),
+        (f"with torch.no_grad():\n    {DW2}\n    assert not dW2.any()", Outcome.PASS, ""),
+        (
+            "with torch.no_grad():\n    dW2 = h.T @ -dlogits\n    plt.imshow(dW2)",
+            Outcome.FAIL,
+            "",
+        ),
+        (
+            f"with torch.no_grad():\n    1 / 0\n    {DW2}",
+            Outcome.ERROR,
+            "This line raised ZeroDivisionError: division by zero.",
+        ),
+        (f"try:\n    {DW2[:5]} W3\nexcept NameError:\n    pass", Outcome.ERROR, UNBOUND),
+        (f"if n < 0:\n    {DW2}", Outcome.ERROR, UNBOUND),
+        (f"try:\n    1 / 0\n    {DW2}\nexcept ArithmeticError:\n    pass", Outcome.ERROR, UNBOUND),
+        (f"{DW2}\ndel dW2", Outcome.PASS, ""),
+        ("t = h.T\ndW2 = t @ dlogits\ndel t", Outcome.PASS, ""),
+        ("from math import *\ndW2 = sqrt(1) * h.T @ dlogits", Outcome.PASS, ""),
+        ("dW2 = math.sqrt(1) * h.T @ dlogits", Outcome.PASS, ""),
+        (f"files = !ls\n{DW2}\nt = %timeit -o h.T @ dlogits\ntorch.sum?", Outcome.PASS, ""),
+        (
+            "class K:\n    @property\n    def __class__(self): raise ValueError\ndW2 = K()",
+            Outcome.ERROR,
+            "dW2 is an object that raises ValueError when it is looked at",
+        ),
+        (
+            "dW2 = torch.nested.nested_tensor([h[0], h[1][:2]])",
+            Outcome.ERROR,
+            "dW2 is an object that raises",
+        ),
+    ],
+)
+def test_what_stands_beside_a_gradient_costs_at_most_that_one(
+    replacement: str, outcome: Outcome, sentence: str, judge_text: Judge
+) -> None:
+    verdicts = judge_text(edited((DW2, replacement)))
+    verdict = verdicts.pop("dW2")
+    assert verdict.outcome is outcome
+    assert verdict.note.startswith(sentence)
+    assert bool(verdict.note) is bool(sentence)
+    assert {other.outcome for other in verdicts.values()} == {Outcome.PASS}
+
+
+def test_a_star_import_belongs_to_every_gradient_that_may_need_it(judge_text: Judge) -> None:
+    """The line's own check runs it too, or an earlier mistake would be paid for here again."""
+    starred = ("dW2 = h.T @ dlogits", "from math import *\ndW2 = sqrt(1) * h.T @ dlogits")
+    verdicts = judge_text(
+        edited(("dlogits = dnorm_logits.clone()", "dlogits = 2 * dnorm_logits"), starred)
+    )
+    assert blamed(verdicts) == ["dlogits"]
+    assert verdicts["dW2"].outcome is Outcome.CARRIED
+
+
+@pytest.mark.parametrize(
+    "comparison",
+    [
+        "torch.testing.assert_close(db1, b1.grad)",
+        "def compare(name, mine, theirs): print(name)\ncompare('b1', db1, b1.grad)",
+    ],
+)
+def test_comparing_with_autograd_is_flagged_and_not_refused(
+    comparison: str, runner: Runner
+) -> None:
+    source = edited(("db1 = dhprebn.sum(0)", f"db1 = dhprebn.sum(0)\n{comparison}"))
+    cells = [AnswerCell(grade_id, text) for grade_id, text in read_cells(source)]
+    report = grade("01_atomic_backprop", cells, runner)
+    assert {verdict.outcome for verdict in report.verdicts} == {Outcome.PASS}
+    (flag,) = report.flags
+    assert flag.message.startswith("`.grad` lets PyTorch's autograd answer")
+
+
+def test_copying_from_autograd_through_an_own_function_is_refused(judge_text: Judge) -> None:
+    copying = (
+        "def fill(mine, theirs): mine.copy_(theirs)\ndb1 = torch.zeros_like(b1)\nfill(db1, b1.grad)"
+    )
+    verdicts = judge_text(edited(("db1 = dhprebn.sum(0)", copying)))
+    assert verdicts["db1"].outcome is Outcome.REFUSED
+
+
+@pytest.mark.parametrize("line", ["W2.requires_grad_(False)", "torch.set_grad_enabled(False)"])
+def test_switching_autograd_off_is_harmless(line: str, runner: Runner) -> None:
+    source = edited((DW2, f"{line}\n{DW2}"))
+    cells = [AnswerCell(grade_id, text) for grade_id, text in read_cells(source)]
+    report = grade("01_atomic_backprop", cells, runner)
+    assert (report.score, report.flags) == (26, ())
+
+
+@pytest.mark.parametrize(
+    "nested",
+    [
+        "dW2 = h.T @ dlogits" + " + 0" * 600,
+        "dW2 = (h.T @ dlogits)" + ".clone()" * 200,
+        f"if n == 0:\n    {DW2}\n" + f"elif n == 1:\n    {DW2}\n" * 600 + f"else:\n    {DW2}",
+    ],
+    ids=["terms", "methods", "branches"],
+)
+def test_code_nested_too_deeply_costs_only_its_cell(nested: str, judge_text: Judge) -> None:
+    verdicts = judge_text(edited((DW2, nested)))
+    for name in ("dh", "dW2", "db2"):
+        assert verdicts[name].outcome is Outcome.ERROR, name
+        assert verdicts[name].note == TOO_DEEP
+    assert blamed(verdicts) == ["dh", "dW2", "db2"]
+
+
+@pytest.mark.parametrize(
+    ("line", "replacement", "spelling"),
+    [
+        ("dW2 = h.T @ dlogits", "dW2 = W2.grad", "`.grad`"),
+        ("dW2 = h.T @ dlogits", "loss.backward()\ndW2 = W2.grad", "`.grad`"),
+        (
+            "dW2 = h.T @ dlogits",
+            "from torch.autograd import grad as g\ndW2 = g(loss, W2)[0]",
+            "`from torch.autograd import grad`",
+        ),
+        (
+            "dW2 = h.T @ dlogits",
+            'parts = {"W2": getattr(W2, "grad")}\ndW2 = parts["W2"]',
+            '`getattr(..., "grad")`',
+        ),
+    ],
+)
+def test_autograd_is_refused_with_its_line(
+    line: str, replacement: str, spelling: str, judge_text: Judge
+) -> None:
+    verdicts = judge_text(edited((line, replacement)))
+    verdict = verdicts.pop("dW2")
+    assert verdict.outcome is Outcome.REFUSED
+    assert verdict.note.startswith(spelling)
+    assert verdict.points == 0
+    assert {other.outcome for other in verdicts.values()} == {Outcome.PASS}
+
+
+def test_a_syntax_error_costs_only_what_its_cell_would_assign(judge_text: Judge) -> None:
+    verdicts = judge_text(edited(("dh = dlogits @ W2.T", "dh = (dlogits @ W2.T")))
+    for name in ("dh", "dW2", "db2"):
+        assert verdicts[name].outcome is Outcome.ERROR
+        assert verdicts[name].note.startswith("Python cannot read this cell: '(' was never closed")
+    assert verdicts["dhpreact"].outcome is Outcome.CARRIED
+    assert verdicts["dlogits"].outcome is Outcome.PASS
+
+
+def test_what_is_assigned_through_a_dictionary_of_names_is_checked_by_itself(
+    judge_text: Judge,
+) -> None:
+    dynamic = ("dh = dlogits @ W2.T", 'globals()["dh"] = dlogits @ W2.T')
+    verdicts = judge_text(edited(dynamic))
+    assert {v.outcome for v in verdicts.values()} == {Outcome.PASS}
+    assert {v.local_check for v in verdicts.values()} == {Check.RIGHT}
+    wrong = judge_text(edited(dynamic, ("db2 = dlogits.sum(0)", "db2 = dlogits.mean(0)")))
+    assert blamed(wrong) == ["db2"]
+
+
+def test_no_cells_at_all_is_all_to_do(runner: Runner) -> None:
+    report = grade("01_atomic_backprop", [], runner)
+    assert {verdict.outcome for verdict in report.verdicts} == {Outcome.TODO}
+    assert (report.score, report.max_score) == (0, 26)
+
+
+def test_the_same_answer_gets_the_same_verdicts_with_any_seed(runner: Runner) -> None:
+    cells = [AnswerCell(grade_id, text) for grade_id, text in read_cells(LECTURE)]
+    for seed in (1, 2, 3):
+        verdicts, _ = grade_exercise(ATOMIC, cells, runner, seed)
+        assert {verdict.outcome for verdict in verdicts} == {Outcome.PASS}
+
+
+def test_a_diagnosis_that_fails_costs_only_itself(
+    runner: Runner, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def broken(*_: object) -> tuple[()]:
+        raise ArithmeticError("seven")
+
+    monkeypatch.setattr("grader.grading.grade.diagnose", broken)
+    source = edited(("dh = dlogits @ W2.T", "dh = -dlogits @ W2.T"))
+    cells = [AnswerCell(grade_id, text) for grade_id, text in read_cells(source)]
+    verdicts, flags = grade_exercise(ATOMIC, cells, runner)
+    assert blamed({verdict.name: verdict for verdict in verdicts}) == ["dh"]
+    assert [flag.kind for flag in flags] == ["diagnosis-failed"] * len(verdicts)
+    assert flags[0].message.startswith("Why dlogprobs is wrong could not be found out (Arithmetic")

@@ -1,0 +1,193 @@
+"""Right lines whose text hides what they do: nobody else is blamed, and nobody is cleared."""
+
+from __future__ import annotations
+
+import re
+import subprocess
+import sys
+import tomllib
+from collections.abc import Mapping, Set
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from grader.answer.parse import AnswerCell
+from grader.execution import runs
+from grader.execution.runner import Runner
+from grader.grading.grade import grade_exercise
+from grader.program.exercises import ATOMIC, EXERCISES
+from grader.verdict import Outcome, Verdict
+from grader.worker.results import Result, Seen, unpack_results
+from tests.grader.conftest import Judge
+from tests.helpers.exercise_text import read_cells, right_answers
+
+LECTURE = right_answers()["lecture"]
+LAST = "dhprebn += 1.0 / n * (torch.ones_like(hprebn) * dbnmeani)"
+UPSTREAM = "dprobs = (1.0 / probs) * dlogprobs"
+BLAMED = {Outcome.FAIL, Outcome.ERROR, Outcome.REFUSED, Outcome.TODO}
+
+SPELLINGS = {
+    name: code.strip()
+    for name, code in tomllib.loads(
+        Path(__file__).with_name("spellings.toml").read_text(encoding="utf-8")
+    ).items()
+}
+
+
+def written(spelling: str, sign: str = "") -> str:
+    """The lecture's answer with the last line of dhprebn spelt in another way."""
+    assert LECTURE.count(f"{LAST}\n") == 1
+    added = f"({sign} 1.0 / n * (torch.ones_like(hprebn) * dbnmeani))"
+    text = re.sub(r"\bR\b", added, SPELLINGS[spelling])
+    return LECTURE.replace(LAST, text)
+
+
+def handed_wrong(source: str) -> str:
+    assert source.count(UPSTREAM) == 1
+    return source.replace(UPSTREAM, "dprobs = 2.0 / probs * dlogprobs")
+
+
+def blamed(verdicts: Mapping[str, Verdict]) -> list[str]:
+    return [name for name, verdict in verdicts.items() if verdict.outcome in BLAMED]
+
+
+@pytest.mark.parametrize("spelling", SPELLINGS)
+def test_a_right_line_that_was_handed_something_wrong_is_carried(
+    spelling: str, judge_text: Judge
+) -> None:
+    verdicts = judge_text(handed_wrong(written(spelling)))
+    assert blamed(verdicts) == ["dprobs"]
+    assert verdicts["dhprebn"].outcome is Outcome.CARRIED
+
+
+@pytest.mark.parametrize("spelling", list(SPELLINGS)[::3])
+def test_right_lines_pass_however_they_are_written(spelling: str, judge_text: Judge) -> None:
+    verdicts = judge_text(written(spelling))
+    assert {verdict.outcome for verdict in verdicts.values()} == {Outcome.PASS}
+
+
+@pytest.mark.parametrize("spelling", list(SPELLINGS)[1::3])
+def test_a_wrong_line_is_blamed_however_it_is_written(spelling: str, judge_text: Judge) -> None:
+    assert blamed(judge_text(written(spelling, sign="-"))) == ["dhprebn"]
+
+
+@pytest.mark.parametrize(
+    "ending",
+    [
+        "def total(x): return x\nacc = total(dhprebn); acc += rest",
+        "parts = dict(x=dhprebn)\nparts['x'] += rest",
+        "torch.Tensor.add_(dhprebn, rest)",
+    ],
+)
+def test_in_notebook_3_a_right_line_beside_a_wrong_one_is_carried(
+    ending: str, runner: Runner
+) -> None:
+    source = f"""\
+# answer: ex3-scale
+dbngain = (dhpreact * xhat).sum(0, keepdim=True)
+dbnbias = dhpreact.sum(0, keepdim=True)
+# answer: ex3-xhat
+dxhat = -dhpreact * bngain
+# answer: ex3-variance
+dvar = -0.5 * (var + 1e-5) ** -1.5 * (dxhat * (hprebn - mu)).sum(0, keepdim=True)
+# answer: ex3-mean
+dmu = -((var + 1e-5) ** -0.5) * dxhat.sum(0, keepdim=True)
+# answer: ex3-batchnorm
+dhprebn = dxhat * (var + 1e-5) ** -0.5
+rest = dvar * 2 * (hprebn - mu) / (n - 1) + dmu / n
+{ending}
+"""
+    exercise = next(exercise for exercise in EXERCISES if exercise.prefix == "ex3")
+    cells = [AnswerCell(grade_id, text) for grade_id, text in read_cells(source)]
+    verdicts = {verdict.name: verdict for verdict in grade_exercise(exercise, cells, runner)[0]}
+    assert blamed(verdicts) == ["dxhat"]
+    assert verdicts["dhprebn"].outcome is Outcome.CARRIED
+
+
+EVERYTHING = frozenset(ATOMIC.gradients)
+NOBODY = frozenset[str]()
+
+
+@pytest.mark.parametrize(
+    ("reads", "binds", "changes"),
+    [
+        (NOBODY, NOBODY, NOBODY),
+        (EVERYTHING, NOBODY, NOBODY),
+        (NOBODY, EVERYTHING, NOBODY),
+        (EVERYTHING, EVERYTHING, EVERYTHING),
+    ],
+    ids=["nothing", "all read all", "all bind all", "all change all"],
+)
+@pytest.mark.parametrize(
+    ("line", "wrong", "outcome"),
+    [
+        ("dW2 = h.T @ dlogits", "dW2 = h.T @ -dlogits", Outcome.FAIL),
+        ("dW2 = h.T @ dlogits", "dW2 = W2.grad", Outcome.REFUSED),
+        (
+            "dlogit_maxes = (-dnorm_logits).sum(1, keepdim=True)",
+            "dlogit_maxes = dnorm_logits.sum(1, keepdim=True)",
+            Outcome.FAIL,
+        ),
+    ],
+    ids=["wrong", "refused", "zero"],
+)
+def test_a_forged_record_clears_nobody(
+    reads: Set[str],
+    binds: Set[str],
+    changes: Set[str],
+    line: str,
+    wrong: str,
+    outcome: Outcome,
+    judge_text: Judge,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    forged = dict.fromkeys(range(-1, 90), Seen(set(reads), set(binds), set(changes)))
+
+    def forge(blob: memoryview, count: int) -> list[Result]:
+        return [replace(result, seen=forged) for result in unpack_results(blob, count)]
+
+    assert LECTURE.count(line) == 1
+    # A helper, so that there is a record at all.
+    source = f"{LECTURE}\ndef helper(x): return x\nt = helper(dC)\n".replace(line, wrong)
+    monkeypatch.setattr(runs, "unpack_results", forge)
+    assert judge_text(source)[line.partition(" ")[0]].outcome is outcome
+
+
+LARGE = {
+    "aliases": "x0 = dh\n" + "\n".join(f"x{n + 1} = x{n}.T" for n in range(9000)),
+    "unknown calls": "\n".join(f"same(x{n}, x)" for n in range(6000)),
+    "calls": "def same(x): return x\nx0 = dh\n"
+    + "\n".join(f"x{n + 1} = same(x{n})" for n in range(5000)),
+}
+
+WITHIN = """
+import resource, sys
+from pathlib import Path
+from grader.answer.parse import AnswerCell
+from grader.execution.runner import Runner
+from grader.grading.grade import grade_exercise
+from grader.program.exercises import ATOMIC
+def outcome(source):
+    verdicts, _ = grade_exercise(ATOMIC, [AnswerCell("ex1-linear2", source)], runner)
+    return next(verdict.outcome.value for verdict in verdicts if verdict.name == "dh")
+peak = lambda: resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+with Runner() as runner:
+    outcome("dh = dlogits @ W2.T")
+    before = peak()
+    outcomes = [outcome(Path(name).read_text(encoding="utf-8")) for name in sys.argv[1:]]
+    print((peak() - before) // 1024, *outcomes)
+"""
+
+
+@pytest.mark.slow
+def test_a_cell_of_any_size_leaves_the_judge_its_memory(tmp_path: Path) -> None:
+    """Nobody else limits the judge: 213 KB once took it to 2.7 GB."""
+    for name, body in LARGE.items():
+        (tmp_path / name).write_text(f"dh = dlogits @ W2.T\n{body}\n", encoding="utf-8")
+    command = [sys.executable, "-c", WITHIN, *(str(tmp_path / name) for name in LARGE)]
+    done = subprocess.run(command, capture_output=True, text=True, check=True)
+    megabytes, *outcomes = done.stdout.split()
+    assert int(megabytes) < 300
+    # dlogits is still to do, and dh right by itself.
+    assert outcomes == ["carried"] * len(LARGE)

@@ -1,0 +1,212 @@
+"""A notebook's own forward pass."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Annotated, Any
+
+import pytest
+import torch
+from torch import Tensor
+
+from grader.answer.parse import AnswerCell, parse_answer
+from grader.diagnosis.kinds import Kind
+from grader.notebook.forward_pass import find_stale, live_references, names_read
+from grader.program.exercises import ATOMIC
+from grader.program.forward_program import parse_program
+from grader.program.instances import make_instance
+from grader.verdict import Diagnosis
+from tests.helpers.exercise_text import read_cells, right_answers
+
+
+def squares(x: Annotated[Tensor, "n, m"], W: Annotated[Tensor, "m, k"]) -> Tensor:
+    h = x @ W
+    loss = (h * h).sum()
+    return loss
+
+
+def scaled(x: Annotated[Tensor, "n, m"], k: Annotated[Tensor, "n"]) -> Tensor:
+    h = x * k
+    loss = h.sum()
+    return loss
+
+
+SQUARES = parse_program(squares)
+
+
+@pytest.fixture
+def inputs() -> dict[str, Tensor]:
+    return {"x": torch.tensor([[1.0, 2.0]]), "W": torch.tensor([[3.0], [4.0]])}
+
+
+def gradient_of_w(inputs: dict[str, Tensor]) -> list[float]:
+    return live_references(SQUARES, inputs)["W"].flatten().tolist()
+
+
+def test_they_are_autograds(inputs: dict[str, Tensor]) -> None:
+    assert gradient_of_w(inputs) == [22.0, 44.0]
+
+
+def test_the_same_values_are_not_differentiated_again(inputs: dict[str, Tensor]) -> None:
+    first = live_references(SQUARES, inputs)
+    same = {name: value.clone().requires_grad_() for name, value in inputs.items()}
+    assert live_references(SQUARES, same) is first
+
+
+def test_a_value_changed_in_place_counts(inputs: dict[str, Tensor]) -> None:
+    inputs["W"].requires_grad_()
+    gradient_of_w(inputs)
+    inputs["W"].data += 1  # behind autograd's back, as training does it
+    assert gradient_of_w(inputs) == [28.0, 56.0]
+
+
+def test_another_dtype_counts(inputs: dict[str, Tensor]) -> None:
+    gradient_of_w(inputs)
+    doubles = {name: value.double() for name, value in inputs.items()}
+    assert live_references(SQUARES, doubles)["W"].dtype is torch.float64
+
+
+@pytest.fixture
+def _threads() -> Iterator[None]:
+    before = torch.get_num_threads()
+    yield
+    torch.set_num_threads(before)
+
+
+@pytest.mark.usefixtures("_threads")
+def test_another_number_of_threads_counts(inputs: dict[str, Tensor]) -> None:
+    torch.set_num_threads(1)
+    first = live_references(SQUARES, inputs)
+    torch.set_num_threads(2)
+    assert live_references(SQUARES, inputs) is not first
+
+
+def test_what_is_no_tensor_is_not_kept(inputs: dict[str, Tensor]) -> None:
+    program = parse_program(scaled)
+    for k in (3, 4):
+        found = live_references(program, {"x": inputs["x"], "k": k})
+        assert found["x"].flatten().tolist() == [k, k]
+
+
+def test_unfit_inputs_raise_as_they_do(inputs: dict[str, Tensor]) -> None:
+    with pytest.raises(TypeError):
+        live_references(SQUARES, {**inputs, "W": None})
+    assert gradient_of_w(inputs) == [22.0, 44.0]
+
+
+PROGRAM = parse_program(ATOMIC.forward)
+ALL = frozenset(step.name for step in PROGRAM.steps)
+ANSWER = parse_answer(
+    [AnswerCell(grade_id, text) for grade_id, text in read_cells(right_answers()["lecture"])]
+)
+
+
+@pytest.fixture
+def namespace() -> dict[str, Any]:
+    """A notebook after its forward pass."""
+    return dict(make_instance(PROGRAM, ATOMIC.sizes, 1, torch.float32).values)
+
+
+def stale(namespace: dict[str, Any], wanted: frozenset[str] = ALL) -> Diagnosis | None:
+    return find_stale(PROGRAM, namespace, wanted)
+
+
+def message(namespace: dict[str, Any]) -> str:
+    found = stale(namespace)
+    assert found is not None
+    assert found.kind == Kind.STALE_FORWARD
+    return found.message
+
+
+def test_a_fresh_forward_pass_is_not_stale(namespace: dict[str, Any]) -> None:
+    assert stale(namespace) is None
+
+
+def test_rounding_is_not_stale(namespace: dict[str, Any]) -> None:
+    namespace["h"] = namespace["h"] * (1 + 1e-7)
+    namespace["h"].requires_grad_()
+    assert stale(namespace) is None
+
+
+def test_one_overwritten_tensor_is_named_with_its_line(namespace: dict[str, Any]) -> None:
+    namespace["h"] = namespace["h"] @ torch.eye(64) * 2
+    found = stale(namespace)
+    assert found is not None
+    assert found.message.startswith("The notebook's `h` is not what the forward pass makes of")
+    assert "`h = torch.tanh(hpreact)`" in found.hint
+
+
+@pytest.mark.parametrize(
+    ("names", "listed"),
+    [
+        (["h", "probs"], "`h` and `probs` are not"),
+        (["h", "emb", "probs"], "`emb`, `h` and `probs` are not"),
+        (["h", "emb", "probs", "counts", "logits"], "`emb`, `h`, `logits` and 2 more are not"),
+    ],
+)
+def test_several_are_named_in_the_programs_order(
+    namespace: dict[str, Any], names: list[str], listed: str
+) -> None:
+    for name in names:
+        namespace[name] = namespace[name] + 1
+    assert listed in message(namespace)
+
+
+def test_another_batch_without_another_forward_pass(namespace: dict[str, Any]) -> None:
+    namespace["Xb"] = namespace["Xb"].flip(0)
+    assert message(namespace).startswith("The notebook's `emb`, `embcat`, `hprebn` and ")
+
+
+@pytest.mark.parametrize("value", [None, 3.0, "h", [1], torch.zeros(2), torch.zeros(32, 64).long()])
+def test_something_else_under_the_name_is_stale(namespace: dict[str, Any], value: object) -> None:
+    namespace["h"] = value
+    assert "`h` is not" in message(namespace)
+
+
+def test_a_name_that_is_gone_is_stale(namespace: dict[str, Any]) -> None:
+    del namespace["h"], namespace["n"]
+    assert "`n` and `h` are not" in message(namespace)
+
+
+@pytest.mark.parametrize(("number", "is_stale"), [(32, False), (31, True), (torch.ones(3), True)])
+def test_numbers_are_compared_too(
+    namespace: dict[str, Any], number: object, is_stale: bool
+) -> None:
+    namespace["n"] = number
+    assert (stale(namespace) is not None) is is_stale
+
+
+def test_only_what_is_wanted_is_compared(namespace: dict[str, Any]) -> None:
+    namespace["h"] = namespace["h"] + 1
+    assert stale(namespace, ALL - {"h"}) is None
+
+
+def test_a_forward_pass_that_gives_nan_is_not_called_stale(namespace: dict[str, Any]) -> None:
+    namespace["C"][:] = float("nan")
+    namespace["h"] = torch.zeros(32, 64)
+    assert stale(namespace, frozenset({"h"})) is None
+
+
+@pytest.mark.parametrize("value", [None, torch.zeros(1), "a"])
+def test_a_forward_pass_that_does_not_run_is_no_matter_here(
+    namespace: dict[str, Any], value: object
+) -> None:
+    namespace["W1"] = value
+    assert stale(namespace) is None
+    del namespace["W1"]
+    assert stale(namespace) is None
+
+
+def test_it_leaves_the_notebook_alone(namespace: dict[str, Any]) -> None:
+    before = {name: value.clone() for name, value in namespace.items() if name in PROGRAM.inputs}
+    namespace["W1"].requires_grad_()
+    stale(namespace)
+    assert all(torch.equal(namespace[name], value) for name, value in before.items())
+    assert namespace["W1"].grad is None
+
+
+def test_an_answer_takes_from_the_notebook_what_it_reads_and_does_not_make() -> None:
+    cells = [AnswerCell("ex1-a", "probs = counts * 1\ndh = probs * (1 - h**2)\ndx = dh")]
+    assert names_read(parse_answer(cells)) == {"counts", "h"}
+    assert {"h", "bnraw", "counts", "n"} <= names_read(ANSWER)
+    assert "loss" not in names_read(ANSWER)

@@ -1,0 +1,199 @@
+"""The answer cells among what a kernel ran."""
+
+from __future__ import annotations
+
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+
+from grader.answer.parse import AnswerCell
+from grader.notebook.history import History, in_order
+from grader.program.exercises import ATOMIC
+
+GRADIENTS = ATOMIC.gradients
+LAB: dict[str, Any] = {"content": {"allow_stdin": True}}
+
+
+def request(cell_id: str | None = None, *deleted: str, **nbgrader: Any) -> dict[str, Any]:
+    """What JupyterLab asks for."""
+    metadata: dict[str, Any] = {"deletedCells": list(deleted), "trusted": True}
+    metadata |= {"cellId": cell_id} if cell_id else {}
+    metadata |= {"nbgrader": {"solution": True, **nbgrader}} if nbgrader else {}
+    return {"metadata": metadata, "content": {"allow_stdin": True}}
+
+
+PROGRAM = {"metadata": {}, "content": {"allow_stdin": False}}
+"""What nbclient and nbval ask for."""
+
+
+class Shell:
+    """As much of an IPython shell as the history follows."""
+
+    def __init__(self, *stored: str) -> None:
+        self.history_manager = SimpleNamespace(input_hist_raw=["", *stored])
+        self.events = self
+        self.callbacks: list[Any] = []
+
+    def register(self, event: str, callback: Any) -> None:
+        assert event == "pre_run_cell"
+        self.callbacks.append(callback)
+
+    def run(self, source: str) -> None:
+        for callback in self.callbacks:
+            callback(SimpleNamespace(raw_cell=source))
+
+
+def answers(*runs: tuple[str, dict[str, Any]]) -> dict[str, str]:
+    """The answer cells of notebook 1 after some runs, without their comments."""
+    history = History()
+    for source, asked in runs:
+        history.note(source, asked)
+    return {
+        cell.grade_id: cell.source.partition("\n")[2] if "answer:" in cell.source else cell.source
+        for cell in history.answers("ex1", GRADIENTS)
+    }
+
+
+def cell(text: str, grade_id: str = "ex1-x") -> str:
+    return f"# answer: {grade_id}\n{text}"
+
+
+def test_history_begins_with_what_is_stored_and_goes_on() -> None:
+    shell, history = Shell("a = 1"), History()
+    history.follow(shell)
+    shell.run("b = 2")
+    assert [run.cell.source for run in history.runs] == ["", "a = 1", "b = 2"]
+
+
+def test_a_shell_without_a_kernel_has_no_requests() -> None:
+    shell, history = Shell(cell("dh = 1")), History()
+    history.follow(shell)
+    shell.run(cell("dh = 2"))
+    assert history.answers("ex1", GRADIENTS) == (AnswerCell("ex1-x", cell("dh = 2")),)
+
+
+@pytest.mark.parametrize(
+    ("source", "grade_id"),
+    [
+        ("# answer: ex1-loss\na = 1", "ex1-loss"),
+        ("\n\n  #answer:ex1-loss  \r\na = 1", "ex1-loss"),
+        ("%%time\n# answer: ex1-loss\na = 1", "ex1-loss"),
+        ("# my own remark\n\n# answer: ex1-loss\na = 1", "ex1-loss"),
+        ("# answer: ex1_loss", None),
+        ("a = 1\n# answer: ex1-loss", None),
+        ("# answer: ex1-loss, the first try\na = 1", None),
+        ("# answers: ex1-loss", None),
+        ("# Answer: ex1-loss", None),
+        ("'# answer: ex1-loss'", None),
+        ("# answer: ex2-loss", None),
+        ("", None),
+    ],
+)
+def test_an_answer_begins_with_its_comment(source: str, grade_id: str | None) -> None:
+    history = History()
+    history.note(source, LAB)
+    expected = () if grade_id is None else (AnswerCell(grade_id, source),)
+    assert history.answers("ex1", GRADIENTS) == expected
+
+
+def test_metadata_count_before_comments() -> None:
+    asked = request("a", grade_id="ex1-y")
+    assert answers(("dh = 1", asked)) == {"ex1-y": "dh = 1"}
+    assert answers((cell("dh = 1"), asked)) == {"ex1-y": "dh = 1"}
+    assert answers((cell("dh = 1"), request("a", grade_id="ex1-y", solution=False))) == {}
+
+
+@pytest.mark.parametrize("asked", [{}, LAB, request("a"), {"metadata": None, "content": None}])
+def test_of_each_cell_the_last_text_counts(asked: dict[str, Any]) -> None:
+    runs = [cell("dh = 1\ndW2 = 1", "ex1-a"), cell("dC = 1", "ex1-b"), "x", cell("dh = 2", "ex1-a")]
+    assert answers(*((source, asked) for source in runs)) == {"ex1-a": "dh = 2", "ex1-b": "dC = 1"}
+
+
+class TestSeveralWithOneId:
+    def test_pieces_of_a_split_cell_all_count(self) -> None:
+        """The second has the metadata alone, and JupyterLab sends them."""
+        first, second = "dlogits = F.softmax(logits, 1)", "dlogits[range(n), Yb] -= 1"
+        for requests in (
+            [request("a", grade_id="ex1-x"), request("b", grade_id="ex1-x")],
+            [request("a", grade_id="ex1-x"), request("b", grade_id="ex1-x")] * 2,
+        ):
+            sources = [cell(first), second] * (len(requests) // 2)
+            assert answers(*zip(sources, requests, strict=True)) == {
+                "ex1-x": first,
+                "ex1-x#2": second,
+            }
+
+    def test_a_piece_that_runs_again_is_no_third(self) -> None:
+        first, second = request("a", grade_id="ex1-x"), request("b", grade_id="ex1-x")
+        found = answers(
+            (cell("dh = 1"), first),
+            ("dh /= n", second),
+            ("dh /= 2 * n", second),
+        )
+        assert found == {"ex1-x": "dh = 1", "ex1-x#2": "dh /= 2 * n"}
+
+    def test_a_program_runs_every_cell_once(self) -> None:
+        runs = [cell("dh = 1"), cell("dh /= n"), cell("dh += 1"), cell("dC = 2")]
+        assert list(answers(*((source, PROGRAM) for source in runs)).values()) == [
+            "dh = 1",
+            "dh /= n",
+            "dh += 1",
+            "dC = 2",
+        ]
+        runs += [cell("dh = 2\ndC = 3")]
+        assert answers(*((source, PROGRAM) for source in runs)) == {"ex1-x": "dh = 2\ndC = 3"}
+
+    def test_a_split_that_was_undone_leaves_nothing(self) -> None:
+        found = answers(
+            (cell("dh = 1"), request("a")),
+            (cell("dh /= n\ndC = 2"), request("b")),
+            (cell("dh = 1\ndh /= n"), request("a", "b")),
+        )
+        assert found == {"ex1-x": "dh = 1\ndh /= n"}
+
+    def test_what_ran_before_anybody_listened_is_replaced(self) -> None:
+        history = History()
+        history.follow(Shell(cell("dh = 1\ndC = 2")))
+        history.note(cell("dh = 3"), request("a"))
+        assert history.answers("ex1", GRADIENTS) == (AnswerCell("ex1-x", cell("dh = 3")),)
+
+
+@pytest.mark.parametrize(
+    ("sources", "prefix"),
+    [
+        (["# answer: ex1-a", "# check: ex2s-a\ncheck()", "x"], "ex2s"),
+        (["# check: ex1-a", "%%time\n# answer: ex3-a"], "ex3"),
+        (["# try: ex1-a", "x = 1\n# answer: ex1-a"], None),
+        ([], None),
+    ],
+)
+def test_the_exercise_whose_cell_ran_last(sources: list[str], prefix: str | None) -> None:
+    history = History()
+    for source in sources:
+        history.note(source, LAB)
+    assert history.latest_prefix() == prefix
+
+
+@pytest.mark.parametrize("order", [(0, 1, 2, 3), (3, 2, 1, 0), (1, 3, 0, 2)])
+def test_cells_stand_as_in_the_notebook_whatever_ran_first(order: tuple[int, ...]) -> None:
+    cells = [
+        AnswerCell("ex1-own", "def helper(d): return d"),
+        AnswerCell("ex1-loss", "dlogprobs = ..."),
+        AnswerCell("ex1-softmax", "dcounts = 1\ndprobs = (1 +"),
+        AnswerCell("ex1-linear2", "dh, dW2 = 1, 2"),
+    ]
+    assert in_order([cells[i] for i in order], ATOMIC.gradients) == tuple(cells)
+
+
+def test_a_piece_that_assigns_nothing_stays_behind_its_cell() -> None:
+    cells = [
+        AnswerCell("ex1-linear2", "dh = 1"),
+        AnswerCell("ex1-linear2#3", "dh.sub_(h)"),
+        AnswerCell("ex1-loss", "dlogprobs = 1"),
+    ]
+    assert in_order(cells, ATOMIC.gradients) == (
+        cells[2],
+        cells[0],
+        AnswerCell("ex1-linear2#2", "dh.sub_(h)"),
+    )

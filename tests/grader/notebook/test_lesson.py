@@ -1,0 +1,625 @@
+"""The lesson's functions in real notebooks."""
+
+import base64
+import json
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+import nbformat
+import pytest
+from nbclient import NotebookClient
+
+from grader import board, check, heat_map
+from grader.answer.parse import AnswerCell
+from grader.execution.runner import Runner
+from grader.grading.grade import grade
+from grader.notebook import running_notebook
+from grader.notebook.lesson import NotEveryGradientPasses, insist, is_strict
+from grader.program.exercises import ATOMIC
+from grader.program.forward_program import body_source
+from grader.reports import wording
+from grader.submission.read import read_submission
+from grader.verdict import Check, Comparison, Flag, Outcome, Verdict
+from tests.helpers.exercise_text import read_cells, right_answers
+from tests.helpers.places import PROJECT
+
+CELLS = dict(read_cells(right_answers()["lecture"]))
+SETUP = (
+    "import torch\nimport torch.nn.functional as F\n"
+    "from grader import board, check, cmp, heat_map, hint, points, start_lesson\n"
+    "start_lesson()"
+)
+OLDER_SETUP = SETUP.replace(", start_lesson\nstart_lesson()", "")
+"""Of notebooks from when importing the lesson was enough."""
+INPUTS = """\
+torch.manual_seed(1)
+n_embd, n_hidden, vocab_size, block_size = 10, 64, 27, 3
+Xb, Yb = torch.randint(27, (32, 3)), torch.randint(27, (32,))
+C, W1, b1 = torch.randn(27, 10), torch.randn(30, 64) / 5, torch.randn(64)
+bngain, bnbias = torch.randn(1, 64), torch.randn(1, 64)
+W2, b2 = torch.randn(64, 27) / 8, torch.randn(27)
+"""
+FORWARD = body_source(ATOMIC.forward)
+LINEAR2 = CELLS["ex1-linear2"]
+WRONG = LINEAR2.replace("dh = dlogits", "dh = 2 * dlogits")
+RAISING = LINEAR2.replace("dh = dlogits @ W2.T", "dh = dlogits @ W2")
+BLANK = "# answer: ex1-linear2\ndh = ...  # your turn\ndW2 = ...\ndb2 = ..."
+PASS = "| exact: True  | approximate: True  | maxdiff: 0.0 | pass"
+
+SCRIPT = {
+    "setup": SETUP,
+    "before anything": "check('dh')",
+    "board before anything": "board()",
+    "inputs": INPUTS,
+    "forward": FORWARD,
+    "not started": "check('dlogprobs')",
+    "late section": CELLS["ex1-softmax"],
+    "early section": CELLS["ex1-loss"],
+    "late section again": CELLS["ex1-softmax"],
+    "jumped": "check('dlogprobs', 'dprobs', 'counts')",
+    "max": CELLS["ex1-max"],
+    "blank": BLANK,
+    "check blank": "check('dh')",
+    "points of blank": "points('dh')",
+    "heat map of nothing": "heat_map('dh')",
+    "wrong": WRONG,
+    "check wrong": "check('dh', 'db2')",
+    "heat map of wrong": "heat_map('h')",
+    "wrong shape": "keep, dh = dh, dh.T\nheat_map('dh')\ndh = keep",
+    "tanh": CELLS["ex1-tanh"],
+    "check carried": "check('dhpreact')",
+    "points of wrong and carried": "points('dh', 'dhpreact')",
+    "raising": RAISING,
+    "check raising": "check('dh')",
+    "right": LINEAR2,
+    "check right": "check('dh', 'W2')",
+    "check stale": "check('dhpreact')",
+    "heat map of right": "heat_map('dW2')",
+    "set outside": "dbngain = torch.ones(1, 64)",
+    "check outside": "check('dbngain')",
+    "unknown": "check('dnothing', 'dh')",
+    "unknown heat map": "heat_map('dnothing')",
+    "no string": "check(dh)",
+    "without gradients": "with torch.no_grad(): check('dh')",
+    "changed input": "keep, W1 = W1, None\ncheck('dh')\nW1 = keep",
+    "missing input": "keep = W1\ndel W1\ncheck('dh')\nW1 = keep",
+    "all": "check()",
+    "board": "board()",
+    "value": "result = check('dh')\nresult",
+    "points of right": "points('dh', 'dW2', 'b2')",
+    "points of all": "points()",
+    "points outside": "points('dbngain')",
+    "points unknown": "points('dnothing')",
+    "points on no forward pass": "keep, W1 = W1, None\ntotal = points('dh')\nW1 = keep\ntotal",
+    "tanh on old h": "h = h.clone()\nh[3, 4] += 1\n" + CELLS["ex1-tanh"],
+    "check stale forward": "check('dhpreact', 'dh')",
+    "wrong on old h": CELLS["ex1-tanh"].replace("1.0 -", "2.0 -"),
+    "check wrong on old h": "check('dhpreact')",
+    "forward again": FORWARD + "\n" + LINEAR2,
+    "tanh again": CELLS["ex1-tanh"],
+    "check tanh again": "check('dhpreact')",
+    "two wrong": LINEAR2.replace("dh = dlogits", "dh = 2 * dlogits").replace(".sum(0)", ".mean(0)"),
+    "check two wrong": "check('db2', 'dh', 'dW2')",
+    "without import": "keep = heat_map\ndel heat_map\ncheck('dh')\nheat_map = keep",
+    "refused": "# answer: ex1-linear2\nloss.backward()\ndh = h.grad\ndW2 = W2.grad",
+    "check refused": "check('dh', 'dW2')",
+    "first hint": "hint('dcounts')",
+    "second hint": "hint('counts')",
+    "third hint": "hint('dcounts')",
+    "no more hints": "hint('dcounts')",
+    "another hint": "hint('dh', 'ex4')",
+    "no hint": "hint('dnothing')",
+    "hint without quotes": "hint(dh)",
+    "board alone": "board('ex1')",
+    "board beside others": (
+        "from grader.notebook.state import remember_passed\nremember_passed('ex2', 1)\nboard('ex1')"
+    ),
+}
+
+
+def execute(
+    script: dict[str, str],
+    project: Path,
+    store_history: bool = True,
+    metadata: Mapping[str, dict[str, Any]] | None = None,
+) -> dict[str, list[Any]]:
+    """Run the cells in one kernel; their outputs, by the cells' keys.
+
+    With `metadata`, by the cells' keys, as JupyterLab does; else as a program.
+    """
+    notebook = nbformat.v4.new_notebook()
+    notebook.cells = [nbformat.v4.new_code_cell(source) for source in script.values()]
+    for key, cell in zip(script, notebook.cells, strict=True):
+        cell.metadata.update((metadata or {}).get(key, {}))
+    resources = {"metadata": {"path": str(project)}}
+    client = NotebookClient(
+        notebook, kernel_name="python3", resources=resources, allow_errors=True, timeout=120
+    )
+    with client.setup_kernel():
+        for number, cell in enumerate(notebook.cells):
+            if metadata is not None:
+                as_in_jupyterlab(client, cell)
+            client.execute_cell(cell, number, store_history=store_history)
+    return {key: cell.outputs for key, cell in zip(script, notebook.cells, strict=True)}
+
+
+def as_in_jupyterlab(client: NotebookClient, cell: nbformat.NotebookNode) -> None:
+    """Have the request to run a cell say what JupyterLab's says."""
+    assert client.kc is not None
+    session = client.kc.session
+    message = type(session).msg
+
+    def msg(kind: str, content: Any = None, **others: Any) -> Any:
+        if kind == "execute_request":
+            others["metadata"] = {**cell.metadata, "cellId": cell.id, "deletedCells": []}
+            content = {**content, "allow_stdin": True}
+        return message(session, kind, content, **others)
+
+    session.msg = msg
+
+
+@pytest.fixture(scope="module")
+def state(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
+    """The folder in which this module's kernels remember things."""
+    folder = tmp_path_factory.mktemp("state")
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("BACKPROP_NINJA_STATE", str(folder))
+        yield folder
+
+
+@pytest.fixture(scope="module")
+def outputs(state: Path) -> dict[str, list[Any]]:
+    return execute(SCRIPT, PROJECT)
+
+
+def text(outputs: list[Any]) -> str:
+    """What was printed, then the card in words."""
+    shown = ""
+    for output in outputs:
+        if output.output_type == "stream":
+            assert output.name == "stdout"
+            shown += output.text
+        else:
+            assert output.output_type == "display_data"
+            assert sorted(output.data) == ["text/html", "text/plain"]
+            shown += output.data["text/plain"]
+    return shown
+
+
+def picture(outputs: list[Any]) -> str:
+    """The words that go with the one picture that was shown."""
+    (output,) = outputs
+    assert base64.b64decode(output.data["image/png"]).startswith(b"\x89PNG")
+    words: str = output.data["text/plain"]
+    return words
+
+
+def test_nothing_ends_in_a_traceback(outputs: dict[str, list[Any]]) -> None:
+    errors = [key for key, shown in outputs.items() if any(o.output_type == "error" for o in shown)]
+    # The student's own exceptions, in the student's own cells; an author's mistake.
+    assert errors == ["late section", "raising", "points unknown", "refused"]
+
+
+NOT_STARTED = "run the cells from the top down to the forward pass."
+OUTSIDE = "dbngain has a value, but no answer cell you ran assigns it"
+STALE = "Your code is right, but the value in the notebook is not what it gives now"
+
+
+@pytest.mark.parametrize(
+    ("key", "lines"),
+    [
+        ("before anything", ["Xb, Yb, C, W1, b1, bngain, bnbias, W2, b2 is not defined: "]),
+        ("not started", ["dlogprobs       | to do"]),
+        ("jumped", [f"{name:15s} {PASS}" for name in ("dlogprobs", "dprobs", "dcounts")]),
+        ("check blank", ["dh              | to do"]),
+        (
+            "check wrong",
+            [
+                "dh              | exact: False | approximate: False",
+                f"{'db2':15s} {PASS}",
+                "✗ fail: dh (ex1-linear2, line 2)",
+                "    dh = 2 * dlogits @ W2.T",
+                "  ",
+                "  Hint: ",
+                "  Shape (32, 64), as expected. Largest difference ",
+                '  Draw the error: heat_map("dh")',
+            ],
+        ),
+        (
+            "check carried",
+            [
+                "dhpreact        | exact: False | approximate: False",
+                "  Right by itself; what it was handed is not: see dh.",
+            ],
+        ),
+        (
+            "check raising",
+            [
+                "dh              | error",
+                "! error: dh (ex1-linear2, line 2)",
+                "    dh = dlogits @ W2",
+                "  This line raised RuntimeError: mat1 and mat2 shapes",
+            ],
+        ),
+        ("check right", [f"dh              {PASS}", f"dW2             {PASS}"]),
+        ("check stale", ["dhpreact        | exact: False", f"  {STALE}"]),
+        ("check outside", ["dbngain         | exact: False", f"  {OUTSIDE}"]),
+        ("unknown", ["dnothing is no gradient of this exercise; it asks for dlogprobs, "]),
+        ("unknown heat map", ["dnothing is no gradient of this exercise; it asks for dlogprobs, "]),
+        ("no string", ['Give gradients by name, in quotes: check("dlogits").']),
+        ("without gradients", [f"dh              {PASS}"]),
+        ("changed input", ["The forward pass does not run with the notebook's Xb, Yb, "]),
+        ("missing input", [f"W1 is not defined: {NOT_STARTED}"]),
+        ("heat map of nothing", ["dh has no value in this notebook yet: there is nothing"]),
+        ("value", [f"dh              {PASS}"]),
+        (
+            "check stale forward",
+            [
+                "dhpreact        | exact: False | approximate: False",
+                f"dh              {PASS}",
+                "↻ run again: dhpreact",
+                "  The notebook's `h` is not what the forward pass makes of its inputs now, so",
+                "  Run the cell of the forward pass again (the one with `h = torch.tanh(hpreact)`)",
+            ],
+        ),
+        ("check tanh again", ["dhpreact        | exact: "]),
+        ("no hint", ["There is no hint for dnothing; there is for "]),
+        ("hint without quotes", ['Give the gradient by name, in quotes: hint("dlogits").']),
+    ],
+)
+def test_what_is_printed(outputs: dict[str, list[Any]], key: str, lines: list[str]) -> None:
+    printed = text(outputs[key]).splitlines()
+    if key == "check raising":
+        # What a diagnosis adds to an exception is not this test's.
+        printed = printed[: len(lines)]
+    assert len(printed) == len(lines), printed
+    for line, beginning in zip(printed, lines, strict=True):
+        assert line.startswith(beginning)
+
+
+@pytest.mark.parametrize(
+    ("key", "verdict"),
+    [("check wrong", "fail"), ("check carried", "carried"), ("check raising", "error")],
+)
+def test_the_verdict_ends_the_line(outputs: dict[str, list[Any]], key: str, verdict: str) -> None:
+    assert text(outputs[key]).splitlines()[0].endswith(f" | {verdict}")
+
+
+def test_what_is_right_is_printed_and_nothing_else(outputs: dict[str, list[Any]]) -> None:
+    for key in ("check right", "jumped", "check blank"):
+        assert [output.output_type for output in outputs[key]] == ["stream"]
+
+
+def test_the_card_is_html_with_the_same_words(outputs: dict[str, list[Any]]) -> None:
+    printed, card = outputs["check wrong"]
+    assert printed.output_type == "stream"
+    assert card.data["text/html"].startswith('<div class="bpn-card"')
+    for words in ("<code>dh</code>", "dh = 2 * dlogits @ W2.T", "Largest difference"):
+        assert words in card.data["text/html"]
+
+
+def test_a_wrong_line_on_an_old_forward_pass_has_both(outputs: dict[str, list[Any]]) -> None:
+    heads = [
+        line for line in text(outputs["check wrong on old h"]).splitlines() if ":" in line[:14]
+    ]
+    assert heads == ["↻ run again: dhpreact", "✗ fail: dhpreact (ex1-tanh, line 2)"]
+
+
+def test_several_stand_from_the_loss_down(outputs: dict[str, list[Any]]) -> None:
+    lines = text(outputs["check two wrong"]).splitlines()
+    assert [line.split(" ")[0] for line in lines[:3]] == ["db2", "dh", "dW2"]
+    assert [line for line in lines if line.startswith("✗")] == [
+        "✗ fail: dh (ex1-linear2, line 2)",
+        "✗ fail: db2 (ex1-linear2, line 4)",
+    ]
+
+
+def test_a_refusal_is_a_card(outputs: dict[str, list[Any]]) -> None:
+    lines = text(outputs["check refused"]).splitlines()
+    assert [line.rpartition(" ")[2] for line in lines[:2]] == ["refused", "refused"]
+    assert any(line.startswith("⊘ refused: dh") for line in lines)
+
+
+def test_the_call_is_one_that_works(outputs: dict[str, list[Any]]) -> None:
+    last = text(outputs["without import"]).splitlines()[-1]
+    assert last == '  Draw the error: from grader import heat_map; heat_map("dh")'
+
+
+@pytest.mark.parametrize(
+    ("key", "heading"),
+    [
+        ("first hint", "Hint 1 of 3 for dcounts"),
+        ("second hint", "Hint 2 of 3 for dcounts"),
+        ("third hint", "Hint 3 of 3 for dcounts"),
+        ("no more hints", "There are no more hints for dcounts; here are all 3 again."),
+        ("another hint", "Hint 1 of 3 for dh"),
+    ],
+)
+def test_one_hint_more_each_time(outputs: dict[str, list[Any]], key: str, heading: str) -> None:
+    (output,) = outputs[key]
+    assert output.data["text/plain"].startswith(heading)
+    assert output.data["text/markdown"].startswith(f"**{heading}**\n\n")
+    if key == "no more hints":
+        starts = [line[:3] for line in output.data["text/markdown"].splitlines() if line[:1] > " "]
+        assert starts == ["**T", "1. ", "2. ", "3. "]
+
+
+def test_what_passes_is_remembered(outputs: dict[str, list[Any]], state: Path) -> None:
+    remembered = json.loads((state / "state.json").read_text())["passed"]["ex1"]
+    cells = text(outputs["all"]).splitlines()
+    assert sum(line.endswith("| pass") for line in cells) == 12
+    # Since then dh and dW2 have been replaced by autograd's, and db2 is gone.
+    assert remembered < 12
+
+
+@pytest.mark.parametrize(
+    ("key", "points"),
+    [
+        ("points of blank", 0),
+        ("points of wrong and carried", 1),
+        ("points of right", 3),
+        ("points of all", 12),
+        ("points outside", 0),
+        ("points on no forward pass", 1),
+    ],
+)
+def test_points_are_a_value_and_nothing_else(
+    outputs: dict[str, list[Any]], key: str, points: int
+) -> None:
+    (output,) = outputs[key]
+    assert output.output_type == "execute_result"
+    assert output.data == {"text/plain": str(points)}
+
+
+def test_points_of_an_unknown_gradient_are_a_sentence(outputs: dict[str, list[Any]]) -> None:
+    (output,) = outputs["points unknown"]
+    (sentence,) = output.traceback
+    assert sentence.startswith("dnothing is no gradient of this exercise; it asks for dlogprobs, ")
+
+
+def test_in_strict_mode_a_check_raises_after_it_has_spoken(
+    project: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    script = {
+        "setup": SETUP,
+        "inputs": INPUTS,
+        "forward": FORWARD,
+        "loss": CELLS["ex1-loss"],
+        "check right": "check('dlogprobs')",
+        "wrong": WRONG,
+        "tanh": CELLS["ex1-tanh"],
+        "check others": "check('dlogits', 'dh', 'db2', 'dhpreact')",
+        "points": "points('dh', 'db2')",
+        "check unknown": "check('dnothing')",
+        "no forward pass": "W1 = None\ncheck('dlogprobs')",
+        "no forward pass, wrong": "check('dh')",
+    }
+    monkeypatch.setenv("GRADER_STRICT", "1")
+    outputs = execute(script, project)
+    errors = {
+        key: shown[-1].traceback
+        for key, shown in outputs.items()
+        if shown and shown[-1].output_type == "error"
+    }
+    others = "dlogits (to do), dh (fail), db2 (carried), dhpreact (carried)"
+    assert errors == {
+        # The student's own: there is no dlogits yet.
+        "wrong": outputs["wrong"][-1].traceback,
+        "tanh": outputs["tanh"][-1].traceback,
+        "check others": [f"Not every gradient of this check passes: {others}."],
+        "check unknown": outputs["check unknown"][-1].traceback,
+        "no forward pass, wrong": ["Not every gradient of this check passes: dh (fail)."],
+    }
+    assert errors["check unknown"][0].startswith("dnothing is no gradient of this exercise")
+    assert text(outputs["check right"]) == f"dlogprobs       {PASS}\n"
+    said = text(outputs["check others"][:-1])
+    assert "✗ fail: dh (ex1-linear2, line 2)" in said
+    assert text(outputs["no forward pass"]).startswith("The forward pass does not run")
+    assert outputs["points"][0].data == {"text/plain": "1"}
+
+
+def test_the_board_shows_the_other_notebooks_where_they_are_known(
+    outputs: dict[str, list[Any]],
+) -> None:
+    alone, beside = outputs["board alone"], outputs["board beside others"]
+    assert picture(alone) == picture(beside)
+    assert len(alone[0].data["image/png"]) < len(beside[0].data["image/png"])
+
+
+def test_without_names_every_gradient_is_checked(outputs: dict[str, list[Any]]) -> None:
+    names = [line.split(" ")[0] for line in text(outputs["all"]).splitlines() if line[0] != " "]
+    assert tuple(names) == ATOMIC.gradients
+
+
+@pytest.mark.parametrize(
+    ("key", "words"),
+    [
+        ("board before anything", "0 of 26 gradients pass."),
+        ("board", "12 of 26 gradients pass."),
+        ("heat map of wrong", "dh: largest error "),
+        ("wrong shape", "dh has shape (64, 32), but a gradient has its tensor's shape, (32, 64)."),
+        ("heat map of right", "dW2: "),
+    ],
+)
+def test_pictures_come_with_words(outputs: dict[str, list[Any]], key: str, words: str) -> None:
+    assert picture(outputs[key]).startswith(words)
+
+
+def test_the_heat_map_of_a_right_gradient_says_so(outputs: dict[str, list[Any]]) -> None:
+    words = picture(outputs["heat map of right"])
+    assert "right, up to rounding" in words or "equal to the reference" in words
+
+
+def test_cells_that_are_run_without_being_stored_count_too(project: Path) -> None:
+    script = {
+        "setup": SETUP,
+        "inputs": INPUTS,
+        "forward": FORWARD,
+        "first try": CELLS["ex1-loss"].replace("-1", "-2"),
+        "answer": CELLS["ex1-loss"],
+        "check": "check('dlogprobs')",
+    }
+    outputs = execute(script, project, store_history=False)
+    assert text(outputs["check"]) == f"dlogprobs       {PASS}\n"
+
+
+@pytest.mark.parametrize(
+    ("outcome", "times"), [(Outcome.PASS, 2), (Outcome.FAIL, 2), (Outcome.ERROR, 3)]
+)
+def test_an_answer_is_judged_again_only_where_it_changed(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, outcome: Outcome, times: int
+) -> None:
+    """But for an error, which may be the machine's."""
+    judged: list[object] = []
+
+    def grade(exercise: object, cells: object, runner: object) -> tuple[list[Verdict], list[Flag]]:
+        judged.append(cells)
+        comparison = Comparison("dh", None, None, None, None, None)
+        return [Verdict("dh", outcome, comparison, Check.RIGHT, Check.RIGHT)], []
+
+    monkeypatch.setenv("BACKPROP_NINJA_STATE", str(tmp_path / "state"))
+    monkeypatch.setattr("grader.grading.grade.grade_exercise", grade)
+    monkeypatch.setattr(running_notebook, "worker", lambda: None)
+    # Texts that no other test has: what was judged is kept for the whole process.
+    first, changed = (AnswerCell("ex1-a", f"dh = '{outcome}' * {number}") for number in (1, 2))
+    for cell in (first, first, changed):
+        found = running_notebook.Lesson({}, (cell,), ATOMIC).verdicts()
+        assert found["dh"].outcome is outcome
+    assert len(judged) == times
+    assert not (tmp_path / "state").exists(), "asking for verdicts writes no file"
+
+
+def test_a_notebook_from_before_needs_no_start(project: Path) -> None:
+    script = {
+        "setup": OLDER_SETUP,
+        "inputs": INPUTS,
+        "forward": FORWARD,
+        "first try": CELLS["ex1-loss"].replace("-1", "-2"),
+        "answer": CELLS["ex1-loss"],
+        "check": "check('dlogprobs')",
+        "wrong": CELLS["ex1-loss"].replace("-1", "-2"),
+        "check wrong": "check('dlogprobs')",
+    }
+    outputs = execute(script, project)
+    assert text(outputs["check"]) == f"dlogprobs       {PASS}\n"
+    assert text(outputs["check wrong"]).splitlines()[0].endswith("| fail")
+
+
+FIRST, SECOND = CELLS["ex1-loss"].rstrip().rsplit("\n", 1)
+SOFTMAX = CELLS["ex1-softmax"].partition("\n")[2].splitlines()
+
+
+@pytest.mark.parametrize(
+    ("script", "metadata"),
+    [
+        (
+            {
+                "magic": f"%%time\n{CELLS['ex1-loss']}",
+                "remark": f"# mine\n\n{CELLS['ex1-softmax']}",
+                "first try": "# answer: ex1-max\ndnorm_logits = 2 * dcounts",
+                "one more": CELLS["ex1-max"],
+                "first half": "# answer: ex1-linear2\ndh = dlogits @ W2.T",
+                "second half": "# answer: ex1-linear2\ndW2 = h.T @ dlogits\ndb2 = dlogits.sum(0)",
+            },
+            None,
+        ),
+        (
+            {
+                "first half": FIRST,
+                "second half": SECOND,
+                **{f"piece {number}": line for number, line in enumerate(SOFTMAX)},
+                "again": CELLS["ex1-max"],
+            },
+            {
+                "first half": "ex1-loss",
+                "second half": "ex1-loss",
+                **{f"piece {number}": "ex1-softmax" for number in range(len(SOFTMAX))},
+                "again": "ex1-max",
+            },
+        ),
+    ],
+    ids=["comments", "metadata"],
+)
+def test_check_and_the_command_go_by_one_rule(
+    script: dict[str, str],
+    metadata: dict[str, str] | None,
+    project: Path,
+    tmp_path: Path,
+    runner: Runner,
+) -> None:
+    tags = {
+        key: {"nbgrader": {"grade_id": grade_id, "solution": True}}
+        for key, grade_id in (metadata or {}).items()
+    }
+    start = {"setup": SETUP, "inputs": INPUTS, "forward": FORWARD}
+    outputs = execute(
+        {**start, **script, "check": "check()"}, project, metadata=tags if metadata else None
+    )
+    notebook = nbformat.v4.new_notebook()
+    for key, source in script.items():
+        notebook.cells.append(nbformat.v4.new_code_cell(source, metadata=tags.get(key, {})))
+    nbformat.write(notebook, tmp_path / "notebook.ipynb")
+    submission = read_submission(tmp_path / "notebook.ipynb")
+    report = grade(submission.notebook, submission.cells, runner)
+    said = [line for line in text(outputs["check"]).splitlines() if line.startswith("d")]
+    words = [line.rpartition(" | ")[2] for line in said if " | " in line]
+    assert words == [wording.word(verdict.outcome) for verdict in report.verdicts]
+    assert words[:6] == ["pass"] * 6
+
+
+def test_importing_it_starts_and_registers_nothing(project: Path) -> None:
+    code = (
+        "shell = get_ipython()\n"
+        "before = [len(c) for c in shell.events.callbacks.values()]\n"
+        "import grader.notebook.lesson, grader.notebook.training_lesson\n"
+        "import psutil\n"
+        "after = [len(c) for c in shell.events.callbacks.values()]\n"
+        "before == after, len(psutil.Process().children())"
+    )
+    start = "import grader; grader.start_lesson(); grader.start_lesson()\n"
+    count = "len(psutil.Process().children()), len(shell.events.callbacks['pre_run_cell'])"
+    outputs = execute({"import": code, "started": f"{start}{count}"}, project)
+    assert outputs["import"][-1].data == {"text/plain": "(True, 0)"}
+    assert outputs["started"][-1].data == {"text/plain": "(1, 1)"}
+
+
+def test_outside_of_a_notebook_there_is_a_sentence(capsys: pytest.CaptureFixture[str]) -> None:
+    check("dh")
+    board()
+    heat_map("dh")
+    said = capsys.readouterr()
+    assert said.err == ""
+    lines = said.out.splitlines()
+    assert len(lines) == 3
+    assert all("`grader check`" in line for line in lines)
+
+
+def verdict(name: str, outcome: Outcome) -> Verdict:
+    comparison = Comparison(name, None, None, None, None, None)
+    return Verdict(name, outcome, comparison, Check.RIGHT, Check.RIGHT)
+
+
+@pytest.mark.parametrize(
+    ("value", "strict"), [(None, False), ("", False), ("0", False), ("1", True), ("true", True)]
+)
+def test_what_turns_it_on(monkeypatch: pytest.MonkeyPatch, value: str | None, strict: bool) -> None:
+    monkeypatch.delenv("GRADER_STRICT", raising=False)
+    if value is not None:
+        monkeypatch.setenv("GRADER_STRICT", value)
+    assert is_strict() is strict
+
+
+@pytest.mark.parametrize("outcome", [o for o in Outcome if o is not Outcome.PASS])
+def test_whatever_does_not_pass_is_named(outcome: Outcome) -> None:
+    right, other = verdict("dh", Outcome.PASS), verdict("dW2", outcome)
+    with pytest.raises(NotEveryGradientPasses, match=r"^Not every .* passes: dW2 \([a-z ]+\)\.$"):
+        insist([right, other])
+
+
+def test_what_passes_is_let_pass() -> None:
+    insist([verdict("dh", Outcome.PASS)])
+
+
+def test_a_notebook_shows_the_sentence_alone() -> None:
+    assert NotEveryGradientPasses("Not yet.")._render_traceback_() == ["Not yet."]

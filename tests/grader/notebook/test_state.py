@@ -1,0 +1,127 @@
+"""What is remembered of a student between two sessions."""
+
+import json
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from grader.notebook.hints import review
+from grader.notebook.lesson import by_notebook
+from grader.notebook.state import State, read_state, remember_passed, update_state
+from grader.program.exercises import EXERCISES, NOTEBOOKS
+
+
+@pytest.fixture(autouse=True)
+def file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.setenv("BACKPROP_NINJA_STATE", str(tmp_path / "state"))
+    return tmp_path / "state" / "state.json"
+
+
+def passed() -> dict[str, int]:
+    return dict(read_state()[0].passed)
+
+
+def test_nothing_is_known_at_first(file: Path) -> None:
+    assert read_state() == (State(), "")
+    assert not file.parent.exists()
+
+
+def test_what_was_checked_last_is_remembered(file: Path) -> None:
+    remember_passed("ex1", 12)
+    remember_passed("ex2", 1)
+    remember_passed("ex1", 11)
+    assert passed() == {"ex1": 11, "ex2": 1}
+    assert list(file.parent.iterdir()) == [file]
+
+
+def test_hints_and_progress_leave_each_other_alone() -> None:
+    update_state(lambda old: replace(old, asked={"ex1": {"dh": 2}}))
+    remember_passed("ex1", 12)
+    update_state(lambda old: replace(old, asked={}))
+    assert passed() == {"ex1": 12}
+    update_state(lambda old: replace(old, asked={"ex2": {"dlogits": 1}}))
+    remember_passed("ex1", 13)
+    assert read_state()[0] == State({"ex2": {"dlogits": 1}}, {"ex1": 13})
+
+
+def test_what_has_not_changed_is_not_written_again(file: Path) -> None:
+    remember_passed("ex1", 12)
+    written = file.stat()
+    remember_passed("ex1", 12)
+    assert file.stat().st_ino == written.st_ino
+
+
+def test_only_its_owner_may_read_it(file: Path) -> None:
+    remember_passed("ex1", 12)
+    assert file.stat().st_mode & 0o077 == 0
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "",
+        "{",
+        "[]",
+        '{"passed": {"ex1": 3}}',
+        '{"format": 2, "asked": {}, "passed": {"ex1": 3}}',
+        '{"format": 1, "asked": {}, "passed": 3}',
+        '{"format": 1, "asked": {}, "passed": {"ex1": "3"}}',
+        '{"format": 1, "asked": {}, "passed": {"ex1": true}}',
+        '{"format": 1, "asked": {}, "passed": {"ex1": -1}}',
+        "[" * 100_000,
+    ],
+)
+def test_a_file_that_makes_no_sense_is_as_good_as_none(file: Path, text: str) -> None:
+    file.parent.mkdir(parents=True)
+    file.write_text(text)
+    assert passed() == {}
+    (aside,) = file.parent.iterdir()
+    assert aside.read_text() == text
+    remember_passed("ex1", 2)
+    assert passed() == {"ex1": 2}
+
+
+def test_where_nothing_can_be_written_nothing_happens(file: Path) -> None:
+    file.parent.write_text("a file where the folder should be")
+    remember_passed("ex1", 12)
+    assert passed() == {}
+
+
+class TestOlderFiles:
+    """What stood in `hints.json`, and in a file for each exercise under `progress`."""
+
+    @pytest.fixture(autouse=True)
+    def older(self, file: Path) -> Path:
+        (file.parent / "progress").mkdir(parents=True)
+        (file.parent / "progress" / "ex1.json").write_text('{"format": 1, "passed": 3}\n')
+        older = file.with_name("hints.json")
+        older.write_text(json.dumps({"format": 1, "asked": {"ex1": {"dh": 2}}}))
+        return older
+
+    def test_hints_go_on_and_progress_begins_anew(self, file: Path) -> None:
+        assert read_state() == (State({"ex1": {"dh": 2}}), "")
+        remember_passed("ex1", 4)
+        assert read_state() == (State({"ex1": {"dh": 2}}, {"ex1": 4}), "")
+        assert file.exists()
+
+    def test_a_newer_file_counts_alone(self, older: Path) -> None:
+        update_state(lambda old: replace(old, asked={}))
+        assert review("ex1", "dh").level == 0
+        assert older.exists(), "an older version of the course may still read it"
+
+
+def test_the_exercises_of_a_notebook_add_up() -> None:
+    assert by_notebook({}) == {}
+    assert by_notebook({"ex2s": 1, "ex1": 3}) == {
+        "01_atomic_backprop": (3, 26),
+        "02_fused_cross_entropy": (1, 2),
+    }
+    everything = {exercise.prefix: len(exercise.gradients) for exercise in EXERCISES}
+    found = by_notebook(everything)
+    assert list(found) == list(NOTEBOOKS)
+    assert all(passed == count for passed, count in found.values())
+
+
+def test_gradients_that_an_older_course_had_are_not_counted() -> None:
+    assert by_notebook({"ex1": 27, "ex9": 1, "ex3": 2}) == {"03_fused_batchnorm": (2, 6)}

@@ -1,0 +1,154 @@
+"""What notebook 4's cells say, with an answer in place of a running notebook."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import pytest
+import torch
+
+from grader.execution.runner import Runner
+from grader.notebook import training_lesson
+from grader.notebook.running_notebook import Lesson, NotInTheLesson
+from grader.notebook.training_lesson import check_training, line_up, my_backward, show_code
+from grader.program.exercises import TRAINING
+from grader.program.instances import HIDDEN_SIZES
+from tests.helpers.exercise_four import as_cells, right_answer, with_mistake
+
+Answer = Callable[[str], None]
+
+
+@pytest.fixture
+def answer(monkeypatch: pytest.MonkeyPatch, runner: Runner) -> Answer:
+    """Makes a text the answer of the notebook that seems to run."""
+
+    def put(text: str) -> None:
+        lesson = Lesson({}, as_cells(text), TRAINING)
+        monkeypatch.setattr(training_lesson, "open_lesson", lambda prefix: lesson)
+
+    monkeypatch.setattr(training_lesson, "worker", lambda: runner)
+    monkeypatch.setattr("grader.notebook.running_notebook.worker", lambda: runner)
+    return put
+
+
+def test_a_right_answer_trains_as_autograd_does(
+    answer: Answer, capsys: pytest.CaptureFixture[str]
+) -> None:
+    answer(right_answer())
+    check_training()
+    lines = capsys.readouterr().out.splitlines()
+    assert len(lines) == 1 + len(HIDDEN_SIZES)
+    assert all(line.startswith("100 steps, a ") and line.endswith("| pass") for line in lines)
+
+
+def test_a_blank_is_to_do(answer: Answer, capsys: pytest.CaptureFixture[str]) -> None:
+    answer(with_mistake("dh = dlogits @ W2.T", "dh = ...  # your turn"))
+    check_training()
+    assert capsys.readouterr().out == "training        | to do: dh\n"
+    assert my_backward() is None
+    assert capsys.readouterr().out == "to do: dh\n"
+
+
+def test_a_mistake_is_said_with_where_to_mend_it(
+    answer: Answer, capsys: pytest.CaptureFixture[str]
+) -> None:
+    answer(with_mistake("dh = dlogits @ W2.T", "dh = -dlogits @ W2.T"))
+    check_training()
+    lines = capsys.readouterr().out.splitlines()
+    assert [line.endswith("| fail") for line in lines] == [True, False] * (
+        1 + len(HIDDEN_SIZES)
+    ) + [False]
+    assert lines[1].startswith("  At step 1, dC, dW1, ")
+    assert lines[-1] == "Mend dh first: see the check above."
+
+
+@pytest.mark.parametrize(
+    ("mistake", "named"),
+    [
+        ("dh = -dlogits @ W2.T", "dh (fail)"),
+        ("dh = dlogits @ W2", "dh (error)"),
+        ("dh = torch.autograd.grad(loss, h)[0]", "dh (refused)"),
+    ],
+)
+def test_a_wrong_answer_becomes_a_function_only_when_told_to(
+    answer: Answer, capsys: pytest.CaptureFixture[str], mistake: str, named: str
+) -> None:
+    answer(with_mistake("dh = dlogits @ W2.T", mistake))
+    assert my_backward() is None
+    assert capsys.readouterr().out == (
+        f"Not yet a function: mend {named} first, see the check above. To train with the mistake,"
+        " call my_backward(anyway=True).\n"
+    )
+    assert my_backward(anyway=True) is not None
+    assert capsys.readouterr().out == f"This function has a mistake in it: {named}.\n"
+
+
+def test_what_cannot_stand_in_a_function_is_said(
+    answer: Answer, capsys: pytest.CaptureFixture[str]
+) -> None:
+    answer(with_mistake("dh = ", "from math import *\ndh = "))
+    assert my_backward() is None
+    assert "does not accept `from math import *`" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize("line", ["from math import *", "import math as dcount"])
+def test_training_takes_what_a_cell_may_hold(
+    answer: Answer, capsys: pytest.CaptureFixture[str], line: str
+) -> None:
+    answer(with_mistake("dh = ", f"{line}\ndh = "))
+    check_training()
+    assert all(text.endswith("| pass") for text in capsys.readouterr().out.splitlines())
+
+
+def test_autograd_is_refused(answer: Answer, capsys: pytest.CaptureFixture[str]) -> None:
+    answer(with_mistake("db2 = dlogits.sum(0)", "db2 = torch.autograd.grad(loss, b2)[0]"))
+    check_training()
+    said = capsys.readouterr().out
+    assert said == "training        | refused: autograd was asked for db2\n"
+
+
+def test_a_cell_that_is_not_python_is_said_to_be_so(
+    answer: Answer, capsys: pytest.CaptureFixture[str]
+) -> None:
+    answer(with_mistake("dh = dlogits @ W2.T", "dh = dlogits @"))
+    check_training()
+    assert "Python cannot read this cell" in capsys.readouterr().out
+
+
+def test_outside_of_a_notebook_there_is_a_sentence(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    def nowhere(prefix: str) -> Lesson:
+        raise NotInTheLesson("There is no notebook.")
+
+    monkeypatch.setattr(training_lesson, "open_lesson", nowhere)
+    check_training()
+    assert my_backward() is None
+    assert capsys.readouterr().out == "There is no notebook.\n" * 2
+
+
+def test_my_backward_can_be_shown(answer: Answer, monkeypatch: pytest.MonkeyPatch) -> None:
+    shown: list[dict[str, str]] = []
+    monkeypatch.setattr(training_lesson, "display", lambda data, raw: shown.append(data))
+    answer(right_answer())
+    backward = my_backward()
+    assert backward is not None
+    show_code(backward)
+    assert shown[0]["text/plain"].startswith("def my_backward(Xb, Yb, C, ")
+    assert shown[0]["text/markdown"] == f"```python\n{shown[0]['text/plain']}\n```"
+
+
+def test_the_race_waits_for_the_gradients(capsys: pytest.CaptureFixture[str]) -> None:
+    assert line_up(None) == {}
+    assert capsys.readouterr().out.startswith("to do: the race begins when the gradients")
+
+
+def test_who_does_not_start_is_said(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(training_lesson, "contestants", lambda name, _: ({name: loop}, ["So."]))
+
+    def loop(*_: object) -> None: ...
+
+    assert list(line_up(lambda *_: (torch.zeros(1), []))) == ["by hand, yours"]
+    assert capsys.readouterr().out == "So.\n"

@@ -1,0 +1,274 @@
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from grader.execution.sandbox import NoSandbox, Sandbox, account_trouble
+from grader.platforms.gradescope.archive import installed_wheel
+from grader.platforms.gradescope.run import LEAST_MEMORY, MOST_MEMORY, answers_memory, main
+from tests.helpers.autograder_tree import (
+    KEY,
+    VENV,
+    hand_in,
+    notebook_with,
+    run_autograder,
+    settings_for,
+    unpack,
+)
+from tests.helpers.course_notebooks import FIRST, FOLDER, dump, right_cells, with_answers
+from tests.helpers.gradescope_schema import validate
+from tests.helpers.places import ANSWERS
+
+ATOMIC, FUSED = FIRST.stem, "02_fused_cross_entropy"
+SAMPLES = ANSWERS / "ex1" / "samples"
+
+HOSTILE = """\
+# answer: ex2-dlogits
+import json, os
+ROOT = {root!r}
+seen = []
+for place in ("results/results.json", "source/settings.json", "source/forged", "run_autograder"):
+    path = os.path.join(ROOT, place)
+    for mode in "rwa":
+        try:
+            with open(path, mode) as file:
+                seen.append(file.read() if mode == "r" else file.write('{{"score": 99}}'))
+        except BaseException as error:
+            pass
+for deed in (
+    lambda: os.write(1, b'{{"score": 99}}'),
+    lambda: os.kill(os.getppid(), 9),
+    lambda: os.fork(),
+    lambda: os.chmod(ROOT, 0o777),
+    lambda: os.rename(ROOT + "/results", ROOT + "/gone"),
+    lambda: seen.append(os.listdir(ROOT)),
+    lambda: os.setuid(0),
+):
+    try:
+        deed()
+    except BaseException:
+        pass
+dlogits = int("<script>SEEN</script>" + repr(seen))
+"""
+"""An answer that reaches for its own results, for the key, for the process above it."""
+
+# What the profile of a container that is started without special rights refuses.
+LIKE_DOCKER = """
+import os, sys, pyseccomp as seccomp
+refused = seccomp.SyscallFilter(seccomp.ALLOW)
+for name in ("unshare", "setns", "mount", "umount2", "pivot_root"):
+    refused.add_rule(seccomp.ERRNO(1), name)
+new_user = seccomp.Arg(0, seccomp.MASKED_EQ, 0x10000000, 0x10000000)
+refused.add_rule(seccomp.ERRNO(1), "clone", new_user)
+refused.add_rule(seccomp.ERRNO(38), "clone3")
+refused.load()
+os.execvp(sys.argv[1], sys.argv[1:])
+"""
+
+
+def solution(notebook: str) -> str:
+    return (FOLDER / "solutions" / f"{notebook}.ipynb").read_text("utf-8")
+
+
+def blank(notebook: str) -> str:
+    return (FOLDER / f"{notebook}.ipynb").read_text("utf-8")
+
+
+def hostile(root: Path) -> str:
+    return notebook_with(FOLDER / f"{FUSED}.ipynb", HOSTILE.format(root=str(root)))
+
+
+def nothing_was_reached(root: Path, printed: str) -> None:
+    """What holds after `HOSTILE`."""
+    text = (root / "results" / "results.json").read_text()
+    assert json.loads(text)["score"] == 0
+    assert KEY not in text
+    assert "<script>" not in text
+    assert "SEEN&lt;/script&gt;[]" in text
+    assert not (root / "source" / "forged").exists()
+    assert (root / "run_autograder").read_text().startswith("#!")
+    assert '{"score": 99}' not in printed
+
+
+def test_the_script_grades_what_gradescope_has_put_there(tmp_path: Path) -> None:
+    unpack(tmp_path, settings_for(FUSED), b"late = 0.5\n[ex2]\ndlogits = 3\n")
+    answers = (
+        "# answer: ex2-dlogits\ndlogits = (F.softmax(logits, 1) - F.one_hot(Yb, vocab_size)) / n\n"
+    )
+    hand_in(
+        tmp_path,
+        {
+            f"week 2/{FUSED}.ipynb": notebook_with(FOLDER / f"{FUSED}.ipynb", answers),
+            "week 1/first.ipynb": "{",
+            "grader.py": "raise SystemExit('a student was here')",
+            "torch.py": "raise SystemExit('a student was here')",
+        },
+    )
+    ran = run_autograder(tmp_path)
+    assert ran.scores == {"dlogits": 3, "dz": 0}
+    assert ran.results["score"] == 1.5
+    assert "it keeps 50 % of its points" in ran.results["output"]
+    assert f"Graded: <code>week 2/{FUSED}.ipynb</code>" in ran.results["output"]
+    assert ran.results["extra_data"]["late"] is True
+    assert f"seed {settings_for(FUSED).seed('123456')}" in ran.printed
+    assert "late: submitted 2018-08-01" in ran.printed
+
+
+@pytest.mark.parametrize(
+    ("container", "answer"),
+    [(None, MOST_MEMORY), (768 * 2**20, LEAST_MEMORY), (3 * 2**30, 2**30), (2**40, MOST_MEMORY)],
+)
+def test_an_answer_gets_no_more_memory_than_the_container_can_spare(
+    container: int | None, answer: int
+) -> None:
+    assert answers_memory(container) == answer
+
+
+def test_the_autograders_own_failure_is_a_sentence_too(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    unpack(tmp_path, settings_for(FUSED))
+    hand_in(tmp_path, {"a.ipynb": "{}"})
+
+    def refuse(_: Sandbox) -> None:
+        raise NoSandbox("bwrap is missing.")
+
+    monkeypatch.setattr("grader.platforms.gradescope.run.require", refuse)
+    main(tmp_path)
+    results = json.loads((tmp_path / "results" / "results.json").read_bytes())
+    validate(results)
+    assert "not through its answers" in results["tests"][0]["output"]
+    assert "bwrap" not in repr(results)
+    assert "bwrap is missing" in capsys.readouterr().out
+
+
+def test_what_is_no_submission_needs_no_worker(tmp_path: Path) -> None:
+    unpack(tmp_path, settings_for(FUSED, sandbox="bwrap"))
+    hand_in(tmp_path, {"answer.py": "dlogits = 0"})
+    main(tmp_path)
+    results = json.loads((tmp_path / "results" / "results.json").read_bytes())
+    assert "There is no notebook in what you handed in (answer.py)" in repr(results["tests"])
+
+
+def test_a_container_that_is_ended_leaves_a_sentence(tmp_path: Path) -> None:
+    unpack(tmp_path, settings_for(FUSED))
+    python = tmp_path / "venv" / "bin" / "python"
+    python.parent.mkdir(parents=True)
+    python.write_text("#!/bin/sh\nkill -9 $$\n")
+    python.chmod(0o755)
+    places = {"AUTOGRADER_ROOT": str(tmp_path), "BACKPROP_NINJA_VENV": str(tmp_path / "venv")}
+    script = ["bash", str(tmp_path / "run_autograder")]
+    assert subprocess.run(script, env={**os.environ, **places}, check=False).returncode != 0
+    results = json.loads((tmp_path / "results" / "results.json").read_bytes())
+    validate(results)
+    assert "the autograder did not finish" in results["tests"][0]["output"]
+    assert results["tests"][0]["max_score"] == 2
+
+
+@pytest.mark.parametrize("script", ["setup.sh", "run_autograder"])
+def test_the_scripts_are_bash(tmp_path: Path, script: str) -> None:
+    unpack(tmp_path, settings_for(FUSED))
+    subprocess.run(["bash", "-n", str(tmp_path / "source" / script)], check=True)
+
+
+@pytest.mark.tools
+def test_the_scores_are_those_of_a_gradebook(tmp_path: Path) -> None:
+    handed_in = {
+        "full": dump(with_answers(FIRST, right_cells())),
+        "blank": blank(ATOMIC),
+        **{
+            path.stem: notebook_with(FIRST, path.read_text("utf-8"))
+            for path in sorted(SAMPLES.glob("*.py"))
+        },
+    }
+    scores = {}
+    for student, text in handed_in.items():
+        root = tmp_path / student
+        unpack(root, settings_for(ATOMIC))
+        hand_in(root, {f"{ATOMIC}.ipynb": text})
+        ran = run_autograder(root)
+        assert len(ran.results["tests"]) == 26
+        scores[student] = ran.results["score"]
+        path = tmp_path / "class" / student / f"{ATOMIC}.ipynb"
+        path.parent.mkdir(parents=True)
+        path.write_text(text, encoding="utf-8")
+    grade = [sys.executable, "-m", "grader", "grade", str(tmp_path / "class"), "--quiet"]
+    out = tmp_path / "gradebook"
+    sandbox = settings_for(ATOMIC).sandbox
+    subprocess.run([*grade, "--out", str(out), "--sandbox", sandbox], check=True)
+    lines = map(json.loads, (out / "results.jsonl").read_bytes().splitlines())
+    assert scores == {line["student"]: line["score"] for line in lines}
+    assert scores["full"] == 26
+    assert scores["blank"] == 0
+    assert 0 < scores["half_done"] < scores["one_fault"] < 26
+
+
+@pytest.mark.tools
+def test_a_hostile_submission_reaches_nothing(tmp_path: Path) -> None:
+    unpack(tmp_path, settings_for(FUSED))
+    hand_in(tmp_path, {f"{FUSED}.ipynb": hostile(tmp_path)})
+    ran = run_autograder(tmp_path)
+    nothing_was_reached(tmp_path, ran.printed)
+    assert "module" in ran.printed, "nobody was told"
+
+
+@pytest.mark.tools
+@pytest.mark.skipif(
+    sys.prefix == VENV and account_trouble() != "",
+    reason="needs root, and a Python that everybody may run: set BACKPROP_NINJA_VENV to one",
+)
+def test_where_no_namespace_can_be_made_another_account_runs_answers(tmp_path: Path) -> None:
+    for folder in (tmp_path, *list(tmp_path.parents)[:2]):
+        folder.chmod(0o755)  # as /autograder is: what keeps an answer out is not pytest
+    unpack(tmp_path, settings_for(FUSED, sandbox="account"))
+    hand_in(tmp_path, {f"{FUSED}.ipynb": hostile(tmp_path)})
+    like_docker = [str(Path(VENV) / "bin" / "python"), "-c", LIKE_DOCKER]
+    ran = run_autograder(tmp_path, *like_docker)
+    assert "sandbox account" in ran.printed
+    nothing_was_reached(tmp_path, ran.printed)
+    hand_in(tmp_path, {f"{FUSED}.ipynb": solution(FUSED)})
+    assert run_autograder(tmp_path, *like_docker).results["score"] == 2
+
+
+@pytest.mark.tools
+@pytest.mark.parametrize(
+    ("files", "says"),
+    [
+        ({}, "Nothing was handed in"),
+        ({"a.ipynb": "{"}, "a.ipynb breaks off at its end"),
+        ({"a.ipynb": "PK\x03\x04"}, "is a zip archive"),
+        ({"a.ipynb": "[" * 10**6}, "nested deeper than any notebook"),
+        ({"a.ipynb": blank(ATOMIC)}, f"a.ipynb is {ATOMIC}; the notebook to hand in here is"),
+        ({"a.ipynb": blank(FUSED), "b.ipynb": solution(FUSED)}, "not clear which one to grade"),
+    ],
+)
+def test_what_cannot_be_graded_gets_a_sentence(
+    tmp_path: Path, files: dict[str, str], says: str
+) -> None:
+    unpack(tmp_path, settings_for(FUSED))
+    hand_in(tmp_path, files)
+    ran = run_autograder(tmp_path)
+    assert ran.results["score"] == 0
+    assert says in ran.output("The notebook")
+
+
+@pytest.mark.tools
+def test_pip_installs_the_wheel(tmp_path: Path) -> None:
+    name, data = installed_wheel()
+    (tmp_path / name).write_bytes(data)
+    there = tmp_path / "there"
+    pip = [sys.executable, "-m", "pip", "install", "--quiet", "--no-deps", "--no-index"]
+    subprocess.run([*pip, "--target", str(there), str(tmp_path / name)], check=True)
+    code = (
+        f"import sys; sys.path.insert(0, {str(there)!r})\n"
+        "import grader.platforms.gradescope.run as r\n"
+        "print(r.__file__); from grader.cli import main; main(['--version'])"
+    )
+    said = subprocess.check_output([sys.executable, "-P", "-c", code], text=True, cwd=tmp_path)
+    assert said.startswith(str(there))
+    assert "grader 0." in said

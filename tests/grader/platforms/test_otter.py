@@ -1,0 +1,95 @@
+import json
+from pathlib import Path
+from types import SimpleNamespace
+
+import pytest
+from nbformat.v4 import new_code_cell, new_notebook
+
+from grader.notebook import running_notebook
+from grader.platforms.otter import HANDED_IN, AnswersOnly, NoPoint, expect_point
+from grader.submission.read import UnreadableNotebook
+from grader.verdict import Check, Comparison, Outcome, Verdict
+
+HALF = {
+    "ex3-scale": "dbngain = (dhpreact * xhat).sum(0, keepdim=True)\ndbnbias = dhpreact.sum()",
+    "ex3-xhat": "dxhat = 2 * bngain * dhpreact",
+    "ex3-variance": "dvar = 1 / 0",
+    "ex3-mean": "dmu = ...  # your turn",
+    "ex3-batchnorm": "dhprebn = dxhat * (var + 1e-5) ** -0.5",
+}
+
+
+@pytest.fixture(scope="module")
+def paper(tmp_path_factory: pytest.TempPathFactory) -> str:
+    """A notebook handed in."""
+    cells = [
+        {"cell_type": "code", "metadata": {}, "source": f"# answer: {name}\n{text}", "outputs": []}
+        for name, text in HALF.items()
+    ]
+    document = {"nbformat": 4, "nbformat_minor": 5, "metadata": {}, "cells": cells}
+    path = tmp_path_factory.mktemp("paper") / "notebook 3.ipynb"
+    path.write_text(json.dumps(document), encoding="utf-8")
+    return str(path)
+
+
+def test_a_right_gradient_has_its_point(paper: str) -> None:
+    expect_point("ex3", "dbngain", paper)
+
+
+@pytest.mark.parametrize(
+    ("gradient", "told"),
+    [
+        ("dbnbias", "dbnbias: fail (ex3-scale, line 3). `dbnbias` is summed over all axes"),
+        ("dxhat", "dxhat: fail (ex3-xhat, line 2). "),
+        ("dvar", "dvar: error (ex3-variance, line 2). This line raised ZeroDivisionError"),
+        ("dmu", "dmu: to do"),
+    ],
+)
+def test_any_other_says_why_it_has_none(paper: str, gradient: str, told: str) -> None:
+    with pytest.raises(NoPoint) as trouble:
+        expect_point("ex3", gradient, paper)
+    assert str(trouble.value).startswith(told)
+
+
+def test_another_notebook_is_told_so(paper: str) -> None:
+    with pytest.raises(NoPoint, match="notebook 03_fused_batchnorm, which has no exercise ex1"):
+        expect_point("ex1", "dlogits", paper)
+
+
+def test_a_file_that_is_no_notebook_of_the_course_is_told_so(tmp_path: Path) -> None:
+    (tmp_path / "a.ipynb").write_text("{}")
+    with pytest.raises(UnreadableNotebook):
+        expect_point("ex1", "dlogits", str(tmp_path / "a.ipynb"))
+
+
+@pytest.mark.parametrize("outcome", Outcome)
+def test_while_working_the_running_notebook_is_asked(
+    outcome: Outcome, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    nothing = Comparison("dh", None, None, None, None, (2, 3))
+    verdict = Verdict("dh", outcome, nothing, Check.NOT_RUN, Check.NOT_RUN, "Said.")
+    lessons = {"ex4": SimpleNamespace(verdicts=lambda: {"dh": verdict})}
+    monkeypatch.setattr(running_notebook, "open_lesson", lessons.__getitem__)
+    if outcome in {Outcome.PASS, Outcome.CARRIED}:
+        expect_point("ex4", "dh", None)
+    else:
+        with pytest.raises(NoPoint, match=r"dh: .*\. Said\."):
+            expect_point("ex4", "dh", None)
+
+
+def test_the_plugin_leaves_of_a_notebook_where_it_is(tmp_path: Path) -> None:
+    path = tmp_path / "it's.ipynb"
+    notebook = new_notebook(cells=[new_code_cell("1 / 0"), new_code_cell("while True: pass")])
+    (cell,) = AnswersOnly(str(path), {}, {}).before_execution(notebook).cells
+    names: dict[str, object] = {}
+    exec(cell.source, names)
+    assert names[HANDED_IN] == str(path)
+
+
+def test_the_plugin_removes_what_the_tests_could_import(tmp_path: Path) -> None:
+    for name in ("a.ipynb", "torch.py", "grader/otter.py", "tests/ex1-loss.py"):
+        (tmp_path / name).parent.mkdir(exist_ok=True)
+        (tmp_path / name).touch()
+    AnswersOnly(str(tmp_path / "a.ipynb"), {}, {}).before_execution(new_notebook())
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["a.ipynb", "tests"]
+    assert (tmp_path / "tests" / "ex1-loss.py").is_file()

@@ -1,0 +1,173 @@
+"""The lecture's `cmp`."""
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+import torch
+from torch import Tensor
+
+from grader.program.compare import cmp, compare
+from tests.helpers.places import PROJECT
+
+REFERENCE = torch.tensor([[1.0, -2.0], [0.5, 4.0]])
+
+
+def tensor_with_grad(grad: Tensor = REFERENCE) -> Tensor:
+    tensor = torch.zeros_like(grad, requires_grad=True)
+    tensor.grad = grad.clone()
+    return tensor
+
+
+def test_the_lectures_line(capsys: pytest.CaptureFixture[str]) -> None:
+    comparison = cmp("logits", REFERENCE.clone(), tensor_with_grad())
+    line = "logits          | exact: True  | approximate: True  | maxdiff: 0.0\n"
+    assert capsys.readouterr().out == line
+    assert (comparison.exact, comparison.approximate, comparison.maxdiff) == (True, True, 0.0)
+
+
+def test_maxdiff_is_the_largest_absolute_difference() -> None:
+    comparison = compare(
+        "logits", REFERENCE + torch.tensor([[0.0, -0.25], [0.125, 0.0]]), REFERENCE
+    )
+    assert (comparison.exact, comparison.approximate) == (False, False)
+    assert comparison.maxdiff == 0.25
+
+
+def test_rounding_is_approximate_and_not_exact() -> None:
+    comparison = compare("logits", REFERENCE * (1 + 1e-6), REFERENCE)
+    assert (comparison.exact, comparison.approximate) == (False, True)
+
+
+NAN, INF = float("nan"), float("inf")
+
+
+@pytest.mark.parametrize(
+    ("value", "line", "sentence"),
+    [
+        (..., "to do", ""),
+        (None, "to do", ""),
+        (
+            3.0,
+            "the gradient of x is a float, but a gradient is a tensor, here of shape (2, 2).",
+            "",
+        ),
+        (
+            [1, 2],
+            "the gradient of x is a list, but a gradient is a tensor, here of shape (2, 2).",
+            "",
+        ),
+        (
+            REFERENCE[0],
+            "exact: False | approximate: False | maxdiff: -",
+            "the gradient of x has shape (2,), but a gradient has its tensor's shape, (2, 2).",
+        ),
+        (
+            REFERENCE[:1],
+            "exact: False | approximate: False | maxdiff: -",
+            "the gradient of x has shape (1, 2), but a gradient has its tensor's shape, (2, 2).",
+        ),
+        (
+            torch.tensor([[NAN, INF], [NAN, 4.0]]),
+            "exact: False | approximate: False | maxdiff: -",
+            "the gradient of x has 2 NaN and 1 infinite among its 4 values;"
+            " a right gradient has none.",
+        ),
+        (
+            torch.tensor([[1, -2], [0, 4]]),
+            "exact: False | approximate: False | maxdiff: -",
+            "the gradient of x has dtype torch.int64,"
+            " but a gradient has its tensor's floating-point dtype.",
+        ),
+        (
+            REFERENCE.to(torch.complex64),
+            "exact: False | approximate: False | maxdiff: -",
+            "the gradient of x has dtype torch.complex64,"
+            " but a gradient has its tensor's floating-point dtype.",
+        ),
+    ],
+)
+def test_what_is_wrong_is_said(
+    value: object, line: str, sentence: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    comparison = cmp("x", value, tensor_with_grad())
+    first, *rest = capsys.readouterr().out.splitlines()
+    assert first == f"x               | {line}"
+    assert [text.strip(" |") for text in rest] == ([sentence] if sentence else [])
+    assert not comparison.exact
+    assert not comparison.approximate
+
+
+def test_nan_on_both_sides_is_no_match() -> None:
+    nothing = torch.full((2, 2), NAN)
+    assert compare("x", nothing, nothing).approximate is False
+    assert compare("x", REFERENCE, nothing).approximate is False
+
+
+def test_a_transposed_gradient_is_recognised() -> None:
+    comparison = compare("W", torch.zeros(3, 2), torch.zeros(2, 3))
+    assert comparison.problem.endswith("Is it transposed?")
+
+
+@pytest.mark.filterwarnings("error")
+def test_a_tensor_that_keeps_no_gradient(capsys: pytest.CaptureFixture[str]) -> None:
+    leaf = torch.zeros(2, requires_grad=True)
+    inner = leaf * 2
+    inner.sum().backward()  # type: ignore[no-untyped-call]
+    cmp("inner", torch.zeros(2), inner)
+    assert "inner.grad is None. Call inner.retain_grad()" in capsys.readouterr().out
+    cmp("other", torch.zeros(2), torch.zeros(2))
+    assert "other.grad is None" in capsys.readouterr().out
+
+
+def test_a_third_argument_that_is_no_tensor(capsys: pytest.CaptureFixture[str]) -> None:
+    cmp("x", REFERENCE, "x")  # type: ignore[arg-type]
+    assert "the third argument is a str" in capsys.readouterr().out
+
+
+def test_a_gradient_of_rounding_noise_is_right_when_it_is_as_small() -> None:
+    noise = torch.randn(64) * 3e-9
+    assert compare("b1", torch.randn(64) * 3e-9, noise).approximate
+    assert not compare("b1", torch.randn(64) * 3e-3, noise).approximate
+
+
+@pytest.mark.parametrize("empty", [(0,), (0, 3)])
+def test_an_empty_gradient(empty: tuple[int, ...]) -> None:
+    assert compare("x", torch.zeros(empty), torch.zeros(empty)).exact
+
+
+RIGHT_GRADIENTS = PROJECT / "tests" / "helpers" / "right_gradients.py"
+
+
+def train_with_right_gradients(project: Path, steps: int, **environment: str) -> list[str]:
+    """The last line of that script: comparisons, false alarms, CPU capability."""
+    result = subprocess.run(
+        [sys.executable, RIGHT_GRADIENTS, str(steps)],
+        env={**os.environ, "PYTHONPATH": str(project), **environment},
+        capture_output=True,
+        text=True,
+        timeout=600,
+        check=True,
+    )
+    return result.stdout.splitlines()[-1].split(", ")
+
+
+@pytest.mark.parametrize("capability", ["default", "avx2", "avx512"])
+def test_right_gradients_are_approximate_at_any_cpu_capability(
+    capability: str, project: Path
+) -> None:
+    """tanh's backward rounds differently with and without fused multiply-add."""
+    comparisons, alarms, used = train_with_right_gradients(
+        project, 20, ATEN_CPU_CAPABILITY=capability
+    )
+    assert (comparisons, alarms) == ("180 comparisons", "0 false alarms")
+    # A machine that lacks the wider instructions falls back; every machine has the default.
+    assert capability != "default" or used == "DEFAULT"
+
+
+@pytest.mark.slow
+def test_two_thousand_training_steps_of_right_gradients_raise_no_alarm(project: Path) -> None:
+    comparisons, alarms, _ = train_with_right_gradients(project, 2000)
+    assert (comparisons, alarms) == ("18000 comparisons", "0 false alarms")

@@ -1,0 +1,37 @@
+"""References: zero by structure is found, not listed."""
+
+from typing import Annotated
+
+import torch
+from torch import Tensor
+
+from grader.program.exercises import ATOMIC
+from grader.program.forward_program import parse_program
+from grader.program.references import make_references, prepare
+
+
+def test_notebook_one_has_two_gradients_that_are_zero_by_structure() -> None:
+    references = prepare(ATOMIC, seed=1)
+    assert references.zero_by_structure == {"logit_maxes", "b1"}
+
+
+def centred(x: Annotated[Tensor, "n, m"], shift: Annotated[Tensor, "m"]) -> Tensor:
+    """The shift goes out again with the mean; `unused` reaches no loss."""
+    moved = x + shift
+    unused = shift * 2  # noqa: F841 - a step that reaches no loss
+    mean = moved.sum(0, keepdim=True) / x.shape[0]
+    loss = ((moved - mean) ** 2).sum()
+    return loss
+
+
+def test_another_program_has_others() -> None:
+    references = make_references(parse_program(centred), {"n": 6, "m": 3}, seed=1)
+    assert references.zero_by_structure == {"shift", "mean", "unused"}
+
+
+def test_local_vjp_counts_the_zeroed_upstreams_as_given() -> None:
+    reference = prepare(ATOMIC, seed=1).hidden[0]
+    without = reference.local_vjp("logits", {"norm_logits"}, {"logit_maxes"})
+    assert torch.equal(without, reference.cotangents["norm_logits"])
+    with_branch = reference.local_vjp("logits", {"norm_logits", "logit_maxes"})
+    assert not torch.equal(with_branch, without)

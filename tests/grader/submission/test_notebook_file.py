@@ -1,0 +1,235 @@
+from __future__ import annotations
+
+import json
+import os
+import re
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from grader.submission import notebook_file
+from grader.submission.notebook_file import Cell, UnreadableNotebook, read_cells
+
+
+def notebook(*cells: Any, **changes: Any) -> bytes:
+    document = {"nbformat": 4, "nbformat_minor": 5, "metadata": {}, "cells": list(cells)} | changes
+    return json.dumps(document).encode()
+
+
+def code(source: Any, **metadata: Any) -> dict[str, Any]:
+    return {"cell_type": "code", "metadata": metadata, "source": source, "outputs": []}
+
+
+def sentence_about(path: Path) -> str:
+    with pytest.raises(UnreadableNotebook) as caught:
+        read_cells(path)
+    return str(caught.value)
+
+
+BAD = {
+    "empty": (b"", "is empty: was it saved or downloaded completely?"),
+    "spaces": (b" \n\t ", "is empty: was it saved or downloaded completely?"),
+    "text": (b"dlogits = 1", "is not a notebook: it is not JSON (expecting value at line 1, "),
+    "cut": (notebook(code("x"))[:-30], "breaks off at its end: was it saved or downloaded compl"),
+    "cut in a string": (
+        b'{"nbformat": 4, "cel',
+        "breaks off at its end: was it saved or downloade",
+    ),
+    "python": (b"# %%\nimport torch\n", "is a Python file: hand in the .ipynb itself, or make one"),
+    "jupytext": (
+        b"# ---\n# jupyter:\n",
+        "is a Python file: hand in the .ipynb itself, or make one",
+    ),
+    "page": (b"<!DOCTYPE html><html>", "is a web page, not a notebook: download the raw file, not"),
+    "merge": (
+        b'{\n<<<<<<< HEAD\n "nbformat": 4\n=======\n',
+        "contains an unresolved merge (<<<<<<<): choose one side in git and save it again.",
+    ),
+    "nulls": (b"\0" * 100, "contains null bytes: the file is damaged, so take an earlier copy or"),
+    "utf-16": (notebook().decode().encode("utf-16"), "contains null bytes: it was saved as UTF-16"),
+    "latin-1": ('{"é": 1}'.encode("latin-1"), "is not UTF-8 text (byte 2 is 0xe9): was it saved"),
+    "picture": (b"\x89PNG\r\n", "is not UTF-8 text (byte 0 is 0x89): was it saved in another enco"),
+    "deep": (b"[" * 500_000, "is nested deeper than any notebook: it cannot be read."),
+    "deep object": (b'{"a":' * 500_000, "is nested deeper than any notebook: it cannot be read."),
+    "long number": (b"1" * 5000, "contains a number of thousands of digits: it cannot be read."),
+    "list": (b"[]", "is JSON, but not a notebook: it holds no cells."),
+    "number": (b"1", "is JSON, but not a notebook: it holds no cells."),
+    "object": (b"{}", 'is JSON, but not a notebook: it has no "nbformat" number.'),
+    "true": (notebook(nbformat=True), 'is JSON, but not a notebook: it has no "nbformat" number.'),
+    "nbformat 3": (
+        notebook(nbformat=3, worksheets=[]),
+        "is a notebook of the old format 3: open and save it in JupyterLab, or convert it with "
+        "`jupyter nbconvert --to notebook --nbformat 4 ",
+    ),
+    "nbformat 2": (notebook(nbformat=2), "is a notebook of the old format 2: open and save it in"),
+    "nbformat 5": (notebook(nbformat=5), "is a notebook of format 5, and this grader knows format"),
+    "no cells": (b'{"nbformat": 4}', "is not a whole notebook: it has no list of cells."),
+    "cells": (notebook(cells={"a": 1}), "is not a whole notebook: it has no list of cells."),
+}
+
+
+@pytest.mark.parametrize("kind", BAD)
+def test_what_is_no_notebook_gets_one_sentence(kind: str, tmp_path: Path) -> None:
+    data, expected = BAD[kind]
+    path = tmp_path / "homework.ipynb"
+    path.write_bytes(data)
+    sentence = sentence_about(path)
+    assert sentence.startswith(f"{path} {expected}")
+    assert re.fullmatch(r"[^\n]+[.?]", sentence)
+
+
+def test_python_files_are_known_by_their_name_too(tmp_path: Path) -> None:
+    path = tmp_path / "01_atomic_backprop.py"
+    path.write_text("import torch\n")
+    assert f"{path} is a Python file" in sentence_about(path)
+
+
+def test_the_way_to_convert_can_be_pasted(tmp_path: Path) -> None:
+    path = tmp_path / "my homework.ipynb"
+    path.write_bytes(notebook(nbformat=3))
+    assert f"--nbformat 4 '{path}'`." in sentence_about(path)
+
+
+def test_no_such_file(tmp_path: Path) -> None:
+    path = tmp_path / "gone.ipynb"
+    assert sentence_about(path) == (
+        f"There is no file {path}: is its name, or the folder you are in, another?"
+    )
+
+
+def test_a_glob_that_no_shell_filled_in(tmp_path: Path) -> None:
+    path = tmp_path / "*.ipynb"
+    assert sentence_about(path).startswith(f"No file is called {path}: the shell fills in * and ?")
+
+
+def test_a_folder(tmp_path: Path) -> None:
+    assert sentence_about(tmp_path) == (
+        f"{tmp_path} is a folder: name the notebooks in it, as in `grader check FOLDER/*.ipynb`."
+    )
+
+
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="needs named pipes")
+def test_a_pipe_is_not_waited_for(tmp_path: Path) -> None:
+    path = tmp_path / "pipe.ipynb"
+    os.mkfifo(path)
+    assert f"{path} is not a regular file" in sentence_about(path)
+
+
+def test_a_loop_of_links(tmp_path: Path) -> None:
+    path = tmp_path / "loop.ipynb"
+    path.symlink_to(path)
+    assert re.fullmatch(rf"{path} cannot be opened: .*symbolic links.*\.", sentence_about(path))
+
+
+@pytest.mark.skipif(not hasattr(os, "geteuid") or os.geteuid() == 0, reason="root reads all")
+def test_a_file_without_permission(tmp_path: Path) -> None:
+    path = tmp_path / "secret.ipynb"
+    path.write_bytes(notebook())
+    path.chmod(0)
+    assert sentence_about(path).endswith("cannot be read: you have no permission to open it.")
+
+
+def test_permission_refused_wherever_the_tests_run(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def refuse(self: Path) -> None:
+        raise PermissionError(13, "Permission denied")
+
+    monkeypatch.setattr(Path, "stat", refuse)
+    sentence = sentence_about(tmp_path / "secret.ipynb")
+    assert sentence.endswith("cannot be read: you have no permission to open it.")
+
+
+@pytest.mark.parametrize("name", ["null\0.ipynb", "x" * 5000 + ".ipynb"])
+def test_names_no_file_can_have(name: str) -> None:
+    sentence = sentence_about(Path(name))
+    assert "cannot be opened: " in sentence
+    assert sentence.isprintable()
+
+
+def test_names_are_safe_to_show(tmp_path: Path) -> None:
+    assert r"\x1b[31m \udcff.ipynb" in sentence_about(tmp_path / "\x1b[31m\n\udcff.ipynb")
+
+
+def test_size_is_looked_at_before_reading(tmp_path: Path) -> None:
+    path = tmp_path / "huge.ipynb"
+    with path.open("wb") as file:
+        file.truncate(200 * 2**20)  # sparse: it takes no room
+    assert sentence_about(path) == (
+        f"{path} has 200 MB, and 64 MB is the limit: clear the outputs of its cells and save it "
+        "again."
+    )
+
+
+def test_a_file_that_grows_while_it_is_read(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = tmp_path / "growing.ipynb"
+    path.write_bytes(notebook(code("x" * 100)))
+    real = path.stat()
+    monkeypatch.setattr(notebook_file, "MAX_BYTES", 100)
+    monkeypatch.setattr(Path, "stat", lambda self: os.stat_result((*real[:6], 50, *real[7:])))
+    assert "clear the outputs" in sentence_about(path)
+
+
+def cell(tmp_path: Path, data: Any) -> Cell:
+    path = tmp_path / "homework.ipynb"
+    path.write_bytes(data if isinstance(data, bytes) else notebook(data))
+    return read_cells(path)[0]
+
+
+@pytest.mark.parametrize(
+    ("source", "text"),
+    [
+        ("a\nb", "a\nb"),
+        (["a\n", "b"], "a\nb"),
+        (["a", "b"], "a\nb"),
+        ([], ""),
+        (["a"], "a"),
+        ("a\r\nb\rc", "a\nb\nc"),
+        ("half \ud83d pair", "half \ufffd pair"),
+        ("whole \U0001f600", "whole \U0001f600"),
+        ("null \x00", "null \x00"),
+        (None, None),
+        (5, None),
+        (["a", 5], None),
+        ({"a": "b"}, None),
+        ("x" * 1_000_001, None),
+    ],
+)
+def test_sources(source: Any, text: str | None, tmp_path: Path) -> None:
+    assert cell(tmp_path, code(source)).source == text
+
+
+def test_a_cell_without_a_source(tmp_path: Path) -> None:
+    assert cell(tmp_path, {"cell_type": "code"}) == Cell(1, "code", None, {})
+
+
+@pytest.mark.parametrize("metadata", [None, [], "x", {"nbgrader": None}, {"nbgrader": [1]}])
+def test_odd_metadata_is_none_at_all(metadata: Any, tmp_path: Path) -> None:
+    assert cell(tmp_path, {"cell_type": "code", "metadata": metadata}).nbgrader == {}
+
+
+def test_what_is_no_cell_still_counts(tmp_path: Path) -> None:
+    path = tmp_path / "homework.ipynb"
+    path.write_bytes(notebook(None, code("a"), "cell", code("b")))
+    assert [(cell.number, cell.source) for cell in read_cells(path)] == [(2, "a"), (4, "b")]
+
+
+def test_a_byte_order_mark_is_no_harm(tmp_path: Path) -> None:
+    assert cell(tmp_path, b"\xef\xbb\xbf" + notebook(code("a"))).source == "a"
+
+
+def test_outputs_are_not_looked_at(tmp_path: Path) -> None:
+    data = notebook({"cell_type": "code", "source": "a", "outputs": [{"n": float("nan")}, 3]})
+    assert b"NaN" in data
+    assert cell(tmp_path, data).source == "a"
+
+
+def test_missing_ids_and_minor_versions_pass_without_a_warning(tmp_path: Path) -> None:
+    # pytest turns a warning into an error
+    path = tmp_path / "homework.ipynb"
+    for minor in (0, 4, 5, 99, None, "5"):
+        path.write_bytes(notebook(code("a"), code("a"), nbformat_minor=minor))
+        assert len(read_cells(path)) == 2

@@ -1,0 +1,37 @@
+"""Files of the course's notebooks for tests: the student's copies, with answers or without."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from tests.helpers.exercise_text import read_cells, right_answers
+from tests.helpers.places import NOTEBOOKS
+
+FOLDER = NOTEBOOKS
+FIRST = FOLDER / "01_atomic_backprop.ipynb"
+NAMES = tuple(path.stem for path in sorted(FOLDER.glob("*.ipynb")))
+
+
+def right_cells() -> dict[str, str]:
+    """A right answer to notebook 1, by cell."""
+    return dict(read_cells(right_answers()["lecture"]))
+
+
+def with_answers(notebook: Path, answers: Mapping[str, str]) -> dict[str, Any]:
+    """The document of a notebook with some of its answer cells filled in and run."""
+    document: dict[str, Any] = json.loads(notebook.read_text(encoding="utf-8"))
+    for cell in document["cells"]:
+        if cell["id"] in answers:
+            cell["source"] = answers[cell["id"]].splitlines(keepends=True)
+        if cell["id"].removesuffix("-check") in answers:
+            cell["outputs"] = [{"output_type": "stream", "name": "stdout", "text": ["said\n"]}]
+            cell["execution_count"] = 7
+    return document
+
+
+def dump(document: dict[str, Any]) -> str:
+    """The document as Jupyter writes it."""
+    return json.dumps(document, indent=1, ensure_ascii=False) + "\n"

@@ -1,0 +1,33 @@
+"""What the statements of an answer do, as its recorded run sees it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from contextlib import nullcontext
+from unittest import mock
+
+from torch import Tensor
+
+from grader.answer.parse import Answer, AnswerCell, parse_answer
+from grader.execution.runs import RunPlan
+from grader.worker import execution
+from grader.worker.request import Group, Request, Values
+from grader.worker.results import Seen, pack_results, unpack_results
+from tests.helpers.asking import LIMITS
+
+
+def recorded(
+    source: str, given: Mapping[str, Tensor], sizes: Mapping[str, float] | None = None
+) -> tuple[Answer, Mapping[int, Seen]]:
+    """An answer of one cell, and what its statements did when they ran on `given`."""
+    answer = parse_answer([AnswerCell("ex0-cell", source)])
+    plan = RunPlan(answer, 0)
+    plan.add_recorded()
+    groups: dict[str, Group] = {"hidden0": sizes or {}, "upstream0": given}
+    asked = plan.request(Values("values", groups), LIMITS)
+    asked = Request.unpack([memoryview(part) for part in asked.pack()])
+    # A worker's engine is off for good; to switch it off for every test takes too long.
+    with mock.patch.object(execution, "engine_switched_off", nullcontext):
+        results = list(execution.run_request(asked, groups))
+    (result,) = unpack_results(pack_results(results), 1)
+    return answer, result.seen

@@ -1,0 +1,89 @@
+from __future__ import annotations
+
+import importlib.util
+
+import pytest
+import torch
+from torch import Tensor
+
+from makemore_data import LIMIT, Run, autograd_loop, begin_run, contestants, race, race_table
+from makemore_data.training.solved.lecture import lecture_backward
+from makemore_data.training.train import Loop
+
+
+def test_every_loop_runs_on_its_own_run_and_the_limit_comes_last() -> None:
+    seen: dict[str, list[Run]] = {"one": [], "two": []}
+    loops = {name: lambda run, *_, name=name: seen[name].append(run) for name in seen}
+    threads = torch.get_num_threads()
+    rates = race(loops, torch.zeros(1), torch.zeros(1), steps=2, rounds=3)
+    assert list(rates) == ["one", "two", LIMIT]
+    assert all(rate > 0 for rate in rates.values())
+    assert [len(set(map(id, runs))) for runs in seen.values()] == [1, 1]
+    assert seen["one"][0] is not seen["two"][0]
+    assert torch.get_num_threads() == threads
+
+
+def test_the_table_compares_with_the_first_and_with_the_limit() -> None:
+    table = race_table({"autograd": 1000.0, "tuned": 2500.0, LIMIT: 10_000.0})
+    assert table.splitlines()[2:] == [
+        "| autograd | 1,000 | 1.0 | 10% |",
+        "| tuned | 2,500 | 2.5 | 25% |",
+        f"| {LIMIT} | 10,000 | 10.0 | 100% |",
+    ]
+
+
+def test_nobody_at_the_start_costs_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
+    def raises(*_: object) -> None:
+        raise AssertionError("the matrix products were run")
+
+    monkeypatch.setattr("makemore_data.training.race.matrix_products", raises)
+    assert race({}, torch.zeros(1), torch.zeros(1)) == {}
+
+
+@pytest.fixture
+def quick_compiler(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(torch, "compile", lambda function, **_: function)
+
+
+def data() -> tuple[Tensor, Tensor]:
+    g = torch.Generator().manual_seed(5)
+    return torch.randint(0, 27, (90, 3), generator=g), torch.randint(0, 27, (90,), generator=g)
+
+
+@pytest.mark.usefixtures("quick_compiler")
+def test_everybody_takes_part_and_autograd_comes_first() -> None:
+    loops, absent = contestants("mine", lecture_backward)
+    assert next(iter(loops)) == "autograd"
+    assert list(loops)[1:4] == ["by hand, as in the lecture", "mine", "tuned"]
+    assert len(loops) == 6
+    assert absent == []
+
+
+@pytest.mark.usefixtures("quick_compiler")
+def test_each_of_them_trains_in_the_same_way() -> None:
+    reference = begin_run()
+    autograd_loop(reference, *data(), 10)
+    for name, loop in contestants("mine", lecture_backward)[0].items():
+        run = begin_run()
+        loop(run, *data(), 10)
+        assert run.losses == pytest.approx(reference.losses, rel=1e-3), name
+
+
+def test_without_a_compiler_the_others_take_part(monkeypatch: pytest.MonkeyPatch) -> None:
+    def no_compile(*_: object, **__: object) -> Loop:
+        def raises(*_: object) -> None:
+            raise RuntimeError("No working C++ compiler found.")
+
+        return raises
+
+    monkeypatch.setattr(torch, "compile", no_compile)
+    loops, (sentence,) = contestants("mine", lecture_backward)
+    assert list(loops) == ["autograd", "by hand, as in the lecture", "mine", "tuned"]
+    assert "No working C++ compiler" in sentence
+
+
+def test_a_copy_without_the_answers_races_the_rest(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(importlib.util, "find_spec", lambda name: None)
+    loops, (sentence,) = contestants("mine", lecture_backward)
+    assert list(loops) == ["autograd", "mine"]
+    assert "not in this copy of the course" in sentence

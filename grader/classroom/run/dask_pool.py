@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import logging
 import time
 import warnings
@@ -33,9 +34,10 @@ LONELY_SECONDS = 60.0
 
 
 class DaskPool(Executor):
-    """The workers of a scheduler, through Dask's own `Executor`.
+    """The workers of a scheduler.
 
-    Workers may come and go: tasks of a lost one are given to another by the scheduler.
+    Workers may come and go: tasks of a lost one are given to another by the scheduler. Dask's own
+    Executor takes a result for an error if its worker is lost in that moment.
     """
 
     def __init__(self, address: str) -> None:
@@ -66,8 +68,7 @@ class DaskPool(Executor):
                 f"No Dask scheduler answers at {address} ({type(error).__name__}): is it running, "
                 "and is the address the one it has printed (tcp://HOST:PORT)?"
             ) from None
-        # pure: Dask would take a second try of the same task for the first one, and its failure.
-        self._executor: Executor = self._client.get_executor(pure=False)
+        self._loop: Any = self._client.loop
         self._heard_from = self._accompanied = self._counted = time.monotonic()
         self._threads = self._count_threads()
 
@@ -80,7 +81,10 @@ class DaskPool(Executor):
         """Give a task to the scheduler; whatever goes wrong, the future tells it."""
         outer: Future[T] = Future()
         try:
-            inner = self._executor.submit(fn, *args, **kwargs)
+            # pure: Dask would take a second try of the same task for the first, and its failure.
+            task = self._client.submit(fn, *args, pure=False, **kwargs)
+            result = self._client.gather(task, asynchronous=True)
+            inner = asyncio.run_coroutine_threadsafe(result, self._loop.asyncio_loop)
         except Exception as error:
             outer.set_exception(self._refused(error))
         else:
@@ -122,8 +126,6 @@ class DaskPool(Executor):
     def shutdown(self, wait: bool = True, *, cancel_futures: bool = False) -> None:
         """Leave the cluster; what it is still at is thrown away."""
         with suppress(Exception):  # nothing to leave where the scheduler is gone
-            self._executor.shutdown(wait=False)
-        with suppress(Exception):
             self._client.close(timeout=2)
 
     def _count_threads(self) -> int:

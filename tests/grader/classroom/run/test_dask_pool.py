@@ -7,6 +7,7 @@ import signal
 import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -36,6 +37,22 @@ ERRORS = {"own": CannotGrade("no bwrap"), "fragile": Fragile("a", "b")}
 
 def fail(kind: str) -> int:
     raise ERRORS[kind]
+
+
+class LostOnceRead:
+    """The number 1, of which the client hears that it is lost while it is reading it."""
+
+    def __reduce__(self) -> tuple[Callable[[], int], tuple[()]]:
+        return _read_and_lose, ()
+
+
+CLIENTS: list[Any] = []
+
+
+def _read_and_lose() -> int:
+    for state in CLIENTS[-1].futures.values():
+        state.lose()
+    return 1
 
 
 @pytest.fixture
@@ -145,6 +162,24 @@ def test_what_one_task_raises_concerns_no_other(cluster: Cluster) -> None:
     assert "Fragile" in errors[5]
 
 
+def test_a_result_that_is_lost_once_it_is_read_counts(
+    cluster: Cluster, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    import distributed
+
+    def client(*args: Any, **kwargs: Any) -> Any:
+        CLIENTS.append(distributed.client.Client(*args, **kwargs))
+        return CLIENTS[-1]
+
+    monkeypatch.setattr(distributed, "Client", client)
+    cluster.add_worker()
+    pool = DaskPool(cluster.address)
+    try:
+        assert str(pool.submit(LostOnceRead).result(60.0)) == "1"
+    finally:
+        pool.shutdown()
+
+
 def test_what_ends_a_worker_is_blamed_and_nothing_else(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -180,13 +215,13 @@ def test_a_client_that_is_closed_displaces_what_it_is_given(cluster: Cluster) ->
 def test_a_refusal_without_an_obvious_reason_ends_the_run(
     cluster: Cluster, folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    from distributed.cfexecutor import ClientExecutor
+    from distributed import Client
 
-    def refuse(*_: object) -> None:
+    def refuse(*_: object, **__: object) -> None:
         raise MemoryError("too much")
 
     cluster.add_worker()
-    monkeypatch.setattr(ClientExecutor, "submit", refuse)
+    monkeypatch.setattr(Client, "submit", refuse)
     with pytest.raises(CannotGrade, match=r"cannot be given a task \(MemoryError: too much\)"):
         grade(folder, cluster.address)
 

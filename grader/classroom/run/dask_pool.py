@@ -34,10 +34,9 @@ LONELY_SECONDS = 60.0
 
 
 class DaskPool(Executor):
-    """The workers of a scheduler.
+    """The workers of a scheduler, which gives the tasks of a lost one to another.
 
-    Workers may come and go: tasks of a lost one are given to another by the scheduler. Dask's own
-    Executor takes a result for an error if its worker is lost in that moment.
+    Dask's own Executor takes a result for an error if its worker is lost in that moment.
     """
 
     def __init__(self, address: str) -> None:

@@ -5,7 +5,8 @@ from __future__ import annotations
 import ast
 import re
 import warnings
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from functools import lru_cache
 
 from grader.answer.parse import hide_magics
 
@@ -19,12 +20,15 @@ def has_only_blanks(source: str) -> bool:
     return all(_PLACEHOLDER.fullmatch(line) for line in lines if line)
 
 
-def first_assignments(source: str, names: Sequence[str]) -> dict[str, int]:
+@lru_cache(maxsize=256)
+def first_assignments(source: str, names: tuple[str, ...]) -> Mapping[str, int]:
     """For each of `names` that the cell itself assigns, or stores into: its first such line.
 
     Function bodies are scopes of their own and do not count.
 
-    >>> first_assignments("x = 1\\ndlogits, dh = a, b", ["dh", "dC"])
+    A notebook asks it of the same cells again at every check.
+
+    >>> first_assignments("x = 1\\ndlogits, dh = a, b", ("dh", "dC"))
     {'dh': 2}
     """
     wanted = [name for name in names if name in source]

@@ -90,10 +90,20 @@ class Answer:
         """What each statement does, as far as is known: the text alone, until the answer ran."""
         return self.shown
 
+    @cached_property
+    def written(self) -> dict[ast.stmt, frozenset[str]]:
+        """The names that each top-level statement may write, those inside it too."""
+        writes = [e.binds | e.changes | e.perhaps for e in self.effects.values()]
+        return {
+            top: frozenset[str]().union(*(writes[number] for number in inside))
+            for top, inside in self.inside.items()
+        }
+
     def as_it_ran(self, seen: Mapping[int, Seen]) -> Answer:
         """The same answer; its effects are what the text shows with what was seen, by number."""
         ran = copy.copy(self)  # with all that is cached
         vars(ran)["effects"] = join_effects(self.shown, seen)
+        vars(ran).pop("written", None)
         return ran
 
     @cached_property

@@ -58,7 +58,8 @@ def slice_gradient(
     """
     search = _Search(answer, name, given, others, through_others, {name})
     for statement in reversed(answer.top):
-        search.step(statement)
+        if not search.needed.isdisjoint(answer.written[statement]):
+            search.step(statement)
     kept = [answer.effects[statement] for statement in search.kept]
     binds = frozenset[str]().union(*(effect.binds for effect in kept))
     changes = frozenset[str]().union(*(effect.changes for effect in kept))

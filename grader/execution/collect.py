@@ -277,7 +277,7 @@ def _find_broken(answer: Answer, gradient: str, piece: Slice) -> Raised | None:
         (
             reason
             for cell, reason in answer.broken.items()
-            if first_assignments(cell.source, [gradient])
+            if first_assignments(cell.source, (gradient,))
         ),
         None,
     )

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 from operator import itemgetter
 from typing import Any
@@ -11,17 +11,21 @@ from typing import Any
 from grader.answer.assigned import first_assignments
 from grader.answer.cells import prefix_of
 from grader.answer.parse import AnswerCell
-from grader.submission.answer_cells import find_answer_cells, role_comments
+from grader.submission.answer_cells import answer_id, role_comments
 from grader.submission.copies import graded_copies
 from grader.submission.notebook_file import Cell
 
 
 @dataclass(frozen=True, slots=True)
 class RunCell:
-    """A cell as it ran. Runs with the same `key` are one cell; None says that nobody knows."""
+    """A cell as it ran, with its id if it is an answer cell ("ex1-softmax").
+
+    Runs with the same `key` are one cell; None says that nobody knows.
+    """
 
     cell: Cell
-    key: str | int | None = None
+    grade_id: str | None
+    key: str | int | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,7 +41,7 @@ class History:
     def follow(self, shell: Any) -> None:
         """Begin with what an IPython shell has stored, and note what it runs from now on."""
         for source in shell.history_manager.input_hist_raw:
-            self.runs.append(RunCell(Cell(len(self.runs), "code", source, {})))
+            self._add(Cell(len(self.runs), "code", source, {}), None)
 
         def note(info: Any) -> None:
             get_parent = getattr(shell, "get_parent", dict)  # a shell without a kernel has none
@@ -58,35 +62,37 @@ class History:
         number, nbgrader = len(self.runs), metadata.get("nbgrader")
         cell = Cell(number, "code", source, nbgrader if isinstance(nbgrader, dict) else {})
         key = metadata.get("cellId") or (None if content.get("allow_stdin", True) else number)
-        self.runs.append(RunCell(cell, key))
+        self._add(cell, key)
+
+    def _add(self, cell: Cell, key: str | int | None) -> None:
+        self.runs.append(RunCell(cell, answer_id(cell), key))
 
     def latest_prefix(self) -> str | None:
         """The exercise of the answer or check cell that ran last ("ex1"), if any has."""
         for run in reversed(self.runs):
             roles = role_comments(run.cell.source or "")
-            ids = [grade_id for grade_id, _ in find_answer_cells([run.cell])]
-            ids += [name for role, name in roles if role in ("answer", "check")]
-            if ids:
-                return prefix_of(ids[0])
+            named = (name for role, name in roles if role in ("answer", "check"))
+            if grade_id := run.grade_id or next(named, None):
+                return prefix_of(grade_id)
         return None
 
-    def answers(self, prefix: str, gradients: Sequence[str]) -> tuple[AnswerCell, ...]:
+    def answers(self, prefix: str, gradients: tuple[str, ...]) -> tuple[AnswerCell, ...]:
         """The answer cells of an exercise as they ran last, in the notebook's order.
 
         Of several with one id those are left out that `grader check` would leave out.
         """
         latest: dict[tuple[str, str | int | None], Cell] = {}
         for run in self.runs:
-            for grade_id, cell in find_answer_cells([run.cell]):
+            if run.grade_id is not None:
                 for key in (run.key, None):
-                    latest.pop((grade_id, key), None)
-                latest[grade_id, run.key] = cell
+                    latest.pop((run.grade_id, key), None)
+                latest[run.grade_id, run.key] = run.cell
         found = [(grade_id, cell) for (grade_id, _), cell in latest.items()]
         answers, _ = graded_copies([(n, c) for n, c in found if prefix_of(n) == prefix], gradients)
         return in_order(answers, gradients)
 
 
-def in_order(cells: Iterable[AnswerCell], gradients: Sequence[str]) -> tuple[AnswerCell, ...]:
+def in_order(cells: Iterable[AnswerCell], gradients: tuple[str, ...]) -> tuple[AnswerCell, ...]:
     """Answer cells as they stand in the notebook: by the first gradient that each assigns.
 
     The order in which they ran says nothing: a student may begin with any section, or go back to

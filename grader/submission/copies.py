@@ -17,7 +17,7 @@ from grader.verdict import Flag, Place
 
 
 def graded_copies(
-    found: Sequence[tuple[str, Cell]], gradients: Sequence[str]
+    found: Sequence[tuple[str, Cell]], gradients: tuple[str, ...]
 ) -> tuple[tuple[AnswerCell, ...], list[Flag]]:
     """The answer cells to grade, and a flag for each id that several of them have.
 

@@ -112,7 +112,7 @@ def _flag_missing(answers: Sequence[AnswerCell], gradients: Sequence[str]) -> It
 
 
 def _flag_outside(
-    cells: Sequence[Cell], answers: Container[int], gradients: Sequence[str]
+    cells: Sequence[Cell], answers: Container[int], gradients: tuple[str, ...]
 ) -> Iterator[Flag]:
     for cell in cells:
         if cell.kind != "code" or cell.number in answers or cell.nbgrader or not cell.source:

@@ -116,7 +116,8 @@ class Recorder:
             if watched:
                 self._look_before()
             elif number in self.seen:
-                self._stale |= self.seen[number].changes
+                # What it writes may have been the same number until now: no change was seen.
+                self._stale |= self.seen[number].changes | self.seen[number].reads
         except Exception:
             self._number, self._left, self.seen = -1, 0, {}
 
@@ -143,17 +144,21 @@ class Recorder:
 
     def _look_after(self) -> None:
         names = self.names
-        reads, stored = names.reads - UNTOLD, names.binds
+        # Names of Python's own functions, such as `range`, lie elsewhere.
+        reads = {name for name in names.reads if name in names or name in DYNAMIC_NAMES} - UNTOLD
+        stored = names.binds - UNTOLD
         names.reads, names.binds = set(), set()
         held = [dict.get(names, name) for name in reads]
         if not PLAIN.issuperset(map(type, held)) or not reads.isdisjoint(DYNAMIC_NAMES):
             # Functions bind `global` names, and `globals().update` any, past `__setitem__`.
             self._left -= len(names)
-            stored.update(name for name, value in names.items() if not self._holds(name, value))
-        stored -= UNTOLD
+            perhaps = names.keys() - UNTOLD
+        else:
+            perhaps = stored
         # `acc += x` binds the name to the tensor that it had.
-        binds = {name for name in stored if not self._holds(name, dict.get(names, name))}
-        changes = self._look_at(stored | reads, directly=True) - binds
+        value, last = dict.get, self._held.get
+        binds = {name for name in perhaps if value(names, name) is not last(name, self)}
+        changes = self._look_at(binds | stored | reads, directly=True) - binds
         near = [self._looks[name].memory for name in changes]
         around = {other for memory in near for part in memory for other in self._holders[part]}
         if any(map(_moves_on, held)):
@@ -165,10 +170,6 @@ class Recorder:
         seen.reads |= reads
         seen.binds |= binds
         seen.changes |= changes
-
-    def _holds(self, name: str, value: object) -> bool:
-        """True for a name that still has the object it had at the last look."""
-        return self._held.get(name, self) is value
 
     def _look_at(self, names: Iterable[str], directly: bool = False) -> set[str]:
         """Look at names again; those that changed since the last look."""

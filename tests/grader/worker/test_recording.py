@@ -77,7 +77,7 @@ def test_a_change_is_seen_under_all_names_of_the_memory(source: str, changes: st
         ("exec('t = a; u = t')", "exec a", "t u"),
         ("from math import *\nt = sqrt(n)", "sqrt n", "t"),
         ("t: object = f'{a}' if (u := b) is None else c", "b c", "t u"),
-        ("t = [a for _ in range(n)]", "a range n", "t"),
+        ("t = [a for _ in range(n)]", "a n", "t"),
     ],
 )
 def test_names_are_seen_that_functions_and_dictionaries_reach(
@@ -124,6 +124,12 @@ def test_a_statement_without_news_is_watched_no_longer() -> None:
     assert type(names) is not Names
     names["b"] = 1
     assert names["b"] == 1
+
+
+def test_what_a_statement_writes_when_no_longer_watched_is_no_change_by_the_next() -> None:
+    # Three turns write the number that was there; the fourth, unwatched, writes another.
+    source = "t = [0.0] * 4\nfor k in range(4):\n    t[k] = float(k // 3)\nu = sum(t)"
+    assert not seen_of(source)[3].changes
 
 
 def test_what_fails_for_want_of_a_gradient_is_tried_again_with_it() -> None:

@@ -1,6 +1,7 @@
 """What all tests share: no network, no window, and where the lecture's names are."""
 
 import os
+import signal
 import socket
 import tempfile
 from collections.abc import Callable
@@ -18,6 +19,9 @@ os.environ.setdefault("OMP_NUM_THREADS", "1")
 
 # What a test asks for or checks is not remembered among the user's own.
 os.environ["BACKPROP_NINJA_STATE"] = tempfile.mkdtemp(prefix="backprop-ninja-tests-")
+
+# A shell lets its background jobs ignore Ctrl-C, and all that they start: no test could send one.
+signal.signal(signal.SIGINT, signal.default_int_handler)
 
 # Which names a test uses, it says itself. The variable's own value is kept under another name,
 # for pytest-xdist's workers are children of this process.

@@ -20,7 +20,7 @@ from grader.commands.speech import (
     waiting_for,
 )
 from grader.commands.timeout import limits, timeout_option
-from makemore_data.training.interruption import stop_button
+from makemore_data.training.interruption import uninterrupted
 
 if TYPE_CHECKING:
     from grader.execution.runner import Runner
@@ -83,7 +83,8 @@ def check(
     """
     if as_json and github:
         raise click.UsageError("--json and --github both print to standard output: take one.")
-    from grader.execution.runner import Runner
+    with uninterrupted():
+        from grader.execution.runner import Runner
 
     results = []
     with Runner(limits(timeout), _sandbox(sandbox)) as runner:
@@ -112,14 +113,11 @@ def _sandbox(asked: str | None) -> Sandbox:
 
 def grade_file(path: Path, runner: Runner) -> Result:
     """Grade one notebook: a report, or the sentence why there is none. Only Ctrl-C is raised."""
-    # While torch is imported, callbacks and C code cannot raise Ctrl-C, which may get lost.
-    with stop_button() as pressed:
+    with uninterrupted():
         # Here, not above: the worker is to be started before torch is imported.
         from grader.grading.grade import grade
         from grader.reports.result import Graded, Ungraded
         from grader.submission.read import UnreadableNotebook, read_submission
-    if pressed():
-        raise KeyboardInterrupt
 
     try:
         submission = read_submission(path)
@@ -139,7 +137,8 @@ def _show(result: Result, as_json: bool) -> None:
     if not isinstance(result, Graded):
         complain(result.sentence)
     elif not as_json:
-        from grader.reports import terminal
+        with uninterrupted():
+            from grader.reports import terminal
 
         say(terminal.render(result, width=terminal_width(), colour=has_colour()) + "\n")
 

@@ -29,8 +29,8 @@ def stop_button() -> Iterator[Callable[[], bool]]:
         if presses > 1:
             raise KeyboardInterrupt
 
-    if threading.current_thread() is not threading.main_thread():
-        # Interrupts reach the main thread alone.
+    in_main_thread = threading.current_thread() is threading.main_thread()  # they reach no other
+    if not in_main_thread or signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
         yield lambda: False
         return
     before = signal.signal(signal.SIGINT, note)
@@ -38,3 +38,16 @@ def stop_button() -> Iterator[Callable[[], bool]]:
         yield lambda: presses > 0
     finally:
         signal.signal(signal.SIGINT, before)
+
+
+@contextmanager
+def uninterrupted() -> Iterator[None]:
+    """Let an interrupt wait until the end of the block.
+
+    For imports: KeyboardInterrupt gets lost, or becomes another error, where it is raised in a
+    callback of C code, such as that which forgets a module's lock.
+    """
+    with stop_button() as pressed:
+        yield
+    if pressed():
+        raise KeyboardInterrupt

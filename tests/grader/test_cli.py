@@ -450,26 +450,30 @@ class TestProgram:
         assert out == b""
         assert rest.strip() == b""
 
-    def test_ctrl_c_is_not_lost_where_an_import_cannot_raise_it(self, tmp_path: Path) -> None:
-        endless = write_notebook(tmp_path / "endless.ipynb", "dlogprobs = 1\nwhile True: pass")
+    @pytest.mark.parametrize(
+        "module", ["grader.execution.runner", "grader.grading.grade", "grader.reports.terminal"]
+    )
+    def test_ctrl_c_is_not_lost_where_an_import_cannot_raise_it(
+        self, tmp_path: Path, module: str
+    ) -> None:
+        notebook = write_notebook(tmp_path / "notebook.ipynb", "dlogprobs = 1")
         code = """if True:
             import signal, sys
             from grader.cli import main
 
             class Swallowing:
                 def find_spec(self, name, *_):
-                    if name == "grader.grading.grade":
+                    if name == sys.argv[-1]:
                         try:
                             signal.raise_signal(signal.SIGINT)
                         except KeyboardInterrupt:
                             pass
 
             sys.meta_path.insert(0, Swallowing())
-            sys.exit(main(sys.argv[1:]))
+            sys.exit(main(sys.argv[1:-1]))
         """
-        done = subprocess.run(
-            [sys.executable, "-c", code, "check", str(endless)], capture_output=True, check=False
-        )
+        command = [sys.executable, "-c", code, "check", str(notebook), module]
+        done = subprocess.run(command, capture_output=True, check=False)
         assert (done.returncode, done.stdout) == (exit_codes.INTERRUPTED, b"")
         assert done.stderr.strip() == b""
 

@@ -6,7 +6,7 @@ import threading
 
 import pytest
 
-from makemore_data.training.interruption import stop_button
+from makemore_data.training.interruption import stop_button, uninterrupted
 
 
 def press() -> None:
@@ -40,3 +40,27 @@ def test_in_another_thread_there_is_no_button_to_press() -> None:
     thread.start()
     thread.join()
     assert seen == [False]
+
+
+def test_who_ignores_interrupts_goes_on_ignoring_them() -> None:
+    before = signal.signal(signal.SIGINT, signal.SIG_IGN)
+    try:
+        with stop_button() as pressed:
+            press()
+            assert not pressed()
+    finally:
+        signal.signal(signal.SIGINT, before)
+
+
+def test_an_interrupt_waits_for_the_end_of_the_block() -> None:
+    done = []
+
+    def work() -> None:
+        with uninterrupted():
+            press()
+            done.append(True)
+
+    with pytest.raises(KeyboardInterrupt):
+        work()
+    assert done
+    assert signal.getsignal(signal.SIGINT) is signal.default_int_handler

@@ -12,6 +12,7 @@ from pathlib import Path
 from playwright.sync_api import Browser, ConsoleMessage, Locator, Page, Route, expect
 
 from tests.browser.server import Server
+from tests.helpers.chromium import photograph
 
 # In milliseconds, for a machine that is busy with something else: nothing here tests speed.
 PATIENCE = 180_000
@@ -116,7 +117,7 @@ class Cell:
     def photograph(self, path: Path) -> None:
         """Take a picture of the window, with the cell in its middle, for somebody to look at."""
         self.box.evaluate("cell => cell.scrollIntoView({block: 'center'})")
-        self.box.page.screenshot(path=path)
+        photograph(self.box.page, path)
 
     @property
     def _editor(self) -> Locator:
@@ -233,7 +234,7 @@ class Lab:
             page.keyboard.press("ControlOrMeta+b")  # fold the list of files
             yield notebook
         except BaseException:
-            page.screenshot(path=self.pictures / f"{name}-failed.png")
+            photograph(page, self.pictures / f"{name}-failed.png")
             raise
         finally:
             self._shut_down_kernels(page)

@@ -10,6 +10,8 @@ import pytest
 from playwright.sync_api import Browser, Page, Request, expect
 
 from grader.classroom.gradebook.write import write_gradebook
+from tests.browser.lab import PATIENCE
+from tests.helpers.chromium import photograph
 from tests.helpers.made_class import make_class
 from tests.helpers.places import PROJECT
 
@@ -32,6 +34,7 @@ def opened(browser: Browser, path: Path, width: int, scheme: str) -> Iterator[Pa
     context = browser.new_context(
         viewport={"width": width, "height": 900}, color_scheme="dark" if dark else "light"
     )
+    context.set_default_timeout(PATIENCE)
     page = context.new_page()
     troubles: list[str] = []
     page.on("console", lambda message: troubles.append(message.text))
@@ -59,7 +62,7 @@ def test_every_page_fits(browser: Browser, report: Path, width: int, scheme: str
     for name, path in (("class", report), ("student", students[40]), ("hostile", hostile[2])):
         with opened(browser, path, width, scheme) as page:
             assert page.evaluate("document.documentElement.scrollWidth") == width
-            page.screenshot(path=pictures / f"{name}-{width}-{scheme}.png")
+            photograph(page, pictures / f"{name}-{width}-{scheme}.png")
 
 
 def test_find_sort_and_open_a_student(browser: Browser, report: Path) -> None:

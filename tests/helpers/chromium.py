@@ -5,9 +5,10 @@ from __future__ import annotations
 import os
 import shutil
 from collections.abc import Iterator
+from pathlib import Path
 
 import pytest
-from playwright.sync_api import Browser, sync_playwright
+from playwright.sync_api import Browser, Error, Page, sync_playwright
 
 NO_CHROMIUM = (
     "There is no Chromium here: install it (on Debian, `apt-get install chromium`), or set"
@@ -24,6 +25,32 @@ FLAGS = [
     "--disable-component-update",
     "--disable-sync",
 ]
+
+NO_FRAME_YET = "Unable to capture screenshot"
+PICTURE_TRIES = 5
+MILLISECONDS_BETWEEN_TRIES = 1000
+
+
+def photograph(page: Page, path: Path) -> None:
+    """Take a picture of the window for somebody to look at, or write down why there is none.
+
+    Chromium copies the window's last frame. On a busy machine there may be none yet; it looks again
+    five times, all at once, and gives up. No flag changes that. A test does not fail for want of a
+    picture, for what it asserts is not in there.
+    """
+    reason = path.with_suffix(".missing.txt")
+    for old in (path, reason):
+        old.unlink(missing_ok=True)
+    for _ in range(PICTURE_TRIES):
+        try:
+            page.screenshot(path=path)
+            return
+        except Error as error:
+            refusal = str(error)
+            if NO_FRAME_YET not in refusal:
+                break
+            page.wait_for_timeout(MILLISECONDS_BETWEEN_TRIES)
+    reason.write_text(f"There is no {path.name}: {refusal}\n", encoding="utf-8")
 
 
 @pytest.fixture(scope="session")

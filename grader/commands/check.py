@@ -86,8 +86,9 @@ def check(
     with uninterrupted():
         from grader.execution.runner import Runner
 
+        where = _sandbox(sandbox)
     results = []
-    with Runner(limits(timeout), _sandbox(sandbox)) as runner:
+    with Runner(limits(timeout), where) as runner:
         for path in notebooks:
             with waiting_for(path):
                 result = grade_file(path, runner)

@@ -185,7 +185,6 @@ def _grade(order: Order) -> int:
         refuse_misplaced,
         write_run,
     )
-    from grader.classroom.run.task import submitted_file
     from grader.execution.sandbox import Sandbox, require
 
     points = read_rubric(order.rubric) if order.rubric is not None else None
@@ -214,8 +213,7 @@ def _grade(order: Order) -> int:
                 )
                 return exit_codes.INTERRUPTED if told[0] == signal.SIGINT else 128 + told[0]
             seconds = time.monotonic() - began
-            root = class_folder.root
-            journal.finish({item.id: submitted_file(item, root) for item in class_folder.handed_in})
+            journal.finish({item.id: item for item in class_folder.handed_in})
         with _writing(order.quiet):
             index = write_gradebook(class_folder, order.out / RESULTS, points, order.out)
     if not order.quiet:

@@ -8,17 +8,16 @@ import sys
 import time
 from collections.abc import Callable
 from concurrent.futures import Future
-from datetime import UTC, datetime
 from pathlib import Path
 
 from grader.classroom.intake.class_folder import ClassFolder, HandedIn, Student
 from grader.classroom.run.class_run import Run
 from grader.classroom.run.journal import Journal
-from grader.classroom.run.line import Line, Provenance, SubmittedFile, provenance
+from grader.classroom.run.line import Line, Provenance, provenance
 from grader.classroom.run.local_pool import LocalPool
 from grader.classroom.run.pool import CannotGrade
 from grader.classroom.run.settings import Settings, installed_versions
-from grader.classroom.run.task import Task, submitted_file
+from grader.classroom.run.task import Task
 from grader.verdict import Check, Comparison, Outcome, Report, Verdict
 from grader.worker.terms import Limits
 
@@ -26,6 +25,8 @@ SETTINGS = Settings(7, Limits(1.0, 6.0, 2**30), "none", installed_versions())
 
 AT_WORK = 2
 """Tasks that are under way at once in `make_pool()`."""
+
+SUBMITTED = "2026-11-20T00:00:00+00:00"
 
 LOG = "FAKE_GRADING_LOG"
 """The environment variable that names a file: each task graded adds a line to it."""
@@ -53,7 +54,7 @@ def fake_grade(task: Task, settings: Settings) -> Line:
     return fake_line(task.file, int(word) if word.isdigit() else 0, provenance(settings, 0.5))
 
 
-def fake_line(file: SubmittedFile, score: int, run: Provenance) -> Line:
+def fake_line(file: HandedIn, score: int, run: Provenance) -> Line:
     """A line with so many of two gradients right."""
     verdicts = tuple(
         Verdict(
@@ -127,7 +128,7 @@ def make_class(root: Path, words: dict[str, str]) -> ClassFolder:
 
 def class_in(root: Path) -> ClassFolder:
     handed_in = tuple(
-        HandedIn(path.name, path.stem, path, datetime(2026, 11, 20, tzinfo=UTC))
+        HandedIn(path.name, path.stem, path.name, submitted=SUBMITTED, parts=(path.name,))
         for path in sorted(root.iterdir())
     )
     return ClassFolder(root, "plain", tuple(Student(h.student) for h in handed_in), handed_in)
@@ -136,11 +137,10 @@ def class_in(root: Path) -> ClassFolder:
 def main() -> None:
     """Grade a class as the command does: FOLDER RESULTS."""
     folder = class_in(Path(sys.argv[1]))
-    by_id = {item.id: item for item in folder.handed_in}
     with Journal(Path(sys.argv[2])) as journal:
         run = Run(folder, SETTINGS, journal, fake_grade)
         run.grade_all(make_pool, lambda tally: None)
-        journal.finish({key: submitted_file(item, folder.root) for key, item in by_id.items()})
+        journal.finish({item.id: item for item in folder.handed_in})
 
 
 if __name__ == "__main__":

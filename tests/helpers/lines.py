@@ -93,8 +93,10 @@ def class_of(
 ) -> ClassFolder:
     """A folder that holds the files of these lines, and others that nobody graded."""
     files = [
-        HandedIn(line["id"], line["student"], Path(line["id"]), None, line["late"], line["attempt"])
+        HandedIn(
+            line["id"], line["student"], line["id"], late=line["late"], attempt=line["attempt"]
+        )
         for line in lines
     ]
-    files += [HandedIn(id_, student, Path(id_)) for id_, student in waiting]
+    files += [HandedIn(id_, student, id_) for id_, student in waiting]
     return ClassFolder(Path("week 3"), "flat", tuple(students), tuple(files), (), roster)

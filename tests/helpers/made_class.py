@@ -131,7 +131,7 @@ def _handed_in(student: Student, notebook: str, attempt: int, rng: random.Random
     moment = datetime(2026, 11, 2, 9, tzinfo=UTC) + timedelta(minutes=rng.randrange(15_000))
     name = f"{student.id}/{notebook}{f'-{attempt}' if attempt else ''}.ipynb"
     late = rng.random() < 0.05
-    return HandedIn(name, student.id, Path(name), moment, late, attempt)
+    return HandedIn(name, student.id, name, None, late, moment.isoformat(), attempt)
 
 
 def _line(
@@ -148,7 +148,7 @@ def _line(
         "file": handed.id,
         "sha256": hashlib.sha256(handed.id.encode()).hexdigest(),
         "late": handed.late,
-        "submitted": handed.submitted.isoformat() if handed.submitted else None,
+        "submitted": handed.submitted,
         "attempt": handed.attempt,
     }
     run = {

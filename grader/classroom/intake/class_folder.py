@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from datetime import datetime
 from pathlib import Path
 
+from grader.classroom.intake.walk import Parts
 from grader.printable import printable
 from grader.user_error import UserError
 
@@ -41,19 +41,23 @@ class Student:
 
 @dataclass(frozen=True, slots=True)
 class HandedIn:
-    """One file handed in.
+    """One file handed in, as the folder tells of it.
 
-    `id` is the file's path inside the folder, with what is not UTF-8 escaped; where a group handed
-    it in together, a space and the student in brackets follow. `attempt` counts a convention's
-    own marks ("-1", " (2)"). Nothing says that the file can be read, or is a file.
+    `path` is the file's path inside the folder, with what is not UTF-8 escaped; `id` is the same,
+    but where a group handed it in together, a space and the student in brackets follow. `submitted`
+    is a time in ISO 8601, `attempt` counts a convention's own marks ("-1", " (2)"). Nothing says
+    that the file can be read, or is a file: `sha256` is None until it was. Where it is opened,
+    `parts` tell; a line of the results has none.
     """
 
     id: str
     student: str
-    path: Path
-    submitted: datetime | None = None
+    path: str
+    sha256: str | None = None
     late: bool = False
+    submitted: str | None = None
     attempt: int = 0
+    parts: Parts = field(default=(), compare=False)
 
 
 @dataclass(frozen=True, slots=True)

@@ -209,10 +209,11 @@ def _hand_in(
                 HandedIn(
                     id=name,
                     student=student,
-                    path=tree.root.joinpath(*sighting.parts),
-                    submitted=sighting.submitted,
+                    path=file,
                     late=sighting.late or after,
+                    submitted=sighting.submitted.isoformat() if sighting.submitted else None,
                     attempt=sighting.attempt,
+                    parts=sighting.parts,
                 )
             )
     return handed_in

@@ -9,7 +9,8 @@ from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
-from grader.classroom.run.line import Line, SubmittedFile, pack_line, read_line, with_file
+from grader.classroom.intake.class_folder import HandedIn
+from grader.classroom.run.line import Line, pack_line, read_line, with_file
 from grader.classroom.run.task import Task
 from grader.printable import printable
 from grader.user_error import UserError
@@ -139,7 +140,7 @@ class Journal:
         """The latest line of a file handed in."""
         return read_line(self._bytes(self.entries[key]))
 
-    def finish(self, files: Mapping[str, SubmittedFile]) -> None:
+    def finish(self, files: Mapping[str, HandedIn]) -> None:
         """Put the latest lines of these files into the order of their ids, all at once.
 
         The lines say of each file what the folder says now: if the due date has changed, who is

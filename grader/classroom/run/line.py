@@ -11,6 +11,7 @@ from functools import cache, partial
 from types import UnionType
 from typing import Any, TypeVar, get_args, get_origin, get_type_hints
 
+from grader.classroom.intake.class_folder import HandedIn
 from grader.classroom.run.settings import Settings, Versions, installed_versions
 from grader.reports.as_json import flag_as_json, report_as_json
 from grader.verdict import (
@@ -36,23 +37,6 @@ FILE_KEYS = ("id", "student", "file", "sha256", "late", "submitted", "attempt")
 
 
 @dataclass(frozen=True, slots=True)
-class SubmittedFile:
-    """A file handed in, as the folder tells of it.
-
-    `path` is its path in the folder, with what is not UTF-8 escaped; `sha256` is None for a file
-    that could not be read; `submitted` is a time in ISO 8601.
-    """
-
-    id: str
-    student: str
-    path: str
-    sha256: str | None
-    late: bool
-    submitted: str | None
-    attempt: int
-
-
-@dataclass(frozen=True, slots=True)
 class Provenance:
     """Who graded a file, how and when: all that may differ between two runs over one class."""
 
@@ -70,7 +54,7 @@ class Line:
     `flags` are those of the report too. `code` has the student's own line for each gradient.
     """
 
-    file: SubmittedFile
+    file: HandedIn
     run: Provenance
     flags: tuple[Flag, ...]
     report: Report | None = None
@@ -82,7 +66,7 @@ class Line:
         return read_line, (pack_line(self),)
 
 
-def error_line(file: SubmittedFile, kind: str, sentence: str, run: Provenance) -> Line:
+def error_line(file: HandedIn, kind: str, sentence: str, run: Provenance) -> Line:
     """The line of a file that could not be graded; a human should look at it."""
     return Line(file, run, (Flag(kind, sentence, None),), error=sentence)
 
@@ -108,13 +92,13 @@ def pack_line(line: Line) -> bytes:
     return _packed(document | {"run": asdict(line.run)})
 
 
-def with_file(data: bytes, file: SubmittedFile) -> bytes:
+def with_file(data: bytes, file: HandedIn) -> bytes:
     """A packed line as the folder is now; the hash of what was graded stays."""
     document = json.loads(data)
     return _packed(document | _file_members(file) | {"sha256": document["sha256"]})
 
 
-def _file_members(file: SubmittedFile) -> dict[str, Any]:
+def _file_members(file: HandedIn) -> dict[str, Any]:
     members = asdict(file)
     return {key: members["path" if key == "file" else key] for key in FILE_KEYS}
 
@@ -141,7 +125,7 @@ def read_line(data: bytes) -> Line:
 
 def _line(document: Any) -> Line:
     members = {"path" if key == "file" else key: document[key] for key in FILE_KEYS}
-    file = _checked(SubmittedFile(**members))
+    file = _checked(HandedIn(**members))
     if document["format"] != FORMAT_VERSION:
         raise ValueError(f"its format is {document['format']}, not {FORMAT_VERSION}")
     flags = _each(_flag, document["flags"])

@@ -9,10 +9,9 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING
 
-from grader.classroom.intake.walk import as_text
-from grader.classroom.run.line import SubmittedFile
+from grader.classroom.intake.class_folder import HandedIn
+from grader.classroom.intake.walk import Parts
 from grader.submission.notebook_file import (
     UnreadableNotebook,
     explained,
@@ -20,9 +19,6 @@ from grader.submission.notebook_file import (
     refuse_unfit,
     shown,
 )
-
-if TYPE_CHECKING:
-    from grader.classroom.intake.class_folder import HandedIn
 
 _FOLDER = getattr(os, "O_DIRECTORY", 0) | getattr(os, "O_NOFOLLOW", 0)
 # O_NONBLOCK: should a pipe take the file's place after the look at it, nobody waits for its writer.
@@ -36,37 +32,21 @@ class Task:
     A file that could not be read has no bytes and no hash, but a sentence: `refusal`.
     """
 
-    file: SubmittedFile
+    file: HandedIn
     data: bytes = b""
     refusal: str = ""
 
 
-def make_task(handed_in: HandedIn, root: Path) -> Task:
+def make_task(file: HandedIn, root: Path) -> Task:
     """Read a file handed in; whatever it is, there is a task."""
-    file = submitted_file(handed_in, root)
     try:
-        data = read_handed_in(root, handed_in.path, Path(file.path))
+        data = read_handed_in(root, file.parts, Path(file.path))
     except UnreadableNotebook as error:
         return Task(file, refusal=str(error))
     return Task(replace(file, sha256=hashlib.sha256(data).hexdigest()), data)
 
 
-def submitted_file(handed_in: HandedIn, root: Path) -> SubmittedFile:
-    """What a line says of a file handed in, before it is read."""
-    path = handed_in.path
-    inside = path.relative_to(root) if path.is_relative_to(root) else Path(path.name)
-    return SubmittedFile(
-        id=handed_in.id,
-        student=handed_in.student,
-        path=as_text(inside.parts),
-        sha256=None,
-        late=handed_in.late,
-        submitted=handed_in.submitted.isoformat() if handed_in.submitted else None,
-        attempt=handed_in.attempt,
-    )
-
-
-def read_handed_in(root: Path, path: Path, name: Path) -> bytes:
+def read_handed_in(root: Path, parts: Parts, name: Path) -> bytes:
     """The bytes of a file below `root`, which sentences call `name`.
 
     Below `root` no link is followed, neither out of it nor to somebody else's work in it. Each
@@ -76,7 +56,8 @@ def read_handed_in(root: Path, path: Path, name: Path) -> bytes:
     Raises:
         UnreadableNotebook: it is a link, no file, too large, not there.
     """
-    parts = _parts_below(root, path, name)
+    if not parts or any(part == ".." or Path(part).name != part for part in parts):
+        raise UnreadableNotebook(f"{shown(name)} is not in the folder that is graded.")
     with explained(name):
         if os.open not in os.supports_dir_fd:  # Windows
             return _read_unraced(root, parts, name)
@@ -84,7 +65,7 @@ def read_handed_in(root: Path, path: Path, name: Path) -> bytes:
             return _read_below(top, parts, name)
 
 
-def _read_below(folder: int, parts: tuple[str, ...], name: Path) -> bytes:
+def _read_below(folder: int, parts: Parts, name: Path) -> bytes:
     first, *rest = parts
     _refuse_link(os.stat(first, dir_fd=folder, follow_symlinks=False), name)
     if rest:
@@ -96,7 +77,7 @@ def _read_below(folder: int, parts: tuple[str, ...], name: Path) -> bytes:
         return read_whole(file, name)
 
 
-def _read_unraced(root: Path, parts: tuple[str, ...], name: Path) -> bytes:
+def _read_unraced(root: Path, parts: Parts, name: Path) -> bytes:
     path = root
     for part in parts:
         path /= part
@@ -104,16 +85,6 @@ def _read_unraced(root: Path, parts: tuple[str, ...], name: Path) -> bytes:
     refuse_unfit(path.stat(), name)
     with path.open("rb") as file:
         return read_whole(file, name)
-
-
-def _parts_below(root: Path, path: Path, name: Path) -> tuple[str, ...]:
-    try:
-        parts = path.relative_to(root).parts
-    except ValueError:
-        parts = ()
-    if not parts or ".." in parts:
-        raise UnreadableNotebook(f"{shown(name)} is not in the folder that is graded.")
-    return parts
 
 
 def _refuse_link(status: os.stat_result, name: Path) -> None:

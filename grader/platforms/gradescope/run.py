@@ -170,7 +170,7 @@ def _record(orders: Settings, metadata: Metadata) -> Iterator[str]:
 
 def _grade_all(folder: Path, found: Sequence[Parts], orders: Settings) -> list[Line]:
     """The line of each file, graded as `grader grade` does it, in processes of their own."""
-    handed_in = tuple(HandedIn(as_text(parts), "", folder.joinpath(*parts)) for parts in found)
+    handed_in = tuple(HandedIn(as_text(parts), "", as_text(parts), parts=parts) for parts in found)
     with tempfile.TemporaryDirectory() as name, Journal(Path(name) / "results.jsonl") as journal:
         run = Run(ClassFolder(folder, "Gradescope", (), handed_in), orders, journal, grade_task)
         run.grade_all(lambda: local_pool(orders, 1), lambda _: None)

@@ -330,7 +330,7 @@ def test_every_notebook_is_a_row_once(paths: list[tuple[list[str], str]], listed
         if found is None:  # no notebook, or none in submitted/ of a course of nbgrader's
             assert not expected or ((root / "submitted").is_dir() and (root / "source").exists())
             return
-        got = [(item.path, item.student) for item in found.handed_in]
+        got = [(root.joinpath(*item.parts), item.student) for item in found.handed_in]
         if any("outside submitted/" in notice for notice in found.notices):
             expected = {path for path in expected if path.relative_to(root).parts[0] == "submitted"}
         assert {path for path, _ in got} == expected

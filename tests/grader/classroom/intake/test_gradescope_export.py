@@ -70,10 +70,10 @@ def test_an_export(tmp_path: Path) -> None:
     first = datetime(2026, 11, 20, 23, 58, 12, 123456, tzinfo=UTC)
     second = datetime(2026, 11, 21, 8, 30, 0, 500000, tzinfo=timezone(timedelta(hours=-8)))
     assert [(i.id, i.student, i.submitted, i.late, i.attempt) for i in found.handed_in] == [
-        ("submission_1/01.ipynb", "0017", first, False, 0),
-        ("submission_1/more/02 (1).ipynb", "0017", first, False, 1),
-        ("submission_2/01.ipynb (19)", "19", second, True, 0),
-        ("submission_2/01.ipynb (charles@x.edu)", "charles@x.edu", second, True, 0),
+        ("submission_1/01.ipynb", "0017", first.isoformat(), False, 0),
+        ("submission_1/more/02 (1).ipynb", "0017", first.isoformat(), False, 1),
+        ("submission_2/01.ipynb (19)", "19", second.isoformat(), True, 0),
+        ("submission_2/01.ipynb (charles@x.edu)", "charles@x.edu", second.isoformat(), True, 0),
         ("submission_3/x.ipynb", "submission_3", None, False, 0),
         ("submission_5/x.ipynb", "submission_5", None, False, 0),
     ]

@@ -41,9 +41,9 @@ def test_the_root_of_a_course(tmp_path: Path) -> None:
     assert found.convention == NBGRADER
     assert [student.id for student in found.students] == ["ada", "bob", "carl"]
     assert [(i.id, i.student, i.submitted, i.late) for i in found.handed_in] == [
-        (f"submitted/{SUBMITTED[0]}", "ada", TIME, False),
+        (f"submitted/{SUBMITTED[0]}", "ada", TIME.isoformat(), False),
         (f"submitted/{SUBMITTED[1]}", "ada", None, False),
-        (f"submitted/{SUBMITTED[2]}", "bob", datetime(2026, 11, 22, 10, tzinfo=UTC), True),
+        (f"submitted/{SUBMITTED[2]}", "bob", "2026-11-22T10:00:00+00:00", True),
     ]
     assert any(notice.startswith("2 file(s) outside submitted/") for notice in found.notices)
     assert any("1 × .ipynb_checkpoints" in notice for notice in found.notices)

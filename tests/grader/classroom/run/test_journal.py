@@ -8,14 +8,9 @@ from pathlib import Path
 
 import pytest
 
+from grader.classroom.intake.class_folder import HandedIn
 from grader.classroom.run.journal import CUT, EARLIER, BrokenJournal, Journal
-from grader.classroom.run.line import (
-    Line,
-    Provenance,
-    SubmittedFile,
-    error_line,
-    pack_line,
-)
+from grader.classroom.run.line import Line, Provenance, error_line, pack_line
 from grader.classroom.run.settings import Versions
 from grader.classroom.run.task import Task
 from tests.helpers.fake_grading import fake_line
@@ -23,8 +18,8 @@ from tests.helpers.fake_grading import fake_line
 RUN = Provenance(1.0, "host-1", "none", 7, Versions("0.1", "3.11", "2.13"))
 
 
-def make_file(key: str, sha256: str | None = "aa", late: bool = False) -> SubmittedFile:
-    return SubmittedFile(key, key, key, sha256, late, submitted=None, attempt=0)
+def make_file(key: str, sha256: str | None = "aa", late: bool = False) -> HandedIn:
+    return HandedIn(key, key, key, sha256, late, submitted=None, attempt=0)
 
 
 def make_line(key: str, score: int = 2, sha256: str | None = "aa") -> Line:

@@ -6,9 +6,10 @@ from typing import Any
 
 import pytest
 
+from grader.classroom.intake.class_folder import HandedIn
 from grader.classroom.run import warm_worker
 from grader.classroom.run.grade_task import get_ready, grade_task
-from grader.classroom.run.line import Line, SubmittedFile, pack_line, read_line
+from grader.classroom.run.line import Line, pack_line, read_line
 from grader.classroom.run.pool import CannotGrade
 from grader.classroom.run.settings import Settings, Versions, installed_versions
 from grader.classroom.run.task import Task
@@ -23,7 +24,7 @@ from tests.helpers.places import NOTEBOOKS
 BLANK = NOTEBOOKS / "02_fused_cross_entropy.ipynb"
 SOLUTION = NOTEBOOKS / "solutions" / BLANK.name
 
-FILE = SubmittedFile("id", "ada", "ada/a.ipynb", "00", True, "2026-11-20", 2)
+FILE = HandedIn("id", "ada", "ada/a.ipynb", "00", True, "2026-11-20", 2)
 SETTINGS = Settings(21, Limits(3.0, 40.0, 2**31), "none", installed_versions())
 
 

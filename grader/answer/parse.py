@@ -100,11 +100,22 @@ class Answer:
         }
 
     def as_it_ran(self, seen: Mapping[int, Seen]) -> Answer:
-        """The same answer; its effects are what the text shows with what was seen, by number."""
+        """The answer with what was seen, by number, beside what its text shows; itself if equal."""
+        effects = join_effects(self.shown, seen)
+        if effects == self.effects:
+            return self
         ran = copy.copy(self)  # with all that is cached
-        vars(ran)["effects"] = join_effects(self.shown, seen)
+        vars(ran)["effects"] = effects
         vars(ran).pop("written", None)
         return ran
+
+    def writing(self, name: str) -> frozenset[int]:
+        """The numbers of the statements that bind a name or change it."""
+        return frozenset(
+            self.number[statement]
+            for statement, effects in self.effects.items()
+            if name in effects.binds or name in effects.changes
+        )
 
     @cached_property
     def is_dynamic(self) -> bool:

@@ -89,7 +89,7 @@ class _Diagnostician:
         """What differs in one place from a right formula and has these values everywhere."""
         gradient, references = item.name, self.exercise.references
         environments = self.exercise.environments
-        right = [r.local_vjp(gradient[1:], given) for r in references.hidden]
+        right = references.local_vjps(gradient[1:], given)
         if all(map(agrees, values, right)):
             return None  # what is wrong is not in this line
         if not any(bool(value.any()) for value in values):
@@ -114,7 +114,7 @@ class _Diagnostician:
     def _from_matrices(self, item: GradientEvidence) -> Explanation | None:
         """A matrix product that does not fit, and does with a factor transposed or moved."""
         tensor, environments = item.name[1:], [each.aside() for each in self.exercise.environments]
-        right = [r.local_vjp(tensor, item.reads) for r in self.exercise.references.hidden]
+        right = self.exercise.references.local_vjps(tensor, item.reads)
         formula = last_assigned(item, FormulaParser(environments[0].values.keys(), item.reads))
         nodes = iter(()) if formula is None else walk(formula)
         for node, put in itertools.islice(nodes, MOST_NODES):

@@ -87,7 +87,7 @@ class ExerciseHypotheses:
         derived = self._derivation.gradient(tensor, given)
         if size(derived) <= LARGEST_FORMULA:
             yield derived
-        right = [reference.local_vjp(tensor, given) for reference in self.references.hidden]
+        right = self.references.local_vjps(tensor, given)
         parser = self._derivation.parser(given)
         for text in self.fused.get(tensor, ()):
             # Where it needs a gradient that is not handed down here, it has no value.

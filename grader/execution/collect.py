@@ -20,8 +20,14 @@ from grader.worker.results import Problem, Result
 from grader.worker.terms import Limits
 
 
-class Collector:
-    """Collects the evidence on one answer.
+def collect(
+    answer: Answer,
+    gradients: Sequence[str],
+    references: References,
+    runner: Runner,
+    offences: Mapping[int, Sequence[Flag]],
+) -> tuple[list[GradientEvidence], list[Flag]]:
+    """Run an answer as a whole and gradient by gradient; say what was seen of each.
 
     Args:
         answer: the parsed answer.
@@ -29,42 +35,38 @@ class Collector:
         references: the instances with what autograd says of them; none of that is handed on, but
             for gradients that stand beside an upstream and have to fit it.
         runner: a warm worker.
+        offences: the uses of autograd in the answer, by number of their statement.
+
+    Returns:
+        The evidence on each gradient, and what a human should know of the running: statements that
+        took the process with them, ran too long, or tried what no gradient needs.
     """
+    runs = Runs(answer, references, values_for(references, tuple(gradients)), runner)
+    evidence = _Collector(answer, gradients, references, runs).collect(offences)
+    return evidence, list(dict.fromkeys(runs.flags))
+
+
+class _Collector:
+    """Collects the evidence on one answer."""
 
     def __init__(
-        self,
-        answer: Answer,
-        gradients: Sequence[str],
-        references: References,
-        runner: Runner,
+        self, answer: Answer, gradients: Sequence[str], references: References, runs: Runs
     ) -> None:
         self._answer = answer
         # A gradient nobody asked for, such as one of a smaller step, is a helper like any name.
         self._asked = frozenset(gradients)
         self._references = references
-        self._runs = Runs(answer, references, values_for(references, tuple(gradients)), runner)
-        self._reader = _Reader(answer, runner.limits, gradients_of(references.program))
+        self._runs = runs
+        self._reader = _Reader(answer, runs.runner.limits, gradients_of(references.program))
         self._handed_down = {gradient: self._above(gradient) for gradient in gradients}
         self._pieces = {gradient: self._cut(gradient) for gradient in gradients}
 
-    @property
-    def flags(self) -> list[Flag]:
-        """What a human should know of the running.
-
-        Statements that took the process with them, ran too long, or tried what no gradient needs.
-        """
-        return list(dict.fromkeys(self._runs.flags))
-
     def collect(self, offences: Mapping[int, Sequence[Flag]]) -> list[GradientEvidence]:
-        """Run the answer as a whole and gradient by gradient; say what was seen of each.
-
-        Args:
-            offences: the uses of autograd in the answer, by number of their statement.
-        """
+        """Make the runs, and read each gradient's values out of them."""
         # Where the text shows all that the statements do, this is the only request.
         whole, seen, alone = self._runs.whole_and_alone(tuple(self._pieces), self._wanted())
         as_it_ran = self._answer.as_it_ran(seen)
-        if as_it_ran.effects != self._answer.effects:
+        if as_it_ran is not self._answer:
             self._answer = as_it_ran
             self._pieces = {gradient: self._cut(gradient) for gradient in self._pieces}
             more = self._runs.alone([piece for piece in self._wanted() if piece not in alone])
@@ -123,8 +125,10 @@ class Collector:
 
     def _is_right(self, gradient: str, hidden: Sequence[Value]) -> bool:
         references, tensor = self._references, gradient[1:]
-        instances = zip(hidden, references.hidden, references.floors(tensor), strict=True)
-        return all(value.agrees(one.gradients[tensor], floor) for value, one, floor in instances)
+        instances = zip(
+            hidden, references.gradients(tensor), references.floors(tensor), strict=True
+        )
+        return all(value.agrees(right, floor) for value, right, floor in instances)
 
     def _cut(
         self, gradient: str, through_others: bool = True, siblings: frozenset[str] = frozenset()
@@ -140,12 +144,7 @@ class Collector:
 
     def _code(self, gradient: str, piece: Slice) -> tuple[ast.stmt, ...]:
         """The outermost statements that a gradient is made by, or written by in vain."""
-        answer = self._answer
-        writing = {
-            answer.number[statement]
-            for statement, effects in answer.effects.items()
-            if gradient in effects.binds or gradient in effects.changes
-        }
+        answer, writing = self._answer, self._answer.writing(gradient)
         return tuple(
             top
             for top in answer.top
@@ -261,12 +260,9 @@ def _tensors(gradients: frozenset[str]) -> frozenset[str]:
 
 def _find_place(answer: Answer, gradient: str, piece: Slice) -> Place | None:
     """Where the gradient is written last, or else where its blank stands."""
-    numbers = piece.writers or frozenset(
-        number
-        for number, statement in enumerate(answer.statements)
-        if gradient in answer.effects[statement].binds and is_blank(statement)
-    )
-    return answer.places[max(numbers)] if numbers else None
+    blanks = (n for n in answer.writing(gradient) if is_blank(answer.statements[n]))
+    last = max(piece.writers or blanks, default=None)
+    return None if last is None else answer.places[last]
 
 
 def _find_broken(answer: Answer, gradient: str, piece: Slice) -> Raised | None:

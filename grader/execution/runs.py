@@ -203,14 +203,10 @@ class Runs:
 
     def _right(self, siblings: Set[str]) -> list[Group]:
         # What is no upstream of a gradient has to fit those that are.
-        readers = self.references.program.readers
-        return [
-            {
-                name: reference.local_vjp(name[1:], frozenset(readers(name[1:])))
-                for name in sorted(siblings)
-            }
-            for reference in self.references.hidden
-        ]
+        readers, vjps = self.references.program.readers, self.references.local_vjps
+        names = sorted(siblings)
+        right = [vjps(name[1:], frozenset(readers(name[1:]))) for name in names]
+        return [dict(zip(names, values, strict=True)) for values in zip(*right, strict=True)]
 
     def _dealt(
         self, pieces: Sequence[tuple[str, Slice]], results: Sequence[Result | Raised]

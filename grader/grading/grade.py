@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
+from functools import partial
 
 from grader.answer.cells import cells_of
 from grader.answer.parse import AnswerCell, parse_answer
@@ -11,7 +12,7 @@ from grader.answer.refusal import find_offences
 from grader.answer.suspicion import find_suspicions
 from grader.diagnosis.diagnose import diagnose
 from grader.diagnosis.reasons import says_nothing_else
-from grader.execution.collect import Collector
+from grader.execution.collect import collect
 from grader.execution.evidence import GradientEvidence
 from grader.execution.runner import Runner
 from grader.grading.imprecision import find_imprecision
@@ -40,14 +41,17 @@ def grade(
         seed: of the instances.
         wary: whether the answers are strangers'; then whatever no gradient needs is flagged.
     """
+    return _report(notebook, cells, partial(grade_exercise, runner=runner, seed=seed, wary=wary))
+
+
+def _report(
+    notebook: str,
+    cells: Sequence[AnswerCell],
+    grade_one: Callable[[Exercise, Sequence[AnswerCell]], Judged],
+) -> Report:
     judged = [
-        grade_exercise(exercise, cells_of(exercise.prefix, cells), runner, seed, wary)
-        for exercise in NOTEBOOKS[notebook]
+        grade_one(exercise, cells_of(exercise.prefix, cells)) for exercise in NOTEBOOKS[notebook]
     ]
-    return _report(notebook, judged)
-
-
-def _report(notebook: str, judged: Sequence[Judged]) -> Report:
     verdicts = (verdict for found, _ in judged for verdict in found)
     flags = (flag for _, found in judged for flag in found)
     return Report(notebook, tuple(verdicts), tuple(flags))
@@ -66,11 +70,7 @@ class Regrader:
 
     def grade(self, notebook: str, cells: Sequence[AnswerCell]) -> Report:
         """Judge every gradient of one notebook."""
-        judged = [
-            self.grade_exercise(exercise, cells_of(exercise.prefix, cells))
-            for exercise in NOTEBOOKS[notebook]
-        ]
-        return _report(notebook, judged)
+        return _report(notebook, cells, self.grade_exercise)
 
     def grade_exercise(self, exercise: Exercise, own: Sequence[AnswerCell]) -> Judged:
         """Judge one exercise's gradients in its own answer cells."""
@@ -92,12 +92,11 @@ def grade_exercise(
     answer = parse_answer(cells)
     offences = find_offences(answer)
     references = prepare(exercise, seed)
-    collector = Collector(answer, exercise.gradients, references, runner)
-    evidence = collector.collect(offences)
+    evidence, incidents = collect(answer, exercise.gradients, references, runner, offences)
     judged = judge(evidence, references)
     flags = [flag for found in offences.values() for flag in found]
     if wary:
-        flags += [*find_suspicions(answer), *collector.flags]
+        flags += [*find_suspicions(answer), *incidents]
         flags += find_imprecision(evidence, references)
         flags = list(dict.fromkeys(flags))
     verdicts = []

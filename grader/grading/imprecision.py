@@ -44,17 +44,16 @@ def find_imprecision(
 
 def _own_distance(item: GradientEvidence, references: References) -> float | None:
     """The largest distance from autograd's values that is the gradient's own; None if unknown."""
-    tensor, hidden = item.name[1:], references.hidden
+    tensor, whole = item.name[1:], None
     # Nothing for the whole to be relative to where autograd's values are noise around zero.
-    zero = tensor in references.zero_by_structure
-    expected = [reference.gradients[tensor] for reference in hidden]
-    whole = None if zero else _distance(item.hidden, expected, _scales(references)[tensor])
+    if tensor not in references.zero_by_structure:
+        whole = _distance(item.hidden, references.gradients(tensor), _scales(references)[tensor])
     if whole is not None and whole <= IMPRECISE:
         return whole
     readers = frozenset(references.program.readers(tensor))
     for given in item.upstreams(readers):
-        expected = [reference.local_vjp(tensor, given) for reference in hidden]
-        alone = _distance(item.local, expected, [_scale(values) for values in expected])
+        right = references.local_vjps(tensor, given)
+        alone = _distance(item.local, right, [_scale(values) for values in right])
         if alone is not None and alone <= FLOAT64_TOLERANCE:
             return alone
     return whole
@@ -82,5 +81,5 @@ def _scale(values: Tensor) -> float:
 @lru_cache(maxsize=16)
 def _scales(references: References) -> dict[str, list[float]]:
     """The largest value of each gradient on each hidden instance."""
-    names = references.hidden[0].gradients
-    return {name: [_scale(r.gradients[name]) for r in references.hidden] for name in names}
+    names = references.lecture_gradients
+    return {name: [_scale(values) for values in references.gradients(name)] for name in names}

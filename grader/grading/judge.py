@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence, Set
+from collections.abc import Iterator, Mapping, Sequence, Set
 from dataclasses import replace
 
 from torch import Tensor
@@ -23,7 +23,7 @@ from grader.diagnosis.reasons import (
 from grader.execution.evidence import GradientEvidence, Value
 from grader.grading.examine import Finding, examine, find_unusable, worst_of
 from grader.program.compare import compare, describe_shape, describe_type, nothing_to_compare
-from grader.program.references import Reference, References
+from grader.program.references import References
 from grader.verdict import Check, Comparison, Outcome, Verdict
 
 FAR_OFF = 1e-3
@@ -62,7 +62,7 @@ def _judge_gradient(item: GradientEvidence, references: References) -> Verdict:
         outcome, reason = Outcome.TODO, Finding(Check.NOT_RUN)
     else:
         tensor = item.name[1:]
-        whole = _examine_all(item, item.hidden, references, lambda r: r.gradients[tensor])
+        whole = _examine_all(item, item.hidden, references, references.gradients(tensor))
         whole = _told_at(whole, item.name, references.lengths)
         local = _check_locally(item, item.local, references)
         local = _told_at(local, item.name, references.lengths)
@@ -149,13 +149,11 @@ def _examine_all(
     item: GradientEvidence,
     values: Sequence[Value],
     references: References,
-    right: Callable[[Reference], Tensor],
+    right: Sequence[Tensor],
 ) -> Finding:
     """The values on every hidden instance beside the right ones."""
-    instances = zip(values, references.hidden, references.floors(item.name[1:]), strict=True)
-    return worst_of(
-        examine(item.name, value, right(reference), floor) for value, reference, floor in instances
-    )
+    instances = zip(values, right, references.floors(item.name[1:]), strict=True)
+    return worst_of(examine(item.name, *instance) for instance in instances)
 
 
 def _check_locally(
@@ -169,7 +167,8 @@ def _check_locally(
     readers = frozenset(references.program.readers(tensor))
 
     def check(given: Set[str], zeroed: Set[str]) -> Finding:
-        return _examine_all(item, values, references, lambda r: r.local_vjp(tensor, given, zeroed))
+        right = references.local_vjps(tensor, given, zeroed)
+        return _examine_all(item, values, references, right)
 
     findings: list[Finding] = []
     for given in dict.fromkeys((*item.upstreams(readers), frozenset[str]())):

@@ -83,6 +83,16 @@ class References:
         """The forward program of all instances."""
         return self.hidden[0].program
 
+    def gradients(self, name: str) -> list[Tensor]:
+        """Autograd's gradient of `name` on each hidden instance."""
+        return [reference.gradients[name] for reference in self.hidden]
+
+    def local_vjps(
+        self, name: str, given: Set[str], zeroed: Set[str] = frozenset()
+    ) -> list[Tensor]:
+        """`Reference.local_vjp` on each hidden instance."""
+        return [reference.local_vjp(name, given, zeroed) for reference in self.hidden]
+
     def floors(self, name: str) -> list[float]:
         """What counts as large, by instance, where the reference is rounding noise around zero."""
         is_zero = name in self.zero_by_structure

@@ -13,7 +13,7 @@ import torch
 from torch import Tensor
 
 from grader.answer.parse import AnswerCell, parse_answer
-from grader.execution.collect import Collector, describe_problem
+from grader.execution.collect import collect, describe_problem
 from grader.execution.evidence import GradientEvidence
 from grader.execution.runner import Reply, Runner, WorkerLost
 from grader.execution.runs import UNREADABLE
@@ -59,21 +59,15 @@ class FakeRunner:
         return self.reply(len(request.runs))
 
 
-def collector(reply: Replies, *cells: AnswerCell) -> Collector:
-    runner = cast(Runner, FakeRunner(reply))
-    answer = parse_answer(cells or (CELL,))
-    return Collector(answer, ATOMIC.gradients, prepare(ATOMIC), runner)
-
-
-def collect(reply: Replies, *cells: AnswerCell) -> tuple[dict[str, GradientEvidence], list[Flag]]:
+def collected(reply: Replies, *cells: AnswerCell) -> tuple[dict[str, GradientEvidence], list[Flag]]:
     """The evidence by gradient, and the flags."""
-    collecting = collector(reply, *cells)
-    evidence = collecting.collect({})
+    runner, answer = cast(Runner, FakeRunner(reply)), parse_answer(cells or (CELL,))
+    evidence, flags = collect(answer, ATOMIC.gradients, prepare(ATOMIC), runner, {})
     # Whatever the evidence is, the judge has a verdict on it.
     verdicts = judge(evidence, prepare(ATOMIC))
     assert [verdict.name for verdict in verdicts] == list(ATOMIC.gradients)
     assert all(verdict.outcome is not Outcome.PASS for verdict in verdicts)
-    return {item.name: item for item in evidence}, collecting.flags
+    return {item.name: item for item in evidence}, flags
 
 
 def every(
@@ -147,7 +141,7 @@ BROKEN = {
 
 @pytest.mark.parametrize("name", BROKEN)
 def test_a_blob_that_cannot_be_read_is_a_sentence(name: str) -> None:
-    evidence, flags = collect(garbage(BROKEN[name]))
+    evidence, flags = collected(garbage(BROKEN[name]))
     dh = evidence["dh"]
     assert dh.local is not None
     assert {value.raised for value in (dh.lecture, *dh.hidden, *dh.local)} == {UNREADABLE}
@@ -158,7 +152,7 @@ def test_a_blob_that_cannot_be_read_is_a_sentence(name: str) -> None:
 
 def test_a_blob_that_cannot_be_read_costs_its_own_runs() -> None:
     good = pack_results([Result(ONES, {}, ())])
-    evidence, _ = collect(
+    evidence, _ = collected(
         lambda runs: said((1, good), (1, b"junk"), *[(1, good)] * (runs - 4), (1, b""), (1, good))
     )
     dh = evidence["dh"]
@@ -174,7 +168,7 @@ def test_no_flipped_byte_is_a_traceback(place: int) -> None:
         changed = [good[:place] + bytes([value]) + good[place + 1 :] for value in (0, 34, 255)]
         return said((runs, changed[place % 3]))
 
-    collect(flipped)
+    collected(flipped)
 
 
 @pytest.mark.parametrize(
@@ -190,13 +184,13 @@ def test_tensors_that_no_worker_would_send_do_not_reach_a_pass(dtype: torch.dtyp
         values = {name: torch.ones(2 * runs).to(dtype)}
         return said((runs, safetensors.torch.save(values, {"runs": json.dumps([run] * runs)})))
 
-    evidence, _ = collect(forged)
+    evidence, _ = collected(forged)
     assert evidence["dh"].hidden[0].tensor is not None
 
 
 def test_names_that_nobody_asked_for_are_ignored() -> None:
     tensors = {**ONES, "loss": torch.ones(1), "": torch.ones(1)}
-    evidence, _ = collect(every(tensors, types={"nobody": "list", "dW1": "float"}))
+    evidence, _ = collected(every(tensors, types={"nobody": "list", "dW1": "float"}))
     values = {name: item.hidden[0] for name, item in evidence.items()}
     assert values["dh"].tensor is not None
     assert set(values) == set(ATOMIC.gradients)
@@ -206,13 +200,13 @@ def test_names_that_nobody_asked_for_are_ignored() -> None:
 def test_problems_of_statements_that_do_not_exist_concern_nobody(statement: int) -> None:
     for kind in ("E", "TimeLimit", "PermissionError", "Gone"):
         problem = replace(PROBLEM, statement=statement, kind=kind)
-        evidence, flags = collect(every(ONES, problems=(problem,)))
+        evidence, flags = collected(every(ONES, problems=(problem,)))
         assert evidence["dh"].hidden[0].raised is None
         assert {flag.place for flag in flags} <= {None}
 
 
 def test_a_problem_comes_with_its_place() -> None:
-    evidence, _ = collect(every(problems=(PROBLEM,)))
+    evidence, _ = collected(every(problems=(PROBLEM,)))
     raised = evidence["dh"].hidden[0].raised
     assert raised is not None
     assert raised.message == "This line raised E: no."
@@ -233,7 +227,7 @@ def test_a_problem_of_another_statement_in_the_block_only_interrupts(
     inner: int | None, has_value: bool, raised: bool
 ) -> None:
     problem = replace(PROBLEM, inner=inner)
-    evidence, _ = collect(every(ONES if has_value else {}, problems=(problem,)), BLOCK)
+    evidence, _ = collected(every(ONES if has_value else {}, problems=(problem,)), BLOCK)
     value = evidence["dh"].hidden[0]
     assert (value.raised is not None) is raised
     assert value.interrupted is not None
@@ -241,7 +235,7 @@ def test_a_problem_of_another_statement_in_the_block_only_interrupts(
 
 
 def test_written_but_unbound_is_known() -> None:
-    evidence, _ = collect(every())
+    evidence, _ = collected(every())
     assert evidence["dh"].is_written
     assert not evidence["dh"].is_blank
     assert not evidence["dW2"].is_written
@@ -265,7 +259,7 @@ def test_a_place_that_is_none_of_the_answers_is_the_statements_own(
     changes: dict[str, Any], place: Place
 ) -> None:
     problem: Problem = replace(PROBLEM, **changes)
-    evidence, _ = collect(every(problems=(problem,)))
+    evidence, _ = collected(every(problems=(problem,)))
     raised = evidence["dh"].hidden[0].raised
     assert raised is not None
     assert raised.place == place
@@ -274,7 +268,7 @@ def test_a_place_that_is_none_of_the_answers_is_the_statements_own(
 def test_what_is_said_has_an_end() -> None:
     long = "x" * 10**6
     problem = replace(PROBLEM, message=long, kind=long)
-    evidence, _ = collect(every(types={"dh": long}, problems=(problem,)))
+    evidence, _ = collected(every(types={"dh": long}, problems=(problem,)))
     raised, kind = evidence["dh"].hidden[0].raised, evidence["dh"].hidden[0].type_name
     assert raised is not None
     assert len(raised.message) < 3 * LONGEST_MESSAGE
@@ -282,7 +276,7 @@ def test_what_is_said_has_an_end() -> None:
 
 
 def test_runs_that_never_came_say_why() -> None:
-    evidence, _ = collect(lambda _: said((1, pack_results([Result(ONES, {}, ())]))))
+    evidence, _ = collected(lambda _: said((1, pack_results([Result(ONES, {}, ())]))))
     dh = evidence["dh"]
     assert dh.lecture.raised is None
     assert dh.hidden[0].raised is not None
@@ -293,7 +287,7 @@ def test_a_lost_worker_is_a_sentence_on_every_gradient_that_was_written() -> Non
     def lose(_: int) -> Reply:
         raise WorkerLost("The process that runs answers ended.")
 
-    evidence, _ = collect(lose)
+    evidence, _ = collected(lose)
     raised = evidence["dh"].lecture.raised
     assert raised is not None
     assert raised.message == "The process that runs answers ended."
@@ -305,15 +299,14 @@ def test_without_cells_nothing_is_run() -> None:
         raise AssertionError("nothing to run")
 
     runner = cast(Runner, FakeRunner(fail))
-    nothing = Collector(parse_answer([]), ATOMIC.gradients, prepare(ATOMIC), runner)
-    evidence = nothing.collect({})
+    evidence, _ = collect(parse_answer([]), ATOMIC.gradients, prepare(ATOMIC), runner, {})
     assert len(evidence) == len(ATOMIC.gradients)
     assert all(value.is_placeholder for item in evidence for value in item.hidden)
 
 
 def test_the_place_of_a_blank_and_of_a_broken_cell() -> None:
     broken = AnswerCell("ex1-tanh", "# answer: ex1-tanh\ndhpreact = (1 -\n")
-    evidence, _ = collect(every(), CELL, broken)
+    evidence, _ = collected(every(), CELL, broken)
     assert evidence["dW2"].place == Place("ex1-linear2", 3)
     assert evidence["dh"].place == Place("ex1-linear2", 2)
     reason = evidence["dhpreact"].broken
@@ -330,7 +323,7 @@ def test_the_first_result_is_of_the_lectures_instance_the_next_of_the_hidden_one
         halves = results[: runs // 2], results[runs // 2 :]
         return said(*((len(half), pack_results(half)) for half in halves))
 
-    evidence, _ = collect(numbered)
+    evidence, _ = collected(numbered)
     dh = evidence["dh"]
     assert dh.local is not None
     numbers = [v.tensor.item() for v in (dh.lecture, *dh.hidden, *dh.local) if v.tensor is not None]
@@ -344,7 +337,7 @@ def test_what_came_of_the_running_is_flagged_once() -> None:
         deadly = {0: "ended it", 2**32 - 1: "hung"}
         return said((runs, blob), deadly=deadly, incidents=("Odd.", "Odd."))
 
-    _, flags = collect(reply)
+    _, flags = collected(reply)
     assert sorted((flag.kind, flag.place) for flag in flags if flag.place) == [
         ("denied", Place("ex1-linear2", 2)),
         ("ended-process", Place("ex1-linear2", 2)),

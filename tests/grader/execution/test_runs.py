@@ -13,7 +13,7 @@ from torch import Tensor
 
 from grader.answer.parse import AnswerCell, Raised, parse_answer
 from grader.answer.slices import Slice
-from grader.execution.collect import Collector
+from grader.execution.collect import collect
 from grader.execution.runner import Reply, Runner, WorkerLost
 from grader.execution.runs import UNREADABLE, Runs, find_incident, values_for
 from grader.program.exercises import EXERCISES, NOTEBOOKS, Exercise
@@ -72,7 +72,7 @@ def asked_for(prefix: str, cells: list[AnswerCell]) -> tuple[Values, list[Reques
     references = prepare(exercise)
     spy = Spy()
     answer, runner = parse_answer(cells), cast(Runner, spy)
-    Collector(answer, exercise.gradients, references, runner).collect({})
+    collect(answer, exercise.gradients, references, runner, {})
     first = [request for request in spy.asked if not request.extra]
     others = [request for request in spy.asked if request.extra]
     return values_for(references, exercise.gradients), first, others
@@ -302,8 +302,7 @@ def test_all_requests_of_an_answer_have_the_time_of_one(monkeypatch: pytest.Monk
 
     spy = Spy(slow)
     answer = parse_answer(reading_all_others("ex3"))
-    collecting = Collector(answer, exercise.gradients, prepare(exercise), cast(Runner, spy))
-    evidence = collecting.collect({})
+    evidence, _ = collect(answer, exercise.gradients, prepare(exercise), cast(Runner, spy), {})
     # Of 40 seconds the first took 25, the second had what was left, and no other was asked.
     assert [request.limits.total_seconds for request in spy.asked] == [40.0, 15.0]
     raised = [v.raised.message for item in evidence for v in item.beside or () if v.raised]

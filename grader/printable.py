@@ -31,6 +31,11 @@ def _show(character: str) -> str:
     return character.encode("unicode_escape").decode("ascii")
 
 
+def counted(number: int, noun: str) -> str:
+    """The number with its noun: "1 file", "2,000 files"."""
+    return f"{number:,} {noun}{'' if number == 1 else 's'}"
+
+
 def listed(names: Iterable[str], last: str = "and", most: int | None = None) -> str:
     """The names as a sentence has them; of more than `most` the others are counted.
 

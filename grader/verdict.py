@@ -34,8 +34,6 @@ class Check(StrEnum):
     WRONG = "wrong"
     NOT_RUN = "not run"
     """There was no value to compare: to do, raised, NaN, too slow."""
-    NOT_POSSIBLE = "not possible"
-    """The gradient's own statements could not be told apart from the others (local check only)."""
 
 
 EARNS_POINTS = frozenset({Outcome.PASS, Outcome.CARRIED})

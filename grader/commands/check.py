@@ -24,7 +24,6 @@ from makemore_data.training.interruption import uninterrupted
 
 if TYPE_CHECKING:
     from grader.execution.runner import Runner
-    from grader.execution.sandbox import Sandbox
     from grader.reports.result import Result
 
 STEP_SUMMARY = "GITHUB_STEP_SUMMARY"
@@ -85,8 +84,10 @@ def check(
         raise click.UsageError("--json and --github both print to standard output: take one.")
     with uninterrupted():
         from grader.execution.runner import Runner
+        from grader.execution.sandbox import Sandbox, best_sandbox, require
 
-        where = _sandbox(sandbox)
+        where = Sandbox(sandbox) if sandbox else best_sandbox()
+        require(where)
     results = []
     with Runner(limits(timeout), where) as runner:
         for path in notebooks:
@@ -97,19 +98,6 @@ def check(
     code = _show_all(results, as_json)
     written = _write_reports(results, junitxml, html, github)
     return code if written else exit_codes.UNREADABLE
-
-
-def _sandbox(asked: str | None) -> Sandbox:
-    """The sandbox asked for, or else the strongest there is."""
-    from grader.execution.sandbox import NoSandbox, Sandbox, best_sandbox, require
-
-    if asked is None:
-        return best_sandbox()
-    try:
-        require(Sandbox(asked))
-    except NoSandbox as error:
-        raise click.ClickException(str(error)) from None
-    return Sandbox(asked)
 
 
 def grade_file(path: Path, runner: Runner) -> Result:

@@ -20,7 +20,7 @@ from grader.commands import exit_codes
 from grader.commands.end_signals import on_end_signals
 from grader.commands.speech import complain, has_colour, say
 from grader.commands.timeout import limits, timeout_option
-from grader.printable import printable
+from grader.printable import counted, printable
 
 if TYPE_CHECKING:
     from grader.classroom.intake.class_folder import ClassFolder
@@ -291,23 +291,19 @@ def _summary(settings: Settings, class_folder: ClassFolder, tally: Tally, second
 
     present = {item.student for item in class_folder.handed_in}
     missing = sum(student.id not in present for student in class_folder.students)
-    lines = [f"{_count(tally.total, 'file')} of {_count(len(class_folder.students), 'student')}: "]
-    lines[0] += counts(tally) + "."
+    files, students = counted(tally.total, "file"), counted(len(class_folder.students), "student")
+    lines = [f"{files} of {students}: {counts(tally)}."]
     if tally.unreadable:
         lines.append(
-            f"{_count(tally.unreadable, 'file')} could not be graded: the report says why."
+            f"{counted(tally.unreadable, 'file')} could not be graded: the report says why."
         )
     if missing:
-        lines.append(f"{_count(missing, 'student')} handed in nothing.")
+        lines.append(f"{counted(missing, 'student')} handed in nothing.")
     if tally.kept:
-        lines.append(f"{_count(tally.kept, 'file')} had been graded by an earlier run.")
+        lines.append(f"{counted(tally.kept, 'file')} had been graded by an earlier run.")
     if tally.fresh:
         rate = f", {tally.fresh / seconds:.1f} a second" if tally.fresh > 1 else ""
-        lines.append(f"{_count(tally.fresh, 'file')} graded in {as_clock(seconds)}{rate}.")
+        lines.append(f"{counted(tally.fresh, 'file')} graded in {as_clock(seconds)}{rate}.")
     if settings.sandbox == "none":
         lines.append("Students' code ran without a sandbox.")
     return "\n".join(lines) + "\n"
-
-
-def _count(number: int, what: str) -> str:
-    return f"{number:,} {what}{'' if number == 1 else 's'}"

@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import io
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
-from typing import BinaryIO
 from xml.etree import ElementTree as ET
 
 from grader.printable import printable
@@ -39,34 +37,24 @@ def render(results: Sequence[Result]) -> str:
     totals = Counter(dict.fromkeys(("tests", *COUNTED.values()), 0))
     for one in suites:
         totals.update({name: int(one.get(name, "0")) for name in totals})
-    file = io.BytesIO()
-    writer = JunitWriter(file, totals)
-    for one in suites:
-        writer.add(one)
-    writer.close()
-    return file.getvalue().decode()
+    return b"".join([opening(totals), *map(packed, suites), CLOSING]).decode()
 
 
-class JunitWriter:
-    """Writes suites one by one, so that a large class needs little memory."""
+def opening(totals: Mapping[str, int]) -> bytes:
+    """The begin of a file; `totals` are the counts of all suites to come."""
+    counts = "".join(f' {name}="{number}"' for name, number in totals.items())
+    head = f'<?xml version="1.0" encoding="UTF-8"?>\n<testsuites name="grader"{counts}>\n'
+    return head.encode()
 
-    def __init__(self, file: BinaryIO, totals: Mapping[str, int]) -> None:
-        """Begin the file; `totals` are the counts of all suites to come."""
-        self._file = file
-        counts = "".join(f' {name}="{number}"' for name, number in totals.items())
-        self._write(f'<?xml version="1.0" encoding="UTF-8"?>\n<testsuites name="grader"{counts}>\n')
 
-    def add(self, one: ET.Element) -> None:
-        """Write a suite."""
-        ET.indent(one, level=1)
-        self._write(f"  {ET.tostring(one, 'unicode')}\n")
+def packed(one: ET.Element) -> bytes:
+    """A suite as it stands in a file: written one by one, a large class needs little memory."""
+    ET.indent(one, level=1)
+    return f"  {ET.tostring(one, 'unicode')}\n".encode()
 
-    def close(self) -> None:
-        """End the file."""
-        self._write("</testsuites>\n")
 
-    def _write(self, text: str) -> None:
-        self._file.write(text.encode())
+CLOSING = b"</testsuites>\n"
+"""The end of a file."""
 
 
 def suite(

@@ -18,7 +18,7 @@ import grader.grading.grade
 from grader import cli
 from grader.answer.parse import AnswerCell
 from grader.commands import exit_codes
-from grader.execution.sandbox import Sandbox
+from grader.execution.sandbox import Bwrap, Sandbox
 from grader.program.exercises import NOTEBOOKS
 from grader.verdict import Check, Comparison, Outcome, Report, Verdict
 from grader.worker.terms import Limits
@@ -297,6 +297,16 @@ class TestCheck:
         out = capsys.readouterr().out
         assert "exact" not in out
         assert "approximate" in out
+
+
+def test_without_the_sandbox_asked_for_nothing_is_graded(
+    monkeypatch: pytest.MonkeyPatch, capsys: Capture
+) -> None:
+    monkeypatch.setattr("grader.execution.sandbox.find_bwrap", lambda: Bwrap(None, "No bwrap."))
+    assert run("check", "--sandbox", "bwrap", "a.ipynb") == exit_codes.UNREADABLE
+    out, err = capsys.readouterr()
+    assert out == ""
+    assert err.startswith("No bwrap. To grade without it, say `--sandbox none`")
 
 
 class TestCommandLine:

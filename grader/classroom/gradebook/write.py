@@ -19,7 +19,16 @@ from grader.classroom.gradebook.student_page import Lines, student_page
 from grader.classroom.gradebook.table import OUTCOMES, Row, Status, Table, build_table
 from grader.classroom.intake.class_folder import ClassFolder
 from grader.classroom.run.line import read_line
-from grader.reports.junit import COUNTED, ELEMENTS, JunitWriter, case, suite, verdict_case
+from grader.reports.junit import (
+    CLOSING,
+    COUNTED,
+    ELEMENTS,
+    case,
+    opening,
+    packed,
+    suite,
+    verdict_case,
+)
 from grader.whole_file import is_left_over, whole_file, write_whole
 
 REPORT, STUDENTS = "report", "students"
@@ -57,13 +66,13 @@ def write_gradebook(
     write_moodle(table, class_folder, out / "moodle.csv")
     summary = ClassSummary()
     with results.open("rb") as journal, whole_file(out / "junit.xml") as file:
-        junit = JunitWriter(file, totals(table))
+        file.write(opening(totals(table)))
         for row in table.rows:
             lines = _read_again(row, journal)
             write_page(students / row.page, student_page(row, lines, rubric))
-            junit.add(student_suite(row, lines))
+            file.write(packed(student_suite(row, lines)))
             summary.add(row, lines)
-        junit.close()
+        file.write(CLOSING)
     index = out / REPORT / "index.html"
     title = class_folder.root.resolve().name or "Class"
     write_page(index, class_page(table, summary, title, class_folder.notices))

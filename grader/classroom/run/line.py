@@ -126,7 +126,7 @@ def read_line(data: bytes) -> Line:
 def _line(document: Any) -> Line:
     members = {"path" if key == "file" else key: document[key] for key in FILE_KEYS}
     file = _checked(HandedIn(**members))
-    if document["format"] != FORMAT_VERSION:
+    if not _is(document["format"], FORMAT_VERSION):
         raise ValueError(f"its format is {document['format']}, not {FORMAT_VERSION}")
     flags = _each(_flag, document["flags"])
     run = from_object(Provenance, document["run"])
@@ -134,7 +134,8 @@ def _line(document: Any) -> Line:
         return Line(file, run, flags, error=_text(document["error"]))
     gradients = document["gradients"]
     report = Report(_text(document["notebook"]), _each(_verdict, gradients), flags)
-    if (report.score, report.max_score) != (document["score"], document["max_score"]):
+    score, most = document["score"], document["max_score"]
+    if not (_is(score, report.score) and _is(most, report.max_score)):
         raise ValueError("its score is not that of its gradients")
     return Line(file, run, flags, report, {item["name"]: _text(item["code"]) for item in gradients})
 
@@ -185,6 +186,10 @@ def _text(value: Any) -> str:
     if type(value) is not str:
         raise ValueError(f"{str(value)[:40]!r} is not a text")
     return value
+
+
+def _is(value: Any, number: int) -> bool:
+    return type(value) is int and value == number  # `true` equals 1, and so does 1.0
 
 
 def _flag(item: Any) -> Flag:

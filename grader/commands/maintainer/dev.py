@@ -11,6 +11,7 @@ import click
 
 from grader.commands import exit_codes
 from grader.commands.speech import complain, say
+from grader.printable import counted
 from grader.user_error import UserError
 
 NEEDED = (Path("notebooks/source"), Path("tests/answers"), Path("pyproject.toml"))
@@ -78,8 +79,8 @@ def check(exercises: Sequence[str]) -> int:
     with Runner() as runner:
         for prefix in exercises or known:
             exercise = known[prefix]
-            asked = _counted(len(exercise.gradients), "gradient")
-            kept = _counted(len(right_answers(exercise)), "right answer")
+            asked = counted(len(exercise.gradients), "gradient")
+            kept = counted(len(right_answers(exercise)), "right answer")
             what = f"{prefix} ({exercise.notebook}): {asked}, {kept}"
             is_in_order &= _told(what, list(check_exercise(exercise, runner)))
     is_in_order &= _told(
@@ -197,7 +198,3 @@ def _told(what: str, complaints: Sequence[str]) -> bool:
     for sentence in complaints:
         say(f"  {sentence}\n")
     return not complaints
-
-
-def _counted(number: int, noun: str) -> str:
-    return f"{number} {noun}" if number == 1 else f"{number} {noun}s"

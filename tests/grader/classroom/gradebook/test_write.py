@@ -1,7 +1,6 @@
 from __future__ import annotations
 
 import hashlib
-import io
 import subprocess
 import sys
 from pathlib import Path
@@ -16,7 +15,7 @@ from grader.classroom.gradebook.table import build_table
 from grader.classroom.gradebook.write import student_suite, totals, write_gradebook, write_page
 from grader.classroom.intake.class_folder import Student
 from grader.classroom.run.journal import BrokenJournal
-from grader.reports.junit import JunitWriter
+from grader.reports.junit import CLOSING, opening, packed
 from tests.helpers.lines import (
     FUSED,
     Document,
@@ -106,12 +105,8 @@ def test_a_page_that_is_the_same_is_left_alone(tmp_path: Path) -> None:
 def junit(folder: Path, lines: list[Document], students: list[Student]) -> str:
     table = build_table(class_of(lines, students), journal(folder / "r.jsonl", lines), Rubric())
     files = {line["id"]: as_line(line) for line in lines}
-    written = io.BytesIO()
-    writer = JunitWriter(written, totals(table))
-    for row in table.rows:
-        writer.add(student_suite(row, files))
-    writer.close()
-    return written.getvalue().decode()
+    suites = [packed(student_suite(row, files)) for row in table.rows]
+    return b"".join([opening(totals(table)), *suites, CLOSING]).decode()
 
 
 def test_the_test_results_of_a_small_class(tmp_path: Path) -> None:

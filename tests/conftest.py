@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from hypothesis import settings
 
 from tests.helpers.places import PROJECT
 
@@ -29,6 +30,10 @@ LECTURE_NAMES = os.environ.setdefault(
     "LECTURE_NAMES_OF_TESTS", os.environ.get("MAKEMORE_NAMES", "bundled")
 )
 os.environ["MAKEMORE_NAMES"] = "bundled"
+
+# No test measures time: on a busy machine an example may take long.
+settings.register_profile("course", deadline=None)
+settings.load_profile("course")
 
 _LOCAL_HOSTS = {"127.0.0.1", "::1", "localhost"}
 

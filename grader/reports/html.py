@@ -8,7 +8,6 @@ from collections.abc import Callable, Sequence
 
 from markupsafe import Markup
 
-from grader.reports import wording
 from grader.reports.result import Graded, Result
 from grader.reports.templates import make_environment
 from grader.verdict import Report, count_outcomes
@@ -29,7 +28,7 @@ def render(results: Sequence[Result], draw: Callable[[Report], str] | None = Non
     ]
     page = make_environment().get_template("report.html.jinja")
     shown = list(zip(results, pictures, strict=True))
-    text = page.render(results=shown, wording=wording, count_outcomes=count_outcomes)
+    text = page.render(results=shown, count_outcomes=count_outcomes)
     return text.strip() + "\n"
 
 

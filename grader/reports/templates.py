@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 from markupsafe import Markup, escape
 
 from grader.printable import printable, visible
+from grader.reports import wording
 
 if TYPE_CHECKING:
     import jinja2
@@ -35,6 +36,7 @@ def make_environment(*folders: Path) -> jinja2.Environment:
         lstrip_blocks=True,
     )
     environment.filters |= {"marked": marked, "printable": printable, "visible": visible}
+    environment.globals["wording"] = wording
     return environment
 
 

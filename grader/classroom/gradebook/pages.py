@@ -16,7 +16,6 @@ from markupsafe import Markup
 
 from grader.classroom.gradebook.rubric import points_text
 from grader.classroom.run.settings import Versions
-from grader.reports import wording
 from grader.reports.templates import make_environment
 from grader.verdict import Outcome
 
@@ -60,7 +59,6 @@ def environment() -> jinja2.Environment:
         "bar": bar,
         "generator": Markup(GENERATOR),
         "versions_text": versions_text,
-        "wording": wording,
     }
     return made
 

@@ -180,8 +180,7 @@ def _output(
 
 
 def _rendered(template: str, **values: object) -> str:
-    found = make_environment(TEMPLATES).get_template(template)
-    return found.render(values, wording=wording).strip()
+    return make_environment(TEMPLATES).get_template(template).render(values).strip()
 
 
 def _flag_line(flag: Flag) -> str:

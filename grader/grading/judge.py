@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence, Set
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 from torch import Tensor
 
+from grader.answer.parse import Raised
 from grader.diagnosis.reasons import (
     AT_THE_WRONG_TIME,
     BATCH_OF_OTHER_SIZES,
@@ -21,15 +22,34 @@ from grader.diagnosis.reasons import (
     why_it_fails,
 )
 from grader.execution.evidence import GradientEvidence, Value
-from grader.grading.examine import Finding, examine, find_unusable, worst_of
-from grader.program.compare import compare, describe_shape, describe_type, nothing_to_compare
+from grader.program.compare import (
+    compare,
+    describe_dtype,
+    describe_nonfinite,
+    describe_shape,
+    describe_type,
+    nothing_to_compare,
+)
 from grader.program.references import References
-from grader.verdict import Check, Comparison, Outcome, Verdict
+from grader.verdict import Check, Comparison, Flag, Outcome, Place, Verdict
 
 FAR_OFF = 1e-3
 """Differences beyond this, relative to the largest value, are no rounding in float32 either."""
 
 _AT_FAULT = (Outcome.FAIL, Outcome.ERROR)
+_WORST_FIRST = (Check.NOT_RUN, Check.WRONG, Check.RIGHT)
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """What one check of one gradient found: a word, and where needed a sentence and a place."""
+
+    check: Check
+    sentence: str = ""
+    place: Place | None = None
+
+
+RIGHT, WRONG, NOT_RUN = map(Finding, (Check.RIGHT, Check.WRONG, Check.NOT_RUN))
 
 
 def judge(evidence: Sequence[GradientEvidence], references: References) -> list[Verdict]:
@@ -51,21 +71,16 @@ def judge(evidence: Sequence[GradientEvidence], references: References) -> list[
 def _judge_gradient(item: GradientEvidence, references: References) -> Verdict:
     reference = references.lecture_gradients[item.name[1:]]
     comparison = _compare_lecture(item.name, item.lecture, reference)
-    whole, local = Finding(Check.NOT_RUN), Finding(Check.NOT_RUN)
+    whole = local = NOT_RUN
     if item.offences:
-        outcome = Outcome.REFUSED
-        reason = Finding(Check.NOT_RUN, item.offences[0].message, item.offences[0].place)
+        outcome, reason = Outcome.REFUSED, _not_run(item.offences[0])
     elif item.broken is not None:
-        outcome = Outcome.ERROR
-        reason = Finding(Check.NOT_RUN, item.broken.message, item.broken.place)
+        outcome, reason = Outcome.ERROR, _not_run(item.broken)
     elif item.is_blank:
-        outcome, reason = Outcome.TODO, Finding(Check.NOT_RUN)
+        outcome, reason = Outcome.TODO, NOT_RUN
     else:
-        tensor = item.name[1:]
-        whole = _examine_all(item, item.hidden, references, references.gradients(tensor))
-        whole = _told_at(whole, item.name, references.lengths)
+        whole = _examine_all(item, item.hidden, references, references.gradients(item.name[1:]))
         local = _check_locally(item, item.local, references)
-        local = _told_at(local, item.name, references.lengths)
         outcome, reason = _weigh(item, references, whole, local, comparison)
     place = reason.place or item.place
     return Verdict(item.name, outcome, comparison, whole.check, local.check, reason.sentence, place)
@@ -88,7 +103,7 @@ def _weigh(
         if local.check is not Check.RIGHT:
             return Outcome.FAIL, Finding(Check.WRONG, ONLY_ON_OTHER_SIZES)
     if local.check is Check.RIGHT:
-        return Outcome.CARRIED, Finding(Check.RIGHT)
+        return Outcome.CARRIED, RIGHT
     if Check.WRONG in (local.check, whole.check):
         sentence = why_it_fails(comparison, whole.sentence, local.sentence)
         return Outcome.FAIL, Finding(Check.WRONG, sentence)
@@ -118,10 +133,10 @@ def _weigh_right_value(
     hides = bool(zero & item.reads) or (alone and not zero.isdisjoint(readers))
     if tensor not in zero and not hides:
         return Outcome.PASS, Finding(Check.RIGHT, STEP_BY_STEP)
-    if local.check is Check.NOT_RUN or local.shapes is not None:
+    if local != WRONG:
         # Whole it gives the right value, alone none: the slice is at fault, not the student.
         return Outcome.PASS, Finding(Check.RIGHT, NOT_ALONE)
-    return Outcome.FAIL, Finding(Check.WRONG, local.sentence or TRUE_ZERO)
+    return Outcome.FAIL, Finding(Check.WRONG, TRUE_ZERO)
 
 
 def _is_far_off(comparison: Comparison) -> bool:
@@ -131,29 +146,57 @@ def _is_far_off(comparison: Comparison) -> bool:
     )
 
 
-def _told_at(finding: Finding, name: str, lengths: Sequence[Mapping[int, int]]) -> Finding:
-    """The finding with its sentence about shapes, told at the lecture's sizes."""
-    if finding.shapes is None:
-        return finding
-    known = lengths[finding.instance]
-    shape, expected = (
-        tuple(known.get(length, length) for length in shape) for shape in finding.shapes
-    )
-    if shape == expected:
-        # Only at the lecture's sizes is it right: a number is written into the line.
-        return replace(finding, sentence=WRITTEN_IN)
-    return replace(finding, sentence=describe_shape(name, shape, expected))
-
-
 def _examine_all(
     item: GradientEvidence,
     values: Sequence[Value],
     references: References,
     right: Sequence[Tensor],
 ) -> Finding:
-    """The values on every hidden instance beside the right ones."""
-    instances = zip(values, right, references.floors(item.name[1:]), strict=True)
-    return worst_of(examine(item.name, *instance) for instance in instances)
+    """The values on every hidden instance beside the right ones; the first of the worst."""
+    floors = references.floors(item.name[1:])
+    instances = zip(values, right, floors, references.lengths, strict=True)
+    findings = (_examine(item.name, *instance) for instance in instances)
+    return min(findings, key=lambda finding: _WORST_FIRST.index(finding.check))
+
+
+def _examine(
+    name: str, value: Value, reference: Tensor, floor: float, at_lecture: Mapping[int, int]
+) -> Finding:
+    """One value beside one reference, on a float64 instance."""
+    if value.agrees(reference, floor):
+        return RIGHT
+    if (unusable := find_unusable(name, value)) is not None:
+        return unusable
+    assert value.tensor is not None
+    if value.tensor.shape != reference.shape:
+        shape, expected = (
+            tuple(at_lecture.get(length, length) for length in tensor.shape)
+            for tensor in (value.tensor, reference)
+        )
+        # Only at the lecture's sizes is it right: a number is written into the line.
+        written_in = shape == expected
+        sentence = WRITTEN_IN if written_in else describe_shape(name, shape, expected)
+        return Finding(Check.WRONG, sentence)
+    return WRONG if value.interrupted is None else _not_run(value.interrupted)
+
+
+def find_unusable(name: str, value: Value) -> Finding | None:
+    """Why there is no number to compare: raised, missing, of a wrong type, NaN or infinite."""
+    if value.raised is not None:
+        return _not_run(value.raised)
+    if value.is_placeholder:
+        sentence = f"{name} is not assigned."
+    elif value.tensor is None:
+        sentence = describe_type(name, value.type_name or "nothing")
+    elif not value.tensor.is_floating_point():
+        sentence = describe_dtype(name, value.tensor)
+    else:
+        sentence = describe_nonfinite(name, value.tensor)
+    return Finding(Check.NOT_RUN, sentence) if sentence else None
+
+
+def _not_run(reason: Raised | Flag) -> Finding:
+    return Finding(Check.NOT_RUN, reason.message, reason.place)
 
 
 def _check_locally(

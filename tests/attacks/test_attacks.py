@@ -213,7 +213,7 @@ AIMED_AT = {
             "grader.program.compare.compare",
             "grader.grading.grade.grade_exercise",
         ),
-        *("grader.grading.examine.find_unusable", "grader.answer.refusal.find_offences"),
+        *("grader.grading.judge.find_unusable", "grader.answer.refusal.find_offences"),
         *("grader.worker.execution._plain", "grader.worker.execution._kind"),
     },
     "reply/forged_problems": {"grader.worker.execution._describe", "grader.worker.results.Problem"},

@@ -8,7 +8,7 @@ peer: nbgrader, otter
 
 import sys
 
-for module in ("grader.grading.judge", "grader.grading.examine", "grader.program.compare", "grader.verdict", "grader.grading.grade"):
+for module in ("grader.grading.judge", "grader.program.compare", "grader.verdict", "grader.grading.grade"):
     try:
         __import__(module)
     except Exception:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Sequence
-from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -105,18 +104,16 @@ def grade_file(path: Path, runner: Runner) -> Result:
     with uninterrupted():
         # Here, not above: the worker is to be started before torch is imported.
         from grader.grading.grade import grade
-        from grader.reports.result import Graded, Ungraded
+        from grader.reports.result import Ungraded, graded
         from grader.submission.read import UnreadableNotebook, read_submission
 
     try:
         submission = read_submission(path)
-        report = grade(submission.notebook, submission.cells, runner)
+        return graded(submission, grade(submission.notebook, submission.cells, runner))
     except UnreadableNotebook as error:
         return Ungraded(path, str(error))
     except Exception as error:  # the other notebooks are graded all the same
         return Ungraded(path, own_failure(str(path), error))
-    report = replace(report, flags=(*submission.flags, *report.flags))
-    return Graded(path, report, submission.cells)
 
 
 def _show(result: Result, as_json: bool) -> None:

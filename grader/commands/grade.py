@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import secrets
-import signal
 import sys
 import time
 from collections.abc import Iterator
@@ -17,7 +16,6 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from grader.commands import exit_codes
-from grader.commands.end_signals import on_end_signals
 from grader.commands.speech import complain, has_colour, say
 from grader.commands.timeout import limits, timeout_option
 from grader.printable import counted, printable
@@ -148,11 +146,7 @@ def grade(**asked: Any) -> int:
     The exit code is 0 once every file has its row, whatever the grades; 2 if the class could not
     be graded, and a sentence says why; 130 after Ctrl-C.
     """
-    return grade_class(Order(**asked))
-
-
-def grade_class(order: Order) -> int:
-    """Grade a class and return the exit code; a sentence says what is in the way."""
+    order = Order(**asked)
     try:
         return _grade(order)
     except ModuleNotFoundError as error:
@@ -211,7 +205,7 @@ def _grade(order: Order) -> int:
                     f"Stopped: {run.tally.done:,} of {run.tally.total:,} files are done, and kept. "
                     "The same command goes on from there."
                 )
-                return exit_codes.INTERRUPTED if told[0] == signal.SIGINT else 128 + told[0]
+                return 128 + told[0]
             seconds = time.monotonic() - began
             journal.finish({item.id: item for item in class_folder.handed_in})
         with _writing(order.quiet):
@@ -261,7 +255,7 @@ def _until_told(run: Run) -> Iterator[list[int]]:
         if len(told) > 1:
             raise KeyboardInterrupt
 
-    with on_end_signals(stop):
+    with exit_codes.on_end_signals(stop):
         yield told
 
 

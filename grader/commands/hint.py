@@ -10,7 +10,7 @@ import click
 from grader.close_names import nearest
 from grader.commands.speech import complain, say, terminal_width
 from grader.notebook.hint_text import as_text
-from grader.notebook.hints import Hint, Levels, ask, read_levels, review
+from grader.notebook.hints import Hint, Levels, ask, homes_of, read_levels, review
 from grader.printable import listed, printable
 from grader.submission.answer_cells import which_notebook
 from grader.submission.blank_cells import notebook_of_prefix, read_blank_cells
@@ -67,12 +67,7 @@ def find_gradient(
     name = name.strip()
     chosen = None if notebook is None else _named_notebook(notebook, notebooks)
     wanted = [exercise for exercise in levels if chosen in (None, notebooks.get(exercise))]
-    homes = {
-        exercise: gradient
-        for exercise, hints in levels.items()
-        for gradient in (f"d{name}", name)
-        if gradient in hints
-    }
+    homes = homes_of(name, levels)
     found = [exercise for exercise in wanted if exercise in homes]
     if len(found) == 1:
         return found[0], homes[found[0]]

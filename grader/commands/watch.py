@@ -11,7 +11,6 @@ from types import FrameType
 import click
 
 from grader.commands import exit_codes
-from grader.commands.end_signals import on_end_signals
 from grader.commands.speech import waiting_for
 from grader.commands.timeout import limits, timeout_option
 from grader.submission.answer_cells import which_notebook
@@ -34,7 +33,7 @@ def watch(notebook: Path, timeout: float | None) -> int:
     """
     which_notebook(notebook, read_cells(notebook), notebook_of_prefix(read_blank_cells()))
     told = Told()
-    with on_end_signals(told.end):
+    with exit_codes.on_end_signals(told.end):
         try:
             _follow(notebook, timeout, told)
         except KeyboardInterrupt:

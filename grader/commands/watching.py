@@ -20,7 +20,7 @@ from rich.text import Text
 from grader.answer.parse import AnswerCell
 from grader.commands.speech import has_colour, own_failure, say, terminal_width
 from grader.printable import printable
-from grader.reports.result import Graded
+from grader.reports.result import graded
 from grader.reports.watch_board import (
     Changes,
     WatchBoard,
@@ -124,12 +124,11 @@ def _checked(
     now: Callable[[], datetime],
 ) -> WatchBoard:
     start = time.perf_counter()
-    report = grade(submission.notebook, submission.cells)
-    report = replace(report, flags=(*submission.flags, *report.flags))
+    result = graded(submission, grade(submission.notebook, submission.cells))
     return WatchBoard(
         path=board.path,
-        result=Graded(board.path, report, submission.cells),
-        changes=changed(board.result.report, report) if board.result else {},
+        result=result,
+        changes=changed(board.result.report, result.report) if board.result else {},
         checked=now(),
         seconds=time.perf_counter() - start,
     )

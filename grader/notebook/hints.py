@@ -53,6 +53,16 @@ def read_levels(folder: Path = FOLDER) -> Levels:
     }
 
 
+def homes_of(name: str, levels: Levels) -> dict[str, str]:
+    """The exercises that ask for a gradient, with its whole name: the `d` may be left out."""
+    return {
+        exercise: gradient
+        for exercise, hints in levels.items()
+        for gradient in (name, f"d{name}")
+        if gradient in hints
+    }
+
+
 def which_hint(
     gradient: str,
     levels: Levels,
@@ -63,7 +73,7 @@ def which_hint(
     """The exercise ("ex1") and the gradient ("dcounts") whose hints are wanted.
 
     Args:
-        gradient: what the student wrote; the tensor's name, without the `d`, will do.
+        gradient: what the student wrote.
         levels: the hints there are.
         notebooks: the notebook of each exercise.
         latest: the exercise whose cells ran last in this notebook, if any did.
@@ -74,12 +84,7 @@ def which_hint(
     """
     if asked is not None and asked not in levels:
         raise NoSuchHint(f"There is no exercise {asked}; there are {', '.join(levels)}.")
-    homes = {
-        exercise: name
-        for exercise, hints in levels.items()
-        for name in (gradient, f"d{gradient}")
-        if name in hints
-    }
+    homes = homes_of(gradient, levels)
     here = notebooks.get(latest or "")
     beside = [exercise for exercise, notebook in notebooks.items() if notebook == here]
     for exercise in (asked,) if asked is not None else (latest, *beside):

@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 import warnings
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -14,6 +14,7 @@ from grader.verdict import Place, Report
 
 if TYPE_CHECKING:
     from grader.answer.parse import AnswerCell
+    from grader.submission.read import Submission
 
 LONGEST_QUOTE = 300
 """Characters of a student's line that are worth quoting."""
@@ -30,6 +31,12 @@ class Graded:
     def line_at(self, place: Place | None) -> str:
         """The student's line at `place`, as `quote` gives it."""
         return quote(place, self.cells)
+
+
+def graded(submission: Submission, report: Report) -> Graded:
+    """A notebook's result, in which what was flagged as it was read comes first."""
+    report = replace(report, flags=(*submission.flags, *report.flags))
+    return Graded(submission.path, report, submission.cells)
 
 
 @dataclass(frozen=True, slots=True)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import shutil
 from contextlib import suppress
 from datetime import datetime
@@ -11,6 +12,9 @@ from pathlib import Path
 from grader.submission.notebook_file import shown
 from grader.user_error import UserError
 from grader.whole_file import whole_file, why
+
+BACKUP = re.compile(r"(.+)\.\d{4}-\d\d-\d\dT\d\d-\d\d-\d\d(-\d+)?\.ipynb")
+"""The name of a backup, with that of its notebook."""
 
 
 class WouldLoseWork(UserError):

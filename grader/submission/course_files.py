@@ -2,20 +2,17 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 from grader.printable import listed
 from grader.submission.answer_cells import which_notebook
+from grader.submission.backup import BACKUP
 from grader.submission.notebook_file import UnreadableNotebook, cells_in, read_bytes, shown
 
 SUBFOLDER = "notebooks"
 """Where the notebooks lie in a copy of the whole course."""
-
-_BACKUP = re.compile(r".+\.\d{4}-\d\d-\d\dT\d\d-\d\d-\d\d(-\d+)?\.ipynb")
-"""What `grader reset` writes."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,7 +82,7 @@ def _notebooks_in(folder: Path) -> list[Path]:
         names = sorted(folder.glob("*.ipynb"))
     except OSError:
         return []
-    return [path for path in names if path.is_file() and not _BACKUP.fullmatch(path.name)]
+    return [path for path in names if path.is_file() and not BACKUP.fullmatch(path.name)]
 
 
 def _rank(notebook: str, path: Path, named: bool) -> tuple[bool, bool, float]:

@@ -9,6 +9,8 @@ from collections.abc import Collection
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from grader.submission.backup import BACKUP
+
 IGNORED_FOLDERS = frozenset(
     {
         ".git",
@@ -23,8 +25,6 @@ IGNORED_FOLDERS = frozenset(
 """What editors and systems write; counted whole, never looked into."""
 IGNORED_FILES = frozenset({".DS_Store", "Thumbs.db", "desktop.ini"})
 _OFFICE_LOCK, _APPLE_DOUBLE = "~$", "._"
-_BACKUP = re.compile(r"(.+)\.\d{4}-\d\d-\d\dT\d\d-\d\d-\d\d(-\d+)?\.ipynb")
-"""What `grader reset` writes beside the notebook."""
 
 _NOTEBOOK = re.compile(r"\.ipynb(\.(txt|json))?\Z", re.IGNORECASE)
 # Browsers and mail programs append .txt or .json to what they take for text.
@@ -113,7 +113,7 @@ def _sort_in(
         tree.ignored[name] += 1
     elif name.startswith((_OFFICE_LOCK, _APPLE_DOUBLE)):
         tree.ignored[f"{name[:2]}..."] += 1
-    elif (backup := _BACKUP.fullmatch(name)) and f"{backup[1]}.ipynb" in siblings:
+    elif (backup := BACKUP.fullmatch(name)) and f"{backup[1]}.ipynb" in siblings:
         tree.ignored["copies that `grader reset` made"] += 1
     elif _is_folder(entry, follow=False):
         if len(parts) <= 2:

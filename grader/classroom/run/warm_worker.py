@@ -19,10 +19,10 @@ from grader.grading.grade import grade, grade_exercise
 from grader.printable import printable
 from grader.program.exercises import FUSED_CROSS_ENTROPY
 from grader.program.fused import fused_formulas
-from grader.reports.result import quote
+from grader.reports.result import graded
 from grader.submission.notebook_file import UnreadableNotebook
 from grader.submission.read import submission_in
-from grader.verdict import Outcome, Report
+from grader.verdict import Outcome
 from grader.worker.request import Request, Values
 
 TRIALS = 3
@@ -88,10 +88,10 @@ class WarmWorker:
             raise
         except Exception as error:  # the other notebooks are graded all the same
             return failed("grader-failed", _own_failure(task.file.path, error))
-        report = Report(report.notebook, report.verdicts, (*submission.flags, *report.flags))
-        code = {verdict.name: quote(verdict.place, submission.cells) for verdict in report.verdicts}
+        result = graded(submission, report)
+        code = {verdict.name: result.line_at(verdict.place) for verdict in report.verdicts}
         run = provenance(settings, time.perf_counter() - began)
-        return Line(task.file, run, report.flags, report, code)
+        return Line(task.file, run, result.report.flags, result.report, code)
 
     def close(self) -> None:
         """End the worker."""

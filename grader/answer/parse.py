@@ -1,5 +1,7 @@
 """The answer: the code of an exercise's answer cells, read as one program."""
 
+# No torch: commands that only need to know which notebook a file is import this.
+
 from __future__ import annotations
 
 import ast
@@ -7,7 +9,7 @@ import copy
 import itertools
 import re
 import warnings
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from types import CodeType
@@ -33,6 +35,16 @@ class AnswerCell:
 
     grade_id: str
     source: str
+
+
+def prefix_of(grade_id: str) -> str:
+    """The exercise that an answer cell's id begins with: "ex1" of "ex1-softmax"."""
+    return grade_id.partition("-")[0]
+
+
+def cells_of(prefix: str, cells: Iterable[AnswerCell]) -> list[AnswerCell]:
+    """The answer cells of one exercise, in order."""
+    return [cell for cell in cells if prefix_of(cell.grade_id) == prefix]
 
 
 @dataclass(frozen=True, slots=True)

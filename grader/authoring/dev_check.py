@@ -7,8 +7,7 @@ from pathlib import Path
 
 import torch
 
-from grader.answer.cells import cells_of, prefix_of
-from grader.answer.parse import AnswerCell
+from grader.answer.parse import AnswerCell, cells_of, prefix_of
 from grader.authoring.blank import split_answers
 from grader.authoring.build import verify
 from grader.authoring.course import (

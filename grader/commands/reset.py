@@ -9,7 +9,7 @@ from pathlib import Path
 
 import click
 
-from grader.answer.cells import prefix_of
+from grader.answer.parse import prefix_of
 from grader.close_names import nearest
 from grader.commands import exit_codes
 from grader.commands.speech import complain, say, terminal_width

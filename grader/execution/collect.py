@@ -260,9 +260,10 @@ def _tensors(gradients: frozenset[str]) -> frozenset[str]:
 
 def _find_place(answer: Answer, gradient: str, piece: Slice) -> Place | None:
     """Where the gradient is written last, or else where its blank stands."""
-    blanks = (n for n in answer.writing(gradient) if is_blank(answer.statements[n]))
-    last = max(piece.writers or blanks, default=None)
-    return None if last is None else answer.places[last]
+    numbers = piece.writers or {
+        number for number in answer.writing(gradient) if is_blank(answer.statements[number])
+    }
+    return answer.places[max(numbers)] if numbers else None
 
 
 def _find_broken(answer: Answer, gradient: str, piece: Slice) -> Raised | None:

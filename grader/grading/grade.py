@@ -6,8 +6,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 from functools import partial
 
-from grader.answer.cells import cells_of
-from grader.answer.parse import AnswerCell, parse_answer
+from grader.answer.parse import AnswerCell, cells_of, parse_answer
 from grader.answer.refusal import find_offences
 from grader.answer.suspicion import find_suspicions
 from grader.diagnosis.diagnose import diagnose

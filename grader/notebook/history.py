@@ -9,8 +9,7 @@ from operator import itemgetter
 from typing import Any
 
 from grader.answer.assigned import first_assignments
-from grader.answer.cells import prefix_of
-from grader.answer.parse import AnswerCell
+from grader.answer.parse import AnswerCell, prefix_of
 from grader.submission.answer_cells import answer_id, role_comments
 from grader.submission.copies import graded_copies
 from grader.submission.notebook_file import Cell

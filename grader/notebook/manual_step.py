@@ -11,8 +11,7 @@ from typing import Any
 import torch
 import torch.nn.functional as F
 
-from grader.answer.cells import cells_of
-from grader.answer.parse import Answer, AnswerCell, is_blank, parse_answer
+from grader.answer.parse import Answer, AnswerCell, cells_of, is_blank, parse_answer
 from grader.program.exercises import TRAINING
 from grader.program.forward_program import body_source, parse_program
 from grader.submission.answer_cells import ROLE_COMMENT

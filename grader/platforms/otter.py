@@ -10,7 +10,7 @@ from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from grader.answer.cells import cells_of
+from grader.answer.parse import cells_of
 from grader.execution.runner import Runner
 from grader.execution.sandbox import best_sandbox
 from grader.grading.grade import grade_exercise

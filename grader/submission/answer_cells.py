@@ -9,7 +9,7 @@ from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
-from grader.answer.cells import prefix_of
+from grader.answer.parse import prefix_of
 from grader.submission.notebook_file import Cell, UnreadableNotebook, shown
 
 GRADE_ID = re.compile(r"[A-Za-z]+\d+[a-z]?-[A-Za-z0-9_-]+")

@@ -11,7 +11,7 @@ import re
 from collections.abc import Iterable, Mapping
 from pathlib import Path
 
-from grader.answer.cells import prefix_of
+from grader.answer.parse import prefix_of
 from grader.submission.answer_cells import role_comments
 
 FILE = Path(__file__).parent / "blank_cells.json"

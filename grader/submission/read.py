@@ -8,8 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from grader.answer.assigned import first_assignments
-from grader.answer.cells import prefix_of
-from grader.answer.parse import AnswerCell
+from grader.answer.parse import AnswerCell, prefix_of
 from grader.printable import listed
 from grader.program.exercises import EXERCISES, NOTEBOOKS
 from grader.submission.answer_cells import find_answer_cells, which_notebook

@@ -16,7 +16,7 @@ from pathlib import Path
 from grader.classroom.course_facts import gradients_of, notebooks
 from grader.classroom.gradebook.pages import page_name
 from grader.classroom.gradebook.rubric import Rubric
-from grader.classroom.intake.class_folder import ClassFolder, Student
+from grader.classroom.intake.class_folder import ClassFolder, HandedIn, Student
 from grader.classroom.run.journal import read_lines
 from grader.classroom.run.line import Line
 from grader.classroom.run.settings import Versions
@@ -51,8 +51,8 @@ class Column:
     parts: int
 
 
-@dataclass(frozen=True, slots=True)
-class FileResult:
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FileResult(HandedIn):
     """What the table keeps of a line of the results; the rest is read again where it is needed.
 
     `notebook` is "" where the file could not be graded and its name does not tell; `error` is the
@@ -60,12 +60,6 @@ class FileResult:
     is where its line begins.
     """
 
-    id: str
-    student: str
-    file: str
-    late: bool
-    submitted: str
-    attempt: int
     notebook: str
     gradients: tuple[str, ...]
     outcomes: str
@@ -76,7 +70,7 @@ class FileResult:
     @property
     def name(self) -> str:
         """The file as its owner knows it: without the folders, which may hold others' names."""
-        return self.file.rpartition("/")[2]
+        return self.path.rpartition("/")[2]
 
     @property
     def newness(self) -> tuple[int, float, str]:
@@ -217,9 +211,9 @@ def _file_result(
     return FileResult(
         id=file.id,
         student=sys.intern(file.student),
-        file=file.id if file.path == file.id else file.path,
+        path=file.id if file.path == file.id else file.path,
         late=file.late,
-        submitted=file.submitted or "",
+        submitted=file.submitted,
         attempt=file.attempt,
         notebook=sys.intern(report.notebook if report else _notebook_of(file.path)),
         gradients=same.setdefault(gradients, gradients),
@@ -230,10 +224,10 @@ def _file_result(
     )
 
 
-def _seconds(submitted: str) -> float:
+def _seconds(submitted: str | None) -> float:
     """A time as a number; what no clock says is older than what one does."""
     try:
-        moment = datetime.fromisoformat(submitted)
+        moment = datetime.fromisoformat(submitted or "")
     except ValueError:
         return float("-inf")
     return (moment if moment.tzinfo else moment.replace(tzinfo=UTC)).timestamp()

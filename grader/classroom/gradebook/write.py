@@ -134,7 +134,7 @@ def _cases(row: Row, lines: Lines) -> Iterator[Element]:
             yield case(cell.column.notebook, "can be graded", _absent(cell.status), said)
     for file in row.elsewhere:
         if file.error:
-            yield case(file.file, "can be graded", "error", file.error)
+            yield case(file.path, "can be graded", "error", file.error)
 
 
 def _absent(status: Status) -> str:

@@ -140,7 +140,7 @@ def test_an_unreadable_file_belongs_to_the_notebook_it_is_named_after(tmp_path: 
     ]
     ada = table_of(tmp_path, lines).rows[0]
     assert ada.cells[0].status is Status.UNREADABLE
-    assert [file.file for file in ada.elsewhere] == ["ada/notes.ipynb"]
+    assert [file.path for file in ada.elsewhere] == ["ada/notes.ipynb"]
 
 
 def test_an_unheard_of_notebook_has_its_own_gradients(tmp_path: Path) -> None:

@@ -7,6 +7,7 @@ from collections import Counter, deque
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import suppress
 from functools import partial
+from operator import is_not
 from types import BuiltinMethodType, CellType, FunctionType, MethodType, ModuleType, SimpleNamespace
 from typing import Any, NamedTuple
 
@@ -84,7 +85,7 @@ class _Look(NamedTuple):
         return (
             self.numbers != before.numbers
             or len(self.objects) != len(before.objects)
-            or any(new is not old for new, old in zip(self.objects, before.objects, strict=True))
+            or any(map(is_not, self.objects, before.objects))
             or (directly and self.versions != before.versions)
         )
 
@@ -102,10 +103,14 @@ class Recorder:
         self._same = Counter[int]()
         self._left = MOST_LOOKS
         self._stale = set(names)
+        self._unwatched = set[int]()
         dict.__setitem__(names, MARK, self.at)
 
     def at(self, number: int) -> None:
         """A statement begins, and the one before has ended."""
+        # Loops come here some thousand times, mostly with nothing new to see.
+        if self._number < 0 and number in self._unwatched:
+            return
         # A mistake in here, or a student's own object: the record is lost, the answer runs on.
         try:
             if self._number >= 0:
@@ -115,9 +120,8 @@ class Recorder:
             self.names.__class__ = Names if watched else _Unread
             if watched:
                 self._look_before()
-            elif number in self.seen:
-                # What it writes may have been the same number until now: no change was seen.
-                self._stale |= self.seen[number].changes | self.seen[number].reads
+            else:
+                self._unwatched.add(number)
         except Exception:
             self._number, self._left, self.seen = -1, 0, {}
 
@@ -139,8 +143,11 @@ class Recorder:
 
     def _look_before(self) -> None:
         names = self.names
+        # What they write may have been the same number until now, so that no change was seen.
+        for seen in map(self.seen.__getitem__, self._unwatched & self.seen.keys()):
+            self._stale |= seen.changes | seen.reads
         self._look_at(self._stale | names.binds)
-        self._stale, names.reads, names.binds = set(), set(), set()
+        self._stale, self._unwatched, names.reads, names.binds = set(), set(), set(), set()
 
     def _look_after(self) -> None:
         names = self.names

@@ -5,3 +5,4 @@ from pathlib import Path
 PROJECT = Path(__file__).resolve().parents[2]
 NOTEBOOKS = PROJECT / "notebooks"
 ANSWERS = PROJECT / "tests" / "answers"
+HONEST = PROJECT / "tests" / "honest"

@@ -7,7 +7,7 @@ from itertools import groupby
 
 from docs.building.fold import folded
 from docs.building.table import table
-from grader.answer.suspicion import SENTENCES
+from grader.answer.suspicious_words import SENTENCES
 from tests.attacks.corpus import Attack, corpus
 
 

@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Callable, Iterator, Mapping, Sequence
+import itertools
+from bisect import bisect_right
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, NamedTuple
 
+from grader.answer import suspicious_words as words
 from grader.answer.parse import Answer
 from grader.verdict import Flag, Place
 
@@ -16,89 +19,26 @@ MOST_NUMBERS = 60
 LONGEST_TEXT = 400
 """Characters of a string or of bytes, but for a docstring."""
 
-HARMLESS_MODULES = frozenset(
-    {"torch", "numpy", "math", "itertools", "functools", "operator", "collections", "dataclasses"}
-    | {"typing", "statistics", "random", "string", "copy", "warnings", "fractions", "decimal"}
-    | {"matplotlib", "IPython", "tqdm", "pprint", "textwrap", "enum", "abc", "numbers", "einops"}
-    | {"makemore_data", "__future__", "contextlib", "types"}
-)
-"""What a right answer may have a use for; of anything else a human should see the import."""
-
-REACHED_THROUGH_OTHERS = frozenset(
-    {"os", "sys", "gc", "inspect", "ctypes", "subprocess", "threading", "builtins", "importlib"}
-    | {"library", "jit", "_dynamo", "_inductor", "_decomp", "_refs", "_prims", "_functorch"}
-    | {"_subclasses", "compile", "export", "multiprocessing", "hub", "package"}
-)
-"""Modules that stand in others, as `torch.os` does, and need no import."""
-
-NAMES: Mapping[str, str] = {
-    **dict.fromkeys(("exec", "eval", "compile", "__import__", "import_module"), "exec"),
-    **{"open": "open", "complex": "complex", "breakpoint": "dunder"},
-}
-"""Names that no hand-written gradient has a use for, with the kind of flag they get."""
-
-FILES = ("open", "fromfile", "tofile", "memmap", "loadtxt", "savetxt", "from_file")
-
-ATTRIBUTES: Mapping[str, str] = {
-    **dict.fromkeys(("exec", "eval", "__import__", "import_module"), "exec"),
-    **dict.fromkeys(FILES, "open"),
-    **dict.fromkeys(
-        {"complex", "cfloat", "cdouble", "complex64", "complex128", "chalf", "complex32", "polar"}
-        | {"view_as_complex", "imag", "csingle", "clongdouble"},
-        "complex",
-    ),
-}
-"""The same for attributes of anything."""
-
-OF_MODULES: Mapping[str, str] = {
-    **dict.fromkeys(REACHED_THROUGH_OTHERS, "module"),
-    **dict.fromkeys(
-        {"set_default_dtype", "set_default_device", "set_default_tensor_type"}
-        | {"set_flush_denormal", "use_deterministic_algorithms", "set_num_threads"},
-        "global-setting",
-    ),
-    **{"load": "open", "save": "open"},
-}
-"""The same for attributes of modules, as in `torch.load`."""
-
-IMPORTED: Mapping[str, str] = {**NAMES, **dict.fromkeys(FILES, "open")}
-
-NAMES_AS_VALUES = frozenset(
-    {"getattr", "setattr", "delattr", "attrgetter", "methodcaller", "__getattribute__"}
-)
-LOOKS_AROUND = frozenset({"globals", "locals", "vars"})
-INNOCENT_DUNDERS = frozenset({"__name__", "__doc__", "__version__", "__init__", "__len__"})
-"""Double underscores that a right answer may spell out."""
-
-ORDINARY_METHODS = frozenset(
-    {"__init__", "__call__", "__repr__", "__str__", "__len__", "__iter__", "__getitem__"}
-    | {"__post_init__", "__enter__", "__exit__", "__slots__"}
-)
-ORDINARY_BASES = frozenset({"object", "Module", "NamedTuple", "Enum", "ABC", "TypedDict", "dict"})
-
-SENTENCES: Mapping[str, str] = {
-    "module": "no gradient needs this module.",
-    "dunder": "no gradient needs Python's inner workings.",
-    "exec": "code in a string shows neither reader nor grader what it does.",
-    "computed-name": "an attribute is looked up under a name that is computed.",
-    "namespace": "names are looked up in a dictionary rather than written.",
-    "open": "no gradient needs a file.",
-    "patch": "this changes a module or a class of somebody else's.",
-    "class": "a class with operators of its own, or one made from a class of PyTorch's.",
-    "complex": "complex numbers can stand in for a derivative.",
-    "global-setting": "this changes how everything after it computes.",
-    "table": "values are written down, where a formula computes them.",
-    "numerical": "a difference of two calls, as in numerical differentiation.",
-}
+AUTOGRAD = frozenset({"autograd", "grad"})
+"""Kinds of suspicions about autograd: that it is asked, that its answer is read."""
 
 
-def find_suspicions(answer: Answer) -> tuple[Flag, ...]:
+class Suspicion(NamedTuple):
+    """What stands in one line of an answer: its kind, the number of its statement, the flag."""
+
+    kind: str
+    statement: int
+    flag: Flag
+
+
+def find_suspicions(answer: Answer) -> list[Suspicion]:
     """What stands in an answer that no hand-written gradient needs, line by line, in order.
 
-    The kinds of flags are those of `SENTENCES`. None of these says that something is wrong.
+    None of it says that something is wrong. Kinds are those of `words.SENTENCES` and `AUTOGRAD`.
+    What shows here of autograd says only where: the worker has switched it off.
     """
     context = _Context.of(answer)
-    found: dict[tuple[str, Place], dict[str, None]] = {}
+    found: dict[tuple[int, int, str], dict[str, None]] = {}
     for top, nodes in answer.nodes.items():
         seen = [
             (kind, what, getattr(node, "lineno", top.lineno))
@@ -108,15 +48,19 @@ def find_suspicions(answer: Answer) -> tuple[Flag, ...]:
         ]
         as_a_whole = [*_tables(nodes), *_difference_quotients(nodes, context)]
         seen += [(kind, what, top.lineno) for kind, what in as_a_whole]
+        if seen:
+            first, inside = answer.number[top], len(answer.inside[top])
+            lines = [statement.lineno for statement in answer.statements[first : first + inside]]
         for kind, what, line in seen:
-            place = Place(answer.places[answer.number[top]].cell, line)
-            found.setdefault((kind, place), {})[what] = None
-    cells = [cell.grade_id for cell in answer.cells]
-    in_order = sorted(found, key=lambda item: (cells.index(item[1].cell), item[1].line, item[0]))
-    return tuple(
-        Flag(kind, f"{' and '.join(found[kind, place])}: {SENTENCES[kind]}", place)
-        for kind, place in in_order
-    )
+            number = first + max(0, bisect_right(lines, line) - 1)
+            found.setdefault((number, line, kind), {})[what] = None
+    return [_suspicion(answer, *place, what) for place, what in sorted(found.items())]
+
+
+def _suspicion(answer: Answer, number: int, line: int, kind: str, what: Iterable[str]) -> Suspicion:
+    flagged = "autograd" if kind == "grad" else kind
+    message = f"{' and '.join(what)}: {words.SENTENCES[flagged]}"
+    return Suspicion(kind, number, Flag(flagged, message, Place(answer.places[number].cell, line)))
 
 
 Suspicions = Iterator[tuple[str, str]]
@@ -130,8 +74,8 @@ class _Context:
     modules: set[str] = field(default_factory=lambda: {"torch", "F", "math"})
     functions: set[str] = field(default_factory=set)
     classes: set[str] = field(default_factory=set)
-    filled: set[int] = field(default_factory=set)
-    """Calls of `globals()` that only put names there: `globals().update(gradients)`."""
+    innocent: set[int] = field(default_factory=set)
+    """Calls of `globals()` that only put names there, and `torch.func` for its `vmap`."""
 
     @classmethod
     def of(cls, answer: Answer) -> _Context:
@@ -156,10 +100,13 @@ class _Context:
             case ast.Assign(targets=[ast.Name(id=name)], value=ast.Lambda()):
                 self.functions.add(name)
             case (
-                ast.Attribute(value=ast.Call() as call, attr="update")
-                | ast.Subscript(value=ast.Call() as call, ctx=ast.Store())
+                ast.Attribute(value=ast.Call() as used, attr="update")
+                | ast.Subscript(value=ast.Call() as used, ctx=ast.Store())
+                | ast.Attribute(value=ast.Attribute() as used, attr="vmap")
             ):
-                self.filled.add(id(call))
+                self.innocent.add(id(used))
+            case ast.Attribute(value=ast.Name(id="self"), attr=name, ctx=ast.Store()):
+                self.functions.add(name)
 
 
 _DEFINING = frozenset(
@@ -169,14 +116,17 @@ _DEFINING = frozenset(
 
 
 def _name(node: ast.Name, _: _Context) -> Suspicions:
-    kind = NAMES.get(node.id) or ("dunder" if _is_dunder(node.id) else None)
+    kind = words.NAMES.get(node.id) or ("dunder" if _is_dunder(node.id) else None)
     if kind is not None:
         yield kind, f"`{node.id}`"
 
 
 def _import(node: ast.Import, _: _Context) -> Suspicions:
     for alias in node.names:
-        yield from _imported(alias.name)
+        if words.ENGINE_MODULES.match(alias.name):
+            yield "autograd", f"`import {alias.name}`"
+        else:
+            yield from _imported(alias.name)
 
 
 def _import_from(node: ast.ImportFrom, _: _Context) -> Suspicions:
@@ -185,32 +135,54 @@ def _import_from(node: ast.ImportFrom, _: _Context) -> Suspicions:
         return
     yield from _imported(node.module)
     for alias in node.names:
-        if node.module.split(".")[0] == "torch" and alias.name in REACHED_THROUGH_OTHERS:
-            yield "module", f"`from {node.module} import {alias.name}`"
-        if IMPORTED.get(alias.name) in ("open", "exec"):
-            yield IMPORTED[alias.name], f"`{alias.name}`"
+        name, is_of_torch = alias.name, node.module.split(".")[0] == "torch"
+        if words.ENGINE_MODULES.match(f"{node.module}.{name}") or (is_of_torch and _asks(name)):
+            yield "autograd", f"`from {node.module} import {name}`"
+        elif is_of_torch and name in words.REACHED_THROUGH_OTHERS:
+            yield "module", f"`from {node.module} import {name}`"
+        if words.ATTRIBUTES.get(name) in ("open", "exec"):
+            yield words.ATTRIBUTES[name], f"`{name}`"
 
 
 def _imported(module: str) -> Suspicions:
     parts = module.split(".")
-    if parts[0] not in HARMLESS_MODULES or (
-        parts[0] == "torch" and not REACHED_THROUGH_OTHERS.isdisjoint(parts[1:])
+    if parts[0] not in words.HARMLESS_MODULES or (
+        parts[0] == "torch" and not words.REACHED_THROUGH_OTHERS.isdisjoint(parts[1:])
     ):
         yield "module", f"`import {module}`"
 
 
+def _asks(name: str) -> str | None:
+    """The kind of suspicion about autograd that an attribute is."""
+    if name in words.ASKING or words.BACKWARD_OPERATOR.search(name):
+        return "autograd"
+    return "grad" if name in words.ANSWERS else None
+
+
 def _attribute(node: ast.Attribute, context: _Context) -> Suspicions:
     name, root = node.attr, _root(node)
+    # A `Layer` may have a `backward`, a node a `grad`.
+    is_own = name in context.functions and _root(node.value) not in ("torch", "loss")
+    if (asks := _asks(name)) and not is_own and isinstance(node.ctx, ast.Load):
+        yield asks, f"`.{name}`"
+    if name == "func" and root == "torch" and id(node) not in context.innocent:
+        yield "autograd", "`torch.func`"
     if _is_dunder(name):
         yield "dunder", f"`.{name}`"
-    if name in ATTRIBUTES:
-        yield ATTRIBUTES[name], f"`.{name}`"
-    if root in context.modules and not _is_dunder(name):
-        kind = "module" if name.startswith("_") else OF_MODULES.get(name)
+    if name in words.ATTRIBUTES:
+        yield words.ATTRIBUTES[name], f"`.{name}`"
+    if root in context.modules and not name.startswith("__"):
+        kind = "module" if name.startswith("_") else words.OF_MODULES.get(name)
         if kind is not None:
             yield kind, f"`.{name}`" if kind == "open" else f"`{ast.unparse(node)}`"
-    if not isinstance(node.ctx, ast.Load) and root in context.modules | context.classes:
+    if not isinstance(node.ctx, ast.Load) and root in context.modules:
         yield "patch", f"`{ast.unparse(node)} =`"
+
+
+def _assign(node: ast.Assign, _: _Context) -> Suspicions:
+    targets = {getattr(target, "attr", None) for target in node.targets}
+    if "requires_grad" in targets and not _is_false(node.value):
+        yield "autograd", "`.requires_grad =`"
 
 
 def _constant(node: ast.Constant, _: _Context) -> Suspicions:
@@ -219,21 +191,30 @@ def _constant(node: ast.Constant, _: _Context) -> Suspicions:
 
 
 def _call(node: ast.Call, context: _Context) -> Suspicions:
+    if any(k.arg == "requires_grad" and not _is_false(k.value) for k in node.keywords):
+        yield "autograd", "`requires_grad=`"
     match node.func:
         case ast.Name(id=name) | ast.Attribute(attr=name):
             pass
         case _:
             return
-    if name in NAMES_AS_VALUES:
+    values = [*node.args, *(keyword.value for keyword in node.keywords)]
+    if name in ("requires_grad_", "set_grad_enabled") and not (
+        values and all(map(_is_false, values))
+    ):
+        yield "autograd", f"`.{name}`"
+    if name in words.NAMES_AS_VALUES:
         subject = node.args[0] if node.args else None
         if name in ("setattr", "delattr") and _root(subject) in context.modules:
             yield "patch", f"`{name}({_root(subject)}, ...)`"
         names = node.args[1:2] if len(node.args) > 1 else node.args[:1]
-        if not all(isinstance(n, ast.Constant) and isinstance(n.value, str) for n in names):
+        texts = [n.value for n in names if isinstance(n, ast.Constant) and type(n.value) is str]
+        if len(texts) < len(names):
             yield "computed-name", f"`{name}(...)`"
-        elif any(_is_dunder(str(n.value)) for n in names if isinstance(n, ast.Constant)):
-            yield "dunder", f"`{name}(...)`"
-    if name in LOOKS_AROUND and id(node) not in context.filled:
+        for part in itertools.chain.from_iterable(text.split(".") for text in map(str, texts)):
+            if kind := "dunder" if _is_dunder(part) else _asks(part):
+                yield kind, f'`{name}(..., "{part}")`'
+    if name in words.LOOKS_AROUND and id(node) not in context.innocent:
         yield "namespace", f"`{name}()`"
     if name == "type" and len(node.args) == 3:
         yield "class", "`type(name, bases, names)`"
@@ -249,14 +230,19 @@ def _class(node: ast.ClassDef, context: _Context) -> Suspicions:
         for target in inner.targets
         if isinstance(target, ast.Name)
     ]
-    strange = [n for n in (*methods, *names) if _is_dunder(n) and n not in ORDINARY_METHODS]
-    if strange or node.keywords or not ORDINARY_BASES.union(context.classes).issuperset(bases):
+    strange = [n for n in (*methods, *names) if _is_dunder(n) and n not in words.ORDINARY_METHODS]
+    if (
+        strange
+        or node.keywords
+        or not words.ORDINARY_BASES.union(context.classes).issuperset(bases)
+    ):
         yield "class", f"`class {node.name}`"
 
 
 _RULES: Mapping[type[ast.AST], Callable[[Any, _Context], Suspicions]] = {
     ast.Name: _name,
     ast.Attribute: _attribute,
+    ast.Assign: _assign,
     ast.Call: _call,
     ast.Constant: _constant,
     ast.Import: _import,
@@ -319,4 +305,8 @@ def _root(node: ast.expr | None) -> str | None:
 
 
 def _is_dunder(name: str) -> bool:
-    return name.startswith("__") and name.endswith("__") and name not in INNOCENT_DUNDERS
+    return name.startswith("__") and name.endswith("__") and name not in words.INNOCENT_DUNDERS
+
+
+def _is_false(node: ast.expr) -> bool:
+    return isinstance(node, ast.Constant) and node.value is False

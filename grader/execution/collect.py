@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 import re
-from collections.abc import Container, Mapping, Sequence
+from collections.abc import Container, Sequence
 from dataclasses import replace
 
 from grader.answer.assigned import first_assignments
@@ -16,7 +16,7 @@ from grader.execution.runs import Results, Runs, values_for
 from grader.program.forward_program import ForwardProgram
 from grader.program.references import References
 from grader.verdict import Flag, Place
-from grader.worker.results import Problem, Result
+from grader.worker.results import REFUSED, Problem, Result
 from grader.worker.terms import Limits
 
 
@@ -25,8 +25,8 @@ def collect(
     gradients: Sequence[str],
     references: References,
     runner: Runner,
-    offences: Mapping[int, Sequence[Flag]],
-) -> tuple[list[GradientEvidence], list[Flag]]:
+    offences: Sequence[tuple[int, Flag]],
+) -> tuple[list[GradientEvidence], frozenset[int], list[Flag]]:
     """Run an answer as a whole and gradient by gradient; say what was seen of each.
 
     Args:
@@ -35,15 +35,17 @@ def collect(
         references: the instances with what autograd says of them; none of that is handed on, but
             for gradients that stand beside an upstream and have to fit it.
         runner: a warm worker.
-        offences: the uses of autograd in the answer, by number of their statement.
+        offences: what the answer says of autograd, with the number of the statement.
 
     Returns:
-        The evidence on each gradient, and what a human should know of the running: statements that
-        took the process with them, ran too long, or tried what no gradient needs.
+        The evidence on each gradient; the statements that were seen to run; and what a human should
+        know of the running: statements that took the process with them, ran too long, or tried what
+        no gradient needs.
     """
     runs = Runs(answer, references, values_for(references, tuple(gradients)), runner)
-    evidence = _Collector(answer, gradients, references, runs).collect(offences)
-    return evidence, list(dict.fromkeys(runs.flags))
+    collector = _Collector(answer, gradients, references, runs)
+    evidence = collector.collect(offences)
+    return evidence, collector.seen, list(dict.fromkeys(runs.flags))
 
 
 class _Collector:
@@ -61,10 +63,11 @@ class _Collector:
         self._handed_down = {gradient: self._above(gradient) for gradient in gradients}
         self._pieces = {gradient: self._cut(gradient) for gradient in gradients}
 
-    def collect(self, offences: Mapping[int, Sequence[Flag]]) -> list[GradientEvidence]:
+    def collect(self, offences: Sequence[tuple[int, Flag]]) -> list[GradientEvidence]:
         """Make the runs, and read each gradient's values out of them."""
         # Where the text shows all that the statements do, this is the only request.
         whole, seen, alone = self._runs.whole_and_alone(tuple(self._pieces), self._wanted())
+        self.seen = frozenset(seen)
         as_it_ran = self._answer.as_it_ran(seen)
         if as_it_ran is not self._answer:
             self._answer = as_it_ran
@@ -87,12 +90,7 @@ class _Collector:
                 siblings=_tensors(self._siblings(gradient, piece)),
                 beside=self._beside(gradient, piece, hidden),
                 place=_find_place(self._answer, gradient, piece),
-                offences=tuple(
-                    flag
-                    for number, flags in offences.items()
-                    if number in piece.sure
-                    for flag in flags
-                ),
+                offences=tuple(flag for number, flag in offences if number in piece.sure),
                 broken=_find_broken(self._answer, gradient, piece),
                 is_written=bool(piece.writers),
                 code=self._code(gradient, piece),
@@ -194,12 +192,15 @@ class _Reader:
     ) -> tuple[Raised | None, Raised | None]:
         """The problem of a statement that writes the gradient, that of one that runs with it.
 
-        Without a value, a problem of any statement that the gradient needs counts as its own.
+        Without a value, a problem of any statement that the gradient needs counts as its own. With
+        one, that autograd did not answer does not: if that left only half a value, it is wrong.
         """
         needed = piece.writers if has_value else piece.keep
         tops = {self.top_of[number] for number in needed}
         beside = [problem for problem in result.problems if problem.statement in tops]
         own = [p for p in beside if not has_value or p.inner is None or p.inner in needed]
+        if has_value:
+            own = [p for p in own if REFUSED not in p.message and "NoneType" not in p.message]
         return self._first(own), self._first(beside)
 
     def _first(self, problems: Sequence[Problem]) -> Raised | None:

@@ -7,8 +7,8 @@ from dataclasses import replace
 from functools import partial
 
 from grader.answer.parse import AnswerCell, cells_of, parse_answer
-from grader.answer.refusal import find_offences
-from grader.answer.suspicion import find_suspicions
+from grader.answer.suspicion import AUTOGRAD, find_suspicions
+from grader.answer.suspicious_words import OF_VALUES
 from grader.diagnosis.diagnose import diagnose
 from grader.diagnosis.reasons import says_nothing_else
 from grader.execution.collect import collect
@@ -89,15 +89,24 @@ def grade_exercise(
 ) -> Judged:
     """Judge one exercise's gradients; the flags are what a human should see."""
     answer = parse_answer(cells)
-    offences = find_offences(answer)
+    suspicions = find_suspicions(answer)
+    offences = [(one.statement, one.flag) for one in suspicions if one.kind in AUTOGRAD]
     references = prepare(exercise, seed)
-    evidence, incidents = collect(answer, exercise.gradients, references, runner, offences)
+    evidence, seen, incidents = collect(answer, exercise.gradients, references, runner, offences)
     judged = judge(evidence, references)
-    flags = [flag for found in offences.values() for flag in found]
+    refused = {verdict.name for verdict in judged if verdict.outcome is Outcome.REFUSED}
+    flags = [flag for item in evidence if item.name in refused for flag in item.offences]
     if wary:
-        flags += [*find_suspicions(answer), *incidents]
-        flags += find_imprecision(evidence, references)
-        flags = list(dict.fromkeys(flags))
+        # What was not seen to run may have done anything.
+        making = set(range(len(answer.statements))) - seen
+        making.update(*(answer.inside[top] for item in evidence for top in item.code))
+        flags += [
+            flag
+            for kind, statement, flag in suspicions
+            if kind != "grad" and (kind not in OF_VALUES or statement in making)
+        ]
+        flags += [*incidents, *find_imprecision(evidence, references)]
+    flags = list(dict.fromkeys(flags))
     verdicts = []
     for item, verdict in zip(evidence, judged, strict=True):
         try:

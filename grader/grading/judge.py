@@ -32,6 +32,7 @@ from grader.program.compare import (
 )
 from grader.program.references import References
 from grader.verdict import Check, Comparison, Flag, Outcome, Place, Verdict
+from grader.worker.results import REFUSED
 
 FAR_OFF = 1e-3
 """Differences beyond this, relative to the largest value, are no rounding in float32 either."""
@@ -72,18 +73,29 @@ def _judge_gradient(item: GradientEvidence, references: References) -> Verdict:
     reference = references.lecture_gradients[item.name[1:]]
     comparison = _compare_lecture(item.name, item.lecture, reference)
     whole = local = NOT_RUN
-    if item.offences:
-        outcome, reason = Outcome.REFUSED, _not_run(item.offences[0])
-    elif item.broken is not None:
+    if item.broken is not None:
         outcome, reason = Outcome.ERROR, _not_run(item.broken)
-    elif item.is_blank:
+    elif item.is_blank and not item.offences:
         outcome, reason = Outcome.TODO, NOT_RUN
     else:
         whole = _examine_all(item, item.hidden, references, references.gradients(item.name[1:]))
         local = _check_locally(item, item.local, references)
         outcome, reason = _weigh(item, references, whole, local, comparison)
+        if outcome is Outcome.ERROR and (asked := _asked(item, reason)):
+            outcome, reason = Outcome.REFUSED, asked
     place = reason.place or item.place
     return Verdict(item.name, outcome, comparison, whole.check, local.check, reason.sentence, place)
+
+
+def _asked(item: GradientEvidence, reason: Finding) -> Finding | None:
+    """Why there is no value, if that is because autograd was asked for it and does not answer."""
+    at = {flag.place: _not_run(flag) for flag in item.offences}
+    first = next(iter(at.values()), None)
+    if REFUSED in reason.sentence:
+        return at.get(reason.place, first or reason)
+    # `g = h.grad` raises nothing; what is done with None on a later line does.
+    missing = reason.place is None and any(value.tensor is None for value in item.hidden)
+    return at.get(reason.place, first if missing or "NoneType" in reason.sentence else None)
 
 
 def _weigh(

@@ -59,7 +59,7 @@ class Row:
         """What is to be said below its line, if anything."""
         outcome, has_value = self.verdict.outcome, self.comparison.exact is not None
         if outcome is Outcome.TODO and has_value:
-            return (
+            return self.verdict.note or (
                 f"{self.verdict.name} has a value, but no answer cell you ran assigns it: only"
                 " cells that begin with `# answer:` are checked."
             )

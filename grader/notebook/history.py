@@ -90,6 +90,14 @@ class History:
         answers, _ = graded_copies([(n, c) for n, c in found if prefix_of(n) == prefix], gradients)
         return in_order(answers, gradients)
 
+    def others(self) -> tuple[AnswerCell, ...]:
+        """The cells that are no answers, as they ran last, each called by its first line."""
+        latest = {run.key or run.cell.source: run for run in self.runs}
+        sources = [run.cell.source or "" for run in latest.values() if not run.grade_id]
+        lines = [source.strip().partition("\n")[0] for source in sources]
+        named = [f"the cell that begins with `{line}`" for line in lines]
+        return tuple(map(AnswerCell, named[::-1], sources[::-1]))
+
 
 def in_order(cells: Iterable[AnswerCell], gradients: tuple[str, ...]) -> tuple[AnswerCell, ...]:
     """Answer cells as they stand in the notebook: by the first gradient that each assigns.

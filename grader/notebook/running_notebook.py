@@ -20,6 +20,7 @@ from grader.notebook.forward_pass import find_stale, live_references, names_read
 from grader.notebook.history import History
 from grader.program.exercises import EXERCISES, Exercise
 from grader.program.references import prepare
+from grader.submission.elsewhere import say_where
 from grader.verdict import Diagnosis, Verdict
 
 
@@ -36,17 +37,18 @@ class NotInTheLesson(SpokenError):
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Lesson:
-    """The running notebook: its names, the answer cells run so far, the exercise they answer."""
+    """The running notebook: its names, the cells run so far, the exercise that some answer."""
 
     namespace: Mapping[str, Any]
     cells: tuple[AnswerCell, ...]
     exercise: Exercise
+    others: tuple[AnswerCell, ...] = ()
 
     def verdicts(self) -> dict[str, Verdict]:
         """The verdict on every gradient of the exercise; at once where no answer cell changed."""
         with _one_thread():
             verdicts, _ = _regrader(worker()).grade_exercise(self.exercise, self.cells)
-        return {verdict.name: verdict for verdict in verdicts}
+        return {verdict.name: verdict for verdict in say_where(verdicts, self.others)}
 
     def references(self) -> dict[str, Tensor]:
         """Autograd's gradients, by tensor, at the notebook's own batch and parameters."""
@@ -138,7 +140,7 @@ def open_lesson(prefix: str | None = None) -> Lesson:
     history = _history(shell)
     exercise = _find_exercise(prefix or history.latest_prefix() or EXERCISES[0].prefix)
     cells = history.answers(exercise.prefix, exercise.gradients)
-    return Lesson(shell.user_ns, cells, exercise)
+    return Lesson(shell.user_ns, cells, exercise, history.others())
 
 
 def _find_exercise(prefix: str) -> Exercise:

@@ -5,11 +5,12 @@ from __future__ import annotations
 import ast
 import warnings
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from grader.submission.elsewhere import say_where
 from grader.verdict import Place, Report
 
 if TYPE_CHECKING:
@@ -34,8 +35,9 @@ class Graded:
 
 
 def graded(submission: Submission, report: Report) -> Graded:
-    """A notebook's result, in which what was flagged as it was read comes first."""
-    report = replace(report, flags=(*submission.flags, *report.flags))
+    """A notebook's result, with what was flagged as it was read, and what other cells explain."""
+    verdicts = tuple(say_where(report.verdicts, submission.others))
+    report = Report(report.notebook, verdicts, (*submission.flags, *report.flags))
     return Graded(submission.path, report, submission.cells)
 
 

@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Container, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from grader.answer.assigned import first_assignments
 from grader.answer.parse import AnswerCell, prefix_of
 from grader.printable import listed
 from grader.program.exercises import EXERCISES, NOTEBOOKS
@@ -23,14 +22,16 @@ __all__ = ["Submission", "UnreadableNotebook", "read_submission", "submission_in
 class Submission:
     """The answer cells of one notebook in their order, and what a human should see about them.
 
-    Kinds of flag: `other-exercise`, `duplicate-answer`, `not-code`, `unreadable-answer`,
-    `missing-answer`, `outside-answer`, `metadata-dropped`.
+    `others` are the code cells that are not graded, called "cell 3". Kinds of flag:
+    `other-exercise`, `duplicate-answer`, `not-code`, `unreadable-answer`, `missing-answer`,
+    `metadata-dropped`.
     """
 
     path: Path
     notebook: str
     cells: tuple[AnswerCell, ...]
     flags: tuple[Flag, ...] = ()
+    others: tuple[AnswerCell, ...] = ()
 
 
 def read_submission(path: Path) -> Submission:
@@ -56,15 +57,20 @@ def submission_in(data: bytes, path: Path) -> Submission:
     readable = [(name, cell) for name, cell in own if cell.kind == "code" and cell.source]
 
     answers, duplicates = graded_copies(readable, gradients)
+    numbers = {cell.number for _, cell in found}
+    others = tuple(
+        AnswerCell(f"cell {cell.number}", cell.source or "")
+        for cell in cells
+        if cell.kind == "code" and cell.number not in numbers and not cell.nbgrader
+    )
     flags = [
         *_flag_other_exercises(name for name, _ in found if known.get(prefix_of(name)) != notebook),
         *duplicates,
         *_flag_ungraded(own),
         *_flag_missing(answers, gradients),
-        *_flag_outside(cells, {cell.number for _, cell in found}, gradients),
         *_flag_dropped_metadata([cell for _, cell in own]),
     ]
-    return Submission(path, notebook, answers, tuple(flags))
+    return Submission(path, notebook, answers, tuple(flags), others)
 
 
 def _flag_other_exercises(grade_ids: Iterable[str]) -> Iterator[Flag]:
@@ -108,22 +114,6 @@ def _flag_missing(answers: Sequence[AnswerCell], gradients: Sequence[str]) -> It
             "or its first line changed?",
             None,
         )
-
-
-def _flag_outside(
-    cells: Sequence[Cell], answers: Container[int], gradients: tuple[str, ...]
-) -> Iterator[Flag]:
-    for cell in cells:
-        if cell.kind != "code" or cell.number in answers or cell.nbgrader or not cell.source:
-            continue
-        assigned = first_assignments(cell.source, gradients)
-        if assigned:
-            yield Flag(
-                "outside-answer",
-                f"Cell {cell.number} of the notebook assigns {listed(assigned)}, "
-                "but is not an answer cell: only answer cells are graded.",
-                Place(f"cell {cell.number}", min(assigned.values())),
-            )
 
 
 def _flag_dropped_metadata(own: Sequence[Cell]) -> Iterator[Flag]:

@@ -38,8 +38,12 @@ Nothing is recorded anyway; here it is said aloud, rather than answered with zer
 RECORDING_KEYS = ("Autograd", "AutogradNestedTensor")
 """The dispatcher's layers in which PyTorch's operators record a graph, or carry a tangent along."""
 
-KERNEL_KEYS = ("CPU", "SparseCPU", "SparseCsrCPU", "MkldnnCPU", "QuantizedCPU", "NestedTensorCPU")
-"""The layers in which operators compute, on the devices and layouts that a worker has."""
+KERNEL_KEYS = (
+    *("CPU", "SparseCPU", "SparseCsrCPU", "MkldnnCPU", "QuantizedCPU", "NestedTensorCPU"),
+    "FuncTorchBatched",
+)
+"""The layers in which operators compute, on the devices and layouts that a worker has,
+and in which `vmap` has its own."""
 
 DERIVATIVE = re.compile(r"backward|_jvp|_vjp|jacobian|hessian|jacrev|jacfwd|gradcheck|linearize")
 """Names of operators and functions that know a derivative."""
@@ -77,6 +81,9 @@ def switch_off_engine() -> None:
         return
     _off_for_good.append(True)
     import ctypes
+
+    # Its first call loads how operators are taken apart, which is not possible afterwards.
+    torch.vmap(torch.neg)(torch.zeros(1, 1))
 
     for library in _override_operators():
         # Freed, it would restore what it overrides; kept, it would be found. So it is leaked.

@@ -19,7 +19,7 @@ from torch import Tensor
 from grader.worker.engine import double_precision, engine_switched_off
 from grader.worker.recording import Names, Recorder
 from grader.worker.request import Group, Request, RunOrder, Statement
-from grader.worker.results import LONGEST_MESSAGE, Problem, Result
+from grader.worker.results import LONGEST_MESSAGE, Problem, Result, can_be_sent
 from grader.worker.terms import DYNAMIC_NAMES
 
 NOTEBOOK_FUNCTIONS = ("cmp", "check", "board", "heat_map", "hint", "display")
@@ -260,25 +260,32 @@ def _kind(value: object) -> str:
 
 def _is_plain(value: Tensor) -> bool:
     """True for a tensor that is dense memory, of a sensible size and dtype, as nearly all are."""
-    return (
-        value.layout is torch.strided
-        and not value.is_nested
-        and value.device.type == "cpu"
-        and value.dtype in REPORTED_DTYPES
-        and value.is_contiguous()
-        and not value.is_conj()
-        and not value.is_neg()
-        and value.numel() * value.element_size() <= LARGEST_VALUE
-    )
+    try:
+        return (
+            value.layout is torch.strided
+            and not value.is_nested
+            and value.device.type == "cpu"
+            and value.dtype in REPORTED_DTYPES
+            and value.is_contiguous()
+            and not (value.is_conj() or value.is_neg() or value.requires_grad)
+            and _fits(value)
+        )
+    # One that got out of `vmap`, for instance, has no memory of its own.
+    except RuntimeError:
+        return False
+
+
+def _fits(value: Tensor) -> bool:
+    """False for a shape, a size or a storage without memory that cannot be sent."""
+    size, is_there = value.numel() * value.element_size(), value.untyped_storage().nbytes() > 0
+    return can_be_sent(value.shape) and size <= LARGEST_VALUE and (is_there or size == 0)
 
 
 def _plain(value: Tensor) -> Tensor | None:
     """A tensor as plain dense memory of its own; None if it cannot be had."""
     try:
         dense = torch.Tensor.to_dense(value) if value.layout is not torch.strided else value
-        if dense.numel() * dense.element_size() > LARGEST_VALUE:
-            return None
-        if dense.dtype not in REPORTED_DTYPES:
+        if dense.dtype not in REPORTED_DTYPES or not _fits(dense):
             return None
         plain = torch.empty(dense.shape, dtype=dense.dtype)
         return plain.copy_(dense)

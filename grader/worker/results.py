@@ -163,10 +163,13 @@ def _metadata(blob: bytes) -> dict[str, Any]:
     return metadata
 
 
+def can_be_sent(shape: Sequence[object]) -> bool:
+    """True for the shape of a value that travels back."""
+    return len(shape) <= MOST_DIMENSIONS and all(type(s) is int and 0 <= s < 2**32 for s in shape)
+
+
 def _numel(shape: object) -> int:
-    if not isinstance(shape, list) or len(shape) > MOST_DIMENSIONS:
-        raise ValueError("not a shape")
-    if not all(type(size) is int and 0 <= size < 2**32 for size in shape):
+    if not isinstance(shape, list) or not can_be_sent(shape):
         raise ValueError("not a shape")
     return math.prod(shape)
 

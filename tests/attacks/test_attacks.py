@@ -14,7 +14,7 @@ from dataclasses import dataclass
 import pytest
 
 from grader.answer.parse import AnswerCell, parse_answer
-from grader.answer.refusal import find_offences
+from grader.answer.suspicion import AUTOGRAD, find_suspicions
 from grader.execution.runner import Runner
 from grader.execution.sandbox import Sandbox
 from grader.grading import grade as grading
@@ -142,7 +142,8 @@ def test_an_attack_earns_nothing_harms_nobody_and_is_noticed(
 
 
 def _is_refused(attack: Attack) -> bool:
-    return bool(find_offences(parse_answer([AnswerCell("ex1-attack", attack.text())])))
+    answer = parse_answer([AnswerCell("ex1-attack", attack.text())])
+    return any(one.kind in AUTOGRAD for one in find_suspicions(answer))
 
 
 @pytest.mark.parametrize("attack", _cases(filter(_is_refused, corpus())))
@@ -151,7 +152,7 @@ def test_nothing_is_earned_where_the_text_is_not_looked_at(
 ) -> None:
     """The static look is the first layer only: here it is taken away."""
     _skip_without_sandbox(attack, attacked)
-    monkeypatch.setattr(grading, "find_offences", lambda _: {})
+    monkeypatch.setattr(grading, "find_suspicions", lambda _: [])
     outcome = grade(attack)
     assert outcome.earned <= attack.earns, [v.note for v in outcome.verdicts if v.points]
     assert not outcome.harm
@@ -213,7 +214,7 @@ AIMED_AT = {
             "grader.program.compare.compare",
             "grader.grading.grade.grade_exercise",
         ),
-        *("grader.grading.judge.find_unusable", "grader.answer.refusal.find_offences"),
+        *("grader.grading.judge.find_unusable", "grader.answer.suspicion.find_suspicions"),
         *("grader.worker.execution._plain", "grader.worker.execution._kind"),
     },
     "reply/forged_problems": {"grader.worker.execution._describe", "grader.worker.results.Problem"},

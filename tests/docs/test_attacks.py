@@ -1,5 +1,5 @@
 from docs.building.attacks import attack_table, suspicion_table
-from grader.answer.suspicion import SENTENCES
+from grader.answer.suspicious_words import SENTENCES
 from tests.attacks.corpus import corpus
 
 

@@ -10,6 +10,7 @@ them stands what comes first. Options:
     one cell, split     all lines in one cell, or a cell for each gradient
     error: db2          outcomes that are not `pass`: error, fail, todo; `odd` where any will do
     flags: module open  kinds of flags that a human should see
+    needless: denied    kinds that it gets, and better did not
 """
 
 from __future__ import annotations
@@ -41,10 +42,7 @@ class HonestAnswer:
     cells: tuple[AnswerCell, ...]
     outcomes: Mapping[str, str] = field(default_factory=dict)
     flags: frozenset[str] = frozenset()
-
-    @property
-    def source(self) -> str:
-        return "\n".join(cell.source for cell in self.cells)
+    needless: frozenset[str] = frozenset()
 
 
 def styles() -> list[str]:
@@ -65,7 +63,8 @@ def _read(style: str, head: str, text: str) -> HonestAnswer:
     exercise = next(one for one in EXERCISES if one.prefix == prefix)
     said = dict(option.split(": ") for option in options if ": " in option)
     unknown = {*options} - {prefix, "one cell", "split"} - {f"{k}: {v}" for k, v in said.items()}
-    assert not unknown and said.keys() <= OUTCOMES | {"flags"}, head
+    assert not unknown, head
+    assert said.keys() <= OUTCOMES | {"flags", "needless"}, head
     source = _woven(exercise, text.rstrip())
     if "one cell" in options:
         source = f"# answer: {prefix}-all\n" + re.sub(r"(?m)^# answer: .*\n", "", source)
@@ -73,8 +72,8 @@ def _read(style: str, head: str, text: str) -> HonestAnswer:
         source = re.sub(r"(?m)^(d\w+) = ", rf"# answer: {prefix}-\1\n\g<0>", source)
     cells = tuple(AnswerCell(name, cell) for name, cell in read_cells(source))
     outcomes = {d: kind for kind, names in said.items() if kind in OUTCOMES for d in names.split()}
-    flags = frozenset(said.get("flags", "").split())
-    return HonestAnswer(style, title, exercise, cells, outcomes, flags)
+    kinds = (frozenset(said.get(word, "").split()) for word in ("flags", "needless"))
+    return HonestAnswer(style, title, exercise, cells, outcomes, *kinds)
 
 
 def _woven(exercise: Exercise, text: str) -> str:

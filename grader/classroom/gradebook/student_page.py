@@ -23,13 +23,12 @@ STYLES = ("look.css", "student.css")
 
 FOR_STUDENTS = frozenset(
     {
-        "autograd",
         "metadata-dropped",
         "duplicate-answer",
         "missing-answer",
         "not-code",
         "other-exercise",
-        "outside-answer",
+        "time-limit",
         "unreadable-answer",
     }
 )

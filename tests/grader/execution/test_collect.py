@@ -62,7 +62,7 @@ class FakeRunner:
 def collected(reply: Replies, *cells: AnswerCell) -> tuple[dict[str, GradientEvidence], list[Flag]]:
     """The evidence by gradient, and the flags."""
     runner, answer = cast(Runner, FakeRunner(reply)), parse_answer(cells or (CELL,))
-    evidence, flags = collect(answer, ATOMIC.gradients, prepare(ATOMIC), runner, {})
+    evidence, _, flags = collect(answer, ATOMIC.gradients, prepare(ATOMIC), runner, ())
     # Whatever the evidence is, the judge has a verdict on it.
     verdicts = judge(evidence, prepare(ATOMIC))
     assert [verdict.name for verdict in verdicts] == list(ATOMIC.gradients)
@@ -299,7 +299,7 @@ def test_without_cells_nothing_is_run() -> None:
         raise AssertionError("nothing to run")
 
     runner = cast(Runner, FakeRunner(fail))
-    evidence, _ = collect(parse_answer([]), ATOMIC.gradients, prepare(ATOMIC), runner, {})
+    evidence, _, _ = collect(parse_answer([]), ATOMIC.gradients, prepare(ATOMIC), runner, ())
     assert len(evidence) == len(ATOMIC.gradients)
     assert all(value.is_placeholder for item in evidence for value in item.hidden)
 

@@ -72,7 +72,7 @@ def asked_for(prefix: str, cells: list[AnswerCell]) -> tuple[Values, list[Reques
     references = prepare(exercise)
     spy = Spy()
     answer, runner = parse_answer(cells), cast(Runner, spy)
-    collect(answer, exercise.gradients, references, runner, {})
+    collect(answer, exercise.gradients, references, runner, ())
     first = [request for request in spy.asked if not request.extra]
     others = [request for request in spy.asked if request.extra]
     return values_for(references, exercise.gradients), first, others
@@ -302,7 +302,7 @@ def test_all_requests_of_an_answer_have_the_time_of_one(monkeypatch: pytest.Monk
 
     spy = Spy(slow)
     answer = parse_answer(reading_all_others("ex3"))
-    evidence, _ = collect(answer, exercise.gradients, prepare(exercise), cast(Runner, spy), {})
+    evidence, _, _ = collect(answer, exercise.gradients, prepare(exercise), cast(Runner, spy), ())
     # Of 40 seconds the first took 25, the second had what was left, and no other was asked.
     assert [request.limits.total_seconds for request in spy.asked] == [40.0, 15.0]
     raised = [v.raised.message for item in evidence for v in item.beside or () if v.raised]

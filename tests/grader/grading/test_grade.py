@@ -467,23 +467,64 @@ def test_a_star_import_belongs_to_every_gradient_that_may_need_it(judge_text: Ju
         "def compare(name, mine, theirs): print(name)\ncompare('b1', db1, b1.grad)",
     ],
 )
-def test_comparing_with_autograd_is_flagged_and_not_refused(
+def test_comparing_with_autograd_costs_nothing_and_is_no_accusation(
     comparison: str, runner: Runner
 ) -> None:
     source = edited(("db1 = dhprebn.sum(0)", f"db1 = dhprebn.sum(0)\n{comparison}"))
     cells = [AnswerCell(grade_id, text) for grade_id, text in read_cells(source)]
     report = grade("01_atomic_backprop", cells, runner)
     assert {verdict.outcome for verdict in report.verdicts} == {Outcome.PASS}
-    (flag,) = report.flags
-    assert flag.message.startswith("`.grad` lets PyTorch's autograd answer")
+    assert report.flags == ()
+
+
+@pytest.mark.parametrize(
+    ("lines", "outcome", "flagged"),
+    [
+        # Autograd is asked, and the value is right, wrong, or was to come from there.
+        ("loss.backward()\ndb1 = dhprebn.sum(0)", Outcome.PASS, [1]),
+        ("db1 = torch.tensor(dhprebn.sum(0).tolist(), requires_grad=True)", Outcome.PASS, [1]),
+        ("db2 = torch.tensor(dlogits.sum(1).tolist(), requires_grad=True)", Outcome.FAIL, [1]),
+        ("db2 = dlogits.sum(0)\ndb2 += b2.grad", Outcome.PASS, []),
+        ("db2 = torch.zeros_like(b2)\nif b2.grad is not None: db2 = b2.grad", Outcome.FAIL, []),
+        ("g = b2.grad\n\ndb2 = g.clone()", Outcome.REFUSED, [1]),
+        ("loss.backward()\ndb2 = b2.grad", Outcome.REFUSED, [2, 1]),
+        ("db2 = getattr(b2, 'gr' + 'ad').clone()", Outcome.ERROR, [1]),
+        ("run = getattr(loss, 'back' + 'ward')\ndb2 = run()", Outcome.REFUSED, [1, 2]),
+    ],
+)
+def test_the_value_decides_and_autograd_is_flagged(
+    lines: str, outcome: Outcome, flagged: list[int], runner: Runner
+) -> None:
+    name = "db1" if "db1" in lines else "db2"
+    verdicts, flags = grade_exercise(ATOMIC, _with_lines(name, lines), runner, wary=True)
+    found = {verdict.name: verdict.outcome for verdict in verdicts}
+    assert found.pop(name) is outcome
+    assert set(found.values()) == {Outcome.PASS}
+    places = [flag.place.line for flag in flags if flag.place and flag.place.cell == "ex1-own"]
+    assert list(dict.fromkeys(places)) == flagged
+
+
+def _with_lines(name: str, lines: str) -> list[AnswerCell]:
+    """The lecture's answer; one gradient's line stands in a cell of its own, and is another."""
+    source = edited((f"{name} = {'dhprebn' if name == 'db1' else 'dlogits'}.sum(0)", "pass"))
+    cells = [AnswerCell(grade_id, text) for grade_id, text in read_cells(source)]
+    return [*cells, AnswerCell("ex1-own", lines)]
+
+
+def test_a_check_that_raises_beside_a_right_value_costs_nothing(judge_text: Judge) -> None:
+    together = (
+        "def step():\n    global db2\n    db2 = dlogits.sum(0)\n    print(db2 - b2.grad)\nstep()"
+    )
+    verdicts = judge_text(edited(("db2 = dlogits.sum(0)", together)))
+    assert {verdict.outcome for verdict in verdicts.values()} == {Outcome.PASS}
 
 
 def test_copying_from_autograd_through_an_own_function_is_refused(judge_text: Judge) -> None:
     copying = (
-        "def fill(mine, theirs): mine.copy_(theirs)\ndb1 = torch.zeros_like(b1)\nfill(db1, b1.grad)"
+        "def fill(mine, theirs): mine.copy_(theirs)\ndb2 = torch.zeros_like(b2)\nfill(db2, b2.grad)"
     )
-    verdicts = judge_text(edited(("db1 = dhprebn.sum(0)", copying)))
-    assert verdicts["db1"].outcome is Outcome.REFUSED
+    verdicts = judge_text(edited(("db2 = dlogits.sum(0)", copying)))
+    assert verdicts["db2"].outcome is Outcome.REFUSED
 
 
 @pytest.mark.parametrize("line", ["W2.requires_grad_(False)", "torch.set_grad_enabled(False)"])

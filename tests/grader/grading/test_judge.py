@@ -545,15 +545,29 @@ def test_what_raises_on_other_sizes_only_says_so(case: Case) -> None:
     assert verdict.note == f"{BATCH_OF_OTHER_SIZES}. This line raised E."
 
 
-def test_autograd_is_refused_whatever_the_value(case: Case) -> None:
-    flag = Flag("autograd", "`.grad` lets PyTorch's autograd answer.", DEEPER)
-    verdict = case.judge_one("dcentre", offences=(flag,), broken=LINE_RAISED)
+ASKED = Flag("autograd", "`.grad`: PyTorch's autograd is switched off here.", DEEPER)
+
+
+@pytest.mark.parametrize("hidden", [RAISED, MISSING], ids=["raised", "missing"])
+def test_autograd_is_refused_where_it_left_no_value(case: Case, hidden: tuple[Value, ...]) -> None:
+    verdict = case.judge_one("dcentre", hidden=hidden, local=hidden, offences=(ASKED,))
     assert (verdict.outcome, verdict.note, verdict.place) == (
         Outcome.REFUSED,
-        flag.message,
+        ASKED.message,
         DEEPER,
     )
     assert verdict.points == 0
+
+
+def test_a_right_value_passes_whatever_it_says_of_autograd(case: Case) -> None:
+    assert case.judge_one("dcentre", offences=(ASKED,)).outcome is Outcome.PASS
+
+
+def test_what_raised_for_a_reason_of_its_own_is_not_refused(case: Case) -> None:
+    elsewhere = (Value(raised=Raised("This line raised ZeroDivisionError.", PLACE)),)
+    hidden = elsewhere * len(HIDDEN_SIZES)
+    verdict = case.judge_one("dcentre", hidden=hidden, local=hidden, offences=(ASKED,))
+    assert (verdict.outcome, verdict.place) == (Outcome.ERROR, PLACE)
 
 
 def test_a_broken_cell_is_an_error_and_not_to_do(case: Case) -> None:

@@ -197,3 +197,15 @@ def test_a_piece_that_assigns_nothing_stays_behind_its_cell() -> None:
         cells[0],
         AnswerCell("ex1-linear2#2", "dh.sub_(h)"),
     )
+
+
+def test_the_other_cells_are_called_by_their_first_line_the_latest_first() -> None:
+    history = History()
+    history.note("x = 1", request("a"))
+    history.note(cell("dh = 1"), request("b"))
+    history.note("\nimport numpy as np\ny = 2", LAB)
+    history.note("x = 3", request("a"))
+    assert history.others() == (
+        AnswerCell("the cell that begins with `import numpy as np`", "\nimport numpy as np\ny = 2"),
+        AnswerCell("the cell that begins with `x = 3`", "x = 3"),
+    )

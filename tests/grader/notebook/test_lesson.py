@@ -202,7 +202,10 @@ def test_nothing_ends_in_a_traceback(outputs: dict[str, list[Any]]) -> None:
 
 
 NOT_STARTED = "run the cells from the top down to the forward pass."
-OUTSIDE = "dbngain has a value, but no answer cell you ran assigns it"
+OUTSIDE = (
+    "Only answer cells count, and dbngain stands in the cell that begins with"
+    " `dbngain = torch.ones(1, 64)`: move it into one."
+)
 STALE = "Your code is right, but the value in the notebook is not what it gives now"
 
 

@@ -1,10 +1,14 @@
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 
 from grader.answer.parse import AnswerCell
-from grader.reports.result import Graded, quote
-from grader.verdict import Place
+from grader.program.compare import nothing_to_compare
+from grader.reports.result import Graded, graded, quote
+from grader.submission.read import Submission
+from grader.verdict import Check, Flag, Outcome, Place, Report, Verdict
 
 
 @pytest.mark.parametrize(
@@ -41,3 +45,18 @@ def test_a_statement_over_several_lines_is_quoted_as_one() -> None:
 def test_a_cell_that_is_not_python_is_quoted_by_its_line() -> None:
     cells = [AnswerCell("ex1-linear2", "dh = (\n    dlogits")]
     assert quote(Place("ex1-linear2", 1), cells) == "dh = ("
+
+
+def test_what_was_read_beside_the_answers_is_added() -> None:
+    first, second = (Flag(kind, "A sentence.", None) for kind in ("missing-answer", "denied"))
+    others = (AnswerCell("cell 2", "def helper(d): return d"),)
+    submission = Submission(Path("a.ipynb"), "01_atomic_backprop", (), (first,), others)
+    nothing = nothing_to_compare("dh", None, (1,), "")
+    note = "This line raised NameError: name 'helper' is not defined."
+    verdict = Verdict("dh", Outcome.ERROR, nothing, Check.NOT_RUN, Check.NOT_RUN, note)
+    report = graded(submission, Report("01_atomic_backprop", (verdict,), (second,))).report
+    (found,) = report.verdicts
+    assert found.note == (
+        f"{note} Only answer cells count, and helper stands in cell 2: move it into one."
+    )
+    assert report.flags == (first, second)

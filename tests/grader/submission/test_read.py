@@ -208,21 +208,11 @@ def test_a_blank_is_not_missing(read: Reader) -> None:
     assert read.flags(answer("ex1-all", ALL.replace("= 1", "= ...  # your turn"))) == {}
 
 
-def test_gradients_assigned_elsewhere_are_named(read: Reader) -> None:
-    submission = read(answer("ex1-all", ALL), code("# trying\n\ndh, dlogits = 1, 2\ndh = 4"))
-    (flag,) = submission.flags
-    assert flag.kind == "outside-answer"
-    assert flag.message == (
-        "Cell 2 of the notebook assigns dlogits and dh, but is not an answer cell: only answer "
-        "cells are graded."
-    )
-    assert flag.place == Place("cell 2", 3)
-
-
-def test_check_cells_and_texts_assign_nothing(read: Reader) -> None:
-    check = answer("ex1-all-check", "dh = 1", solution=False, grade=True)
-    text = {"cell_type": "markdown", "metadata": {}, "source": "dh = 1"}
-    assert read.flags(answer("ex1-all", ALL), check, text, code("print(dh)")) == {}
+def test_the_cells_that_are_not_graded_are_kept_for_what_they_explain(read: Reader) -> None:
+    check = answer("ex1-all-check", "x = 1", solution=False, grade=True)
+    text = {"cell_type": "markdown", "metadata": {}, "source": "x = 1"}
+    submission = read(answer("ex1-all", ALL), check, text, code("import numpy as np"))
+    assert submission.others == (AnswerCell("cell 4", "import numpy as np"),)
 
 
 ANYTHING = st.recursive(

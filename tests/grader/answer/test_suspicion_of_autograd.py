@@ -1,18 +1,20 @@
-"""The static look for autograd."""
-
-import itertools
+"""Where an answer asks autograd, or reads what it has answered."""
 
 import pytest
 
 from grader.answer.parse import AnswerCell, parse_answer
-from grader.answer.refusal import find_offences
+from grader.answer.suspicion import AUTOGRAD, Suspicion, find_suspicions
+
+
+def offences(source: str) -> list[Suspicion]:
+    answer = parse_answer([AnswerCell("ex1-loss", source)])
+    assert not answer.broken, answer.broken
+    return [one for one in find_suspicions(answer) if one.kind in AUTOGRAD]
 
 
 def offending_lines(source: str) -> list[int]:
-    answer = parse_answer([AnswerCell("ex1-loss", source)])
-    assert not answer.broken, answer.broken
-    flags = itertools.chain.from_iterable(find_offences(answer).values())
-    return [flag.place.line for flag in flags if flag.place is not None]
+    places = (one.flag.place for one in offences(source))
+    return list(dict.fromkeys(place.line for place in places if place))
 
 
 @pytest.mark.parametrize(
@@ -78,6 +80,10 @@ def test_autograd_is_found_with_its_line(line: str) -> None:
         "with torch.inference_mode(): dh = dlogits @ W2.T",
         "assert not dlogits.requires_grad",
         "x = torch.zeros(3, requires_grad=False)",
+        "C.requires_grad = False",
+        "C.grad = None",
+        "from torch.func import vmap",
+        "x = torch.func.vmap(torch.outer)(h, dlogits)",
         "C.requires_grad_(False)",
         "C.requires_grad_(requires_grad=False)",
         "torch.set_grad_enabled(False)",
@@ -107,7 +113,22 @@ def test_the_line_is_that_inside_a_function_or_loop() -> None:
 
 
 def test_the_message_names_what_was_used() -> None:
-    answer = parse_answer([AnswerCell("ex1-loss", "dC = C.grad")])
-    ((flag,),) = find_offences(answer).values()
-    assert flag.kind == "autograd"
-    assert flag.message == ("`.grad` lets PyTorch's autograd answer; write this gradient by hand.")
+    ((kind, statement, flag),) = offences("x = 1\ndC = C.grad")
+    assert (kind, statement, flag.kind) == ("grad", 1, "autograd")
+    assert flag.message == (
+        "`.grad`: PyTorch's autograd is switched off here; write the gradient by hand."
+    )
+
+
+@pytest.mark.parametrize(
+    ("line", "kind"),
+    [
+        ("print(dC - C.grad, C.grad_fn)", "grad"),
+        ('print(getattr(C, "grad"))', "grad"),
+        ("loss.backward()", "autograd"),
+        ('getattr(loss, "backward")()', "autograd"),
+        ("C.retain_grad()", "autograd"),
+    ],
+)
+def test_to_read_what_autograd_answered_is_less_than_to_ask_it(line: str, kind: str) -> None:
+    assert [one.kind for one in offences(line)] == [kind]

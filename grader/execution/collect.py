@@ -38,9 +38,8 @@ def collect(
         offences: what the answer says of autograd, with the number of the statement.
 
     Returns:
-        The evidence on each gradient; the statements that were seen to run; and what a human should
-        know of the running: statements that took the process with them, ran too long, or tried what
-        no gradient needs.
+        The evidence on each gradient, the statements that were seen to run, and what a human should
+        know: which took the process with them, ran too long, or tried what no gradient needs.
     """
     runs = Runs(answer, references, values_for(references, tuple(gradients)), runner)
     collector = _Collector(answer, gradients, references, runs)

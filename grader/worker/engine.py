@@ -38,12 +38,8 @@ Nothing is recorded anyway; here it is said aloud, rather than answered with zer
 RECORDING_KEYS = ("Autograd", "AutogradNestedTensor")
 """The dispatcher's layers in which PyTorch's operators record a graph, or carry a tangent along."""
 
-KERNEL_KEYS = (
-    *("CPU", "SparseCPU", "SparseCsrCPU", "MkldnnCPU", "QuantizedCPU", "NestedTensorCPU"),
-    "FuncTorchBatched",
-)
-"""The layers in which operators compute, on the devices and layouts that a worker has,
-and in which `vmap` has its own."""
+KERNEL_KEYS = ("CPU", "SparseCPU", "SparseCsrCPU", "MkldnnCPU", "QuantizedCPU", "NestedTensorCPU")
+"""The layers in which operators compute, on the devices and layouts that a worker has."""
 
 DERIVATIVE = re.compile(r"backward|_jvp|_vjp|jacobian|hessian|jacrev|jacfwd|gradcheck|linearize")
 """Names of operators and functions that know a derivative."""
@@ -155,7 +151,7 @@ def _override_operators() -> Iterable[Any]:
                 if native._dispatch_has_kernel_for_dispatch_key(full, key):
                     library.impl(operator, key, fallthrough_kernel)
             if DERIVATIVE.search(operator):
-                for key in KERNEL_KEYS:
+                for key in (*KERNEL_KEYS, "FuncTorchBatched"):  # where `vmap` has its own rules
                     library.impl(operator, key, _refusal())
     return libraries.values()
 

@@ -31,6 +31,7 @@ def is_due(answer: HonestAnswer, verdict: Verdict) -> bool:
     return verdict.outcome in (EARNS_POINTS if answer.outcomes else {Outcome.PASS})
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("style", styles())
 def test_no_honest_answer_loses_a_point_or_gets_another_flag(style: str, runner: Runner) -> None:
     for answer in honest_answers(style):

@@ -85,6 +85,7 @@ def test_a_class_is_asked_for_every_notebook() -> None:
     assert asked == [f"notebooks/{name}.ipynb" for name in NOTEBOOKS]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("answers", "code", "counts", "points"),
     [

@@ -62,6 +62,7 @@ def test_the_guide_names_commands_at_all() -> None:
     assert len(typed("make")) > 5
 
 
+@pytest.mark.slow
 def test_the_readme_shows_what_a_student_is_told() -> None:
     readme = " ".join((PROJECT / "README.md").read_text(encoding="utf-8").split())
     report = reports()["one_fault"]

@@ -280,6 +280,7 @@ def test_a_file_that_tells_stops_the_release(
         release_files(ADDRESS)
 
 
+@pytest.mark.slow
 def test_the_command_line(project: Path, tmp_path: Path) -> None:
     """The commands that make the course are not there any more; the others grade a notebook."""
     command = [sys.executable, "-m", "grader"]

@@ -318,6 +318,7 @@ def is_running(process: int) -> bool:
 
 
 class TestProgram:
+    @pytest.mark.slow
     def test_from_save_to_save(self, notebook: Path, piped: Program) -> None:
         first = piped.read_until("All 26 gradients pass.\n")
         assert first.startswith(

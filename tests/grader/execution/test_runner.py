@@ -200,6 +200,7 @@ def test_runs_of_one_answer_share_no_tensor(judge_text: Judge) -> None:
     assert verdicts["dW2"].outcome is Outcome.PASS
 
 
+@pytest.mark.slow
 def test_many_endless_loops_end_in_bounded_time() -> None:
     """Four loops of one second each, and a limit of three for all."""
     limits = Limits(statement_seconds=1.0, total_seconds=3.0)
@@ -240,6 +241,7 @@ def test_a_killed_worker_is_replaced() -> None:
     assert {verdict.outcome for verdict in verdicts} == {Outcome.PASS}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("sandbox", SANDBOXES)
 def test_every_right_answer_passes_in_every_sandbox(sandbox: Sandbox) -> None:
     with Runner(sandbox=sandbox) as runner:

@@ -493,6 +493,7 @@ def test_an_answer_is_judged_again_only_where_it_changed(
     assert not (tmp_path / "state").exists(), "asking for verdicts writes no file"
 
 
+@pytest.mark.slow
 def test_a_notebook_from_before_needs_no_start(project: Path) -> None:
     script = {
         "setup": OLDER_SETUP,
@@ -513,6 +514,7 @@ FIRST, SECOND = CELLS["ex1-loss"].rstrip().rsplit("\n", 1)
 SOFTMAX = CELLS["ex1-softmax"].partition("\n")[2].splitlines()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("script", "metadata"),
     [

@@ -1,9 +1,21 @@
-"""The limits that an answer is kept to, from the code that sets them."""
+"""The limits that a notebook and an answer are kept to, from the code that sets them."""
 
 from __future__ import annotations
 
 from docs.building.table import table
+from grader.answer.parse import DEEPEST
 from grader.execution.system_calls import ALLOWED, HOSTILE
+from grader.limits import (
+    JUDGE_BYTES,
+    JUDGE_SECONDS,
+    LARGEST_FILE,
+    LONGEST_ANSWER,
+    MOST_ANSWER_CELLS,
+    MOST_JSON_VALUES,
+    MOST_NODES,
+    MOST_OF_A_KIND,
+    MOST_STATEMENTS,
+)
 from grader.worker.child import GRACE_SECONDS, LARGEST_RESULT
 from grader.worker.confinement import LARGEST_STACK, MOST_OPEN_FILES
 from grader.worker.execution import LARGEST_VALUE
@@ -25,7 +37,23 @@ def limits_table() -> str:
         ("processes and threads it starts", "none"),
         ("files it writes", "none"),
         ("one gradient", _size(LARGEST_VALUE)),
-        ("what it sends to the judge at once", _size(LARGEST_RESULT)),
+        ("what it sends to the judge in all", _size(LARGEST_RESULT)),
+    ]
+    return table(["what", "limit"], rows)
+
+
+def sizes_table() -> str:
+    """How large what is handed in may be."""
+    rows = [
+        ("a notebook's file", _size(LARGEST_FILE)),
+        ("values in it (brackets and commas)", f"{MOST_JSON_VALUES:,}"),
+        ("answer cells", f"{MOST_ANSWER_CELLS}"),
+        ("an exercise's answer", f"{LONGEST_ANSWER:,} characters, {MOST_STATEMENTS:,} statements"),
+        ("names, numbers and operators in it", f"{MOST_NODES:,}"),
+        ("levels of nesting", f"{DEEPEST}"),
+        ("flags of a kind", f"{MOST_OF_A_KIND}"),
+        ("processor time of its judge", f"{JUDGE_SECONDS} s"),
+        ("memory of its judge, beyond what it has before", _size(JUDGE_BYTES)),
     ]
     return table(["what", "limit"], rows)
 

@@ -10,7 +10,7 @@ from docs.building.diagnoses import catalogue
 from docs.building.fold import folded
 from docs.building.included import included
 from docs.building.json_example import json_example
-from docs.building.limits import limits_table, system_calls
+from docs.building.limits import limits_table, sizes_table, system_calls
 from docs.building.verdicts import checks_table, comparison_line, verdict_table
 from grader.classroom.gradebook.rubric import example_rubric
 from grader.classroom.run.line import FILE_KEYS
@@ -25,6 +25,7 @@ PARTS: Mapping[str, Callable[[], str]] = {
     "limits": limits_table,
     "owner": lambda: ", ".join(f"`{key}`" for key in FILE_KEYS),
     "rubric": lambda: folded("What it prints", f"```toml\n{example_rubric()}```"),
+    "sizes": sizes_table,
     "suspicions": suspicion_table,
     "verdicts": verdict_table,
 }

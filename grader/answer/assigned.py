@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import ast
 import re
-import warnings
 from collections.abc import Iterator, Mapping, Sequence
 from functools import lru_cache
 
-from grader.answer.parse import hide_magics
+from grader.answer.parse import hide_magics, parsed
+from grader.limits import LONGEST_ANSWER
 
 _SCOPES = (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda, ast.ClassDef)
 _PLACEHOLDER = re.compile(r"(?:[\w\s,]+=)*\s*(?:\.\.\.|None|pass)")
@@ -34,21 +34,12 @@ def first_assignments(source: str, names: tuple[str, ...]) -> Mapping[str, int]:
     wanted = [name for name in names if name in source]
     if not wanted:
         return {}
-    tree = _parse(source)
+    tree = parsed(hide_magics(source)) if len(source) <= LONGEST_ANSWER else None
     found = _in_text(source, wanted) if tree is None else _in_tree(tree, set(wanted))
     first: dict[str, int] = {}
     for name, line in sorted(found, key=lambda item: item[1]):
         first.setdefault(name, line)
     return first
-
-
-def _parse(source: str) -> ast.Module | None:
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # a student's "\d" is not this program's warning
-        try:
-            return ast.parse(hide_magics(source))
-        except (SyntaxError, ValueError, RecursionError, MemoryError):
-            return None
 
 
 def _in_tree(tree: ast.Module, names: set[str]) -> Iterator[tuple[str, int]]:
@@ -72,7 +63,7 @@ def _stored_name(node: ast.AST) -> ast.Name | None:
 
 
 def _in_text(source: str, names: Sequence[str]) -> Iterator[tuple[str, int]]:
-    """For a cell that does not parse: lines that begin like an assignment."""
+    """For a cell that does not parse, or is too long to: lines that begin like an assignment."""
     pattern = re.compile(rf"\s*({'|'.join(map(re.escape, names))})\b[^=!<>]*=(?!=)")
     for number, line in enumerate(source.split("\n"), start=1):
         if match := pattern.match(line):

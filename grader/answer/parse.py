@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING
 
 from grader.answer.effects import Effects, join_effects, read_effects
 from grader.answer.statements import walk_statements
+from grader.limits import LONGEST_ANSWER, MOST_NODES, MOST_STATEMENTS
 from grader.verdict import Place
 from grader.worker.terms import DYNAMIC_NAMES
 
@@ -27,6 +28,11 @@ DEEPEST = 150
 """Levels of nesting that are read; a sum of 150 terms is no gradient."""
 
 TOO_DEEP = "This cell cannot be read: its code is nested too deeply."
+
+TOO_LARGE = (
+    f"This exercise's answer cells hold more code than is read: {LONGEST_ANSWER:,} characters,"
+    f" {MOST_STATEMENTS:,} statements, {MOST_NODES:,} names, numbers and operators."
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,7 +67,8 @@ class Answer:
 
     `statements` are numbered as `grader.answer.statements.walk_statements` numbers them; `top` are
     those of the outermost level. Blanks nobody has filled (`dX = ...`) are left out of `live`;
-    `broken` are the cells that are not Python, with the reason.
+    `broken` are the cells that are not Python, with the reason; `unread` is the reason where the
+    whole answer is too large.
     """
 
     cells: tuple[AnswerCell, ...]
@@ -73,6 +80,7 @@ class Answer:
     """Each top-level statement as compiled; tracebacks of it name its cell."""
     nodes: Mapping[ast.stmt, tuple[ast.AST, ...]]
     """All nodes of each top-level statement, outer ones before inner ones."""
+    unread: Raised | None = None
 
     @cached_property
     def number(self) -> dict[ast.stmt, int]:
@@ -159,6 +167,8 @@ def is_blank(statement: ast.stmt) -> bool:
 
 def parse_answer(cells: Sequence[AnswerCell]) -> Answer:
     """Read answer cells as one program; a cell that is not Python is set aside with its reason."""
+    if sum(len(cell.source) for cell in cells) > LONGEST_ANSWER:
+        return _unread(cells)
     places: dict[ast.stmt, Place] = {}
     every: list[_Compiled] = []
     good: list[AnswerCell] = []
@@ -173,6 +183,8 @@ def parse_answer(cells: Sequence[AnswerCell]) -> Answer:
         every += compiled
         for statement in walk_statements([item.statement for item in compiled]):
             places[statement] = Place(cell.grade_id, statement.lineno)
+    if len(places) > MOST_STATEMENTS or sum(len(item.nodes) for item in every) > MOST_NODES:
+        return _unread(cells)
     top = tuple(item.statement for item in every)
     statements = tuple(walk_statements(top))
     return Answer(
@@ -186,7 +198,14 @@ def parse_answer(cells: Sequence[AnswerCell]) -> Answer:
     )
 
 
-MAGIC_LINE = re.compile(r"(?m)^([ \t]*)(?:[%!?].*|[\w, \t]+=[ \t]*[%!].*|[\w.\[\]]+\?\??[ \t]*)$")
+def _unread(cells: Sequence[AnswerCell]) -> Answer:
+    reason = Raised(TOO_LARGE, Place(max(cells, key=lambda cell: len(cell.source)).grade_id, 1))
+    return Answer((), (), (), (), dict.fromkeys(cells, reason), {}, {}, reason)
+
+
+MAGIC_LINE = re.compile(
+    r"(?m)^([ \t]*+)(?:[%!?].*|[\w,][\w, \t]*+=[ \t]*+[%!].*|[\w.\[\]]++\?{1,2}[ \t]*+)$"
+)
 """Lines of IPython's own: `%magic`, `!shell`, `t = %timeit ...`, `torch.sum?`."""
 
 
@@ -195,13 +214,20 @@ def hide_magics(source: str) -> str:
 
     Only where the cell does not parse as it stands: a continued expression may begin with `%`.
     """
-    if not MAGIC_LINE.search(source):
+    if not MAGIC_LINE.search(source) or parsed(source) is not None:
         return source
-    try:
-        ast.parse(source)
-    except (SyntaxError, ValueError, MemoryError, RecursionError):
-        return MAGIC_LINE.sub(r"\1pass", source)
-    return source
+    return MAGIC_LINE.sub(r"\1pass", source)
+
+
+def parsed(source: str) -> ast.Module | None:
+    """The syntax tree of code as it stands; None where Python cannot read it."""
+    with warnings.catch_warnings():
+        # A student's "\\d" is for the student's own Python to complain about.
+        warnings.simplefilter("ignore")
+        try:
+            return ast.parse(source)
+        except (SyntaxError, ValueError, RecursionError, MemoryError):
+            return None
 
 
 def _levels(statement: ast.stmt) -> list[list[ast.AST]]:
@@ -226,7 +252,6 @@ def _compile_cell(cell: AnswerCell) -> list[_Compiled] | Raised:
     compiled = []
     try:
         with warnings.catch_warnings():
-            # A student's "\\d" is for the student's own Python to complain about.
             warnings.simplefilter("ignore")
             for statement in ast.parse(cell.source).body:
                 levels = _levels(statement)

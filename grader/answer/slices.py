@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import ast
+from collections import defaultdict
 from collections.abc import Set
 from dataclasses import dataclass, field
 
 from grader.answer.effects import Effects
 from grader.answer.parse import Answer
-from grader.answer.statements import COMPOUND, blocks
+from grader.answer.statements import COMPOUND, blocks, walk_statements
 
 LOOP_CONTROL = (ast.Break, ast.Continue)
 
@@ -94,39 +95,53 @@ class _Search:
     writers: set[ast.stmt] = field(default_factory=set)
     sure: set[ast.stmt] = field(default_factory=set)
     channels: set[str] = field(default_factory=set)
+    fresh: set[str] = field(default_factory=set)
+    """Needed names for which the statements inside were not looked at again yet."""
 
     def step(self, statement: ast.stmt) -> None:
         """Go one statement at the outermost level back."""
         if isinstance(statement, COMPOUND):
-            # What is bound inside may be needed in the next turn of a loop, or not be bound at
-            # all: statements are added until nothing new is needed, and no name is let go.
-            while self._keep_inside(statement):
-                pass
+            self._keep_inside(statement)
         elif self._keep(statement):
             # What only the record binds is needed still: the record takes nothing away.
             effects = self.answer.effects[statement]
             self.needed -= self.answer.shown[statement].binds - effects.reads
-            self._need(effects.reads)
+            self._need(effects.reads - self.given)
 
-    def _keep_inside(self, statement: ast.stmt, in_kept_loop: bool = False) -> bool:
-        """Keep what is needed inside a compound statement; True if that added something."""
-        before = len(self.kept), len(self.needed)
-        is_loop = isinstance(statement, ast.For | ast.While)
-        loop_is_kept = statement in self.kept if is_loop else in_kept_loop
-        for block in blocks(statement):
-            for inner in block:
-                if isinstance(inner, COMPOUND):
-                    self._keep_inside(inner, loop_is_kept)
-                elif isinstance(inner, LOOP_CONTROL) and loop_is_kept:
-                    self.kept.add(inner)
-                elif self._keep(inner):
-                    self._need(self.answer.effects[inner].reads)
-        if any(inner in self.kept for block in blocks(statement) for inner in block):
-            self.kept.add(statement)
-            self.sure.add(statement)
-        if statement in self.kept or self._keep(statement):
-            self._need(self.answer.effects[statement].reads)
-        return before != (len(self.kept), len(self.needed))
+    def _keep_inside(self, top: ast.stmt) -> None:
+        """Keep what is needed of a compound statement.
+
+        What is bound inside may be needed in the next turn of a loop, or not be bound at all: a
+        statement is looked at again when a name that it writes is needed, and no name is let go.
+        """
+        above: dict[ast.stmt, ast.stmt] = {}
+        loop = {top: top}
+        ends: dict[ast.stmt, list[ast.stmt]] = defaultdict(list)
+        writing: dict[str, list[ast.stmt]] = defaultdict(list)
+        for inner in walk_statements([top]):
+            is_loop = isinstance(inner, ast.For | ast.While)
+            loop[inner] = inner if is_loop else loop[above.get(inner, top)]
+            effects = self.answer.effects[inner]
+            for name in effects.binds | effects.changes | effects.perhaps:
+                writing[name].append(inner)
+            if isinstance(inner, COMPOUND):
+                above |= {child: inner for block in blocks(inner) for child in block}
+            elif isinstance(inner, LOOP_CONTROL):
+                ends[loop[inner]].append(inner)
+        due = dict.fromkeys(loop)
+        while due:
+            inner, _ = due.popitem()
+            kept = [inner] if self._keep(inner) else []
+            while kept:
+                one = kept.pop()
+                self.kept.add(one)
+                self._need(self.answer.effects[one].reads - self.given)
+                kept += ends.pop(one, ())
+                if one in above and above[one] not in self.sure:
+                    self.sure.add(above[one])
+                    kept.append(above[one])
+            due |= dict.fromkeys(one for name in self.fresh for one in writing[name])
+            self.fresh.clear()
 
     def _keep(self, statement: ast.stmt) -> bool:
         """Keep a statement if it writes what is needed; True if it does."""
@@ -152,7 +167,7 @@ class _Search:
             self.sure.add(statement)
         if hidden & changes:
             # Needed itself, gradient or not: through it the change is made.
-            self.needed |= through
+            self._need(through)
             self.channels |= through - {self.name}
         if self.name in changes:
             # `dY = dX.mul_(z)` makes dY, and changes dX on the way.
@@ -162,4 +177,5 @@ class _Search:
         return True
 
     def _need(self, names: Set[str]) -> None:
-        self.needed |= names - self.given
+        self.fresh |= names - self.needed
+        self.needed |= names

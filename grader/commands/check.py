@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from functools import cache, partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
 
+from grader.classroom.run.local_pool import LocalPool
+from grader.classroom.run.pool import Died, Displaced
 from grader.commands import exit_codes
 from grader.commands.speech import (
     complain,
@@ -19,11 +23,15 @@ from grader.commands.speech import (
     waiting_for,
 )
 from grader.commands.timeout import limits, timeout_option
+from grader.limits import PATIENCE_SECONDS
+from grader.printable import printable
+from grader.reports.result import Graded, Result, Ungraded, graded
 from makemore_data.training.interruption import uninterrupted
 
 if TYPE_CHECKING:
     from grader.execution.runner import Runner
-    from grader.reports.result import Result
+    from grader.execution.sandbox import Sandbox
+    from grader.worker.terms import Limits
 
 STEP_SUMMARY = "GITHUB_STEP_SUMMARY"
 """Environment variable in which GitHub Actions names the file of a step's summary."""
@@ -82,16 +90,15 @@ def check(
     if as_json and github:
         raise click.UsageError("--json and --github both print to standard output: take one.")
     with uninterrupted():
-        from grader.execution.runner import Runner
         from grader.execution.sandbox import Sandbox, best_sandbox, require
 
         where = Sandbox(sandbox) if sandbox else best_sandbox()
         require(where)
     results = []
-    with Runner(limits(timeout), where) as runner:
+    with judging(limits(timeout), where) as grade_file:
         for path in notebooks:
             with waiting_for(path):
-                result = grade_file(path, runner)
+                result = grade_file(path)
             results.append(result)
             _show(result, as_json)
     code = _show_all(results, as_json)
@@ -99,16 +106,46 @@ def check(
     return code if written else exit_codes.UNREADABLE
 
 
-def grade_file(path: Path, runner: Runner) -> Result:
-    """Grade one notebook: a report, or the sentence why there is none. Only Ctrl-C is raised."""
-    with uninterrupted():
-        # Here, not above: the worker is to be started before torch is imported.
-        from grader.grading.grade import grade
-        from grader.reports.result import Ungraded, graded
-        from grader.submission.read import UnreadableNotebook, read_submission
+@contextmanager
+def judging(limits: Limits, sandbox: Sandbox) -> Iterator[Callable[[Path], Result]]:
+    """What grades a file, in a process of its own: a file that is too much for it ends it alone."""
+    patience = 2 * limits.total_seconds + PATIENCE_SECONDS
+    pool = LocalPool(1, partial(_runner, limits, sandbox), patience)
+
+    def grade_file(path: Path) -> Result:
+        try:
+            return pool.submit(_grade_here, path, limits, sandbox).result()
+        except Displaced:  # should no process start, `submit` says so
+            return grade_file(path)
+        except Died:
+            why = "the process that judged it ended, or needed more than a notebook may"
+            return Ungraded(path, f"{printable(str(path))} could not be graded: {why}.")
+
+    try:
+        yield grade_file
+    finally:
+        pool.shutdown()
+
+
+@cache
+def _runner(limits: Limits, sandbox: Sandbox) -> Runner:
+    """The worker of this process, which is one that judges."""
+    from grader.execution.runner import Runner
+
+    runner = Runner(limits, sandbox)
+    # Here, not above: the worker is to be started before torch is imported.
+    import grader.grading.grade  # noqa: F401
+
+    return runner
+
+
+def _grade_here(path: Path, limits: Limits, sandbox: Sandbox) -> Result:
+    from grader.grading.grade import grade
+    from grader.submission.read import UnreadableNotebook, read_submission
 
     try:
         submission = read_submission(path)
+        runner = _runner(limits, sandbox)
         return graded(submission, grade(submission.notebook, submission.cells, runner))
     except UnreadableNotebook as error:
         return Ungraded(path, str(error))
@@ -118,8 +155,6 @@ def grade_file(path: Path, runner: Runner) -> Result:
 
 def _show(result: Result, as_json: bool) -> None:
     """Show a result as soon as it is there, or say why there is none; JSON waits for all."""
-    from grader.reports.result import Graded
-
     if not isinstance(result, Graded):
         complain(result.sentence)
     elif not as_json:
@@ -133,7 +168,6 @@ def _show_all(results: Sequence[Result], as_json: bool) -> int:
     """Show what has waited for all results; the exit code they call for."""
     from grader.reports import as_json as json_report
     from grader.reports import terminal
-    from grader.reports.result import Graded, Ungraded
 
     if as_json:
         say(json_report.render(results))
@@ -170,8 +204,6 @@ def _write_reports(
 
 
 def _write(path: Path, text: str, mode: str = "w", name: str = "") -> bool:
-    from grader.printable import printable
-
     try:
         with path.open(mode, encoding="utf-8", newline="\n") as file:
             file.write(text)

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import click
 
 from grader.commands import exit_codes
-from grader.commands.check import grade_file
+from grader.commands.check import judging
 from grader.commands.speech import complain, has_colour, say, terminal_width, waiting_for
 from grader.commands.timeout import limits, timeout_option
 from grader.printable import printable
@@ -43,14 +43,13 @@ def status(places: Sequence[Path], timeout: float | None) -> int:
         return exit_codes.UNREADABLE if files.unreadable or not looked else exit_codes.PASSED
 
     results: dict[str, Result | None] = dict.fromkeys(blanks)
-    from grader.execution.runner import Runner
     from grader.execution.sandbox import best_sandbox
 
-    with Runner(limits(timeout), best_sandbox()) as runner:
+    with judging(limits(timeout), best_sandbox()) as grade_file:
         for notebook in blanks:
             if path := files.chosen.get(notebook):
                 with waiting_for(path):
-                    results[notebook] = grade_file(path, runner)
+                    results[notebook] = grade_file(path)
     from grader.reports import terminal
     from grader.reports.result import Ungraded
 

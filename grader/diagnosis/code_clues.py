@@ -6,7 +6,7 @@ import ast
 from collections.abc import Iterator, Sequence
 
 from grader.diagnosis.formula.node import Formula
-from grader.diagnosis.formula_parser import FormulaParser, NotAFormula
+from grader.diagnosis.formula_parser import FormulaParser, NotAFormula, read_number
 from grader.diagnosis.kinds import Kind
 from grader.execution.evidence import GradientEvidence
 
@@ -54,14 +54,12 @@ def written_numbers(code: Sequence[ast.stmt]) -> set[float]:
 def _numbers(tree: ast.AST) -> Iterator[float]:
     for node in ast.walk(tree):
         match node:
-            case ast.Constant(value=int() | float() as value) if not isinstance(value, bool):
-                yield float(value)
-            case ast.BinOp(
-                left=ast.Constant(value=int() | float() as above),
-                op=ast.Div(),
-                right=ast.Constant(value=int() | float() as below),
-            ) if below:
-                yield above / below
+            case ast.Constant() if (number := read_number(node)) is not None:
+                yield number
+            case ast.BinOp(left=left, op=ast.Div(), right=right):
+                above, below = read_number(left), read_number(right)
+                if above is not None and below:
+                    yield above / below
 
 
 def _writes(statement: ast.stmt, gradient: str) -> bool:

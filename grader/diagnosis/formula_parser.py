@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import sys
 from collections.abc import Mapping, Set
 from dataclasses import dataclass
 from typing import Any
@@ -84,8 +85,8 @@ class FormulaParser:
                 return Value(name)
             case ast.Name(id=name) if name[:1] == "d" and name[1:] in self.upstreams:
                 return Upstream(name[1:])
-            case ast.Constant(value=int() | float() as value) if not isinstance(value, bool):
-                return Number(float(value))
+            case ast.Constant() if (number := read_number(node)) is not None:
+                return Number(number)
             case ast.UnaryOp(op=ast.USub(), operand=operand):
                 return negative(self.read(operand))
             case ast.BinOp(left=left, op=operator, right=right):
@@ -186,10 +187,10 @@ def read_reduction(call: Call) -> tuple[tuple[int, ...], bool] | None:
 
 
 def read_number(node: ast.expr) -> float | None:
-    """What a written-out number is, with its sign."""
+    """What a written-out number is, with its sign; None for an integer too large for a float."""
     match node:
         case ast.Constant(value=int() | float() as value) if not isinstance(value, bool):
-            return float(value)
+            return float(value) if abs(value) <= sys.float_info.max else None
         case ast.UnaryOp(op=ast.USub(), operand=operand):
             inner = read_number(operand)
             return None if inner is None else -inner

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 import re
-from collections.abc import Container, Sequence
+from collections.abc import Container, Mapping, Sequence
 from dataclasses import replace
 
 from grader.answer.assigned import first_assignments
@@ -73,6 +73,7 @@ class _Collector:
             self._pieces = {gradient: self._cut(gradient) for gradient in self._pieces}
             more = self._runs.alone([piece for piece in self._wanted() if piece not in alone])
             alone = {**alone, **more}
+        broken = _find_broken(self._answer, tuple(self._pieces))
         evidence = []
         for gradient, piece in self._pieces.items():
             at_lecture, *hidden = (self._reader.read(run, gradient, piece) for run in whole)
@@ -90,7 +91,7 @@ class _Collector:
                 beside=self._beside(gradient, piece, hidden),
                 place=_find_place(self._answer, gradient, piece),
                 offences=tuple(flag for number, flag in offences if number in piece.sure),
-                broken=_find_broken(self._answer, gradient, piece),
+                broken=None if piece.writers else broken.get(gradient),
                 is_written=bool(piece.writers),
                 code=self._code(gradient, piece),
             )
@@ -266,15 +267,12 @@ def _find_place(answer: Answer, gradient: str, piece: Slice) -> Place | None:
     return answer.places[max(numbers)] if numbers else None
 
 
-def _find_broken(answer: Answer, gradient: str, piece: Slice) -> Raised | None:
-    """The unreadable cell in which the gradient would have been written."""
-    if piece.writers:
-        return None
-    return next(
-        (
-            reason
-            for cell, reason in answer.broken.items()
-            if first_assignments(cell.source, (gradient,))
-        ),
-        None,
-    )
+def _find_broken(answer: Answer, gradients: tuple[str, ...]) -> Mapping[str, Raised]:
+    """Why nothing was read of each gradient that an unreadable cell would have assigned."""
+    if answer.unread is not None:
+        return dict.fromkeys(gradients, answer.unread)
+    found: dict[str, Raised] = {}
+    for cell, reason in answer.broken.items():
+        for gradient in first_assignments(cell.source, gradients):
+            found.setdefault(gradient, reason)
+    return found

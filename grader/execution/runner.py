@@ -19,7 +19,7 @@ from grader.worker.terms import MOST_VALUES, Limits
 if TYPE_CHECKING:
     from grader.worker.request import Request, Values
 
-LARGEST_REPLY = 2**30
+LARGEST_REPLY = 2**27
 """Bytes a worker may answer with; more is not a reply."""
 
 PATIENCE_SECONDS = 30.0

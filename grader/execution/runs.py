@@ -22,6 +22,9 @@ from grader.worker.request import Group, Request, RunOrder, Statement, Values
 from grader.worker.results import REFUSED, Problem, Result, Seen, unpack_results
 from grader.worker.terms import Limits
 
+LARGEST_METADATA = 2**20
+"""Bytes that are read of what describes the values of a reply; most have some ten thousand."""
+
 UNREADABLE = Raised("What came back from running this answer is not data that can be read.")
 
 
@@ -239,9 +242,13 @@ class Runs:
             self.flags.append(Flag("incident", str(lost), None))
             return [Raised(str(lost))] * len(plan)
         results: list[Result | Raised] = []
+        left = LARGEST_METADATA
         for count, blob in reply.blobs:
             # Anything may be in what came from the student's process.
             try:
+                if (length := int.from_bytes(blob[:8], "little")) > left:
+                    raise ValueError("more metadata than values need")
+                left -= length
                 results += unpack_results(blob, count)
             except ValueError:
                 results += [UNREADABLE] * count

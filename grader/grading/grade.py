@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections import Counter
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from functools import partial
 
@@ -16,6 +17,7 @@ from grader.execution.evidence import GradientEvidence
 from grader.execution.runner import Runner
 from grader.grading.imprecision import find_imprecision
 from grader.grading.judge import judge
+from grader.limits import LONGEST_SENTENCE, MOST_OF_A_KIND
 from grader.program.exercises import NOTEBOOKS, Exercise
 from grader.program.references import SEED, References, prepare
 from grader.verdict import Flag, Outcome, Report, Verdict
@@ -51,9 +53,21 @@ def _report(
     judged = [
         grade_one(exercise, cells_of(exercise.prefix, cells)) for exercise in NOTEBOOKS[notebook]
     ]
-    verdicts = (verdict for found, _ in judged for verdict in found)
-    flags = (flag for _, found in judged for flag in found)
+    every = (verdict for found, _ in judged for verdict in found)
+    verdicts = (replace(verdict, note=verdict.note[:LONGEST_SENTENCE]) for verdict in every)
+    flags = _some_of_each_kind([flag for _, found in judged for flag in found])
     return Report(notebook, tuple(verdicts), tuple(flags))
+
+
+def _some_of_each_kind(flags: Sequence[Flag]) -> Iterator[Flag]:
+    """As many as a human reads: nobody should hide one behind a thousand others."""
+    found = Counter[str]()
+    for flag in flags:
+        found[flag.kind] += 1
+        if found[flag.kind] <= MOST_OF_A_KIND:
+            yield replace(flag, message=flag.message[:LONGEST_SENTENCE])
+        elif found[flag.kind] == MOST_OF_A_KIND + 1:
+            yield Flag(flag.kind, "There are more of this kind.", None)
 
 
 class Regrader:

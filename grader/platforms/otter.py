@@ -57,7 +57,8 @@ class AnswersOnly:
         notebook = Path(self.submission_path)
         for other in notebook.parent.iterdir():
             if other.name not in {notebook.name, OTTERS_TESTS}:
-                shutil.rmtree(other) if other.is_dir() else other.unlink()
+                is_folder = other.is_dir() and not other.is_symlink()
+                shutil.rmtree(other) if is_folder else other.unlink()
         submission.cells = [new_code_cell(f"{HANDED_IN} = {str(notebook)!r}")]
         return submission
 

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import ast
-import warnings
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from grader.answer.parse import parsed
 from grader.submission.elsewhere import say_where
 from grader.verdict import Place, Report
 
@@ -69,15 +69,9 @@ def quote(place: Place | None, cells: Sequence[AnswerCell]) -> str:
 @lru_cache(maxsize=64)
 def _last_lines(source: str) -> dict[int, int]:
     """The last line of each statement of a cell, by its first; a report quotes several of them."""
-    try:
-        with warnings.catch_warnings():
-            # A student's "\\d" is for the student's own Python to complain about.
-            warnings.simplefilter("ignore")
-            tree = ast.parse(source)
-    except (SyntaxError, ValueError, RecursionError, MemoryError):
-        return {}  # a cell that is not Python has lines, but no statements
+    tree = parsed(source)
     ends: dict[int, int] = {}
-    for node in ast.walk(tree):
+    for node in ast.walk(tree) if tree else ():  # what is not Python has lines, not statements
         if isinstance(node, ast.Assign | ast.AugAssign | ast.AnnAssign | ast.Expr):
             last = node.end_lineno or node.lineno
             ends[node.lineno] = max(last, ends.get(node.lineno, last))

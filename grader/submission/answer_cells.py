@@ -10,10 +10,11 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
 from grader.answer.parse import prefix_of
+from grader.limits import MOST_ANSWER_CELLS
 from grader.submission.notebook_file import Cell, UnreadableNotebook, shown
 
-GRADE_ID = re.compile(r"[A-Za-z]+\d+[a-z]?-[A-Za-z0-9_-]+")
-"""The exercise's prefix, then nbgrader's own alphabet."""
+GRADE_ID = re.compile(r"[A-Za-z]{1,20}\d{1,9}[a-z]?-[A-Za-z0-9_-]{1,69}")
+"""The exercise's prefix, then nbgrader's own alphabet; at most a hundred characters."""
 
 ROLE_COMMENT = re.compile(r"#\s*(answer|check|try)\s*:\s*([A-Za-z0-9_-]+)\s*")
 
@@ -49,7 +50,12 @@ def which_notebook(path: Path, cells: Sequence[Cell], known: Mapping[str, str]) 
         UnreadableNotebook: it is not one of the course's notebooks; the message is a sentence.
     """
     # distinct ids: one exercise pasted twice into another's notebook must not outvote it
-    prefixes = [prefix_of(name) for name in dict.fromkeys(n for n, _ in find_answer_cells(cells))]
+    found = find_answer_cells(cells)
+    if len(found) > MOST_ANSWER_CELLS:
+        raise UnreadableNotebook(
+            f"{shown(path)} has {len(found):,} answer cells: at most {MOST_ANSWER_CELLS} are read."
+        )
+    prefixes = [prefix_of(name) for name in dict.fromkeys(name for name, _ in found)]
     votes = Counter(known[prefix] for prefix in prefixes if prefix in known)
     if votes:
         return max(known.values(), key=lambda notebook: votes[notebook])

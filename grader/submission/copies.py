@@ -11,6 +11,7 @@ from grader.answer.assigned import first_assignments, has_only_blanks
 from grader.answer.effects import handed_over
 from grader.answer.parse import AnswerCell, is_blank, parse_answer
 from grader.answer.statements import COMPOUND, blocks
+from grader.limits import LONGEST_ANSWER
 from grader.printable import listed
 from grader.submission.notebook_file import Cell
 from grader.verdict import Flag, Place
@@ -60,8 +61,8 @@ class _Names:
 
 def _kept(sources: Sequence[str], gradients: tuple[str, ...]) -> list[int]:
     """The numbers of the copies that count, in order; at least one does."""
-    if len(sources) == 1:
-        return [0]
+    if len(sources) == 1 or sum(map(len, sources)) > LONGEST_ANSWER:  # then none is graded
+        return [*range(len(sources))]
     kept: list[int] = []
     afresh: set[str] = set()
     taken: set[str] = set()

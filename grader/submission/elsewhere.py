@@ -31,7 +31,7 @@ def say_where(verdicts: Iterable[Verdict], others: Sequence[AnswerCell]) -> Iter
         yield verdict
 
 
-@lru_cache(maxsize=256)  # a notebook that runs is asked at every check
+@lru_cache(maxsize=512)  # a notebook that runs is asked at every check
 def _written(source: str) -> frozenset[str]:
     """The names that a cell binds or changes."""
     effects = parse_answer([AnswerCell("", source)]).effects.values()

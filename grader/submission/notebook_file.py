@@ -17,12 +17,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import IO, Any
 
+from grader.limits import LARGEST_FILE, LONGEST_ANSWER, MOST_JSON_VALUES
 from grader.printable import printable
 from grader.user_error import UserError
-
-MAX_BYTES = 64 * 1024 * 1024
-MAX_CELL_CHARACTERS = 1_000_000
-"""Longer cells are not looked into: parsing takes some hundred times the text's memory."""
 
 
 class UnreadableNotebook(UserError):
@@ -33,7 +30,8 @@ class UnreadableNotebook(UserError):
 class Cell:
     """One cell as the file has it; `number` counts from 1.
 
-    `source` is one string with "\\n" line ends, or None where the file holds no readable text.
+    `source` is one string with "\\n" line ends, or None where the file holds no readable text. It
+    ends where more than is read of an answer would follow.
     `nbgrader` is the cell's nbgrader metadata, empty where there is none.
     """
 
@@ -56,6 +54,11 @@ def cells_in(data: bytes, path: Path) -> tuple[Cell, ...]:
     """The cells of a format-4 notebook whose file holds `data`; raises as `read_cells` does."""
     if not data.strip():
         raise UnreadableNotebook(f"{shown(path)} is empty: was it saved or downloaded completely?")
+    if sum(map(data.count, (b",", b"[", b"{"))) > MOST_JSON_VALUES:
+        raise UnreadableNotebook(
+            f"{shown(path)} holds more than {MOST_JSON_VALUES:,} values: clear the outputs of its "
+            "cells and save it again."
+        )
     document = _parse(_decode(data, path), path)
     cells = _cell_list(document, path)
     return tuple(
@@ -77,7 +80,7 @@ def read_bytes(path: Path) -> bytes:
 
 
 def refuse_unfit(status: os.stat_result, path: Path) -> None:
-    """Raise UnreadableNotebook for what is no regular file, or one of more than `MAX_BYTES`."""
+    """Raise UnreadableNotebook for what is no regular file."""
     if stat.S_ISDIR(status.st_mode):
         raise UnreadableNotebook(
             f"{shown(path)} is a folder: name the notebooks in it, "
@@ -87,15 +90,16 @@ def refuse_unfit(status: os.stat_result, path: Path) -> None:
         raise UnreadableNotebook(
             f"{shown(path)} is not a regular file: save the notebook to a file first."
         )
-    if status.st_size > MAX_BYTES:  # nobody wants to wait for 200 MB to be told no
-        raise UnreadableNotebook(_too_large(path, status.st_size))
 
 
 def read_whole(file: IO[bytes], path: Path) -> bytes:
     """All that an open file holds; raises UnreadableNotebook where that is too much."""
-    data = file.read(MAX_BYTES + 1)  # it may have grown since its size was looked at
-    if len(data) > MAX_BYTES:
-        raise UnreadableNotebook(_too_large(path, len(data)))
+    data = file.read(LARGEST_FILE + 1)
+    if len(data) > LARGEST_FILE:
+        raise UnreadableNotebook(
+            f"{shown(path)} has more than {LARGEST_FILE // 2**20} MB: clear the outputs of its "
+            "cells and save it again."
+        )
     return data
 
 
@@ -124,13 +128,6 @@ def _not_found(path: Path) -> str:
             "and only where a file matches."
         )
     return f"There is no file {shown(path)}: is its name, or the folder you are in, another?"
-
-
-def _too_large(path: Path, size: int) -> str:
-    return (
-        f"{shown(path)} has {size / 2**20:,.0f} MB, and {MAX_BYTES // 2**20} MB is the limit: "
-        "clear the outputs of its cells and save it again."
-    )
 
 
 def _decode(data: bytes, path: Path) -> str:
@@ -243,9 +240,9 @@ def _text(source: Any) -> str | None:
             return None
         ends_kept = len(source) < 2 or any("\n" in line for line in source[:-1])
         source = joined if ends_kept else "\n".join(source)
-    if not isinstance(source, str) or len(source) > MAX_CELL_CHARACTERS:
+    if not isinstance(source, str):
         return None
-    text: str = source.replace("\r\n", "\n").replace("\r", "\n")
+    text: str = source.replace("\r\n", "\n").replace("\r", "\n")[: LONGEST_ANSWER + 1]
     if text.isascii():
         return text
     # JSON may hold half a surrogate pair; Python can neither parse nor print it

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import itertools
 import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 from grader.answer.parse import AnswerCell, prefix_of
+from grader.limits import LONGEST_ANSWER, MOST_ANSWER_CELLS
 from grader.printable import listed
 from grader.program.exercises import EXERCISES, NOTEBOOKS
 from grader.submission.answer_cells import find_answer_cells, which_notebook
@@ -58,11 +60,14 @@ def submission_in(data: bytes, path: Path) -> Submission:
 
     answers, duplicates = graded_copies(readable, gradients)
     numbers = {cell.number for _, cell in found}
-    others = tuple(
+    others = [
         AnswerCell(f"cell {cell.number}", cell.source or "")
         for cell in cells
         if cell.kind == "code" and cell.number not in numbers and not cell.nbgrader
-    )
+    ]
+    ends = itertools.accumulate(len(cell.source) for cell in others)
+    # They are looked into as an answer is, so no further than into one.
+    near = [cell for cell, end in zip(others, ends, strict=True) if end <= LONGEST_ANSWER]
     flags = [
         *_flag_other_exercises(name for name, _ in found if known.get(prefix_of(name)) != notebook),
         *duplicates,
@@ -70,7 +75,7 @@ def submission_in(data: bytes, path: Path) -> Submission:
         *_flag_missing(answers, gradients),
         *_flag_dropped_metadata([cell for _, cell in own]),
     ]
-    return Submission(path, notebook, answers, tuple(flags), others)
+    return Submission(path, notebook, answers, tuple(flags), tuple(near[:MOST_ANSWER_CELLS]))
 
 
 def _flag_other_exercises(grade_ids: Iterable[str]) -> Iterator[Flag]:
@@ -88,8 +93,7 @@ def _flag_ungraded(own: Sequence[tuple[str, Cell]]) -> Iterator[Flag]:
         if cell.source is None:
             yield Flag(
                 "unreadable-answer",
-                f"The answer cell {grade_id} holds no readable text, or far too much of it: "
-                "it is not graded.",
+                f"The answer cell {grade_id} holds no readable text: it is not graded.",
                 Place(grade_id, 1),
             )
         elif cell.kind != "code":

@@ -103,7 +103,7 @@ def _source(text: str, span: slice, blank: str) -> str:
 
 def _gaps(text: str, span: slice) -> tuple[str, str]:
     """The white space before each item of a list, and before its closing bracket."""
-    if full := re.fullmatch(r"\[(\s*)[^\s\]].*?(\s*)\]", text[span], re.DOTALL):
+    if full := re.fullmatch(r"\[(\s*)[^\s\]].*(?<!\s)(\s*)\]", text[span], re.DOTALL):
         return full[1], full[2]
     # An empty list tells nothing; whether its key begins a line does.
     line = text[text.rfind("\n", 0, span.start) + 1 : span.start]

@@ -30,7 +30,7 @@ EVENT = struct.Struct("<cIQ")
 FINISHED, DONE = b"f", b"d"
 
 LARGEST_RESULT = 64 * 2**20
-"""Bytes a child may send at once."""
+"""Bytes that the children of a request may send in all."""
 
 GRACE_SECONDS = 2.0
 """How long after its time limit a statement that cannot be interrupted is killed."""
@@ -214,7 +214,8 @@ def listen(pipe: int, shared: mmap.mmap, warm: Warm, progress: Progress) -> None
             kind, done, length = EVENT.unpack(event)
             if kind == DONE:
                 return
-            plausible = progress.done < done <= progress.runs and length <= LARGEST_RESULT
+            left = LARGEST_RESULT - sum(len(blob) for _, blob in progress.blobs)
+            plausible = progress.done < done <= progress.runs and length <= left
             if kind != FINISHED or not plausible:
                 progress.incidents.append("This answer sent back what no gradient can be.")
                 raise Gone("sent back what no gradient can be")

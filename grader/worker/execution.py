@@ -19,7 +19,7 @@ from torch import Tensor
 from grader.worker.engine import double_precision, engine_switched_off
 from grader.worker.recording import Names, Recorder
 from grader.worker.request import Group, Request, RunOrder, Statement
-from grader.worker.results import LONGEST_MESSAGE, Problem, Result, can_be_sent
+from grader.worker.results import LONGEST_MESSAGE, REFUSED, Problem, Result, can_be_sent
 from grader.worker.terms import DYNAMIC_NAMES
 
 NOTEBOOK_FUNCTIONS = ("cmp", "check", "board", "heat_map", "hint", "display")
@@ -28,8 +28,8 @@ NOTEBOOK_FUNCTIONS = ("cmp", "check", "board", "heat_map", "hint", "display")
 LONGEST_LOOK_SECONDS = 2.0
 """How long reading one value may take; it takes microseconds."""
 
-LARGEST_VALUE = 2**24
-"""Bytes one gradient may have; the largest right one has a few thousand."""
+LARGEST_VALUE = 2**23
+"""Bytes one value may have; the largest right one, of a training, has some millions."""
 
 REPORTED_DTYPES = frozenset(
     {torch.float64, torch.float32, torch.float16, torch.bfloat16, torch.bool}
@@ -200,6 +200,9 @@ def _describe(statement: Statement, error: BaseException) -> Problem:
     lines = _lines_in_answer(error) or [(statement.cell, statement.line)]
     cell, line = lines[-1]
     message = _own_words(error)[:LONGEST_MESSAGE]
+    # An assertion of PyTorch's own, or an `except`, may hide what the engine refused.
+    if error.__context__ is not None and REFUSED in _own_words(error.__context__):
+        message = REFUSED
     inner = statement.innermost(lines[0][1])
     return Problem(statement.number, type(error).__name__, message, cell, line, inner)
 

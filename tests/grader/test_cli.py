@@ -54,19 +54,20 @@ def notebook(tmp_path: Path) -> Callable[..., Path]:
 
 
 class FakeRunner:
-    """Stands in for the worker where a test is about the command line alone."""
+    """Stands in for the worker where a test is about the command line alone.
 
-    started: list[Limits]
-    closed: int
+    It is started in another process, so that a file says with which limits.
+    """
+
+    log: Path
 
     def __init__(self, limits: Limits, sandbox: Sandbox) -> None:
-        type(self).started.append(limits)
+        with self.log.open("a") as file:
+            file.write(f"{limits.statement_seconds:g} of {limits.total_seconds:g}\n")
 
-    def __enter__(self) -> FakeRunner:
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        type(self).closed += 1
+    @classmethod
+    def started(cls) -> list[str]:
+        return cls.log.read_text().splitlines() if cls.log.exists() else []
 
 
 def fake_grade(notebook: str, cells: Sequence[AnswerCell], runner: object) -> Report:
@@ -75,15 +76,16 @@ def fake_grade(notebook: str, cells: Sequence[AnswerCell], runner: object) -> Re
         raise RuntimeError("the judge \x1b[31mtripped")
     if word == "interrupt":
         raise KeyboardInterrupt
+    if word == "die":
+        os.kill(os.getpid(), signal.SIGKILL)
     outcome = Outcome(word)
     comparison = Comparison("h", True, True, 0.0, (32, 64), (32, 64))
     return Report(notebook, (Verdict("dh", outcome, comparison, Check.RIGHT, Check.RIGHT, "So."),))
 
 
 @pytest.fixture
-def fake_core(monkeypatch: pytest.MonkeyPatch) -> type[FakeRunner]:
-    FakeRunner.started = []
-    FakeRunner.closed = 0
+def fake_core(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> type[FakeRunner]:
+    FakeRunner.log = tmp_path / "started"
     monkeypatch.setattr(grader.execution.runner, "Runner", FakeRunner)
     monkeypatch.setattr(grader.grading.grade, "grade", fake_grade)
     for name in ("NO_COLOR", "FORCE_COLOR", "COLUMNS", "GRADER_DEBUG"):
@@ -125,11 +127,21 @@ class TestCheck:
         assert "is a folder: name the notebooks in it" in folder
 
     def test_a_developer_sees_the_traceback(
-        self, notebook: Callable[..., Path], monkeypatch: pytest.MonkeyPatch, capsys: Capture
+        self, notebook: Callable[..., Path], monkeypatch: pytest.MonkeyPatch, capfd: Capture
     ) -> None:
         monkeypatch.setenv("GRADER_DEBUG", "1")
         assert run("check", notebook("a.ipynb", "crash")) == exit_codes.UNREADABLE
-        assert "Traceback" in capsys.readouterr().err
+        assert "Traceback" in capfd.readouterr().err
+
+    def test_a_file_that_ends_its_judge_costs_its_own_row(
+        self, notebook: Callable[..., Path], fake_core: type[FakeRunner], capsys: Capture
+    ) -> None:
+        first, deadly, last = (notebook(f"{word}.ipynb", word) for word in ("fail", "die", "pass"))
+        assert run("check", first, deadly, last) == exit_codes.UNREADABLE
+        out, err = capsys.readouterr()
+        assert re.search(r"die.ipynb could not be graded: the process that judged it ended", err)
+        assert out.count("✓ 1 pass") == out.count("✗ 1 fail") == 1
+        assert len(fake_core.started()) == 2
 
     def test_json_of_one_and_of_several(
         self, notebook: Callable[..., Path], tmp_path: Path, capsys: Capture
@@ -226,7 +238,7 @@ class TestCheck:
         monkeypatch.setenv("GITHUB_STEP_SUMMARY", "summary.md")
         assert run("check", "--github", "--json", notebook("a.ipynb")) == exit_codes.UNREADABLE
         assert "take one" in capsys.readouterr().err
-        assert fake_core.started == []
+        assert fake_core.started() == []
 
     def test_a_report_never_overwrites_a_notebook(
         self, notebook: Callable[..., Path], fake_core: type[FakeRunner], capsys: Capture
@@ -236,17 +248,14 @@ class TestCheck:
         assert run("check", "--html", path, path) == exit_codes.UNREADABLE
         assert "a report would overwrite it" in capsys.readouterr().err
         assert path.read_bytes() == before
-        assert fake_core.started == []
+        assert fake_core.started() == []
 
     def test_the_time_limit_reaches_the_runner(
         self, notebook: Callable[..., Path], fake_core: type[FakeRunner]
     ) -> None:
         run("check", notebook("a.ipynb"))
         run("check", "--timeout", "2.5", notebook("a.ipynb"))
-        assert fake_core.started[0] == Limits()
-        assert fake_core.started[1].statement_seconds == 2.5
-        assert fake_core.started[1].total_seconds == 15
-        assert fake_core.closed == 2
+        assert fake_core.started() == ["10 of 60", "2.5 of 15"]
 
     @pytest.mark.parametrize("seconds", ["0", "-1", "nan", "inf", "1e9", "soon"])
     def test_a_time_limit_makes_sense(
@@ -255,17 +264,14 @@ class TestCheck:
         assert run("check", f"--timeout={seconds}", "a.ipynb") == exit_codes.UNREADABLE
         err = capsys.readouterr().err
         assert "is not a number of seconds from 0.1 to 3600" in err or "not a valid float" in err
-        assert fake_core.started == []
+        assert fake_core.started() == []
 
-    def test_ctrl_c_is_quiet(
-        self, notebook: Callable[..., Path], fake_core: type[FakeRunner], capsys: Capture
-    ) -> None:
+    def test_ctrl_c_is_quiet(self, notebook: Callable[..., Path], capsys: Capture) -> None:
         code = run("check", notebook("a.ipynb"), notebook("b.ipynb", "interrupt"))
         assert code == exit_codes.INTERRUPTED
         out, err = capsys.readouterr()
         assert "✓ 1 pass" in out
         assert err.strip() == ""
-        assert fake_core.closed == 1
 
     @pytest.mark.parametrize(
         ("environment", "coloured"),
@@ -460,9 +466,7 @@ class TestProgram:
         assert out == b""
         assert rest.strip() == b""
 
-    @pytest.mark.parametrize(
-        "module", ["grader.execution.runner", "grader.grading.grade", "grader.reports.terminal"]
-    )
+    @pytest.mark.parametrize("module", ["grader.execution.sandbox", "grader.reports.terminal"])
     def test_ctrl_c_is_not_lost_where_an_import_cannot_raise_it(
         self, tmp_path: Path, module: str
     ) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 from collections.abc import Sequence
 from pathlib import Path
@@ -77,11 +78,26 @@ def gradient(name: str, letter: str, **changes: Any) -> Document:
 
 
 def as_line(document: Document) -> Line:
-    return read_line(json.dumps(document).encode("ascii"))
+    return read_line(sealed(document).encode("ascii"))
+
+
+def sealed(document: Document) -> str:
+    """A line as a run writes it."""
+    text = json.dumps(document)[:-1]
+    return f'{text},"seal":"{_seal(text)}"}}\n'
+
+
+def with_seal(document: Document) -> Document:
+    """What `run.json` holds."""
+    return {**document, "seal": _seal(json.dumps(document))}
+
+
+def _seal(text: str) -> str:
+    return hashlib.sha256(text.encode()).hexdigest()[:16]
 
 
 def journal(path: Path, lines: Sequence[Document]) -> Path:
-    path.write_text("".join(json.dumps(line) + "\n" for line in lines), encoding="ascii")
+    path.write_text("".join(map(sealed, lines)), encoding="ascii")
     return path
 
 

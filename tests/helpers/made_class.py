@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import hashlib
-import json
 import random
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -14,6 +13,7 @@ from typing import Any
 from grader.classroom.course_facts import gradients_of, notebooks
 from grader.classroom.intake.class_folder import ClassFolder, HandedIn, Student
 from grader.diagnosis.kinds import Kind, hint
+from tests.helpers.lines import sealed
 
 HOSTILE_TEXTS = (
     "<script>document.title = 'PWNED'</script>",
@@ -76,7 +76,7 @@ class MadeClass:
         if shuffled is not None:
             random.Random(shuffled).shuffle(lines)
         with path.open("w", encoding="ascii") as file:
-            file.writelines(json.dumps(line) + "\n" for line in lines)
+            file.writelines(sealed(line) for line in lines)
         return path
 
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import csv
 import io
-import re
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from itertools import chain
@@ -12,16 +11,9 @@ from pathlib import Path
 
 from grader.classroom.gradebook.rubric import points_text
 from grader.classroom.gradebook.table import Row, Status, Table
+from grader.classroom.spreadsheet import escaped
 from grader.printable import printable, visible
 from grader.whole_file import whole_file
-
-# A spreadsheet runs a cell that begins with = + - @ (or their wide forms), or with a tab or a
-# carriage return before one; an apostrophe in front makes it text, and Excel does not show it.
-# Where the list separator is a semicolon, what follows one in the middle of a cell becomes a
-# cell of its own, quoted or not.
-_FORMULA = re.compile(r"(^|;)(\s*)(?=[=+\-@＝＋－＠])")
-_NUMBER = re.compile(r"[+-]?\d+([.,]\d+)?%?")
-_HARMLESS_ID = re.compile(r"[+@-][\w.@+-]*")
 
 
 def text_cell(text: str) -> str:
@@ -30,23 +22,15 @@ def text_cell(text: str) -> str:
     >>> text_cell("=HYPERLINK(\"http://evil\")"), text_cell("Ada;=1+1")
     ('\'=HYPERLINK("http://evil")', "Ada;'=1+1")
     """
-    text = printable(text)
-    return text if _NUMBER.fullmatch(text) else _FORMULA.sub(r"\1\2'", text)
+    return escaped(printable(text))
 
 
 def id_cell(text: str) -> str:
-    """An id, an email or another cell by which a learning platform finds its student again.
+    """An id, an email or another cell by which a student is found again: its spaces are kept.
 
-    It has to come back as it went in, so "-1234", "+46701234567" and "@ada" stay: without
-    brackets, bars, quotes or spaces they can call nothing, whatever a spreadsheet makes of them.
-    An id that begins with "=", or could be a call, is no platform's but made up by a student, and
-    becomes text; so do control characters, which no platform's ids have.
-
-    >>> id_cell("-1234"), id_cell("@SUM(1)"), id_cell("=A1")
-    ('-1234', "'@SUM(1)", "'=A1")
+    A class list is read without what escapes its cells, so that it comes back as it went in.
     """
-    text = visible(text)
-    return text if _HARMLESS_ID.fullmatch(text) else _FORMULA.sub(r"\1\2'", text)
+    return escaped(visible(text))
 
 
 def write_csv(

@@ -17,6 +17,7 @@ from grader.classroom.intake.class_folder import (
     UnreadableClass,
     explained,
 )
+from grader.classroom.spreadsheet import unescaped
 from grader.printable import printable
 from grader.submission.notebook_file import shown
 
@@ -86,7 +87,7 @@ def read_roster(path: Path) -> ClassList:
     newline = "\r\n" if "\r\n" in body else "\r" if "\r" in body and "\n" not in body else "\n"
     try:
         reader = csv.reader(io.StringIO(body, newline=""), delimiter=delimiter)
-        rows = [tuple(row) for row in reader]
+        rows = [tuple(map(unescaped, row)) for row in reader]
     except csv.Error as error:
         raise UnreadableClass(
             f"{shown(path)} is not a table of text (CSV): {printable(str(error))}."

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import multiprocessing
 import os
 import signal
@@ -18,6 +19,7 @@ from pathlib import Path
 from typing import Any, ParamSpec, TypeVar
 
 from grader.classroom.run.pool import CannotGrade, Died, Displaced
+from grader.limits import JUDGE_BYTES, JUDGE_SECONDS
 
 P = ParamSpec("P")
 T = TypeVar("T")
@@ -56,11 +58,11 @@ class LocalPool(Executor):
         width: the most processes; one starts when there is a task for it.
         ready: called in each process before its first task; raises CannotGrade.
         patience: seconds after which a process that is still at one task is given up.
-        preload: a module worth importing once for all processes.
+        preload: a module worth importing once for all processes; "" where there is one only.
     """
 
     def __init__(
-        self, width: int, ready: Callable[[], object], patience: float, preload: str
+        self, width: int, ready: Callable[[], object], patience: float, preload: str = ""
     ) -> None:
         self.capacity = width
         self._ready, self._patience = ready, patience
@@ -234,18 +236,21 @@ def _get_ready(ready: Callable[[], object]) -> int:
 
 
 def _within(seconds: float, fn: Callable[P, T], /, *args: P.args, **kwargs: P.kwargs) -> T:
-    """Do a task; should it take far too long, the process ends without anybody there to end it.
+    """Do a task with limits on what it uses beyond what the process has used already.
 
-    A signal's own work is done by the system: not even a hopeless regular expression, which lets no
-    other thread of the process run, is in its way.
+    With more memory it gets a MemoryError. With more processor time the process is ended by the
+    system: not even a hopeless regular expression, which lets no other thread run, is in the way.
     """
-    if hasattr(signal, "setitimer"):
-        signal.setitimer(signal.ITIMER_REAL, seconds + 1.0)
-    try:
-        return fn(*args, **kwargs)
-    finally:
-        if hasattr(signal, "setitimer"):
-            signal.setitimer(signal.ITIMER_REAL, 0.0)
+    # None of it on Windows, no /proc on macOS, and who may use less than that has a limit already.
+    with suppress(ImportError, OSError, ValueError):
+        import resource
+
+        end = math.ceil(time.process_time() + min(seconds, JUDGE_SECONDS))
+        resource.setrlimit(resource.RLIMIT_CPU, (end, resource.getrlimit(resource.RLIMIT_CPU)[1]))
+        pages = int(Path("/proc/self/statm").read_text().split()[0])
+        most = pages * resource.getpagesize() + JUDGE_BYTES
+        resource.setrlimit(resource.RLIMIT_AS, (most, resource.getrlimit(resource.RLIMIT_AS)[1]))
+    return fn(*args, **kwargs)
 
 
 def _as_cannot_grade(error: BaseException) -> CannotGrade:
@@ -259,6 +264,8 @@ def _as_cannot_grade(error: BaseException) -> CannotGrade:
 def _context(preload: str) -> BaseContext:
     if sys.platform != "linux":
         return multiprocessing.get_context("spawn")
+    if not preload:
+        return multiprocessing.get_context("fork")
     # Torch is imported once, by a process that is forked for each of the pool: the others share
     # that memory, and one that died is replaced in no time.
     context = multiprocessing.get_context("forkserver")

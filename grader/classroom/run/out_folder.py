@@ -10,11 +10,12 @@ from pathlib import Path
 
 import filelock
 
-from grader.classroom.run.line import from_object
-from grader.classroom.run.settings import Settings
+from grader.classroom.run.line import seal
+from grader.classroom.run.settings import Settings, Versions
 from grader.printable import printable
 from grader.user_error import UserError
 from grader.whole_file import is_left_over, write_whole
+from grader.worker.terms import Limits
 
 RUN, RESULTS, LOCK = "run.json", "results.jsonl", ".lock"
 
@@ -106,8 +107,9 @@ def choose_settings(out: Path, wanted: Settings, given: Collection[str]) -> Sett
         return wanted
     try:
         document = json.loads(path.read_bytes())
-        format_, had = document["format"], from_object(Settings, document)
-    except (ValueError, TypeError, KeyError, RecursionError):
+        if document.pop("seal") != seal(json.dumps(document)):
+            raise ValueError("it was edited")
+    except (ValueError, TypeError, AttributeError, KeyError, RecursionError):
         raise UnfitFolder(
             f"{_shown(path)} is not what a run has written: restore it, or choose another --out."
         ) from None
@@ -115,11 +117,13 @@ def choose_settings(out: Path, wanted: Settings, given: Collection[str]) -> Sett
         raise UnfitFolder(f"{_shown(path)} cannot be read: {error.strerror}.") from None
     if not has_results(out):
         return wanted
-    if format_ != FORMAT_VERSION:
+    if (format_ := document["format"]) != FORMAT_VERSION:
         raise UnfitFolder(
             f"{_shown(out)} was begun by another version of the grader (format "
             f"{printable(str(format_))}, here {FORMAT_VERSION}): choose another --out."
         )
+    limits, versions = Limits(**document["limits"]), Versions(**document["versions"])
+    had = Settings(document["seed"], limits, document["sandbox"], versions)
     for before, now in _differences(had, wanted, given):
         raise UnfitFolder(
             f"{_shown(out)} was begun with {before}, and now it would be {now}: results of both "
@@ -152,6 +156,7 @@ def write_run(out: Path, settings: Settings, convention: str) -> None:
         OSError: it cannot be written.
     """
     document = {"format": FORMAT_VERSION, **asdict(settings), "convention": convention}
+    document["seal"] = seal(json.dumps(document))
     write_whole(out / RUN, json.dumps(document, indent=2) + "\n", durable=True)
 
 

@@ -4,14 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from concurrent.futures import Future
-from typing import Protocol
+from typing import TYPE_CHECKING, Protocol
 
-from grader.classroom.run.line import Line
-from grader.classroom.run.settings import Settings
-from grader.classroom.run.task import Task
 from grader.user_error import UserError
 
-Grade = Callable[[Task, Settings], Line]
+if TYPE_CHECKING:
+    from grader.classroom.run.line import Line
+    from grader.classroom.run.settings import Settings
+    from grader.classroom.run.task import Task
+
+Grade = Callable[["Task", "Settings"], "Line"]
 
 
 class Pool(Protocol):

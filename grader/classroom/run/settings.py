@@ -7,10 +7,8 @@ import platform
 from dataclasses import dataclass
 from functools import cache
 
+from grader.limits import PATIENCE_SECONDS
 from grader.worker.terms import Limits
-
-PATIENCE_SECONDS = 120.0
-"""What one notebook may take beside two exercises' limits: to be read, judged, explained."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -42,6 +42,12 @@ wheel="$(echo "$source"/backprop_ninja-*.whl)"
     ${cpu_wheels:+--extra-index-url "$cpu_wheels"} \
     --constraint "$source/constraints.txt" "$wheel[grade]"
 
+# Answers may run under another account: it needs the worker, and none of the files with formulas.
+for folder in grader makemore_data; do
+    find "$venv"/lib/python*/site-packages/"$folder" -mindepth 1 -maxdepth 1 \
+        ! -path '*/grader/worker' ! -path '*/grader/__init__.py' -exec chmod -R go= {} +
+done
+
 # A broken image should be noticed now, and not at the first submission.
 cd /
 "$venv/bin/python" -I -c 'import grader.classroom.run.warm_worker, grader.platforms.gradescope.run'

@@ -2,7 +2,16 @@
 
 import pytest
 
-from grader.answer.parse import DEEPEST, TOO_DEEP, AnswerCell, hide_magics, parse_answer
+from grader.answer.parse import (
+    DEEPEST,
+    TOO_DEEP,
+    TOO_LARGE,
+    AnswerCell,
+    Raised,
+    hide_magics,
+    parse_answer,
+)
+from grader.limits import LONGEST_ANSWER, MOST_NODES, MOST_STATEMENTS
 from grader.verdict import Place
 
 
@@ -36,7 +45,7 @@ def test_blanks_are_not_live() -> None:
         ("return 1", "Python cannot read this cell: 'return' outside function.", 1),
         ("x = 1\0", "Python cannot read this cell: source code string cannot contain null", 1),
         ("x = " + "(" * 500 + ")" * 500, "Python cannot read this cell: ", 1),
-        ("x = " + "-" * 100_000 + "1", TOO_DEEP, 1),
+        ("x = " + "-" * 90_000 + "1", TOO_DEEP, 1),
         ("dX = \ud800", "Python cannot read this cell: ", 1),
     ],
     ids=["bracket", "indent", "return", "null", "nested", "deep", "surrogate"],
@@ -83,6 +92,28 @@ def test_a_cell_that_is_nested_too_deeply_is_set_aside(source: str) -> None:
     (reason,) = answer.broken.values()
     assert (reason.message, reason.place) == (TOO_DEEP, Place("ex1-loss", 1))
     assert [place.cell for place in answer.places] == ["ex1-max"]
+
+
+LARGE = {
+    "characters": ("# " + "x" * LONGEST_ANSWER, "# " + "x" * (LONGEST_ANSWER - 20)),
+    "statements": ("a\n" * (MOST_STATEMENTS + 1), "a\n" * (MOST_STATEMENTS - 1)),
+    "nodes": (f"a = [{'1, ' * MOST_NODES}]", f"a = [{'1, ' * (MOST_NODES - 20)}]"),
+}
+
+
+@pytest.mark.parametrize(("large", "largest"), LARGE.values(), ids=LARGE.keys())
+def test_of_too_large_an_answer_nothing_is_read(large: str, largest: str) -> None:
+    small = AnswerCell("ex1-max", "dh = 1")
+    answer = parse_answer([small, AnswerCell("ex1-loss", large)])
+    assert answer.unread == Raised(TOO_LARGE, Place("ex1-loss", 1))
+    assert not answer.statements
+    assert parse_answer([small, AnswerCell("ex1-loss", largest)]).unread is None
+
+
+def test_cells_are_too_large_together() -> None:
+    half = "#" * (LONGEST_ANSWER // 2 + 1)
+    assert parse_answer([AnswerCell("ex1-loss", half)]).unread is None
+    assert parse_answer([AnswerCell("ex1-loss", half), AnswerCell("ex1-max", half)]).unread
 
 
 def test_what_is_nested_less_is_read() -> None:

@@ -191,3 +191,29 @@ def test_what_is_seen_takes_away_nothing_that_the_text_shows(forged: Seen) -> No
     assert piece.keep >= shown.keep
     assert piece.writers >= shown.writers
     assert piece.reads >= shown.reads
+
+
+@pytest.mark.parametrize("forwards", [True, False])
+def test_a_long_chain_in_a_loop_is_kept_whole(forwards: bool) -> None:
+    """Each statement is looked at when what it makes is needed, in whatever order they stand."""
+    chain = [f"    a{n} = a{n - 1}" for n in range(1, 1500)]
+    lines = [*(chain if forwards else reversed(chain)), "    x = 1", "    dX = a1499", "a0 = da"]
+    answer = parse_answer([AnswerCell("ex1-loss", "\n".join(["for i in range(n):", *lines]))])
+    kept = slice_gradient(answer, "dX", GIVEN, GIVEN).keep
+    assert kept == {*range(1502)} - {1500}
+
+
+def test_what_ends_a_kept_loop_is_kept_with_its_branches() -> None:
+    source = """
+for i in range(n):
+    if i > 1:
+        if da.sum() > k:
+            break
+        x = 1
+    while True:
+        y = 2
+        break
+    dX = db
+    k = i
+"""
+    assert kept_lines(source) == [2, 3, 4, 5, 10, 11]

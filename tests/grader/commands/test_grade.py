@@ -62,7 +62,8 @@ def read(out: Path) -> dict[str, Document]:
 
 def without_run(out: Path) -> list[Document]:
     return [
-        {key: value for key, value in line.items() if key != "run"} for line in read(out).values()
+        {key: value for key, value in line.items() if key not in ("run", "seal")}
+        for line in read(out).values()
     ]
 
 

@@ -266,7 +266,7 @@ def test_a_place_that_is_none_of_the_answers_is_the_statements_own(
 
 
 def test_what_is_said_has_an_end() -> None:
-    long = "x" * 10**6
+    long = "x" * 10**4
     problem = replace(PROBLEM, message=long, kind=long)
     evidence, _ = collected(every(types={"dh": long}, problems=(problem,)))
     raised, kind = evidence["dh"].hidden[0].raised, evidence["dh"].hidden[0].type_name

@@ -20,7 +20,7 @@ from grader.program.exercises import EXERCISES, NOTEBOOKS, Exercise
 from grader.program.references import References, prepare
 from grader.verdict import Flag, Place
 from grader.worker.request import Request, Values
-from grader.worker.results import REFUSED, Problem, Result, pack_results
+from grader.worker.results import REFUSED, Problem, Result, Seen, pack_results
 from grader.worker.terms import Limits
 from tests.helpers.exercise_text import read_cells
 from tests.helpers.places import ANSWERS
@@ -230,6 +230,17 @@ def test_a_statement_that_ended_its_process_is_flagged_if_there_is_one(
 ) -> None:
     _, runs = made(lambda r: Reply(whole(result())(r).blobs, {number: "ended it"}))
     assert runs.flags == [Flag("ended-process", "A statement ended it.", place)]
+
+
+def test_of_all_that_describes_values_so_much_is_read() -> None:
+    seen = Result({}, {}, (), {number: Seen({"x" * 1000}) for number in range(400)})
+    results, runs = made(lambda r: said(*[(1, pack_results([seen]))] * len(r.runs)))
+    assert [isinstance(item, Result) for item in results] == [
+        True,
+        True,
+        *[False] * (len(results) - 2),
+    ]
+    assert {flag.kind for flag in runs.flags} == {"unreadable-reply"}
 
 
 def test_incidents_are_flagged_each() -> None:

@@ -1,13 +1,15 @@
 """The two checks and the verdict table on whole answers."""
 
 import os
+from collections import Counter
 
 import pytest
 
-from grader.answer.parse import TOO_DEEP, AnswerCell
+from grader.answer.parse import TOO_DEEP, TOO_LARGE, AnswerCell
 from grader.diagnosis.reasons import AT_THE_WRONG_TIME, ONLY_ON_OTHER_SIZES
 from grader.execution.runner import Runner
 from grader.grading.grade import grade, grade_exercise
+from grader.limits import LONGEST_ANSWER, LONGEST_SENTENCE, MOST_OF_A_KIND
 from grader.program.exercises import ATOMIC
 from grader.verdict import Check, Outcome, Verdict
 from tests.grader.conftest import Judge
@@ -626,3 +628,30 @@ def test_a_diagnosis_that_fails_costs_only_itself(
     assert blamed({verdict.name: verdict for verdict in verdicts}) == ["dh"]
     assert [flag.kind for flag in flags] == ["diagnosis-failed"] * len(verdicts)
     assert flags[0].message.startswith("Why dlogprobs is wrong could not be found out (Arithmetic")
+
+
+def test_of_too_large_an_answer_every_gradient_is_an_error(runner: Runner) -> None:
+    cells = [AnswerCell(grade_id, text) for grade_id, text in read_cells(LECTURE)]
+    cells.append(AnswerCell("ex1-more", "#" * LONGEST_ANSWER))
+    for verdict in grade("01_atomic_backprop", cells, runner).verdicts:
+        assert (verdict.outcome, verdict.note) == (Outcome.ERROR, TOO_LARGE)
+
+
+@pytest.mark.parametrize("number", [f"1{'0' * 400}", f"0x{'f' * 3000}", "1e999"])
+def test_a_number_beyond_all_others_ends_no_diagnosis(number: str, runner: Runner) -> None:
+    source = edited(("dh = dlogits @ W2.T", f"dh = dlogits @ W2 * {number}"))
+    cells = [AnswerCell(grade_id, text) for grade_id, text in read_cells(source)]
+    _, flags = grade_exercise(ATOMIC, cells, runner)
+    assert flags == []
+
+
+def test_no_flag_is_hidden_behind_a_thousand_others(runner: Runner) -> None:
+    cells = [AnswerCell("ex1-all", "import os\n" * 500 + f"{'x' * 5000}_backward = eval('1')")]
+    cells.append(
+        AnswerCell("ex1-more", "".join(f"t.{'x' * 2000}{n}_backward\n" for n in range(30)))
+    )
+    flags = grade("01_atomic_backprop", cells, runner, wary=True).flags
+    kinds = Counter(flag.kind for flag in flags)
+    assert kinds["module"] == MOST_OF_A_KIND + 1
+    assert kinds["exec"] == 1
+    assert max(len(flag.message) for flag in flags) <= LONGEST_SENTENCE

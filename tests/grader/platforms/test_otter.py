@@ -90,6 +90,8 @@ def test_the_plugin_removes_what_the_tests_could_import(tmp_path: Path) -> None:
     for name in ("a.ipynb", "torch.py", "grader/otter.py", "tests/ex1-loss.py"):
         (tmp_path / name).parent.mkdir(exist_ok=True)
         (tmp_path / name).touch()
+    (tmp_path / "numpy").symlink_to("grader")
+    (tmp_path / "nowhere").symlink_to("gone")
     AnswersOnly(str(tmp_path / "a.ipynb"), {}, {}).before_execution(new_notebook())
     assert sorted(path.name for path in tmp_path.iterdir()) == ["a.ipynb", "tests"]
     assert (tmp_path / "tests" / "ex1-loss.py").is_file()

@@ -9,6 +9,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from grader.answer.parse import AnswerCell
+from grader.limits import LONGEST_ANSWER, MOST_ANSWER_CELLS
 from grader.program.exercises import EXERCISES, NOTEBOOKS
 from grader.submission.read import Submission, UnreadableNotebook, read_submission
 from grader.verdict import Place
@@ -181,11 +182,35 @@ def test_an_answer_that_is_no_code(read: Reader, kind: str, said: str) -> None:
     )
 
 
-@pytest.mark.parametrize("source", [None, 5, [1, 2], "x" * 1_000_001])
+@pytest.mark.parametrize("source", [None, 5, [1, 2]])
 def test_an_answer_without_readable_text(read: Reader, source: Any) -> None:
     submission = read(answer("ex1-all", ALL), answer("ex1-x", source))
     assert len(submission.cells) == 1
     assert [flag.kind for flag in submission.flags] == ["unreadable-answer"]
+
+
+def test_of_too_many_answer_cells_none_is_read(read: Reader) -> None:
+    cells = [answer(f"ex1-{number}", "dh = 1") for number in range(MOST_ANSWER_CELLS)]
+    assert len(read(*cells).cells) == MOST_ANSWER_CELLS
+    with pytest.raises(UnreadableNotebook, match="has 301 answer cells: at most 300 are read"):
+        read(*cells, answer("ex1-more", "dh = 1"))
+
+
+def test_an_id_has_a_hundred_characters_at_most(read: Reader) -> None:
+    longest, longer = "ex1-" + "x" * 69, "ex1-" + "x" * 70
+    found = read(answer(longest, ALL), answer(longer, "dh = 2")).cells
+    assert [cell.grade_id for cell in found] == [longest]
+
+
+def test_copies_that_are_too_large_together_are_not_looked_into(read: Reader) -> None:
+    cells = [answer("ex1-all", f"{ALL}\n#{'x' * (LONGEST_ANSWER // 2)}")] * 2
+    assert len(read(*cells).cells) == 2
+
+
+def test_of_other_cells_no_more_is_kept_than_an_answer_may_have(read: Reader) -> None:
+    small, large = code("dh = 1"), code("#" * LONGEST_ANSWER)
+    assert len(read(answer("ex1-all", ALL), small, large, small).others) == 1
+    assert len(read(answer("ex1-all", ALL), *[small] * 301).others) == MOST_ANSWER_CELLS
 
 
 def test_missing_answers_are_named(read: Reader) -> None:

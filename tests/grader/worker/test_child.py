@@ -154,6 +154,16 @@ def test_results_are_kept_as_they_come() -> None:
     assert heard.progress.current is None
 
 
+def test_what_is_sent_is_limited_in_all() -> None:
+    heard = Listened()
+    heard.progress.blobs = [(1, memoryview(bytes(LARGEST_RESULT - 2)))]
+    with pytest.raises(Gone, match=NONSENSE):
+        listen(EVENT.pack(FINISHED, 2, 3) + b"abc", done=1, into=heard)
+    heard.progress.blobs = [(1, memoryview(bytes(LARGEST_RESULT - 3)))]
+    listen(EVENT.pack(FINISHED, 2, 3) + b"abc" + EVENT.pack(DONE, 0, 0), done=1, into=heard)
+    assert heard.blobs[1] == (1, b"abc")
+
+
 def test_many_runs_may_come_at_once_and_after_those_of_an_earlier_child() -> None:
     done = EVENT.pack(DONE, 0, 0)
     assert listen(EVENT.pack(FINISHED, 2, 1) + b"x" + done).blobs == [(2, b"x")]

@@ -14,7 +14,7 @@ from torch import Tensor
 from grader.worker import execution
 from grader.worker.execution import LARGEST_VALUE, NOTEBOOK_FUNCTIONS, REPORTED_DTYPES, run_request
 from grader.worker.request import Group, Request
-from grader.worker.results import LONGEST_MESSAGE, Problem, Result
+from grader.worker.results import LONGEST_MESSAGE, REFUSED, Problem, Result
 from grader.worker.terms import DYNAMIC_NAMES, Limits
 from tests.helpers.asking import CELL, VALUES, Run, given, request
 
@@ -412,3 +412,15 @@ def test_any_real_tensor_arrives_as_dense_memory_of_its_own(expression: str) -> 
     assert not types
     assert tensors["a"].is_contiguous()
     assert torch.equal(tensors["a"], tensors["b"])
+
+
+@pytest.mark.parametrize(
+    "source",
+    [
+        "try: x.backward()\nexcept RuntimeError: raise ValueError('no')",
+        "try: x.backward()\nexcept RuntimeError as error: raise KeyError from error",
+    ],
+)
+def test_what_hides_a_refusal_of_the_engine_is_reported_as_one(source: str) -> None:
+    _, _, problems = run_one(source)
+    assert [problem.message for problem in problems] == [REFUSED]

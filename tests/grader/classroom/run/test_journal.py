@@ -123,9 +123,10 @@ def test_zeros_that_a_power_cut_leaves_are_mended(path: Path) -> None:
         edited(make_line("b"), run={}),
         edited(make_line("b"), flags=[{"kind": "autograd"}]),
         edited(make_line("b"), format=2),
-        edited(make_line("b"), format=True),
-        edited(make_line("b", score=1), score=True),
-        edited(make_line("b"), max_score=2.0),
+        pack_line(make_line("b")).replace(b'"host', b'"gost'),
+        pack_line(make_line("b")).replace(b'"late":false', b'"late":true'),
+        pack_line(make_line("b")).replace(b",", b", ", 1),
+        pack_line(make_line("b")).replace(b'"seal":"', b'"seal":"0'),
         b"\xff\n",
     ],
 )

@@ -3,6 +3,7 @@ from __future__ import annotations
 import os
 import re
 import signal
+import sys
 import time
 from collections.abc import Callable, Iterator
 from concurrent.futures import Future
@@ -13,6 +14,7 @@ import pytest
 
 from grader.classroom.run.local_pool import FALSE_STARTS, LocalPool
 from grader.classroom.run.pool import CannotGrade, Died, Displaced
+from grader.limits import JUDGE_BYTES
 from tests.helpers.fake_grading import drop_dead, make_pool, refuse
 from tests.helpers.processes import alive
 
@@ -55,6 +57,17 @@ def look_after(pool: LocalPool, until: Future[Any]) -> object:
 def test_tasks_are_done_in_other_processes(pool: LocalPool) -> None:
     found = {pool.submit(os.getpid).result(SECONDS) for _ in range(4)}
     assert os.getpid() not in found
+
+
+def take_memory(size: int) -> int:
+    return len(bytearray(size))
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="no such limit elsewhere")
+def test_a_task_has_so_much_memory_and_no_more(pool: LocalPool) -> None:
+    for _ in range(2):  # beyond what the process has already, each time
+        assert outcome(pool.submit(take_memory, JUDGE_BYTES + 2**28)) is MemoryError
+        assert outcome(pool.submit(take_memory, JUDGE_BYTES // 2)) == JUDGE_BYTES // 2
 
 
 def test_a_task_that_kills_its_process_is_blamed_and_no_other(pool: LocalPool) -> None:

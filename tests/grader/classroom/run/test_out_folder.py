@@ -22,6 +22,7 @@ from grader.classroom.run.out_folder import (
 from grader.classroom.run.settings import Settings
 from grader.worker.terms import Limits
 from tests.helpers.fake_grading import SETTINGS
+from tests.helpers.lines import with_seal
 
 BOTH = ("seed", "timeout")
 LONGER = Limits(2.0, 12.0, SETTINGS.limits.memory_bytes)
@@ -75,9 +76,17 @@ def test_settings_that_cannot_be_read_are_refused(text: str, begun: Path) -> Non
         choose_settings(begun, SETTINGS, ())
 
 
+def test_settings_that_were_edited_are_refused(begun: Path) -> None:
+    text = (begun / RUN).read_text()
+    (begun / RUN).write_text(text.replace('"sandbox": "', '"sandbox": "x'))
+    with pytest.raises(UnfitFolder, match=r"run\.json is not what a run has written"):
+        choose_settings(begun, SETTINGS, ())
+
+
 def test_another_format_is_refused(begun: Path) -> None:
     document: dict[str, Any] = json.loads((begun / RUN).read_text())
-    (begun / RUN).write_text(json.dumps(document | {"format": 2}))
+    del document["seal"]
+    (begun / RUN).write_text(json.dumps(with_seal(document | {"format": 2})))
     with pytest.raises(UnfitFolder, match="another version of the grader"):
         choose_settings(begun, SETTINGS, ())
 

@@ -10,7 +10,8 @@ import pytest
 from grader.classroom.intake.walk import Parts
 from grader.classroom.run import task
 from grader.classroom.run.task import read_handed_in
-from grader.submission.notebook_file import MAX_BYTES, UnreadableNotebook, refuse_unfit
+from grader.limits import LARGEST_FILE
+from grader.submission.notebook_file import UnreadableNotebook, refuse_unfit
 
 NAME = "ada/a.ipynb"
 
@@ -74,7 +75,7 @@ def unix_socket(path: Path) -> None:
 
 def sparse(path: Path) -> None:
     path.touch()
-    os.truncate(path, MAX_BYTES + 1)
+    os.truncate(path, LARGEST_FILE + 1)
 
 
 @pytest.mark.usefixtures("way")
@@ -89,7 +90,7 @@ def sparse(path: Path) -> None:
         (linked_to_the_neighbour, "is a link, or in a folder that is one"),
         (pipe, "is not a regular file"),
         (unix_socket, "is not a regular file"),
-        (sparse, "has 64 MB, and 64 MB is the limit"),
+        (sparse, "has more than 64 MB: clear the outputs"),
         (Path.mkdir, "is a folder"),
         (lambda path: None, "There is no file"),
     ],

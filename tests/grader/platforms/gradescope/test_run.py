@@ -22,7 +22,7 @@ from tests.helpers.autograder_tree import (
 )
 from tests.helpers.course_notebooks import FIRST, FOLDER, dump, right_cells, with_answers
 from tests.helpers.gradescope_schema import validate
-from tests.helpers.places import ANSWERS
+from tests.helpers.places import ANSWERS, PROJECT
 
 ATOMIC, FUSED = FIRST.stem, "02_fused_cross_entropy"
 SAMPLES = ANSWERS / "ex1" / "samples"
@@ -174,6 +174,46 @@ def test_a_container_that_is_ended_leaves_a_sentence(tmp_path: Path) -> None:
 def test_the_scripts_are_bash(tmp_path: Path, script: str) -> None:
     unpack(tmp_path, settings_for(FUSED))
     subprocess.run(["bash", "-n", str(tmp_path / "source" / script)], check=True)
+
+
+COMMANDS = {
+    "apt-get": "true",
+    "setpriv": 'until [ "$1" = -- ]; do shift; done; shift; exec "$@"',
+    "python3": """
+        if [ "$2" = venv ]; then
+            mkdir -p "$3/bin" "$3/lib/python3.11/site-packages"
+            cp "$0" "$3/bin/python"
+            cp -r "$PACKAGES/grader" "$PACKAGES/makemore_data" "$3/lib/python3.11/site-packages"
+        fi
+        """,
+}
+"""What `setup.sh` calls, so far as it matters which files are there in the end."""
+
+
+def test_no_other_account_may_read_what_is_beside_the_worker(tmp_path: Path) -> None:
+    unpack(tmp_path, settings_for(FUSED, sandbox="account"))
+    for name, text in COMMANDS.items():
+        command = tmp_path / "commands" / name
+        command.parent.mkdir(exist_ok=True)
+        command.write_text(f"#!/bin/bash\n{text}\n")
+        command.chmod(0o755)
+    places = {"AUTOGRADER_ROOT": str(tmp_path), "BACKPROP_NINJA_VENV": str(tmp_path / "venv")}
+    path = {"PATH": f"{tmp_path / 'commands'}:{os.environ['PATH']}", "PACKAGES": str(PROJECT)}
+    script = ["bash", "-c", f"umask 022; . {tmp_path / 'source' / 'setup.sh'}"]
+    subprocess.run(script, env={**os.environ, **places, **path}, check=True)
+
+    packages = tmp_path / "venv" / "lib" / "python3.11" / "site-packages"
+
+    def may_be_read(path: Path) -> bool:
+        inside = [path, *path.parents][: len(path.relative_to(packages).parts)]
+        return all(part.stat().st_mode & 0o004 for part in inside)
+
+    files = {path.relative_to(packages) for path in packages.rglob("*") if path.is_file()}
+    assert Path("grader/program/fused.toml") in files
+    assert Path("makemore_data/model/forward.py") in files
+    open_to_all = {file for file in files if may_be_read(packages / file)}
+    worker = {file for file in files if file.parts[:2] == ("grader", "worker")}
+    assert open_to_all == {Path("grader/__init__.py"), *worker}
 
 
 @pytest.mark.tools

@@ -26,7 +26,7 @@ endif
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help demo train test test-slow test-browser test-tools test-all lab check lint types
+.PHONY: help demo train test test-slow test-browser test-tools test-colab test-all lab check lint types
 .PHONY: notebooks verify dev-check nbval nbgrader otter bench clean docs
 
 help: ## show this list
@@ -54,6 +54,9 @@ test-browser: $(INSTALLED) ## work through the notebooks in JupyterLab (needs Ch
 
 test-tools: $(INSTALLED) ## run the instructor's tools on the course (installs them; half an hour)
 	$(RUN) -m pytest -m tools $(ARGS)
+
+test-colab: ## run the tests and the notebooks with Colab's Python and torch (root, Debian; 8 GB)
+	.ci/test-colab test test-slow nbval ARGS="$(ARGS)"
 
 test-all: test test-slow test-browser test-tools ## run every test
 

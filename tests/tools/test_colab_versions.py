@@ -1,11 +1,13 @@
 """The four notebooks with the versions that Colab had in 2026, as far as Python 3.11 takes them.
 
-Colab's Python was 3.13 and its torch 2.11; here they are those that run the other tests.
+Colab's Python was 3.13 and its torch 2.11; here they are those that run the other tests. With those
+two as well, `make test-colab` runs the notebooks.
 """
 
 from __future__ import annotations
 
 import os
+import re
 import subprocess
 from pathlib import Path
 
@@ -20,16 +22,12 @@ from tests.helpers.colab_machine import (
     said_by_checks,
 )
 from tests.helpers.course_notebooks import FOLDER, NAMES
+from tests.helpers.places import PROJECT
 
 pytestmark = pytest.mark.tools
 
-VERSIONS = {
-    "numpy": "2.1.3",
-    "IPython": "7.34.0",
-    "ipykernel": "6.17.1",
-    "ipywidgets": "7.7.1",
-    "matplotlib": "3.10.0",
-}
+LISTED = (PROJECT / ".ci/colab-constraints.txt").read_text(encoding="utf-8")
+VERSIONS = dict(re.findall(r"^(?!torch)(\w+)==(\S+)$", LISTED, re.MULTILINE))
 COLAB = Environment(
     "colab",
     (

@@ -11,6 +11,7 @@ import sys
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, replace
+from typing import Any
 
 from grader.worker.kernel import (
     DEATH_SIGNAL,
@@ -66,6 +67,7 @@ class Confinement:
         On Linux all that the kernel allows is active; elsewhere only the limits of resources.
         """
         _ask_torch_for_processor()
+        _keep_torch_to_one_thread()
         # A child that collected garbage would touch, and so copy, all that was imported.
         gc.collect()
         gc.freeze()
@@ -195,6 +197,16 @@ def _ask_torch_for_processor() -> None:
     """
     if "torch" in sys.modules:
         sys.modules["torch"].backends.cpu.get_cpu_capability()
+
+
+def _keep_torch_to_one_thread() -> None:
+    """Let an answer ask for more threads in vain: a child may start none.
+
+    Torch 2.11 would wait without end for those that it could not start.
+    """
+    torch: Any = sys.modules.get("torch")
+    if LINUX and torch is not None:
+        torch.set_num_threads = lambda _: None
 
 
 def _try_landlock(kernel: Kernel) -> ReadingOnly | None:

@@ -56,7 +56,8 @@ test-tools: $(INSTALLED) ## run the instructor's tools on the course (installs t
 	$(RUN) -m pytest -m tools $(ARGS)
 
 test-colab: ## run the tests and the notebooks with Colab's Python and torch (root, Debian; 8 GB)
-	.ci/test-colab test test-slow nbval ARGS="$(ARGS)"
+	.ci/test-colab test nbval ARGS="$(ARGS)"
+	.ci/test-colab test-slow ARGS=tests/test_colab.py
 
 test-all: test test-slow test-browser test-tools ## run every test
 

@@ -86,7 +86,8 @@ def read_effects(statement: ast.stmt) -> Effects:
             ):
                 changes |= _root(node)
             case ast.Call(func=ast.Attribute(attr=method, value=inner)):
-                if _is_in_place(method):
+                # PyTorch's word for a method that changes what it is called on.
+                if method.endswith("_") and not method.endswith("__"):
                     changes |= _root(inner) - MODULES
             case ast.comprehension(target=target):
                 own |= {inner.id for inner in ast.walk(target) if isinstance(inner, ast.Name)}
@@ -116,11 +117,6 @@ def read_effects(statement: ast.stmt) -> Effects:
                 binds.add(name)
         pending += ast.iter_child_nodes(node)
     return Effects(frozenset(reads - own), frozenset(binds - own), frozenset(changes - own))
-
-
-def _is_in_place(method: str) -> bool:
-    """PyTorch's word for a method that changes what it is called on ends in an underscore."""
-    return method.endswith("_") and not method.endswith("__")
 
 
 def _root(node: ast.expr) -> set[str]:

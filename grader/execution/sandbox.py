@@ -8,7 +8,7 @@ import re
 import shutil
 import subprocess
 import sys
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 from functools import cache
@@ -251,7 +251,8 @@ def _libraries() -> Iterator[str]:
         yield from ("--ro-bind", str(configuration), str(configuration))
     own = [PACKAGE, PACKAGE.parent / "makemore_data", PACKAGE.parent / "notebooks"]
     shown = [path for path in own if any(path.is_relative_to(folder) for folder in bound)]
-    for path in _once([*shown, *(path for folder in bound for path in packages_below(folder))]):
+    packages = (path for folder in bound for path in packages_below(folder))
+    for path in dict.fromkeys(path for path in (*shown, *packages) if path.is_dir()):
         yield from ("--tmpfs", str(path), "--remount-ro", str(path))
 
 
@@ -265,10 +266,6 @@ def _interpreter(executable: Path) -> Iterator[str]:
         target = executable.readlink()
         yield from ("--symlink", str(target), str(executable))
         executable = Path(os.path.normpath(executable.parent / target))
-
-
-def _once(paths: Iterable[Path]) -> list[Path]:
-    return list(dict.fromkeys(path for path in paths if path.is_dir()))
 
 
 def _output(command: Sequence[str]) -> tuple[int, str]:

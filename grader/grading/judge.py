@@ -133,7 +133,7 @@ def _weigh_right_value(
 ) -> tuple[Outcome, Finding]:
     """The upper half of the table: the value is right, but can it show a mistake?"""
     tensor, zero = item.name[1:], references.zero_by_structure
-    if tensor in zero and all(map(_is_zero, item.local)):
+    if tensor in zero and not any(v.tensor is None or v.tensor.any() for v in item.local):
         sentence = f"Zeros are right: {item.name} is zero for every input."
         return Outcome.PASS, Finding(Check.RIGHT, sentence)
     if local.check is Check.RIGHT:
@@ -235,10 +235,6 @@ def _check_locally(
             sentence = f"Leaving out the branch through {branch} is right: it is always zero."
             return Finding(Check.RIGHT, sentence)
     return findings[0]
-
-
-def _is_zero(value: Value) -> bool:
-    return value.tensor is not None and not bool(value.tensor.any())
 
 
 def _compare_lecture(name: str, value: Value, reference: Tensor) -> Comparison:

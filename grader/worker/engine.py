@@ -92,7 +92,7 @@ def switch_off_engine() -> None:
         if isinstance(namespace, dict):
             namespace.pop("run_backward", None)
     ctypes.pythonapi.PyType_Modified(ctypes.py_object(base))
-    _forget(_native_entries())
+    _forget([entry for name, entry in vars(torch._C).items() if NATIVE_ENTRIES.match(name)])
     for name in NATIVE_CLASSES:
         _empty_class(getattr(torch._C, name))
     _disarm_functions()
@@ -154,10 +154,6 @@ def _override_operators() -> Iterable[Any]:
                 for key in (*KERNEL_KEYS, "FuncTorchBatched"):  # where `vmap` has its own rules
                     library.impl(operator, key, _refusal())
     return libraries.values()
-
-
-def _native_entries() -> list[object]:
-    return [entry for name, entry in vars(torch._C).items() if NATIVE_ENTRIES.match(name)]
 
 
 def _forget(victims: list[Any]) -> None:

@@ -122,7 +122,7 @@ def parse_rubric(text: str) -> Rubric:
                 continue
             _refuse_unknown(f"gradient of [{prefix}]", name, course[prefix])
             points[prefix, name] = _points(f"{name} of [{prefix}]", value)
-    shares = {name: _share(name, settings[name]) for name in _SHARES if name in settings}
+    shares = {name: _number(name, settings[name], "0", 1) for name in _SHARES if name in settings}
     return Rubric(
         _points("default", settings.get("default", 1)),
         points,
@@ -174,10 +174,6 @@ def _number(what: str, value: Any, least: str, most: int) -> Fraction:
 
 def _points(what: str, value: Any) -> Fraction:
     return _number(what, value, "0", MOST)
-
-
-def _share(what: str, value: Any) -> Fraction:
-    return _number(what, value, "0", 1)
 
 
 def _step(value: Any) -> Fraction:

@@ -129,7 +129,7 @@ def read_line(data: bytes) -> Line:
     members = {"path" if key == "file" else key: document[key] for key in FILE_KEYS}
     file, run = HandedIn(**members), document["run"]
     run = Provenance(**(run | {"versions": Versions(**run["versions"])}))
-    flags = tuple(map(_flag, document["flags"]))
+    flags = tuple(Flag(f["kind"], f["message"], _place(f)) for f in document["flags"])
     if "error" in document:
         return Line(file, run, flags, error=document["error"])
     gradients = document["gradients"]
@@ -137,19 +137,17 @@ def read_line(data: bytes) -> Line:
     return Line(file, run, flags, report, {item["name"]: item["code"] for item in gradients})
 
 
-def _flag(item: Any) -> Flag:
-    return Flag(item["kind"], item["message"], _place(item))
-
-
 def _verdict(item: Any) -> Verdict:
     name = item["name"]
+    shapes = (item["shape"], item["expected_shape"])
+    shape, expected_shape = (None if sizes is None else tuple(sizes) for sizes in shapes)
     comparison = Comparison(
         name=name.removeprefix("d"),
         exact=item["exact"],
         approximate=item["approximate"],
         maxdiff=item["maxdiff"],
-        shape=_shape(item["shape"]),
-        expected_shape=_shape(item["expected_shape"]),
+        shape=shape,
+        expected_shape=expected_shape,
     )
     return Verdict(
         name=name,
@@ -166,7 +164,3 @@ def _verdict(item: Any) -> Verdict:
 
 def _place(item: Mapping[str, Any]) -> Place | None:
     return None if item["cell"] is None else Place(item["cell"], item["line"])
-
-
-def _shape(sizes: list[int] | None) -> tuple[int, ...] | None:
-    return None if sizes is None else tuple(sizes)

@@ -80,12 +80,14 @@ def autograder_zip(
     """
     wheel, data = installed_wheel()
     fallback = own_failure(settings, parse_rubric((rubric or b"").decode("utf-8-sig")))
+    # `torch==2.13.0`: without "+cpu" or the like, which names one build of it.
+    versions = {name: importlib.metadata.version(name).partition("+")[0] for name in SAME_VERSIONS}
     files = {
         SETUP: (TEMPLATES / "setup.sh").read_bytes(),
         RUN: (TEMPLATES / "run.sh").read_bytes(),
         SETTINGS: pack_settings(settings),
         FALLBACK: json.dumps(fallback, indent=2).encode("ascii") + b"\n",
-        "constraints.txt": "".join(map(_constraint, SAME_VERSIONS)).encode(),
+        "constraints.txt": "".join(f"{name}=={v}\n" for name, v in versions.items()).encode(),
         wheel: data,
     }
     if rubric is not None:
@@ -93,11 +95,6 @@ def autograder_zip(
     if torch_index is not None:
         files[TORCH_INDEX] = f"{torch_index}\n".encode()
     return zipped(files)
-
-
-def _constraint(package: str) -> str:
-    """`torch==2.13.0`: without "+cpu" or the like, which names one build of it."""
-    return f"{package}=={importlib.metadata.version(package).partition('+')[0]}\n"
 
 
 # Not built from a checkout: most instructors have none, and a build needs a back end that would

@@ -111,7 +111,8 @@ class Verdict:
 
     `comparison` is the lecture's comparison on a float32 instance of the lecture's sizes;
     `outcome` comes from the float64 hidden instances. `note` is a sentence for the student:
-    why this outcome, empty for a plain `pass` and for `todo`.
+    why this outcome, empty for a plain `pass` and for `todo`. `code` is the student's own line at
+    `place`, as it is quoted.
     """
 
     name: str
@@ -123,6 +124,7 @@ class Verdict:
     place: Place | None = None
     diagnosis: tuple[Diagnosis, ...] = ()
     max_points: int = 1
+    code: str = ""
 
     @property
     def points(self) -> int:

@@ -11,7 +11,7 @@ import re
 import warnings
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, lru_cache
 from types import CodeType
 from typing import TYPE_CHECKING
 
@@ -26,6 +26,9 @@ if TYPE_CHECKING:
 
 DEEPEST = 150
 """Levels of nesting that are read; a sum of 150 terms is no gradient."""
+
+LONGEST_QUOTE = 300
+"""Characters of a student's line that are worth quoting."""
 
 TOO_DEEP = "This cell cannot be read: its code is nested too deeply."
 
@@ -201,6 +204,35 @@ def parse_answer(cells: Sequence[AnswerCell]) -> Answer:
 def _unread(cells: Sequence[AnswerCell]) -> Answer:
     reason = Raised(TOO_LARGE, Place(max(cells, key=lambda cell: len(cell.source)).grade_id, 1))
     return Answer((), (), (), (), dict.fromkeys(cells, reason), {}, {}, reason)
+
+
+def quote(place: Place | None, cells: Sequence[AnswerCell]) -> str:
+    """Quote the student's line at `place`, dedented and shortened; "" if there is none.
+
+    A statement that begins there and goes on over several lines is quoted as one.
+    """
+    if place is None:
+        return ""
+    for cell in cells:
+        lines = cell.source.split("\n")
+        if cell.grade_id == place.cell and 0 < place.line <= len(lines):
+            last = _last_lines(cell.source).get(place.line, place.line)
+            words = " ".join(line.strip() for line in lines[place.line - 1 : last])
+            line = words.replace("( ", "(").replace(" )", ")").strip()
+            return line if len(line) <= LONGEST_QUOTE else f"{line[: LONGEST_QUOTE - 1]}…"
+    return ""
+
+
+@lru_cache(maxsize=64)
+def _last_lines(source: str) -> dict[int, int]:
+    """The last line of each statement of a cell, by its first; a report quotes several of them."""
+    tree = parsed(source)
+    ends: dict[int, int] = {}
+    for node in ast.walk(tree) if tree else ():  # what is not Python has lines, not statements
+        if isinstance(node, ast.Assign | ast.AugAssign | ast.AnnAssign | ast.Expr):
+            last = node.end_lineno or node.lineno
+            ends[node.lineno] = max(last, ends.get(node.lineno, last))
+    return ends
 
 
 MAGIC_LINE = re.compile(

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from functools import partial
 
-from grader.answer.parse import AnswerCell, cells_of, parse_answer
+from grader.answer.parse import AnswerCell, cells_of, parse_answer, quote
 from grader.answer.suspicion import AUTOGRAD, find_suspicions
 from grader.answer.suspicious_words import OF_VALUES
 from grader.diagnosis.diagnose import diagnose
@@ -122,7 +122,8 @@ def grade_exercise(
         flags += [*incidents, *find_imprecision(evidence, references)]
     flags = list(dict.fromkeys(flags))
     verdicts = []
-    for item, verdict in zip(evidence, judged, strict=True):
+    for item, plain in zip(evidence, judged, strict=True):
+        verdict = replace(plain, code=quote(plain.place, cells))
         try:
             verdicts.append(explain(item, verdict, exercise, references))
         # Whatever a student's code makes of the search for a reason, the verdicts stand.

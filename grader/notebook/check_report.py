@@ -7,11 +7,9 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from grader.answer.parse import AnswerCell
 from grader.pictures.gradient_error import GradientError, in_digits
 from grader.printable import printable, visible
 from grader.reports import wording
-from grader.reports.result import quote
 from grader.reports.templates import make_environment
 from grader.verdict import Comparison, Diagnosis, Outcome, Verdict
 
@@ -116,7 +114,6 @@ def describe(rows: Sequence[Row], stale_forward: bool = False) -> str:
 def make_sections(
     rows: Sequence[Row],
     order: Sequence[str],
-    cells: Sequence[AnswerCell],
     stale: Diagnosis | None = None,
     has_heat_map: bool = True,
 ) -> list[Section]:
@@ -125,13 +122,12 @@ def make_sections(
     Args:
         rows: the gradients that were checked.
         order: the exercise's gradients, from the loss down.
-        cells: the answer cells, for the student's own lines.
         stale: what is to be said of the notebook's forward pass, if anything is.
         has_heat_map: whether the notebook has imported `heat_map`.
     """
     by_name = {row.verdict.name: row for row in rows}
     rows = [by_name[name] for name in order if name in by_name]
-    sections = [_section(row, cells, has_heat_map) for row in rows if row.is_wrong]
+    sections = [_section(row, has_heat_map) for row in rows if row.is_wrong]
     if stale is not None and (named := _out_of_date(rows)):
         sections.insert(0, Section(STALE, "↻", "run again", named, diagnoses=(stale,)))
     return _joined(sections)
@@ -168,7 +164,7 @@ def as_html(sections: Sequence[Section]) -> str:
     return template.render(sections=sections)
 
 
-def _section(row: Row, cells: Sequence[AnswerCell], has_heat_map: bool) -> Section:
+def _section(row: Row, has_heat_map: bool) -> Section:
     verdict, comparison = row.verdict, row.comparison
     note, facts = verdict.note, tuple(_facts(row))
     if facts and comparison.shape != comparison.expected_shape:
@@ -182,7 +178,7 @@ def _section(row: Row, cells: Sequence[AnswerCell], has_heat_map: bool) -> Secti
         word=wording.word(verdict.outcome),
         names=(verdict.name,),
         where=wording.where(verdict.place),
-        code=quote(verdict.place, cells),
+        code=verdict.code,
         note=note,
         diagnoses=wording.diagnoses(verdict),
         facts=facts,

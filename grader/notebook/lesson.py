@@ -211,7 +211,7 @@ def _say(verdicts: Sequence[Verdict], lesson: Lesson) -> None:
     stale = None if is_right else lesson.stale_forward()
     print(describe(rows, stale_forward=stale is not None))
     order, has_heat_map = lesson.exercise.gradients, "heat_map" in lesson.namespace
-    if sections := make_sections(rows, order, lesson.cells, stale, has_heat_map):
+    if sections := make_sections(rows, order, stale, has_heat_map):
         _show({"text/html": as_html(sections), "text/plain": as_text(sections)})
 
 

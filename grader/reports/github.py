@@ -51,7 +51,7 @@ def _summary(result: Result) -> Iterator[str]:
     if to_do:
         yield f"To do: {', '.join(map(_code, to_do))}"
     rows = [
-        _row(verdict, result)
+        _row(verdict)
         for verdict in report.verdicts
         if verdict.outcome not in {Outcome.PASS, Outcome.TODO}
     ]
@@ -59,10 +59,10 @@ def _summary(result: Result) -> Iterator[str]:
         yield "\n".join(["<table>", *rows, "</table>"])
 
 
-def _row(verdict: Verdict, result: Graded) -> str:
+def _row(verdict: Verdict) -> str:
     sign, word = wording.SIGNS[verdict.outcome], wording.word(verdict.outcome)
-    line = result.line_at(verdict.place)
-    said = [wording.where(verdict.place) + (f": {_code(line)}" if line else "")]
+    line = f": {_code(verdict.code)}" if verdict.code else ""
+    said = [wording.where(verdict.place) + line]
     said.append(marked(verdict.note))
     said += [marked(f"{one.message} {one.hint}".strip()) for one in wording.diagnoses(verdict)]
     why = "<br>".join(filter(None, said))

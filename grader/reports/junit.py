@@ -85,15 +85,15 @@ def case(
     return made
 
 
-def verdict_case(notebook: str, verdict: Verdict, code: str) -> ET.Element:
-    """The testcase of a gradient; `code` is the student's own line."""
+def verdict_case(notebook: str, verdict: Verdict) -> ET.Element:
+    """The testcase of a gradient."""
     element = ELEMENTS.get(verdict.outcome, "")
     message = wording.reason(verdict) or f"{verdict.name}: {wording.word(verdict.outcome)}"
     made = case(notebook, verdict.name, element, message, str(verdict.outcome))
     if verdict.place is not None:
         made.set("line", str(verdict.place.line))
     if element and element != "skipped":
-        made[0].text = _details(verdict, code)
+        made[0].text = _details(verdict)
     elif not element and verdict.note:
         ET.SubElement(made, "system-out").text = printable(verdict.note)
     return made
@@ -104,18 +104,15 @@ def _suite(result: Result) -> ET.Element:
     if not isinstance(result, Graded):
         return suite(path, [case("grader", "can be graded", "error", result.sentence)], file=path)
     report = result.report
-    cases = [
-        verdict_case(report.notebook, verdict, result.line_at(verdict.place))
-        for verdict in report.verdicts
-    ]
+    cases = [verdict_case(report.notebook, verdict) for verdict in report.verdicts]
     said = [f"{flag.kind}: {flag.message}" for flag in report.flags]
     return suite(report.notebook, cases, said, path)
 
 
-def _details(verdict: Verdict, code: str) -> str:
+def _details(verdict: Verdict) -> str:
     comparison = verdict.comparison
     lines = [
-        f"{wording.where(verdict.place)}: {code}".strip(": "),
+        f"{wording.where(verdict.place)}: {verdict.code}".strip(": "),
         f"exact: {wording.truth(comparison.exact)}, "
         f"approximate: {wording.truth(comparison.approximate)}, "
         f"maxdiff: {wording.difference(comparison.maxdiff)}, "

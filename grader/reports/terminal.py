@@ -141,7 +141,7 @@ def _body(result: Graded, width: int) -> Iterator[RenderableType]:
     yield _table(report.verdicts, width)
     yield Text()
     for verdict in wording.wrong(report.verdicts):
-        yield remark(verdict, result)
+        yield remark(verdict)
         yield Text()
     if remarks := list(short_remarks(wording.worth_knowing(report.verdicts))):
         yield from remarks
@@ -193,14 +193,14 @@ def _shape(verdict: Verdict) -> Text:
     return Text(wording.shape(comparison.shape), STYLES[Outcome.FAIL] if wrong else "")
 
 
-def remark(verdict: Verdict, result: Graded) -> Group:
+def remark(verdict: Verdict) -> Group:
     """Say what is wrong with a gradient: where, the student's line, the likely reasons."""
     head = _verdict(verdict.outcome).append(f"  {printable(verdict.name)}", "bold")
     lines: list[RenderableType] = [head]
     if verdict.place is not None:
         head.append(f"  {printable(wording.where(verdict.place))}", "not bold default")
-        if code := result.line_at(verdict.place):
-            lines.append(_indented(Text(f"│ {visible(code)}", "dim"), 4))
+        if verdict.code:
+            lines.append(_indented(Text(f"│ {visible(verdict.code)}", "dim"), 4))
     if verdict.note:
         lines.append(_indented(Text(printable(verdict.note))))
     for number, diagnosis in enumerate(wording.diagnoses(verdict)):

@@ -164,7 +164,7 @@ def _body(board: WatchBoard, result: Graded, width: int, rows: int, gap: list[Te
 def _remarks(result: Graded) -> Iterator[RenderableType]:
     verdicts = result.report.verdicts
     for verdict in _together(wording.wrong(verdicts)):
-        yield remark(verdict, result)
+        yield remark(verdict)
     if verdicts and result.report.passed:
         yield Text(f"All {len(verdicts)} gradients pass.", STYLES[Outcome.PASS])
     yield from short_remarks(wording.worth_knowing(verdicts))

@@ -66,7 +66,7 @@ def fake_line(file: HandedIn, score: int, run: Provenance) -> Line:
         )
         for number, name in enumerate(("da", "db"))
     )
-    return Line(file, run, (), Report("fake", verdicts), {"da": "", "db": ""})
+    return Line(file, run, (), Report("fake", verdicts))
 
 
 class InlinePool:

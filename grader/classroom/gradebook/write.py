@@ -128,7 +128,7 @@ def _cases(row: Row, lines: Lines) -> Iterator[Element]:
         line = lines[cell.counts.id] if cell.counts else None
         if line and line.report and line.report.verdicts:
             for verdict in line.report.verdicts:
-                yield verdict_case(line.report.notebook, verdict, line.code[verdict.name])
+                yield verdict_case(line.report.notebook, verdict)
         else:
             said = cell.unreadable[0].error if cell.unreadable else str(cell.status)
             yield case(cell.column.notebook, "can be graded", _absent(cell.status), said)

@@ -7,7 +7,7 @@ import json
 import os
 import platform
 from collections.abc import Callable, Mapping
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass
 from typing import Any, TypeVar
 
 from grader.classroom.intake.class_folder import HandedIn
@@ -50,14 +50,13 @@ class Provenance:
 class Line:
     """What became of a file handed in: a report, or in `error` the sentence why there is none.
 
-    `flags` are those of the report too. `code` has the student's own line for each gradient.
+    `flags` are those of the report too.
     """
 
     file: HandedIn
     run: Provenance
     flags: tuple[Flag, ...]
     report: Report | None = None
-    code: Mapping[str, str] = field(default_factory=dict)
     error: str | None = None
 
     def __reduce__(self) -> tuple[Callable[[bytes], Line], tuple[bytes]]:
@@ -86,8 +85,8 @@ def pack_line(line: Line) -> bytes:
         document |= {"format": FORMAT_VERSION, "error": line.error, "flags": flags}
     else:
         document |= report_as_json(line.report)
-        for gradient in document["gradients"]:
-            gradient["code"] = line.code[gradient["name"]]
+        for gradient, verdict in zip(document["gradients"], line.report.verdicts, strict=True):
+            gradient["code"] = verdict.code
     return _packed(document | {"run": asdict(line.run)})
 
 
@@ -134,7 +133,7 @@ def read_line(data: bytes) -> Line:
         return Line(file, run, flags, error=document["error"])
     gradients = document["gradients"]
     report = Report(document["notebook"], tuple(map(_verdict, gradients)), flags)
-    return Line(file, run, flags, report, {item["name"]: item["code"] for item in gradients})
+    return Line(file, run, flags, report)
 
 
 def _verdict(item: Any) -> Verdict:
@@ -159,6 +158,7 @@ def _verdict(item: Any) -> Verdict:
         place=_place(item),
         diagnosis=tuple(Diagnosis(**reason) for reason in item["diagnosis"]),
         max_points=item["max_points"],
+        code=item["code"],
     )
 
 

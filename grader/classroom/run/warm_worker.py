@@ -89,9 +89,8 @@ class WarmWorker:
         except Exception as error:  # the other notebooks are graded all the same
             return failed("grader-failed", _own_failure(task.file.path, error))
         result = graded(submission, report)
-        code = {verdict.name: result.line_at(verdict.place) for verdict in report.verdicts}
         run = provenance(settings, time.perf_counter() - began)
-        return Line(task.file, run, result.report.flags, result.report, code)
+        return Line(task.file, run, result.report.flags, result.report)
 
     def close(self) -> None:
         """End the worker."""

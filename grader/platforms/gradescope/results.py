@@ -58,7 +58,7 @@ def results_of(
         prefix = prefixes[verdict.name]
         points = rubric.earned(prefix, verdict.name, verdict.outcome)
         worth = rubric.worth(prefix, verdict.name)
-        tests.append(_test(number, verdict, line.code[verdict.name], points, worth))
+        tests.append(_test(number, verdict, points, worth))
         earned += points
     return _results(line, rubric.total(earned, about.late), tests, settings, rubric, about)
 
@@ -141,7 +141,7 @@ def _results(
     return results
 
 
-def _test(number: int, verdict: Verdict, code: str, points: Fraction, worth: Fraction) -> Results:
+def _test(number: int, verdict: Verdict, points: Fraction, worth: Fraction) -> Results:
     right = verdict.outcome is Outcome.PASS
     carried_whole = verdict.outcome is Outcome.CARRIED and points == worth
     return {
@@ -151,7 +151,7 @@ def _test(number: int, verdict: Verdict, code: str, points: Fraction, worth: Fra
         "max_score": _number(worth),
         # Said outright: a gradient that is worth nothing would pass whatever it is.
         "status": "passed" if right or carried_whole else "failed",
-        "output": _rendered("test.html.jinja", verdict=verdict, code=code),
+        "output": _rendered("test.html.jinja", verdict=verdict),
         "output_format": "html",
         "tags": [wording.word(verdict.outcome)],
         "extra_data": {

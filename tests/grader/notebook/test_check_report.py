@@ -9,7 +9,6 @@ import pytest
 import torch
 from torch import Tensor
 
-from grader.answer.parse import AnswerCell
 from grader.notebook.check_report import (
     OLD_VALUE,
     Row,
@@ -79,10 +78,8 @@ def test_where_the_forward_pass_is_stale_the_card_says_so_instead() -> None:
 ORDER = ("dlogits", "dh", "dW2", "db2")
 REFERENCE = torch.tensor([[1.0, 2.0, 3.0], [4.0, 5.0, 6.0]])
 WRONG = REFERENCE + torch.tensor([[0.0, 0.0, 0.0], [0.0, -1.5, 0.5]])
-CELLS = (
-    AnswerCell("ex1-linear2", "# answer: ex1-linear2\ndh = dlogits @ W2  # <i>&amp;</i>\nx = 1"),
-)
 HERE = Place("ex1-linear2", 2)
+CODE = "dh = dlogits @ W2  # <i>&amp;</i>"
 VAGUE = "This is not the gradient of the loss with respect to h."
 DOUBLED = Diagnosis("constant-factor", "`dh` is 2 times the gradient.", "Which number is too much?")
 SIGN = Diagnosis("sign", "`dh` has the other sign.", "Is there a minus in the forward pass?")
@@ -99,16 +96,16 @@ def row(
     reference: Tensor = REFERENCE,
 ) -> Row:
     comparison = compare(name, value, reference)
-    verdict = Verdict(
-        name, outcome, comparison, Check.WRONG, Check.WRONG, note, place, diagnosis=diagnosis
-    )
+    code = CODE if place else ""
+    checks = Check.WRONG, Check.WRONG
+    verdict = Verdict(name, outcome, comparison, *checks, note, place, diagnosis, code=code)
     comparable = isinstance(value, Tensor) and value.shape == reference.shape
     error = measure_error(value, reference) if comparable else None  # type: ignore[arg-type]
     return Row(verdict, comparison, error)
 
 
 def sections(*rows: Row, stale: Diagnosis | None = None) -> list[Section]:
-    return make_sections(rows, ORDER, CELLS, stale)
+    return make_sections(rows, ORDER, stale)
 
 
 def text(*rows: Row, stale: Diagnosis | None = None) -> list[str]:
@@ -216,7 +213,7 @@ def test_a_heat_map_is_offered_where_it_shows_something(given: Row, is_offered: 
 
 
 def test_the_call_works_in_a_notebook_that_has_not_imported_it() -> None:
-    (section,) = make_sections([row()], ORDER, CELLS, has_heat_map=False)
+    (section,) = make_sections([row()], ORDER, has_heat_map=False)
     assert section.call == 'from grader import heat_map; heat_map("dh")'
 
 

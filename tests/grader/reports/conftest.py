@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from grader.answer.parse import AnswerCell
+from grader.answer.parse import AnswerCell, quote
 from grader.reports.result import Graded, Ungraded
 from grader.verdict import Check, Comparison, Diagnosis, Flag, Outcome, Place, Report, Verdict
 
@@ -63,7 +63,8 @@ def verdict(
         expected_shape=expected_shape,
     )
     place = None if line is None else Place("ex1-softmax", line)
-    return Verdict(name, outcome, comparison, *right, note, place, diagnosis)
+    code = quote(place, CELLS)
+    return Verdict(name, outcome, comparison, *right, note, place, diagnosis, code=code)
 
 
 CELLS = (
@@ -160,7 +161,7 @@ def mixed() -> Graded:
         Flag("duplicate-answer", "The answer cell <ex1-tanh> is there twice.", None),
     )
     return Graded(
-        Path("week 1/<b>ada\x1b[31m.ipynb"), Report("01_atomic_backprop", verdicts, flags), CELLS
+        Path("week 1/<b>ada\x1b[31m.ipynb"), Report("01_atomic_backprop", verdicts, flags)
     )
 
 
@@ -169,7 +170,7 @@ def solved() -> Graded:
     """A notebook in which everything passes."""
     names = ("dlogprobs", "dprobs", "dcounts_sum_inv")
     verdicts = tuple(verdict(name, Outcome.PASS, 0.0, line=3) for name in names)
-    return Graded(Path("solved.ipynb"), Report("01_atomic_backprop", verdicts), CELLS)
+    return Graded(Path("solved.ipynb"), Report("01_atomic_backprop", verdicts))
 
 
 @pytest.fixture

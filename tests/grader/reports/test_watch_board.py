@@ -7,7 +7,6 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from grader.answer.parse import AnswerCell
 from grader.program.exercises import NOTEBOOKS
 from grader.reports.result import Graded
 from grader.reports.watch_board import (
@@ -24,7 +23,6 @@ from tests.grader.reports.conftest import verdict
 
 NAMES = NOTEBOOKS["01_atomic_backprop"][0].gradients
 NOW = datetime(2026, 11, 21, 14, 3, 22)
-CELLS = (AnswerCell("ex1-softmax", "# answer: ex1-softmax\ndcounts = counts * dprobs"),)
 
 
 def board(
@@ -37,9 +35,7 @@ def board(
 ) -> WatchBoard:
     path = Path("work/mine.ipynb")
     report = Report("01_atomic_backprop", verdicts, flags)
-    return WatchBoard(
-        path, Graded(path, report, CELLS), changes or {}, NOW, 0.1, saved, trouble, checking
-    )
+    return WatchBoard(path, Graded(path, report), changes or {}, NOW, 0.1, saved, trouble, checking)
 
 
 def text(shown: WatchBoard, width: int = 100, height: int = 40) -> str:
@@ -59,6 +55,7 @@ def wrong(name: str, outcome: Outcome = Outcome.FAIL, note: str = "It is wrong."
         verdict(name, Outcome.FAIL).local_check,
         note,
         Place("ex1-softmax", 2),
+        code="dcounts = counts * dprobs",
     )
 
 

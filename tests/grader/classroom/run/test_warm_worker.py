@@ -84,7 +84,7 @@ def test_a_right_notebook(worker: WarmWorker) -> None:
     assert line.report is not None
     assert (line.report.score, line.report.max_score, line.flags) == (2, 2, ())
     assert [verdict.name for verdict in line.report.verdicts] == ["dlogits", "dz"]
-    assert all(code.startswith(name) for name, code in line.code.items())
+    assert all(verdict.code.startswith(verdict.name) for verdict in line.report.verdicts)
     assert line.run.seed == 21
     assert line.run.versions == installed_versions()
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import StrEnum
+from pathlib import Path
 
 FORMAT_VERSION = 1
 """Version of the JSON that `grader check --json` prints."""
@@ -134,11 +135,15 @@ class Verdict:
 
 @dataclass(frozen=True, slots=True)
 class Report:
-    """One notebook judged: a verdict for each gradient, in the exercise's order, and the flags."""
+    """One notebook judged: a verdict for each gradient, in the exercise's order, and the flags.
+
+    `notebook` is the course's name for it, `path` the file if it was read from one.
+    """
 
     notebook: str
     verdicts: tuple[Verdict, ...]
     flags: tuple[Flag, ...] = ()
+    path: Path = Path()
 
     @property
     def score(self) -> int:

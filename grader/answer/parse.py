@@ -201,6 +201,12 @@ def parse_answer(cells: Sequence[AnswerCell]) -> Answer:
     )
 
 
+@lru_cache(maxsize=512)  # a notebook that runs asks it of its other cells at every check
+def written_names(source: str) -> frozenset[str]:
+    """The names that a cell binds or changes, or perhaps does."""
+    return frozenset[str]().union(*parse_answer([AnswerCell("", source)]).written.values())
+
+
 def _unread(cells: Sequence[AnswerCell]) -> Answer:
     reason = Raised(TOO_LARGE, Place(max(cells, key=lambda cell: len(cell.source)).grade_id, 1))
     return Answer((), (), (), (), dict.fromkeys(cells, reason), {}, {}, reason)

@@ -25,7 +25,8 @@ from grader.commands.speech import (
 from grader.commands.timeout import limits, timeout_option
 from grader.limits import PATIENCE_SECONDS
 from grader.printable import printable
-from grader.reports.result import Graded, Result, Ungraded, graded
+from grader.reports.result import Result, Ungraded, complete
+from grader.verdict import Report
 from makemore_data.training.interruption import uninterrupted
 
 if TYPE_CHECKING:
@@ -146,7 +147,7 @@ def _grade_here(path: Path, limits: Limits, sandbox: Sandbox) -> Result:
     try:
         submission = read_submission(path)
         runner = _runner(limits, sandbox)
-        return graded(submission, grade(submission.notebook, submission.cells, runner))
+        return complete(submission, grade(submission.notebook, submission.cells, runner))
     except UnreadableNotebook as error:
         return Ungraded(path, str(error))
     except Exception as error:  # the other notebooks are graded all the same
@@ -155,7 +156,7 @@ def _grade_here(path: Path, limits: Limits, sandbox: Sandbox) -> Result:
 
 def _show(result: Result, as_json: bool) -> None:
     """Show a result as soon as it is there, or say why there is none; JSON waits for all."""
-    if not isinstance(result, Graded):
+    if isinstance(result, Ungraded):
         complain(result.sentence)
     elif not as_json:
         with uninterrupted():
@@ -175,7 +176,7 @@ def _show_all(results: Sequence[Result], as_json: bool) -> int:
         say(terminal.render_overview(results, width=terminal_width(), colour=has_colour()))
     if any(isinstance(result, Ungraded) for result in results):
         return exit_codes.UNREADABLE
-    passed = all(result.report.passed for result in results if isinstance(result, Graded))
+    passed = all(result.passed for result in results if isinstance(result, Report))
     return exit_codes.PASSED if passed else exit_codes.NOT_PASSED
 
 

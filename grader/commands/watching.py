@@ -20,7 +20,7 @@ from rich.text import Text
 from grader.answer.parse import AnswerCell
 from grader.commands.speech import has_colour, own_failure, say, terminal_width
 from grader.printable import printable
-from grader.reports.result import graded
+from grader.reports.result import complete
 from grader.reports.watch_board import (
     Changes,
     WatchBoard,
@@ -124,11 +124,11 @@ def _checked(
     now: Callable[[], datetime],
 ) -> WatchBoard:
     start = time.perf_counter()
-    result = graded(submission, grade(submission.notebook, submission.cells))
+    report = complete(submission, grade(submission.notebook, submission.cells))
     return WatchBoard(
         path=board.path,
-        result=result,
-        changes=changed(board.result.report, result.report) if board.result else {},
+        report=report,
+        changes=changed(board.report, report) if board.report else {},
         checked=now(),
         seconds=time.perf_counter() - start,
     )
@@ -148,7 +148,7 @@ def changed(before: Report, after: Report) -> Changes:
 
 
 def _has_error(board: WatchBoard) -> bool:
-    verdicts: Sequence[Verdict] = board.result.report.verdicts if board.result else ()
+    verdicts: Sequence[Verdict] = board.report.verdicts if board.report else ()
     return any(verdict.outcome is Outcome.ERROR for verdict in verdicts)
 
 

@@ -7,7 +7,7 @@ import math
 from collections.abc import Sequence
 from dataclasses import asdict
 
-from grader.reports.result import Graded, Result
+from grader.reports.result import Result
 from grader.verdict import FORMAT_VERSION, Flag, Report, Verdict
 
 Json = dict[str, object]
@@ -27,8 +27,8 @@ def render(results: Sequence[Result]) -> str:
 
 def result_as_json(result: Result) -> Json:
     """One file's object: its report, or the sentence why there is none."""
-    if isinstance(result, Graded):
-        return report_as_json(result.report)
+    if isinstance(result, Report):
+        return report_as_json(result)
     return _strict({"format": FORMAT_VERSION, "path": str(result.path), "error": result.sentence})
 
 

@@ -6,9 +6,9 @@ import json
 from collections.abc import Iterator, Sequence
 
 from grader.reports import wording
-from grader.reports.result import Graded, Result
+from grader.reports.result import Result, Ungraded
 from grader.reports.templates import marked
-from grader.verdict import Outcome, Verdict
+from grader.verdict import Outcome, Report, Verdict
 
 
 def summary(results: Sequence[Result]) -> str:
@@ -27,7 +27,7 @@ def points(results: Sequence[Result]) -> str:
 
     Source: the notices of classroom-resources/autograding-grading-reporter, version 1.
     """
-    reports = [result.report for result in results if isinstance(result, Graded)]
+    reports = [result for result in results if isinstance(result, Report)]
     if len(reports) < len(results):
         return ""
     earned, most = sum(r.score for r in reports), sum(r.max_score for r in reports)
@@ -38,15 +38,14 @@ def points(results: Sequence[Result]) -> str:
     )
 
 
-def _summary(result: Result) -> Iterator[str]:
-    if not isinstance(result, Graded):
+def _summary(report: Result) -> Iterator[str]:
+    if isinstance(report, Ungraded):
         yield "### Not graded"
-        yield f"<p>{marked(result.sentence)}</p>"
+        yield f"<p>{marked(report.sentence)}</p>"
         return
-    report = result.report
     yield f"### {marked(report.notebook)}: {wording.points(report)}"
     counts = ", ".join(wording.counts(report.verdicts).values())
-    yield f"<p>{marked(str(result.path))}: {counts}</p>"
+    yield f"<p>{marked(str(report.path))}: {counts}</p>"
     to_do = [v.name for v in report.verdicts if v.outcome is Outcome.TODO]
     if to_do:
         yield f"To do: {', '.join(map(_code, to_do))}"

@@ -8,7 +8,7 @@ from collections.abc import Callable, Sequence
 
 from markupsafe import Markup
 
-from grader.reports.result import Graded, Result
+from grader.reports.result import Result
 from grader.reports.templates import make_environment
 from grader.verdict import Report, count_outcomes
 
@@ -21,9 +21,7 @@ def render(results: Sequence[Result], draw: Callable[[Report], str] | None = Non
     """
     draw = draw or board_svg
     pictures = [
-        Markup(_with_own_ids(draw(result.report), f"n{number}-"))
-        if isinstance(result, Graded)
-        else ""
+        Markup(_with_own_ids(draw(result), f"n{number}-")) if isinstance(result, Report) else ""
         for number, result in enumerate(results, start=1)
     ]
     page = make_environment().get_template("report.html.jinja")

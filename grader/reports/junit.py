@@ -8,7 +8,7 @@ from xml.etree import ElementTree as ET
 
 from grader.printable import printable
 from grader.reports import wording
-from grader.reports.result import Graded, Result
+from grader.reports.result import Result, Ungraded
 from grader.verdict import Outcome, Verdict
 
 ELEMENTS = {
@@ -99,11 +99,10 @@ def verdict_case(notebook: str, verdict: Verdict) -> ET.Element:
     return made
 
 
-def _suite(result: Result) -> ET.Element:
-    path = str(result.path)
-    if not isinstance(result, Graded):
-        return suite(path, [case("grader", "can be graded", "error", result.sentence)], file=path)
-    report = result.report
+def _suite(report: Result) -> ET.Element:
+    path = str(report.path)
+    if isinstance(report, Ungraded):
+        return suite(path, [case("grader", "can be graded", "error", report.sentence)], file=path)
     cases = [verdict_case(report.notebook, verdict) for verdict in report.verdicts]
     said = [f"{flag.kind}: {flag.message}" for flag in report.flags]
     return suite(report.notebook, cases, said, path)

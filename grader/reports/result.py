@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -14,21 +14,6 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, slots=True)
-class Graded:
-    """A notebook with its report."""
-
-    path: Path
-    report: Report
-
-
-def graded(submission: Submission, report: Report) -> Graded:
-    """A notebook's result, with what was flagged as it was read, and what other cells explain."""
-    verdicts = tuple(say_where(report.verdicts, submission.others))
-    report = Report(report.notebook, verdicts, (*submission.flags, *report.flags))
-    return Graded(submission.path, report)
-
-
-@dataclass(frozen=True, slots=True)
 class Ungraded:
     """A file that was not graded, with the sentence for its owner."""
 
@@ -36,4 +21,11 @@ class Ungraded:
     sentence: str
 
 
-Result = Graded | Ungraded
+Result = Report | Ungraded
+
+
+def complete(submission: Submission, report: Report) -> Report:
+    """The report of a file: with what was flagged as it was read, and what other cells explain."""
+    verdicts = tuple(say_where(report.verdicts, submission.others))
+    flags = (*submission.flags, *report.flags)
+    return replace(report, verdicts=verdicts, flags=flags, path=submission.path)

@@ -13,7 +13,7 @@ from rich.text import Text
 
 from grader.printable import printable, visible
 from grader.reports import wording
-from grader.reports.result import Graded, Result
+from grader.reports.result import Result
 from grader.submission.blank_cells import Blanks, gradients_in
 from grader.verdict import EARNS_POINTS, Flag, Outcome, Report, Verdict, count_outcomes
 
@@ -45,12 +45,11 @@ DONE, LEFT = "█", "░"
 _ASCII = str.maketrans("✓↓✗…⊘–─│█░·", "+vx.#--|#.-")
 
 
-def render(result: Graded, *, width: int, colour: bool) -> str:
+def render(report: Report, *, width: int, colour: bool) -> str:
     """Write one notebook: the table of its gradients, the remarks, the score."""
-    report = result.report
-    title = Text.assemble((report.notebook, "bold"), f"  {printable(str(result.path))}")
+    title = Text.assemble((report.notebook, "bold"), f"  {printable(str(report.path))}")
     width = usable(width)
-    return print_parts([title, Text(), *_body(result, width)], width, colour)
+    return print_parts([title, Text(), *_body(report, width)], width, colour)
 
 
 def render_overview(results: Sequence[Result], *, width: int, colour: bool) -> str:
@@ -58,8 +57,8 @@ def render_overview(results: Sequence[Result], *, width: int, colour: bool) -> s
     table = Table.grid(padding=(0, 2))
     for result in results:
         name = Text(printable(str(result.path)), overflow="fold")
-        if isinstance(result, Graded):
-            table.add_row(name, wording.points(result.report), signs(result.report))
+        if isinstance(result, Report):
+            table.add_row(name, wording.points(result), signs(result))
         else:
             table.add_row(name, "not graded", "")
     return print_parts([table], usable(width), colour)
@@ -74,7 +73,7 @@ def render_status(
     results: Mapping[str, Result | None], blanks: Blanks, *, width: int, colour: bool
 ) -> str:
     """Write a line for each notebook, then the next step; a result is None if there is no file."""
-    reports = {name: one.report for name, one in results.items() if isinstance(one, Graded)}
+    reports = {name: one for name, one in results.items() if isinstance(one, Report)}
     points = {name: f"{report.score} of {report.max_score}" for name, report in reports.items()}
     counts = {
         name: signs(reports[name], " ")
@@ -136,8 +135,7 @@ def in_ascii(text: str) -> str:
     return text.translate(_ASCII).encode("ascii", "replace").decode("ascii")
 
 
-def _body(result: Graded, width: int) -> Iterator[RenderableType]:
-    report = result.report
+def _body(report: Report, width: int) -> Iterator[RenderableType]:
     yield _table(report.verdicts, width)
     yield Text()
     for verdict in wording.wrong(report.verdicts):

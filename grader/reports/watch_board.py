@@ -13,7 +13,6 @@ from rich.text import Text
 
 from grader.printable import listed, printable
 from grader.reports import wording
-from grader.reports.result import Graded
 from grader.reports.terminal import (
     STYLES,
     flag_text,
@@ -47,13 +46,13 @@ Changes = Mapping[Outcome, tuple[str, ...]]
 class WatchBoard:
     """What `grader watch` shows of a notebook.
 
-    `checked` says when `result` was found, and it took `seconds`; `saved` when the file was saved
+    `checked` says when `report` was found, and it took `seconds`; `saved` when the file was saved
     later than that with the same answers. `trouble` is a sentence: why the file cannot be checked
     at the moment.
     """
 
     path: Path
-    result: Graded | None = None
+    report: Report | None = None
     changes: Changes = field(default_factory=dict)
     checked: datetime | None = None
     seconds: float = 0.0
@@ -70,9 +69,9 @@ def render_board(board: WatchBoard, width: int, height: int) -> list[Text]:
     width = usable(width, NARROWEST)
     gap = [Text()] if height >= _AIRY else []
     lines = _lines([_stop(board, width), *gap, *_head(board, width)], width)
-    if board.result is not None:
+    if board.report is not None:
         lines += gap
-        lines += _body(board, board.result, width, height - len(lines), gap)
+        lines += _body(board, board.report, width, height - len(lines), gap)
     lines = _cut(lines, height)
     for line in lines:
         line.truncate(width, overflow="ellipsis")
@@ -82,16 +81,16 @@ def render_board(board: WatchBoard, width: int, height: int) -> list[Text]:
 def render_block(board: WatchBoard, width: int) -> str:
     """Write the same as plain text, for a pipe or a file."""
     width = usable(width, NARROWEST)
-    remarks = _remarks(board.result) if board.result is not None else ()
+    remarks = _remarks(board.report) if board.report is not None else ()
     return print_parts([*_head(board, width), *remarks], width, colour=False)
 
 
 def render_farewell(board: WatchBoard, width: int) -> str:
     """Write what stays on the terminal when the watching has ended; "" before the first check."""
-    if board.result is None:
+    if board.report is None:
         return ""
     width = usable(width, NARROWEST)
-    return print_parts([_title(board), *summary(board.result.report, width)], width, colour=False)
+    return print_parts([_title(board), *summary(board.report, width)], width, colour=False)
 
 
 def _stop(board: WatchBoard, width: int) -> Text:
@@ -106,9 +105,9 @@ def _stop(board: WatchBoard, width: int) -> Text:
 
 
 def _title(board: WatchBoard) -> Text:
-    if board.result is None:
+    if board.report is None:
         return Text("checking for the first time ..." if not board.trouble else "not checked yet")
-    title = Text(board.result.report.notebook, "bold")
+    title = Text(board.report.notebook, "bold")
     if board.checking:
         return title.append("  checking ...", "not bold dim")
     title.append(f"  checked {board.checked:%H:%M:%S}", "not bold dim")
@@ -122,9 +121,9 @@ def _head(board: WatchBoard, width: int) -> Iterator[RenderableType]:
     yield _title(board)
     if board.trouble:
         yield Text(printable(board.trouble), STYLES[Outcome.ERROR])
-    if board.result is None:
+    if board.report is None:
         return
-    yield from summary(board.result.report, width)
+    yield from summary(board.report, width)
     yield from _changes(board.changes, width)
 
 
@@ -141,13 +140,13 @@ def _changes(changes: Changes, width: int) -> Iterator[Text]:
         yield from wrapped(Text("since the last check:"), parts, width)
 
 
-def _body(board: WatchBoard, result: Graded, width: int, rows: int, gap: list[Text]) -> list[Text]:
+def _body(board: WatchBoard, report: Report, width: int, rows: int, gap: list[Text]) -> list[Text]:
     """Show all gradients if there is room for remarks as well, else those that do not pass."""
-    remarks = [_lines([part], width) for part in _remarks(result)]
+    remarks = [_lines([part], width) for part in _remarks(report)]
     needed = len(gap) + len(remarks[0]) + (len(remarks) > 1) if remarks else 0
-    lines = _grid(result.report.verdicts, board.changes, width)
+    lines = _grid(report.verdicts, board.changes, width)
     if len(lines) + needed > rows:
-        lines = _cut(_lines(_not_passing(result.report), width), max(1, rows - needed))
+        lines = _cut(_lines(_not_passing(report), width), max(1, rows - needed))
     for number, part in enumerate(remarks):
         rest = len(remarks) - number - 1
         own = [*gap, *part] if number == 0 or gap else part
@@ -161,14 +160,14 @@ def _body(board: WatchBoard, result: Graded, width: int, rows: int, gap: list[Te
     return lines
 
 
-def _remarks(result: Graded) -> Iterator[RenderableType]:
-    verdicts = result.report.verdicts
+def _remarks(report: Report) -> Iterator[RenderableType]:
+    verdicts = report.verdicts
     for verdict in _together(wording.wrong(verdicts)):
         yield remark(verdict)
-    if verdicts and result.report.passed:
+    if verdicts and report.passed:
         yield Text(f"All {len(verdicts)} gradients pass.", STYLES[Outcome.PASS])
     yield from short_remarks(wording.worth_knowing(verdicts))
-    yield from map(flag_text, wording.further_flags(result.report))
+    yield from map(flag_text, wording.further_flags(report))
 
 
 def _together(verdicts: Sequence[Verdict]) -> list[Verdict]:

@@ -19,7 +19,7 @@ from grader.grading.grade import grade, grade_exercise
 from grader.printable import printable
 from grader.program.exercises import FUSED_CROSS_ENTROPY
 from grader.program.fused import fused_formulas
-from grader.reports.result import graded
+from grader.reports.result import complete
 from grader.submission.notebook_file import UnreadableNotebook
 from grader.submission.read import submission_in
 from grader.verdict import Outcome
@@ -88,9 +88,9 @@ class WarmWorker:
             raise
         except Exception as error:  # the other notebooks are graded all the same
             return failed("grader-failed", _own_failure(task.file.path, error))
-        result = graded(submission, report)
+        report = complete(submission, report)
         run = provenance(settings, time.perf_counter() - began)
-        return Line(task.file, run, result.report.flags, result.report)
+        return Line(task.file, run, report.flags, report)
 
     def close(self) -> None:
         """End the worker."""

@@ -14,7 +14,7 @@ from grader import cli
 from grader.answer.parse import AnswerCell
 from grader.commands import exit_codes
 from grader.program.exercises import NOTEBOOKS
-from grader.reports.result import Graded, Result, Ungraded
+from grader.reports.result import Result, Ungraded
 from grader.reports.terminal import next_step, render_status
 from grader.verdict import Check, Comparison, Outcome, Place, Report, Verdict
 from tests.helpers.course_notebooks import FIRST, FOLDER, dump, right_cells, with_answers
@@ -67,7 +67,7 @@ def test_what_is_next(reports: Sequence[Report], sentence: str) -> None:
 
 
 RESULTS: dict[str, Result | None] = {
-    "01_one": Graded(Path("x"), report("01_one", "pass", "carried", "fail")),
+    "01_one": report("01_one", "pass", "carried", "fail"),
     "02_two": None,
     "03_three": Ungraded(Path("y"), "No."),
 }
@@ -115,16 +115,14 @@ def test_a_line_for_each_notebook(width: int, expected: str) -> None:
     ],
 )
 def test_the_bar(outcomes: tuple[str, ...], bar: str) -> None:
-    shown = render_status(
-        {"01_one": Graded(Path("x"), report("01_one", *outcomes))}, BLANKS, width=80, colour=False
-    )
+    shown = render_status({"01_one": report("01_one", *outcomes)}, BLANKS, width=80, colour=False)
     assert f"  {bar}  " in shown
 
 
 def test_a_bar_is_full_only_when_all_is_done() -> None:
     many = [verdict(f"d{number}", "pass") for number in range(99)]
     for last, full in (("todo", False), ("pass", True)):
-        graded = Graded(Path("x"), Report("01_one", (*many, verdict("dz", last))))
+        graded = Report("01_one", (*many, verdict("dz", last)))
         assert ("░" not in render_status({"01": graded}, BLANKS, width=80, colour=False)) is full
 
 

@@ -105,8 +105,8 @@ class Watched:
 
     @property
     def outcome(self) -> str:
-        assert self.board.result is not None
-        return str(self.board.result.report.verdicts[0].outcome)
+        assert self.board.report is not None
+        return str(self.board.report.verdicts[0].outcome)
 
 
 @pytest.fixture
@@ -171,7 +171,7 @@ class TestWatch:
         board = watched.step()
         assert board.trouble.startswith("Waiting for a whole file: ")
         assert "breaks off at its end" in board.trouble
-        assert board.result == first.result
+        assert board.report == first.report
         watched.path.write_bytes(b"")
         assert "is empty" in watched.step().trouble
         watched.path.write_bytes(whole)
@@ -186,7 +186,7 @@ class TestWatch:
         watched.path.unlink()
         board = watched.step()
         assert board.trouble == f"{watched.path} is not there at the moment: waiting for it."
-        assert board.result == first.result
+        assert board.report == first.report
         assert watched.step(saved=False) is board
         watched.save("fail")
         board = watched.step(saved=False)
@@ -202,7 +202,7 @@ class TestWatch:
         watched.save("crash")
         board = watched.step()
         assert "not through your answers: RuntimeError: tripped" in board.trouble
-        assert board.result == first.result
+        assert board.report == first.report
         assert not board.checking
         watched.save("crash", saved="again")
         watched.step()
@@ -214,9 +214,9 @@ class TestWatch:
         text = watched.path.read_text().replace("dC = 1", "dCC = 1")
         watched.path.write_text(text)
         watched.step()
-        result = watched.board.result
-        assert result is not None
-        flags: Sequence[Flag] = result.report.flags
+        report = watched.board.report
+        assert report is not None
+        flags: Sequence[Flag] = report.flags
         assert [flag.kind for flag in flags] == ["missing-answer"]
 
 

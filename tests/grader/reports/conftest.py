@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from grader.answer.parse import AnswerCell, quote
-from grader.reports.result import Graded, Ungraded
+from grader.reports.result import Ungraded
 from grader.verdict import Check, Comparison, Diagnosis, Flag, Outcome, Place, Report, Verdict
 
 GOLDEN = Path(__file__).parent / "golden"
@@ -83,7 +83,7 @@ CELLS = (
 
 
 @pytest.fixture
-def mixed() -> Graded:
+def mixed() -> Report:
     """A notebook with every outcome, and texts that would do harm if they were not made safe."""
     verdicts = (
         verdict("dlogprobs", Outcome.PASS, 0.0, line=3),
@@ -160,27 +160,23 @@ def mixed() -> Graded:
         Flag("autograd", "`logits.grad` asks autograd.", Place("ex1-softmax", 8)),
         Flag("duplicate-answer", "The answer cell <ex1-tanh> is there twice.", None),
     )
-    return Graded(
-        Path("week 1/<b>ada\x1b[31m.ipynb"), Report("01_atomic_backprop", verdicts, flags)
-    )
+    return Report("01_atomic_backprop", verdicts, flags, Path("week 1/<b>ada\x1b[31m.ipynb"))
 
 
 @pytest.fixture
-def solved() -> Graded:
+def solved() -> Report:
     """A notebook in which everything passes."""
     names = ("dlogprobs", "dprobs", "dcounts_sum_inv")
     verdicts = tuple(verdict(name, Outcome.PASS, 0.0, line=3) for name in names)
-    return Graded(Path("solved.ipynb"), Report("01_atomic_backprop", verdicts))
+    return Report("01_atomic_backprop", verdicts, path=Path("solved.ipynb"))
 
 
 @pytest.fixture
-def blank() -> Graded:
+def blank() -> Report:
     """A notebook in which nothing has been written."""
     names = ("dlogprobs", "dprobs", "dcounts_sum_inv")
-    return Graded(
-        Path("blank.ipynb"),
-        Report("01_atomic_backprop", tuple(verdict(name, Outcome.TODO) for name in names)),
-    )
+    verdicts = tuple(verdict(name, Outcome.TODO) for name in names)
+    return Report("01_atomic_backprop", verdicts, path=Path("blank.ipynb"))
 
 
 @pytest.fixture

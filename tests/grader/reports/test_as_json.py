@@ -5,7 +5,8 @@ from collections.abc import Callable
 from typing import Any
 
 from grader.reports import as_json
-from grader.reports.result import Graded, Ungraded
+from grader.reports.result import Ungraded
+from grader.verdict import Report
 
 Golden = Callable[[str, str], None]
 
@@ -21,11 +22,11 @@ def strict(text: str) -> Any:
     return document
 
 
-def test_looks_as_kept(mixed: Graded, golden: Golden) -> None:
+def test_looks_as_kept(mixed: Report, golden: Golden) -> None:
     golden("mixed.json", as_json.render([mixed]))
 
 
-def test_every_field_is_always_there(mixed: Graded, solved: Graded, blank: Graded) -> None:
+def test_every_field_is_always_there(mixed: Report, solved: Report, blank: Report) -> None:
     for document in strict(as_json.render([mixed, solved, blank])):
         assert list(document) == ["format", "notebook", "score", "max_score", "gradients", "flags"]
         for gradient in document["gradients"]:
@@ -40,13 +41,13 @@ def test_every_field_is_always_there(mixed: Graded, solved: Graded, blank: Grade
             assert list(flag) == ["kind", "line", "message", "cell"]
 
 
-def test_the_scores_add_up(mixed: Graded) -> None:
+def test_the_scores_add_up(mixed: Report) -> None:
     document = strict(as_json.render([mixed]))
     assert document["score"] == sum(gradient["points"] for gradient in document["gradients"])
     assert document["max_score"] == len(document["gradients"])
 
 
-def test_there_is_no_number_where_there_is_none(mixed: Graded) -> None:
+def test_there_is_no_number_where_there_is_none(mixed: Report) -> None:
     gradients = {g["name"]: g for g in strict(as_json.render([mixed]))["gradients"]}
     assert gradients["demb"]["maxdiff"] is None  # infinite
     assert gradients["dcounts_sum"]["maxdiff"] is None  # to do
@@ -55,7 +56,7 @@ def test_there_is_no_number_where_there_is_none(mixed: Graded) -> None:
 
 
 def test_one_file_gives_an_object_and_several_an_array(
-    mixed: Graded, solved: Graded, ungraded: Ungraded
+    mixed: Report, solved: Report, ungraded: Ungraded
 ) -> None:
     assert strict(as_json.render([solved]))["score"] == 3
     error = {

@@ -7,7 +7,7 @@ from html.parser import HTMLParser
 import pytest
 
 from grader.reports import html
-from grader.reports.result import Graded, Ungraded
+from grader.reports.result import Ungraded
 from grader.verdict import Report
 
 Golden = Callable[[str, str], None]
@@ -52,11 +52,11 @@ class Page(HTMLParser):
 
 
 @pytest.fixture
-def page(mixed: Graded, solved: Graded, ungraded: Ungraded) -> str:
+def page(mixed: Report, solved: Report, ungraded: Ungraded) -> str:
     return html.render([mixed, solved, ungraded], draw=without_picture)
 
 
-def test_looks_as_kept(mixed: Graded, golden: Golden) -> None:
+def test_looks_as_kept(mixed: Report, golden: Golden) -> None:
     text = html.render([mixed], draw=without_picture)
     # the style sheet is looked at in a browser, not here
     golden("mixed.html", re.sub(r"<style>.*?</style>", "<style></style>", text, flags=re.DOTALL))
@@ -90,7 +90,7 @@ def test_links_lead_somewhere(page: str) -> None:
     assert {link.removeprefix("#") for link in found.values("href")} <= set(ids)
 
 
-def test_pictures_of_one_page_have_ids_of_their_own(mixed: Graded, solved: Graded) -> None:
+def test_pictures_of_one_page_have_ids_of_their_own(mixed: Report, solved: Report) -> None:
     text = html.render([mixed, solved], draw=lambda report: PICTURE)
     assert 'id="n1-a"' in text
     assert 'href="#n2-a"' in text
@@ -98,11 +98,11 @@ def test_pictures_of_one_page_have_ids_of_their_own(mixed: Graded, solved: Grade
     assert len(re.findall('id="n.-a"', text)) == 2
 
 
-def test_is_the_same_each_time(mixed: Graded) -> None:
+def test_is_the_same_each_time(mixed: Report) -> None:
     assert html.render([mixed], without_picture) == html.render([mixed], without_picture)
 
 
-def test_shows_the_board(mixed: Graded) -> None:
+def test_shows_the_board(mixed: Report) -> None:
     text = html.render([mixed])
     assert text == html.render([mixed])
     assert text.count("<svg") == 1
@@ -112,5 +112,5 @@ def test_shows_the_board(mixed: Graded) -> None:
     assert all(link.startswith("#") for link in Page(text).values("xlink:href"))
 
 
-def test_goes_without_a_board_where_the_exercise_is_unknown(mixed: Graded) -> None:
-    assert html.board_svg(Report("99_unheard_of", mixed.report.verdicts)) == ""
+def test_goes_without_a_board_where_the_exercise_is_unknown(mixed: Report) -> None:
+    assert html.board_svg(Report("99_unheard_of", mixed.verdicts)) == ""

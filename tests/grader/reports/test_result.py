@@ -4,7 +4,7 @@ from pathlib import Path
 
 from grader.answer.parse import AnswerCell
 from grader.program.compare import nothing_to_compare
-from grader.reports.result import graded
+from grader.reports.result import complete
 from grader.submission.read import Submission
 from grader.verdict import Check, Flag, Outcome, Report, Verdict
 
@@ -16,7 +16,7 @@ def test_what_was_read_beside_the_answers_is_added() -> None:
     nothing = nothing_to_compare("dh", None, (1,), "")
     note = "This line raised NameError: name 'helper' is not defined."
     verdict = Verdict("dh", Outcome.ERROR, nothing, Check.NOT_RUN, Check.NOT_RUN, note)
-    report = graded(submission, Report("01_atomic_backprop", (verdict,), (second,))).report
+    report = complete(submission, Report("01_atomic_backprop", (verdict,), (second,)))
     (found,) = report.verdicts
     assert found.note == (
         f"{note} Only answer cells count, and helper stands in cell 2: move it into one."

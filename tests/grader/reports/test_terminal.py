@@ -7,44 +7,45 @@ from collections.abc import Callable
 import pytest
 
 from grader.reports import terminal, wording
-from grader.reports.result import Graded, Ungraded
+from grader.reports.result import Ungraded
+from grader.verdict import Report
 
 Golden = Callable[[str, str], None]
 
 
 @pytest.mark.parametrize("width", [60, 80])
-def test_looks_as_kept(mixed: Graded, golden: Golden, width: int) -> None:
+def test_looks_as_kept(mixed: Report, golden: Golden, width: int) -> None:
     golden(f"mixed-{width}.txt", terminal.render(mixed, width=width, colour=False))
 
 
 def test_overview_looks_as_kept(
-    mixed: Graded, solved: Graded, blank: Graded, ungraded: Ungraded, golden: Golden
+    mixed: Report, solved: Report, blank: Report, ungraded: Ungraded, golden: Golden
 ) -> None:
     text = terminal.render_overview([mixed, solved, blank, ungraded], width=80, colour=False)
     golden("overview.txt", text)
 
 
 @pytest.mark.parametrize("width", [1, 40, 47, 60, 72, 80, 100, 300])
-def test_no_line_is_longer_than_the_terminal(mixed: Graded, width: int) -> None:
+def test_no_line_is_longer_than_the_terminal(mixed: Report, width: int) -> None:
     text = terminal.render(mixed, width=width, colour=False)
     assert max(map(len, text.splitlines())) <= max(width, terminal.NARROWEST)
 
 
 @pytest.mark.parametrize("width", [40, 60, 80, 300])
-def test_nothing_is_cropped(mixed: Graded, width: int) -> None:
+def test_nothing_is_cropped(mixed: Report, width: int) -> None:
     """What is too long is wrapped: at every width the same words are there."""
     text = re.sub(r"\s+|│", "", terminal.render(mixed, width=width, colour=False))
-    for verdict in mixed.report.verdicts:
+    for verdict in mixed.verdicts:
         assert verdict.name in text
         for diagnosis in verdict.diagnosis[: wording.MOST_DIAGNOSES]:
             assert re.sub(r"\s", "", diagnosis.message + "Hint:" * bool(diagnosis.hint)) in text
-    for flag in mixed.report.flags:
+    for flag in mixed.flags:
         assert re.sub(r"\s", "", flag.message) in text
     assert "{{7*7}}" in text
 
 
 @pytest.mark.parametrize("colour", [True, False])
-def test_students_reach_no_terminal(mixed: Graded, colour: bool) -> None:
+def test_students_reach_no_terminal(mixed: Report, colour: bool) -> None:
     """No escape sequence but the report's own, no control or bidirectional character."""
     text = terminal.render(mixed, width=80, colour=colour)
     if colour:
@@ -54,32 +55,32 @@ def test_students_reach_no_terminal(mixed: Graded, colour: bool) -> None:
     assert plain == terminal.render(mixed, width=80, colour=False).splitlines()
 
 
-def test_colour_is_never_all_there_is(mixed: Graded) -> None:
+def test_colour_is_never_all_there_is(mixed: Report) -> None:
     text = terminal.render(mixed, width=80, colour=True)
     assert "\x1b[32m✓ pass" in text
     assert "\x1b[1;31m✗ fail" in text
 
 
-def test_every_sign_has_an_ascii_form(mixed: Graded) -> None:
+def test_every_sign_has_an_ascii_form(mixed: Report) -> None:
     text = terminal.in_ascii(terminal.render(mixed, width=80, colour=False))
     assert text.isascii()
     assert "?" not in text.replace("missing?", "").replace("size 1?", "").replace("now?", "")
 
 
-def test_a_failure_without_a_diagnosis_has_the_judges_sentence(mixed: Graded) -> None:
+def test_a_failure_without_a_diagnosis_has_the_judges_sentence(mixed: Report) -> None:
     note = "This is not the gradient of the loss with respect to counts."
     verdicts = [
         dataclasses.replace(v, note=note if v.name == "dcounts" else "", diagnosis=())
-        for v in mixed.report.verdicts
+        for v in mixed.verdicts
     ]
-    report = dataclasses.replace(mixed.report, verdicts=tuple(verdicts))
-    lines = terminal.render(Graded(mixed.path, report), width=80, colour=False).splitlines()
+    report = dataclasses.replace(mixed, verdicts=tuple(verdicts))
+    lines = terminal.render(report, width=80, colour=False).splitlines()
     head = next(n for n, line in enumerate(lines) if line.startswith("✗ fail  dcounts "))
     assert note in [line.strip() for line in lines[head : head + 3]]
     assert sum(note in line for line in lines) == 1
 
 
-def test_two_diagnoses_are_told_and_no_third(mixed: Graded) -> None:
+def test_two_diagnoses_are_told_and_no_third(mixed: Report) -> None:
     text = terminal.render(mixed, width=100, colour=False)
     assert "Or: `dcounts` is assigned twice." in text
     assert "third guess" not in text

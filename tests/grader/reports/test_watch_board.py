@@ -8,7 +8,6 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from grader.program.exercises import NOTEBOOKS
-from grader.reports.result import Graded
 from grader.reports.watch_board import (
     NARROWEST,
     URGENT_FIRST,
@@ -34,8 +33,8 @@ def board(
     saved: datetime | None = None,
 ) -> WatchBoard:
     path = Path("work/mine.ipynb")
-    report = Report("01_atomic_backprop", verdicts, flags)
-    return WatchBoard(path, Graded(path, report), changes or {}, NOW, 0.1, saved, trouble, checking)
+    report = Report("01_atomic_backprop", verdicts, flags, path)
+    return WatchBoard(path, report, changes or {}, NOW, 0.1, saved, trouble, checking)
 
 
 def text(shown: WatchBoard, width: int = 100, height: int = 40) -> str:
@@ -132,7 +131,7 @@ def test_it_always_fits(
     assert all("\n" not in line.plain for line in lines)
     assert lines[0].plain.startswith("Ctrl-C to stop"[: max(width, 14)])
     if height >= 8 and width >= 60 and not trouble and not changes:
-        assert f"{shown.result.report.score} of 26 points" in text(shown, width, height)  # type: ignore[union-attr]
+        assert f"{shown.report.score} of 26 points" in text(shown, width, height)  # type: ignore[union-attr]
 
 
 def test_what_is_left_out_is_counted() -> None:
@@ -193,7 +192,7 @@ def test_flags_and_short_remarks_are_there() -> None:
 
 def test_a_students_escapes_reach_no_terminal() -> None:
     shown = board((wrong("dcounts", note="\x1b[31mred"),), trouble="\x1b[2J")
-    shown = WatchBoard(Path("a\x1b[1m.ipynb"), shown.result, checked=NOW, trouble="\x1b[2J")
+    shown = WatchBoard(Path("a\x1b[1m.ipynb"), shown.report, checked=NOW, trouble="\x1b[2J")
     assert "\x1b" not in text(shown)
     assert "\x1b" not in render_block(shown, 80)
 

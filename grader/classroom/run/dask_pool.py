@@ -6,7 +6,7 @@ import asyncio
 import logging
 import time
 import warnings
-from collections.abc import Callable
+from collections.abc import Callable, Coroutine
 from concurrent.futures import CancelledError, Executor, Future
 from contextlib import suppress
 from functools import partial
@@ -24,10 +24,10 @@ AT_ONCE = 4
 CONNECT_SECONDS = 15.0
 
 LOST_SECONDS = 30.0
-"""How long the scheduler may be out of reach."""
+"""How long the scheduler may be out of reach, or silent."""
 
 COUNT_SECONDS = 1.0
-"""How often the workers are counted: the scheduler is asked, and waited for."""
+"""How often the scheduler is asked for its workers."""
 
 LONELY_SECONDS = 60.0
 """How long a cluster may be without any worker: they may be on their way, or may have gone."""
@@ -67,9 +67,10 @@ class DaskPool(Executor):
                 f"No Dask scheduler answers at {address} ({type(error).__name__}): is it running, "
                 "and is the address the one it has printed (tcp://HOST:PORT)?"
             ) from None
+        self._scheduler: Any = self._client.scheduler
         self._loop: Any = self._client.loop
-        self._heard_from = self._accompanied = self._counted = time.monotonic()
-        self._threads = self._count_threads()
+        self._heard_from = self._accompanied = self._asked = time.monotonic()
+        self._threads, self._answer = 0, self._start(self._count_threads())
 
     @property
     def capacity(self) -> int:
@@ -82,21 +83,13 @@ class DaskPool(Executor):
         try:
             # pure: Dask would take a second try of the same task for the first, and its failure.
             task = self._client.submit(fn, *args, pure=False, **kwargs)
-            result = self._client.gather(task, asynchronous=True)
-            inner = asyncio.run_coroutine_threadsafe(result, self._loop.asyncio_loop)
+            inner = self._start(self._client.gather(task, asynchronous=True))
         except Exception as error:
-            outer.set_exception(self._refused(error))
+            what = f"The scheduler at {self._address} cannot be given a task"
+            outer.set_exception(self._explain(error, what, "What is graded is kept."))
         else:
-            inner.add_done_callback(partial(_pass_on, outer))
+            inner.add_done_callback(partial(self._pass_on, task, outer))
         return outer
-
-    def _refused(self, error: Exception) -> Displaced | CannotGrade:
-        if self._client.status != "running":  # how long that may be is for `look_after`
-            return Displaced()
-        return CannotGrade(
-            f"The scheduler at {self._address} cannot be given a task ({type(error).__name__}: "
-            f"{printable(str(error))}). What is graded is kept."
-        )
 
     def look_after(self) -> None:
         """See whether anybody is there.
@@ -105,15 +98,17 @@ class DaskPool(Executor):
             CannotGrade: the scheduler is gone, or all its workers, for too long.
         """
         now = time.monotonic()
-        if self._client.status == "running":
-            self._heard_from = now
+        answered = self._answer.done()
+        # A scheduler that hangs keeps the connection; another one may answer in place of ours.
+        if self._client.status == "running" and answered and not self._answer.exception():
+            self._heard_from, self._threads = now, self._answer.result()
         elif now - self._heard_from > LOST_SECONDS or self._client.status == "closed":
             raise CannotGrade(
                 f"The scheduler at {self._address} is gone. What is graded is kept: start it "
                 "again, and give the same command again."
             )
-        if self._client.status == "running" and now - self._counted > COUNT_SECONDS:
-            self._counted, self._threads = now, self._count_threads()
+        if answered and now - self._asked > COUNT_SECONDS:
+            self._asked, self._answer = now, self._start(self._count_threads())
         if self._threads:
             self._accompanied = now
         elif now - self._accompanied > LONELY_SECONDS:
@@ -127,29 +122,36 @@ class DaskPool(Executor):
         with suppress(Exception):  # nothing to leave where the scheduler is gone
             self._client.close(timeout=2)
 
-    def _count_threads(self) -> int:
-        info: dict[str, Any] = self._client.scheduler_info(n_workers=-1)
-        return sum(worker["nthreads"] for worker in info.get("workers", {}).values())
+    def _start(self, work: Coroutine[Any, Any, T]) -> Future[T]:
+        return asyncio.run_coroutine_threadsafe(work, self._loop.asyncio_loop)
 
+    async def _count_threads(self) -> int:
+        info: dict[str, Any] = await self._scheduler.identity()
+        return sum(worker["nthreads"] for worker in info["workers"].values())
 
-def _pass_on(outer: Future[T], inner: Future[T]) -> None:
-    """Tell what became of a task; nobody would hear of an error here, since this is a callback."""
-    from distributed import KilledWorker
+    def _pass_on(self, task: Any, outer: Future[T], inner: Future[T]) -> None:
+        """Tell what became of a task; nobody would hear of an error in here, a callback."""
+        from distributed import KilledWorker
 
-    if not outer.set_running_or_notify_cancel():
-        return
-    try:
-        outer.set_result(inner.result())
-    except CancelledError:  # the scheduler has lost it; is it still there? see `look_after`
-        outer.set_exception(Displaced())
-    except KilledWorker:  # Dask has tried it on several workers already
-        outer.set_exception(Died(times=2))
-    except CannotGrade as error:
-        outer.set_exception(error)
-    except Exception as error:
-        outer.set_exception(
-            CannotGrade(
-                f"A Dask worker cannot grade ({type(error).__name__}: {printable(str(error))}). Is "
-                "the same version of backprop-ninja installed there?"
-            )
-        )
+        if not outer.set_running_or_notify_cancel():
+            return
+        try:
+            outer.set_result(inner.result())
+        except KilledWorker:  # Dask has tried it on several workers already
+            outer.set_exception(Died(times=2))
+        except CannotGrade as error:
+            outer.set_exception(error)
+        except (Exception, asyncio.CancelledError) as error:  # so asyncio hands on the other one
+            advice = "Is the same version of backprop-ninja installed there?"
+            own = task.status == "error"  # and not of the way back
+            outer.set_exception(self._explain(error, "A Dask worker cannot grade", advice, own))
+
+    def _explain(
+        self, error: BaseException, what: str, advice: str, own: bool = True
+    ) -> Displaced | CannotGrade:
+        # A lost connection shows itself in many ways; how long it may last is for `look_after`.
+        if self._client.status != "running" or (
+            not own and isinstance(error, CancelledError | asyncio.CancelledError | OSError)
+        ):
+            return Displaced()
+        return CannotGrade(f"{what} ({type(error).__name__}: {printable(str(error))}). {advice}")

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
+import os
 import signal
 import sys
 from collections.abc import Callable, Iterator
+from concurrent.futures import CancelledError
 from pathlib import Path
 from typing import Any
 
@@ -32,7 +35,13 @@ class Fragile(Exception):
         super().__init__(one + two)
 
 
-ERRORS = {"own": CannotGrade("no bwrap"), "fragile": Fragile("a", "b")}
+ERRORS = {
+    "own": CannotGrade("no bwrap"),
+    "fragile": Fragile("a", "b"),
+    # Of the task's own, though a lost connection shows itself in their like.
+    "disk": OSError("no space left"),
+    "cancelled": CancelledError("a part of it"),
+}
 
 
 def fail(kind: str) -> int:
@@ -44,6 +53,17 @@ class LostOnceRead:
 
     def __reduce__(self) -> tuple[Callable[[], int], tuple[()]]:
         return _read_and_lose, ()
+
+
+class KillsOnceSent:
+    """A result: the scheduler dies while the worker packs it, so the client has asked for it."""
+
+    def __init__(self, scheduler: int) -> None:
+        self.scheduler = scheduler
+
+    def __reduce__(self) -> tuple[Callable[[], int], tuple[()]]:
+        os.kill(self.scheduler, signal.SIGKILL)
+        return int, ()
 
 
 CLIENTS: list[Any] = []
@@ -110,10 +130,13 @@ def test_a_worker_that_is_killed_costs_no_line(cluster: Cluster, folder: Path) -
 def test_a_scheduler_that_is_killed_ends_the_run_which_goes_on_with_another(
     cluster: Cluster, folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(dask_pool, "LOST_SECONDS", 1.0)
+    def kill() -> None:
+        monkeypatch.setattr(dask_pool, "LOST_SECONDS", 1.0)
+        cluster.scheduler.kill()
+
     cluster.add_worker()
     with pytest.raises(CannotGrade, match="is gone"):
-        grade(folder, cluster.address, at=30, do=cluster.scheduler.kill)
+        grade(folder, cluster.address, at=30, do=kill)
     kept = len(read(folder))
     assert 30 <= kept < FILES
     (tmp_path / "again").mkdir()
@@ -125,6 +148,66 @@ def test_a_scheduler_that_is_killed_ends_the_run_which_goes_on_with_another(
         other.close()
     assert run.tally.kept == kept
     assert len({line["id"] for line in read(folder)}) == len(read(folder)) == FILES
+
+
+def test_a_scheduler_that_hangs_ends_the_run(
+    cluster: Cluster, folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def stop() -> None:
+        monkeypatch.setattr(dask_pool, "LOST_SECONDS", 1.0)
+        cluster.scheduler.send_signal(signal.SIGSTOP)
+
+    monkeypatch.setattr(dask_pool, "COUNT_SECONDS", 0.0)
+    cluster.add_worker()
+    with pytest.raises(CannotGrade, match="is gone"):
+        grade(folder, cluster.address, at=30, do=stop)
+    assert 30 <= len(read(folder)) < FILES
+
+
+def test_a_scheduler_that_is_killed_on_the_way_of_a_result_displaces_its_task(
+    cluster: Cluster,
+) -> None:
+    cluster.add_worker()
+    pool = DaskPool(cluster.address)
+    try:
+        future = pool.submit(KillsOnceSent, cluster.scheduler.pid)
+        assert type(future.exception(60.0)) is Displaced
+    finally:
+        pool.shutdown()
+
+
+def test_however_the_connection_fails_the_task_is_displaced(
+    cluster: Cluster, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from distributed import Client
+    from distributed.comm.core import CommClosedError
+
+    async def fail_with(client: Client, error: BaseException, is_lost: bool) -> None:
+        while is_lost and client.status == "running":
+            await asyncio.sleep(0.01)
+        raise error
+
+    def displaced_by(error: BaseException, is_lost: bool) -> bool:
+        def gather(client: Client, *_: object, **__: object) -> object:
+            return fail_with(client, error, is_lost)
+
+        monkeypatch.setattr(Client, "gather", gather)
+        return type(pool.submit(int).exception(60.0)) is Displaced
+
+    pool = DaskPool(cluster.address)
+    try:
+        # Dask's stream may be whole yet when its other connections fail.
+        assert displaced_by(CommClosedError("in <TCP (closed) ConnectionPool.gather>"), False)
+        assert displaced_by(OSError("Timed out trying to connect"), False)
+        assert displaced_by(TimeoutError(), False)
+        assert displaced_by(CancelledError(), False)
+        assert displaced_by(asyncio.CancelledError(), False)
+        assert not displaced_by(RuntimeError("a result that cannot be read"), False)
+        cluster.scheduler.kill()
+        assert displaced_by(RuntimeError("ConnectionPool is closed"), True)
+        assert displaced_by(AttributeError("'NoneType' object has no attribute 'gather'"), True)
+    finally:
+        pool.shutdown()
 
 
 def test_a_cluster_without_workers_is_not_waited_for_long(
@@ -160,6 +243,8 @@ def test_what_one_task_raises_concerns_no_other(cluster: Cluster) -> None:
     assert "A Dask worker cannot grade (ValueError: invalid literal" in errors[2]
     assert errors[4] == "no bwrap"
     assert "Fragile" in errors[5]
+    assert "A Dask worker cannot grade (OSError: no space left)" in errors[6]
+    assert "A Dask worker cannot grade (CancelledError: a part of it)" in errors[7]
 
 
 def test_a_result_that_is_lost_once_it_is_read_counts(

@@ -86,7 +86,7 @@ class DaskPool(Executor):
             inner = self._start(self._client.gather(task, asynchronous=True))
         except Exception as error:
             what = f"The scheduler at {self._address} cannot be given a task"
-            outer.set_exception(self._explain(error, what, "What is graded is kept."))
+            outer.set_exception(self._explain(error, True, what, "What is graded is kept."))
         else:
             inner.add_done_callback(partial(self._pass_on, task, outer))
         return outer
@@ -141,17 +141,15 @@ class DaskPool(Executor):
             outer.set_exception(Died(times=2))
         except CannotGrade as error:
             outer.set_exception(error)
-        except (Exception, asyncio.CancelledError) as error:  # so asyncio hands on the other one
+        # asyncio.CancelledError is no Exception, and asyncio puts it in place of the other one.
+        except (Exception, asyncio.CancelledError) as error:
             advice = "Is the same version of backprop-ninja installed there?"
             own = task.status == "error"  # and not of the way back
-            outer.set_exception(self._explain(error, "A Dask worker cannot grade", advice, own))
+            outer.set_exception(self._explain(error, own, "A Dask worker cannot grade", advice))
 
-    def _explain(
-        self, error: BaseException, what: str, advice: str, own: bool = True
-    ) -> Displaced | CannotGrade:
+    def _explain(self, error: BaseException, own: bool, what: str, advice: str) -> Exception:
         # A lost connection shows itself in many ways; how long it may last is for `look_after`.
-        if self._client.status != "running" or (
-            not own and isinstance(error, CancelledError | asyncio.CancelledError | OSError)
-        ):
+        lost = not own and isinstance(error, CancelledError | asyncio.CancelledError | OSError)
+        if lost or self._client.status != "running":
             return Displaced()
         return CannotGrade(f"{what} ({type(error).__name__}: {printable(str(error))}). {advice}")

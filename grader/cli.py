@@ -17,6 +17,7 @@ import click
 from grader.commands import exit_codes
 from grader.commands.speech import complain, own_failure, say
 from grader.user_error import UserError
+from makemore_data.training.interruption import uninterrupted
 
 _STUDENTS_AND_INSTRUCTORS = ("check", "grade", "hint", "reset", "status", "watch")
 COMMANDS = {
@@ -60,6 +61,7 @@ class _LazyGroup(click.Group):
     def list_commands(self, ctx: click.Context) -> list[str]:
         return [name for name in COMMANDS if _is_there(name)]
 
+    @uninterrupted()
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
         if not _is_there(cmd_name):
             return None

@@ -466,7 +466,9 @@ class TestProgram:
         assert out == b""
         assert rest.strip() == b""
 
-    @pytest.mark.parametrize("module", ["grader.execution.sandbox", "grader.reports.terminal"])
+    @pytest.mark.parametrize(
+        "module", ["grader.commands.check", "grader.execution.sandbox", "grader.reports.terminal"]
+    )
     def test_ctrl_c_is_not_lost_where_an_import_cannot_raise_it(
         self, tmp_path: Path, module: str
     ) -> None:

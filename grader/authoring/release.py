@@ -258,12 +258,11 @@ def _earlier(folder: Path) -> Mapping[str, str]:
         return {}
     try:
         written = json.loads((folder / MANIFEST).read_text(encoding="utf-8"))
-        if written["format"] == FORMAT:
-            files = written["files"]
+        if type(found := written["format"]) is int and found == FORMAT:
             # No release wrote a path that leads out of the folder.
             return {
                 n: str(h)
-                for n, h in files.items()
+                for n, h in written["files"].items()
                 if (folder / n).resolve().is_relative_to(folder.resolve())
             }
     except (OSError, ValueError, KeyError, TypeError, AttributeError):

@@ -87,7 +87,8 @@ def parse_state(text: str) -> State:
         ValueError: it says nothing that makes sense.
     """
     document = json.loads(text)
-    if not isinstance(document, dict) or document.get("format") != FORMAT:
+    found = document.get("format") if isinstance(document, dict) else None
+    if type(found) is not int or found != FORMAT:
         raise ValueError("another format")
     asked, passed = document.get("asked"), document.get("passed", {})
     if not isinstance(asked, dict):

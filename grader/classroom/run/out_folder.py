@@ -117,7 +117,7 @@ def choose_settings(out: Path, wanted: Settings, given: Collection[str]) -> Sett
         raise UnfitFolder(f"{_shown(path)} cannot be read: {error.strerror}.") from None
     if not has_results(out):
         return wanted
-    if (format_ := document["format"]) != FORMAT_VERSION:
+    if type(format_ := document["format"]) is not int or format_ != FORMAT_VERSION:
         raise UnfitFolder(
             f"{_shown(out)} was begun by another version of the grader (format "
             f"{printable(str(format_))}, here {FORMAT_VERSION}): choose another --out."

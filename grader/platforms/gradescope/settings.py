@@ -70,7 +70,7 @@ def read_settings(path: Path) -> ExportSettings:
     """
     document = json.loads(path.read_bytes())
     try:
-        if document.pop("format") == FORMAT_VERSION:
+        if type(found := document.pop("format")) is int and found == FORMAT_VERSION:
             return settings_from(document)
     except (AttributeError, KeyError, TypeError):
         pass

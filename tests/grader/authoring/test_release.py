@@ -381,7 +381,11 @@ def test_the_same_again_writes_nothing(released: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    "manifest", [None, "", "[]", '{"format": 99, "files": {}}', '{"format": 1}']
+    "manifest",
+    [
+        *(None, "", "[]", '{"format": 1}'),
+        *('{"format": 99, "files": {}}', '{"format": true, "files": {}}'),
+    ],
 )
 def test_any_other_folder_is_left_alone(tmp_path: Path, manifest: str | None) -> None:
     (tmp_path / "thesis.tex").write_text("years of work")

@@ -65,6 +65,7 @@ def test_only_its_owner_may_read_it(file: Path) -> None:
         "[]",
         '{"passed": {"ex1": 3}}',
         '{"format": 2, "asked": {}, "passed": {"ex1": 3}}',
+        '{"format": true, "asked": {}, "passed": {"ex1": 3}}',
         '{"format": 1, "asked": {}, "passed": 3}',
         '{"format": 1, "asked": {}, "passed": {"ex1": "3"}}',
         '{"format": 1, "asked": {}, "passed": {"ex1": true}}',

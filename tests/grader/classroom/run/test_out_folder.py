@@ -83,11 +83,14 @@ def test_settings_that_were_edited_are_refused(begun: Path) -> None:
         choose_settings(begun, SETTINGS, ())
 
 
-def test_another_format_is_refused(begun: Path) -> None:
+@pytest.mark.parametrize("other", [2, True, 1.0])
+def test_another_format_is_refused(begun: Path, other: object) -> None:
     document: dict[str, Any] = json.loads((begun / RUN).read_text())
     del document["seal"]
-    (begun / RUN).write_text(json.dumps(with_seal(document | {"format": 2})))
-    with pytest.raises(UnfitFolder, match="another version of the grader"):
+    (begun / RUN).write_text(json.dumps(with_seal(document | {"format": other})))
+    with pytest.raises(
+        UnfitFolder, match=rf"another version of the grader \(format {other}, here 1"
+    ):
         choose_settings(begun, SETTINGS, ())
 
 

@@ -127,6 +127,14 @@ def test_settings_of_something_else(tmp_path: Path, text: str) -> None:
         read_settings(path)
 
 
+@pytest.mark.parametrize("other", [2, True, 1.0])
+def test_settings_of_another_format(tmp_path: Path, other: object) -> None:
+    path = tmp_path / "settings.json"
+    path.write_text(json.dumps(json.loads(pack_settings(SETTINGS)) | {"format": other}))
+    with pytest.raises(ValueError, match="was not written by this version of"):
+        read_settings(path)
+
+
 def test_a_submission_keeps_its_seed_and_shares_it_with_none() -> None:
     seeds = {SETTINGS.seed(str(number)) for number in range(100)}
     assert len(seeds) == 100

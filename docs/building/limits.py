@@ -3,19 +3,12 @@
 from __future__ import annotations
 
 from docs.building.table import table
-from grader.answer.parse import DEEPEST
+from grader.answer.parse import DEEPEST, LONGEST_ANSWER, MOST_NODES, MOST_STATEMENTS
+from grader.classroom.run.local_pool import JUDGE_BYTES, JUDGE_SECONDS
 from grader.execution.system_calls import ALLOWED, HOSTILE
-from grader.limits import (
-    JUDGE_BYTES,
-    JUDGE_SECONDS,
-    LARGEST_FILE,
-    LONGEST_ANSWER,
-    MOST_ANSWER_CELLS,
-    MOST_JSON_VALUES,
-    MOST_NODES,
-    MOST_OF_A_KIND,
-    MOST_STATEMENTS,
-)
+from grader.grading.grade import MOST_OF_A_KIND
+from grader.submission.answer_cells import MOST_ANSWER_CELLS
+from grader.submission.notebook_file import LARGEST_FILE, MOST_JSON_VALUES
 from grader.worker.child import GRACE_SECONDS, LARGEST_RESULT
 from grader.worker.confinement import LARGEST_STACK, MOST_OPEN_FILES
 from grader.worker.execution import LARGEST_VALUE

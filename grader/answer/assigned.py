@@ -7,8 +7,7 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from functools import lru_cache
 
-from grader.answer.parse import hide_magics, parsed
-from grader.limits import LONGEST_ANSWER
+from grader.answer.parse import LONGEST_ANSWER, hide_magics, parsed
 
 _SCOPES = (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda, ast.ClassDef)
 _PLACEHOLDER = re.compile(r"(?:[\w\s,]+=)*\s*(?:\.\.\.|None|pass)")

@@ -13,6 +13,7 @@ import click
 
 from grader.classroom.run.local_pool import LocalPool
 from grader.classroom.run.pool import Died, Displaced
+from grader.classroom.run.settings import PATIENCE_SECONDS
 from grader.commands import exit_codes
 from grader.commands.speech import (
     complain,
@@ -23,7 +24,6 @@ from grader.commands.speech import (
     waiting_for,
 )
 from grader.commands.timeout import limits, timeout_option
-from grader.limits import PATIENCE_SECONDS
 from grader.printable import printable
 from grader.reports.result import Result, Ungraded, complete
 from grader.verdict import Report

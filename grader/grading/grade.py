@@ -17,10 +17,12 @@ from grader.execution.evidence import GradientEvidence
 from grader.execution.runner import Runner
 from grader.grading.imprecision import find_imprecision
 from grader.grading.judge import judge
-from grader.limits import LONGEST_SENTENCE, MOST_OF_A_KIND
 from grader.program.exercises import NOTEBOOKS, Exercise
 from grader.program.references import SEED, References, prepare
 from grader.verdict import Flag, Outcome, Report, Verdict
+
+MOST_OF_A_KIND, LONGEST_SENTENCE = 20, 1_000
+"""Flags of a kind that a notebook gets, and characters of what is said of a gradient."""
 
 Judged = tuple[list[Verdict], list[Flag]]
 """What was found out about an exercise: its verdicts, and what a human should see."""

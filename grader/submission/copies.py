@@ -9,9 +9,8 @@ from functools import lru_cache
 
 from grader.answer.assigned import first_assignments, has_only_blanks
 from grader.answer.effects import handed_over
-from grader.answer.parse import AnswerCell, is_blank, parse_answer
+from grader.answer.parse import LONGEST_ANSWER, AnswerCell, is_blank, parse_answer
 from grader.answer.statements import COMPOUND, blocks
-from grader.limits import LONGEST_ANSWER
 from grader.printable import listed
 from grader.submission.notebook_file import Cell
 from grader.verdict import Flag, Place

@@ -17,9 +17,15 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import IO, Any
 
-from grader.limits import LARGEST_FILE, LONGEST_ANSWER, MOST_JSON_VALUES
+from grader.answer.parse import LONGEST_ANSWER
 from grader.printable import printable
 from grader.user_error import UserError
+
+LARGEST_FILE = 64 * 2**20
+"""Bytes of a notebook."""
+
+MOST_JSON_VALUES = 1_000_000
+"""Brackets and commas in a notebook: a value takes 100 bytes or more in memory, but 2 in a file."""
 
 
 class UnreadableNotebook(UserError):

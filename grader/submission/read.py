@@ -8,11 +8,10 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from grader.answer.parse import AnswerCell, prefix_of
-from grader.limits import LONGEST_ANSWER, MOST_ANSWER_CELLS
+from grader.answer.parse import LONGEST_ANSWER, AnswerCell, prefix_of
 from grader.printable import listed
 from grader.program.exercises import EXERCISES, NOTEBOOKS
-from grader.submission.answer_cells import find_answer_cells, which_notebook
+from grader.submission.answer_cells import MOST_ANSWER_CELLS, find_answer_cells, which_notebook
 from grader.submission.copies import graded_copies
 from grader.submission.notebook_file import Cell, UnreadableNotebook, cells_in, read_bytes
 from grader.verdict import Flag, Place

@@ -19,10 +19,12 @@ from pathlib import Path
 from typing import Any, ParamSpec, TypeVar
 
 from grader.classroom.run.pool import CannotGrade, Died, Displaced
-from grader.limits import JUDGE_BYTES, JUDGE_SECONDS
 
 P = ParamSpec("P")
 T = TypeVar("T")
+
+JUDGE_SECONDS, JUDGE_BYTES = 60, 2 * 2**30
+"""Processor time for a task, and memory beyond what its process has when it begins."""
 
 FILES_EACH = 32
 """Pipes that a process takes here, and as many again."""

@@ -7,8 +7,10 @@ import platform
 from dataclasses import dataclass
 from functools import cache
 
-from grader.limits import PATIENCE_SECONDS
 from grader.worker.terms import Limits
+
+PATIENCE_SECONDS = 120.0
+"""What a notebook may take beside two exercises' limits: to be read, judged, explained."""
 
 
 @dataclass(frozen=True, slots=True)

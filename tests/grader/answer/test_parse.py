@@ -4,6 +4,9 @@ import pytest
 
 from grader.answer.parse import (
     DEEPEST,
+    LONGEST_ANSWER,
+    MOST_NODES,
+    MOST_STATEMENTS,
     TOO_DEEP,
     TOO_LARGE,
     AnswerCell,
@@ -12,7 +15,6 @@ from grader.answer.parse import (
     parse_answer,
     quote,
 )
-from grader.limits import LONGEST_ANSWER, MOST_NODES, MOST_STATEMENTS
 from grader.verdict import Place
 
 

@@ -5,11 +5,10 @@ from collections import Counter
 
 import pytest
 
-from grader.answer.parse import TOO_DEEP, TOO_LARGE, AnswerCell
+from grader.answer.parse import LONGEST_ANSWER, TOO_DEEP, TOO_LARGE, AnswerCell
 from grader.diagnosis.reasons import AT_THE_WRONG_TIME, ONLY_ON_OTHER_SIZES
 from grader.execution.runner import Runner
-from grader.grading.grade import grade, grade_exercise
-from grader.limits import LONGEST_ANSWER, LONGEST_SENTENCE, MOST_OF_A_KIND
+from grader.grading.grade import LONGEST_SENTENCE, MOST_OF_A_KIND, grade, grade_exercise
 from grader.program.exercises import ATOMIC
 from grader.verdict import Check, Outcome, Verdict
 from tests.grader.conftest import Judge

@@ -8,8 +8,8 @@ from typing import Any
 
 import pytest
 
-from grader.limits import LONGEST_ANSWER, MOST_JSON_VALUES
-from grader.submission.notebook_file import Cell, UnreadableNotebook, read_cells
+from grader.answer.parse import LONGEST_ANSWER
+from grader.submission.notebook_file import MOST_JSON_VALUES, Cell, UnreadableNotebook, read_cells
 
 
 def notebook(*cells: Any, **changes: Any) -> bytes:

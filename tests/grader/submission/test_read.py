@@ -8,9 +8,9 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from grader.answer.parse import AnswerCell
-from grader.limits import LONGEST_ANSWER, MOST_ANSWER_CELLS
+from grader.answer.parse import LONGEST_ANSWER, AnswerCell
 from grader.program.exercises import EXERCISES, NOTEBOOKS
+from grader.submission.answer_cells import MOST_ANSWER_CELLS
 from grader.submission.read import Submission, UnreadableNotebook, read_submission
 from grader.verdict import Place
 

@@ -12,9 +12,8 @@ from typing import Any
 
 import pytest
 
-from grader.classroom.run.local_pool import FALSE_STARTS, LocalPool
+from grader.classroom.run.local_pool import FALSE_STARTS, JUDGE_BYTES, LocalPool
 from grader.classroom.run.pool import CannotGrade, Died, Displaced
-from grader.limits import JUDGE_BYTES
 from tests.helpers.fake_grading import drop_dead, make_pool, refuse
 from tests.helpers.processes import alive
 

@@ -10,8 +10,7 @@ import pytest
 from grader.classroom.intake.walk import Parts
 from grader.classroom.run import task
 from grader.classroom.run.task import read_handed_in
-from grader.limits import LARGEST_FILE
-from grader.submission.notebook_file import UnreadableNotebook, refuse_unfit
+from grader.submission.notebook_file import LARGEST_FILE, UnreadableNotebook, refuse_unfit
 
 NAME = "ada/a.ipynb"
 

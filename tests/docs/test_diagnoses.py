@@ -1,5 +1,9 @@
+import pytest
+
 from docs.building.diagnoses import catalogue, examples
 from grader.diagnosis.kinds import Kind, hint
+
+pytestmark = pytest.mark.slow  # eight submissions are graded
 
 
 def test_every_kind_has_its_section_in_the_order_of_the_code() -> None:

@@ -134,7 +134,12 @@ def execute(
         cell.metadata.update((metadata or {}).get(key, {}))
     resources = {"metadata": {"path": str(project)}}
     client = NotebookClient(
-        notebook, kernel_name="python3", resources=resources, allow_errors=True, timeout=120
+        notebook,
+        kernel_name="python3",
+        resources=resources,
+        allow_errors=True,
+        timeout=120,
+        coalesce_streams=True,  # a slow kernel sends what is printed in pieces
     )
     with client.setup_kernel():
         for number, cell in enumerate(notebook.cells):

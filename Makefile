@@ -87,8 +87,10 @@ verify: $(INSTALLED) ## say whether the notebooks are what their sources make
 dev-check: $(INSTALLED) ## say of every exercise whether all that belongs to it is in order
 	$(RUN) -m grader dev check $(ARGS)
 
-# What a check remembers of a user's progress is none of these runs' business.
-NBVAL = BACKPROP_NINJA_STATE=$(abspath build/state) $(RUN) -m pytest --nbval --nbval-sanitize-with notebooks/nbval_sanitize.cfg
+# What a check remembers of a user's progress is none of these runs' business. A notebook's cells
+# stay together (loadscope).
+NBVAL = BACKPROP_NINJA_STATE=$(abspath build/state) $(RUN) -m pytest -n auto --dist loadscope \
+	--nbval --nbval-sanitize-with notebooks/nbval_sanitize.cfg
 
 nbval: $(INSTALLED) ## run the solutions and compare their outputs (set MAKEMORE_NAMES for all of them)
 ifneq ($(filter-out bundled,$(MAKEMORE_NAMES)),)

@@ -194,7 +194,7 @@ def _grade(order: Order) -> int:
         settings = choose_settings(order.out, _fresh(order), given)
         if not has_results(order.out):
             write_run(order.out, settings, class_folder.convention)
-        with Journal(order.out / RESULTS) as journal:
+        with Journal(order.out / RESULTS, settings) as journal:
             journal.refuse_strangers(item.id for item in class_folder.handed_in)
             run = Run(class_folder, settings, journal, grade_task)
             began = time.monotonic()

@@ -78,25 +78,25 @@ class InlinePool:
         self.seen: list[str] = []
         self.most = 0
         self.closed = False
-        self._waiting: list[tuple[Future[Line], Task]] = []
+        self._waiting: list[tuple[Future[Line], Task, Settings]] = []
 
     def submit(
         self, fn: Callable[[Task, Settings], Line], task: Task, settings: Settings, /
     ) -> Future[Line]:
         future: Future[Line] = Future()
         self.seen.append(task.file.id)
-        self._waiting.append((future, task))
+        self._waiting.append((future, task, settings))
         self.most = max(self.most, len(self._waiting))
         return future
 
     def look_after(self) -> None:
         if self._waiting:
-            future, task = self._waiting.pop()
+            future, task, settings = self._waiting.pop()
             errors = self.script.get(task.file.id)
             if errors:
                 future.set_exception(errors.pop(0))
             else:
-                future.set_result(fake_grade(task, SETTINGS))
+                future.set_result(fake_grade(task, settings))
 
     def shutdown(self, *, cancel_futures: bool) -> None:
         self.closed = True

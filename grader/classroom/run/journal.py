@@ -11,6 +11,7 @@ from pathlib import Path
 
 from grader.classroom.intake.class_folder import HandedIn
 from grader.classroom.run.line import Line, pack_line, read_line, with_file
+from grader.classroom.run.settings import Settings
 from grader.classroom.run.task import Task
 from grader.printable import printable
 from grader.user_error import UserError
@@ -47,11 +48,11 @@ class Entry:
         return self.sha256 == sha256 and (sha256 is not None or self.error == task.refusal)
 
 
-def read_lines(path: Path) -> Iterator[tuple[int, bytes, Line]]:
+def read_lines(path: Path, settings: Settings | None = None) -> Iterator[tuple[int, bytes, Line]]:
     """Every line, with where it begins and its bytes; a last one that was cut off is left out.
 
     Raises:
-        BrokenJournal: a line is not one of a run's.
+        BrokenJournal: a line is not one of a run's, or not of a run with these settings.
         OSError: the file cannot be read.
     """
     start = 0
@@ -59,6 +60,8 @@ def read_lines(path: Path) -> Iterator[tuple[int, bytes, Line]]:
         for number, data in enumerate(file, start=1):
             try:
                 line = read_line(data)
+                if settings is not None and not line.run.is_with(settings):
+                    raise ValueError("another run with other settings has made it")
             except ValueError as error:
                 if not data.endswith(b"\n"):
                     return
@@ -78,8 +81,8 @@ class Journal:
     in `results.cut`, and its file is graded again.
     """
 
-    def __init__(self, path: Path) -> None:
-        """Open or create the file.
+    def __init__(self, path: Path, settings: Settings | None = None) -> None:
+        """Open or create the file, which holds results with these settings.
 
         Raises:
             BrokenJournal: some line is not one of a run's.
@@ -90,7 +93,7 @@ class Journal:
         self._superseded: list[Entry] = []
         self._descriptor = os.open(path, os.O_RDWR | os.O_CREAT | os.O_APPEND, 0o666)
         try:
-            self._end = self._read()
+            self._end = self._read(settings)
         except BaseException:
             os.close(self._descriptor)
             raise
@@ -175,10 +178,10 @@ class Journal:
         )
         return entry
 
-    def _read(self) -> int:
+    def _read(self, settings: Settings | None) -> int:
         """Find the lines there are, and mend the last; the length of the file is returned."""
         end = 0
-        for start, data, line in read_lines(self.path):
+        for start, data, line in read_lines(self.path, settings):
             length = len(data) + (not data.endswith(b"\n"))
             self._note(line, start, length)
             end = start + length

@@ -45,6 +45,11 @@ class Provenance:
     seed: int
     versions: Versions
 
+    def is_with(self, settings: Settings) -> bool:
+        """True if a run with these settings may have made the line."""
+        had, wanted = self.versions.minor, settings.versions.minor
+        return (self.seed, self.sandbox, had) == (settings.seed, settings.sandbox, wanted)
+
 
 @dataclass(frozen=True, slots=True)
 class Line:
@@ -110,7 +115,7 @@ def _packed(document: Mapping[str, Any]) -> bytes:
 
 def seal(text: str) -> str:
     """What a text in ASCII is followed by, so that one that was edited is known."""
-    return hashlib.sha256(text.encode("ascii", "replace")).hexdigest()[:16]
+    return hashlib.sha256(text.encode("ascii")).hexdigest()[:16]
 
 
 def read_line(data: bytes) -> Line:
@@ -119,7 +124,7 @@ def read_line(data: bytes) -> Line:
     Raises:
         ValueError: it is not such a line; the message says what is wrong.
     """
-    text, _, said = data.decode("ascii", "replace").rpartition(',"seal":')
+    text, _, said = data.decode("ascii", "backslashreplace").rpartition(',"seal":')
     if said.rstrip("\n") != f'"{seal(text)}"}}':
         raise ValueError("it is not as it was written")
     document = json.loads(data)

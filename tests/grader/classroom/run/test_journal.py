@@ -4,6 +4,7 @@ import errno
 import json
 import os
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -11,8 +12,9 @@ import pytest
 from grader.classroom.intake.class_folder import HandedIn
 from grader.classroom.run.journal import CUT, EARLIER, BrokenJournal, Journal
 from grader.classroom.run.line import Line, Provenance, error_line, pack_line
-from grader.classroom.run.settings import Versions
+from grader.classroom.run.settings import Settings, Versions
 from grader.classroom.run.task import Task
+from grader.worker.terms import Limits
 from tests.helpers.fake_grading import fake_line
 
 RUN = Provenance(1.0, "host-1", "none", 7, Versions("0.1", "3.11", "2.13"))
@@ -98,6 +100,17 @@ def test_a_line_cut_off_anywhere_is_mended(path: Path) -> None:
     assert keys(path)[-1] == "c"
 
 
+@pytest.mark.parametrize("other", [replace(RUN, seed=8), replace(RUN, sandbox="bwrap")])
+def test_a_line_of_another_run_is_named(other: Provenance, path: Path) -> None:
+    settings = Settings(RUN.seed, Limits(), RUN.sandbox, RUN.versions)
+    write(path, make_line("a"), replace(make_line("b"), run=other))
+    with pytest.raises(BrokenJournal, match=r"Line 2 of .*another run with other settings"):
+        Journal(path, settings)
+    write(path, make_line("b"))
+    with Journal(path) as journal:
+        assert journal.line("b") == make_line("b")
+
+
 def test_zeros_that_a_power_cut_leaves_are_mended(path: Path) -> None:
     whole = pack_line(make_line("a"))
     path.write_bytes(whole + bytes(5000))
@@ -128,6 +141,7 @@ def test_zeros_that_a_power_cut_leaves_are_mended(path: Path) -> None:
         pack_line(make_line("b")).replace(b",", b", ", 1),
         pack_line(make_line("b")).replace(b'"seal":"', b'"seal":"0'),
         b"\xff\n",
+        pack_line(make_line("??")).replace(b"??", "é".encode()),
     ],
 )
 def test_a_foreign_line_is_named_and_nothing_is_changed(foreign: bytes, path: Path) -> None:

@@ -160,9 +160,10 @@ def _asks(name: str) -> str | None:
 
 
 def _attribute(node: ast.Attribute, context: _Context) -> Suspicions:
-    name, root = node.attr, _root(node)
+    path, name = _path(node), node.attr
+    root, dotted = path[0], ".".join(path)
     # A `Layer` may have a `backward`, a node a `grad`.
-    is_own = name in context.functions and _root(node.value) not in ("torch", "loss")
+    is_own = name in context.functions and root not in ("torch", "loss")
     if (asks := _asks(name)) and not is_own and isinstance(node.ctx, ast.Load):
         yield asks, f"`.{name}`"
     if name == "func" and root == "torch" and id(node) not in context.innocent:
@@ -174,9 +175,9 @@ def _attribute(node: ast.Attribute, context: _Context) -> Suspicions:
     if root in context.modules and not name.startswith("__"):
         kind = "module" if name.startswith("_") else words.OF_MODULES.get(name)
         if kind is not None:
-            yield kind, f"`.{name}`" if kind == "open" else f"`{ast.unparse(node)}`"
+            yield kind, f"`.{name}`" if kind == "open" else f"`{dotted}`"
     if not isinstance(node.ctx, ast.Load) and root in context.modules:
-        yield "patch", f"`{ast.unparse(node)} =`"
+        yield "patch", f"`{dotted} =`"
 
 
 def _assign(node: ast.Assign, _: _Context) -> Suspicions:
@@ -187,7 +188,7 @@ def _assign(node: ast.Assign, _: _Context) -> Suspicions:
 
 def _constant(node: ast.Constant, _: _Context) -> Suspicions:
     if isinstance(node.value, complex):
-        yield "complex", f"`{ast.unparse(node)}`"
+        yield "complex", f"`{node.value}`"
 
 
 def _call(node: ast.Call, context: _Context) -> Suspicions:
@@ -205,8 +206,8 @@ def _call(node: ast.Call, context: _Context) -> Suspicions:
         yield "autograd", f"`.{name}`"
     if name in words.NAMES_AS_VALUES:
         subject = node.args[0] if node.args else None
-        if name in ("setattr", "delattr") and _root(subject) in context.modules:
-            yield "patch", f"`{name}({_root(subject)}, ...)`"
+        if name in ("setattr", "delattr") and (root := _path(subject)[0]) in context.modules:
+            yield "patch", f"`{name}({root}, ...)`"
         names = node.args[1:2] if len(node.args) > 1 else node.args[:1]
         texts = [n.value for n in names if isinstance(n, ast.Constant) and type(n.value) is str]
         if len(texts) < len(names):
@@ -221,7 +222,7 @@ def _call(node: ast.Call, context: _Context) -> Suspicions:
 
 
 def _class(node: ast.ClassDef, context: _Context) -> Suspicions:
-    bases = [ast.unparse(base).split(".")[-1] for base in node.bases]
+    bases = [_path(base)[-1] for base in node.bases]
     methods = [inner.name for inner in node.body if isinstance(inner, ast.FunctionDef)]
     names = [
         target.id
@@ -290,18 +291,21 @@ def _difference_quotients(nodes: Sequence[ast.AST], context: _Context) -> Suspic
         match node:
             case ast.Assign(targets=[ast.Name(id=name)], value=ast.Call() as value):
                 results.setdefault(name, set()).update(called(value))
+    found: set[str] = set()
     for node in nodes:
         match node:
             case ast.BinOp(left=left, op=ast.Sub(), right=right):
-                for function in sorted(called(left) & called(right)):
-                    yield "numerical", f"`{function}(...) - {function}(...)`"
+                found |= called(left) & called(right)
+    yield from (("numerical", f"`{function}(...) - {function}(...)`") for function in sorted(found))
 
 
-def _root(node: ast.expr | None) -> str | None:
-    """The name an expression begins with: `torch` in `torch.Tensor.sub`."""
+def _path(node: ast.expr | None) -> list[str]:
+    """The names of `torch.Tensor.sub`; not by `ast.unparse`, which some code makes raise."""
+    names = []
     while isinstance(node, ast.Attribute):
+        names.append(node.attr)
         node = node.value
-    return node.id if isinstance(node, ast.Name) else None
+    return [node.id if isinstance(node, ast.Name) else "", *reversed(names)]
 
 
 def _is_dunder(name: str) -> bool:

@@ -151,7 +151,7 @@ class FormulaParser:
     def as_python(self, node: ast.expr) -> Python:
         """An expression to be evaluated by Python itself."""
         if self.scope is None:
-            raise NotAFormula(ast.unparse(node))
+            raise NotAFormula(type(node).__name__)
         names = [inner.id for inner in ast.walk(node) if isinstance(inner, ast.Name)]
         reads = tuple(dict.fromkeys(name for name in names if name in self.values))
         tree = ast.fix_missing_locations(ast.Expression(node))

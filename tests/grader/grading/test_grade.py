@@ -644,6 +644,14 @@ def test_a_number_beyond_all_others_ends_no_diagnosis(number: str, runner: Runne
     assert flags == []
 
 
+def test_a_number_that_cannot_be_written_down_ends_no_diagnosis(runner: Runner) -> None:
+    product = f"dh = (W2 @ dlogits).sum(0x{'f' * 5000})"
+    cells = [AnswerCell("ex1-all", edited(("dh = dlogits @ W2.T", product)))]
+    verdicts, flags = grade_exercise(ATOMIC, cells, runner)
+    assert blamed({verdict.name: verdict for verdict in verdicts}) == ["dh"]
+    assert flags == []
+
+
 def test_no_flag_is_hidden_behind_a_thousand_others(runner: Runner) -> None:
     cells = [AnswerCell("ex1-all", "import os\n" * 500 + f"{'x' * 5000}_backward = eval('1')")]
     cells.append(

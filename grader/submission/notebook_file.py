@@ -21,8 +21,8 @@ from grader.answer.parse import LONGEST_ANSWER
 from grader.printable import printable
 from grader.user_error import UserError
 
-LARGEST_FILE = 64 * 2**20
-"""Bytes of a notebook."""
+LARGEST_FILE = 32 * 2**20
+"""Bytes of a notebook; one emoji in it, and each character takes four in memory, twice."""
 
 MOST_JSON_VALUES = 1_000_000
 """Brackets and commas in a notebook: a value takes 100 bytes or more in memory, but 2 in a file."""

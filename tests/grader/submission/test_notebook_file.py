@@ -158,7 +158,7 @@ def test_too_large_a_file_is_not_read_to_its_end(tmp_path: Path) -> None:
     with path.open("wb") as file:
         file.truncate(2**40)  # sparse: it takes no room
     assert sentence_about(path) == (
-        f"{path} has more than 64 MB: clear the outputs of its cells and save it again."
+        f"{path} has more than 32 MB: clear the outputs of its cells and save it again."
     )
 
 

@@ -89,7 +89,7 @@ def sparse(path: Path) -> None:
         (linked_to_the_neighbour, "is a link, or in a folder that is one"),
         (pipe, "is not a regular file"),
         (unix_socket, "is not a regular file"),
-        (sparse, "has more than 64 MB: clear the outputs"),
+        (sparse, "has more than 32 MB: clear the outputs"),
         (Path.mkdir, "is a folder"),
         (lambda path: None, "There is no file"),
     ],

@@ -120,7 +120,7 @@ def text_width(text: str, pixels: float, bold: bool = False) -> float:
 def wrap(text: str, pixels: float, width: float, bold: bool = False) -> list[str]:
     """Break a text into lines of at most `width` pixels, never inside brackets."""
     lines = [""]
-    for word in re.split(r" +(?![^(\[]*[)\]])", text):
+    for word in re.findall(r"(?:[^ (\[]|[(\[][^)\]]*[)\]]?)+", text):
         longer = f"{lines[-1]} {word}".strip()
         if lines[-1] and text_width(longer, pixels, bold) > width:
             lines.append(word)

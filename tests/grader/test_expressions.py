@@ -7,7 +7,10 @@ import sys
 
 import pytest
 
-ROOMS = ("answer", "diagnosis", "execution", "grading", "reports", "submission", "worker")
+ROOMS = (
+    *("answer", "diagnosis", "execution", "grading", "notebook", "pictures", "reports"),
+    *("submission", "worker"),
+)
 MODULES = (*(f"grader.{room}" for room in ROOMS), "grader.classroom.spreadsheet")
 
 NAMES = (
@@ -52,7 +55,7 @@ units = [
 ]
 for expression, module in expressions.items():
     for unit in units:
-        for end in ("", "\\0"):
+        for end in ("", "\\0", ")", "]"):
             text = (unit * length)[:length] + end
             print(module, repr(expression.pattern), repr(unit), flush=True)
             expression.fullmatch(text)

@@ -9,7 +9,7 @@ from operator import itemgetter
 from typing import Any
 
 from grader.answer.assigned import first_assignments
-from grader.answer.parse import AnswerCell, prefix_of
+from grader.answer.parse import LONGEST_QUOTE, AnswerCell, prefix_of
 from grader.submission.answer_cells import answer_id, role_comments
 from grader.submission.copies import graded_copies
 from grader.submission.notebook_file import Cell
@@ -94,7 +94,7 @@ class History:
         """The cells that are no answers, as they ran last, each called by its first line."""
         latest = {run.key or run.cell.source: run for run in self.runs}
         sources = [run.cell.source or "" for run in latest.values() if not run.grade_id]
-        lines = [source.strip().partition("\n")[0] for source in sources]
+        lines = [source.strip().partition("\n")[0][:LONGEST_QUOTE] for source in sources]
         named = [f"the cell that begins with `{line}`" for line in lines]
         return tuple(map(AnswerCell, named[::-1], sources[::-1]))
 

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from grader.answer.parse import AnswerCell
+from grader.answer.parse import LONGEST_QUOTE, AnswerCell
 from grader.notebook.history import History, in_order
 from grader.program.exercises import ATOMIC
 
@@ -209,3 +209,10 @@ def test_the_other_cells_are_called_by_their_first_line_the_latest_first() -> No
         AnswerCell("the cell that begins with `import numpy as np`", "\nimport numpy as np\ny = 2"),
         AnswerCell("the cell that begins with `x = 3`", "x = 3"),
     )
+
+
+def test_a_cell_is_called_by_no_megabyte() -> None:
+    history = History()
+    history.note(f"dh = '{'x' * 10**6}'", {})
+    (cell,) = history.others()
+    assert len(cell.grade_id) < 2 * LONGEST_QUOTE

@@ -205,8 +205,8 @@ def _call(node: ast.Call, context: _Context) -> Suspicions:
     ):
         yield "autograd", f"`.{name}`"
     if name in words.NAMES_AS_VALUES:
-        subject = node.args[0] if node.args else None
-        if name in ("setattr", "delattr") and (root := _path(subject)[0]) in context.modules:
+        root = _path(node.args[0])[0] if node.args else ""
+        if name in ("setattr", "delattr") and root in context.modules:
             yield "patch", f"`{name}({root}, ...)`"
         names = node.args[1:2] if len(node.args) > 1 else node.args[:1]
         texts = [n.value for n in names if isinstance(n, ast.Constant) and type(n.value) is str]
@@ -299,7 +299,7 @@ def _difference_quotients(nodes: Sequence[ast.AST], context: _Context) -> Suspic
     yield from (("numerical", f"`{function}(...) - {function}(...)`") for function in sorted(found))
 
 
-def _path(node: ast.expr | None) -> list[str]:
+def _path(node: ast.expr) -> list[str]:
     """The names of `torch.Tensor.sub`; not by `ast.unparse`, which some code makes raise."""
     names = []
     while isinstance(node, ast.Attribute):

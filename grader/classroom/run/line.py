@@ -45,11 +45,6 @@ class Provenance:
     seed: int
     versions: Versions
 
-    def is_with(self, settings: Settings) -> bool:
-        """True if a run with these settings may have made the line."""
-        had, wanted = self.versions.minor, settings.versions.minor
-        return (self.seed, self.sandbox, had) == (settings.seed, settings.sandbox, wanted)
-
 
 @dataclass(frozen=True, slots=True)
 class Line:

@@ -8,7 +8,7 @@ them stands what comes first. Options:
 
     ex3                 the exercise; ex1 where none is said
     one cell, split     all lines in one cell, or a cell for each gradient
-    error: db2          outcomes that are not `pass`: error, fail, todo; `odd` where any will do
+    error: db2          outcomes that are not `pass`: error, fail, todo, refused; `odd` for any
     flags: module open  kinds of flags that a human should see
     needless: denied    kinds that it gets, and better did not
 """
@@ -29,7 +29,7 @@ from tests.helpers.places import ANSWERS, HONEST
 BASES = {"ex1": "lecture", "ex2": "lecture", "ex2s": "one_expression", "ex3": "derivation"}
 BASES |= {"ex4": "notebook"}
 
-OUTCOMES = {"error", "fail", "todo", "odd"}
+OUTCOMES = {"error", "fail", "todo", "refused", "odd"}
 
 
 @dataclass(frozen=True, slots=True)

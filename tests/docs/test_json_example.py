@@ -1,8 +1,12 @@
 import json
 from pathlib import Path
 
+import pytest
+
 from docs.building.json_example import json_example
 from grader.verdict import FORMAT_VERSION
+
+pytestmark = pytest.mark.slow  # eight submissions are graded
 
 
 def test_the_example_is_json_of_the_present_format() -> None:

@@ -7,6 +7,8 @@ from docs.building.attribute_docs import attribute_docs
 from docs.building.verdicts import checks_table, comparison_line, verdict_table
 from grader.verdict import EARNS_POINTS, Outcome
 
+pytestmark = pytest.mark.slow  # eight submissions are graded
+
 
 @pytest.fixture(scope="module")
 def checks() -> list[tuple[str, ...]]:

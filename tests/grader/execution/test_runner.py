@@ -221,6 +221,7 @@ class Junk(Request):
         return [b"request", b"no bounds"]
 
 
+@pytest.mark.slow
 def test_a_lost_worker_is_a_sentence_and_another_one_starts() -> None:
     with Runner() as runner:
         first = runner.worker

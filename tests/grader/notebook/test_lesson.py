@@ -386,6 +386,7 @@ def test_points_of_an_unknown_gradient_are_a_sentence(outputs: dict[str, list[An
     assert sentence.startswith("dnothing is no gradient of this exercise; it asks for dlogprobs, ")
 
 
+@pytest.mark.slow
 def test_in_strict_mode_a_check_raises_after_it_has_spoken(
     project: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -459,6 +460,7 @@ def test_the_heat_map_of_a_right_gradient_says_so(outputs: dict[str, list[Any]])
     assert "right, up to rounding" in words or "equal to the reference" in words
 
 
+@pytest.mark.slow
 def test_cells_that_are_run_without_being_stored_count_too(project: Path) -> None:
     script = {
         "setup": SETUP,

@@ -35,3 +35,20 @@ def with_answers(notebook: Path, answers: Mapping[str, str]) -> dict[str, Any]:
 def dump(document: dict[str, Any]) -> str:
     """The document as Jupyter writes it."""
     return json.dumps(document, indent=1, ensure_ascii=False) + "\n"
+
+
+def write_notebook(path: Path, *sources: str) -> Path:
+    """A notebook of nothing but answer cells, written to `path`."""
+    cells = [
+        {
+            "cell_type": "code",
+            "metadata": {"nbgrader": {"grade_id": f"ex1-{number}", "solution": True}},
+            "source": source,
+            "outputs": [],
+        }
+        for number, source in enumerate(sources)
+    ]
+    path.write_text(
+        json.dumps({"nbformat": 4, "nbformat_minor": 5, "metadata": {}, "cells": cells})
+    )
+    return path

@@ -63,6 +63,11 @@ def why(error: OSError) -> str:
     return f" ({error.strerror.lower()})" if error.strerror else ""
 
 
+def is_format(found: object, known: int) -> bool:
+    """True if what a file says of its format is that number: `true` equals 1, and so does 1.0."""
+    return type(found) is int and found == known
+
+
 def is_left_over(path: Path) -> bool:
     """True if `path` is what a killed process left of a file it was about to replace."""
     return re.fullmatch(r"\..+\.\d+\.tmp", path.name) is not None

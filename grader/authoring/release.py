@@ -20,6 +20,7 @@ from grader.authoring.course import BLANKS, read_notebooks, read_repository
 from grader.authoring.source import SourceError, colab_badge
 from grader.program.fused import PLAIN, seal
 from grader.user_error import UserError
+from grader.whole_file import is_format
 
 PACKAGES = ("grader", "makemore_data")
 
@@ -258,7 +259,7 @@ def _earlier(folder: Path) -> Mapping[str, str]:
         return {}
     try:
         written = json.loads((folder / MANIFEST).read_text(encoding="utf-8"))
-        if type(found := written["format"]) is int and found == FORMAT:
+        if is_format(written["format"], FORMAT):
             # No release wrote a path that leads out of the folder.
             return {
                 n: str(h)

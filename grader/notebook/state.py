@@ -10,7 +10,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
-from grader.whole_file import why, write_whole
+from grader.whole_file import is_format, why, write_whole
 
 VARIABLE = "BACKPROP_NINJA_STATE"
 """The environment variable that names another folder for the file."""
@@ -87,8 +87,7 @@ def parse_state(text: str) -> State:
         ValueError: it says nothing that makes sense.
     """
     document = json.loads(text)
-    found = document.get("format") if isinstance(document, dict) else None
-    if type(found) is not int or found != FORMAT:
+    if not isinstance(document, dict) or not is_format(document.get("format"), FORMAT):
         raise ValueError("another format")
     asked, passed = document.get("asked"), document.get("passed", {})
     if not isinstance(asked, dict):

@@ -14,7 +14,7 @@ from grader.classroom.run.line import seal
 from grader.classroom.run.settings import Settings, Versions
 from grader.printable import printable
 from grader.user_error import UserError
-from grader.whole_file import is_left_over, write_whole
+from grader.whole_file import is_format, is_left_over, write_whole
 from grader.worker.terms import Limits
 
 RUN, RESULTS, LOCK = "run.json", "results.jsonl", ".lock"
@@ -117,7 +117,7 @@ def choose_settings(out: Path, wanted: Settings, given: Collection[str]) -> Sett
         raise UnfitFolder(f"{_shown(path)} cannot be read: {error.strerror}.") from None
     if not has_results(out):
         return wanted
-    if type(format_ := document["format"]) is not int or format_ != FORMAT_VERSION:
+    if not is_format(format_ := document["format"], FORMAT_VERSION):
         raise UnfitFolder(
             f"{_shown(out)} was begun by another version of the grader (format "
             f"{printable(str(format_))}, here {FORMAT_VERSION}): choose another --out."

@@ -12,6 +12,8 @@ from enum import StrEnum
 from pathlib import Path
 from typing import Any
 
+from grader.whole_file import is_format
+
 SETTINGS, RUBRIC, FALLBACK = "settings.json", "rubric.toml", "not_graded.json"
 """Files beside `setup.sh` in the zip: these settings, the rubric if any, and the results that
 stand until there are better ones."""
@@ -70,7 +72,7 @@ def read_settings(path: Path) -> ExportSettings:
     """
     document = json.loads(path.read_bytes())
     try:
-        if type(found := document.pop("format")) is int and found == FORMAT_VERSION:
+        if is_format(document.pop("format"), FORMAT_VERSION):
             return settings_from(document)
     except (AttributeError, KeyError, TypeError):
         pass

@@ -13,7 +13,7 @@ import click
 
 from grader.classroom.run.local_pool import LocalPool
 from grader.classroom.run.pool import Died, Displaced
-from grader.classroom.run.settings import PATIENCE_SECONDS
+from grader.classroom.run.settings import task_seconds
 from grader.commands import exit_codes
 from grader.commands.speech import (
     complain,
@@ -110,8 +110,7 @@ def check(
 @contextmanager
 def judging(limits: Limits, sandbox: Sandbox) -> Iterator[Callable[[Path], Result]]:
     """What grades a file, in a process of its own: a file that is too much for it ends it alone."""
-    patience = 2 * limits.total_seconds + PATIENCE_SECONDS
-    pool = LocalPool(1, partial(_runner, limits, sandbox), patience)
+    pool = LocalPool(1, partial(_runner, limits, sandbox), task_seconds(limits))
 
     def grade_file(path: Path) -> Result:
         try:

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 from grader.classroom.run.line import Line
 from grader.classroom.run.local_pool import LocalPool
-from grader.classroom.run.settings import Settings
+from grader.classroom.run.settings import Settings, task_seconds
 from grader.classroom.run.task import Task
 
 if TYPE_CHECKING:
@@ -39,7 +39,7 @@ def local_pool(settings: Settings, width: int) -> LocalPool:
     return LocalPool(
         width,
         ready=partial(get_ready, settings),
-        patience=settings.task_seconds,
+        patience=task_seconds(settings.limits),
         preload="grader.classroom.run.warm_worker",
     )
 

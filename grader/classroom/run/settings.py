@@ -25,11 +25,6 @@ class Settings:
     sandbox: str
     versions: Versions
 
-    @property
-    def task_seconds(self) -> float:
-        """How long a notebook may keep a process busy before that process is given up."""
-        return 2 * self.limits.total_seconds + PATIENCE_SECONDS
-
 
 @dataclass(frozen=True, slots=True)
 class Versions:
@@ -46,6 +41,11 @@ class Versions:
 
     def __str__(self) -> str:
         return f"grader {self.grader}, Python {self.python}, torch {self.torch}"
+
+
+def task_seconds(limits: Limits) -> float:
+    """How long a notebook may keep a process busy before that process is given up."""
+    return 2 * limits.total_seconds + PATIENCE_SECONDS
 
 
 @cache

@@ -223,8 +223,8 @@ def quote(place: Place | None, cells: Sequence[AnswerCell]) -> str:
     if place is None:
         return ""
     for cell in cells:
-        lines = cell.source.split("\n")
-        if cell.grade_id == place.cell and 0 < place.line <= len(lines):
+        lines = cell.source.split("\n") if cell.grade_id == place.cell else []
+        if 0 < place.line <= len(lines):
             last = _last_lines(cell.source).get(place.line, place.line)
             words = " ".join(line.strip() for line in lines[place.line - 1 : last])
             line = words.replace("( ", "(").replace(" )", ")").strip()

@@ -138,8 +138,7 @@ class _Runner:
         values |= dict.fromkeys(NOTEBOOK_FUNCTIONS, _show_nothing)
         for group in (self.groups[name] for name in order.groups):
             names = group.keys() if everything else group.keys() & mentioned
-            given = {name: group[name] for name in names - {*order.want}}
-            values |= {n: v.clone() if isinstance(v, Tensor) else v for n, v in given.items()}
+            values |= {name: _own(group[name]) for name in names - {*order.want}}
         return values
 
     def _forecast(self, statement: Statement) -> Problem | None:
@@ -165,6 +164,10 @@ class _Runner:
                 self.slow[problem.inner] = problem
             return problem
         return None
+
+
+def _own(value: Tensor | float) -> Tensor | float:
+    return value.clone() if isinstance(value, Tensor) else value
 
 
 def _names_in(code: CodeType) -> frozenset[str]:

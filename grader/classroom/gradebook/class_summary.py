@@ -165,11 +165,10 @@ def figures(table: Table, summary: ClassSummary) -> list[tuple[str, str]]:
     full = sum(row.graded and row.points == row.max_points for row in table.rows)
     unreadable = sum(bool(file.error) for row in table.rows for file in row.files)
     averages = [("median", statistics.median), ("mean", statistics.mean)] if points else []
-    said = ((name, f"{float(average(points)):.1f}") for name, average in averages)
     return [
         ("students", f"{len(table.rows):,}"),
         ("graded", f"{len(points):,}"),
-        *((f"{name} points", number.removesuffix(".0")) for name, number in said),
+        *((f"{name} points", _one_place(average(points))) for name, average in averages),
         ("with all points", f"{full:,}"),
         *([("not all notebooks", f"{partly:,}")] if len(table.columns) > 1 else []),
         ("late", f"{late:,}"),
@@ -177,3 +176,7 @@ def figures(table: Table, summary: ClassSummary) -> list[tuple[str, str]]:
         ("unreadable files", f"{unreadable:,}"),
         ("to be looked at", f"{len(summary.suspicious.students):,}"),
     ]
+
+
+def _one_place(number: Fraction | float) -> str:
+    return f"{float(number):.1f}".removesuffix(".0")

@@ -126,12 +126,7 @@ def _rows(
     """The class list's rows in its order, then everybody who is not in it, each with its cells."""
     rows = {row.student.id: row for row in table.rows}
     for line in roster.rows:
-        own = {
-            name: (text_cell if _letters(name) in _NAMES else id_cell)(
-                _at(roster, line.cells, name)
-            )
-            for name in roster.header
-        }
+        own = {name: _safe(name, _at(roster, line.cells, name)) for name in roster.header}
         yield rows.get(line.student), own
     listed = {line.student for line in roster.rows}
     yield from ((row, cells_of(row.student)) for id_, row in rows.items() if id_ not in listed)
@@ -155,6 +150,10 @@ def _is_points_possible(cells: Sequence[str]) -> bool:
 def _at(roster: Roster, cells: Sequence[str], name: str) -> str:
     index = roster.header.index(name) if name in roster.header else len(cells)
     return cells[index] if index < len(cells) else ""
+
+
+def _safe(column: str, cell: str) -> str:
+    return text_cell(cell) if _letters(column) in _NAMES else id_cell(cell)
 
 
 def _canvas_cells(student: Student) -> dict[str, str]:

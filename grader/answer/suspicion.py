@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import itertools
+import sys
 from bisect import bisect_right
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -13,11 +14,8 @@ from grader.answer import suspicious_words as words
 from grader.answer.parse import Answer
 from grader.verdict import Flag, Place
 
-MOST_NUMBERS = 60
-"""Constants in one statement; the longest right one has a dozen."""
-
-LONGEST_TEXT = 400
-"""Characters of a string or of bytes, but for a docstring."""
+LARGEST_CONSTANTS = 2_000
+"""Bytes of all constants in one statement, a number's 28 of them; docstrings do not count."""
 
 AUTOGRAD = frozenset({"autograd", "grad"})
 """Kinds of suspicions about autograd: that it is asked, that its answer is read."""
@@ -46,8 +44,7 @@ def find_suspicions(answer: Answer) -> list[Suspicion]:
             if (rule := _RULES.get(type(node))) is not None
             for kind, what in rule(node, context)
         ]
-        as_a_whole = [*_tables(nodes), *_difference_quotients(nodes, context)]
-        seen += [(kind, what, top.lineno) for kind, what in as_a_whole]
+        seen += [(kind, what, top.lineno) for kind, what in _tables(nodes)]
         if seen:
             first, inside = answer.number[top], len(answer.inside[top])
             lines = [statement.lineno for statement in answer.statements[first : first + inside]]
@@ -69,11 +66,10 @@ Suspicions = Iterator[tuple[str, str]]
 
 @dataclass(slots=True)
 class _Context:
-    """What the answer's names are: modules, functions of its own, attributes of its own classes."""
+    """What the answer's names are: modules, functions and attributes of its own."""
 
     modules: set[str] = field(default_factory=lambda: {"torch", "F", "math"})
     functions: set[str] = field(default_factory=set)
-    classes: set[str] = field(default_factory=set)
     innocent: set[int] = field(default_factory=set)
     """Calls of `globals()` that only put names there, and `torch.func` for its `vmap`."""
 
@@ -95,8 +91,6 @@ class _Context:
                 self.functions |= {name, *(argument.arg for argument in arguments.args)}
             case ast.Lambda(args=arguments):
                 self.functions |= {argument.arg for argument in arguments.args}
-            case ast.ClassDef(name=name):
-                self.classes.add(name)
             case ast.Assign(targets=[ast.Name(id=name)], value=ast.Lambda()):
                 self.functions.add(name)
             case (
@@ -110,8 +104,7 @@ class _Context:
 
 
 _DEFINING = frozenset(
-    {ast.Import, ast.FunctionDef, ast.Lambda, ast.ClassDef, ast.Assign, ast.Attribute}
-    | {ast.Subscript}
+    {ast.Import, ast.FunctionDef, ast.Lambda, ast.Assign, ast.Attribute, ast.Subscript}
 )
 
 
@@ -186,11 +179,6 @@ def _assign(node: ast.Assign, _: _Context) -> Suspicions:
         yield "autograd", "`.requires_grad =`"
 
 
-def _constant(node: ast.Constant, _: _Context) -> Suspicions:
-    if isinstance(node.value, complex):
-        yield "complex", f"`{node.value}`"
-
-
 def _call(node: ast.Call, context: _Context) -> Suspicions:
     if any(k.arg == "requires_grad" and not _is_false(k.value) for k in node.keywords):
         yield "autograd", "`requires_grad=`"
@@ -221,82 +209,22 @@ def _call(node: ast.Call, context: _Context) -> Suspicions:
         yield "class", "`type(name, bases, names)`"
 
 
-def _class(node: ast.ClassDef, context: _Context) -> Suspicions:
-    bases = [_path(base)[-1] for base in node.bases]
-    methods = [inner.name for inner in node.body if isinstance(inner, ast.FunctionDef)]
-    names = [
-        target.id
-        for inner in node.body
-        if isinstance(inner, ast.Assign)
-        for target in inner.targets
-        if isinstance(target, ast.Name)
-    ]
-    strange = [n for n in (*methods, *names) if _is_dunder(n) and n not in words.ORDINARY_METHODS]
-    if (
-        strange
-        or node.keywords
-        or not words.ORDINARY_BASES.union(context.classes).issuperset(bases)
-    ):
-        yield "class", f"`class {node.name}`"
-
-
 _RULES: Mapping[type[ast.AST], Callable[[Any, _Context], Suspicions]] = {
     ast.Name: _name,
     ast.Attribute: _attribute,
     ast.Assign: _assign,
     ast.Call: _call,
-    ast.Constant: _constant,
     ast.Import: _import,
     ast.ImportFrom: _import_from,
-    ast.ClassDef: _class,
 }
 
 
 def _tables(nodes: Sequence[ast.AST]) -> Suspicions:
-    numbers = 0
-    documentation: set[int] = set()
-    for node in nodes:
-        if type(node) is ast.Expr:
-            documentation.add(id(node.value))
-        if type(node) is not ast.Constant:
-            continue
-        value = node.value
-        if type(value) is int or type(value) is float:
-            numbers += 1
-            if type(value) is int and value.bit_length() > 256:
-                yield "table", "a very large number"
-        elif not isinstance(value, str | bytes) or id(node) in documentation:
-            continue
-        elif len(value) > LONGEST_TEXT:
-            yield "table", f"a string of {len(value)} characters"
-    if numbers > MOST_NUMBERS:
-        yield "table", f"{numbers} numbers in one statement"
-
-
-def _difference_quotients(nodes: Sequence[ast.AST], context: _Context) -> Suspicions:
-    """Differences of two calls of one function, or of two names that hold what it returned."""
-    if not context.functions:
-        return
-    results: dict[str, set[str]] = {}
-
-    def called(node: ast.expr) -> set[str]:
-        match node:
-            case ast.Name(id=name):
-                return results.get(name, set())
-            case ast.Call(func=ast.Name(id=function)) if function in context.functions:
-                return {function}
-        return set()
-
-    for node in nodes:
-        match node:
-            case ast.Assign(targets=[ast.Name(id=name)], value=ast.Call() as value):
-                results.setdefault(name, set()).update(called(value))
-    found: set[str] = set()
-    for node in nodes:
-        match node:
-            case ast.BinOp(left=left, op=ast.Sub(), right=right):
-                found |= called(left) & called(right)
-    yield from (("numerical", f"`{function}(...) - {function}(...)`") for function in sorted(found))
+    notes = {id(node.value) for node in nodes if type(node) is ast.Expr}
+    values = (node for node in nodes if type(node) is ast.Constant and id(node) not in notes)
+    size = sum(sys.getsizeof(node.value) for node in values)
+    if size > LARGEST_CONSTANTS:
+        yield "table", f"constants of {size} bytes in one statement"
 
 
 def _path(node: ast.expr) -> list[str]:

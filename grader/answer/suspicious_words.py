@@ -44,7 +44,7 @@ REACHED_THROUGH_OTHERS = frozenset(
 
 NAMES: Mapping[str, str] = {
     **dict.fromkeys(("exec", "eval", "compile", "__import__", "import_module"), "exec"),
-    **{"open": "open", "complex": "complex", "breakpoint": "dunder"},
+    **{"open": "open", "breakpoint": "dunder"},
 }
 """Names that no hand-written gradient has a use for, with the kind of flag they get."""
 
@@ -54,11 +54,6 @@ ATTRIBUTES: Mapping[str, str] = {
     **dict.fromkeys(("exec", "eval", "__import__", "import_module"), "exec"),
     **dict.fromkeys(FILES, "open"),
     **dict.fromkeys(("gi_frame", "cr_frame", "tb_frame", "f_back", "f_globals"), "dunder"),
-    **dict.fromkeys(
-        {"complex", "cfloat", "cdouble", "complex64", "complex128", "chalf", "complex32", "polar"}
-        | {"view_as_complex", "imag", "csingle", "clongdouble"},
-        "complex",
-    ),
 }
 """The same for attributes of anything."""
 
@@ -84,13 +79,6 @@ LOOKS_AROUND = frozenset({"globals", "locals", "vars"})
 INNOCENT_DUNDERS = frozenset({"__name__", "__doc__", "__version__", "__init__", "__slots__"})
 """Double underscores that a right answer may spell out."""
 
-ORDINARY_METHODS = frozenset(
-    {"__init__", "__call__", "__repr__", "__str__", "__len__", "__iter__", "__getitem__"}
-    | {"__post_init__", "__enter__", "__exit__", "__slots__", "__next__", "__getattr__"}
-    | {"__setitem__", "__contains__"}
-)
-ORDINARY_BASES = frozenset({"object", "Module", "NamedTuple", "Enum", "ABC", "TypedDict", "dict"})
-
 SENTENCES: Mapping[str, str] = {
     "autograd": "PyTorch's autograd is switched off here; write the gradient by hand.",
     "module": "no gradient needs this module.",
@@ -104,8 +92,10 @@ SENTENCES: Mapping[str, str] = {
     "complex": "complex numbers can stand in for a derivative.",
     "global-setting": "this changes how everything after it computes.",
     "table": "values are written down, where a formula computes them.",
-    "numerical": "a difference of two calls, as in numerical differentiation.",
+    "numerical": "one step was evaluated at neighbouring points, as in numerical differentiation.",
+    "work": "far more is computed than an answer needs.",
+    "derivative": "a library's derivative, or a matrix that carries one along.",
 }
 
-OF_VALUES = frozenset({"namespace", "class", "table", "numerical"})
+OF_VALUES = frozenset({"namespace", "class", "table"})
 """Kinds that mean nothing where no gradient is made by the statement: notes, checks, pictures."""

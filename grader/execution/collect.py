@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import ast
 import re
-from collections.abc import Container, Mapping, Sequence
+from collections.abc import Container, Mapping, Sequence, Set
 from dataclasses import replace
 
 from grader.answer.assigned import first_assignments
 from grader.answer.parse import Answer, Raised, is_blank
 from grader.answer.slices import Slice, slice_gradient
+from grader.answer.suspicious_words import SENTENCES
 from grader.execution.evidence import GradientEvidence, Value
 from grader.execution.runner import Runner
 from grader.execution.runs import Results, Runs, values_for
@@ -26,7 +27,8 @@ def collect(
     references: References,
     runner: Runner,
     offences: Sequence[tuple[int, Flag]],
-) -> tuple[list[GradientEvidence], frozenset[int], list[Flag]]:
+    watch: bool = False,
+) -> tuple[list[GradientEvidence], Set[int], list[Flag]]:
     """Run an answer as a whole and gradient by gradient; say what was seen of each.
 
     Args:
@@ -36,15 +38,24 @@ def collect(
             for gradients that stand beside an upstream and have to fit it.
         runner: a warm worker.
         offences: what the answer says of autograd, with the number of the statement.
+        watch: whether to look for arithmetic that differentiates.
 
     Returns:
-        The evidence on each gradient, the statements that were seen to run, and what a human should
+        The evidence on each gradient, the statements that may make one, and what a human should
         know: which took the process with them, ran too long, or tried what no gradient needs.
     """
-    runs = Runs(answer, references, values_for(references, tuple(gradients)), runner)
+    runs = Runs(answer, references, values_for(references, tuple(gradients)), runner, watch)
     collector = _Collector(answer, gradients, references, runs)
     evidence = collector.collect(offences)
-    return evidence, collector.seen, list(dict.fromkeys(runs.flags))
+    # What was not seen to run may have done anything.
+    making = set(range(len(answer.statements))) - collector.seen
+    making.update(*(answer.inside[top] for item in evidence for top in item.code))
+    flags = [
+        Flag(kind, f"While this ran: {SENTENCES[kind]}", answer.places[number])
+        for number in sorted(making & runs.signs.keys())
+        for kind in sorted(SENTENCES.keys() & set(runs.signs[number]))
+    ]
+    return evidence, making, list(dict.fromkeys([*runs.flags, *flags]))
 
 
 class _Collector:

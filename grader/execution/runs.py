@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 import itertools
 import time
-from collections.abc import Iterator, Mapping, Sequence, Set
+from collections.abc import Collection, Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass, field, replace
 from functools import cache
 
@@ -14,6 +14,7 @@ from torch import Tensor
 from grader.answer.parse import Answer, Raised, compile_statement
 from grader.answer.slices import Slice
 from grader.answer.statements import COMPOUND, marked, pruned, walk_statements
+from grader.answer.watched import is_plain, watched
 from grader.execution.runner import Reply, Runner, WorkerLost
 from grader.program.instances import Instance
 from grader.program.references import References
@@ -99,15 +100,21 @@ class RunPlan:
             RunOrder((f"hidden{number}",), live, want, (), True) for number in range(self._hidden)
         ]
 
-    def add_recorded(self) -> None:
-        """The whole answer on the first hidden instance, to see what its statements do."""
+    def add_recorded(self, watch: bool = False) -> None:
+        """The whole answer on the first hidden instance, to see what its statements do.
+
+        Watched, those that may differentiate by arithmetic show what they compute with.
+        """
         live = self._answer.live
         indices = list(self.compiled(live))
         for position, index in enumerate(indices):
             plain = self._statements[index]
             top = self._answer.statements[plain.number]
-            if isinstance(top, COMPOUND):
-                code = compile_statement(marked(top, self._answer.number, live), plain.cell)
+            changed = marked(top, self._answer.number, live)
+            if watch and not is_plain(self._answer.nodes[top]):
+                changed = watched(changed)
+            if changed is not top:
+                code = compile_statement(changed, plain.cell)
                 indices[position] = len(self._statements)
                 self._statements.append(replace(plain, code=code))
         groups = ("hidden0", "upstream0")
@@ -163,12 +170,17 @@ def _compile(answer: Answer, top: ast.stmt, kept: frozenset[int]) -> Statement:
 
 @dataclass(slots=True, eq=False)
 class Runs:
-    """Makes the runs of one answer; `flags` are what a human should know of them."""
+    """Makes the runs of one answer; `flags` are what a human should know of them.
+
+    `signs` are what the statements were seen to compute with, by their numbers, if told to `watch`.
+    """
 
     answer: Answer
     references: References
     values: Values
     runner: Runner
+    watch: bool = False
+    signs: Mapping[int, Collection[str]] = field(default_factory=dict)
     flags: list[Flag] = field(default_factory=list)
     known: dict[int, Problem] = field(default_factory=dict)
     until: float = field(init=False)
@@ -184,11 +196,12 @@ class Runs:
         plan.add_whole(gradients)
         for gradient, piece in wanted:
             plan.add_slice(gradient, piece)
-        plan.add_recorded()
+        plan.add_recorded(self.watch)
         count = 1 + len(self.references.hidden)
         results = self._make(plan)
-        seen = results[-1].seen if isinstance(results[-1], Result) else {}
-        return results[:count], seen, self._dealt(wanted, results[count:])
+        last = results[-1] if isinstance(results[-1], Result) else Result({}, {}, ())
+        self.signs = last.signs
+        return results[:count], last.seen, self._dealt(wanted, results[count:])
 
     def alone(
         self, wanted: Sequence[tuple[str, Slice]], siblings: Set[str] = frozenset()

@@ -108,14 +108,13 @@ def grade_exercise(
     suspicions = find_suspicions(answer)
     offences = [(one.statement, one.flag) for one in suspicions if one.kind in AUTOGRAD]
     references = prepare(exercise, seed)
-    evidence, seen, incidents = collect(answer, exercise.gradients, references, runner, offences)
+    evidence, making, incidents = collect(
+        answer, exercise.gradients, references, runner, offences, watch=wary
+    )
     judged = judge(evidence, references)
     refused = {verdict.name for verdict in judged if verdict.outcome is Outcome.REFUSED}
     flags = [flag for item in evidence if item.name in refused for flag in item.offences]
     if wary:
-        # What was not seen to run may have done anything.
-        making = set(range(len(answer.statements))) - seen
-        making.update(*(answer.inside[top] for item in evidence for top in item.code))
         flags += [
             flag
             for kind, statement, flag in suspicions

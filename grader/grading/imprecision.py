@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
-from functools import lru_cache
+from collections.abc import Iterable, Iterator
 
-import torch
 from torch import Tensor
 
 from grader.execution.evidence import GradientEvidence, Value
-from grader.program.compare import FLOAT64_TOLERANCE
+from grader.program.compare import FLOAT64_TOLERANCE, agrees
 from grader.program.references import References
 from grader.verdict import Flag
 
@@ -26,60 +24,32 @@ def find_imprecision(
     """Gradients that are right, but not as exactly as a formula is: kind `imprecise`.
 
     Numerical differentiation gives such values, and so do a needless float32 and a number that
-    was rounded where it was written down. What was imprecise already when it was handed down is
-    held against the line that made it so: its own statements on exact upstreams decide, where
-    they could be run alone.
+    was rounded where it was written down.
     """
-    flags = []
-    for item in evidence:
-        distance = _own_distance(item, references)
-        if distance is not None and IMPRECISE < distance <= FLOAT64_TOLERANCE:
-            sentence = (
-                f"{item.name} is right to {distance:.0e} of its largest value only; a formula is"
-                " right to 1e-14. Was it differentiated numerically?"
-            )
-            flags.append(Flag("imprecise", sentence, item.place))
-    return tuple(flags)
+    said = "is right to a few digits only; a formula is right to 1e-14. Was it found numerically?"
+    return tuple(
+        Flag("imprecise", f"{item.name} {said}", item.place)
+        for item in evidence
+        if not any(_agree(item, references, IMPRECISE))
+        and any(_agree(item, references, FLOAT64_TOLERANCE))
+    )
 
 
-def _own_distance(item: GradientEvidence, references: References) -> float | None:
-    """The largest distance from autograd's values that is the gradient's own; None if unknown."""
-    tensor, whole = item.name[1:], None
-    # Nothing for the whole to be relative to where autograd's values are noise around zero.
-    if tensor not in references.zero_by_structure:
-        whole = _distance(item.hidden, references.gradients(tensor), _scales(references)[tensor])
-    if whole is not None and whole <= IMPRECISE:
-        return whole
-    readers = frozenset(references.program.readers(tensor))
-    for given in item.upstreams(readers):
-        right = references.local_vjps(tensor, given)
-        alone = _distance(item.local, right, [_scale(values) for values in right])
-        if alone is not None and alone <= FLOAT64_TOLERANCE:
-            return alone
-    return whole
+def _agree(item: GradientEvidence, references: References, tolerance: float) -> Iterator[bool]:
+    """Whether the values agree with autograd's: those of the whole answer, then its own alone.
 
+    What was imprecise already when it was handed down is held against the line that made it so:
+    alone, on exact upstreams, this one is exact.
+    """
+    tensor = item.name[1:]
+    floors = references.floors(tensor)
 
-def _distance(
-    values: Sequence[Value], expected: Sequence[Tensor], scales: Sequence[float]
-) -> float | None:
-    largest = 0.0
-    for value, reference, scale in zip(values, expected, scales, strict=True):
-        if value.tensor is None or value.tensor.shape != reference.shape or scale == 0.0:
-            return None
-        difference = _scale(value.tensor.double() - reference)
-        if not difference < float("inf"):
-            return None
-        largest = max(largest, difference / scale)
-    return largest
+    def compared(values: Iterable[Value], right: Iterable[Tensor]) -> bool:
+        return all(
+            value.tensor is not None and agrees(value.tensor, reference, floor, tolerance)
+            for value, reference, floor in zip(values, right, floors, strict=True)
+        )
 
-
-def _scale(values: Tensor) -> float:
-    """The largest value, zero where there is none."""
-    return float(torch.linalg.vector_norm(values, float("inf"))) if values.numel() else 0.0
-
-
-@lru_cache(maxsize=16)
-def _scales(references: References) -> dict[str, list[float]]:
-    """The largest value of each gradient on each hidden instance."""
-    names = references.lecture_gradients
-    return {name: [_scale(values) for values in references.gradients(name)] for name in names}
+    yield compared(item.hidden, references.gradients(tensor))
+    for given in item.upstreams(frozenset(references.program.readers(tensor))):
+        yield compared(item.local, references.local_vjps(tensor, given))

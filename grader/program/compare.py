@@ -94,7 +94,9 @@ def compare(name: str, value: object, reference: Tensor, subject: str | None = N
     )
 
 
-def agrees(value: Tensor, reference: Tensor, floor: float = 0.0) -> bool:
+def agrees(
+    value: Tensor, reference: Tensor, floor: float = 0.0, tolerance: float = FLOAT64_TOLERANCE
+) -> bool:
     """True for a gradient that differs from a float64 reference by no more than rounding.
 
     `floor` is the least size that the difference is relative to.
@@ -106,7 +108,7 @@ def agrees(value: Tensor, reference: Tensor, floor: float = 0.0) -> bool:
     largest = max(floor, float(reference.abs().max()))
     difference = float((value.double() - reference).abs().max())
     # Written so that anything unordered is wrong.
-    return difference <= FLOAT64_TOLERANCE * largest
+    return difference <= tolerance * largest
 
 
 def nothing_to_compare(

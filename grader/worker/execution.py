@@ -20,7 +20,8 @@ from grader.worker.engine import double_precision, engine_switched_off
 from grader.worker.recording import Names, Recorder
 from grader.worker.request import Group, Request, RunOrder, Statement
 from grader.worker.results import LONGEST_MESSAGE, REFUSED, Problem, Result, can_be_sent
-from grader.worker.terms import DYNAMIC_NAMES
+from grader.worker.terms import DYNAMIC_NAMES, SEE
+from grader.worker.watching import Watch
 
 NOTEBOOK_FUNCTIONS = ("cmp", "check", "board", "heat_map", "hint", "display")
 """Functions of the notebook that an answer may call for what they show."""
@@ -110,12 +111,14 @@ class _Runner:
 
         All upstreams are given from the start: a missing name would hide what is done with it.
         """
-        recorder = Recorder(names)
+        recorder, watch = Recorder(names), Watch()
+        dict.__setitem__(names, SEE, watch.see)
         given = self.groups[order.groups[-1]]
         for index in order.statements:
             statement = self.request.statements[index]
             if self._forecast(statement) is None:
                 started(statement.number)
+                watch.statement = statement.number
                 recorder.at(statement.number)
                 if self._execute(statement, names) is not None:
                     # Once more, with all that may have been missing.
@@ -124,7 +127,7 @@ class _Runner:
                     recorder.at(statement.number)
                     self._execute(statement, names)
         recorder.at(-1)
-        return Result({}, {}, (), recorder.seen)
+        return Result({}, {}, (), recorder.seen, watch.signs)
 
     def _namespace(self, order: RunOrder) -> dict[str, Any]:
         """What an answer finds: the notebook's names, with tensors that no other run shares.

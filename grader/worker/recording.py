@@ -16,7 +16,7 @@ import torch
 from torch import Tensor
 
 from grader.worker.results import Seen
-from grader.worker.terms import DYNAMIC_NAMES, MARK
+from grader.worker.terms import DYNAMIC_NAMES, MARK, SEE
 
 MOST_OBJECTS = 300
 """Objects that one name is followed to: lists of tensors have tens."""
@@ -37,7 +37,7 @@ BUILT_IN = (list, tuple, set, frozenset, deque)
 PLAIN = frozenset({Tensor, ModuleType, type(None), bytes, range, slice, *NUMBERS})
 """Types of values that hold no others."""
 
-UNTOLD = frozenset({MARK, "__annotations__", "__builtins__"})
+UNTOLD = frozenset({MARK, SEE, "__annotations__", "__builtins__"})
 """Names that Python or the grader reads, not the answer."""
 
 

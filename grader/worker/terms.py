@@ -12,6 +12,9 @@ DYNAMIC_NAMES = frozenset(
 MARK = "<at>"
 """The function that is called before each statement of a block that is recorded; no Python name."""
 
+SEE = "<see>"
+"""The function that operands and results go through in a recorded run that is watched."""
+
 MOST_VALUES = 8
 """How many sets of values a worker keeps, the latest ones; the judge counts along."""
 

@@ -32,10 +32,13 @@ OWN_SEED = 20261121
 GUARD_SECONDS = 60
 """Far more than the limits allow for one submission; an attack that takes it holds up a class."""
 
+DIFFERENTIATING = {"complex", "differences", "dual", "libraries", "matrices", "probing"}
+"""Families whose attacks differentiate by arithmetic of their own, and earn what they find."""
+
 FAMILIES = {
     *("aten", "autograd", "carried", "compiled", "constants", "ending", "endless", "files"),
     *("lying", "memory", "network", "numeric", "patching", "processes", "reply", "snooping"),
-}
+} | DIFFERENTIATING
 
 PEERS_GAVE_WAY_TO = {
     *("autograd/copy_grad", "patching/allclose", "lying/equal_to_everything"),
@@ -130,6 +133,8 @@ def test_an_attack_earns_nothing_harms_nobody_and_is_noticed(
     _skip_without_sandbox(attack, attacked)
     outcome = grade(attack)
     assert outcome.earned <= attack.earns, [v.note for v in outcome.verdicts if v.points]
+    if attack.family in DIFFERENTIATING:
+        assert outcome.earned == attack.earns, [v.note for v in outcome.verdicts if not v.points]
     assert not outcome.harm
     if attack.flags != {"none"}:
         assert outcome.kinds & attack.flags, outcome.flags
@@ -193,7 +198,7 @@ def test_a_table_for_a_known_seed_is_worth_its_points_with_that_seed_alone(
 
 def test_the_corpus_has_every_family_and_every_failure_of_the_peers() -> None:
     attacks = corpus()
-    assert len(attacks) >= 150
+    assert len(attacks) >= 200
     assert min(Counter(attack.family for attack in attacks).values()) >= 3
     assert {attack.family for attack in attacks} == FAMILIES
     assert {attack.key for attack in attacks if attack.peers} == PEERS_GAVE_WAY_TO

@@ -1,0 +1,83 @@
+"""Watched statements: what they compute with goes through a function of the worker's."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from grader.worker.terms import MARK, SEE
+
+PLAIN_CALLS = frozenset(
+    (
+        f"{MARK}"
+        " abs add add_ append arange argmax as_tensor bool broadcast_to cat clone cmp contiguous"
+        " copy_ detach dict dim dot double empty empty_like enumerate expand expand_as fill_"
+        " flatten float from_numpy full full_like gather index_add index_add_ index_put_"
+        " index_select int isinstance item len list max mean mul mv neg numel numpy one_hot ones"
+        " ones_like outer permute print range repeat repeat_interleave reshape scatter scatter_"
+        " scatter_add scatter_add_ set size squeeze stack str sum t tensor to tolist transpose"
+        " tuple type_as unbind unsqueeze update view view_as where zero_ zeros zeros_like zip"
+    ).split()
+)
+"""Functions that make, arrange and add numbers: none is bent, so none has a slope to look for."""
+
+TURNS = (ast.For, ast.While, ast.comprehension, ast.FunctionDef, ast.Lambda, ast.ClassDef)
+UNCHANGED = (ast.Name, ast.Constant, ast.operator, ast.expr_context, ast.pattern)
+
+OPERANDS: Mapping[type[ast.operator], tuple[str, ...]] = {
+    **{ast.Sub: ("-", "left", "right"), ast.Pow: ("**", "left", "right")},
+    **{ast.Div: ("/", "right"), ast.MatMult: ("@", "left", "right")},
+}
+"""Operators whose operands are looked at, with what they are called."""
+
+
+def is_plain(nodes: Sequence[ast.AST]) -> bool:
+    """True for a statement that adds and multiplies, once: nothing in it needs to be watched."""
+    return not any(map(_is_of_interest, nodes))
+
+
+def _is_of_interest(node: ast.AST) -> bool:
+    match node:
+        case ast.BinOp(op=ast.Div(), right=right):
+            return not isinstance(right, ast.Constant)
+        case ast.BinOp(op=ast.MatMult(), left=left, right=right):
+            # As in a forward pass: what goes backward has one of them transposed.
+            return isinstance(left, ast.Name) and isinstance(right, ast.Name)
+        case ast.Call(func=function):
+            return _spelled(function) not in PLAIN_CALLS
+    return isinstance(node, TURNS) or isinstance(getattr(node, "op", None), ast.Pow)
+
+
+def watched(part: Any) -> Any:
+    """A copy in which operands, arguments and results go through `SEE`, with their use's name."""
+    if isinstance(part, list):
+        return [watched(one) for one in part]
+    if not isinstance(part, ast.AST) or isinstance(part, UNCHANGED):
+        return part
+    node: Any = type(part)(**{field: watched(value) for field, value in vars(part).items()})
+    if isinstance(node, ast.BinOp) and type(node.op) in OPERANDS:
+        use, *sides = OPERANDS[type(node.op)]
+        for side in sides:
+            setattr(node, side, _seen(getattr(node, side), use))
+    elif isinstance(node, ast.Call) and (name := _spelled(node.func)) not in PLAIN_CALLS:
+        node.args = [a if isinstance(a, ast.Starred) else _seen(a, name) for a in node.args]
+        if isinstance(node.func, ast.Attribute):
+            node.func.value = _seen(node.func.value, name)
+        elif name != "super":
+            node.func = _seen(node.func, "")
+        return _seen(node, "")
+    return node
+
+
+def _spelled(function: ast.expr) -> str:
+    match function:
+        case ast.Name(id=name) | ast.Attribute(attr=name):
+            return name
+    return "call"
+
+
+def _seen(value: ast.expr, use: str) -> ast.expr:
+    where: Any = {place: getattr(value, place) for place in value._attributes}
+    arguments = [value, ast.Constant(use, **where)]
+    return ast.Call(ast.Name(SEE, ast.Load(), **where), arguments, [], **where)

@@ -1,0 +1,172 @@
+"""Watching: signs of arithmetic that differentiates, in what a statement computes with."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator
+from decimal import Decimal
+from fractions import Fraction
+from itertools import pairwise
+from types import FunctionType, ModuleType
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from torch import Tensor
+
+MOST_SIGHTS, LARGEST_SIGHT = 10_000, 2**16
+"""Values that are looked at, and numbers of one. Right answers of the tests show at most 1,700."""
+
+FEW, NEAR, SAME = 4, 0.05, 1e-13
+"""Numbers that may be like others by chance; distances of neighbouring points and of rounding,
+relative to the largest number."""
+
+LIBRARIES = ("torch.distributions", "numpy.polynomial", "scipy", "mpmath")
+DERIVATIVES = frozenset({"gradient", "deriv", "polyder"})
+"""Where derivatives are kept, and what NumPy and PyTorch call them."""
+
+PRODUCTS = frozenset({"@", "einsum", "mm", "bmm", "matmul", "tensordot"})
+"""What is linear in each of its operands: no slope shows in neighbouring ones."""
+
+ORDINARY_METHODS = frozenset(
+    {"__init__", "__call__", "__repr__", "__str__", "__len__", "__iter__", "__getitem__"}
+    | {"__post_init__", "__enter__", "__exit__", "__slots__", "__next__", "__getattr__"}
+    | {"__setitem__", "__contains__"}
+)
+"""Methods of Python's own that a right answer may define; operators are not among them."""
+
+HEAP_TYPE = 1 << 9
+"""The flag of a type that is not built in, whatever it calls itself."""
+
+Array = NDArray[np.floating[Any]]
+
+
+class Watch:
+    """Looks at what statements compute with; `signs` are the kinds of flags for each of them."""
+
+    def __init__(self) -> None:
+        self.statement = -1
+        self.signs: dict[int, set[str]] = {}
+        self._left = MOST_SIGHTS
+        self._last: dict[tuple[str, tuple[int, ...]], Any] = {}
+        self._seen = Counter[object]()
+
+    def see(self, value: Any, use: str) -> Any:
+        """The value as it is, once it was looked at; `use` is what is done with it."""
+        if self._left > 0:
+            self._left -= 1
+            # A student's own object, or a tensor without numbers, shows nothing: it is passed on.
+            try:
+                found = {*self._look(value, use), *(() if self._left else ("work",))}
+            except Exception:
+                return value
+            if found:
+                self.signs.setdefault(self.statement, set()).update(found)
+        return value
+
+    def _look(self, value: Any, use: str) -> Iterator[str]:
+        kind = type(value)
+        if kind is float:
+            yield from self._look_at_number(value, use)
+        elif kind is Tensor or kind is np.ndarray:
+            if value.is_complex() if kind is Tensor else value.dtype.kind == "c":
+                yield "complex"
+            elif use:
+                array = value.detach().numpy() if kind is Tensor else value
+                if array.dtype.kind == "f" and array.size <= LARGEST_SIGHT:
+                    yield from self._look_at_array(array, use)
+        # Not `isinstance`, which asks a student's object.
+        elif issubclass(kind, complex):
+            yield "complex"
+        elif issubclass(kind, Decimal | Fraction):
+            self._seen[kind, self.statement] += 1
+            # A few are a formula's constants.
+            if self._seen[kind, self.statement] > 2 * FEW:
+                yield "numerical"
+        else:
+            is_module = kind is ModuleType
+            owner = value if issubclass(kind, type | FunctionType) else kind
+            module = value.__name__ if is_module else owner.__module__
+            asks = is_module and use in DERIVATIVES
+            if asks or kind is np.poly1d or module.startswith(LIBRARIES):
+                yield "derivative"
+            if kind.__flags__ & HEAP_TYPE and _is_strange(kind):
+                yield "class"
+
+    def _look_at_number(self, number: float, use: str) -> Iterator[str]:
+        apart = abs(number - self._last.get((use, ()), 0.0))
+        self._last[use, ()] = number
+        self._seen[use] += 1
+        self._seen[use, "near"] += SAME * abs(number) < apart < NEAR / FEW * abs(number)
+        if self._seen[use, "near"] > max(FEW, self._seen[use] / FEW):
+            yield "numerical"
+
+    def _look_at_array(self, array: Array, use: str) -> Iterator[str]:
+        size, shape = array.size, array.shape
+        if size < FEW:
+            for number in array.flat:
+                yield from self._look_at_number(float(number), use)
+            return
+        if use not in PRODUCTS:
+            last = self._last.get((use, shape))
+            self._last[use, shape] = array.copy()
+            # `a - 1` is a step away from `a`, and innocent.
+            if last is not None and _are_neighbours(array, last, even=use != "-"):
+                yield "numerical"
+        if use == "-":
+            return
+        if array.ndim == 1:
+            yield from self._look_at_row(array, use)
+            return
+        for rows in (array, array.T) if use not in PRODUCTS else ():
+            few = 1 < len(rows) <= size / FEW
+            if few and all(_are_neighbours(a, b) for a, b in pairwise(rows)):
+                yield "numerical"
+        if shape[-1] == shape[-2]:
+            if use in {*PRODUCTS, "call"} and np.array_equal(array, np.eye(len(array))):
+                yield "numerical"
+            if any(_carries_along(array, part) for part in {shape[-1] - 1, shape[-1] // 2}):
+                yield "derivative"
+
+    def _look_at_row(self, row: Array, use: str) -> Iterator[str]:
+        least, most, scale = row.min(), row.max(), np.abs(row).max()
+        if SAME * scale < most - least < NEAR * scale:
+            yield "numerical"
+        if most == np.count_nonzero(row) == 1:
+            self._seen[use, row.size, int(row.argmax())] += 1
+            # Every unit vector once: that writes down the matrix of a linear function.
+            if {self._seen[use, row.size, place] for place in range(row.size)} == {1}:
+                yield "numerical"
+
+
+def _are_neighbours(a: Array, b: Array, even: bool = True) -> bool:
+    """True if one is the other with a step added to one number, to all if `even`, or small ones."""
+    apart = np.abs(a - b)
+    least, most, scale = apart.min(), apart.max(), np.abs(a).max()
+    if not SAME * scale < most:
+        return False
+    is_even = even and most - least < 1e-9 * most and a.std() > 1e-9 * scale
+    is_one = np.count_nonzero(apart) == 1 and 2 * np.count_nonzero(a) > a.size
+    return bool(most < NEAR * scale or is_even or is_one)
+
+
+def _carries_along(matrices: Array, part: int) -> bool:
+    """True for equal blocks on the diagonal, zeros in one corner, something above them."""
+    rest = matrices.shape[-1] - part
+    same = np.array_equal(matrices[..., :part, :part], matrices[..., rest:, rest:])
+    return same and not matrices[..., part:, :rest].any() and bool(np.triu(matrices, 1).any())
+
+
+def _is_strange(kind: type) -> bool:
+    """True for a mock, a tensor of another class, and operators that the answer has defined."""
+    is_other = issubclass(kind, Tensor) and not kind.__module__.startswith("torch")
+    methods = (
+        getattr(method, "__func__", method)
+        for base in kind.__mro__
+        for name, method in vars(base).items()
+        if name.startswith("__") and name not in ORDINARY_METHODS
+    )
+    return (is_other or kind.__module__ == "unittest.mock") or any(
+        isinstance(one, FunctionType) and one.__code__.co_filename.startswith("<answer")
+        for one in methods
+    )

@@ -1,0 +1,12 @@
+"""Take the complex step with Python's own numbers, which reach no operation of PyTorch's.
+
+must not: go unnoticed by a human
+flag: complex
+naive: none, since the first upstream gradient is missing
+earns: dnorm_logits
+"""
+
+step = 1e-30 * (-1) ** 0.5
+rows = [[math.e ** (x + step) for x in row] for row in norm_logits.tolist()]
+slopes = [[abs(z - z.conjugate()) / 2e-30 for z in row] for row in rows]
+dnorm_logits = dcounts * torch.tensor(slopes)

@@ -1,0 +1,13 @@
+"""Have NumPy take the gradient of a table of values, and interpolate in it.
+
+must not: go unnoticed by a human
+flag: derivative numerical imprecise
+naive: none, since the first upstream gradient is missing
+earns: dhpreact
+"""
+
+import numpy
+
+grid = numpy.linspace(-20, 20, 100_001)
+slopes = numpy.gradient(numpy.tanh(grid), grid, edge_order=2)
+dhpreact = dh * torch.from_numpy(numpy.interp(hpreact.numpy(), grid, slopes))

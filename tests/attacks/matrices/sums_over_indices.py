@@ -1,0 +1,12 @@
+"""Multiply the triangular matrices by a sum over indices.
+
+must not: go unnoticed by a human
+flag: derivative
+naive: none, since the first upstream gradient is missing
+earns: dbndiff
+"""
+
+J = torch.zeros(*bndiff.shape, 2, 2)
+J[..., 0, 0] = J[..., 1, 1] = bndiff
+J[..., 0, 1] = 1.0
+dbndiff = bnvar_inv * dbnraw + dbndiff2 * torch.einsum("nhij,nhjk->nhik", J, J)[..., 0, 1]

@@ -86,12 +86,7 @@ class _Context:
         match node:
             case ast.Import(names=names):
                 self.modules |= {(n.asname or n.name).split(".")[0] for n in names}
-            case ast.FunctionDef(name=name, args=arguments):
-                # A parameter that is called is a function too.
-                self.functions |= {name, *(argument.arg for argument in arguments.args)}
-            case ast.Lambda(args=arguments):
-                self.functions |= {argument.arg for argument in arguments.args}
-            case ast.Assign(targets=[ast.Name(id=name)], value=ast.Lambda()):
+            case ast.FunctionDef(name=name):
                 self.functions.add(name)
             case (
                 ast.Attribute(value=ast.Call() as used, attr="update")
@@ -103,9 +98,7 @@ class _Context:
                 self.functions.add(name)
 
 
-_DEFINING = frozenset(
-    {ast.Import, ast.FunctionDef, ast.Lambda, ast.Assign, ast.Attribute, ast.Subscript}
-)
+_DEFINING = frozenset({ast.Import, ast.FunctionDef, ast.Attribute, ast.Subscript})
 
 
 def _name(node: ast.Name, _: _Context) -> Suspicions:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from typing import Any
 
 from grader.worker.terms import MARK, SEE
@@ -32,12 +32,8 @@ OPERANDS: Mapping[type[ast.operator], tuple[str, ...]] = {
 """Operators whose operands are looked at, with what they are called."""
 
 
-def is_plain(nodes: Sequence[ast.AST]) -> bool:
-    """True for a statement that adds and multiplies, once: nothing in it needs to be watched."""
-    return not any(map(_is_of_interest, nodes))
-
-
-def _is_of_interest(node: ast.AST) -> bool:
+def may_bend(node: ast.AST) -> bool:
+    """True for what may do more than add and multiply, or do it again and again."""
     match node:
         case ast.BinOp(op=ast.Div(), right=right):
             return not isinstance(right, ast.Constant)
@@ -64,17 +60,15 @@ def watched(part: Any) -> Any:
         node.args = [a if isinstance(a, ast.Starred) else _seen(a, name) for a in node.args]
         if isinstance(node.func, ast.Attribute):
             node.func.value = _seen(node.func.value, name)
-        elif name != "super":
+        else:
             node.func = _seen(node.func, "")
         return _seen(node, "")
     return node
 
 
-def _spelled(function: ast.expr) -> str:
-    match function:
-        case ast.Name(id=name) | ast.Attribute(attr=name):
-            return name
-    return "call"
+def _spelled(function: Any) -> str:
+    name: str = getattr(function, "id", getattr(function, "attr", "call"))
+    return name
 
 
 def _seen(value: ast.expr, use: str) -> ast.expr:

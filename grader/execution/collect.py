@@ -52,8 +52,8 @@ def collect(
     making.update(*(answer.inside[top] for item in evidence for top in item.code))
     flags = [
         Flag(kind, f"While this ran: {SENTENCES[kind]}", answer.places[number])
-        for number in sorted(making & runs.signs.keys())
-        for kind in sorted(SENTENCES.keys() & set(runs.signs[number]))
+        for number, kind in sorted(runs.signs)
+        if number in making and kind in SENTENCES
     ]
     return evidence, making, list(dict.fromkeys([*runs.flags, *flags]))
 

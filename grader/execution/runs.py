@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 import itertools
 import time
-from collections.abc import Collection, Iterator, Mapping, Sequence, Set
+from collections.abc import Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass, field, replace
 from functools import cache
 
@@ -14,7 +14,7 @@ from torch import Tensor
 from grader.answer.parse import Answer, Raised, compile_statement
 from grader.answer.slices import Slice
 from grader.answer.statements import COMPOUND, marked, pruned, walk_statements
-from grader.answer.watched import is_plain, watched
+from grader.answer.watched import may_bend, watched
 from grader.execution.runner import Reply, Runner, WorkerLost
 from grader.program.instances import Instance
 from grader.program.references import References
@@ -111,7 +111,7 @@ class RunPlan:
             plain = self._statements[index]
             top = self._answer.statements[plain.number]
             changed = marked(top, self._answer.number, live)
-            if watch and not is_plain(self._answer.nodes[top]):
+            if watch and any(map(may_bend, self._answer.nodes[top])):
                 changed = watched(changed)
             if changed is not top:
                 code = compile_statement(changed, plain.cell)
@@ -180,7 +180,7 @@ class Runs:
     values: Values
     runner: Runner
     watch: bool = False
-    signs: Mapping[int, Collection[str]] = field(default_factory=dict)
+    signs: Set[tuple[int, str]] = frozenset()
     flags: list[Flag] = field(default_factory=list)
     known: dict[int, Problem] = field(default_factory=dict)
     until: float = field(init=False)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Mapping, Sequence, Set
 from dataclasses import astuple, dataclass, field
 from typing import TYPE_CHECKING, Any
 
@@ -63,15 +63,15 @@ class Seen:
 class Result:
     """What stood under the wanted names after a run: tensors, or the types of what is none.
 
-    `seen` is what each statement did, by its number, in a run that was recorded; `signs` are kinds
-    of what a human should look at, seen in a statement that was watched.
+    `seen` is what each statement did, by its number, in a run that was recorded; `signs` are
+    statements that were watched, with the kind of what a human should look at in them.
     """
 
     tensors: Mapping[str, Tensor]
     types: Mapping[str, str]
     problems: Sequence[Problem]
     seen: Mapping[int, Seen] = field(default_factory=dict)
-    signs: Mapping[int, Collection[str]] = field(default_factory=dict)
+    signs: Set[tuple[int, str]] = frozenset()
 
 
 def pack_results(results: Sequence[Result]) -> bytes:
@@ -99,7 +99,7 @@ def pack_results(results: Sequence[Result]) -> bytes:
         ]
         problems = [astuple(problem) for problem in result.problems]
         types = dict(result.types)
-        told = {"seen": seen, "signs": [(number, *kinds) for number, kinds in result.signs.items()]}
+        told = {"seen": seen, "signs": list(result.signs)}
         runs.append({"values": shapes, "types": types, "problems": problems, **told})
     head: dict[str, object] = {"__metadata__": {"runs": json.dumps(runs)}}
     end = 0
@@ -155,7 +155,7 @@ def _unpack(blob: bytes, count: int) -> list[Result]:
         types = {str(name): str(kind)[:LONGEST_MESSAGE] for name, kind in run["types"].items()}
         problems = tuple(_problem(item) for item in run["problems"])
         seen = dict(map(_seen, run.get("seen", ())))
-        signs = {int(number): [*map(str, kinds)] for number, *kinds in run.get("signs", ())}
+        signs = {(int(number), str(kind)) for number, kind in run.get("signs", ())}
         results.append(Result(tensors, types, problems, seen, signs))
     return results
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator
+from contextlib import suppress
 from decimal import Decimal
 from fractions import Fraction
 from itertools import pairwise
@@ -42,11 +43,11 @@ Array = NDArray[np.floating[Any]]
 
 
 class Watch:
-    """Looks at what statements compute with; `signs` are the kinds of flags for each of them."""
+    """Looks at what statements compute with; `signs` are their numbers with kinds of flags."""
 
     def __init__(self) -> None:
         self.statement = -1
-        self.signs: dict[int, set[str]] = {}
+        self.signs: set[tuple[int, str]] = set()
         self._left = MOST_SIGHTS
         self._last: dict[tuple[str, tuple[int, ...]], Any] = {}
         self._seen = Counter[object]()
@@ -56,12 +57,10 @@ class Watch:
         if self._left > 0:
             self._left -= 1
             # A student's own object, or a tensor without numbers, shows nothing: it is passed on.
-            try:
-                found = {*self._look(value, use), *(() if self._left else ("work",))}
-            except Exception:
-                return value
-            if found:
-                self.signs.setdefault(self.statement, set()).update(found)
+            with suppress(Exception):
+                self.signs.update((self.statement, kind) for kind in self._look(value, use))
+            if self._left == 0:
+                self.signs.add((self.statement, "work"))
         return value
 
     def _look(self, value: Any, use: str) -> Iterator[str]:

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from grader.answer.parse import AnswerCell, compile_statement, parse_answer
-from grader.answer.watched import is_plain, watched
+from grader.answer.watched import may_bend, watched
 from grader.worker.terms import SEE
 from tests.helpers.exercise_text import read_cells
 from tests.helpers.places import ANSWERS
@@ -99,14 +99,14 @@ def test_the_statement_itself_is_as_it_was() -> None:
 
 def _lines(path: Path) -> Iterator[tuple[str, bool]]:
     answer = parse_answer([AnswerCell(*c) for c in read_cells(path.read_text(encoding="utf-8"))])
-    yield from ((ast.unparse(top), is_plain(answer.nodes[top])) for top in answer.top)
+    yield from ((ast.unparse(top), any(map(may_bend, answer.nodes[top]))) for top in answer.top)
 
 
 def test_most_lines_of_the_lecture_need_not_be_watched() -> None:
     lines = dict(_lines(ANSWERS / "ex1" / "right" / "lecture.py"))
-    assert sum(lines.values()) > len(lines) * 0.7
-    assert not lines["dhpreact = (1.0 - h ** 2) * dh"]
-    assert lines["dh = dlogits @ W2.T"]
+    assert sum(lines.values()) < len(lines) * 0.3
+    assert lines["dhpreact = (1.0 - h ** 2) * dh"]
+    assert not lines["dh = dlogits @ W2.T"]
 
 
 @pytest.mark.parametrize(
@@ -118,4 +118,4 @@ def test_most_lines_of_the_lecture_need_not_be_watched() -> None:
 )
 def test_what_may_hold_a_slope_is_watched(line: str) -> None:
     answer = parse_answer([AnswerCell("ex0-cell", line)])
-    assert not is_plain(answer.nodes[answer.top[0]])
+    assert any(map(may_bend, answer.nodes[answer.top[0]]))

@@ -350,8 +350,8 @@ def test_what_came_of_the_running_is_flagged_once() -> None:
 
 
 def test_signs_flag_lines_that_make_gradients_and_nothing_else() -> None:
-    kinds = {"numerical", "complex", "<b>" * 999}
-    signs = {0: kinds, 1: {"class"}, 2: {"complex"}, -1: {"class"}, 99: {"class"}}
+    signs = {(0, "numerical"), (0, "complex"), (0, "<b>" * 999), (2, "complex")}
+    signs |= {(number, "class") for number in (1, -1, 99, 10**99)}
     last = Result({}, {}, (), {number: Seen() for number in range(3)}, signs)
     cell = AnswerCell("ex1-linear2", "dh = dlogits @ W2.T\nprint(dh)\ndW2 = h.T @ dlogits\n")
 
@@ -367,7 +367,9 @@ def test_signs_flag_lines_that_make_gradients_and_nothing_else() -> None:
     assert all(len(flag.message) < LONGEST_MESSAGE for flag in flags)
 
 
-@pytest.mark.parametrize("signs", [[[1]], 7, [["x", "complex"]], [[0, {"a": 1}]], {"0": "complex"}])
+@pytest.mark.parametrize(
+    "signs", [[[1]], 7, [["x", "complex"]], [[0, {"a": 1}]], {"0": "complex"}, [[1e99, 1]]]
+)
 def test_signs_that_are_none_end_nothing(signs: object) -> None:
     def reply(runs: int) -> Reply:
         blob = pack_results([Result({}, {}, ())] * runs)

@@ -124,8 +124,9 @@ class Watch:
         if shape[-1] == shape[-2]:
             if use in {*PRODUCTS, "call"} and np.array_equal(array, np.eye(len(array))):
                 yield "numerical"
-            if any(_carries_along(array, part) for part in {shape[-1] - 1, shape[-1] // 2}):
-                yield "derivative"
+            for part in (shape[-1] - 1, shape[-1] // 2):
+                if _carries_along(array, part) or _carries_along(array.swapaxes(-1, -2), part):
+                    yield "derivative"
 
     def _look_at_row(self, row: Array, use: str) -> Iterator[str]:
         least, most, scale = row.min(), row.max(), np.abs(row).max()

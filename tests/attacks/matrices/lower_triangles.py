@@ -1,0 +1,12 @@
+"""Write the step below the diagonal, and take a power.
+
+must not: go unnoticed by a human
+flag: derivative
+naive: none, since the first upstream gradient is missing
+earns: dbndiff
+"""
+
+J = torch.zeros(*bndiff.shape, 2, 2)
+J[..., 0, 0] = J[..., 1, 1] = bndiff
+J[..., 1, 0] = 1.0
+dbndiff = bnvar_inv * dbnraw + dbndiff2 * torch.linalg.matrix_power(J, 2)[..., 1, 0]

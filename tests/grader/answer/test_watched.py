@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from grader.answer.parse import AnswerCell, compile_statement, parse_answer
+from grader.answer.parse import DEEPEST, AnswerCell, compile_statement, parse_answer
 from grader.answer.watched import may_bend, watched
 from grader.worker.terms import SEE
 from tests.helpers.exercise_text import read_cells
@@ -88,6 +88,16 @@ def test_a_watched_statement_does_what_it_did() -> None:
     names, seen = shown(STRANGE, __file__=__file__)
     assert [names[name] for name in "abcdef"] == [plain[name] for name in "abcdef"]
     assert len(seen) > 30
+
+
+@pytest.mark.parametrize(
+    "deepest",
+    ["x - " * (DEEPEST - 4) + "x", "f(" * (DEEPEST // 2 - 3) + "x" + ")" * (DEEPEST // 2 - 3)],
+)
+def test_the_deepest_statement_that_is_read_can_be_watched(deepest: str) -> None:
+    answer = parse_answer([AnswerCell("ex0-cell", f"a = {deepest}")])
+    assert not answer.broken
+    assert len(shown(f"a = {deepest}", x=0, f=abs)[1]) >= DEEPEST
 
 
 def test_the_statement_itself_is_as_it_was() -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import tracemalloc
 from pathlib import Path
 
 import pytest
@@ -124,17 +123,3 @@ def test_flags_stand_in_the_order_of_the_answer_each_with_its_line() -> None:
         ("exec", "ex1-C", 3),
     ]
     assert flags[0].message == "`import os` and `import sys`: no gradient needs this module."
-
-
-def test_many_functions_take_no_more_memory_than_their_flags() -> None:
-    count = 400
-    names = [f"f{number}" for number in range(count)]
-    calls = "".join(f" x = {name}()\n" for name in names)
-    source = f"h = lambda {','.join(names)}: 0\ndef w():\n{calls} {', '.join(['x - x'] * count)}"
-    answer = parse_answer([AnswerCell("ex1-loss", source)])
-    tracemalloc.start()
-    found = [one.flag for one in find_suspicions(answer)]
-    _, peak = tracemalloc.get_traced_memory()
-    tracemalloc.stop()
-    assert [flag.kind for flag in found] == ["numerical"]
-    assert peak < 2**23  # a sentence for each pair would be forty megabytes

@@ -1,7 +1,7 @@
 """Raise an exception whose message never ends to be made.
 
 must not: go on beyond its deadline
-flag: class
+flag: time-limit
 needs: patience
 naive: none, since it earns nothing by it
 """

@@ -5,3 +5,10 @@ from __future__ import annotations
 
 class UserError(Exception):
     """What was asked for cannot be done; the message is one sentence that says why."""
+
+
+def needs_memory(error: Exception) -> bool:
+    """True for what Python or PyTorch raises where memory runs out: no mistake of the grader's."""
+    return isinstance(error, MemoryError) or (
+        isinstance(error, RuntimeError) and "allocate memory" in str(error)
+    )

@@ -11,7 +11,7 @@ from grader.submission.answer_cells import MOST_ANSWER_CELLS
 from grader.submission.notebook_file import LARGEST_FILE, MOST_JSON_VALUES
 from grader.worker.child import GRACE_SECONDS, LARGEST_RESULT
 from grader.worker.confinement import LARGEST_STACK, MOST_OPEN_FILES
-from grader.worker.execution import LARGEST_VALUE
+from grader.worker.execution import LARGER_VALUES, LARGEST_VALUE
 from grader.worker.terms import Limits
 
 MEBIBYTE = 2**20
@@ -30,6 +30,7 @@ def limits_table() -> str:
         ("processes and threads it starts", "none"),
         ("files it writes", "none"),
         ("one gradient", _size(LARGEST_VALUE)),
+        ("all values that are larger than their tensors", _size(LARGER_VALUES)),
         ("what it sends to the judge in all", _size(LARGEST_RESULT)),
     ]
     return table(["what", "limit"], rows)
@@ -39,7 +40,7 @@ def sizes_table() -> str:
     """How large what is handed in may be."""
     rows = [
         ("a notebook's file", _size(LARGEST_FILE)),
-        ("values in it (brackets and commas)", f"{MOST_JSON_VALUES:,}"),
+        ("values in it (brackets, commas and emoji)", f"{MOST_JSON_VALUES:,}"),
         ("answer cells", f"{MOST_ANSWER_CELLS}"),
         ("an exercise's answer", f"{LONGEST_ANSWER:,} characters, {MOST_STATEMENTS:,} statements"),
         ("names, numbers and operators in it", f"{MOST_NODES:,}"),

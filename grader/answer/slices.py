@@ -102,7 +102,7 @@ class _Search:
         """Go one statement at the outermost level back."""
         if isinstance(statement, COMPOUND):
             self._keep_inside(statement)
-        elif self._keep(statement):
+        elif self._keep(statement, self.needed):
             # What only the record binds is needed still: the record takes nothing away.
             effects = self.answer.effects[statement]
             self.needed -= self.answer.shown[statement].binds - effects.reads
@@ -112,7 +112,8 @@ class _Search:
         """Keep what is needed of a compound statement.
 
         What is bound inside may be needed in the next turn of a loop, or not be bound at all: a
-        statement is looked at again when a name that it writes is needed, and no name is let go.
+        statement is looked at again for each name that it writes when that is needed, and no name
+        is let go.
         """
         above: dict[ast.stmt, ast.stmt] = {}
         loop = {top: top}
@@ -128,10 +129,11 @@ class _Search:
                 above |= {child: inner for block in blocks(inner) for child in block}
             elif isinstance(inner, LOOP_CONTROL):
                 ends[loop[inner]].append(inner)
-        due = dict.fromkeys(loop)
+        due = dict.fromkeys(loop, self.needed)
         while due:
-            inner, _ = due.popitem()
-            kept = [inner] if self._keep(inner) else []
+            inner, names = due.popitem()
+            is_new = inner not in self.kept
+            kept = [inner] if self._keep(inner, names) and is_new else []
             while kept:
                 one = kept.pop()
                 self.kept.add(one)
@@ -140,25 +142,28 @@ class _Search:
                 if one in above and above[one] not in self.sure:
                     self.sure.add(above[one])
                     kept.append(above[one])
-            due |= dict.fromkeys(one for name in self.fresh for one in writing[name])
+            for name in self.fresh:
+                for one in writing[name]:
+                    due.setdefault(one, set()).add(name)
             self.fresh.clear()
 
-    def _keep(self, statement: ast.stmt) -> bool:
+    def _keep(self, statement: ast.stmt, needed: Set[str]) -> bool:
         """Keep a statement if it writes what is needed; True if it does."""
         effects = self.answer.effects[statement]
         # Nearly all statements bind a name or two, and neither is needed here.
-        if all(map(self.needed.isdisjoint, (effects.binds, effects.changes, effects.perhaps))):
+        if all(map(needed.isdisjoint, (effects.binds, effects.changes, effects.perhaps))):
             return False
-        binds = self.needed & effects.binds
-        changes = self.needed & effects.changes
+        # A forged record names tens of thousands: each line takes as long as its smallest set.
+        binds = needed & effects.binds
+        changes = needed & effects.changes
         # Names that change through another one.
-        hidden = changes - _named(self.answer.shown[statement], effects)
-        through = effects.changes & effects.reads & self.others if hidden else frozenset[str]()
+        hidden = changes - (self.answer.shown[statement].changes or effects.reads)
+        through = self.others & effects.changes & effects.reads if hidden else frozenset[str]()
         if not self.through_others and effects.binds & self.others:
             changes = set()
         elif not self.through_others and through:
             changes -= hidden
-        perhaps = self.needed & effects.perhaps
+        perhaps = needed & effects.perhaps
         is_live = self.answer.number[statement] in self.answer.live
         if not (binds or changes or perhaps) or not is_live:
             return False

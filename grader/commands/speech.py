@@ -72,9 +72,12 @@ def waiting_for(path: Path) -> Iterator[None]:
 def own_failure(what: str, error: Exception) -> str:
     """The sentence for a mistake of the grader's own; developers can see the traceback."""
     from grader.printable import printable
+    from grader.user_error import needs_memory
 
     if os.environ.get("GRADER_DEBUG"):
         traceback.print_exc()
+    if needs_memory(error):
+        return f"{printable(what)} needs more memory than this process may use."
     return (
         f"{printable(what)} failed, and not through your answers: {type(error).__name__}: "
         f"{printable(str(error))}. This is a mistake in the grader; please report it, with what "

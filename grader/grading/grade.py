@@ -19,6 +19,7 @@ from grader.grading.imprecision import find_imprecision
 from grader.grading.judge import judge
 from grader.program.exercises import NOTEBOOKS, Exercise
 from grader.program.references import SEED, References, prepare
+from grader.user_error import needs_memory
 from grader.verdict import Flag, Outcome, Report, Verdict
 
 MOST_OF_A_KIND, LONGEST_SENTENCE = 20, 1_000
@@ -135,6 +136,8 @@ def grade_exercise(
 
 
 def _no_reason(name: str, error: Exception) -> str:
+    if needs_memory(error):
+        return f"Why {name} is wrong takes more memory to find out than its judge may use."
     return (
         f"Why {name} is wrong could not be found out ({type(error).__name__}: {error}). This is a"
         " mistake in the grader; please report it."

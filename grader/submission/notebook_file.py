@@ -11,6 +11,7 @@ import os
 import re
 import shlex
 import stat
+import struct
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -22,10 +23,15 @@ from grader.printable import printable
 from grader.user_error import UserError
 
 LARGEST_FILE = 32 * 2**20
-"""Bytes of a notebook; one emoji in it, and each character takes four in memory, twice."""
+"""Bytes of a notebook."""
 
-MOST_JSON_VALUES = 1_000_000
-"""Brackets and commas in a notebook: a value takes 100 bytes or more in memory, but 2 in a file."""
+MOST_JSON_VALUES = 800_000
+"""Brackets and commas in a notebook: a value takes 100 bytes or more in memory, but 2 in a file.
+
+Emoji count too: each is replaced on its own."""
+
+EMOJI = re.compile(rb"[\xf0-\xf4][\x80-\xbf]{3}")
+"""A character of four bytes: with one in it, each character of a text takes four in memory."""
 
 
 class UnreadableNotebook(UserError):
@@ -58,12 +64,12 @@ def read_cells(path: Path) -> tuple[Cell, ...]:
 
 def cells_in(data: bytes, path: Path) -> tuple[Cell, ...]:
     """The cells of a format-4 notebook whose file holds `data`; raises as `read_cells` does."""
-    if not data.strip():
+    if not data or data.isspace():
         raise UnreadableNotebook(f"{shown(path)} is empty: was it saved or downloaded completely?")
-    if sum(map(data.count, (b",", b"[", b"{"))) > MOST_JSON_VALUES:
+    if sum(map(data.count, b",[{\xf0\xf1\xf2\xf3\xf4")) > MOST_JSON_VALUES:
         raise UnreadableNotebook(
-            f"{shown(path)} holds more than {MOST_JSON_VALUES:,} values: clear the outputs of its "
-            "cells and save it again."
+            f"{shown(path)} holds more than {MOST_JSON_VALUES:,} values and emoji: clear the "
+            "outputs of its cells and save it again."
         )
     document = _parse(_decode(data, path), path)
     cells = _cell_list(document, path)
@@ -150,12 +156,22 @@ def _decode(data: bytes, path: Path) -> str:
         )
         raise UnreadableNotebook(f"{shown(path)} contains null bytes: {why}.")
     try:
-        return data.decode("utf-8-sig")  # -sig: some Windows editors write a byte order mark
+        text = data.decode("utf-8-sig")  # -sig: some Windows editors write a byte order mark
+        if EMOJI.search(data):
+            # In halves, so that a character, of the JSON and of what is read from it, takes two.
+            del text
+            text = EMOJI.sub(_in_halves, data).decode("utf-8-sig", "surrogatepass")
+        return text
     except UnicodeDecodeError as error:
         raise UnreadableNotebook(
             f"{shown(path)} is not UTF-8 text (byte {error.start} is 0x{data[error.start]:02x}): "
             "was it saved in another encoding, or is it another kind of file?"
         ) from None
+
+
+def _in_halves(emoji: re.Match[bytes]) -> bytes:
+    high, low = struct.unpack("<2H", emoji[0].decode().encode("utf-16-le"))
+    return f"{chr(high)}{chr(low)}".encode("utf-8", "surrogatepass")
 
 
 def _parse(text: str, path: Path) -> Any:
@@ -165,7 +181,7 @@ def _parse(text: str, path: Path) -> Any:
         return json.loads(text)
     except json.JSONDecodeError as error:
         raise UnreadableNotebook(_not_json(text, error, path)) from None
-    except (RecursionError, MemoryError):
+    except RecursionError:
         raise UnreadableNotebook(
             f"{shown(path)} is nested deeper than any notebook: it cannot be read."
         ) from None
@@ -248,8 +264,7 @@ def _text(source: Any) -> str | None:
         source = joined if ends_kept else "\n".join(source)
     if not isinstance(source, str):
         return None
-    text: str = source.replace("\r\n", "\n").replace("\r", "\n")[: LONGEST_ANSWER + 1]
-    if text.isascii():
-        return text
-    # JSON may hold half a surrogate pair; Python can neither parse nor print it
-    return re.sub("[\ud800-\udfff]", "\N{REPLACEMENT CHARACTER}", text)
+    # An emoji is in halves still. JSON may hold one half, which Python can neither parse nor print.
+    text: str = source.replace("\r\n", "\n").replace("\r", "\n")[: 2 * LONGEST_ANSWER + 2]
+    whole = text.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "replace")
+    return whole[: LONGEST_ANSWER + 1]

@@ -85,6 +85,11 @@ class Progress:
     incidents: list[str] = field(default_factory=list)
     unfit: str | None = None
 
+    @property
+    def sent(self) -> int:
+        """Bytes of the results so far."""
+        return sum(len(blob) for _, blob in self.blobs)
+
 
 def answer(parts: Sequence[memoryview], warm: Warm) -> Progress:
     """Run a request in a child, again without the statement it died of where it did.
@@ -166,7 +171,8 @@ def _be_child(
         begun += 1
         CURRENT.pack_into(shared, 0, begun, statement)
 
-    for result in run_request(request, groups, progress.deadly, started, progress.done):
+    deadly, done, sent = progress.deadly, progress.done, progress.sent
+    for result in run_request(request, groups, deadly, started, done, sent):
         sender.send(result)
     sender.flush()
     os.write(pipe, EVENT.pack(DONE, 0, 0))
@@ -214,7 +220,7 @@ def listen(pipe: int, shared: mmap.mmap, warm: Warm, progress: Progress) -> None
             kind, done, length = EVENT.unpack(event)
             if kind == DONE:
                 return
-            left = LARGEST_RESULT - sum(len(blob) for _, blob in progress.blobs)
+            left = LARGEST_RESULT - progress.sent
             plausible = progress.done < done <= progress.runs and length <= left
             if kind != FINISHED or not plausible:
                 progress.incidents.append("This answer sent back what no gradient can be.")

@@ -32,6 +32,9 @@ LONGEST_LOOK_SECONDS = 2.0
 LARGEST_VALUE = 2**23
 """Bytes one value may have; the largest right one, of a training, has some millions."""
 
+LARGER_VALUES = 10 * 2**20
+"""Bytes that values of more numbers than their tensors have may take in all: they are wrong."""
+
 REPORTED_DTYPES = frozenset(
     {torch.float64, torch.float32, torch.float16, torch.bfloat16, torch.bool}
     | {torch.int64, torch.int32, torch.int16, torch.int8, torch.uint8}
@@ -49,6 +52,7 @@ def run_request(
     deadly: Mapping[int, str] = MappingProxyType({}),
     started: Callable[[int], None] = lambda _: None,
     done: int = 0,
+    sent: int = 0,
 ) -> Iterator[Result]:
     """Make the runs of a request, in order, and yield the result of each.
 
@@ -58,9 +62,10 @@ def run_request(
         deadly: numbers of statements not to be run again, with what came of them.
         started: told the number of each statement before it runs.
         done: how many runs have a result already, the first ones.
+        sent: bytes that these results took.
     """
     with engine_switched_off():
-        runner = _Runner(request, {**groups, **request.extra}, deadly)
+        runner = _Runner(request, {**groups, **request.extra}, deadly, LARGER_VALUES - sent)
         for double, orders in itertools.groupby(request.runs[done:], attrgetter("double")):
             with double_precision() if double else nullcontext():
                 for order in orders:
@@ -71,11 +76,12 @@ class _Runner:
     """Runs chosen statements of one answer, again and again, each time in a new namespace."""
 
     def __init__(
-        self, request: Request, groups: Mapping[str, Group], deadly: Mapping[int, str]
+        self, request: Request, groups: Mapping[str, Group], deadly: Mapping[int, str], left: int
     ) -> None:
         self.request = request
         self.groups = groups
         self.deadly = deadly
+        self.left = left
         self.names = [_names_in(statement.code) for statement in request.statements]
         self.slow = {
             problem.statement if problem.inner is None else problem.inner: problem
@@ -104,7 +110,17 @@ class _Runner:
                     namespace.update((name, value.clone()) for name, value in fixed.items())
             if problem is not None:
                 problems.append(problem)
-        return _read_result(namespace, order.want, problems)
+        tensors, types = _read_values(namespace, order.want)
+        given = self.groups[order.groups[0]]
+        for name, value in [*tensors.items()]:
+            tensor = given.get(name[1:])
+            if not isinstance(tensor, Tensor) or value.numel() > tensor.numel():
+                # Many of them, and what the answer may send would not do for the right ones.
+                if value.nbytes > self.left:
+                    types[name] = _kind(tensors.pop(name))
+                else:
+                    self.left -= value.nbytes
+        return Result(tensors, types, tuple(problems))
 
     def _record(self, order: RunOrder, names: Names, started: Callable[[int], None]) -> Result:
         """A run for what its statements do to names.
@@ -228,9 +244,10 @@ def _lines_in_answer(error: BaseException) -> list[tuple[str, int]]:
     ]
 
 
-def _read_result(
-    namespace: Mapping[str, Any], want: tuple[str, ...], problems: list[Problem]
-) -> Result:
+def _read_values(
+    namespace: Mapping[str, Any], want: tuple[str, ...]
+) -> tuple[dict[str, Tensor], dict[str, str]]:
+    """The wanted values that can be sent back, and what the others are."""
     tensors: dict[str, Tensor] = {}
     types: dict[str, str] = {}
     for name in want:
@@ -254,7 +271,7 @@ def _read_result(
                 _set_alarm(0)
         except BaseException as error:
             types[name] = f"object that raises {type(error).__name__} when it is looked at"
-    return Result(tensors, types, tuple(problems))
+    return tensors, types
 
 
 def _kind(value: object) -> str:

@@ -23,6 +23,9 @@ LONGEST_MESSAGE = 300
 
 MOST_DIMENSIONS = 16
 
+MOST_NAMES = 10_000
+"""Names in what was seen of a run, all its statements together; an answer has some hundreds."""
+
 DTYPE_CODES = {
     **{"float64": "F64", "float32": "F32", "float16": "F16", "bfloat16": "BF16", "bool": "BOOL"},
     **{"int64": "I64", "int32": "I32", "int16": "I16", "int8": "I8", "uint8": "U8"},
@@ -155,6 +158,10 @@ def _unpack(blob: bytes, count: int) -> list[Result]:
         types = {str(name): str(kind)[:LONGEST_MESSAGE] for name, kind in run["types"].items()}
         problems = tuple(_problem(item) for item in run["problems"])
         seen = dict(map(_seen, run.get("seen", ())))
+        told = sum(len(s.reads) + len(s.binds) + len(s.changes) for s in seen.values())
+        if told > MOST_NAMES:
+            # Each gradient's slice goes through all of it. Without, the text has to do.
+            seen = {}
         signs = {(int(number), str(kind)) for number, kind in run.get("signs", ())}
         results.append(Result(tensors, types, problems, seen, signs))
     return results

@@ -22,6 +22,7 @@ from grader.program.fused import fused_formulas
 from grader.reports.result import complete
 from grader.submission.notebook_file import UnreadableNotebook
 from grader.submission.read import submission_in
+from grader.user_error import needs_memory
 from grader.verdict import Outcome
 from grader.worker.request import Request, Values
 
@@ -87,7 +88,8 @@ class WarmWorker:
         except CannotGrade:
             raise
         except Exception as error:  # the other notebooks are graded all the same
-            return failed("grader-failed", _own_failure(task.file.path, error))
+            kind = "memory-limit" if needs_memory(error) else "grader-failed"
+            return failed(kind, _own_failure(task.file.path, error))
         report = complete(submission, report)
         run = provenance(settings, time.perf_counter() - began)
         return Line(task.file, run, report.flags, report)
@@ -126,6 +128,10 @@ def _refuse_other_versions(settings: Settings) -> None:
 
 
 def _own_failure(name: str, error: Exception) -> str:
+    if needs_memory(error):
+        return (
+            f"{printable(name)} could not be graded: it needs more memory than its judge may use."
+        )
     return (
         f"{printable(name)} could not be graded, and not through its answers: "
         f"{type(error).__name__}: {printable(str(error))}. This is a mistake in the grader; please "

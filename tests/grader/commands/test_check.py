@@ -58,6 +58,8 @@ def fake_grade(notebook: str, cells: Sequence[AnswerCell], runner: object) -> Re
         raise RuntimeError("the judge \x1b[31mtripped")
     if word == "interrupt":
         raise KeyboardInterrupt
+    if word == "memory":
+        raise MemoryError
     if word == "die":
         os.kill(os.getpid(), signal.SIGKILL)
     outcome = Outcome(word)
@@ -107,6 +109,13 @@ class TestCheck:
             r"failed, and not through your answers: RuntimeError: the judge \\x1b", failed
         )
         assert "is a folder: name the notebooks in it" in folder
+
+    def test_memory_that_is_too_small_is_no_mistake_of_the_graders(
+        self, notebook: Callable[..., Path], capsys: Capture
+    ) -> None:
+        path = notebook("a.ipynb", "memory")
+        assert run("check", path) == exit_codes.UNREADABLE
+        assert capsys.readouterr().err == f"{path} needs more memory than this process may use.\n"
 
     def test_a_developer_sees_the_traceback(
         self, notebook: Callable[..., Path], monkeypatch: pytest.MonkeyPatch, capfd: Capture

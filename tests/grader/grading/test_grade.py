@@ -629,6 +629,41 @@ def test_a_diagnosis_that_fails_costs_only_itself(
     assert flags[0].message.startswith("Why dlogprobs is wrong could not be found out (Arithmetic")
 
 
+@pytest.mark.parametrize("error", [MemoryError(), RuntimeError("can't allocate memory: 9 bytes")])
+def test_a_diagnosis_without_memory_is_called_no_mistake(
+    error: Exception, runner: Runner, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def broken(*_: object) -> tuple[()]:
+        raise error
+
+    monkeypatch.setattr("grader.grading.grade.diagnose", broken)
+    _, flags = grade_exercise(ATOMIC, [AnswerCell("ex1-a", "dh = 1")], runner)
+    assert {flag.message.partition(" is wrong ")[2] for flag in flags} == {
+        "takes more memory to find out than its judge may use."
+    }
+
+
+@pytest.mark.parametrize(
+    "value",
+    [
+        "torch.zeros(2**20)",
+        "torch.zeros(1).expand(2**20)",
+        "torch.zeros(2**19, dtype=torch.complex128)",
+        "torch.zeros(2**23)",
+        "torch.zeros(1).expand(2**40)",
+        "torch.nn.Parameter(torch.zeros(2**20), False)",
+    ],
+)
+def test_large_values_cost_themselves_alone(value: str, judge_text: Judge) -> None:
+    huge = ATOMIC.gradients[-10:]
+    lines = [f"{name} = {value}" for name in huge]
+    verdicts = judge_text(LECTURE + "\n" + "\n".join(lines))
+    assert blamed(verdicts) == list(huge)
+    assert all(verdicts[name].note for name in huge if verdicts[name].outcome is Outcome.ERROR)
+    others = {v.outcome for name, v in verdicts.items() if name not in huge}
+    assert others == {Outcome.PASS}
+
+
 def test_of_too_large_an_answer_every_gradient_is_an_error(runner: Runner) -> None:
     cells = [AnswerCell(grade_id, text) for grade_id, text in read_cells(LECTURE)]
     cells.append(AnswerCell("ex1-more", "#" * LONGEST_ANSWER))

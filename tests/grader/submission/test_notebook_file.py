@@ -3,13 +3,20 @@ from __future__ import annotations
 import json
 import os
 import re
+import tracemalloc
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from grader.answer.parse import LONGEST_ANSWER
-from grader.submission.notebook_file import MOST_JSON_VALUES, Cell, UnreadableNotebook, read_cells
+from grader.submission.notebook_file import (
+    MOST_JSON_VALUES,
+    Cell,
+    UnreadableNotebook,
+    cells_in,
+    read_cells,
+)
 
 
 def notebook(*cells: Any, **changes: Any) -> bytes:
@@ -53,7 +60,10 @@ BAD = {
     "deep": (b"[" * 500_000, "is nested deeper than any notebook: it cannot be read."),
     "deep object": (b'{"a":' * 500_000, "is nested deeper than any notebook: it cannot be read."),
     "long number": (b"1" * 5000, "contains a number of thousands of digits: it cannot be read."),
-    "values": (b"[" + b"{}," * MOST_JSON_VALUES, "holds more than 1,000,000 values: clear the out"),
+    "values": (b"[" + b"{}," * MOST_JSON_VALUES, "holds more than 800,000 values and emoji: clear"),
+    "emoji": ("\U0001f600".encode() * (MOST_JSON_VALUES + 1), "holds more than 800,000 values a"),
+    "no UTF-8 emoji": (b'{"\xf0\x80\x80\x80": 1}', "is not UTF-8 text (byte 2 is 0xf0): was it s"),
+    "halves in bytes": (b"\xf0\x9f\x98\x80\xed\xa0\x80", "is not UTF-8 text (byte 4 is 0xed): was"),
     "list": (b"[]", "is JSON, but not a notebook: it holds no cells."),
     "number": (b"1", "is JSON, but not a notebook: it holds no cells."),
     "object": (b"{}", 'is JSON, but not a notebook: it has no "nbformat" number.'),
@@ -179,6 +189,9 @@ def cell(tmp_path: Path, data: Any) -> Cell:
         ("a\r\nb\rc", "a\nb\nc"),
         ("half \ud83d pair", "half \ufffd pair"),
         ("whole \U0001f600", "whole \U0001f600"),
+        ("\ude00\ud83d\U0001f600\ud83d", "\ufffd\ufffd\U0001f600\ufffd"),
+        ("\U0001f600" * LONGEST_ANSWER, "\U0001f600" * LONGEST_ANSWER),
+        ("\U0001f600" * (LONGEST_ANSWER + 5), "\U0001f600" * (LONGEST_ANSWER + 1)),
         ("null \x00", "null \x00"),
         (None, None),
         (5, None),
@@ -189,6 +202,22 @@ def cell(tmp_path: Path, data: Any) -> Cell:
 )
 def test_sources(source: Any, text: str | None, tmp_path: Path) -> None:
     assert cell(tmp_path, code(source)).source == text
+
+
+def test_an_emoji_is_the_same_written_out_and_escaped(tmp_path: Path) -> None:
+    data = json.dumps(json.loads(notebook(code("\U0001f600 é 中"))), ensure_ascii=False).encode()
+    assert b"\\" not in data
+    assert cell(tmp_path, data).source == "\U0001f600 é 中"
+
+
+def test_an_emoji_makes_no_character_take_four_bytes_in_the_text_and_in_what_is_read() -> None:
+    data = b'{"nbformat": 4, "cells": [], "x": "\xf0\x9f\x98\x80' + b"a" * 2**22 + b'"}'
+    tracemalloc.start()
+    try:
+        assert cells_in(data, Path("a.ipynb")) == ()
+        assert tracemalloc.get_traced_memory()[1] < 6 * len(data)
+    finally:
+        tracemalloc.stop()
 
 
 def test_a_cell_without_a_source(tmp_path: Path) -> None:

@@ -12,7 +12,13 @@ import torch
 from torch import Tensor
 
 from grader.worker import execution
-from grader.worker.execution import LARGEST_VALUE, NOTEBOOK_FUNCTIONS, REPORTED_DTYPES, run_request
+from grader.worker.execution import (
+    LARGER_VALUES,
+    LARGEST_VALUE,
+    NOTEBOOK_FUNCTIONS,
+    REPORTED_DTYPES,
+    run_request,
+)
 from grader.worker.request import Group, Request
 from grader.worker.results import LONGEST_MESSAGE, REFUSED, Problem, Result
 from grader.worker.terms import DYNAMIC_NAMES, Limits
@@ -357,6 +363,25 @@ def test_what_is_no_gradient_is_reported_by_its_kind(expression: str, kind: str)
     assert types["a"].startswith(kind)
     assert len(types["a"]) <= LONGEST_MESSAGE
     assert not problems
+
+
+@pytest.mark.parametrize("made", ["torch.zeros({})", "torch.zeros(1).expand({})"])
+@pytest.mark.parametrize("before", [0, 2**20, LARGER_VALUES])
+def test_values_larger_than_their_tensors_are_sent_as_long_as_there_is_room(
+    made: str, before: int
+) -> None:
+    """Those of the right size are sent in any case, before and after."""
+    size = LARGER_VALUES // 4
+    lines = ["dx = x * 2", f"da = {made.format(size // 4)}", "db = da + 1", "dy = x + 1"]
+    want = ("dx", "da", "db", "dy")
+    groups = given(all={"x": torch.ones(3), "y": torch.ones(3), "a": torch.ones(3)})
+    asked = request("\n".join(lines), *[Run(want=want, groups=("all",))] * 3)
+    results = list(run_request(asked, groups, sent=before))
+    assert all({"dx", "dy"} <= result.tensors.keys() for result in results)
+    sent = [name for result in results for name in ("da", "db") if name in result.tensors]
+    kinds = [kind for result in results for kind in result.types.values()]
+    assert len(sent) == (LARGER_VALUES - before) // size
+    assert kinds == [f"tensor of dtype torch.float32 and shape ({size // 4},)"] * (6 - len(sent))
 
 
 @pytest.mark.filterwarnings("ignore:The PyTorch API of nested tensors")

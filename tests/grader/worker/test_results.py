@@ -19,6 +19,7 @@ from grader.worker.execution import REPORTED_DTYPES
 from grader.worker.results import (
     LONGEST_MESSAGE,
     MOST_DIMENSIONS,
+    MOST_NAMES,
     Problem,
     Result,
     Seen,
@@ -76,6 +77,16 @@ def test_names_that_are_none_are_not_sent() -> None:
     names: set[Any] = {"a", 5, (1, 2), torch.ones(1)}
     (found,) = unpack_results(pack_results([Result({}, {}, (), {0: Seen(names)})]), 1)
     assert found.seen == {0: Seen({"a"})}
+
+
+@pytest.mark.parametrize("more", [0, 1])
+def test_what_was_seen_is_lost_where_it_names_more_than_an_answer_has(more: int) -> None:
+    names = {f"n{number}" for number in range(MOST_NAMES // 2)}
+    seen = {0: Seen(names), 1: Seen(set(), {*list(names)[more:]}, {"a", "b"} if more else set())}
+    value = torch.ones(2)
+    (found,) = unpack_results(pack_results([Result({"dh": value}, {}, (), seen)]), 1)
+    assert found.seen == ({} if more else seen)
+    assert found.tensors["dh"].equal(value)
 
 
 def test_numbers_that_are_none_survive() -> None:

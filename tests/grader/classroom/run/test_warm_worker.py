@@ -104,9 +104,7 @@ def test_what_is_no_notebook(data: bytes, says: str, worker: WarmWorker) -> None
     assert [flag.kind for flag in line.flags] == ["unreadable"]
 
 
-@pytest.mark.parametrize(
-    "mistake", [ValueError("the judge tripped"), RecursionError(), MemoryError()]
-)
+@pytest.mark.parametrize("mistake", [ValueError("the judge tripped"), RecursionError()])
 def test_the_graders_own_mistakes_cost_one_line(
     mistake: Exception, worker: WarmWorker, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -117,6 +115,22 @@ def test_the_graders_own_mistakes_cost_one_line(
     line = grade(worker, SOLUTION.read_bytes())
     assert type(mistake).__name__ in error(line)
     assert [flag.kind for flag in line.flags] == ["grader-failed"]
+
+
+@pytest.mark.parametrize("stage", ["submission_in", "grade"])
+@pytest.mark.parametrize("mistake", [MemoryError(), RuntimeError("can't allocate memory: no")])
+def test_memory_that_is_too_small_is_no_mistake(
+    stage: str, mistake: Exception, worker: WarmWorker, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def trip(*_: object, **__: object) -> None:
+        raise mistake
+
+    monkeypatch.setattr(warm_worker, stage, trip)
+    line = grade(worker, SOLUTION.read_bytes())
+    assert error(line) == (
+        "ada/a.ipynb could not be graded: it needs more memory than its judge may use."
+    )
+    assert [flag.kind for flag in line.flags] == ["memory-limit"]
 
 
 @pytest.mark.parametrize(

@@ -224,7 +224,7 @@ AIMED_AT = {
     },
     "reply/forged_problems": {"grader.worker.execution._describe", "grader.worker.results.Problem"},
     "reply/forged_shapes": {
-        *("grader.worker.execution._read_result", "grader.worker.results.Result"),
+        *("grader.worker.execution._read_values", "grader.worker.results.Result"),
     },
 }
 """The grader's own names that attacks mention without their modules."""

@@ -51,13 +51,15 @@ for name in names:
                     expressions[re.compile(text)] = module.__name__
 units = [
     *" \\t\\na1=,([.-?'`_;${/%+#<@\\"",
-    "a ", "a,", "a=", "1a", "(1", "- ", "a.", ";'", "a_1", "[a ",
+    "a ", "a,", "a=", "1a", "(1", "- ", "a.", ";'", "a_1", "[a ", "\U0001f600",
 ]
 for expression, module in expressions.items():
     for unit in units:
         for end in ("", "\\0", ")", "]"):
             text = (unit * length)[:length] + end
-            print(module, repr(expression.pattern), repr(unit), flush=True)
+            if isinstance(expression.pattern, bytes):
+                text = text.encode()
+            print(module, repr(expression.pattern), ascii(unit), flush=True)
             expression.fullmatch(text)
             if module not in own:
                 expression.search(text)

@@ -13,7 +13,7 @@ from grader.answer.slices import Slice, slice_gradient
 from grader.answer.suspicious_words import SENTENCES
 from grader.execution.evidence import GradientEvidence, Value
 from grader.execution.runner import Runner
-from grader.execution.runs import Results, Runs, values_for
+from grader.execution.runs import Results, Runs, ran_out_of_memory, values_for
 from grader.program.forward_program import ForwardProgram
 from grader.program.references import References
 from grader.verdict import Flag, Place
@@ -251,9 +251,7 @@ def describe_problem(kind: str, message: str, limits: Limits, gradients: Contain
             return f"This line {message}."
         case "SystemExit" | "KeyboardInterrupt":
             return "This line asked Python to stop."
-        case "MemoryError":
-            return f"This line asked for more memory than the {gigabytes} an answer may use."
-        case "RuntimeError" if "allocate memory" in message:
+        case _ if ran_out_of_memory(kind, message):
             return f"This line asked for more memory than the {gigabytes} an answer may use."
     said = message.rstrip(".")
     missing = re.fullmatch(r"name '(.+)' is not defined", said) if kind == "NameError" else None

@@ -289,6 +289,11 @@ class Runs:
                     yield Flag(*incident, place)
 
 
+def ran_out_of_memory(kind: str, message: str) -> bool:
+    """True for an exception, as it was reported, by which Python or PyTorch says so."""
+    return kind == "MemoryError" or (kind == "RuntimeError" and "allocate memory" in message)
+
+
 def find_incident(kind: str, message: str) -> tuple[str, str] | None:
     """What a human should know of an exception that a statement raised: kind and sentence.
 
@@ -296,7 +301,7 @@ def find_incident(kind: str, message: str) -> tuple[str, str] | None:
     """
     if REFUSED in message:
         return "autograd", "A statement reached for PyTorch's autograd while it ran."
-    if kind == "MemoryError" or (kind == "RuntimeError" and "allocate memory" in message):
+    if ran_out_of_memory(kind, message):
         return "memory-limit", "A statement asked for more memory than an answer may use."
     if kind in DENIALS or (kind == "OSError" and message.startswith("[Errno")):
         return "denied", f"A statement asked the system for what it was denied: {message}."

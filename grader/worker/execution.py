@@ -111,16 +111,25 @@ class _Runner:
             if problem is not None:
                 problems.append(problem)
         tensors, types = _read_values(namespace, order.want)
-        given = self.groups[order.groups[0]]
-        for name, value in [*tensors.items()]:
-            tensor = given.get(name[1:])
-            if not isinstance(tensor, Tensor) or value.numel() > tensor.numel():
-                # Many of them, and what the answer may send would not do for the right ones.
-                if value.nbytes > self.left:
-                    types[name] = _kind(tensors.pop(name))
-                else:
-                    self.left -= value.nbytes
+        for name in self._without_room(tensors, self.groups[order.groups[0]]):
+            types[name] = _kind(tensors.pop(name))
         return Result(tensors, types, tuple(problems))
+
+    def _without_room(self, tensors: Mapping[str, Tensor], given: Group) -> list[str]:
+        """The values that are larger than their tensors, and for which there is no room left.
+
+        Many of them, and what the answer may send would not do for the right ones.
+        """
+        without = []
+        for name, value in tensors.items():
+            tensor = given.get(name[1:])
+            if isinstance(tensor, Tensor) and value.numel() <= tensor.numel():
+                continue
+            if value.nbytes > self.left:
+                without.append(name)
+            else:
+                self.left -= value.nbytes
+        return without
 
     def _record(self, order: RunOrder, names: Names, started: Callable[[int], None]) -> Result:
         """A run for what its statements do to names.

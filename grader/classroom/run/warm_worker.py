@@ -88,8 +88,7 @@ class WarmWorker:
         except CannotGrade:
             raise
         except Exception as error:  # the other notebooks are graded all the same
-            kind = "memory-limit" if needs_memory(error) else "grader-failed"
-            return failed(kind, _own_failure(task.file.path, error))
+            return failed(*_own_failure(task.file.path, error))
         report = complete(submission, report)
         run = provenance(settings, time.perf_counter() - began)
         return Line(task.file, run, report.flags, report)
@@ -127,13 +126,14 @@ def _refuse_other_versions(settings: Settings) -> None:
         )
 
 
-def _own_failure(name: str, error: Exception) -> str:
+def _own_failure(name: str, error: Exception) -> tuple[str, str]:
+    """The kind of flag, and the sentence."""
+    name = printable(name)
     if needs_memory(error):
-        return (
-            f"{printable(name)} could not be graded: it needs more memory than its judge may use."
-        )
-    return (
-        f"{printable(name)} could not be graded, and not through its answers: "
+        sentence = f"{name} could not be graded: it needs more memory than its judge may use."
+        return "memory-limit", sentence
+    return "grader-failed", (
+        f"{name} could not be graded, and not through its answers: "
         f"{type(error).__name__}: {printable(str(error))}. This is a mistake in the grader; please "
         "report it."
     )

@@ -26,6 +26,17 @@ from grader.worker.watching import Watch
 NOTEBOOK_FUNCTIONS = ("cmp", "check", "board", "heat_map", "hint", "display")
 """Functions of the notebook that an answer may call for what they show."""
 
+
+def _show_nothing(*_: object, **__: object) -> None:
+    """Stands in for the notebook's functions that only show something."""
+
+
+GIVEN = {
+    **{"math": math, "torch": torch, "F": F},
+    **dict.fromkeys(NOTEBOOK_FUNCTIONS, _show_nothing),
+}
+"""What a notebook has beside its tensors."""
+
 LONGEST_LOOK_SECONDS = 2.0
 """How long reading one value may take; it takes microseconds."""
 
@@ -64,6 +75,8 @@ def run_request(
         done: how many runs have a result already, the first ones.
         sent: bytes that these results took.
     """
+    # An answer that listens itself is ended a little later, by a kill.
+    _listen_to_alarms()
     with engine_switched_off():
         runner = _Runner(request, {**groups, **request.extra}, deadly, LARGER_VALUES - sent)
         for double, orders in itertools.groupby(request.runs[done:], attrgetter("double")):
@@ -93,8 +106,6 @@ class _Runner:
         namespace = self._namespace(order)
         # Not torch.manual_seed: that seeds every kind of device, with a formatted stack for each.
         torch.default_generator.manual_seed(0)
-        # Again for every run: the statements of the one before may have changed them.
-        _listen_to_alarms()
         torch.set_default_dtype(torch.float64 if order.double else torch.float32)
         if order.recorded:
             return self._record(order, Names(namespace), started)
@@ -162,11 +173,10 @@ class _Runner:
         """
         mentioned = {*order.fixed}.union(*(self.names[index] for index in order.statements))
         everything = not mentioned.isdisjoint(DYNAMIC_NAMES)
-        values: dict[str, Any] = {"__name__": "__main__", "math": math, "torch": torch, "F": F}
-        values |= dict.fromkeys(NOTEBOOK_FUNCTIONS, _show_nothing)
-        for group in (self.groups[name] for name in order.groups):
-            names = group.keys() if everything else group.keys() & mentioned
-            values |= {name: _own(group[name]) for name in names - {*order.want}}
+        values: dict[str, Any] = {"__name__": "__main__", **GIVEN}
+        for group in map(self.groups.__getitem__, order.groups):
+            names = group if everything else [name for name in mentioned if name in group]
+            values |= {name: _own(group[name]) for name in names if name not in order.want}
         return values
 
     def _forecast(self, statement: Statement) -> Problem | None:
@@ -202,10 +212,6 @@ def _names_in(code: CodeType) -> frozenset[str]:
     """The names that code mentions, in the functions it defines too."""
     inner = (_names_in(constant) for constant in code.co_consts if isinstance(constant, CodeType))
     return frozenset(code.co_names).union(*inner)
-
-
-def _show_nothing(*_: object, **__: object) -> None:
-    """Stands in for the notebook's functions that only show something."""
 
 
 def _listen_to_alarms() -> None:

@@ -237,7 +237,8 @@ def _last_lines(source: str) -> dict[int, int]:
     """The last line of each statement of a cell, by its first; a report quotes several of them."""
     tree = parsed(source)
     ends: dict[int, int] = {}
-    for node in ast.walk(tree) if tree else ():  # what is not Python has lines, not statements
+    # What is not Python has lines, not statements.
+    for node in walk_statements(tree.body) if tree else ():
         if isinstance(node, ast.Assign | ast.AugAssign | ast.AnnAssign | ast.Expr):
             last = node.end_lineno or node.lineno
             ends[node.lineno] = max(last, ends.get(node.lineno, last))

@@ -23,6 +23,8 @@ PLAIN_CALLS = frozenset(
 """Functions that make, arrange and add numbers: none is bent, so none has a slope to look for."""
 
 TURNS = (ast.For, ast.While, ast.comprehension, ast.FunctionDef, ast.Lambda, ast.ClassDef)
+OPERATIONS = (ast.BinOp, ast.AugAssign, ast.Call)
+
 UNCHANGED = (ast.Name, ast.Constant, ast.operator, ast.expr_context, ast.pattern)
 
 OPERANDS: Mapping[type[ast.operator], tuple[str, ...]] = {
@@ -34,6 +36,8 @@ OPERANDS: Mapping[type[ast.operator], tuple[str, ...]] = {
 
 def may_bend(node: ast.AST) -> bool:
     """True for what may do more than add and multiply, or do it again and again."""
+    if not isinstance(node, OPERATIONS):
+        return isinstance(node, TURNS)
     match node:
         case ast.BinOp(op=ast.Div(), right=right):
             return not isinstance(right, ast.Constant)
@@ -42,7 +46,7 @@ def may_bend(node: ast.AST) -> bool:
             return isinstance(left, ast.Name) and isinstance(right, ast.Name)
         case ast.Call(func=function):
             return _spelled(function) not in PLAIN_CALLS
-    return isinstance(node, TURNS) or isinstance(getattr(node, "op", None), ast.Pow)
+    return isinstance(node.op, ast.Pow)
 
 
 def watched(part: Any) -> Any:

@@ -266,5 +266,6 @@ def _text(source: Any) -> str | None:
         return None
     # An emoji is in halves still. JSON may hold one half, which Python can neither parse nor print.
     text: str = source.replace("\r\n", "\n").replace("\r", "\n")[: 2 * LONGEST_ANSWER + 2]
-    whole = text.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "replace")
-    return whole[: LONGEST_ANSWER + 1]
+    if not text.isascii():
+        text = text.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "replace")
+    return text[: LONGEST_ANSWER + 1]

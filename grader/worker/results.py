@@ -146,15 +146,19 @@ def _unpack(blob: bytes, count: int) -> list[Result]:
     if not isinstance(runs, list) or len(runs) != count:
         raise ValueError("another number of runs")
     flat = safetensors.torch.load(blob)
-    taken = dict.fromkeys(flat, 0)
+    lengths = {dtype: list[int]() for dtype in flat}
+    for run in runs:
+        for _, dtype, shape in run["values"]:
+            lengths[dtype].append(_numel(shape))
+    parts = {
+        dtype: iter(values.split([*lengths[dtype], values.numel() - sum(lengths[dtype])]))
+        for dtype, values in flat.items()
+    }
     results = []
     for run in runs:
         tensors: dict[str, Tensor] = {}
         for name, dtype, shape in run["values"]:
-            length = _numel(shape)
-            values = flat[dtype][taken[dtype] : taken[dtype] + length]
-            taken[dtype] += length
-            tensors[str(name)] = values.view(shape)
+            tensors[str(name)] = next(parts[dtype]).view(shape)
         types = {str(name): str(kind)[:LONGEST_MESSAGE] for name, kind in run["types"].items()}
         problems = tuple(_problem(item) for item in run["problems"])
         seen = dict(map(_seen, run.get("seen", ())))

@@ -150,8 +150,9 @@ def _unpack(blob: bytes, count: int) -> list[Result]:
     for run in runs:
         for _, dtype, shape in run["values"]:
             lengths[dtype].append(_numel(shape))
+    rest = {dtype: values.numel() - sum(lengths[dtype]) for dtype, values in flat.items()}
     parts = {
-        dtype: iter(values.split([*lengths[dtype], values.numel() - sum(lengths[dtype])]))
+        dtype: iter(torch.split_with_sizes(values, [*lengths[dtype], rest[dtype]]))
         for dtype, values in flat.items()
     }
     results = []

@@ -92,18 +92,20 @@ class RunPlan:
         """Any run of what `compiled` has made ready."""
         self._runs.append(order)
 
-    def add_whole(self, gradients: Sequence[str]) -> None:
-        """The whole answer: on the lecture's instance first, then on the hidden ones."""
+    def add_whole(self, gradients: Sequence[str], watch: bool = False) -> None:
+        """The whole answer: on the lecture's instance, recorded, and on the hidden instances."""
         live, want = self.compiled(self._answer.live), tuple(gradients)
         self._runs.append(RunOrder(("lecture",), live, want, (), False))
+        self.add_recorded(want, watch)
         self._runs += [
             RunOrder((f"hidden{number}",), live, want, (), True) for number in range(self._hidden)
         ]
 
-    def add_recorded(self, watch: bool = False) -> None:
+    def add_recorded(self, want: tuple[str, ...] = (), watch: bool = False) -> None:
         """The whole answer on the first hidden instance, to see what its statements do.
 
-        Watched, those that may differentiate by arithmetic show what they compute with.
+        Watched, those that may differentiate by arithmetic show what they compute with. Where
+        nothing fails, the worker need not run the answer there again for what is wanted.
         """
         live = self._answer.live
         indices = list(self.compiled(live))
@@ -118,7 +120,7 @@ class RunPlan:
                 indices[position] = len(self._statements)
                 self._statements.append(replace(plain, code=code))
         groups = ("hidden0", "upstream0")
-        self._runs.append(RunOrder(groups, tuple(indices), (), (), True, recorded=True))
+        self._runs.append(RunOrder(groups, tuple(indices), want, (), True, recorded=True))
 
     def add_slice(self, gradient: str, piece: Slice, beside: Sequence[Group] = ()) -> None:
         """A gradient's own statements on each instance's upstreams, and what is given beside."""
@@ -193,15 +195,14 @@ class Runs:
     ) -> tuple[Sequence[Result | Raised], Mapping[int, Seen], Results]:
         """The whole answer on every instance, what it did, each gradient's statements alone."""
         plan = RunPlan(self.answer, len(self.references.hidden))
-        plan.add_whole(gradients)
+        plan.add_whole(gradients, self.watch)
         for gradient, piece in wanted:
             plan.add_slice(gradient, piece)
-        plan.add_recorded(self.watch)
-        count = 1 + len(self.references.hidden)
-        results = self._make(plan)
-        last = results[-1] if isinstance(results[-1], Result) else Result({}, {}, ())
-        self.signs = last.signs
-        return results[:count], last.seen, self._dealt(wanted, results[count:])
+        lecture, recorded, *others = self._make(plan)
+        count = len(self.references.hidden)
+        seen = recorded if isinstance(recorded, Result) else Result({}, {}, ())
+        self.signs = seen.signs
+        return [lecture, *others[:count]], seen.seen, self._dealt(wanted, others[count:])
 
     def alone(
         self, wanted: Sequence[tuple[str, Slice]], siblings: Set[str] = frozenset()

@@ -53,6 +53,10 @@ REPORTED_DTYPES = frozenset(
 """What a tensor's values are sent back as; of any other only the name is, for it is wrong."""
 
 
+WantedValues = tuple[dict[str, Tensor], dict[str, str]]
+"""The values that can be sent back, and what the others are."""
+
+
 class TimeLimit(BaseException):
     """Raised in the middle of a statement that runs too long; no `except Exception` stops it."""
 
@@ -95,6 +99,7 @@ class _Runner:
         self.groups = groups
         self.deadly = deadly
         self.left = left
+        self.recorded: tuple[RunOrder, WantedValues] | None = None
         self.names = [_names_in(statement.code) for statement in request.statements]
         self.slow = {
             problem.statement if problem.inner is None else problem.inner: problem
@@ -103,14 +108,25 @@ class _Runner:
 
     def run(self, order: RunOrder, started: Callable[[int], None]) -> Result:
         """One run's values and problems."""
-        namespace = self._namespace(order)
-        # Not torch.manual_seed: that seeds every kind of device, with a formatted stack for each.
-        torch.default_generator.manual_seed(0)
-        torch.set_default_dtype(torch.float64 if order.double else torch.float32)
-        if order.recorded:
-            return self._record(order, Names(namespace), started)
+        problems: list[Problem] = []
+        if self.recorded is not None and self._is_same(order, self.recorded[0]):
+            tensors, types = self.recorded[1]
+        else:
+            # Not torch.manual_seed: that seeds all kinds of devices, with a formatted stack each.
+            torch.default_generator.manual_seed(0)
+            torch.set_default_dtype(torch.float64 if order.double else torch.float32)
+            if order.recorded:
+                return self._record(order, started)
+            tensors, types = self._run(order, started, problems)
+        for name in self._without_room(tensors, self.groups[order.groups[0]]):
+            types[name] = _kind(tensors.pop(name))
+        return Result(tensors, types, tuple(problems))
+
+    def _run(
+        self, order: RunOrder, started: Callable[[int], None], problems: list[Problem]
+    ) -> WantedValues:
+        namespace = self._namespace(order.groups, order)
         fixed = {name: namespace[name].clone() for name in order.fixed}
-        problems = []
         for index in order.statements:
             statement = self.request.statements[index]
             problem = self._forecast(statement)
@@ -121,10 +137,7 @@ class _Runner:
                     namespace.update((name, value.clone()) for name, value in fixed.items())
             if problem is not None:
                 problems.append(problem)
-        tensors, types = _read_values(namespace, order.want)
-        for name in self._without_room(tensors, self.groups[order.groups[0]]):
-            types[name] = _kind(tensors.pop(name))
-        return Result(tensors, types, tuple(problems))
+        return _read_values(namespace, order.want)
 
     def _without_room(self, tensors: Mapping[str, Tensor], given: Group) -> list[str]:
         """The values that are larger than their tensors, and for which there is no room left.
@@ -142,30 +155,46 @@ class _Runner:
                 self.left -= value.nbytes
         return without
 
-    def _record(self, order: RunOrder, names: Names, started: Callable[[int], None]) -> Result:
+    def _record(self, order: RunOrder, started: Callable[[int], None]) -> Result:
         """A run for what its statements do to names.
 
-        All upstreams are given from the start: a missing name would hide what is done with it.
+        Where one fails, it runs again with all upstreams given: a missing name would hide what is
+        done with it. Where none does, the values are kept for the run that is not recorded.
         """
+        names, slow, is_clean = Names(self._namespace(order.groups[:1], order)), {**self.slow}, True
         recorder, watch = Recorder(names), Watch()
         dict.__setitem__(names, SEE, watch.see)
         given = self.groups[order.groups[-1]]
         for index in order.statements:
             statement = self.request.statements[index]
-            if self._forecast(statement) is None:
-                started(statement.number)
-                watch.statement = statement.number
+            if self._forecast(statement) is not None:
+                is_clean = False
+                continue
+            started(statement.number)
+            watch.statement = statement.number
+            recorder.at(statement.number)
+            if self._execute(statement, names) is not None:
+                is_clean = False
+                recorder.at(-1)
+                recorder.give(given)
                 recorder.at(statement.number)
-                if self._execute(statement, names) is not None:
-                    # Once more, with all that may have been missing.
-                    recorder.at(-1)
-                    recorder.give(given)
-                    recorder.at(statement.number)
-                    self._execute(statement, names)
+                self._execute(statement, names)
         recorder.at(-1)
+        # What takes too long while somebody looks may be quick without.
+        self.slow = slow
+        if is_clean:
+            self.recorded = order, _read_values(names, order.want)
         return Result({}, {}, (), recorder.seen, watch.signs)
 
-    def _namespace(self, order: RunOrder) -> dict[str, Any]:
+    def _is_same(self, order: RunOrder, recorded: RunOrder) -> bool:
+        """True for the run that was recorded: the same statements on the same values."""
+        one, other = (
+            [self.request.statements[index].number for index in some.statements]
+            for some in (order, recorded)
+        )
+        return (order.groups, order.want, one) == (recorded.groups[:1], recorded.want, other)
+
+    def _namespace(self, groups: tuple[str, ...], order: RunOrder) -> dict[str, Any]:
         """What an answer finds: the notebook's names, with tensors that no other run shares.
 
         What its statements do not mention is left out: to copy it takes longer than most
@@ -174,7 +203,7 @@ class _Runner:
         mentioned = {*order.fixed}.union(*(self.names[index] for index in order.statements))
         everything = not mentioned.isdisjoint(DYNAMIC_NAMES)
         values: dict[str, Any] = {"__name__": "__main__", **GIVEN}
-        for group in map(self.groups.__getitem__, order.groups):
+        for group in map(self.groups.__getitem__, groups):
             names = group if everything else [name for name in mentioned if name in group]
             values |= {name: _own(group[name]) for name in names if name not in order.want}
         return values
@@ -259,10 +288,7 @@ def _lines_in_answer(error: BaseException) -> list[tuple[str, int]]:
     ]
 
 
-def _read_values(
-    namespace: Mapping[str, Any], want: tuple[str, ...]
-) -> tuple[dict[str, Tensor], dict[str, str]]:
-    """The wanted values that can be sent back, and what the others are."""
+def _read_values(namespace: Mapping[str, Any], want: tuple[str, ...]) -> WantedValues:
     tensors: dict[str, Tensor] = {}
     types: dict[str, str] = {}
     for name in want:

@@ -23,7 +23,7 @@ def recorded(
     answer = parse_answer([AnswerCell("ex0-cell", source)])
     plan = RunPlan(answer, 0)
     plan.add_recorded()
-    groups: dict[str, Group] = {"hidden0": sizes or {}, "upstream0": given}
+    groups: dict[str, Group] = {"hidden0": {**(sizes or {}), **given}, "upstream0": given}
     asked = plan.request(Values("values", groups), LIMITS)
     asked = Request.unpack([memoryview(part) for part in asked.pack()])
     # A worker's engine is off for good; to switch it off for every test takes too long.

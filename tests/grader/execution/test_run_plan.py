@@ -67,13 +67,16 @@ def test_the_whole_answer_runs_without_its_blanks_on_every_instance() -> None:
     plan = RunPlan(answer(), hidden=3)
     plan.add_whole(("dh", "dC"))
     request = made(plan)
-    assert len(plan) == len(request.runs) == 4
+    assert len(plan) == len(request.runs) == 5
     statements = tuple(range(3))
     assert request.runs[0] == RunOrder(("lecture",), statements, ("dh", "dC"), (), False)
-    assert request.runs[1:] == tuple(
+    groups = ("hidden0", "upstream0")
+    marked = (0, 3, 2)  # a copy of the loop says where it is
+    assert request.runs[1] == RunOrder(groups, marked, ("dh", "dC"), (), True, recorded=True)
+    assert request.runs[2:] == tuple(
         RunOrder((f"hidden{number}",), statements, ("dh", "dC"), (), True) for number in range(3)
     )
-    assert [(s.number, s.line) for s in request.statements] == [(0, 1), (1, 2), (5, 6)]
+    assert [(s.number, s.line) for s in request.statements] == [(0, 1), (1, 2), (5, 6), (1, 2)]
 
 
 def test_the_recorded_run_is_given_upstreams_and_marks_in_blocks() -> None:

@@ -449,3 +449,25 @@ def test_any_real_tensor_arrives_as_dense_memory_of_its_own(expression: str) -> 
 def test_what_hides_a_refusal_of_the_engine_is_reported_as_one(source: str) -> None:
     _, _, problems = run_one(source)
     assert [problem.message for problem in problems] == [REFUSED]
+
+
+@pytest.mark.parametrize(
+    ("source", "runs"),
+    [
+        ("a = x + 1\nb = a * 2", 1),
+        # Alone it fails: what was recorded with all upstreams given is no value of the answer's.
+        ("a = x + 1\nb = given * 2", 2),
+    ],
+)
+def test_what_was_recorded_without_a_problem_is_not_run_again(source: str, runs: int) -> None:
+    groups = {**VALUES.groups, "upstream": {"given": torch.ones(3)}}
+    plain = request(source, Run(("a", "b")))
+    (order,) = plain.runs
+    recorded = replace(order, groups=(*order.groups, "upstream"), recorded=True)
+    results, begun = run(replace(plain, runs=(recorded, order)), groups)
+    alone, _ = run(plain, groups)
+    assert len(begun) == 2 * runs
+    assert results[0].tensors == {}
+    assert results[1].tensors.keys() == alone[0].tensors.keys()
+    assert all(torch.equal(value, alone[0].tensors[n]) for n, value in results[1].tensors.items())
+    assert results[1].problems == alone[0].problems

@@ -177,6 +177,7 @@ class _Runner:
                 is_clean = False
                 recorder.at(-1)
                 recorder.give(given)
+                watch.forget()
                 recorder.at(statement.number)
                 self._execute(statement, names)
         recorder.at(-1)

@@ -63,6 +63,11 @@ class Watch:
                 self.signs.add((self.statement, "work"))
         return value
 
+    def forget(self) -> None:
+        """Begin anew, before what failed runs again: all of it would be seen twice."""
+        self._last.clear()
+        self._seen.clear()
+
     def _look(self, value: Any, use: str) -> Iterator[str]:
         kind = type(value)
         if kind is float:

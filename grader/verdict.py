@@ -113,7 +113,7 @@ class Verdict:
     `comparison` is the lecture's comparison on a float32 instance of the lecture's sizes;
     `outcome` comes from the float64 hidden instances. `note` is a sentence for the student:
     why this outcome, empty for a plain `pass` and for `todo`. `code` is the student's own line at
-    `place`, as it is quoted.
+    `place`, as it is quoted; `piece` is where in it the diagnosis sees the mistake.
     """
 
     name: str
@@ -126,6 +126,7 @@ class Verdict:
     diagnosis: tuple[Diagnosis, ...] = ()
     max_points: int = 1
     code: str = ""
+    piece: tuple[int, int] | None = None
 
     @property
     def points(self) -> int:

@@ -46,7 +46,6 @@ def test_the_wheel_has_everything_the_course_needs(wheel: Path) -> None:
     assert {
         "grader/py.typed",
         "grader/__init__.pyi",
-        "grader/program/fused.toml",
         "grader/notebook/hints/ex1.toml",
         "grader/reports/report.html.jinja",
         "makemore_data/__init__.pyi",

@@ -35,8 +35,8 @@ from tests.diagnosis.measure import (
     shares,
 )
 
-MOST_MISNAMED = 0.02
-LEAST_NAMED = 0.90
+MOST_MISNAMED = 0.01
+LEAST_NAMED = 0.965
 ROWS_OF_THE_COLLECTION = range(1, 33)
 
 
@@ -61,8 +61,11 @@ def test_the_corpus_is_large_and_of_many_hands() -> None:
 
 def test_every_kind_that_an_edit_can_make_occurs() -> None:
     named = {kind for fault in corpus() if fault.label.named for kind in fault.label.kinds}
-    # Forward tensors of an earlier run are the notebook's own mistake, not the answer's.
-    assert named == set(Kind) - {Kind.STALE_FORWARD}
+    # The first is the notebook's own mistake, the others take more than an edit of a right answer:
+    # people make them, and tests/diagnosis/people has them.
+    assert set(Kind) - named == {
+        *(Kind.STALE_FORWARD, Kind.MULTIPLIED_BRANCHES, Kind.EXTRA_TERM, Kind.STATEMENT)
+    }
 
 
 def test_every_row_of_the_collection_occurs() -> None:

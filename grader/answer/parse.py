@@ -226,10 +226,15 @@ def quote(place: Place | None, cells: Sequence[AnswerCell]) -> str:
         lines = cell.source.split("\n") if cell.grade_id == place.cell else []
         if 0 < place.line <= len(lines):
             last = _last_lines(cell.source).get(place.line, place.line)
-            words = " ".join(line.strip() for line in lines[place.line - 1 : last])
-            line = words.replace("( ", "(").replace(" )", ")").strip()
+            line = as_quoted("\n".join(lines[place.line - 1 : last]))
             return line if len(line) <= LONGEST_QUOTE else f"{line[: LONGEST_QUOTE - 1]}…"
     return ""
+
+
+def as_quoted(code: str) -> str:
+    """Code on one line."""
+    words = " ".join(line.strip() for line in code.split("\n"))
+    return words.replace("( ", "(").replace(" )", ")").strip()
 
 
 @lru_cache(maxsize=64)

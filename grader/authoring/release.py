@@ -18,7 +18,6 @@ from grader.authoring.address import owner_and_name
 from grader.authoring.blank import first_told, make_blank, solution_statements, squeezed
 from grader.authoring.course import BLANKS, read_notebooks, read_repository
 from grader.authoring.source import SourceError, colab_badge
-from grader.program.fused import PLAIN, seal
 from grader.user_error import UserError
 from grader.whole_file import is_format
 
@@ -28,7 +27,6 @@ LEFT_OUT = (
     "grader/authoring/",
     "grader/commands/maintainer/",
     "grader/platforms/",
-    "grader/program/fused.toml",
     "makemore_data/training/solved/",
 )
 """The rooms that make the course, and what contains its answers."""
@@ -81,7 +79,6 @@ def release_files(repository: str | None = None) -> dict[str, bytes]:
     # Not the notebooks in this folder: a maintainer may have worked in them.
     blanks = {name: make_blank(notebook) for name, notebook in solved.items()}
     files = dict(package_files())
-    files["grader/program/fused.sealed"] = seal(PLAIN.read_bytes())
     files |= {
         f"{BLANKS}/{name}.ipynb": nbformat.writes(blank, version=4) + "\n"
         for name, blank in blanks.items()

@@ -5,45 +5,28 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator, Sequence
 
-from grader.diagnosis.formula.node import Formula
-from grader.diagnosis.formula_parser import FormulaParser, NotAFormula, read_number
-from grader.diagnosis.kinds import Kind
 from grader.execution.evidence import GradientEvidence
 
-LOOPS = (ast.For, ast.While)
 
-
-def overwrites(item: GradientEvidence, kind: Kind, takes_last: bool) -> bool:
-    """True if a contribution is missing because a later assignment replaced it.
-
-    Args:
-        item: the gradient with its code.
-        kind: `missing-branch`, or `partial-rows` where only some contributions count.
-        takes_last: whether those are the last ones.
-    """
+def overwrites(item: GradientEvidence) -> bool:
+    """True if a contribution may be missing because a later assignment replaced it."""
     nodes = [node for statement in item.code for node in ast.walk(statement)]
     simple = (ast.Assign, ast.AugAssign, ast.Expr)
     writers = [node for node in nodes if isinstance(node, simple) and _writes(node, item.name)]
     replacing = [number for number, node in enumerate(writers) if _replaces(node, item.name)]
-    if not replacing:
-        return False
-    if kind is Kind.MISSING_BRANCH:
-        return any(not _makes_room(node) for node in writers[: replacing[-1]])
-    # The turns of a loop replace one another only where the replacing stands in the loop.
-    looped = {inner for node in nodes if isinstance(node, LOOPS) for inner in ast.walk(node)}
-    return takes_last and any(writers[number] in looped for number in replacing)
+    return bool(replacing) and any(not _makes_room(node) for node in writers[: replacing[-1]])
 
 
-def last_assigned(item: GradientEvidence, parser: FormulaParser) -> Formula | None:
-    """The student's expression as a formula, if it is one; it is read, never run."""
-    for statement in reversed(item.code):
-        match statement:
-            case ast.Assign(targets=[ast.Name(id=name)], value=value) if name == item.name:
-                try:
-                    return parser.read(value)
-                except NotAFormula:
-                    return None
-    return None
+def replaces_in_loop(item: GradientEvidence) -> bool:
+    """True if each turn of a loop replaces the whole gradient."""
+    loops = (n for statement in item.code for n in ast.walk(statement) if isinstance(n, ast.For))
+    inside = (node for loop in loops for node in ast.walk(loop))
+    return any(
+        isinstance(node, ast.Assign)
+        and isinstance(node.targets[0], ast.Name)
+        and _replaces(node, item.name)
+        for node in inside
+    )
 
 
 def written_numbers(code: Sequence[ast.stmt]) -> set[float]:
@@ -51,13 +34,20 @@ def written_numbers(code: Sequence[ast.stmt]) -> set[float]:
     return {number for statement in code for number in _numbers(statement)}
 
 
+def _read_number(node: ast.expr) -> float | None:
+    """The number that a constant is."""
+    value = node.value if isinstance(node, ast.Constant) else None
+    is_number = isinstance(value, int | float) and not isinstance(value, bool)
+    return float(value) if is_number and isinstance(value, int | float) else None
+
+
 def _numbers(tree: ast.AST) -> Iterator[float]:
     for node in ast.walk(tree):
         match node:
-            case ast.Constant() if (number := read_number(node)) is not None:
+            case ast.Constant() if (number := _read_number(node)) is not None:
                 yield number
             case ast.BinOp(left=left, op=ast.Div(), right=right):
-                above, below = read_number(left), read_number(right)
+                above, below = _read_number(left), _read_number(right)
                 if above is not None and below:
                     yield above / below
 

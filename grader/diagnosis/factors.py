@@ -34,7 +34,10 @@ class Factor:
     def at(self, lecture: Mapping[str, int]) -> str:
         """The factor at the lecture's sizes, and how it is made."""
         value = f"{self.number * self.value_at(lecture):.6g}"
-        return f"{value} ({self.text})" if self.sizes and self._is_simple else value
+        text = self.text
+        if text.startswith("(") and text.find(")") == len(text) - 1:
+            text = text[1:-1]
+        return f"{value} ({text})" if self.sizes and self._is_simple else value
 
     @property
     def _is_simple(self) -> bool:

@@ -30,10 +30,26 @@ class Kind(StrEnum):
     """n stands where n - 1 belongs, or the other way round."""
     SIGN = "sign"
     """All of the gradient, or a term of it, has the wrong sign."""
+    WRONG_NAME = "wrong-name"
+    """One tensor, or function, stands where another belongs."""
+    WRONG_UPSTREAM = "wrong-upstream"
+    """The gradient that arrives is left out, or is another step's."""
     MISSING_FACTOR = "missing-factor"
-    """A tensor is missing from a product, or another stands in its place."""
+    """A tensor is missing from a product."""
     EXTRA_FACTOR = "extra-factor"
     """A tensor stands in a product once too often."""
+    EXTRA_TERM = "extra-term"
+    """A term is added that is no contribution."""
+    MULTIPLIED_BRANCHES = "multiplied-branches"
+    """Contributions are multiplied where they should be added."""
+    OPERATOR = "operator"
+    """One operation stands where another belongs, or is too much."""
+    BRACKETS = "brackets"
+    """The right names and signs, bracketed in another way."""
+    WRONG_INDEX = "wrong-index"
+    """Other entries are picked than those that belong there."""
+    STATEMENT = "statement"
+    """The right operation, but its result is thrown away, or a line is too much."""
     TRANSPOSED = "transposed"
     """A matrix, or the whole result, is the wrong way round."""
     WRONG_ORDER = "wrong-order"
@@ -90,6 +106,17 @@ _HINTS: Mapping[Kind, str] = MappingProxyType(
         " and name each one's shape.",
         Kind.EXTRA_FACTOR: "Write the derivative of the forward line on paper: which of your"
         " factors is not in it?",
+        Kind.WRONG_NAME: "Say of each factor in words what it is, and whether the derivative of the"
+        " forward line has it.",
+        Kind.WRONG_UPSTREAM: "Which step of the forward pass reads `{tensor}`? Its gradient is the"
+        " one that arrives.",
+        Kind.EXTRA_TERM: "In how many lines of the forward pass does `{tensor}` stand on the right?"
+        " Only these send something back.",
+        Kind.MULTIPLIED_BRANCHES: "What do two effects on the loss do: multiply or add up?",
+        Kind.OPERATOR: "Read the line aloud: which operation joins these two on paper?",
+        Kind.BRACKETS: "What does Python do first here, and what should it do first?",
+        Kind.WRONG_INDEX: "Which entries does this index pick, for two examples on paper?",
+        Kind.STATEMENT: "What does this line leave behind, and where?",
         Kind.TRANSPOSED: "Write the shapes below each matrix of the product: which way round do"
         " they give the shape of `{tensor}`?",
         Kind.WRONG_ORDER: "Of matrices: which has the rows of the result, which the columns? Of a"

@@ -105,6 +105,8 @@ class _Collector:
                 broken=None if piece.writers else broken.get(gradient),
                 is_written=bool(piece.writers),
                 code=self._code(gradient, piece),
+                keep=piece.keep,
+                fixed=piece.fixed,
             )
             evidence.append(item)
         return evidence

@@ -74,6 +74,10 @@ class GradientEvidence:
     """Whether some statement assigns or changes it, whatever came of that."""
     code: tuple[ast.stmt, ...] = ()
     """Its own statements, in order, with those that write it in vain."""
+    keep: frozenset[int] = frozenset()
+    """The numbers of the statements that make it."""
+    fixed: frozenset[str] = frozenset()
+    """The upstreams that they write and do not use."""
 
     def upstreams(self, readers: frozenset[str]) -> list[frozenset[str]]:
         """The sets of upstreams that its line may be written for, likeliest first.

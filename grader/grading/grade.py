@@ -2,23 +2,24 @@
 
 from __future__ import annotations
 
+import time
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from functools import partial
 
-from grader.answer.parse import AnswerCell, cells_of, parse_answer, quote
+from grader.answer.parse import AnswerCell, as_quoted, cells_of, parse_answer, quote
 from grader.answer.suspicion import AUTOGRAD, find_suspicions
 from grader.answer.suspicious_words import OF_VALUES
-from grader.diagnosis.diagnose import diagnose
+from grader.diagnosis.diagnose import Reason, find_reason
 from grader.diagnosis.reasons import says_nothing_else
 from grader.execution.collect import collect
-from grader.execution.evidence import GradientEvidence
 from grader.execution.runner import Runner
+from grader.execution.variants import ANSWER_SECONDS
 from grader.grading.imprecision import find_imprecision
 from grader.grading.judge import judge
 from grader.program.exercises import NOTEBOOKS, Exercise
-from grader.program.references import SEED, References, prepare
+from grader.program.references import SEED, prepare
 from grader.user_error import needs_memory
 from grader.verdict import Flag, Outcome, Report, Verdict
 
@@ -123,15 +124,16 @@ def grade_exercise(
         ]
         flags += [*incidents, *find_imprecision(evidence, references)]
     flags = list(dict.fromkeys(flags))
-    verdicts = []
+    verdicts, until = [], time.monotonic() + ANSWER_SECONDS
     for item, plain in zip(evidence, judged, strict=True):
         verdict = replace(plain, code=quote(plain.place, cells))
         try:
-            verdicts.append(explain(item, verdict, exercise, references))
+            reason = find_reason(item, verdict, answer, exercise, references, runner, until)
         # Whatever a student's code makes of the search for a reason, the verdicts stand.
         except Exception as error:
-            verdicts.append(verdict)
+            reason = None
             flags.append(Flag("diagnosis-failed", _no_reason(verdict.name, error), verdict.place))
+        verdicts.append(verdict if reason is None else explained(verdict, reason, cells))
     return verdicts, flags
 
 
@@ -144,10 +146,15 @@ def _no_reason(name: str, error: Exception) -> str:
     )
 
 
-def explain(
-    item: GradientEvidence, verdict: Verdict, exercise: Exercise, references: References
-) -> Verdict:
+def explained(verdict: Verdict, reason: Reason, cells: Sequence[AnswerCell]) -> Verdict:
     """The verdict with its diagnosis; what a diagnosis says better is said no longer."""
-    diagnosis = diagnose(item, verdict, exercise, references)
-    note = "" if diagnosis and verdict.note == says_nothing_else(item.name) else verdict.note
-    return replace(verdict, diagnosis=diagnosis, note=note)
+    note = "" if verdict.note == says_nothing_else(verdict.name) else verdict.note
+    verdict = replace(verdict, diagnosis=(reason.diagnosis,), note=note)
+    if reason.place is None:
+        return verdict
+    code, piece = quote(reason.place, cells), as_quoted(reason.piece)
+    start = -1
+    for _ in range(reason.nth + 1):
+        start = code.find(piece, start + 1)
+    span = (start, start + len(piece)) if piece and start >= 0 else None
+    return replace(verdict, place=reason.place, code=code, piece=span)

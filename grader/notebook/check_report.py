@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from grader.pictures.gradient_error import GradientError, in_digits
-from grader.printable import printable, visible
+from grader.printable import printable
 from grader.reports import wording
 from grader.reports.templates import make_environment
 from grader.verdict import Comparison, Diagnosis, Outcome, Verdict
@@ -70,8 +70,9 @@ class Row:
 class Section:
     """What is wrong with one gradient, or with several in the same way.
 
-    `look` is a verdict's word, or `STALE`; `note` a sentence that no diagnosis makes superfluous;
-    `facts` are the shapes and the largest difference; `call` draws the rest of it.
+    `look` is a verdict's word, or `STALE`; `code` is the student's line, the mistake in its middle;
+    `note` a sentence that no diagnosis makes superfluous; `facts` are the shapes and the largest
+    difference; `call` draws the rest of it.
     """
 
     look: str
@@ -79,7 +80,7 @@ class Section:
     word: str
     names: tuple[str, ...]
     where: str = ""
-    code: str = ""
+    code: tuple[str, str, str] = ("", "", "")
     note: str = ""
     diagnoses: tuple[Diagnosis, ...] = ()
     facts: tuple[str, ...] = ()
@@ -139,8 +140,11 @@ def as_text(sections: Sequence[Section]) -> str:
     for section in sections:
         head = f"{section.sign} {section.word}: {', '.join(section.names)}"
         lines.append(f"{head} ({section.where})" if section.where else head)
-        if section.code:
-            lines.append(f"    {visible(section.code)}")
+        if any(section.code):
+            before, piece, behind = section.code
+            lines.append(f"    {before}{piece}{behind}")
+            if piece:
+                lines.append(f"    {' ' * len(before)}{'^' * len(piece)}")
         if section.note:
             lines.append(f"  {printable(section.note)}")
         for number, diagnosis in enumerate(section.diagnoses):
@@ -178,7 +182,7 @@ def _section(row: Row, has_heat_map: bool) -> Section:
         word=wording.word(verdict.outcome),
         names=(verdict.name,),
         where=wording.where(verdict.place),
-        code=verdict.code,
+        code=wording.in_pieces(verdict.code, verdict.piece),
         note=note,
         diagnoses=wording.diagnoses(verdict),
         facts=facts,

@@ -11,7 +11,7 @@ from rich.padding import Padding
 from rich.table import Table
 from rich.text import Text
 
-from grader.printable import printable, visible
+from grader.printable import printable
 from grader.reports import wording
 from grader.reports.result import Result
 from grader.submission.blank_cells import Blanks, gradients_in
@@ -198,7 +198,9 @@ def remark(verdict: Verdict) -> Group:
     if verdict.place is not None:
         head.append(f"  {printable(wording.where(verdict.place))}", "not bold default")
         if verdict.code:
-            lines.append(_indented(Text(f"│ {visible(verdict.code)}", "dim"), 4))
+            before, piece, behind = wording.in_pieces(verdict.code, verdict.piece)
+            parts = (f"│ {before}", "dim"), (piece, "underline"), (behind, "dim")
+            lines.append(_indented(Text.assemble(*parts), 4))
     if verdict.note:
         lines.append(_indented(Text(printable(verdict.note))))
     for number, diagnosis in enumerate(wording.diagnoses(verdict)):

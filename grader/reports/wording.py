@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from grader.printable import visible
 from grader.verdict import Diagnosis, Flag, Outcome, Place, Report, Verdict, count_outcomes
 
 SIGNS = {
@@ -92,3 +93,9 @@ def further_flags(report: Report) -> list[Flag]:
     """The flags that no verdict repeats: a refused line has both, and is shown once."""
     said = {(verdict.note, verdict.place) for verdict in report.verdicts}
     return [flag for flag in report.flags if (flag.message, flag.place) not in said]
+
+
+def in_pieces(code: str, piece: tuple[int, int] | None) -> tuple[str, str, str]:
+    """A student's line: what stands before the mistake, the mistake, what stands behind it."""
+    start, end = piece or (len(code), len(code))
+    return visible(code[:start]), visible(code[start:end]), visible(code[end:])

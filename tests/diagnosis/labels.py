@@ -14,6 +14,7 @@ numbers and never from the grader. It is of one of two sorts:
 from __future__ import annotations
 
 import ast
+import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
@@ -67,11 +68,7 @@ def label(fault: Fault) -> Label:
 
 # --- labels that several rules share
 
-REPLACED = named(
-    Kind.MISSING_FACTOR,
-    Kind.EXTRA_FACTOR,
-    reason="With another tensor in its place, one factor is missing and one is too many.",
-)
+REPLACED = named(Kind.WRONG_NAME)
 ANOTHER_NUMBER = named(
     Kind.CONSTANT_FACTOR,
     Kind.POWER_RULE,
@@ -103,6 +100,12 @@ OF_THE_BATCH = named(
     Kind.WRONG_SHAPE,
     reason="As many rows as this batch's largest index asks for, which may be too few.",
 )
+ANOTHER_INDEX = nameless(
+    Kind.WRONG_INDEX,
+    Kind.PARTIAL_ROWS,
+    Kind.WRONG_SHAPE,
+    reason="Other entries, or another number of them.",
+)
 NOT_CENTRED = named(
     Kind.MISSING_BRANCH,
     Kind.MISSING_FACTOR,
@@ -112,7 +115,11 @@ NOT_CENTRED = named(
 NO_SOFTMAX = nameless(
     Kind.WRONG_SHAPE, Kind.MISSING_BRANCH, reason="Without the logits it is a number a row."
 )
-NO_SLOPE = nameless(Kind.WRONG_ACTIVATION_POINT, reason="It is no slope of tanh at any point.")
+NO_SLOPE = nameless(
+    Kind.WRONG_ACTIVATION_POINT,
+    Kind.MISSING_BRANCH,
+    reason="It is no slope of tanh at any point; the 1 of the slope is missing.",
+)
 ZEROED = nameless(
     Kind.CONSTANT_FACTOR,
     Kind.MISSING_BRANCH,
@@ -244,13 +251,25 @@ def factor_dropped(fault: Fault) -> Label:
         case _:
             raise AssertionError(fault.key)
     if is_number(site.node, site) and stands_in(site, *VIEWS, *MAKERS, "range"):
-        return nameless()
+        return ANOTHER_INDEX
     if is_number(gone, site):
         return number_left_out(fault, gone, other, divides)
     read = {node.id for node in ast.walk(gone) if isinstance(node, ast.Name)}
     if "ones" in ast.unparse(gone) and read.isdisjoint(site.names.upstreams):
         return nameless(
             Kind.WRONG_SHAPE, reason="Without the ones the result keeps the shape of a row."
+        )
+    if re.search(r"max\(|winners", ast.unparse(gone)):
+        return named(
+            Kind.MISSING_FACTOR,
+            Kind.MISROUTED_MAX,
+            reason="Without the matrix that picks it the maximum is not picked.",
+        )
+    if read & set(site.names.upstreams):
+        return named(
+            Kind.MISSING_FACTOR,
+            Kind.WRONG_UPSTREAM,
+            reason="The factor that is missing is the gradient that arrives.",
         )
     return named(Kind.MISSING_FACTOR)
 
@@ -259,7 +278,7 @@ def missing_term(fault: Fault) -> Label:
     """A term of a sum is gone."""
     site = fault.edit.site
     if stands_in(site, "slice"):
-        return nameless()
+        return ANOTHER_INDEX
     match site.node:
         case ast.BinOp(left, _, right):
             kept_left = ast.unparse(fault.edit.mutant) == ast.unparse(left)
@@ -294,7 +313,7 @@ def sign(fault: Fault) -> Label:
     if stands_in(site, *VIEWS, "index") and isinstance(site.node, ast.UnaryOp):
         return nameless(Kind.WRONG_SHAPE, reason="The minus belongs to an axis, not to a number.")
     if stands_in(site, "exponent", "pow"):
-        return named(Kind.POWER_RULE)
+        return powers(fault) if site.names.gradients == ("dlogits",) else named(Kind.POWER_RULE)
     return named(Kind.SIGN)
 
 
@@ -307,7 +326,7 @@ def minus_inside_the_power(fault: Fault) -> Label:
 def plus_and_minus(fault: Fault) -> Label:
     site = fault.edit.site
     if stands_in(site, "slice"):
-        return nameless()
+        return ANOTHER_INDEX
     match site.node:
         case ast.BinOp(left, _, right):
             if is_number(site.node, site):
@@ -325,19 +344,22 @@ def plus_and_minus(fault: Fault) -> Label:
 
 def times_and_divided(fault: Fault) -> Label:
     site = fault.edit.site
-    if is_number(site.node, site) and stands_in(site, *VIEWS, *MAKERS, "range"):
-        return nameless()
+    if stands_in(site, *VIEWS, *MAKERS, "range"):
+        return ANOTHER_INDEX
     match site.node:
         case ast.BinOp(_, _, right) | ast.Call(args=[right]) if is_number(right, site):
-            return named(Kind.CONSTANT_FACTOR)
+            return named(
+                Kind.CONSTANT_FACTOR, Kind.OPERATOR, reason="By the number instead of times it."
+            )
     if "h[i] / h[i]" in fault.after:
         return ZEROED
-    return nameless(
+    return named(
+        Kind.OPERATOR,
+        Kind.BRACKETS,
         Kind.POWER_RULE,
-        Kind.MISSING_FACTOR,
-        Kind.EXTRA_FACTOR,
         Kind.NAN,
-        reason="A factor to the power -1 where it belongs to the power 1; it may be zero.",
+        reason="Above the line instead of below it: brackets or a minus in an exponent mend it too;"
+        " what it divides by may be zero.",
     )
 
 
@@ -354,6 +376,7 @@ def powers(fault: Fault) -> Label:
         return named(
             Kind.POWER_RULE,
             Kind.MISSING_FACTOR,
+            Kind.EXTRA_FACTOR,
             reason="The cross-entropy has no power: 1/sum is a factor, once or twice.",
         )
     return named(Kind.POWER_RULE)
@@ -363,6 +386,8 @@ def constants(fault: Fault) -> Label:
     site = fault.edit.site
     if stands_in(site, "exponent", "pow"):
         return powers(fault)
+    if stands_in(site, "slice", "range"):
+        return ANOTHER_INDEX
     match site.parents:
         case (ast.BinOp(left, ast.Sub(), _), *_) if ast.unparse(left) == "n":
             return named(
@@ -382,7 +407,9 @@ def one_too_few(fault: Fault) -> Label:
     if stands_in(site, "range"):
         return named(Kind.PARTIAL_ROWS)
     if stands_in(site, *VIEWS, *MAKERS, "index"):
-        return nameless(Kind.WRONG_SHAPE, reason="A size of a tensor is one too small.")
+        return nameless(
+            Kind.WRONG_SHAPE, Kind.WRONG_INDEX, reason="A size of a tensor is one too small."
+        )
     return named(
         Kind.CONSTANT_FACTOR,
         Kind.BESSEL,
@@ -393,7 +420,12 @@ def one_too_few(fault: Fault) -> Label:
 def other_size(fault: Fault) -> Label:
     site = fault.edit.site
     if stands_in(site, *VIEWS, *MAKERS, "index", "range"):
-        return nameless(Kind.WRONG_SHAPE, reason="A size of a tensor is another one.")
+        return nameless(
+            Kind.WRONG_SHAPE,
+            Kind.WRONG_INDEX,
+            Kind.PARTIAL_ROWS,
+            reason="A size of a tensor, or of a range, is another one.",
+        )
     return named(Kind.CONSTANT_FACTOR)
 
 
@@ -635,7 +667,13 @@ RULES: Mapping[str, Callable[[Fault], Label]] = {
     "factor-dropped": factor_dropped,
     "factor-repeated": once_more,
     "first-branch-missing": always(named(Kind.MISSING_BRANCH)),
-    "first-position-only": always(named(Kind.PARTIAL_ROWS)),
+    "first-position-only": always(
+        named(
+            Kind.PARTIAL_ROWS,
+            Kind.EXTRA_FACTOR,
+            reason="As a factor, the mask that leaves one position is one too many.",
+        )
+    ),
     "first-row-zeroed": always(named(Kind.PARTIAL_ROWS)),
     "flattened": always(named(Kind.WRONG_SHAPE)),
     "forward-for-gradient": always(named(Kind.MISSING_D)),
@@ -646,24 +684,17 @@ RULES: Mapping[str, Callable[[Fault], Label]] = {
         nameless(Kind.PERMUTED, reason="The rows of another order: the values are elsewhere.")
     ),
     "indices-swapped": always(
-        nameless(
+        named(
+            Kind.WRONG_INDEX,
             Kind.TRANSPOSED,
             Kind.PERMUTED,
-            Kind.WRONG_ORDER,
             reason="Row and column have changed places.",
         )
     ),
     "keepdim-dropped": keepdim,
     "last-write-wins": last_write_wins,
     "loop-starts-late": always(named(Kind.PARTIAL_ROWS)),
-    "matmul-for-product": always(
-        nameless(
-            Kind.MISSING_SUM,
-            Kind.WRONG_ORDER,
-            Kind.WRONG_SHAPE,
-            reason="Without the sum of the matrix product.",
-        )
-    ),
+    "matmul-for-product": always(named(Kind.OPERATOR)),
     "matmul-turned-round": turned_round,
     "max-at-the-label": always(named(Kind.MISROUTED_MAX)),
     "max-misrouted": always(named(Kind.MISROUTED_MAX)),
@@ -671,22 +702,18 @@ RULES: Mapping[str, Callable[[Fault], Label]] = {
     "minus-inside-the-power": minus_inside_the_power,
     "number-put-in": always(named(Kind.CONSTANT_FACTOR)),
     "one-too-few": one_too_few,
-    "ones-for-zeros": always(nameless()),
+    "ones-for-zeros": always(nameless(Kind.WRONG_NAME, reason="It starts at one instead of zero.")),
     "operand-transposed": transposed,
     "other-forward": replaced,
-    "other-gradient": always(
-        nameless(
-            *REPLACED.kinds,
-            Kind.MISSING_BRANCH,
-            reason="Another gradient for the upstream; from further up, it skips a step's branch.",
-        )
-    ),
+    "other-gradient": always(named(Kind.WRONG_UPSTREAM)),
     "other-size": other_size,
     "overwritten": overwritten,
     "plus-minus-swapped": plus_and_minus,
     "power-changed": powers,
     "power-dropped": powers,
-    "result-permuted": always(named(Kind.PERMUTED)),
+    "result-permuted": always(
+        named(Kind.PERMUTED, Kind.TRANSPOSED, reason="Transposed, and read in the old shape.")
+    ),
     "result-transposed": transposed,
     "rows-of-the-batch": always(OF_THE_BATCH),
     "sign-flipped": sign,

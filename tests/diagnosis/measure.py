@@ -23,14 +23,6 @@ BY_PREFIX = {exercise.prefix: exercise for exercise in EXERCISES}
 LIMITS = Limits(statement_seconds=5.0, total_seconds=40.0)
 BLAMED = {Outcome.FAIL, Outcome.ERROR}
 
-NAMED_IN_ERRORS = frozenset(
-    {
-        *(Kind.TRANSPOSED, Kind.WRONG_ORDER, Kind.HARD_CODED_SIZE),
-        *(Kind.NAN, Kind.WRONG_DTYPE, Kind.WRONG_SHAPE),
-    }
-)
-"""The kinds that are wanted although the answer raised; of others nothing need be said then."""
-
 
 @dataclass(frozen=True, slots=True)
 class Judged:
@@ -105,7 +97,7 @@ class Measured:
     def counts(self) -> bool:
         """True where a name is asked for: the share of right first diagnoses is that of these."""
         label = self.fault.label
-        return label.named and (not self.raised or label.kinds <= NAMED_IN_ERRORS)
+        return label.named
 
 
 def measure(faults: Sequence[LabelledFault], processes: int | None = None) -> list[Measured]:

@@ -73,6 +73,7 @@ def gradient(name: str, letter: str, **changes: Any) -> Document:
         "global_check": "right" if letter == "p" else "wrong",
         "local_check": "right" if letter in "pc" else "wrong",
         "code": "" if letter == "t" else f"{name} = 1",
+        "piece": None,
         **changes,
     }
 

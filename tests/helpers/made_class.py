@@ -253,4 +253,5 @@ def _gradient(
         "global_check": checks[0],
         "local_check": checks[1],
         "code": code if written else "",
+        "piece": None,
     }

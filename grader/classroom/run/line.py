@@ -86,7 +86,7 @@ def pack_line(line: Line) -> bytes:
     else:
         document |= report_as_json(line.report)
         for gradient, verdict in zip(document["gradients"], line.report.verdicts, strict=True):
-            gradient["code"] = verdict.code
+            gradient |= {"code": verdict.code, "piece": verdict.piece}
     return _packed(document | {"run": asdict(line.run)})
 
 
@@ -159,6 +159,7 @@ def _verdict(item: Any) -> Verdict:
         diagnosis=tuple(Diagnosis(**reason) for reason in item["diagnosis"]),
         max_points=item["max_points"],
         code=item["code"],
+        piece=None if item["piece"] is None else (item["piece"][0], item["piece"][1]),
     )
 
 

@@ -94,7 +94,7 @@ EDITS: dict[str, tuple[Callable[[], object], str]] = {
     ),
     "a right answer that is wrong": (
         lambda: change(RIGHT, "dlogits /= n", "dlogits /= -n"),
-        f"{RIGHT}: dlogits is `fail`, not `pass`: `dlogits`",
+        f"{RIGHT}: dlogits is `fail`, not `pass`: ",
     ),
     "a right answer with a cell of another exercise": (
         lambda: change(RIGHT, "# answer: ex2-dlogits", "# answer: ex1-dlogits"),

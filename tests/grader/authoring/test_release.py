@@ -8,8 +8,6 @@ import re
 import subprocess
 import sys
 import tomllib
-import zlib
-from base64 import decodebytes
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -24,7 +22,6 @@ from grader.authoring.source import SourceError, solution_regions
 from grader.commands import exit_codes
 from grader.program.exercises import EXERCISES
 from grader.program.forward_program import parse_program
-from grader.program.fused import fused_formulas
 from grader.submission.blank_cells import blank_cells
 from grader.user_error import UserError
 from tests.helpers.course_notebooks import FOLDER, NAMES
@@ -137,21 +134,6 @@ def test_no_python_file_assigns_a_gradient(files: dict[str, bytes]) -> None:
                 if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store)
             }
             assert not stored & gradients, path
-
-
-def test_formulas_the_grader_needs_are_out_of_sight(files: dict[str, bytes]) -> None:
-    formulas = {
-        squeezed(formula)
-        for exercise in EXERCISES
-        for of_tensor in fused_formulas(exercise.prefix).values()
-        for formula in of_tensor
-    }
-    assert len(formulas) > 5
-    for path, content in files.items():
-        for text in readings(path, content):
-            assert not [formula for formula in formulas if formula in squeezed(text)], path
-    plain = zlib.decompress(decodebytes(files["grader/program/fused.sealed"])).decode()
-    assert all(formula in squeezed(plain) for formula in formulas)
 
 
 def test_sources_solutions_and_tests_stay_at_home(files: dict[str, bytes]) -> None:

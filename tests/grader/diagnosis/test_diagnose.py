@@ -7,7 +7,12 @@ from dataclasses import dataclass
 
 import pytest
 
+from grader.answer.parse import AnswerCell
+from grader.execution.runner import Reply, Runner, WorkerLost
+from grader.grading.grade import grade_exercise
+from grader.program.exercises import ATOMIC
 from grader.verdict import Outcome
+from grader.worker.request import Request, Values
 from tests.grader.conftest import Judge
 from tests.helpers.exercise_text import ANSWERS, right_answers
 
@@ -50,9 +55,9 @@ def test_a_mistake_is_named(expected: Expected, judge_text: Judge) -> None:
 @pytest.mark.parametrize(
     ("line", "instead"),
     [
-        ("db1 = dhprebn.sum(0)", "db1 = torch.randn(n_hidden)"),
-        ("dh = dlogits @ W2.T", "dh = dlogits @ W2.T + 1"),
-        ("dbnraw = bngain * dhpreact", "dbnraw = bngain * dhpreact**2 + dhpreact"),
+        ("db1 = dhprebn.sum(0)", "db1 = dhprebn.sin().sum(0) + 0.3 * dhprebn.cos().sum(0)"),
+        ("dh = dlogits @ W2.T", "dh = dlogits.cumsum(1) @ W2.T * h"),
+        ("dbnraw = bngain * dhpreact", "dbnraw = bngain * dhpreact**3 + dhpreact.cos()"),
     ],
 )
 def test_nothing_is_said_where_no_mistake_fits(line: str, instead: str, judge_text: Judge) -> None:
@@ -65,3 +70,39 @@ def test_nothing_is_said_where_no_mistake_fits(line: str, instead: str, judge_te
 
 def test_a_right_answer_gets_no_diagnosis(judge_text: Judge) -> None:
     assert not [verdict for verdict in judge_text(LECTURE).values() if verdict.diagnosis]
+
+
+def say_of(gradient: str, source: str, runner: Runner) -> list[str]:
+    """What is said of a gradient's statements, which are a cell of their own."""
+    verdicts, _ = grade_exercise(ATOMIC, [AnswerCell("ex1-cell", source)], runner)
+    (verdict,) = [one for one in verdicts if one.name == gradient]
+    assert verdict.outcome is Outcome.FAIL
+    return [said.message for said in verdict.diagnosis]
+
+
+def test_equal_statements_get_the_same_reason_wherever_they_stand(runner: Runner) -> None:
+    source = "dhpreact = (1 - hpreact**2) * dh * 1.0"
+    said = [say_of("dhpreact", before + source, runner) for before in ("", "a = 1\n\n", "")]
+    assert said == [["This slope is not one of `hpreact`."]] * 3
+
+
+def test_a_worker_that_was_lost_is_not_remembered(
+    runner: Runner, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    run, source = Runner.run, "dhpreact = (1 - hpreact**2) * dh / 1.0"
+
+    def lose_variants(self: Runner, request: Request, values: Values) -> Reply:
+        if "beside" in request.extra:
+            raise WorkerLost("The process ended.")
+        return run(self, request, values)
+
+    with monkeypatch.context() as patched:
+        patched.setattr(Runner, "run", lose_variants)
+        assert say_of("dhpreact", source, runner) == []
+    assert say_of("dhpreact", source, runner) == ["This slope is not one of `hpreact`."]
+
+
+def test_what_stands_before_on_the_line_makes_no_difference(runner: Runner) -> None:
+    line = "dhpreact = (1 - hpreact**2) * dh * 1"
+    said = [say_of("dhpreact", f"{name} = 1; {line}", runner) for name in ("ö", "o")]
+    assert said == [["This slope is not one of `hpreact`."]] * 2

@@ -1,0 +1,158 @@
+"""Own code: a gradient's statements as text, and the expressions in it."""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+from grader.answer.parse import Answer
+from grader.answer.statements import COMPOUND, walk_statements
+
+Span = tuple[int, int]
+"""Where something begins and ends in a statement's text."""
+
+ATOMS = (ast.Name, ast.Constant, ast.Call, ast.Attribute, ast.Subscript, ast.List)
+"""Expressions that need no brackets, whatever stands around them."""
+
+SILENT = (ast.While, ast.JoinedStr, ast.ClassDef)
+"""What is left as it is: an edited loop may never end, and what is only shown makes nothing."""
+
+NOT_VALUES = ("annotation", "returns", "decorator_list")
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class OwnStatement:
+    """A statement at the outermost level; what in it is not the gradient's own is blanked out.
+
+    `text` is its lines, from number `line` of the cell on.
+    """
+
+    top: ast.stmt
+    number: int
+    line: int
+    text: str
+
+    def span(self, node: ast.AST) -> Span:
+        """Where a node stands in `text`."""
+        where = vars(node)
+        start = self.offset(where["lineno"], where["col_offset"])
+        return start, self.offset(where["end_lineno"], where["end_col_offset"])
+
+    def source(self, node: ast.AST) -> str:
+        """What stands there."""
+        start, end = self.span(node)
+        return self.text[start:end]
+
+    def atom(self, node: ast.AST) -> str:
+        """What stands there, in brackets where another expression around it asks for them."""
+        text = self.source(node)
+        return text if isinstance(node, ATOMS) and "\n" not in text else f"({text})"
+
+    def arguments(self, call: ast.Call, but: Sequence[str] = ()) -> str:
+        """A call's arguments, without some of the keywords."""
+        parts = [self.source(argument) for argument in call.args]
+        for keyword in call.keywords:
+            if keyword.arg not in but:
+                name = f"{keyword.arg}=" if keyword.arg else "**"
+                parts.append(name + self.source(keyword.value))
+        return ", ".join(parts)
+
+    def put(self, span: Span, text: str) -> str:
+        """The statement's text with another in one place."""
+        start, end = span
+        return self.text[:start] + text + self.text[end:]
+
+    def offset(self, line: int, column: int) -> int:
+        """Where a line and a column of the cell, in bytes, are in `text`."""
+        before = 0
+        for _ in range(line - self.line):
+            before = self.text.index("\n", before) + 1
+        # Python counts the bytes of a line.
+        end = self.text.find("\n", before)
+        this = self.text[before : end if end >= 0 else None]
+        return before + (column if this.isascii() else len(this.encode()[:column].decode()))
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Site:
+    """An expression of a gradient's own statements, with what it stands in, inmost first."""
+
+    own: OwnStatement
+    node: ast.expr
+    parents: tuple[ast.AST, ...]
+
+    @property
+    def is_whole(self) -> bool:
+        """True for the right side of an assignment."""
+        return isinstance(self.parents[0], ast.stmt)
+
+
+def own_statements(answer: Answer, keep: frozenset[int]) -> list[OwnStatement]:
+    """The statements at the outermost level that are kept, in order."""
+    lines = {cell.grade_id: re.split(r"\r\n?|\n", cell.source) for cell in answer.cells}
+    return [
+        _own(answer, top, kept, lines[answer.places[answer.number[top]].cell])
+        for top in answer.top
+        if (kept := keep & answer.inside[top])
+    ]
+
+
+def _own(answer: Answer, top: ast.stmt, kept: frozenset[int], lines: Sequence[str]) -> OwnStatement:
+    first = _first_line(top)
+    end = top.end_lineno or top.lineno
+    own = [*lines[first - 1 : end]]
+    # Other statements may stand before and after it on the same line.
+    own[-1] = own[-1].encode()[: top.end_col_offset].decode()
+    if top.lineno == first:
+        before, after = own[0].encode()[: top.col_offset], own[0].encode()[top.col_offset :]
+        own[0] = " " * len(before) + after.decode()
+    statement = OwnStatement(top, answer.number[top], first, "\n".join(own))
+    if not isinstance(top, COMPOUND) or len(kept) == len(answer.inside[top]):
+        return statement
+    gone: list[Span] = []
+    for inner in walk_statements([top]):
+        start, end = statement.span(inner)
+        start = statement.offset(_first_line(inner), inner.col_offset)
+        if answer.number[inner] not in kept and (not gone or start >= gone[-1][1]):
+            gone.append((start, end))
+    text = statement.text
+    for start, end in reversed(gone):
+        text = f"{text[:start]}0{_blank(text[start:end])[1:]}{text[end:]}"
+    return OwnStatement(top, answer.number[top], first, text)
+
+
+def _first_line(statement: ast.stmt) -> int:
+    """That of its first decorator, if it has one."""
+    decorators: list[ast.expr] = getattr(statement, "decorator_list", [])
+    return min([statement.lineno, *(one.lineno for one in decorators)])
+
+
+def _blank(text: str) -> str:
+    """As many bytes, all of them blanks, on as many lines: Python counts columns in bytes."""
+    return "".join(c if c == "\n" else " " * len(c.encode()) for c in text)
+
+
+def sites(own: OwnStatement, answer: Answer, keep: frozenset[int]) -> Iterator[Site]:
+    """The expressions of a statement that may be edited, outer ones first."""
+
+    def walk(node: ast.AST, parents: tuple[ast.AST, ...]) -> Iterator[Site]:
+        is_gone = isinstance(node, ast.stmt) and answer.number.get(node, -1) not in {*keep, -1}
+        if is_gone or isinstance(node, SILENT):
+            return
+        if isinstance(getattr(node, "ctx", None), ast.Store):
+            # Of what is stored to, the index may be wrong.
+            if isinstance(node, ast.Subscript):
+                yield from walk(node.slice, (node, *parents))
+            return
+        if isinstance(node, ast.expr) and not isinstance(node, ast.Slice):
+            yield Site(own, node, parents)
+        for field, value in ast.iter_fields(node):
+            if field in NOT_VALUES or isinstance(value, ast.arguments):
+                continue
+            for child in value if isinstance(value, list) else [value]:
+                if isinstance(child, ast.AST):
+                    yield from walk(child, (node, *parents))
+
+    yield from walk(own.top, ())

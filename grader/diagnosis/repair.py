@@ -1,0 +1,320 @@
+"""Repair: the likeliest edit of a gradient's own statements that makes them right."""
+
+from __future__ import annotations
+
+import ast
+import math
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cache, cached_property
+
+import torch
+from torch import Tensor
+
+from grader.answer.parse import Answer
+from grader.answer.statements import walk_statements
+from grader.diagnosis.edits.edit import LIKELY, POSSIBLE, SLOPE, Edit, Scope
+from grader.diagnosis.edits.every import every_edit
+from grader.diagnosis.factors import Factor, name_factor
+from grader.diagnosis.own_code import OwnStatement, own_statements
+from grader.execution.evidence import GradientEvidence
+from grader.execution.runner import Runner
+from grader.execution.runs import values_for
+from grader.execution.variants import Variants
+from grader.program.compare import FLOAT64_TOLERANCE, agrees
+from grader.program.exercises import Exercise
+from grader.program.forward_program import ForwardProgram
+from grader.program.references import Reference, References
+
+MOST_VARIANTS = {LIKELY: 600, POSSIBLE: 1_000, 99: 2_000}
+"""How many edits are tried that are likelier than each: their number bounds the search, not the
+clock, so that what is said does not depend on how busy the machine is."""
+
+SLOWNESS = 3
+"""By so much fewer edits are tried of statements that loop."""
+
+MOST_CONFIRMED = 20
+"""Edits that are right on the first instance and are tried on the second."""
+
+MOST_NEAR = 12
+"""Names of the forward pass that are thought of first."""
+
+PLAIN = (1.0, 2.0, 0.5, 3.0, 4.0, 0.25, 1.5, 1 / 3)
+"""Numbers that a backward pass has, with sizes beside them or without."""
+
+
+@dataclass(frozen=True, slots=True)
+class Repair:
+    """An edit that makes a gradient right, but for being so many times what it should be.
+
+    That is the piece for a `doubled` edit, else the whole result.
+    """
+
+    edit: Edit
+    factor: Factor | None = None
+
+    @property
+    def is_complete(self) -> bool:
+        """True if nothing else has to be changed."""
+        return self.edit.doubled or self.factor is None
+
+
+@dataclass(eq=False)
+class Search:
+    """Looks for the repair of one gradient that is wrong by itself.
+
+    What is right is the local VJP from one of some sets of upstreams: `given` are these sets, the
+    first `coarse` of them may be met up to a number, the last, the loss itself, only exactly.
+    """
+
+    item: GradientEvidence
+    answer: Answer
+    exercise: Exercise
+    references: References
+    runner: Runner
+    until: float = math.inf
+    near: list[Repair] = field(default_factory=list)
+    """What would be right if it were not for a number."""
+
+    def __post_init__(self) -> None:
+        program = self.references.program
+        readers = frozenset(program.readers(self.item.name[1:]))
+        steps = {step.name for step in program.steps}
+        self.given = [s for s in dict.fromkeys((readers, *self.item.upstreams(readers))) if s]
+        # In some programs what arrives in the end is itself a value of the forward pass.
+        is_value = any(name[:1] == "d" and name[1:] in steps for name in program.inputs)
+        self.coarse = len(self.given) + is_value
+        self.given.append(frozenset())
+        self.targets = [self.references.local_vjps(self.item.name[1:], s) for s in self.given]
+        self.keep = _with_vain(self.item, self.answer)
+        self.statements = own_statements(self.answer, self.keep)
+        self.scope = _scope(self.item, self.statements, self.exercise, self.references)
+        self._original = [_number(value.tensor) for value in self.item.local]
+
+    @property
+    def is_cut_short(self) -> bool:
+        """True if some edit was not tried, for want of time or of a worker."""
+        return self._variants.cut_short
+
+    @property
+    def reads_nothing(self) -> bool:
+        """True if no gradient is read, although some arrive."""
+        names = {
+            node.id
+            for own in self.statements
+            for node in ast.walk(own.top)
+            if isinstance(node, ast.Name)
+        }
+        return bool(self.scope.arriving) and names.isdisjoint(self.scope.upstreams)
+
+    def batches(self) -> Iterator[Sequence[Edit]]:
+        """The edits to try, the likeliest first."""
+        edits = [*every_edit(self.statements[::-1], self.answer, self.keep, self.scope)]
+        nodes = (node for own in self.statements for node in ast.walk(own.top))
+        slowness = SLOWNESS if any(isinstance(node, ast.For) for node in nodes) else 1
+        least = 0
+        for below, most in MOST_VARIANTS.items():
+            yield [e for e in edits if least <= e.likelihood < below][: most // slowness]
+            least = below
+
+    def find(self, batch: Sequence[Edit]) -> Repair | None:
+        """The likeliest of some edits that makes the gradient right, if one does."""
+        first = self._try(batch, 0)
+        hopeful = [(edit, hits) for edit, hits in zip(batch, first, strict=True) if hits]
+        hopeful = sorted(hopeful, key=lambda one: (not _is_exact(*one), one[0].likelihood))
+        hopeful = hopeful[:MOST_CONFIRMED]
+        second = self._try([edit for edit, _ in hopeful], 1)
+        pairs = zip(hopeful, second, strict=True)
+        found = [r for (edit, hits), more in pairs if (r := self._confirmed(edit, hits, more))]
+        self.near += [repair for repair in found if not repair.is_complete]
+        return next((repair for repair in found if repair.is_complete), None)
+
+    def _confirmed(
+        self, edit: Edit, hits: Mapping[int, float], more: Mapping[int, float]
+    ) -> Repair | None:
+        sizes = [reference.instance.sizes for reference in self.references.hidden]
+        for target in sorted(hits.keys() & more.keys()):
+            scales = (hits[target], more[target])
+            if scales == (1.0, 1.0) and not edit.doubled:
+                return Repair(edit)
+            factor = name_factor([1 / scale for scale in scales], sizes)
+            if factor is not None and any(abs(abs(factor.number) - n) < 1e-9 for n in PLAIN):
+                return Repair(edit, factor)
+        return None
+
+    def _try(self, batch: Sequence[Edit], instance: int) -> list[dict[int, float]]:
+        """For each edit, the targets that it meets, with the number by which it is to be taken."""
+        texts = [edit.texts for edit in batch]
+        values = self._variants.run(texts, instance) if batch else []
+        return [
+            self._hits(edit, _number(value), instance)
+            for edit, value in zip(batch, values, strict=True)
+        ]
+
+    def _hits(self, edit: Edit, value: Tensor | None, instance: int) -> dict[int, float]:
+        hits: dict[int, float] = {}
+        original = self._original[instance]
+        for number, target in enumerate(self.targets):
+            right = target[instance]
+            if value is None or value.shape != right.shape:
+                continue
+            doubled = edit.doubled
+            scale = _scale_of_part(original, value, right) if doubled else _scale(value, right)
+            is_exact = scale == 1.0 and not edit.doubled
+            if scale is not None and (is_exact or number < self.coarse):
+                hits[number] = scale
+        return hits
+
+    @cached_property
+    def _variants(self) -> Variants:
+        references, tensor = self.references, self.item.name[1:]
+        slopes = [_slopes(references.program, one, tensor) for one in references.hidden]
+        return Variants(
+            self.answer,
+            self.item.name,
+            self.keep,
+            self.item.fixed,
+            values_for(references, self.exercise.gradients),
+            [{SLOPE.format(step): slope for step, slope in one.items()} for one in slopes],
+            self.runner,
+            self.until,
+        )
+
+
+def _is_exact(edit: Edit, hits: Mapping[int, float]) -> bool:
+    return edit.doubled or 1.0 in hits.values()
+
+
+def _with_vain(item: GradientEvidence, answer: Answer) -> frozenset[int]:
+    """The statements that make a gradient, with those that were meant to."""
+    names = {item.name}.union(*(answer.effects[answer.statements[n]].binds for n in item.keep))
+    meant = {n for top in item.code for n in answer.inside[top] & answer.writing(item.name)}
+    for top in answer.top:
+        called = {n for n in answer.inside[top] if _comes_to_nothing(answer, n, names)}
+        if called:
+            around = {n for n in answer.inside[top] if _holds(answer, n, called)}
+            meant |= called | around
+    return frozenset(item.keep | (meant & answer.live))
+
+
+def _comes_to_nothing(answer: Answer, number: int, names: set[str]) -> bool:
+    """True for an operation on one of these names whose result goes nowhere."""
+    match answer.statements[number]:
+        case ast.Expr(value=ast.Call(func=ast.Attribute(value=ast.Name(id=name)))):
+            return name in names
+        case ast.Expr(value=ast.BinOp(left=ast.Name(id=name))):
+            return name in names
+    return False
+
+
+def _holds(answer: Answer, number: int, inside: set[int]) -> bool:
+    held = {answer.number[one] for one in walk_statements([answer.statements[number]])}
+    return not held.isdisjoint(inside)
+
+
+def _number(value: Tensor | None) -> Tensor | None:
+    """A value that can be compared."""
+    if value is None or not value.is_floating_point():
+        return None
+    value = value.double()
+    return value if bool(value.isfinite().all()) else None
+
+
+def _scale(value: Tensor, right: Tensor) -> float | None:
+    """The number c for which right = c value; 1.0 where they are the same."""
+    if agrees(value, right):
+        return 1.0
+    squared = float((value * value).sum())
+    scale = float((value * right).sum()) / squared if squared else 0.0
+    return scale if scale and agrees(scale * value, right) else None
+
+
+def _scale_of_part(one: Tensor | None, two: Tensor, right: Tensor) -> float | None:
+    """The number c for which right = one + (c - 1)(two - one): `two` has a part twice."""
+    if one is None or one.shape != right.shape:
+        return None
+    part = two - one
+    squared = float((part * part).sum())
+    more = float(((right - one) * part).sum()) / squared if squared else 0.0
+    # Not at all would be another mistake than too often.
+    if not more or abs(more + 1) < FLOAT64_TOLERANCE or not agrees(one + more * part, right):
+        return None
+    return 1 + more
+
+
+def _slopes(program: ForwardProgram, reference: Reference, tensor: str) -> dict[str, Tensor]:
+    """The slope of each reader that works number by number, if it is no constant."""
+    found = {}
+    values, given = reference.instance.values, reference.cotangents
+    of = values[tensor]
+    for reader in program.readers(tensor):
+        if reader not in given:
+            continue
+        ones = {reader: torch.ones_like(given[reader])}
+        copies = max(1, given[reader].numel() // max(1, of.numel()))
+        slope = program.vjp(values, tensor, ones, through=reader) / copies
+        through = program.vjp(values, tensor, {reader: given[reader]}, through=reader)
+        try:
+            is_alike = agrees(slope * given[reader].sum_to_size(of.shape), through)
+        except RuntimeError:  # it is no copy of the tensor
+            continue
+        if is_alike and bool((slope != slope.flatten()[0]).any()):
+            found[reader] = slope
+    return found
+
+
+@cache
+def _steps_alone(references: References, tensor: str) -> Mapping[str, bool]:
+    """The readers with a slope; True for those that read nothing else."""
+    program = references.program
+    slopes = _slopes(program, references.hidden[0], tensor)
+    return {
+        step.name: step.reads == (tensor,)
+        and isinstance(ast.parse(step.expression, mode="eval").body, ast.Call)
+        for step in program.steps
+        if step.name in slopes
+    }
+
+
+def _scope(
+    item: GradientEvidence,
+    statements: Sequence[OwnStatement],
+    exercise: Exercise,
+    references: References,
+) -> Scope:
+    program, reference = references.program, references.hidden[0]
+    tensor, values = item.name[1:], reference.instance.values
+    tensors = {n: v for n, v in values.items() if isinstance(v, Tensor) and n != program.loss}
+    floating = [name for name, value in tensors.items() if value.is_floating_point()]
+    upstreams = [g for g in exercise.gradients if g != item.name and g[1:] in reference.cotangents]
+    upstreams += [name for name in floating if name[:1] == "d" and name[1:] in values]
+    forward = [name for name in floating if name not in upstreams]
+    known = {*tensors, *exercise.gradients, *exercise.sizes, "_"}
+    nodes = (node for own in statements for node in ast.walk(own.top))
+    stored = (node for node in nodes if isinstance(node, ast.Name))
+    assigned = (node.id for node in stored if isinstance(node.ctx, ast.Store))
+    slopes = _steps_alone(references, tensor)
+    return Scope(
+        gradient=item.name,
+        forward=forward,
+        near=[name for name in _on_the_way(item, program) if name in forward],
+        upstreams=upstreams,
+        arriving=[f"d{r}" for r in program.readers(tensor) if f"d{r}" in upstreams],
+        indices=[name for name in tensors if name not in floating],
+        slopes=[*slopes],
+        alone=[step for step, is_alone in slopes.items() if is_alone],
+        own=[name for name in dict.fromkeys(assigned) if name not in known],
+        lecture=exercise.sizes,
+        scalars=[name for name, value in values.items() if isinstance(value, float)],
+    )
+
+
+def _on_the_way(item: GradientEvidence, program: ForwardProgram) -> list[str]:
+    """What the steps read and are through which a gradient arrives, up to those that are used."""
+    live, names = {item.name[1:]}, dict[str, None]()
+    for step in program.steps:
+        if not live.isdisjoint(step.reads) and len(names) < MOST_NEAR:
+            names |= dict.fromkeys((step.name, *step.reads))
+            if step.name not in item.reads:
+                live.add(step.name)
+    return [*names]

@@ -1,0 +1,255 @@
+"""Mistakes as people write them: each in a line of its own style, not in a derived formula.
+
+A mistake's code makes one gradient; the others come from a right answer. Its kinds were given by
+hand, by what a teacher would call the mistake, before any grader saw it. Half of the mistakes are
+kept apart: a grader that is mended with the open half has not met the kept one.
+
+    python -m tests.diagnosis.people [open | kept | all] [--cases]
+"""
+
+from __future__ import annotations
+
+import ast
+import hashlib
+import re
+import sys
+import tomllib
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from enum import StrEnum
+from functools import cache, cached_property
+from pathlib import Path
+from typing import Any
+
+from grader.diagnosis.kinds import Kind
+from grader.verdict import Outcome
+from tests.diagnosis.corpus import right_answer
+from tests.diagnosis.measure import BLAMED, Judged, Result, judge_answers
+
+FOLDER = Path(__file__).parent / "people"
+
+REST: Mapping[str, str] = {
+    "ex1": "lecture",
+    "ex2": "lecture",
+    "ex2s": "one_expression",
+    "ex3": "derivation",
+    "ex4": "notebook",
+}
+"""The right answer from which the other gradients come, by exercise."""
+
+
+class Half(StrEnum):
+    """One half is there to learn from, the other to measure with, once."""
+
+    OPEN = "open"
+    KEPT = "kept"
+
+
+@dataclass(frozen=True)
+class Mistake:
+    """What a person wrote for one gradient, and what the mistake in it is called.
+
+    `kinds` are its true names; without any, silence is right, for the `reason`. `piece` is the
+    part of the code that is wrong, empty where something is missing everywhere; `belongs` says
+    what should stand there. `statements_of` names the gradient whose statements the code takes
+    the place of, where that is not the gradient that comes out wrong: a change through an alias.
+    """
+
+    exercise: str
+    gradient: str
+    code: str
+    kinds: tuple[str, ...]
+    piece: str
+    belongs: str
+    reason: str = ""
+    note: str = ""
+    statements_of: str = ""
+
+    @cached_property
+    def digest(self) -> str:
+        """A hash of what was written; it says nothing about the mistake."""
+        text = "\n".join((self.exercise, self.gradient, self.code))
+        return hashlib.sha256(text.encode()).hexdigest()
+
+    @property
+    def key(self) -> str:
+        """What reports call it."""
+        return f"{self.exercise} | {self.gradient} | {self.digest[:8]}"
+
+    @property
+    def places(self) -> list[tuple[int, int]]:
+        """Where the piece stands in the code, as a whole word if it is one."""
+        if not self.piece:
+            return []
+        before = r"(?<!\w)" if self.piece[0].isidentifier() or self.piece[0].isdigit() else ""
+        after = r"(?!\w)" if self.piece[-1].isidentifier() or self.piece[-1].isdigit() else ""
+        found = re.finditer(before + re.escape(self.piece) + after, self.code)
+        return [match.span() for match in found]
+
+    @property
+    def half(self) -> Half:
+        """Where it belongs, whatever else is in the corpus."""
+        return Half.KEPT if int(self.digest, 16) % 2 else Half.OPEN
+
+    @property
+    def source(self) -> str:
+        """The whole answer: a right one, with this code in the place of one gradient's."""
+        return answer_with(self.exercise, self.statements_of or self.gradient, self.code)
+
+
+def mistakes(half: Half | None = None) -> tuple[Mistake, ...]:
+    """The corpus, or one half of it."""
+    return tuple(m for m in _all_mistakes() if half in (None, m.half))
+
+
+@cache
+def _all_mistakes() -> tuple[Mistake, ...]:
+    return tuple(
+        Mistake(**_with_tuple(entry))
+        for path in sorted(FOLDER.glob("ex*.toml"))
+        for entry in _entries(path, "mistake")
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class Shortcut:
+    """A right answer for one gradient, or for several, in an unusual style."""
+
+    exercise: str
+    gradient: str
+    code: str
+    why: str
+
+    @property
+    def source(self) -> str:
+        return answer_with(self.exercise, self.gradient, self.code)
+
+
+def shortcuts() -> tuple[Shortcut, ...]:
+    """Right answers of which nothing may be said."""
+    return tuple(Shortcut(**entry) for entry in _entries(FOLDER / "right.toml", "right"))
+
+
+def _entries(path: Path, table: str) -> list[dict[str, Any]]:
+    entries: list[dict[str, Any]] = tomllib.loads(path.read_text(encoding="utf-8"))[table]
+    return entries
+
+
+def _with_tuple(entry: dict[str, Any]) -> dict[str, Any]:
+    return entry | {"kinds": tuple(entry["kinds"])}
+
+
+# --- whole answers
+
+
+def answer_with(exercise: str, gradient: str, code: str) -> str:
+    """A right answer in which `code` makes the gradient, where its last statement stood."""
+    right = right_answer(exercise, REST[exercise])
+    makers = [s for s in ast.parse(right).body if gradient in _made_by(s)]
+    assert makers, (exercise, gradient)
+    lines = right.split("\n")
+    for maker in reversed(makers):
+        assert maker.end_lineno is not None
+        lines[maker.lineno - 1 : maker.end_lineno] = (
+            [code.strip("\n")] if maker is makers[-1] else []
+        )
+    return "\n".join(lines)
+
+
+def _made_by(statement: ast.stmt) -> set[str]:
+    """The names that a statement of a right answer assigns or adds to."""
+    targets: list[ast.expr] = []
+    for node in ast.walk(statement):
+        match node:
+            case ast.Assign(targets=several):
+                targets += several
+            case ast.AugAssign(target=target):
+                targets.append(target)
+    roots = [t.value if isinstance(t, ast.Subscript) else t for t in targets]
+    return {root.id for root in roots if isinstance(root, ast.Name)}
+
+
+# --- what the grader says
+
+
+@dataclass(frozen=True, slots=True)
+class Seen:
+    """A mistake, and what the grader made of the answer it is in."""
+
+    mistake: Mistake
+    verdicts: tuple[Judged, ...]
+
+    @property
+    def own(self) -> Judged:
+        """The verdict on the gradient that is wrong."""
+        return next(v for v in self.verdicts if v.name == self.mistake.gradient)
+
+    @property
+    def blamed_alone(self) -> bool:
+        """True if the gradient is blamed, and all others earn their points."""
+        others = {v.outcome for v in self.verdicts if v.name != self.mistake.gradient}
+        return self.own.outcome in BLAMED and others <= {Outcome.PASS, Outcome.CARRIED}
+
+    @property
+    def result(self) -> Result:
+        """How the first diagnosis fares, of values and of answers that raise alike."""
+        said = self.own.said[0] if self.own.said else ""
+        if said in self.mistake.kinds:
+            return Result.RIGHT
+        if said == Kind.WRONG_SHAPE and self.own.misshapen:
+            return Result.VAGUE if self.mistake.kinds else Result.NOT_ASKED
+        if said:
+            return Result.WRONG
+        return Result.SILENT if self.mistake.kinds else Result.NOT_ASKED
+
+
+def look_at(chosen: Sequence[Mistake], processes: int | None = None) -> list[Seen]:
+    """Grade each mistake's answer in warm workers."""
+    judged = judge_answers([(m.exercise, m.source) for m in chosen], processes)
+    return [Seen(m, verdicts) for m, verdicts in zip(chosen, judged, strict=True)]
+
+
+def table_lines(seen: Sequence[Seen]) -> Iterator[str]:
+    """Shares by exercise, of the mistakes that have a name; wrong ones of all."""
+    yield f"{'':5} {'mistakes':>8} {'asked':>6} " + " ".join(
+        f"{title:>13}" for title in ("named", "silent", "vague", "wrong")
+    )
+    for title in (*REST, "all"):
+        group = [s for s in seen if title in ("all", s.mistake.exercise)]
+        asked = sum(bool(s.mistake.kinds) for s in group)
+        counts = [
+            (
+                sum(s.result is result for s in group),
+                len(group) if result is Result.WRONG else asked,
+            )
+            for result in (Result.RIGHT, Result.SILENT, Result.VAGUE, Result.WRONG)
+        ]
+        cells = " ".join(
+            f"{count:5} {count / of:7.1%}" if of else f"{'-':>13}" for count, of in counts
+        )
+        yield f"{title:5} {len(group):8} {asked:6} {cells}"
+
+
+def case_lines(seen: Sequence[Seen]) -> Iterator[str]:
+    """Every mistake that is not blamed alone or not named, with what was said of it."""
+    for s in seen:
+        if s.blamed_alone and s.result in (Result.RIGHT, Result.NOT_ASKED):
+            continue
+        blamed = ", ".join(v.name for v in s.verdicts if v.outcome in BLAMED) or "none"
+        yield f"{s.mistake.key} | {s.result}" + ("" if s.blamed_alone else f" | blamed: {blamed}")
+        yield "    " + s.mistake.code.strip().replace("\n", "\n    ")
+        yield f"    true: {', '.join(s.mistake.kinds) or 'nothing'}"
+        yield f"    said: {', '.join(s.own.said) or 'nothing'} {s.own.message}".rstrip()
+
+
+def main(arguments: Sequence[str]) -> None:
+    """Print the table of one half, the open one if none is named."""
+    named = [a for a in arguments if not a.startswith("-")] or [Half.OPEN]
+    half = None if named[0] == "all" else Half(named[0])
+    seen = look_at(mistakes(half))
+    lines = [*table_lines(seen), *(case_lines(seen) if "--cases" in arguments else ())]
+    sys.stdout.write("\n".join(lines) + "\n")
+
+
+if __name__ == "__main__":
+    main(sys.argv[1:])

@@ -1,0 +1,387 @@
+"""What a wrong value has to do with the right one, on values made for it."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterator, Sequence
+
+import pytest
+import torch
+from torch import Tensor
+
+from grader.diagnosis.factors import name_factor
+from grader.diagnosis.kinds import Kind
+from grader.diagnosis.shown import (
+    Explanation,
+    agrees,
+    fit_picked,
+    fit_routes,
+    fit_rows,
+    fit_shape,
+    fit_slices,
+    fit_steps,
+    taken,
+)
+from tests.helpers.written_programs import references_of, write_program
+
+SHAPES = ((7, 5), (9, 4))
+
+
+def drawn(*shape: int) -> Tensor:
+    return torch.randn(
+        shape, generator=torch.Generator().manual_seed(sum(shape)), dtype=torch.float64
+    )
+
+
+RIGHT = [drawn(*shape) for shape in SHAPES]
+ROWS = [drawn(n, 1) for n, _ in SHAPES]
+
+
+def test_agreement_is_up_to_rounding_and_of_one_shape() -> None:
+    value = drawn(3, 4)
+    assert agrees(value, value * (1 + 1e-13))
+    assert not agrees(value, value * (1 + 1e-6))
+    assert not agrees(value, value.reshape(4, 3))
+    assert agrees(value, value.reshape(4, 3), flat=True)
+
+
+@pytest.mark.parametrize("bad", [math.nan, math.inf])
+def test_what_is_no_number_agrees_with_nothing(bad: float) -> None:
+    value = drawn(3).index_fill(0, torch.tensor([1]), bad)
+    assert not agrees(value, value)
+
+
+def test_zeros_are_like_zeros_only() -> None:
+    assert agrees(torch.zeros(3), torch.zeros(3))
+    assert not agrees(torch.zeros(3), torch.full((3,), 1e-30))
+
+
+@pytest.mark.parametrize(
+    ("right", "of", "kind"),
+    [
+        (RIGHT, lambda r: r.T, Kind.TRANSPOSED),
+        (ROWS, lambda r: r.squeeze(1), Kind.LOST_KEEPDIM),
+        (RIGHT, lambda r: r.flatten(), Kind.WRONG_SHAPE),
+        (RIGHT, lambda r: r[None], Kind.WRONG_SHAPE),
+        (RIGHT, lambda r: torch.stack([r, r * 0], 2), Kind.MISSING_SUM),
+        (ROWS, lambda r: r.expand(len(r), 6), Kind.WRONG_SHAPE),
+    ],
+)
+def test_the_right_numbers_in_another_shape(
+    right: list[Tensor], of: Callable[[Tensor], Tensor], kind: Kind
+) -> None:
+    kinds = [found for found, _ in fit_shape("dx", [of(r) for r in right], right)]
+    assert kinds[:1] == [kind]
+
+
+def test_a_shape_by_chance_right_in_one_instance_is_no_fit() -> None:
+    values = [RIGHT[0].T, RIGHT[1].T + 1]
+    assert list(fit_shape("dx", values, RIGHT)) == []
+
+
+@pytest.mark.parametrize(
+    ("of", "kind"),
+    [
+        (lambda r: torch.cat([r[:1] * 0, r[1:]]), Kind.PARTIAL_ROWS),
+        (lambda r: torch.cat([r[:, :1], r[:, 1:] * 0], 1), Kind.PARTIAL_ROWS),
+        (lambda r: r.flip(0), Kind.PERMUTED),
+        (lambda r: r + 1, None),
+    ],
+)
+def test_the_right_numbers_in_some_places(
+    of: Callable[[Tensor], Tensor], kind: Kind | None
+) -> None:
+    kinds = [found for found, _ in fit_rows("dx", [of(r) for r in RIGHT], RIGHT)]
+    assert kinds[:1] == ([] if kind is None else [kind])
+
+
+def test_a_tensor_of_many_axes_is_no_reason_to_try_all_their_sums() -> None:
+    """There are 2**40 of them: this test ends, or the machine does."""
+    assert list(fit_shape("dx", [torch.ones([1] * 40)] * 2, [torch.ones(3)] * 2)) == []
+
+
+def test_a_missing_row_is_named_where_it_is_the_same_in_the_notebook() -> None:
+    def said(missing: list[int]) -> str:
+        values = [
+            r.clone().index_fill_(0, torch.tensor([i]), 0)
+            for r, i in zip(RIGHT, missing, strict=True)
+        ]
+        return next(iter(fit_rows("dx", values, RIGHT)))[1]
+
+    assert said([0, 0]) == "`dx` is right but for index 0 of axis 0, where it is zero."
+    assert said([6, 8]) == "`dx` is right but for the last index of axis 0, where it is zero."
+    assert said([3, 5]) == "`dx` is right but for some of the indices of axis 0, where it is zero."
+
+
+def test_an_axis_that_is_not_summed_is_named() -> None:
+    copies = [torch.stack([r, r * 3, r * -2], 1) for r in RIGHT]
+    (found,) = fit_shape("dx", copies, [c.sum(1) for c in copies])
+    assert found == (
+        Kind.MISSING_SUM,
+        "`dx` is not summed over axis 1: `x` was copied along it, and every copy contributes.",
+    )
+
+
+@pytest.mark.parametrize("of", [lambda r: r, lambda r: r[:, :2], lambda r: r.T * 1.5])
+def test_no_other_shape(of: Callable[[Tensor], Tensor]) -> None:
+    assert list(fit_shape("dx", [of(r) for r in RIGHT], RIGHT)) == []
+
+
+def test_a_constant_is_no_permutation() -> None:
+    ones = [torch.ones_like(r) for r in RIGHT]
+    assert list(fit_rows("dx", ones, ones)) == []
+
+
+def test_rows_of_another_shape_are_no_rows() -> None:
+    assert list(fit_rows("dx", [r[:, :1] for r in RIGHT], RIGHT)) == []
+
+
+# --- a small program
+
+PROGRAM = write_program(
+    """
+    a = x.tanh()
+    b = x * y
+    c = a + b
+    maxes = c.max(1, keepdim=True).values
+    d = c - maxes
+    picked = d[range(x.shape[0]), labels]
+    rows = table[index]
+    loss = picked.sum() + rows.sum()
+    """,
+    {
+        **{"x": "n, m", "y": "n, m", "labels": "n < m"},
+        **{"table": "k, m", "index": "n < k"},
+    },
+)
+REFERENCES = references_of(PROGRAM)
+LECTURE = REFERENCES.lecture.sizes
+HIDDEN = REFERENCES.hidden
+OF_X = frozenset({"a", "b"})
+
+Values = Sequence[Tensor]
+
+
+def parts(tensor: str, *readers: str) -> Values:
+    """What comes to a tensor through some of its readers."""
+    others = PROGRAM.readers(tensor)
+    return REFERENCES.local_vjps(tensor, {*readers}, {*others} - {*readers})
+
+
+def scaled(values: Values, of: Callable[[float], float]) -> list[Tensor]:
+    """Values times a number made of their instance's n."""
+    return [v * of(h.instance.sizes["n"]) for v, h in zip(values, HIDDEN, strict=True)]
+
+
+def combined(one: Values, other: Values, factor: float) -> list[Tensor]:
+    return [a + factor * b for a, b in zip(one, other, strict=True)]
+
+
+def steps(values: Values) -> list[Explanation]:
+    return list(fit_steps("dx", values, OF_X, REFERENCES, LECTURE))
+
+
+WHOLE = parts("x", "a", "b")
+
+
+@pytest.mark.parametrize(
+    ("values", "kind", "message"),
+    [
+        (parts("x", "a"), Kind.MISSING_BRANCH, "What comes to `dx` through `b` is missing."),
+        (parts("x", "b"), Kind.MISSING_BRANCH, "What comes to `dx` through `a` is missing."),
+        (
+            combined(WHOLE, parts("x", "a"), -2),
+            *(Kind.SIGN, "What comes to `dx` through `a` has the wrong sign."),
+        ),
+        (
+            combined(WHOLE, parts("x", "b"), 2),
+            *(Kind.CONSTANT_FACTOR, "What comes to `dx` through `b` is 3 times what it should be."),
+        ),
+        (scaled(WHOLE, lambda _: -1), Kind.SIGN, "`dx` has the wrong sign."),
+        (
+            scaled(WHOLE, lambda _: 0.5),
+            *(Kind.CONSTANT_FACTOR, "`dx` is 0.5 times what it should be."),
+        ),
+        (
+            scaled(WHOLE, lambda n: n),
+            *(Kind.SUM_FOR_MEAN, "`dx` is 6 (n) times what it should be."),
+        ),
+        (
+            scaled(WHOLE, lambda n: 1 / n),
+            *(Kind.MEAN_FOR_SUM, "`dx` is 0.166667 (1/n) times what it should be."),
+        ),
+        (
+            scaled(WHOLE, lambda n: n / (n - 1)),
+            *(Kind.BESSEL, "`dx` is 1.2 (n/(n - 1)) times what it should be."),
+        ),
+    ],
+)
+def test_a_part_is_missing_or_not_taken_just_once(
+    values: list[Tensor], kind: Kind, message: str
+) -> None:
+    assert steps(values)[:1] == [(kind, message)]
+
+
+@pytest.mark.parametrize(
+    "values",
+    [
+        WHOLE,
+        scaled(WHOLE, lambda n: 0.3 if n < 10 else 0.7),
+        combined(WHOLE, [torch.ones_like(whole) for whole in WHOLE], 1),
+        [whole.T for whole in WHOLE],
+        [parts("x", "a")[0], parts("x", "b")[1]],
+    ],
+    ids=["right", "no number", "something added", "another shape", "another part each time"],
+)
+def test_no_part_is_missing(values: list[Tensor]) -> None:
+    assert steps(values) == []
+
+
+def test_a_part_of_a_step_further_on_without_its_n_is_no_mean() -> None:
+    found = steps(combined(parts("x", "b"), scaled(parts("x", "a"), lambda n: 1 / n), 1))
+    assert [kind for kind, _ in found[:1]] == [Kind.CONSTANT_FACTOR]
+
+
+@pytest.mark.parametrize(
+    ("of", "kind", "message"),
+    [
+        (lambda _: -1, Kind.SIGN, "`t` has the wrong sign."),
+        (lambda _: 2, Kind.CONSTANT_FACTOR, "`t` is 2 times what it should be."),
+        (lambda n: n, Kind.SUM_FOR_MEAN, "`t` is 6 (n) times what it should be."),
+        (lambda n: 1 / n, Kind.MEAN_FOR_SUM, "`t` is 0.166667 (1/n) times what it should be."),
+        (lambda n: n / (n - 1), Kind.BESSEL, "`t` is 1.2 (n/(n - 1)) times what it should be."),
+        (lambda n: n - 1, Kind.CONSTANT_FACTOR, "`t` is 5 (n - 1) times what it should be."),
+        (lambda n: 2 * n, Kind.CONSTANT_FACTOR, "`t` is 12 (2 * n) times what it should be."),
+        (
+            lambda n: n / 6,
+            Kind.HARD_CODED_SIZE,
+            "`t` is right at the notebook's sizes only: n is written as a number.",
+        ),
+    ],
+)
+def test_what_is_said_of_so_many_times(
+    of: Callable[[float], float], kind: Kind, message: str
+) -> None:
+    sizes = [reference.instance.sizes for reference in HIDDEN]
+    times = name_factor([of(size["n"]) for size in sizes], sizes)
+    assert times is not None
+    assert taken("`t`", times, LECTURE) == (kind, message)
+
+
+# --- a maximum
+
+
+def routed(wrong: Callable[[Tensor, Tensor], Tensor]) -> list[Explanation]:
+    """What is said of `dc` if its part from the maxima is made by `wrong`."""
+    pairs = zip(parts("c", "d"), parts("c", "maxes"), HIDDEN, strict=True)
+    values = [d + wrong(part, h.cotangents["maxes"]) for d, part, h in pairs]
+    return list(fit_routes("dc", values, REFERENCES))
+
+
+@pytest.mark.parametrize(
+    ("wrong", "where"),
+    [
+        (lambda part, upstream: upstream.expand(part.shape), "to every entry"),
+        (lambda part, _: part.roll(1, 1), "to another one"),
+    ],
+)
+def test_a_maximum_that_went_elsewhere(
+    wrong: Callable[[Tensor, Tensor], Tensor], where: str
+) -> None:
+    sentence = f"`dmaxes` belongs to the entry that is the maximum; here it goes {where}."
+    assert routed(wrong) == [(Kind.MISROUTED_MAX, sentence)]
+
+
+@pytest.mark.parametrize(
+    "wrong",
+    [
+        lambda part, _: part * 0,
+        lambda part, _: part * 2,
+        lambda part, _: part.roll(1, 1) + part.roll(2, 1),
+        lambda part, _: (part + 1).cumsum(1),
+    ],
+    ids=["missing", "doubled", "to two", "anything"],
+)
+def test_a_maximum_that_did_not_go_elsewhere(wrong: Callable[[Tensor, Tensor], Tensor]) -> None:
+    assert routed(wrong) == []
+
+
+# --- rows and positions
+
+
+def looked_up(only: slice, add: bool = True) -> list[Tensor]:
+    """A lookup's gradient from some of what arrives, added up or with the last one's alone."""
+    made = []
+    for reference in HIDDEN:
+        values, upstream = reference.instance.values, reference.cotangents["rows"]
+        table, index = torch.zeros_like(values["table"]), values["index"][only]
+        put = table.index_add_ if add else table.index_copy_
+        made.append(put(0, index, upstream[only]))
+    return made
+
+
+@pytest.mark.parametrize(
+    ("values", "kind", "message"),
+    [
+        (
+            looked_up(slice(None), add=False),
+            Kind.NOT_ACCUMULATED,
+            "Each row of `dtable` holds one of its contributions where their sum belongs.",
+        ),
+        (
+            looked_up(slice(1, None)),
+            *(Kind.PARTIAL_ROWS, "Of `drows`, all but the first index of axis 0 is handed on."),
+        ),
+        (
+            looked_up(slice(-1)),
+            *(Kind.PARTIAL_ROWS, "Of `drows`, all but the last index of axis 0 is handed on."),
+        ),
+        (
+            looked_up(slice(1)),
+            *(Kind.PARTIAL_ROWS, "Of `drows`, only the first index of axis 0 is handed on."),
+        ),
+    ],
+)
+def test_only_some_of_what_arrives(values: list[Tensor], kind: Kind, message: str) -> None:
+    assert next(fit_slices("dtable", values, REFERENCES)) == (kind, message)
+
+
+@pytest.mark.parametrize(
+    "values",
+    [
+        looked_up(slice(None)),
+        looked_up(slice(2, None)),
+        [value * 2 for value in looked_up(slice(None), add=False)],
+        [value.T for value in looked_up(slice(1))],
+        [torch.zeros_like(value) for value in looked_up(slice(None))],
+    ],
+    ids=["right", "two left out", "doubled", "another shape", "zeros"],
+)
+def test_all_of_what_arrives(values: list[Tensor]) -> None:
+    assert list(fit_slices("dtable", values, REFERENCES)) == []
+
+
+def picked(change: Callable[[Tensor], Tensor]) -> Iterator[Explanation]:
+    """What is said of `dd` if it is another where `labels` points."""
+    wholes = [drawn(*reference.instance.values["d"].shape) for reference in HIDDEN]
+    values = []
+    for whole, reference in zip(wholes, HIDDEN, strict=True):
+        rows, labels = torch.arange(len(whole)), reference.instance.values["labels"]
+        value = whole.clone()
+        value[rows, labels] = change(whole[rows, labels])
+        values.append(value)
+    return fit_picked("dd", values, wholes, REFERENCES)
+
+
+@pytest.mark.parametrize("change", [lambda x: x + 1, lambda x: x * 0, lambda x: x * 2])
+def test_something_is_missing_where_an_index_points(change: Callable[[Tensor], Tensor]) -> None:
+    sentence = "`dd` is right but where `labels` points: something is missing there."
+    assert list(picked(change)) == [(Kind.MISSING_BRANCH, sentence)]
+
+
+def test_what_is_wrong_elsewhere_is_not_about_an_index() -> None:
+    wholes = [drawn(*reference.instance.values["d"].shape) for reference in HIDDEN]
+    other = [whole + drawn(*whole.shape).cos() for whole in wholes]
+    assert list(fit_picked("dd", other, wholes, REFERENCES)) == []
+    assert list(fit_picked("dd", [w.T for w in wholes], wholes, REFERENCES)) == []
+    assert list(fit_picked("dd", [w * 0 for w in wholes], wholes, REFERENCES)) == []

@@ -1,0 +1,74 @@
+"""The edits of a few statements, from their text and the names that an edit may use."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Callable, Iterator, Sequence
+
+from grader.answer.parse import Answer, AnswerCell, parse_answer
+from grader.diagnosis.edits.edit import Edit, Edits, Scope
+from grader.diagnosis.edits.every import every_edit
+from grader.diagnosis.own_code import OwnStatement, Site, own_statements, sites
+
+SCOPE = Scope(
+    gradient="dhpreact",
+    forward=("h", "W2", "hpreact", "logits", "C", "bnvar"),
+    near=("h", "hpreact"),
+    upstreams=("dh", "dlogits"),
+    arriving=("dh",),
+    indices=("Xb", "Yb"),
+    slopes=("h",),
+    alone=("h",),
+    own=("tmp",),
+    lecture={"n": 32, "vocab_size": 27},
+    scalars=("smoothing",),
+)
+"""What an edit of the gradient of a tanh may use, with more names than that needs."""
+
+Change = tuple[str, str]
+"""An edit: its kind, and the whole statement as it then stands."""
+
+
+def own_of(
+    source: str, keep: Sequence[int] | None = None
+) -> tuple[Answer, frozenset[int], list[OwnStatement]]:
+    """An answer of one cell, the numbers that are kept (else all), its statements."""
+    answer = parse_answer([AnswerCell("ex0-cell", source)])
+    assert not answer.broken
+    kept = answer.live if keep is None else frozenset(keep)
+    return answer, kept, own_statements(answer, kept)
+
+
+def sites_of(source: str, keep: Sequence[int] | None = None) -> list[Site]:
+    """All expressions that may be edited, in the order of the statements."""
+    answer, kept, statements = own_of(source, keep)
+    return [site for own in statements for site in sites(own, answer, kept)]
+
+
+def site_of(source: str, text: str) -> Site:
+    """The one expression that reads so."""
+    (site,) = [site for site in sites_of(source) if site.own.source(site.node) == text]
+    return site
+
+
+def edits_by(
+    rule: Callable[[Site, Scope], Edits],
+    node: type[ast.AST],
+    source: str,
+    scope: Scope = SCOPE,
+) -> Iterator[Edit]:
+    """What a rule makes of all expressions of one sort."""
+    for site in sites_of(source):
+        if isinstance(site.node, node):
+            yield from rule(site, scope)
+
+
+def all_edits(source: str, keep: Sequence[int] | None = None, scope: Scope = SCOPE) -> list[Edit]:
+    """Every edit, likeliest first."""
+    answer, kept, statements = own_of(source, keep)
+    return [*every_edit(statements[::-1], answer, kept, scope)]
+
+
+def changes(edits: Iterator[Edit] | Sequence[Edit]) -> set[Change]:
+    """What some edits are, without how likely they are."""
+    return {(str(one.kind), one.text) for one in edits}

@@ -61,10 +61,14 @@ def cells_of(prefix: str, cells: Iterable[AnswerCell]) -> list[AnswerCell]:
 
 @dataclass(frozen=True, slots=True)
 class Raised:
-    """Why statements left no usable value: a sentence, and the line it is about if known."""
+    """Why statements left no usable value: a sentence, and the line it is about if known.
+
+    Some ran into a limit, or took their process with them.
+    """
 
     message: str
     place: Place | None = None
+    by_limit: bool = False
 
 
 @dataclass(frozen=True, eq=False)

@@ -29,6 +29,7 @@ from grader.diagnosis.shown import (
 )
 from grader.execution.evidence import GradientEvidence, Value
 from grader.execution.runner import Runner
+from grader.execution.variants import Patience
 from grader.program.compare import agrees, describe_nonfinite, describe_shape
 from grader.program.exercises import Exercise
 from grader.program.references import References
@@ -36,6 +37,10 @@ from grader.verdict import Check, Diagnosis, Outcome, Place, Verdict
 
 COARSE = (torch.float16, torch.bfloat16)
 """Dtypes in which a right formula gives a wrong value."""
+
+
+LONGEST_SEARCHED = 10_000
+"""Characters of a gradient's own statements; in the longest right answer it is a third of that."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,12 +64,16 @@ def find_reason(
     exercise: Exercise,
     references: References,
     runner: Runner,
-    until: float,
+    patience: Patience,
 ) -> Reason | None:
     """Why a gradient is wrong; nothing rather than a guess."""
     if verdict.diagnosis or verdict.outcome not in (Outcome.FAIL, Outcome.ERROR):
         return None
-    search = Search(item, answer, exercise, references, runner, until)
+    if any(map(_is_hopeless, (*item.local, *item.hidden))):
+        return None
+    search = Search(item, answer, exercise, references, runner, patience)
+    if sum(len(own.text) for own in search.statements) > LONGEST_SEARCHED:
+        return None
     found = _found(search, verdict)
     if found is None:
         return None
@@ -79,6 +88,13 @@ def find_reason(
     line = own.line + own.text.count("\n", 0, start)
     nth = own.text.count(piece, own.text.rfind("\n", 0, start) + 1, start)
     return Reason(diagnosis, Place(answer.places[own.number].cell, line), piece, nth)
+
+
+def _is_hopeless(value: Value) -> bool:
+    """True for what ran into a limit, or is too large: no edit would make it quick or small."""
+    if value.raised is not None:
+        return value.raised.by_limit
+    return (value.type_name or "").startswith("tensor of ")
 
 
 Found = tuple[Kind, str, str, tuple[int, Span] | None]

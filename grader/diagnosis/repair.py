@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import ast
-import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cache, cached_property
@@ -20,7 +19,7 @@ from grader.diagnosis.own_code import OwnStatement, own_statements
 from grader.execution.evidence import GradientEvidence
 from grader.execution.runner import Runner
 from grader.execution.runs import values_for
-from grader.execution.variants import Variants
+from grader.execution.variants import Patience, Variants
 from grader.program.compare import FLOAT64_TOLERANCE, agrees
 from grader.program.exercises import Exercise
 from grader.program.forward_program import ForwardProgram
@@ -32,6 +31,9 @@ clock, so that what is said does not depend on how busy the machine is."""
 
 SLOWNESS = 3
 """By so much fewer edits are tried of statements that loop."""
+
+MOST_TOGETHER = 150
+"""Edits that are tried on both instances at once: to ask again costs as much as so many."""
 
 MOST_CONFIRMED = 20
 """Edits that are right on the first instance and are tried on the second."""
@@ -72,7 +74,7 @@ class Search:
     exercise: Exercise
     references: References
     runner: Runner
-    until: float = math.inf
+    patience: Patience = field(default_factory=Patience)
     near: list[Repair] = field(default_factory=list)
     """What would be right if it were not for a number."""
 
@@ -119,13 +121,15 @@ class Search:
 
     def find(self, batch: Sequence[Edit]) -> Repair | None:
         """The likeliest of some edits that makes the gradient right, if one does."""
-        first = self._try(batch, 0)
-        hopeful = [(edit, hits) for edit, hits in zip(batch, first, strict=True) if hits]
-        hopeful = sorted(hopeful, key=lambda one: (not _is_exact(*one), one[0].likelihood))
+        together = len(batch) <= MOST_TOGETHER
+        first, *others = self._try(batch, (0, 1) if together else (0,))
+        hopeful = [place for place, hits in enumerate(first) if hits]
+        hopeful.sort(key=lambda place: (not _is_exact(batch[place], first[place]), place))
         hopeful = hopeful[:MOST_CONFIRMED]
-        second = self._try([edit for edit, _ in hopeful], 1)
-        pairs = zip(hopeful, second, strict=True)
-        found = [r for (edit, hits), more in pairs if (r := self._confirmed(edit, hits, more))]
+        tried = [batch[place] for place in hopeful]
+        second = [others[0][place] for place in hopeful] if together else self._try(tried, (1,))[0]
+        pairs = zip(tried, (first[place] for place in hopeful), second, strict=True)
+        found = [r for one in pairs if (r := self._confirmed(*one))]
         self.near += [repair for repair in found if not repair.is_complete]
         return next((repair for repair in found if repair.is_complete), None)
 
@@ -142,27 +146,38 @@ class Search:
                 return Repair(edit, factor)
         return None
 
-    def _try(self, batch: Sequence[Edit], instance: int) -> list[dict[int, float]]:
-        """For each edit, the targets that it meets, with the number by which it is to be taken."""
+    def _try(self, batch: Sequence[Edit], instances: Sequence[int]) -> list[list[dict[int, float]]]:
+        """For each instance and edit, the targets that it meets, with the numbers it lacks."""
         texts = [edit.texts for edit in batch]
-        values = self._variants.run(texts, instance) if batch else []
+        found = self._variants.run(texts, instances) if batch else [[]] * len(instances)
         return [
-            self._hits(edit, _number(value), instance)
-            for edit, value in zip(batch, values, strict=True)
+            self._hits(batch, values, instance)
+            for instance, values in zip(instances, found, strict=True)
         ]
 
-    def _hits(self, edit: Edit, value: Tensor | None, instance: int) -> dict[int, float]:
-        hits: dict[int, float] = {}
-        original = self._original[instance]
+    def _hits(
+        self, batch: Sequence[Edit], values: Sequence[Tensor | None], instance: int
+    ) -> list[dict[int, float]]:
+        hits: list[dict[int, float]] = [{} for _ in batch]
+        start = self._original[instance]
         for number, target in enumerate(self.targets):
             right = target[instance]
-            if value is None or value.shape != right.shape:
-                continue
-            doubled = edit.doubled
-            scale = _scale_of_part(original, value, right) if doubled else _scale(value, right)
-            is_exact = scale == 1.0 and not edit.doubled
-            if scale is not None and (is_exact or number < self.coarse):
-                hits[number] = scale
+            fitting = {
+                place: value.double().flatten()
+                for place, value in enumerate(values)
+                if value is not None and value.shape == right.shape
+            }
+            for doubled in (False, True) if number < self.coarse else (False,):
+                places = [place for place in fitting if batch[place].doubled is doubled]
+                if not places or (doubled and (start is None or start.shape != right.shape)):
+                    continue
+                # All at once: one after the other takes as long as to run them.
+                several = torch.stack([fitting[place] for place in places])
+                origin = start.flatten() if doubled and start is not None else None
+                scales = _scales(several, right.flatten(), origin)
+                for place, scale in zip(places, scales, strict=True):
+                    if scale is not None and (number < self.coarse or scale == 1.0):
+                        hits[place][number] = scale
         return hits
 
     @cached_property
@@ -177,7 +192,7 @@ class Search:
             values_for(references, self.exercise.gradients),
             [{SLOPE.format(step): slope for step, slope in one.items()} for one in slopes],
             self.runner,
-            self.until,
+            self.patience,
         )
 
 
@@ -220,26 +235,27 @@ def _number(value: Tensor | None) -> Tensor | None:
     return value if bool(value.isfinite().all()) else None
 
 
-def _scale(value: Tensor, right: Tensor) -> float | None:
-    """The number c for which right = c value; 1.0 where they are the same."""
-    if agrees(value, right):
-        return 1.0
-    squared = float((value * value).sum())
-    scale = float((value * right).sum()) / squared if squared else 0.0
-    return scale if scale and agrees(scale * value, right) else None
+def _scales(values: Tensor, right: Tensor, start: Tensor | None) -> list[float | None]:
+    """For each of `values`, of shape (some, numel), the number c for which right = c value.
 
-
-def _scale_of_part(one: Tensor | None, two: Tensor, right: Tensor) -> float | None:
-    """The number c for which right = one + (c - 1)(two - one): `two` has a part twice."""
-    if one is None or one.shape != right.shape:
-        return None
-    part = two - one
-    squared = float((part * part).sum())
-    more = float(((right - one) * part).sum()) / squared if squared else 0.0
-    # Not at all would be another mistake than too often.
-    if not more or abs(more + 1) < FLOAT64_TOLERANCE or not agrees(one + more * part, right):
-        return None
-    return 1 + more
+    It is 1.0 where they are the same. Given where they `start`, values have a part twice: then the
+    number c for which right = start + (c - 1) (value - start). None where there is no such number.
+    """
+    parts, whole = (values, right) if start is None else (values - start, right - start)
+    scales = (parts @ whole) / (parts * parts).sum(1)
+    # Written so that anything unordered is no hit.
+    close = FLOAT64_TOLERANCE * right.abs().max()
+    is_hit = (scales.view(-1, 1) * parts - whole).abs().amax(1) <= close
+    if start is None:
+        is_same = (values - right).abs().amax(1) <= close
+        scales[is_same] = 1.0
+        is_hit = is_same | (is_hit & (scales != 0))
+    else:
+        # Not at all would be another mistake than too often.
+        is_hit &= (scales != 0) & ((scales + 1).abs() >= FLOAT64_TOLERANCE)
+        scales = 1 + scales
+    pairs = zip(scales.tolist(), is_hit.tolist(), strict=True)
+    return [scale if hit else None for scale, hit in pairs]
 
 
 def _slopes(program: ForwardProgram, reference: Reference, tensor: str) -> dict[str, Tensor]:

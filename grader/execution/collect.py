@@ -221,7 +221,10 @@ class _Reader:
             return None
         first = problems[0]
         message = describe_problem(first.kind, first.message, self.limits, self.gradients)
-        return Raised(message, self._place(first))
+        by_limit = first.kind in ("TimeLimit", "Gone") or ran_out_of_memory(
+            first.kind, first.message
+        )
+        return Raised(message, self._place(first), by_limit)
 
     def _place(self, problem: Problem) -> Place | None:
         """Where a problem is, if there is such a place: the student's process says where."""

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import math
 import time
 import warnings
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 
 from torch import Tensor
 
@@ -15,11 +16,25 @@ from grader.execution.runs import RunPlan
 from grader.worker.request import Group, Request, RunOrder, Statement, Values
 from grader.worker.results import unpack_results
 
-STATEMENT_SECONDS, TOTAL_SECONDS = 1.0, 10.0
-"""A net: what is said must not depend on how busy the machine is, so variants are counted."""
+STATEMENT_SECONDS, TOTAL_SECONDS, ANSWER_SECONDS = 1.0, 4.0, 20.0
+"""A net for a statement, a request and an answer, which may be written to be slow: what is said
+must not depend on how busy the machine is, so variants are counted."""
 
-ANSWER_SECONDS = 20.0
-"""The same for all gradients of an answer: it may be written to be slow."""
+
+@dataclass(slots=True)
+class Patience:
+    """How long the variants of one answer may take: `until`, on the monotonic clock."""
+
+    until: float = field(default_factory=lambda: time.monotonic() + ANSWER_SECONDS)
+
+    @property
+    def seconds(self) -> float:
+        """For the next request; nothing is left once one was not answered in time."""
+        return min(self.until - time.monotonic(), TOTAL_SECONDS)
+
+    def end(self) -> None:
+        """Ask no more."""
+        self.until = -math.inf
 
 
 @dataclass(slots=True, eq=False)
@@ -27,8 +42,7 @@ class Variants:
     """Runs edited statements of one gradient on the small hidden instances.
 
     `keep` are the numbers of its own statements, `fixed` the upstreams that they write in vain;
-    `beside` are further values that an edit may name, one group an instance; `until` is the time,
-    on the monotonic clock, to end.
+    `beside` are further values that an edit may name, one group an instance.
     """
 
     answer: Answer
@@ -38,40 +52,39 @@ class Variants:
     values: Values
     beside: Sequence[Group]
     runner: Runner
-    until: float
+    patience: Patience
     cut_short: bool = False
     """Whether some variant was not run, for want of time or of a worker."""
 
-    def run(self, edited: Sequence[Mapping[int, str]], instance: int) -> list[Tensor | None]:
-        """The gradient's value after each variant; None where there is no such value.
+    def run(
+        self, edited: Sequence[Mapping[int, str]], instances: Sequence[int]
+    ) -> list[list[Tensor | None]]:
+        """For each instance, the gradient's value after each variant; None where there is none.
 
         Args:
             edited: for each variant, the new text of top-level statements by their numbers; an
                 empty text leaves one out.
-            instance: the number of the hidden instance.
+            instances: numbers of hidden instances.
         """
-        plan = _Plan(self.answer, instance)
-        groups = (f"hidden{instance}", f"upstream{instance}", "beside")
-        orders: list[int | None] = []
-        for texts in edited:
-            statements = plan.edited(self.keep, texts)
-            orders.append(None if statements is None else len(plan))
-            if statements is not None:
-                fixed = tuple(sorted(self.fixed))
-                plan.add(RunOrder(groups, statements, (self.gradient,), fixed, double=True))
-        seconds = min(self.until - time.monotonic(), TOTAL_SECONDS)
-        if seconds <= 0:
+        plan, fixed = _Plan(self.answer, len(instances)), tuple(sorted(self.fixed))
+        ready = [plan.edited(self.keep, texts) for texts in edited]
+        for instance in instances:
+            groups = (f"hidden{instance}", f"upstream{instance}", f"beside{instance}")
+            for statements in ready:
+                if statements is not None:
+                    plan.add(RunOrder(groups, statements, (self.gradient,), fixed, double=True))
+        seconds, found = self.patience.seconds, list[Tensor | None]()
+        if len(plan) and seconds > 0:
+            limits = replace(
+                self.runner.limits, statement_seconds=STATEMENT_SECONDS, total_seconds=seconds
+            )
+            beside = {f"beside{instance}": self.beside[instance] for instance in instances}
+            found = self._ask(replace(plan.request(self.values, limits), extra=beside))
+        if len(found) < len(plan):
             self.cut_short = True
-            return [None] * len(edited)
-        limits = replace(
-            self.runner.limits, statement_seconds=STATEMENT_SECONDS, total_seconds=seconds
-        )
-        request = replace(
-            plan.request(self.values, limits), extra={"beside": self.beside[instance]}
-        )
-        found = self._ask(request) if len(plan) else []
-        self.cut_short |= len(found) < len(plan)
-        return [found[n] if n is not None and n < len(found) else None for n in orders]
+            self.patience.end()
+        values = iter([*found, *[None] * (len(plan) - len(found))])
+        return [[None if s is None else next(values) for s in ready] for _ in instances]
 
     def _ask(self, request: Request) -> list[Tensor | None]:
         try:

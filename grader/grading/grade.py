@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
@@ -15,7 +14,7 @@ from grader.diagnosis.diagnose import Reason, find_reason
 from grader.diagnosis.reasons import says_nothing_else
 from grader.execution.collect import collect
 from grader.execution.runner import Runner
-from grader.execution.variants import ANSWER_SECONDS
+from grader.execution.variants import Patience
 from grader.grading.imprecision import find_imprecision
 from grader.grading.judge import judge
 from grader.program.exercises import NOTEBOOKS, Exercise
@@ -124,11 +123,11 @@ def grade_exercise(
         ]
         flags += [*incidents, *find_imprecision(evidence, references)]
     flags = list(dict.fromkeys(flags))
-    verdicts, until = [], time.monotonic() + ANSWER_SECONDS
+    verdicts, patience = [], Patience()
     for item, plain in zip(evidence, judged, strict=True):
         verdict = replace(plain, code=quote(plain.place, cells))
         try:
-            reason = find_reason(item, verdict, answer, exercise, references, runner, until)
+            reason = find_reason(item, verdict, answer, exercise, references, runner, patience)
         # Whatever a student's code makes of the search for a reason, the verdicts stand.
         except Exception as error:
             reason = None

@@ -92,7 +92,7 @@ def test_a_worker_that_was_lost_is_not_remembered(
     run, source = Runner.run, "dhpreact = (1 - hpreact**2) * dh / 1.0"
 
     def lose_variants(self: Runner, request: Request, values: Values) -> Reply:
-        if "beside" in request.extra:
+        if "beside0" in request.extra:
             raise WorkerLost("The process ended.")
         return run(self, request, values)
 

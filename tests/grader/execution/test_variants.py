@@ -13,7 +13,7 @@ from grader.answer.parse import AnswerCell, parse_answer
 from grader.execution import variants as module
 from grader.execution.runner import Reply, Runner, WorkerLost
 from grader.execution.runs import new_key
-from grader.execution.variants import Variants
+from grader.execution.variants import Patience, Variants
 from grader.worker.request import Group, Request, Values
 from grader.worker.terms import Limits
 
@@ -45,7 +45,7 @@ def variants_of(
     answer = parse_answer([AnswerCell("ex0-cell", source)])
     assert not answer.broken
     kept = answer.live if keep is None else frozenset(keep)
-    return Variants(answer, "dx", kept, frozenset(fixed), VALUES, BESIDE, runner, until)
+    return Variants(answer, "dx", kept, frozenset(fixed), VALUES, BESIDE, runner, Patience(until))
 
 
 def run(
@@ -55,7 +55,7 @@ def run(
     instance: int = 0,
     keep: Sequence[int] | None = None,
 ) -> list[list[float] | None]:
-    found = variants_of(source, runner, keep).run(edited, instance)
+    (found,) = variants_of(source, runner, keep).run(edited, [instance])
     return [None if value is None else value.tolist() for value in found]
 
 
@@ -151,14 +151,14 @@ def test_the_second_instance_has_its_own_values(runner: Runner) -> None:
 
 def test_an_upstream_that_is_fixed_keeps_its_value(runner: Runner) -> None:
     source, edited = "dy = x\ndx = dy", [{}, {1: "dx = 2 * dy"}]
-    free = variants_of(source, runner).run(edited, 0)
-    fixed = variants_of(source, runner, fixed=["dy"]).run(edited, 0)
+    (free,) = variants_of(source, runner).run(edited, [0])
+    (fixed,) = variants_of(source, runner, fixed=["dy"]).run(edited, [0])
     assert [value.tolist() for value in free if value is not None] == [[1.0, 2.0], [2.0, 4.0]]
     assert [value.tolist() for value in fixed if value is not None] == [[10.0, 20.0], [20.0, 40.0]]
 
 
 def test_numbers_are_double(runner: Runner) -> None:
-    (value,) = variants_of("dx = dy", runner).run([{0: "dx = torch.ones(2) / 3"}], 0)
+    ((value,),) = variants_of("dx = dy", runner).run([{0: "dx = torch.ones(2) / 3"}], [0])
     assert isinstance(value, Tensor)
     assert value.dtype == torch.float64
 
@@ -212,35 +212,44 @@ class Saying(Runner):
 
 def test_a_worker_that_is_lost_says_nothing() -> None:
     lost = Saying(WorkerLost("The process ended."))
-    assert variants_of("dx = dy", lost).run([{0: "dx = x"}, {}], 0) == [None, None]
+    assert variants_of("dx = dy", lost).run([{0: "dx = x"}, {}], [0]) == [[None, None]]
     assert len(lost.asked) == 1
 
 
 @pytest.mark.parametrize("blob", [b"", b"nonsense", b"\xff" * 64], ids=["empty", "text", "length"])
 def test_a_reply_that_cannot_be_read_says_nothing(blob: bytes) -> None:
     saying = Saying(Reply(((2, memoryview(blob)),)))
-    assert variants_of("dx = dy", saying).run([{0: "dx = x"}, {}], 0) == [None, None]
+    assert variants_of("dx = dy", saying).run([{0: "dx = x"}, {}], [0]) == [[None, None]]
 
 
 def test_runs_that_are_missing_are_none() -> None:
-    assert variants_of("dx = dy", Saying(Reply())).run([{0: "dx = x"}, {}], 0) == [None, None]
+    assert variants_of("dx = dy", Saying(Reply())).run([{0: "dx = x"}, {}], [0]) == [[None, None]]
 
 
 def test_variants_have_a_net_of_their_own_and_only_what_is_asked_for() -> None:
     saying = Saying(Reply())
-    variants_of(THREE, saying, fixed=["dz", "dy"]).run([{0: "t = 1"}, {1: "("}, {}], 1)
+    variants_of(THREE, saying, fixed=["dz", "dy"]).run([{0: "t = 1"}, {1: "("}, {}], [1])
     (asked,) = saying.asked
     assert (asked.limits.statement_seconds, asked.limits.total_seconds) == (
         *(module.STATEMENT_SECONDS, module.TOTAL_SECONDS),
     )
     assert len(asked.runs) == 2
     assert {one.want for one in asked.runs} == {("dx",)}
-    assert {one.groups for one in asked.runs} == {("hidden1", "upstream1", "beside")}
+    assert {one.groups for one in asked.runs} == {("hidden1", "upstream1", "beside1")}
     assert {one.fixed for one in asked.runs} == {("dy", "dz")}
-    assert asked.extra == {"beside": BESIDE[1]}
+    assert asked.extra == {"beside1": BESIDE[1]}
 
 
 def test_when_the_time_is_over_nothing_is_asked() -> None:
     saying = Saying(Reply())
-    assert variants_of("dx = dy", saying, until=-math.inf).run([{0: "dx = x"}, {}], 0) == [None] * 2
+    late = variants_of("dx = dy", saying, until=-math.inf)
+    assert late.run([{0: "dx = x"}, {}], [0]) == [[None, None]]
     assert saying.asked == []
+
+
+def test_one_request_that_is_not_answered_in_time_is_the_last() -> None:
+    saying = Saying(Reply())
+    variants = variants_of("dx = dy", saying)
+    assert [variants.run([{0: "dx = x"}], [0, 1]) for _ in range(3)] == [[[None], [None]]] * 3
+    assert len(saying.asked) == 1
+    assert variants.cut_short

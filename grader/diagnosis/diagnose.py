@@ -91,10 +91,10 @@ def find_reason(
 
 
 def _is_hopeless(value: Value) -> bool:
-    """True for what ran into a limit, or is too large: no edit would make it quick or small."""
+    """True for what ran into a limit, is too large, or has code of its own: no edit helps."""
     if value.raised is not None:
         return value.raised.by_limit
-    return (value.type_name or "").startswith("tensor of ")
+    return (value.type_name or "").startswith(("tensor of ", "object that raises "))
 
 
 Found = tuple[Kind, str, str, tuple[int, Span] | None]

@@ -9,15 +9,15 @@ from collections.abc import Iterator, Mapping, Sequence
 import torch
 from torch import Tensor
 
-from grader.diagnosis.factors import Factor, name_factor
+from grader.diagnosis.factors import SAME, Factor, name_factor
 from grader.diagnosis.kinds import Kind
 from grader.program.references import Reference, References
 
 MATCH = 1e-9
 """Largest difference, relative to the largest value, of float64 values that are the same."""
 
-SAME = 1e-9
-"""Largest difference of a number from one."""
+MOST_POSITIONS = 200
+"""Positions of a lookup that are compared with each row."""
 
 MOST_AXES = 5
 """Axes of which every choice is tried; a gradient has three at most."""
@@ -26,10 +26,8 @@ Explanation = tuple[Kind, str]
 """A kind of mistake with the sentence about it."""
 
 
-def agrees(value: Tensor, other: Tensor, flat: bool = False) -> bool:
-    """True if two values are the same up to float64 rounding; in any shape if `flat`."""
-    if flat and value.numel() == other.numel():
-        value, other = value.reshape(-1), other.reshape(-1)
+def agrees(value: Tensor, other: Tensor) -> bool:
+    """True if two values are the same up to float64 rounding."""
     if value.shape != other.shape:
         return False
     if value.numel() == 0:
@@ -312,9 +310,6 @@ def _gone(value: Tensor, reference: Reference, tensor: str, reader: str) -> str 
     if agrees(rest.sum(1), upstream.view(-1)) and bool(((rest != 0).sum(1) == 1).all()):
         return "to another one"
     return None
-
-
-MOST_POSITIONS = 200
 
 
 def _holds_one(value: Tensor, reference: Reference, tensor: str, reader: str) -> bool:

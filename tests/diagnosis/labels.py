@@ -352,7 +352,7 @@ def times_and_divided(fault: Fault) -> Label:
                 Kind.CONSTANT_FACTOR, Kind.OPERATOR, reason="By the number instead of times it."
             )
     if "h[i] / h[i]" in fault.after:
-        return ZEROED
+        return nameless(Kind.OPERATOR, *ZEROED.kinds, reason=ZEROED.reason)
     return named(
         Kind.OPERATOR,
         Kind.BRACKETS,

@@ -31,7 +31,9 @@ def add_missing(site: Site, scope: Scope) -> Edits:
     """Everything that may be missing beside one expression."""
     used = role(site)
     if used == INDEX and isinstance(site.node, ast.BinOp | ast.Name):
-        message = f"{capital(quoted(site.own.source(site.node)))} does not begin where it should."
+        ends = isinstance(site.parents[0], ast.Slice) and site.parents[0].upper is site.node
+        does = "end" if ends else "begin"
+        message = f"{capital(quoted(site.own.source(site.node)))} does not {does} where it should."
         for size in scope.lecture:
             new = f"{site.own.atom(site.node)} * {size}"
             yield edit(site, LIKELY, Kind.WRONG_INDEX, new, message)

@@ -34,6 +34,7 @@ from tests.diagnosis.measure import (
     report_lines,
     shares,
 )
+from tests.helpers.faults import one_in
 
 MOST_MISNAMED = 0.01
 LEAST_NAMED = 0.965
@@ -134,7 +135,7 @@ def test_first_diagnoses_name_the_faults() -> None:
 
     `make bench ARGS=diagnosis` measures all of them.
     """
-    measured = measure(corpus()[::8])
+    measured = measure(corpus()[:: one_in(8)])
     found = shares(measured)
     report = "\n".join(report_lines(measured))
     assert [m.fault.key for m in measured if not m.blamed_alone] == []
@@ -144,7 +145,7 @@ def test_first_diagnoses_name_the_faults() -> None:
 
 @pytest.mark.slow
 def test_faults_two_at_a_time_are_both_blamed() -> None:
-    pairs = faults_in_pairs()[::2]
+    pairs = faults_in_pairs()[:: one_in(2)]
     requests = [(first.prefix, with_both((first, second))) for first, second in pairs]
     for (first, second), verdicts in zip(pairs, judge_answers(requests), strict=True):
         blamed = {verdict.name for verdict in verdicts if verdict.outcome in BLAMED}

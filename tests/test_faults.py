@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import ast
-import os
 from collections import Counter
 
 import pytest
@@ -17,6 +16,7 @@ from tests.helpers.faults import (
     Fault,
     all_faults,
     one_fault_variants,
+    one_in,
     sample_faults,
     variants_of,
 )
@@ -95,7 +95,7 @@ def test_a_fault_of_the_sample_shows_as_labelled(fault: Fault) -> None:
 @pytest.mark.slow
 @pytest.mark.parametrize("answer", MUTATED_ANSWERS)
 def test_every_fault_shows_as_labelled(answer: str) -> None:
-    for fault in variants_of(answer)[:: 1 if os.environ.get("EVERY_FAULT") else 3]:
+    for fault in variants_of(answer)[:: one_in(3)]:
         assert_shows_as_labelled(fault)
 
 

@@ -182,8 +182,7 @@ class Search:
 
     @cached_property
     def _variants(self) -> Variants:
-        references, tensor = self.references, self.item.name[1:]
-        slopes = [_slopes(references.program, one, tensor) for one in references.hidden]
+        references, slopes = self.references, _slopes(self.references, self.item.name[1:])
         return Variants(
             self.answer,
             self.item.name,
@@ -258,7 +257,13 @@ def _scales(values: Tensor, right: Tensor, start: Tensor | None) -> list[float |
     return [scale if hit else None for scale, hit in pairs]
 
 
-def _slopes(program: ForwardProgram, reference: Reference, tensor: str) -> dict[str, Tensor]:
+@cache
+def _slopes(references: References, tensor: str) -> Sequence[Mapping[str, Tensor]]:
+    """On each hidden instance, the slopes of the readers that work number by number."""
+    return [_slopes_at(references.program, one, tensor) for one in references.hidden]
+
+
+def _slopes_at(program: ForwardProgram, reference: Reference, tensor: str) -> dict[str, Tensor]:
     """The slope of each reader that works number by number, if it is no constant."""
     found = {}
     values, given = reference.instance.values, reference.cotangents
@@ -283,7 +288,7 @@ def _slopes(program: ForwardProgram, reference: Reference, tensor: str) -> dict[
 def _steps_alone(references: References, tensor: str) -> Mapping[str, bool]:
     """The readers with a slope; True for those that read nothing else."""
     program = references.program
-    slopes = _slopes(program, references.hidden[0], tensor)
+    slopes = _slopes(references, tensor)[0]
     return {
         step.name: step.reads == (tensor,)
         and isinstance(ast.parse(step.expression, mode="eval").body, ast.Call)

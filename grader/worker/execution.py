@@ -8,6 +8,7 @@ import signal
 import traceback
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import nullcontext
+from dataclasses import replace
 from operator import attrgetter
 from types import CodeType, FrameType, MappingProxyType
 from typing import Any
@@ -108,25 +109,25 @@ class _Runner:
 
     def run(self, order: RunOrder, started: Callable[[int], None]) -> Result:
         """One run's values and problems."""
-        problems: list[Problem] = []
         if self.recorded is not None and self._is_same(order, self.recorded[0]):
-            tensors, types = self.recorded[1]
+            problems, (tensors, types) = list[Problem](), self.recorded[1]
         else:
             # Not torch.manual_seed: that seeds all kinds of devices, with a formatted stack each.
             torch.default_generator.manual_seed(0)
             torch.set_default_dtype(torch.float64 if order.double else torch.float32)
             if order.recorded:
                 return self._record(order, started)
-            tensors, types = self._run(order, started, problems)
+            problems, (tensors, types) = self._run(order, started)
         for name in self._without_room(tensors, self.groups[order.groups[0]]):
             types[name] = _kind(tensors.pop(name))
         return Result(tensors, types, tuple(problems))
 
     def _run(
-        self, order: RunOrder, started: Callable[[int], None], problems: list[Problem]
-    ) -> WantedValues:
-        namespace = self._namespace(order.groups, order)
+        self, order: RunOrder, started: Callable[[int], None]
+    ) -> tuple[list[Problem], WantedValues]:
+        namespace = self._namespace(order)
         fixed = {name: namespace[name].clone() for name in order.fixed}
+        problems = []
         for index in order.statements:
             statement = self.request.statements[index]
             problem = self._forecast(statement)
@@ -137,7 +138,7 @@ class _Runner:
                     namespace.update((name, value.clone()) for name, value in fixed.items())
             if problem is not None:
                 problems.append(problem)
-        return _read_values(namespace, order.want)
+        return problems, _read_values(namespace, order.want)
 
     def _without_room(self, tensors: Mapping[str, Tensor], given: Group) -> list[str]:
         """The values that are larger than their tensors, and for which there is no room left.
@@ -161,10 +162,10 @@ class _Runner:
         Where one fails, it runs again with all upstreams given: a missing name would hide what is
         done with it. Where none does, the values are kept for the run that is not recorded.
         """
-        names, slow, is_clean = Names(self._namespace(order.groups[:1], order)), {**self.slow}, True
+        plain, given = replace(order, groups=order.groups[:1]), self.groups[order.groups[-1]]
+        names, slow, is_clean = Names(self._namespace(plain)), {**self.slow}, True
         recorder, watch = Recorder(names), Watch()
         dict.__setitem__(names, SEE, watch.see)
-        given = self.groups[order.groups[-1]]
         for index in order.statements:
             statement = self.request.statements[index]
             if self._forecast(statement) is not None:
@@ -184,7 +185,7 @@ class _Runner:
         # What takes too long while somebody looks may be quick without.
         self.slow = slow
         if is_clean:
-            self.recorded = order, _read_values(names, order.want)
+            self.recorded = plain, _read_values(names, order.want)
         return Result({}, {}, (), recorder.seen, watch.signs)
 
     def _is_same(self, order: RunOrder, recorded: RunOrder) -> bool:
@@ -193,9 +194,9 @@ class _Runner:
             [self.request.statements[index].number for index in some.statements]
             for some in (order, recorded)
         )
-        return (order.groups, order.want, one) == (recorded.groups[:1], recorded.want, other)
+        return (order.groups, order.want, one) == (recorded.groups, recorded.want, other)
 
-    def _namespace(self, groups: tuple[str, ...], order: RunOrder) -> dict[str, Any]:
+    def _namespace(self, order: RunOrder) -> dict[str, Any]:
         """What an answer finds: the notebook's names, with tensors that no other run shares.
 
         What its statements do not mention is left out: to copy it takes longer than most
@@ -204,7 +205,7 @@ class _Runner:
         mentioned = {*order.fixed}.union(*(self.names[index] for index in order.statements))
         everything = not mentioned.isdisjoint(DYNAMIC_NAMES)
         values: dict[str, Any] = {"__name__": "__main__", **GIVEN}
-        for group in map(self.groups.__getitem__, groups):
+        for group in map(self.groups.__getitem__, order.groups):
             names = group if everything else [name for name in mentioned if name in group]
             values |= {name: _own(group[name]) for name in names if name not in order.want}
         return values

@@ -15,6 +15,9 @@ FIRST, EXPECTED, SECOND, LIKELY, POSSIBLE, LAST = range(6)
 SLOPE = "slope_of_{}_"
 """The name by which an edit reads the slope of a step that works number by number."""
 
+TINY = 1e-2
+"""A number below this keeps a division from failing."""
+
 MODULES = frozenset({"torch", "F", "math", "np"})
 
 LONGEST_PIECE = 40

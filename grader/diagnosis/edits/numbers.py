@@ -6,13 +6,10 @@ import ast
 import itertools
 import re
 
-from grader.diagnosis.edits.edit import EXPECTED, FIRST, LIKELY, Edits, Scope, edit
+from grader.diagnosis.edits.edit import EXPECTED, FIRST, LIKELY, TINY, Edits, Scope, edit
 from grader.diagnosis.edits.roles import AXIS, EXPONENT, INDEX, RANGE, VALUE, role
 from grader.diagnosis.kinds import Kind
 from grader.diagnosis.own_code import Site
-
-TINY = 1e-2
-"""A number below this keeps a division from failing."""
 
 LARGEST = 1e9
 """No number of a backward pass is larger."""

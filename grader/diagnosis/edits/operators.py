@@ -12,6 +12,7 @@ from grader.diagnosis.edits.edit import (
     LIKELY,
     POSSIBLE,
     SECOND,
+    TINY,
     Edits,
     Scope,
     capital,
@@ -26,7 +27,6 @@ SIGNS: Mapping[type[ast.operator], str] = {
     **{ast.Add: "+", ast.Sub: "-", ast.Mult: "*", ast.Div: "/", ast.MatMult: "@"},
     ast.Pow: "**",
 }
-SMALL = 1e-2
 
 
 def drop_minus(site: Site, _: Scope) -> Edits:
@@ -116,7 +116,7 @@ def _drop_operand(site: Site, node: ast.BinOp, scope: Scope) -> Edits:
             kind, likelihood, message = Kind.EXTRA_TERM, LIKELY, f"{piece} is a term too many."
             if isinstance(gone, ast.Constant):
                 likelihood = EXPECTED
-                if isinstance(gone.value, float) and abs(gone.value) < SMALL:
+                if isinstance(gone.value, float) and abs(gone.value) < TINY:
                     kind = Kind.MISSING_EPS
                 elif scope.is_number(node):
                     kind = Kind.BESSEL

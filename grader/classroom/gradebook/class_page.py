@@ -48,28 +48,26 @@ def class_page(table: Table, summary: ClassSummary, title: str, notices: Sequenc
     ]
     numbers = {gradient: number for number, gradient in enumerate(gradients)}
     style_text, script_text = style(*STYLES), asset(SCRIPT)
-    text = (
-        environment()
-        .get_template(TEMPLATE)
-        .render(
-            title=title,
-            notices=notices,
-            table=table,
-            summary=summary,
-            figures=figures(table, summary),
-            numbers=numbers,
-            missed=[gradient for gradient in summary.most_missed() if gradient in numbers],
-            most_common=most_common,
-            histogram=_histogram(table),
-            outcomes=list(Outcome),
-            statuses=list(Status),
-            top=TOP,
-            few=FEW,
-            style=style_text,
-            script=script_text,
-            policy=policy(style_text, script_text),
-            data=_for_a_script_element(*class_data(table, summary, numbers)),
-        )
+    template = environment().get_template(TEMPLATE)
+    text = template.render(
+        title=title,
+        notices=notices,
+        table=table,
+        summary=summary,
+        figures=figures(table, summary),
+        numbers=numbers,
+        missed=[gradient for gradient in summary.most_missed() if gradient in numbers],
+        most_common=most_common,
+        distribution=distribution(table),
+        marks=marks,
+        outcomes=list(Outcome),
+        statuses=list(Status),
+        top=TOP,
+        few=FEW,
+        style=style_text,
+        script=script_text,
+        policy=policy(style_text, script_text),
+        data=_for_a_script_element(*class_data(table, summary, numbers)),
     )
     return text.strip() + "\n"
 
@@ -143,40 +141,7 @@ def _letters(cell: Cell) -> str:
     return "".join(known.get(gradient, NOTHING) for gradient in gradients)
 
 
-def _histogram(table: Table) -> Markup:
-    most, bins = distribution(table)
-    if not bins:
-        return Markup("")
-    width, height, foot, head = 440, 300, 22, 14
-    top = max(bins)
-    step = width / len(bins)
-    pieces = [f'<line x1="0" x2="{width}" y1="{height - foot}" y2="{height - foot}"/>']
-    for number, students in enumerate(bins):
-        tall = (height - foot - head) * students / top
-        low, high = (points_text(most * edge / len(bins)) for edge in (number, number + 1))
-        pieces.append(
-            f'<rect x="{number * step + 1:.1f}" y="{height - foot - tall:.1f}"'
-            f' width="{step - 2:.1f}" height="{tall:.1f}" rx="1.5">'
-            f"<title>{low} to {high} points: {students:,}</title></rect>"
-        )
-        if number == bins.index(top):
-            pieces.append(
-                f'<text x="{(number + 0.5) * step:.1f}" y="{head - 4}"'
-                f' text-anchor="middle">{students:,}</text>'
-            )
-    for value in _marks(most):
-        x = width * value / most
-        anchor = "start" if value == 0 else "end" if x > width - 10 else "middle"
-        pieces.append(
-            f'<text x="{float(x):.1f}" y="{height - 6}" text-anchor="{anchor}">{value}</text>'
-        )
-    return Markup(
-        f'<svg class="histogram" viewBox="0 0 {width} {height}" role="img"'
-        f' aria-label="How many students have how many points">{"".join(pieces)}</svg>'
-    )
-
-
-def _marks(most: Fraction) -> range:
-    """Round numbers from 0 up, six or so."""
+def marks(most: Fraction) -> range:
+    """Round numbers from 0 up to the most points, six or so, to stand below the histogram."""
     steps = (digit * 10**power for power in range(6) for digit in (1, 2, 5))
     return range(0, int(most) + 1, next(step for step in steps if step * 7 > most))

@@ -11,6 +11,7 @@ from pathlib import Path
 
 from grader.classroom.gradebook.rubric import points_text
 from grader.classroom.gradebook.table import Row, Status, Table
+from grader.classroom.intake.class_folder import Roster
 from grader.classroom.spreadsheet import escaped
 from grader.printable import printable, visible
 from grader.whole_file import whole_file
@@ -33,33 +34,22 @@ def id_cell(text: str) -> str:
     return escaped(visible(text))
 
 
-def write_csv(
-    path: Path,
-    rows: Iterable[Sequence[str]],
-    *,
-    encoding: str = "utf-8",
-    newline: str = "\r\n",
-    delimiter: str = ",",
-    first_line: str = "",
-) -> None:
-    """Replace a CSV file; a character that `encoding` lacks is spelled out.
+def write_csv(path: Path, rows: Iterable[Sequence[str]], form: Roster) -> None:
+    """Replace a CSV file; a character that its encoding lacks is spelled out.
 
     Args:
         path: the file.
         rows: the cells.
-        encoding: the file's encoding.
-        newline: the end of each line.
-        delimiter: stands between two cells.
-        first_line: a line to go before the rows, such as Excel's "sep=;".
+        form: the list whose encoding, delimiter and ends of lines the file has.
 
     Raises:
         OSError: it cannot be written; `path` is as it was.
     """
     with whole_file(path) as file:
-        text = io.TextIOWrapper(file, encoding, errors="backslashreplace", newline="")
-        if first_line:
-            text.write(first_line + newline)
-        csv.writer(text, delimiter=delimiter, lineterminator=newline).writerows(rows)
+        text = io.TextIOWrapper(file, form.encoding, errors="backslashreplace", newline="")
+        if form.sep:
+            text.write(form.sep + form.newline)
+        csv.writer(text, delimiter=form.delimiter, lineterminator=form.newline).writerows(rows)
         text.detach()  # it flushes, and leaves closing to `whole_file`
 
 
@@ -73,7 +63,8 @@ def write_grades(table: Table, path: Path) -> None:
     for column in table.columns:
         header += [column.notebook, f"{column.notebook} max"]
     header += ["total", "total max", "status", "late", "flags", "flag kinds", "superseded files"]
-    write_csv(path, chain([header], map(_cells, table.rows)), encoding="utf-8-sig")
+    form = Roster("grades", (), (), (), encoding="utf-8-sig", newline="\r\n")
+    write_csv(path, chain([header], map(_cells, table.rows)), form)
 
 
 def _cells(row: Row) -> list[str]:

@@ -6,10 +6,11 @@ import base64
 import hashlib
 import re
 import unicodedata
-from collections.abc import Collection, Mapping
+from collections.abc import Collection
 from dataclasses import asdict
-from functools import cache
+from functools import cache, lru_cache
 from pathlib import Path
+from typing import Any
 
 import jinja2
 from markupsafe import Markup
@@ -17,7 +18,6 @@ from markupsafe import Markup
 from grader.classroom.gradebook.rubric import points_text
 from grader.classroom.run.settings import Versions
 from grader.reports.templates import make_environment
-from grader.verdict import Outcome
 
 HERE = Path(__file__).parent
 GENERATOR = '<meta name="generator" content="backprop-ninja gradebook">'
@@ -54,25 +54,15 @@ def page_name(student: str) -> str:
 def environment() -> jinja2.Environment:
     """The templates of the gradebook, then those of the reports of single notebooks."""
     made = make_environment(HERE)
+    parts: Any = made.get_template("parts.html.jinja").module
     made.filters["points"] = points_text
     made.globals |= {
-        "bar": bar,
         "generator": Markup(GENERATOR),
         "versions_text": versions_text,
+        # Most rows are the same for many students: made anew, they would take most of the time.
+        "gradient_row": lru_cache(maxsize=10_000)(parts.gradient),
     }
     return made
-
-
-def bar(counts: Mapping[Outcome, int], prefix: str = "") -> Markup:
-    """The share of each outcome as rectangles, side by side in a box of 100 by 1."""
-    total, left, pieces = sum(counts.values()), 0.0, []
-    for outcome, number in counts.items():
-        width = 100 * number / total
-        pieces.append(
-            f'<rect class="{prefix}{outcome}" x="{left:.2f}" width="{width:.2f}" height="1"/>'
-        )
-        left += width
-    return Markup("".join(pieces))
 
 
 def versions_text(versions: Collection[Versions]) -> str:

@@ -63,7 +63,7 @@ def write_canvas(table: Table, class_folder: ClassFolder, path: Path) -> None:
     for row, cells in _rows(table, roster, _canvas_cells):
         grades = [_grade(cell) for cell in row.cells] if row else [""] * len(assignments)
         lines.append([*(cells.get(name, "") for name in header), *grades])
-    _write(path, lines, roster)
+    write_csv(path, lines, roster)
 
 
 def write_moodle(table: Table, class_folder: ClassFolder, path: Path) -> None:
@@ -87,7 +87,7 @@ def write_moodle(table: Table, class_folder: ClassFolder, path: Path) -> None:
             cells[_GRADE] = _scaled(row, cells.get(_MAXIMUM, "")) if row.graded else ""
             cells[_FEEDBACK] = feedback(row)
         lines.append([cells.get(name, "") for name in header])
-    _write(path, lines, roster)
+    write_csv(path, lines, roster)
 
 
 def feedback(row: Row) -> str:
@@ -185,14 +185,3 @@ def _scaled(row: Row, maximum: str) -> str:
     if not row.max_points or most <= 0:
         return points_text(row.points)
     return points_text(round(row.points / row.max_points * most, 2))
-
-
-def _write(path: Path, lines: Sequence[Sequence[str]], roster: Roster) -> None:
-    write_csv(
-        path,
-        lines,
-        encoding=roster.encoding,
-        newline=roster.newline,
-        delimiter=roster.delimiter,
-        first_line=roster.sep.rstrip("\r\n"),
-    )

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import math
 import tomllib
 from collections.abc import Iterable, Mapping
@@ -15,6 +14,7 @@ from typing import Any
 from grader.classroom.course_facts import notebooks, read_course
 from grader.close_names import nearest
 from grader.printable import listed, printable
+from grader.reports.templates import make_environment
 from grader.user_error import UserError
 from grader.verdict import Outcome
 
@@ -135,22 +135,8 @@ def parse_rubric(text: str) -> Rubric:
 
 def example_rubric() -> str:
     """A rubric to edit: what it says is what holds without one."""
-    lines = [
-        "# Points for the gradients of the course. Delete what you do not need:",
-        "# what is not said here is as the grader has it, one point a gradient.",
-        "",
-        "default = 1      # points of a gradient that is not named below",
-        "carried = 1      # the share of its points that a gradient keeps that is right in itself,",
-        "                 # but was handed a wrong one: 1 is all of them, 0.5 half, 0 none",
-        "late = 1         # the share of its points that a notebook keeps which came in late",
-        "round = 0.01     # a notebook's points are rounded to a multiple of this, halves up",
-        "# The columns of the gradebook; without this line, the notebooks that were handed in.",
-        f"# notebooks = {json.dumps(notebooks())}",
-    ]
-    for facts in read_course():
-        lines += ["", f"[{facts.prefix}]  # {facts.notebook}", "# default = 1"]
-        lines += [f"# {gradient} = 1" for gradient in facts.gradients]
-    return "\n".join(lines) + "\n"
+    template = make_environment(Path(__file__).parent).get_template("rubric.toml.jinja")
+    return template.render(course=read_course(), notebooks=notebooks())
 
 
 def _refuse_unknown(what: str, name: str, known: Iterable[str]) -> None:

@@ -2,21 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
+from collections.abc import Mapping
 from datetime import datetime
-from functools import lru_cache
 from typing import NamedTuple
 
-from markupsafe import Markup, escape
+from markupsafe import Markup
 
 from grader.classroom.course_facts import exercises_of
 from grader.classroom.gradebook.pages import environment, policy, style
 from grader.classroom.gradebook.rubric import ONE, Rubric, points_text
 from grader.classroom.gradebook.table import Column, Row
 from grader.classroom.run.line import Line
-from grader.printable import printable
 from grader.reports import wording
-from grader.verdict import Comparison, Outcome, Report, count_outcomes
+from grader.verdict import Outcome, Report, count_outcomes
 
 TEMPLATE = "student.html.jinja"
 STYLES = ("look.css", "student.css")
@@ -53,7 +51,7 @@ def student_page(row: Row, lines: Lines, rubric: Rubric) -> str:
         count_outcomes=count_outcomes,
         for_students=FOR_STUDENTS,
         moment=moment,
-        verdict_table=verdict_table,
+        points_of=points_of,
     )
     return text.strip() + "\n"
 
@@ -88,74 +86,17 @@ def boards(report: Report) -> list[Markup]:
     ]
 
 
-def verdict_table(
-    report: Report, column: Column, rubric: Rubric, id_: str, linked: Collection[str]
-) -> Markup:
-    """The table of all gradients: the lecture's comparison, a row a gradient.
-
-    `linked` gradients lead to the text about them, which has an id that begins with `id_`. There
-    is a column of points if a gradient's points are more than its verdict says.
-    """
-    weighted = rubric.points or rubric.defaults or not rubric.carried == rubric.default == ONE
+def points_of(report: Report, column: Column, rubric: Rubric) -> dict[str, str]:
+    """What each gradient earned of its points; nothing where the verdict says that already."""
+    if rubric.carried == rubric.default == ONE and not (rubric.points or rubric.defaults):
+        return {}
     prefixes = {gradient: prefix for prefix, gradient in column.gradients}
-    rows = []
+    points = {}
     for verdict in report.verdicts:
-        points = None
-        if weighted:
-            prefix = prefixes.get(verdict.name, "")
-            earned = rubric.earned(prefix, verdict.name, verdict.outcome)
-            points = f"{points_text(earned)} of {points_text(rubric.worth(prefix, verdict.name))}"
-        rows.append(
-            _row(
-                verdict.name,
-                id_ if verdict.name in linked else "",
-                verdict.outcome,
-                points,
-                verdict.comparison,
-                wording.where(verdict.place),
-            )
-        )
-    headings = ("gradient", "verdict", *(["points"] if weighted else []), *_COMPARED, "place")
-    return Markup(
-        '<table class="gradients">\n<thead><tr>'
-        + "".join(f"<th>{heading}</th>" for heading in headings)
-        + "</tr></thead>\n<tbody>\n"
-        + "\n".join(rows)
-        + "\n</tbody>\n</table>"
-    )
-
-
-_COMPARED = ("exact", "approximate", "maxdiff", "shape")
-
-
-# Half of a large class's pages is this table, and most of its rows are the same for many students:
-# a template would make it anew for each, and take three times as long as everything else.
-@lru_cache(maxsize=10_000)
-def _row(
-    name: str, id_: str, outcome: Outcome, points: str | None, found: Comparison, where: str
-) -> str:
-    gradient = f"<code>{escape(printable(name))}</code>"
-    if id_:
-        gradient = f'<a href="#{id_}-{escape(printable(name))}">{gradient}</a>'
-    sign = f'<span aria-hidden="true">{wording.SIGNS[outcome]}</span>'
-    cells = [
-        f"<td>{gradient}</td>",
-        f'<td><span class="verdict {outcome}">{sign} {wording.word(outcome)}</span></td>',
-    ]
-    if points is not None:
-        cells.append(f'<td class="points" data-name="points">{points}</td>')
-    compared = (
-        wording.truth(found.exact),
-        wording.truth(found.approximate),
-        wording.difference(found.maxdiff),
-        wording.shape(found.shape),
-    )
-    for heading, said in zip(_COMPARED, compared, strict=True):
-        wrong = heading == "shape" and found.shape not in (None, found.expected_shape)
-        class_ = "number shape-wrong" if wrong else "number"
-        cells.append(f'<td class="{class_}" data-name="{heading}">{said}</td>')
-    cells.append(f'<td class="quiet" data-name="place">{escape(printable(where)) or "–"}</td>')
-    return f"<tr>{''.join(cells)}</tr>"
+        which = prefixes.get(verdict.name, ""), verdict.name
+        earned, worth = rubric.earned(*which, verdict.outcome), rubric.worth(*which)
+        points[verdict.name] = f"{points_text(earned)} of {points_text(worth)}"
+    return points
 
 
 def moment(submitted: str) -> str:

@@ -23,8 +23,6 @@ TIMESTAMP = "timestamp.txt"
 _SIBLINGS = {"autograded", "feedback", "gradebook.db", "nbgrader_config.py", "release", "source"}
 """What a course has beside what was handed in."""
 _TIMESTAMP_BYTES = 200
-_READ_FILES_ONLY = os.O_RDONLY | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0)
-"""Windows has neither flag, nor the pipes."""
 
 
 def base_of(tree: Tree) -> Parts | None:
@@ -84,7 +82,7 @@ def read_nbgrader(tree: Tree, base: Parts) -> Sightings:
 def _read_time(path: Path) -> str:
     try:
         # A student may have handed in a link, or a pipe that nobody writes to, of this name.
-        descriptor = os.open(path, _READ_FILES_ONLY)
+        descriptor = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK)
     except OSError:
         return ""
     with os.fdopen(descriptor, "rb") as file:

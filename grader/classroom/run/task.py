@@ -20,9 +20,9 @@ from grader.submission.notebook_file import (
     shown,
 )
 
-_FOLDER = getattr(os, "O_DIRECTORY", 0) | getattr(os, "O_NOFOLLOW", 0)
-# O_NONBLOCK: should a pipe take the file's place after the look at it, nobody waits for its writer.
-_FILE = getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0)
+_FOLDER = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW
+_FILE = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK
+"""Should a pipe take the file's place after the look at it, nobody waits for its writer."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,41 +58,25 @@ def read_handed_in(root: Path, parts: Parts, name: Path) -> bytes:
     """
     if not parts or any(part == ".." or Path(part).name != part for part in parts):
         raise UnreadableNotebook(f"{shown(name)} is not in the folder that is graded.")
-    with explained(name):
-        if os.open not in os.supports_dir_fd:  # Windows
-            return _read_unraced(root, parts, name)
-        with _opened(os.open(root, os.O_RDONLY | getattr(os, "O_DIRECTORY", 0))) as top:
-            return _read_below(top, parts, name)
+    with explained(name), _opened(os.open(root, os.O_RDONLY | os.O_DIRECTORY)) as top:
+        return _read_below(top, parts, name)
 
 
 def _read_below(folder: int, parts: Parts, name: Path) -> bytes:
     first, *rest = parts
-    _refuse_link(os.stat(first, dir_fd=folder, follow_symlinks=False), name)
-    if rest:
-        with _opened(os.open(first, os.O_RDONLY | _FOLDER, dir_fd=folder)) as inner:
-            return _read_below(inner, tuple(rest), name)
-    refuse_unfit(os.stat(first, dir_fd=folder, follow_symlinks=False), name)
-    with open(os.open(first, os.O_RDONLY | _FILE, dir_fd=folder), "rb") as file:  # noqa: PTH123  Path.open takes no descriptor
-        refuse_unfit(os.fstat(file.fileno()), name)
-        return read_whole(file, name)
-
-
-def _read_unraced(root: Path, parts: Parts, name: Path) -> bytes:
-    path = root
-    for part in parts:
-        path /= part
-        _refuse_link(path.lstat(), name)
-    refuse_unfit(path.stat(), name)
-    with path.open("rb") as file:
-        return read_whole(file, name)
-
-
-def _refuse_link(status: os.stat_result, name: Path) -> None:
+    status = os.stat(first, dir_fd=folder, follow_symlinks=False)
     if stat.S_ISLNK(status.st_mode):
         raise UnreadableNotebook(
             f"{shown(name)} is a link, or in a folder that is one, and no link is followed in what "
             "students hand in: put the file itself there."
         )
+    if rest:
+        with _opened(os.open(first, _FOLDER, dir_fd=folder)) as inner:
+            return _read_below(inner, tuple(rest), name)
+    refuse_unfit(status, name)
+    with open(os.open(first, _FILE, dir_fd=folder), "rb") as file:  # noqa: PTH123  Path.open takes no descriptor
+        refuse_unfit(os.fstat(file.fileno()), name)
+        return read_whole(file, name)
 
 
 @contextmanager

@@ -29,13 +29,6 @@ def read(root: Path) -> bytes:
     return read_handed_in(root, Path(NAME).parts, Path(NAME))
 
 
-@pytest.fixture(params=["by descriptors", "by names"])
-def way(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
-    if request.param == "by names":  # as on Windows
-        monkeypatch.setattr(os, "supports_dir_fd", set())
-
-
-@pytest.mark.usefixtures("way")
 def test_a_file_is_read(root: Path) -> None:
     (root / NAME).write_bytes(b"ada's\0")
     assert read(root) == b"ada's\0"
@@ -77,7 +70,6 @@ def sparse(path: Path) -> None:
     os.truncate(path, LARGEST_FILE + 1)
 
 
-@pytest.mark.usefixtures("way")
 @pytest.mark.filterwarnings("ignore:unclosed <socket:ResourceWarning")  # it is its file that counts
 @pytest.mark.parametrize(
     ("make", "says"),

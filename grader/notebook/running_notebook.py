@@ -20,7 +20,7 @@ from grader.notebook.forward_pass import find_stale, live_references, names_read
 from grader.notebook.history import History
 from grader.program.exercises import EXERCISES, Exercise
 from grader.program.references import prepare
-from grader.submission.elsewhere import say_where
+from grader.reports.result import say_where
 from grader.verdict import Diagnosis, Verdict
 
 

@@ -3,21 +3,16 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 
-from grader.reports import wording
-from grader.reports.result import Result, Ungraded
-from grader.reports.templates import marked
-from grader.verdict import Outcome, Report, Verdict
+from grader.reports.result import Result
+from grader.reports.templates import make_environment
+from grader.verdict import Report
 
 
 def summary(results: Sequence[Result]) -> str:
-    """Write a run's summary in Markdown: each notebook's points and what does not pass.
-
-    Tables are HTML, in which the characters of Markdown have no meaning: the sentences quote what
-    students wrote.
-    """
-    return "\n".join(f"{line}\n" for result in results for line in _summary(result))
+    """Write a run's summary in Markdown: each notebook's points and what does not pass."""
+    return make_environment().get_template("summary.md.jinja").render(results=results)
 
 
 def points(results: Sequence[Result]) -> str:
@@ -36,37 +31,3 @@ def points(results: Sequence[Result]) -> str:
         f"::notice title=Autograding complete::Points {earned}/{most}\n"
         f"::notice title=Autograding report::{record}\n"
     )
-
-
-def _summary(report: Result) -> Iterator[str]:
-    if isinstance(report, Ungraded):
-        yield "### Not graded"
-        yield f"<p>{marked(report.sentence)}</p>"
-        return
-    yield f"### {marked(report.notebook)}: {wording.points(report)}"
-    counts = ", ".join(wording.counts(report.verdicts).values())
-    yield f"<p>{marked(str(report.path))}: {counts}</p>"
-    to_do = [v.name for v in report.verdicts if v.outcome is Outcome.TODO]
-    if to_do:
-        yield f"To do: {', '.join(map(_code, to_do))}"
-    rows = [
-        _row(verdict)
-        for verdict in report.verdicts
-        if verdict.outcome not in {Outcome.PASS, Outcome.TODO}
-    ]
-    if rows:
-        yield "\n".join(["<table>", *rows, "</table>"])
-
-
-def _row(verdict: Verdict) -> str:
-    sign, word = wording.SIGNS[verdict.outcome], wording.word(verdict.outcome)
-    line = f": {_code(verdict.code)}" if verdict.code else ""
-    said = [wording.where(verdict.place) + line]
-    said.append(marked(verdict.note))
-    said += [marked(f"{one.message} {one.hint}".strip()) for one in wording.diagnoses(verdict)]
-    why = "<br>".join(filter(None, said))
-    return f"<tr><td>{_code(verdict.name)}</td><td>{sign}&nbsp;{word}</td><td>{why}</td></tr>"
-
-
-def _code(text: str) -> str:
-    return f"<code>{marked(text.replace('`', '´'))}</code>"

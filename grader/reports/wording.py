@@ -74,6 +74,12 @@ def diagnoses(verdict: Verdict) -> tuple[Diagnosis, ...]:
     return verdict.diagnosis[:MOST_DIAGNOSES]
 
 
+def sentences(verdict: Verdict) -> list[str]:
+    """All that is worth telling: the note, then each likely reason with its hint."""
+    said = (f"{one.message} {one.hint}".strip() for one in diagnoses(verdict))
+    return [sentence for sentence in (verdict.note, *said) if sentence]
+
+
 def reason(verdict: Verdict) -> str:
     """The one sentence for where there is room for one; "" if there is nothing to say."""
     return next(filter(None, (verdict.note, *(each.message for each in verdict.diagnosis))), "")

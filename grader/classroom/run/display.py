@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import time
-from collections import deque
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, TypeAlias
@@ -28,25 +27,18 @@ class Pace:
     """How fast a run is now; files graded by an earlier run do not count."""
 
     def __init__(self, clock: Clock) -> None:
-        self._clock = clock
-        self._seen: deque[tuple[float, int]] = deque()
+        from rich.progress import Progress
+
+        self._progress = Progress(get_time=clock, speed_estimate_period=WINDOW_SECONDS)
+        self._task = self._progress.add_task("", total=None)
 
     def note(self, tally: Tally) -> None:
         """Look at the clock, if anything is graded."""
-        if not tally.fresh:  # the pool is starting; that says nothing about its rate
-            return
-        now = self._clock()
-        if not self._seen or now - self._seen[-1][0] >= REFRESH_SECONDS:
-            self._seen.append((now, tally.fresh))
-        while len(self._seen) > 2 and self._seen[0][0] < now - WINDOW_SECONDS:
-            self._seen.popleft()
+        self._progress.update(self._task, completed=tally.fresh)
 
     def rate(self) -> float | None:
         """Files a second, or None while that is not known."""
-        if len(self._seen) < 2:
-            return None
-        (first, before), (last, after) = self._seen[0], self._seen[-1]
-        return (after - before) / (last - first) if last > first and after > before else None
+        return self._progress.tasks[0].speed or None
 
     def left(self, tally: Tally) -> str:
         """The time that remains, as a clock shows it; "" while that is not known."""

@@ -2,11 +2,15 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import pytest
+
 from grader.answer.parse import AnswerCell
 from grader.program.compare import nothing_to_compare
-from grader.reports.result import complete
+from grader.reports.result import complete, say_where
 from grader.submission.read import Submission
 from grader.verdict import Check, Flag, Outcome, Report, Verdict
+
+UNDEFINED = "This line raised NameError: name 'tools' is not defined."
 
 
 def test_what_was_read_beside_the_answers_is_added() -> None:
@@ -22,3 +26,46 @@ def test_what_was_read_beside_the_answers_is_added() -> None:
         f"{note} Only answer cells count, and helper stands in cell 2: move it into one."
     )
     assert report.flags == (first, second)
+
+
+def note(source: str, said: str = "", outcome: Outcome = Outcome.FAIL) -> str:
+    nothing = nothing_to_compare("dC", None, (1,), "")
+    verdict = Verdict("dC", outcome, nothing, Check.NOT_RUN, Check.NOT_RUN, said)
+    others = [AnswerCell("cell 3", "x = 1"), AnswerCell("cell 5", source)]
+    (found,) = say_where([verdict], others)
+    return found.note
+
+
+@pytest.mark.parametrize(
+    "source",
+    [
+        *("import tools", "import numpy as tools", "from numpy import tools"),
+        *("def tools(x): return x", "class tools: pass", "tools = 1", "if 1:\n    tools = 1"),
+        "%matplotlib inline\nimport tools",
+    ],
+)
+def test_the_cell_that_defines_a_missing_name_is_named(source: str) -> None:
+    assert note(source, UNDEFINED, Outcome.ERROR) == (
+        f"{UNDEFINED} Only answer cells count, and tools stands in cell 5: move it into one."
+    )
+
+
+@pytest.mark.parametrize(
+    "source", ["dC = 1", "dC += 1", "dC[0] = 1", "dC.add_(1)", "for i in x:\n    dC[i] += 1"]
+)
+@pytest.mark.parametrize("outcome", [Outcome.FAIL, Outcome.TODO, Outcome.ERROR])
+def test_a_gradient_that_is_finished_elsewhere_is_found(source: str, outcome: Outcome) -> None:
+    assert note(source, outcome=outcome) == (
+        "Only answer cells count, and dC stands in cell 5: move it into one."
+    )
+
+
+@pytest.mark.parametrize("source", ["print(dC)", "print(tools)", "dC2 = 1", "this is no Python"])
+@pytest.mark.parametrize("said", ["", UNDEFINED])
+def test_what_is_not_there_is_not_named(source: str, said: str) -> None:
+    assert note(source, said) == said
+
+
+@pytest.mark.parametrize("outcome", [Outcome.PASS, Outcome.CARRIED])
+def test_where_nothing_is_lost_nothing_is_said(outcome: Outcome) -> None:
+    assert note("dC = 1", "", outcome) == ""

@@ -16,7 +16,7 @@ from torch import Tensor
 from grader.answer.parse import AnswerCell, parse_answer
 from grader.execution.runner import Runner
 from grader.grading.grade import Regrader
-from grader.notebook.forward_pass import find_stale, live_references, names_read
+from grader.notebook.forward_pass import find_stale, names_read
 from grader.notebook.history import History
 from grader.program.exercises import EXERCISES, Exercise
 from grader.program.references import prepare
@@ -60,7 +60,7 @@ class Lesson:
                 f"{names} is not defined: run the cells from the top down to the forward pass."
             )
         try:
-            return live_references(program, {n: self.namespace[n] for n in program.inputs})
+            return program.gradients({name: self.namespace[name] for name in program.inputs})
         # Whatever a changed input makes of the forward pass, it is the student's to see.
         except Exception as error:
             raise NotInTheLesson(

@@ -16,9 +16,6 @@ VARIABLE = "BACKPROP_NINJA_STATE"
 """The environment variable that names another folder for the file."""
 
 FILE = "state.json"
-OLDER_FILE = "hints.json"
-"""Where the hints asked for stood before; read as long as there is no newer file."""
-
 FORMAT = 1
 LOCK_ATTEMPTS = 150
 LOCK_PAUSE_SECONDS = 0.02
@@ -45,17 +42,16 @@ def read_state() -> tuple[State, str]:
 
     A damaged file is moved aside, for whoever wants to mend it.
     """
-    for path in (_folder() / FILE, _folder() / OLDER_FILE):
-        try:
-            return parse_state(path.read_text(encoding="utf-8")), ""
-        except (FileNotFoundError, NotADirectoryError):
-            continue
-        except OSError as error:
-            said = f"{path} cannot be read{why(error)}."
-        except (ValueError, RecursionError):
-            said = f"{path} is damaged. {_keep_aside(path)}Counting begins again at the first hint."
-        return State(), f"Which hints you have seen is not known: {said}"
-    return State(), ""
+    path = _folder() / FILE
+    try:
+        return parse_state(path.read_text(encoding="utf-8")), ""
+    except (FileNotFoundError, NotADirectoryError):
+        return State(), ""
+    except OSError as error:
+        said = f"{path} cannot be read{why(error)}."
+    except (ValueError, RecursionError):
+        said = f"{path} is damaged. {_keep_aside(path)}Counting begins again at the first hint."
+    return State(), f"Which hints you have seen is not known: {said}"
 
 
 def update_state(change: Callable[[State], State]) -> tuple[State, str]:

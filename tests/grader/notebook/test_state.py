@@ -1,12 +1,10 @@
 """What is remembered of a student between two sessions."""
 
-import json
 from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
-from grader.notebook.hints import review
 from grader.notebook.lesson import by_notebook
 from grader.notebook.state import State, read_state, remember_passed, update_state
 from grader.program.exercises import EXERCISES, NOTEBOOKS
@@ -87,29 +85,6 @@ def test_where_nothing_can_be_written_nothing_happens(file: Path) -> None:
     file.parent.write_text("a file where the folder should be")
     remember_passed("ex1", 12)
     assert passed() == {}
-
-
-class TestOlderFiles:
-    """What stood in `hints.json`, and in a file for each exercise under `progress`."""
-
-    @pytest.fixture(autouse=True)
-    def older(self, file: Path) -> Path:
-        (file.parent / "progress").mkdir(parents=True)
-        (file.parent / "progress" / "ex1.json").write_text('{"format": 1, "passed": 3}\n')
-        older = file.with_name("hints.json")
-        older.write_text(json.dumps({"format": 1, "asked": {"ex1": {"dh": 2}}}))
-        return older
-
-    def test_hints_go_on_and_progress_begins_anew(self, file: Path) -> None:
-        assert read_state() == (State({"ex1": {"dh": 2}}), "")
-        remember_passed("ex1", 4)
-        assert read_state() == (State({"ex1": {"dh": 2}}, {"ex1": 4}), "")
-        assert file.exists()
-
-    def test_a_newer_file_counts_alone(self, older: Path) -> None:
-        update_state(lambda old: replace(old, asked={}))
-        assert review("ex1", "dh").level == 0
-        assert older.exists(), "an older version of the course may still read it"
 
 
 def test_the_exercises_of_a_notebook_add_up() -> None:

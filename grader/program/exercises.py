@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from operator import attrgetter
 from types import MappingProxyType
@@ -94,11 +94,7 @@ EXERCISES = (
 )
 """Every exercise, in the order of the course."""
 
-
-def _by_notebook(exercises: Iterable[Exercise]) -> dict[str, tuple[Exercise, ...]]:
-    groups = itertools.groupby(exercises, key=attrgetter("notebook"))
-    return {notebook: tuple(group) for notebook, group in groups}
-
-
-NOTEBOOKS: Mapping[str, tuple[Exercise, ...]] = MappingProxyType(_by_notebook(EXERCISES))
+NOTEBOOKS: Mapping[str, tuple[Exercise, ...]] = MappingProxyType(
+    {name: tuple(group) for name, group in itertools.groupby(EXERCISES, attrgetter("notebook"))}
+)
 """The exercises of each notebook, by the notebook's name."""

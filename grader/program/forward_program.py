@@ -202,20 +202,11 @@ def _parse_steps(
         code = compile(ast.Expression(value), f"<forward program {definition.name}>", "eval")
         yield Step(name, ast.unparse(value), reads, line, code)
     match last:
-        case ast.Return(value=ast.Name(id=name)) if assignments and name == _target(
-            assignments[-1]
-        ):
+        case ast.Return(value=ast.Name(id=returned)) if assignments and returned == name:
             return
     raise NotAForwardProgram(
         f"{definition.name} must end by returning the name its last step assigns, the loss."
     )
-
-
-def _target(statement: ast.stmt) -> str:
-    assert isinstance(statement, ast.Assign)
-    (target,) = statement.targets
-    assert isinstance(target, ast.Name)
-    return target.id
 
 
 def _shape_annotation(program: str, name: str, annotation: Any) -> str:

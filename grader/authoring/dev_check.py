@@ -8,16 +8,9 @@ from pathlib import Path
 import torch
 
 from grader.answer.parse import AnswerCell, cells_of, prefix_of
+from grader.authoring import course
 from grader.authoring.blank import split_answers
 from grader.authoring.build import verify
-from grader.authoring.course import (
-    BLANKS,
-    HINTS,
-    SOLUTIONS,
-    SOURCES,
-    load_hints,
-    read_notebook,
-)
 from grader.authoring.source import (
     HINTS_A_GRADIENT,
     SourceError,
@@ -51,8 +44,8 @@ def check_exercise(exercise: Exercise, runner: Runner) -> Iterator[str]:
     checks = [_check_hints(exercise), _check_texts(exercise)]
     if not program:
         checks += [
-            _check_notebook(BLANKS, exercise, Outcome.TODO, runner),
-            _check_notebook(SOLUTIONS, exercise, Outcome.PASS, runner),
+            _check_notebook(course.BLANKS, exercise, Outcome.TODO, runner),
+            _check_notebook(course.SOLUTIONS, exercise, Outcome.PASS, runner),
             _check_right_answers(exercise, runner),
         ]
     for check in checks:
@@ -141,8 +134,8 @@ def _check_gradients(exercise: Exercise, program: ForwardProgram) -> Iterator[st
 
 
 def _check_hints(exercise: Exercise) -> Iterator[str]:
-    path = HINTS / f"{exercise.prefix}.toml"
-    hints = load_hints(HINTS).get(exercise.prefix)
+    path = course.HINTS / f"{exercise.prefix}.toml"
+    hints = course.load_hints(course.HINTS).get(exercise.prefix)
     if hints is None:
         yield f"{path} is missing: a table for each gradient, with `hints = [...]`."
         return
@@ -156,11 +149,11 @@ def _check_hints(exercise: Exercise) -> Iterator[str]:
 
 def _check_texts(exercise: Exercise) -> Iterator[str]:
     """The notebook shows this forward pass, and asks for these gradients and checks them."""
-    source = SOURCES / f"{exercise.notebook}.py"
+    source = course.SOURCES / f"{exercise.notebook}.py"
     if not source.is_file():
         yield f"{source} is missing: the notebook of {exercise.prefix}."
         return
-    notebook = read_notebook(source)
+    notebook = course.read_notebook(source)
     answers = sources_of("answer", notebook.cells, exercise.prefix)
     answered = {n for text in answers for n in solved_gradients(text, exercise.gradients)}
     code = [cell.source.strip() for cell in notebook.cells if cell.cell_type == "code"]

@@ -167,34 +167,26 @@ def _grade(order: Order) -> int:
     from grader.classroom.gradebook.rubric import read_rubric
     from grader.classroom.gradebook.write import write_gradebook
     from grader.classroom.intake.class_reader import read_class
+    from grader.classroom.run import out_folder
     from grader.classroom.run.class_run import Run, Stop
     from grader.classroom.run.grade_task import grade_task
     from grader.classroom.run.journal import Journal
-    from grader.classroom.run.out_folder import (
-        RESULTS,
-        choose_settings,
-        claimed,
-        has_results,
-        refuse_foreign,
-        refuse_misplaced,
-        write_run,
-    )
     from grader.execution.sandbox import Sandbox, require
 
     points = read_rubric(order.rubric) if order.rubric is not None else None
-    refuse_misplaced(order.folder, order.out)
-    refuse_foreign(order.out)
+    out_folder.refuse_misplaced(order.folder, order.out)
+    out_folder.refuse_foreign(order.out)
     if order.scheduler is None:  # a Dask worker says so itself
         require(Sandbox(order.sandbox))
     class_folder = read_class(order.folder, order.roster, order.due)
     for notice in class_folder.notices:
         complain(notice)
-    with claimed(order.out):
+    with out_folder.claimed(order.out):
         given = {name for name in ("seed", "timeout") if getattr(order, name) is not None}
-        settings = choose_settings(order.out, _fresh(order), given)
-        if not has_results(order.out):
-            write_run(order.out, settings, class_folder.convention)
-        with Journal(order.out / RESULTS, settings) as journal:
+        settings = out_folder.choose_settings(order.out, _fresh(order), given)
+        if not out_folder.has_results(order.out):
+            out_folder.write_run(order.out, settings, class_folder.convention)
+        with Journal(order.out / out_folder.RESULTS, settings) as journal:
             journal.refuse_strangers(item.id for item in class_folder.handed_in)
             run = Run(class_folder, settings, journal, grade_task)
             began = time.monotonic()
@@ -209,7 +201,7 @@ def _grade(order: Order) -> int:
             seconds = time.monotonic() - began
             journal.finish({item.id: item for item in class_folder.handed_in})
         with _writing(order.quiet):
-            index = write_gradebook(class_folder, order.out / RESULTS, points, order.out)
+            index = write_gradebook(class_folder, order.out / out_folder.RESULTS, points, order.out)
     if not order.quiet:
         say(_summary(settings, class_folder, run.tally, seconds))
         say(f"The gradebook: {printable(str(index))}, and tables beside report/.\n")

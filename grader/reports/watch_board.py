@@ -12,17 +12,7 @@ from rich.console import Console, RenderableType
 from rich.text import Text
 
 from grader.printable import listed, printable
-from grader.reports import wording
-from grader.reports.terminal import (
-    STYLES,
-    flag_text,
-    print_parts,
-    remark,
-    short_remarks,
-    summary,
-    usable,
-    wrapped,
-)
+from grader.reports import terminal, wording
 from grader.verdict import Outcome, Report, Verdict
 
 NARROWEST = 20
@@ -66,7 +56,7 @@ def render_board(board: WatchBoard, width: int, height: int) -> list[Text]:
 
     If there is not enough room, gradients that pass are left out first, then remarks.
     """
-    width = usable(width, NARROWEST)
+    width = terminal.usable(width, NARROWEST)
     gap = [Text()] if height >= _AIRY else []
     lines = _lines([_stop(board, width), *gap, *_head(board, width)], width)
     if board.report is not None:
@@ -80,17 +70,19 @@ def render_board(board: WatchBoard, width: int, height: int) -> list[Text]:
 
 def render_block(board: WatchBoard, width: int) -> str:
     """Write the same as plain text, for a pipe or a file."""
-    width = usable(width, NARROWEST)
+    width = terminal.usable(width, NARROWEST)
     remarks = _remarks(board.report) if board.report is not None else ()
-    return print_parts([*_head(board, width), *remarks], width, colour=False)
+    return terminal.print_parts([*_head(board, width), *remarks], width, colour=False)
 
 
 def render_farewell(board: WatchBoard, width: int) -> str:
     """Write what stays on the terminal when the watching has ended; "" before the first check."""
     if board.report is None:
         return ""
-    width = usable(width, NARROWEST)
-    return print_parts([_title(board), *summary(board.report, width)], width, colour=False)
+    width = terminal.usable(width, NARROWEST)
+    return terminal.print_parts(
+        [_title(board), *terminal.summary(board.report, width)], width, colour=False
+    )
 
 
 def _stop(board: WatchBoard, width: int) -> Text:
@@ -120,10 +112,10 @@ def _head(board: WatchBoard, width: int) -> Iterator[RenderableType]:
     """The title, then what is new: trouble, the score, changed verdicts."""
     yield _title(board)
     if board.trouble:
-        yield Text(printable(board.trouble), STYLES[Outcome.ERROR])
+        yield Text(printable(board.trouble), terminal.STYLES[Outcome.ERROR])
     if board.report is None:
         return
-    yield from summary(board.report, width)
+    yield from terminal.summary(board.report, width)
     yield from _changes(board.changes, width)
 
 
@@ -135,9 +127,9 @@ def _changes(changes: Changes, width: int) -> Iterator[Text]:
         few = len(names) <= MOST_NAMES
         said = ", ".join(names) if few else listed(names, most=MOST_NAMES - 1)
         now = f"  {wording.SIGNS[outcome]} now {wording.word(outcome)}: "
-        parts.append(Text.assemble((now, STYLES[outcome]), printable(said)))
+        parts.append(Text.assemble((now, terminal.STYLES[outcome]), printable(said)))
     if parts:
-        yield from wrapped(Text("since the last check:"), parts, width)
+        yield from terminal.wrapped(Text("since the last check:"), parts, width)
 
 
 def _body(board: WatchBoard, report: Report, width: int, rows: int, gap: list[Text]) -> list[Text]:
@@ -163,11 +155,11 @@ def _body(board: WatchBoard, report: Report, width: int, rows: int, gap: list[Te
 def _remarks(report: Report) -> Iterator[RenderableType]:
     verdicts = report.verdicts
     for verdict in _together(wording.wrong(verdicts)):
-        yield remark(verdict)
+        yield terminal.remark(verdict)
     if verdicts and report.passed:
-        yield Text(f"All {len(verdicts)} gradients pass.", STYLES[Outcome.PASS])
-    yield from short_remarks(wording.worth_knowing(verdicts))
-    yield from map(flag_text, wording.further_flags(report))
+        yield Text(f"All {len(verdicts)} gradients pass.", terminal.STYLES[Outcome.PASS])
+    yield from terminal.short_remarks(wording.worth_knowing(verdicts))
+    yield from map(terminal.flag_text, wording.further_flags(report))
 
 
 def _together(verdicts: Sequence[Verdict]) -> list[Verdict]:
@@ -184,7 +176,7 @@ def _grid(verdicts: Sequence[Verdict], changes: Changes, width: int) -> list[Tex
     new = {name for names in changes.values() for name in names}
     cells = [
         Text.assemble(
-            (wording.SIGNS[v.outcome], STYLES[v.outcome]),
+            (wording.SIGNS[v.outcome], terminal.STYLES[v.outcome]),
             (f" {printable(v.name)}", "bold" if v.name in new else ""),
         )
         for v in verdicts
@@ -202,7 +194,7 @@ def _not_passing(report: Report) -> Iterator[Text]:
         names = [printable(v.name) for v in report.verdicts if v.outcome is outcome]
         if names:
             word = f"{wording.SIGNS[outcome]} {wording.word(outcome)}: "
-            yield Text.assemble((word, STYLES[outcome]), ", ".join(names))
+            yield Text.assemble((word, terminal.STYLES[outcome]), ", ".join(names))
 
 
 def _lines(parts: Iterable[RenderableType], width: int) -> list[Text]:

@@ -19,16 +19,7 @@ from grader.classroom.gradebook.student_page import Lines, student_page
 from grader.classroom.gradebook.table import OUTCOMES, Row, Status, Table, build_table
 from grader.classroom.intake.class_folder import ClassFolder
 from grader.classroom.run.line import read_line
-from grader.reports.junit import (
-    CLOSING,
-    COUNTED,
-    ELEMENTS,
-    case,
-    opening,
-    packed,
-    suite,
-    verdict_case,
-)
+from grader.reports import junit
 from grader.whole_file import is_left_over, whole_file, write_whole
 
 REPORT, STUDENTS = "report", "students"
@@ -66,13 +57,13 @@ def write_gradebook(
     write_moodle(table, class_folder, out / "moodle.csv")
     summary = ClassSummary()
     with results.open("rb") as journal, whole_file(out / "junit.xml") as file:
-        file.write(opening(totals(table)))
+        file.write(junit.opening(totals(table)))
         for row in table.rows:
             lines = _read_again(row, journal)
             write_page(students / row.page, student_page(row, lines, rubric))
-            file.write(packed(student_suite(row, lines)))
+            file.write(junit.packed(student_suite(row, lines)))
             summary.add(row, lines)
-        file.write(CLOSING)
+        file.write(junit.CLOSING)
     index = out / REPORT / "index.html"
     title = class_folder.root.resolve().name or "Class"
     write_page(index, class_page(table, summary, title, class_folder.notices))
@@ -93,16 +84,16 @@ def _read_again(row: Row, journal: BinaryIO) -> Lines:
 
 def totals(table: Table) -> Counter[str]:
     """The counts of the whole file, which stand at its beginning, from the table alone."""
-    counts: Counter[str] = Counter(dict.fromkeys(("tests", *COUNTED.values()), 0))
+    counts: Counter[str] = Counter(dict.fromkeys(("tests", *junit.COUNTED.values()), 0))
     for row in table.rows:
         for cell in row.cells:
             letters = cell.counts.outcomes if cell.counts else ""
             counts["tests"] += len(letters) or 1
             for letter in letters:
-                if element := ELEMENTS.get(OUTCOMES[letter]):
-                    counts[COUNTED[element]] += 1
+                if element := junit.ELEMENTS.get(OUTCOMES[letter]):
+                    counts[junit.COUNTED[element]] += 1
             if not letters:
-                counts[COUNTED[_absent(cell.status)]] += 1
+                counts[junit.COUNTED[_absent(cell.status)]] += 1
         broken = [file for file in row.elsewhere if file.error]
         counts["tests"] += len(broken)
         counts["errors"] += len(broken)
@@ -116,7 +107,7 @@ def student_suite(row: Row, lines: Lines) -> Element:
     without a testcase.
     """
     kinds = sorted(Counter(row.flags).items())
-    return suite(
+    return junit.suite(
         row.student.id or "(no id)",
         _cases(row, lines),
         [f"{kind}: {number}" for kind, number in kinds],
@@ -128,13 +119,13 @@ def _cases(row: Row, lines: Lines) -> Iterator[Element]:
         line = lines[cell.counts.id] if cell.counts else None
         if line and line.report and line.report.verdicts:
             for verdict in line.report.verdicts:
-                yield verdict_case(line.report.notebook, verdict)
+                yield junit.verdict_case(line.report.notebook, verdict)
         else:
             said = cell.unreadable[0].error if cell.unreadable else str(cell.status)
-            yield case(cell.column.notebook, "can be graded", _absent(cell.status), said)
+            yield junit.case(cell.column.notebook, "can be graded", _absent(cell.status), said)
     for file in row.elsewhere:
         if file.error:
-            yield case(file.path, "can be graded", "error", file.error)
+            yield junit.case(file.path, "can be graded", "error", file.error)
 
 
 def _absent(status: Status) -> str:

@@ -8,10 +8,10 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from grader.classroom.course_facts import gradients_of
 from grader.classroom.gradebook.table import OUTCOMES
 from grader.classroom.intake.class_folder import ClassFolder, HandedIn, Roster, Student
 from grader.classroom.run.line import Line, read_line
+from grader.reports.course_facts import gradients_of
 
 Document = dict[str, Any]
 

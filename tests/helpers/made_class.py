@@ -10,9 +10,9 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
-from grader.classroom.course_facts import gradients_of, notebooks
 from grader.classroom.intake.class_folder import ClassFolder, HandedIn, Student
 from grader.diagnosis.kinds import Kind, hint
+from grader.reports.course_facts import gradients_of, notebooks
 from tests.helpers.lines import sealed
 
 HOSTILE_TEXTS = (

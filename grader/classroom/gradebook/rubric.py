@@ -11,9 +11,9 @@ from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
-from grader.classroom.course_facts import notebooks, read_course
 from grader.close_names import nearest
 from grader.printable import listed, printable
+from grader.reports.course_facts import notebooks, read_course
 from grader.reports.templates import make_environment
 from grader.user_error import UserError
 from grader.verdict import Outcome

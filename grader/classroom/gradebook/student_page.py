@@ -4,17 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from datetime import datetime
-from typing import NamedTuple
 
-from markupsafe import Markup
-
-from grader.classroom.course_facts import exercises_of
 from grader.classroom.gradebook.pages import environment, policy, style
 from grader.classroom.gradebook.rubric import ONE, Rubric, points_text
 from grader.classroom.gradebook.table import Column, Row
 from grader.classroom.run.line import Line
-from grader.reports import wording
-from grader.verdict import Outcome, Report, count_outcomes
+from grader.reports.html import boards
+from grader.verdict import Report, count_outcomes
 
 TEMPLATE = "student.html.jinja"
 STYLES = ("look.css", "student.css")
@@ -54,36 +50,6 @@ def student_page(row: Row, lines: Lines, rubric: Rubric) -> str:
         points_of=points_of,
     )
     return text.strip() + "\n"
-
-
-class _Mark(NamedTuple):
-    """How an outcome stands on a board."""
-
-    outcome: Outcome
-    word: str
-    sign: str
-
-
-_MARKS = {
-    outcome: _Mark(outcome, wording.word(outcome), wording.SIGNS[outcome]) for outcome in Outcome
-}
-
-
-def boards(report: Report) -> list[Markup]:
-    """The exercises as SVG: gradients flow from the loss down, each marked with its verdict.
-
-    `grader.pictures.board_picture` draws the same graph with matplotlib for one notebook in half a
-    second: for a class that would be hours. Colours are the page's own, light or dark.
-    """
-    outcomes = {verdict.name: verdict.outcome for verdict in report.verdicts}
-    return [
-        Markup(  # of the course's own names: nothing to escape
-            exercise.board.format_map(
-                {name: _MARKS[outcomes.get(name, Outcome.TODO)] for name in exercise.gradients}
-            )
-        )
-        for exercise in exercises_of(report.notebook)
-    ]
 
 
 def points_of(report: Report, column: Column, rubric: Rubric) -> dict[str, str]:

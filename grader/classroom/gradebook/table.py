@@ -13,13 +13,13 @@ from enum import StrEnum
 from fractions import Fraction
 from pathlib import Path
 
-from grader.classroom.course_facts import gradients_of, notebooks
 from grader.classroom.gradebook.pages import page_name
 from grader.classroom.gradebook.rubric import Rubric
 from grader.classroom.intake.class_folder import ClassFolder, HandedIn, Student
 from grader.classroom.run.journal import read_lines
 from grader.classroom.run.line import Line
 from grader.classroom.run.settings import Versions
+from grader.reports.course_facts import gradients_of, notebooks
 from grader.verdict import Outcome
 
 LETTERS = {outcome: outcome.value[0] for outcome in Outcome}

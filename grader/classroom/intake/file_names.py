@@ -5,9 +5,9 @@ from __future__ import annotations
 import re
 from functools import cache
 
-from grader.classroom.course_facts import notebooks
 from grader.classroom.intake.sighting import Sighting, Sightings, Submitter, attempt_of, spelled
 from grader.classroom.intake.walk import Parts, Tree, stem
+from grader.reports.course_facts import notebooks
 
 FLAT = "one file a student"
 FOLDERS = "one folder a student"

@@ -12,7 +12,6 @@ import zipfile
 from collections.abc import Iterator
 from pathlib import Path
 
-from grader.classroom.course_facts import notebooks
 from grader.classroom.gradebook.rubric import parse_rubric
 from grader.close_names import nearest
 from grader.platforms.gradescope.results import own_failure
@@ -24,6 +23,7 @@ from grader.platforms.gradescope.settings import (
     pack_settings,
 )
 from grader.printable import printable
+from grader.reports.course_facts import notebooks
 from grader.user_error import UserError
 
 SETUP, RUN = "setup.sh", "run_autograder"

@@ -13,13 +13,13 @@ from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
-from grader.classroom.course_facts import gradients_of
 from grader.classroom.gradebook.rubric import ONE, Rubric, points_text
 from grader.classroom.gradebook.student_page import FOR_STUDENTS
 from grader.classroom.run.line import Line
 from grader.platforms.gradescope.settings import ExportSettings, Visibility
 from grader.printable import printable
 from grader.reports import wording
+from grader.reports.course_facts import gradients_of
 from grader.reports.templates import make_environment, marked
 from grader.verdict import Flag, Outcome, Verdict
 

@@ -5,7 +5,6 @@ from pathlib import Path
 
 import pytest
 
-from grader.classroom.course_facts import read_course
 from grader.classroom.gradebook.rubric import (
     Rubric,
     UnusableRubric,
@@ -13,6 +12,7 @@ from grader.classroom.gradebook.rubric import (
     parse_rubric,
     read_rubric,
 )
+from grader.reports.course_facts import read_course
 from grader.verdict import EARNS_POINTS, Outcome
 
 

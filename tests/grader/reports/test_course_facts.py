@@ -4,13 +4,13 @@ import re
 
 import pytest
 
-from grader.classroom.course_facts import FILE, gradients_of, notebooks, read_course
-from grader.classroom.course_file import course_file
 from grader.program.exercises import EXERCISES
+from grader.reports.course_facts import FILE, gradients_of, notebooks, read_course
+from grader.reports.course_file import course_file
 
 
 def test_the_file_is_that_of_the_course() -> None:
-    """If not: `python -m grader.classroom.course_file`.
+    """If not: `python -m grader.reports.course_file`.
 
     A tenth of a pixel is none: matplotlib's versions differ by less about how wide a text is.
     """

@@ -2,7 +2,7 @@
 
 # The process that keeps the books does not import torch, as exercises and forward programs do, nor
 # matplotlib, which measures text. What it needs of them depends on the course alone, so it is kept
-# in a file: `python -m grader.classroom.course_file` writes it, a test compares it.
+# in a file: `python -m grader.reports.course_file` writes it, a test compares it.
 
 from __future__ import annotations
 
@@ -11,11 +11,11 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import asdict
 from pathlib import Path
 
-from grader.classroom.course_facts import FILE, ExerciseFacts
 from grader.pictures.board_picture import label, lay_out_board
 from grader.pictures.graph_layout import Box, Point, smooth
 from grader.program.exercises import EXERCISES, Exercise
 from grader.program.forward_program import parse_program
+from grader.reports.course_facts import FILE, ExerciseFacts
 from grader.reports.templates import make_environment
 
 _HEAD = 5.0
@@ -38,7 +38,7 @@ def _board(exercise: Exercise) -> str:
     """The graph as SVG, in which the verdict on each gradient is left to be filled in."""
     program = parse_program(exercise.forward)
     layout = lay_out_board(program, exercise.gradients, (0.0, 0.0))
-    template = make_environment(Path(__file__).parent).get_template("board.svg.jinja")
+    template = make_environment().get_template("board.svg.jinja")
     return template.render(
         width=round(layout.width),
         height=round(layout.height),

@@ -8,6 +8,7 @@ import subprocess
 import sys
 import threading
 from collections.abc import Mapping
+from contextlib import suppress
 from dataclasses import dataclass, field
 from io import FileIO
 from typing import TYPE_CHECKING, Self, cast
@@ -91,13 +92,10 @@ class Runner:
     def close(self) -> None:
         """End the worker."""
         self.worker.kill()
-        for stream in (self.worker.stdin, self.worker.stdout):
-            if stream is not None:
-                # The worker may be gone with a request half written: nothing is left to flush.
-                try:
-                    stream.close()
-                except BrokenPipeError:
-                    continue
+        for stream in filter(None, (self.worker.stdin, self.worker.stdout)):
+            # The worker may be gone with a request half written: nothing is left to flush.
+            with suppress(BrokenPipeError):
+                stream.close()
         self.worker.wait()
 
     def run(self, request: Request, values: Values) -> Reply:

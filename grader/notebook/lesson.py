@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import io
 import os
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
 from IPython.display import display
@@ -42,6 +43,15 @@ STRICT_VARIABLE = "GRADER_STRICT"
 
 class NotEveryGradientPasses(SpokenError):
     """What a check cell ends with in strict mode, so that a program that runs it notices."""
+
+
+@contextmanager
+def told(*troubles: type[Exception]) -> Iterator[None]:
+    """Print what keeps a call from its work, a sentence, in place of a traceback."""
+    try:
+        yield
+    except troubles as trouble:
+        print(trouble)
 
 
 def check(*gradients: str) -> None:
@@ -109,6 +119,7 @@ def points(*gradients: str) -> int:
     return sum(judged[name].points for name in names)
 
 
+@told(NotInTheLesson)
 def board(exercise: str | None = None) -> None:
     """Draw the network with each gradient in the colour of its verdict so far.
 
@@ -117,11 +128,7 @@ def board(exercise: str | None = None) -> None:
     """
     from grader.pictures.board_picture import draw_board
 
-    try:
-        lesson = open_lesson(exercise)
-    except NotInTheLesson as trouble:
-        print(trouble)
-        return
+    lesson = open_lesson(exercise)
     outcomes = {name: verdict.outcome for name, verdict in lesson.verdicts().items()}
     program = prepare(lesson.exercise).program
     course = by_notebook(read_state()[0].passed)
@@ -150,6 +157,7 @@ def by_notebook(passed: Mapping[str, int]) -> dict[str, tuple[int, int]]:
     }
 
 
+@told(NoSuchHint)
 def hint(gradient: str, exercise: str | None = None) -> None:
     """Show the next of a gradient's hints, from a nudge to nearly there.
 
@@ -162,18 +170,15 @@ def hint(gradient: str, exercise: str | None = None) -> None:
     if not isinstance(gradient, str):
         print('Give the gradient by name, in quotes: hint("dlogits").')
         return
-    try:
-        notebooks = {exercise.prefix: exercise.notebook for exercise in EXERCISES}
-        levels = read_levels()
-        one_more = ask(*which_hint(gradient, levels, notebooks, latest_exercise(), exercise))
-    except NoSuchHint as trouble:
-        print(trouble)
-        return
+    notebooks = {exercise.prefix: exercise.notebook for exercise in EXERCISES}
+    levels = read_levels()
+    one_more = ask(*which_hint(gradient, levels, notebooks, latest_exercise(), exercise))
     if one_more.trouble:
         print(one_more.trouble)
     _show({"text/markdown": _in_markdown(one_more), "text/plain": hint_text(one_more)})
 
 
+@told(NotInTheLesson)
 def heat_map(gradient: str) -> None:
     """Draw where a gradient of yours differs from autograd's, entry by entry.
 
@@ -182,13 +187,9 @@ def heat_map(gradient: str) -> None:
     """
     from grader.pictures.error_map import draw_error
 
-    try:
-        lesson = open_lesson()
-        (name,) = known_gradients([gradient], lesson.exercise)
-        reference = lesson.references()[name[1:]]
-    except NotInTheLesson as trouble:
-        print(trouble)
-        return
+    lesson = open_lesson()
+    (name,) = known_gradients([gradient], lesson.exercise)
+    reference = lesson.references()[name[1:]]
     value = lesson.namespace.get(name)
     if not isinstance(value, Tensor):
         print(f"{name} has no value in this notebook yet: there is nothing to draw.")
@@ -199,13 +200,10 @@ def heat_map(gradient: str) -> None:
         print(f'The value is right here, but the line is not: see check("{name}").')
 
 
+@told(NotInTheLesson)
 def _say(verdicts: Sequence[Verdict], lesson: Lesson) -> None:
     """Print a line for each gradient, then show the card for what is wrong."""
-    try:
-        references = lesson.references()
-    except NotInTheLesson as trouble:
-        print(trouble)
-        return
+    references = lesson.references()
     rows = [_compare_live(v, lesson.namespace, references[v.name[1:]]) for v in verdicts]
     is_right = all(row.comparison.approximate for row in rows)
     stale = None if is_right else lesson.stale_forward()

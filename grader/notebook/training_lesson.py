@@ -8,6 +8,7 @@ from inspect import getsource
 from IPython.display import display
 
 from grader.answer.parse import parse_answer
+from grader.notebook.lesson import told
 from grader.notebook.manual_step import Unfinished, missing_gradients, write_backward
 from grader.notebook.running_notebook import NotInTheLesson, open_lesson, worker
 from grader.notebook.trajectory import compare_trajectories
@@ -18,17 +19,14 @@ from makemore_data.training.race import contestants
 from makemore_data.training.train import Backward, Loop
 
 
+@told(NotInTheLesson)
 def check_training() -> None:
     """Train a hundred steps with your answer, beside autograd, on three networks.
 
     Prints a line for each: the lecture's sizes, then two hidden networks of other sizes. Where
     answers are missing, wrong or refused it prints which; it raises nothing.
     """
-    try:
-        lesson = open_lesson("ex4")
-    except NotInTheLesson as trouble:
-        print(trouble)
-        return
+    lesson = open_lesson("ex4")
     answer = parse_answer(lesson.cells)
     if answer.broken:
         print(f"training        | error\n  {next(iter(answer.broken.values())).message}")
@@ -53,6 +51,7 @@ def check_training() -> None:
         print(f"Mend {', '.join(wrong)} first: see the check above.{why}")
 
 
+@told(NotInTheLesson, Unfinished)
 def my_backward(anyway: bool = False) -> Backward | None:
     """Your answer cells as a function, with the forward pass before them.
 
@@ -63,12 +62,8 @@ def my_backward(anyway: bool = False) -> Backward | None:
         `backward(Xb, Yb, C, W1, b1, bngain, bnbias, W2, b2) -> loss, gradients`, or None, with a
         sentence printed, while some gradient is still to do, or wrong.
     """
-    try:
-        lesson = open_lesson("ex4")
-        backward = write_backward(lesson.cells, lesson.namespace)
-    except (NotInTheLesson, Unfinished) as trouble:
-        print(trouble)
-        return None
+    lesson = open_lesson("ex4")
+    backward = write_backward(lesson.cells, lesson.namespace)
     wrong = wording.wrong(list(lesson.verdicts().values()))
     if not wrong:
         return backward

@@ -95,9 +95,12 @@ def read_roster(path: Path) -> ClassList:
     filled = [number for number, row in enumerate(rows) if any(cell.strip() for cell in row)]
     if not filled:
         raise UnreadableClass(f"{shown(path)} is empty: export the class list again.")
-    columns, header, first = _columns(rows, filled[0])
-    students_at = first + _rows_above(columns, rows[first:])
-    above, body_rows = rows[first:students_at], rows[students_at:]
+    columns, header = _columns_of(rows[filled[0]]), rows[filled[0]]
+    below = rows[filled[0] + 1 :]
+    if columns is None:
+        columns, header, below = _columns_without_header(rows), (), rows
+    students_at = _rows_above(columns, below)
+    above, body_rows = below[:students_at], below[students_at:]
     students, known, student_rows, notices = _students(body_rows, columns, header)
     if not students:
         raise UnreadableClass(f"{shown(path)} names no student: is it the class list?")
@@ -149,14 +152,6 @@ def _delimiter(text: str) -> str:
     return max(_DELIMITERS, key=outside.count)  # the first of them where there is none
 
 
-def _columns(rows: Sequence[tuple[str, ...]], first: int) -> tuple[Columns, tuple[str, ...], int]:
-    """The columns, the header ("()" without one), and where the rows below it begin."""
-    columns = _columns_of(rows[first])
-    if columns is not None:
-        return columns, rows[first], first + 1
-    return _columns_without_header(rows), (), 0
-
-
 def _rows_above(columns: Columns, rows: Sequence[tuple[str, ...]]) -> int:
     """How many rows, before the first student, speak of Canvas's columns: its own have no ID."""
     if columns.kind != "canvas":
@@ -188,7 +183,7 @@ def _students(
             continue
         user = wanted
         student = _student(user, values, cells, header)
-        while user in students and not _same_person(students[user], student):
+        while user in students and _names(students[user]) != _names(student):
             # Two people: one row each, whoever typed the number wrong.
             user = f"{user}~2"
             student = _student(user, values, cells, header)
@@ -218,11 +213,8 @@ def _student(
     return Student(user, values["name"], values["email"], extra)
 
 
-def _same_person(one: Student, other: Student) -> bool:
-    return (one.name.casefold(), one.email.casefold()) == (
-        other.name.casefold(),
-        other.email.casefold(),
-    )
+def _names(student: Student) -> tuple[str, str]:
+    return student.name.casefold(), student.email.casefold()
 
 
 def _notices(ids: Counter[str], nobody: int) -> Iterator[str]:

@@ -163,8 +163,12 @@ class LocalPool(Executor):
                 return
             worker.broken = True
             self._false_starts += 1
-            if not isinstance(error, BrokenExecutor):
-                self._failure = _as_cannot_grade(error)
+            if isinstance(error, CannotGrade):
+                self._failure = error
+            elif not isinstance(error, BrokenExecutor):
+                self._failure = CannotGrade(
+                    f"No notebook can be graded on this machine: {type(error).__name__}: {error}."
+                )
             elif self._false_starts >= FALSE_STARTS:
                 self._failure = CannotGrade(
                     f"{FALSE_STARTS} processes in a row ended before they could grade anything: is "
@@ -253,14 +257,6 @@ def _within(seconds: float, fn: Callable[P, T], /, *args: P.args, **kwargs: P.kw
         most = pages * resource.getpagesize() + JUDGE_BYTES
         resource.setrlimit(resource.RLIMIT_AS, (most, resource.getrlimit(resource.RLIMIT_AS)[1]))
     return fn(*args, **kwargs)
-
-
-def _as_cannot_grade(error: BaseException) -> CannotGrade:
-    if isinstance(error, CannotGrade):
-        return error
-    return CannotGrade(
-        f"No notebook can be graded on this machine: {type(error).__name__}: {error}."
-    )
 
 
 def _context(preload: str) -> BaseContext:

@@ -105,15 +105,13 @@ def journal(path: Path, lines: Sequence[Document]) -> Path:
 def class_of(
     lines: Sequence[Document],
     students: Sequence[Student] = (),
-    waiting: Sequence[tuple[str, str]] = (),
     roster: Roster | None = None,
 ) -> ClassFolder:
-    """A folder that holds the files of these lines, and others that nobody graded."""
+    """A folder that holds the files of these lines."""
     files = [
         HandedIn(
             line["id"], line["student"], line["id"], late=line["late"], attempt=line["attempt"]
         )
         for line in lines
     ]
-    files += [HandedIn(id_, student, id_) for id_, student in waiting]
     return ClassFolder(Path("week 3"), "flat", tuple(students), tuple(files), (), roster)

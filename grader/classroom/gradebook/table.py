@@ -7,7 +7,7 @@ import re
 import sys
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from datetime import UTC, datetime
 from enum import StrEnum
 from fractions import Fraction
@@ -33,8 +33,6 @@ class Status(StrEnum):
     GRADED = "graded"
     LATE = "late"
     """Graded, and late."""
-    WAITING = "not graded yet"
-    """Handed in; the run was stopped before its turn came."""
     UNREADABLE = "unreadable"
     MISSING = "missing"
 
@@ -98,14 +96,13 @@ class Row:
     """A student: a cell for each column, and the files that belong to none.
 
     `elsewhere` could not be graded and do not say by their names what they were to be, or are no
-    column of this gradebook; `waiting` are the ids of files that the run has not come to.
+    column of this gradebook.
     """
 
     student: Student
     page: str
     cells: tuple[Cell, ...]
     elsewhere: tuple[FileResult, ...] = ()
-    waiting: tuple[str, ...] = ()
 
     @property
     def points(self) -> Fraction:
@@ -140,7 +137,7 @@ class Row:
             return Status.LATE if late else Status.GRADED
         if any(file.error for file in self.files):
             return Status.UNREADABLE
-        return Status.WAITING if self.waiting else Status.MISSING
+        return Status.MISSING
 
     @property
     def graded(self) -> bool:
@@ -157,15 +154,13 @@ class Table:
     sandboxes: Mapping[str, int]
     """How many files were graded in each sandbox."""
     versions: frozenset[Versions]
-    gone: int = 0
-    """Results of files that are no longer in the folder; they count."""
 
 
 def build_table(class_folder: ClassFolder, results: Path, rubric: Rubric) -> Table:
     """Everybody of the class list and everybody seen in the results, each in a row.
 
-    Where results has two lines of one id, the later one counts: the file was graded again. Whether
-    a file is late, the folder says now: moving the due date grades nothing again.
+    `results` are those of a run that has finished: they hold a line for each file handed in, which
+    says what the folder says of it now.
 
     Raises:
         BrokenJournal: a line of `results` is not a result.
@@ -180,25 +175,16 @@ def build_table(class_folder: ClassFolder, results: Path, rubric: Rubric) -> Tab
         files[line.file.id] = _file_result(line, offset, same)
         sandboxes[line.run.sandbox] += 1
         versions.add(line.run.versions)
-    waiting: dict[str, list[str]] = defaultdict(list)
-    for handed in class_folder.handed_in:
-        if file := files.get(handed.id):
-            files[handed.id] = replace(file, late=handed.late)
-        else:
-            waiting[handed.student].append(handed.id)
     of_student: dict[str, list[FileResult]] = defaultdict(list)
     for file in files.values():
         of_student[file.student].append(file)
     listed = {student.id: student for student in class_folder.students}
-    ids = {*listed, *of_student, *(handed.student for handed in class_folder.handed_in)}
     columns = _columns(files.values(), rubric)
     rows = tuple(
-        _row(listed.get(id_, Student(id_)), columns, of_student[id_], sorted(waiting[id_]), rubric)
-        for id_ in sorted(ids)
+        _row(listed.get(id_, Student(id_)), columns, of_student[id_], rubric)
+        for id_ in sorted({*listed, *of_student})
     )
-    here = {handed.id for handed in class_folder.handed_in}
-    gone = sum(id_ not in here for id_ in files)
-    return Table(columns, rows, dict(sorted(sandboxes.items())), frozenset(versions), gone)
+    return Table(columns, rows, dict(sorted(sandboxes.items())), frozenset(versions))
 
 
 def _file_result(
@@ -275,32 +261,22 @@ def _column(notebook: str, seen: tuple[str, ...], rubric: Rubric) -> Column:
 
 
 def _row(
-    student: Student,
-    columns: Sequence[Column],
-    files: Sequence[FileResult],
-    waiting: Sequence[str],
-    rubric: Rubric,
+    student: Student, columns: Sequence[Column], files: Sequence[FileResult], rubric: Rubric
 ) -> Row:
     by_notebook: dict[str, list[FileResult]] = defaultdict(list)
     for file in sorted(files, key=lambda file: file.newness, reverse=True):
         by_notebook[file.notebook].append(file)
-    coming = {_notebook_of(id_) for id_ in waiting}
-    cells = tuple(
-        _cell(column, by_notebook.pop(column.notebook, []), column.notebook in coming, rubric)
-        for column in columns
-    )
+    cells = tuple(_cell(column, by_notebook.pop(column.notebook, []), rubric) for column in columns)
     elsewhere = tuple(file for _, group in sorted(by_notebook.items()) for file in group)
-    return Row(student, page_name(student.id), cells, elsewhere, tuple(waiting))
+    return Row(student, page_name(student.id), cells, elsewhere)
 
 
-def _cell(column: Column, files: Sequence[FileResult], coming: bool, rubric: Rubric) -> Cell:
+def _cell(column: Column, files: Sequence[FileResult], rubric: Rubric) -> Cell:
     """One cell, from the files of that notebook, the newest first."""
     unreadable = tuple(file for file in files if file.error)
     graded = [file for file in files if not file.error]
     if not graded:
-        status = Status.MISSING
-        if coming or unreadable:
-            status = Status.WAITING if coming else Status.UNREADABLE
+        status = Status.UNREADABLE if unreadable else Status.MISSING
         return Cell(column, status, Fraction(0), unreadable=unreadable)
     newest, *older = graded
     return Cell(

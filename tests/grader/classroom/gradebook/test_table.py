@@ -39,13 +39,11 @@ def test_everybody_has_a_row(tmp_path: Path) -> None:
         tmp_path,
         [graded("a.ipynb", "ada", "pp"), unreadable("x.bin", "eve")],
         students=[ADA, Student("bob")],
-        waiting=[("c.ipynb", "cyd")],
     )
     status = {row.student.id: str(row.status) for row in table.rows}
     assert status == {
         "ada": "graded",
         "bob": "missing",
-        "cyd": "not graded yet",
         "eve": "unreadable",
     }
     assert table.rows[0].student.name == "Lovelace, Ada"
@@ -79,13 +77,6 @@ def test_a_late_file_keeps_its_share(tmp_path: Path) -> None:
     row = row_of(tmp_path, [graded("a.ipynb", "ada", "pp", late=True)], "late = 0.75")
     assert row.status is Status.LATE
     assert (float(row.points), float(row.max_points)) == (1.5, 2)
-
-
-def test_the_due_date_may_move_after_grading(tmp_path: Path) -> None:
-    line = graded("a.ipynb", "ada", "pp", late=True)
-    path = journal(tmp_path / "results.jsonl", [line])
-    table = build_table(class_of([{**line, "late": False}]), path, Rubric())
-    assert table.rows[0].status is Status.GRADED
 
 
 @pytest.mark.parametrize(
@@ -158,13 +149,6 @@ def test_flags_of_all_files_count(tmp_path: Path) -> None:
         unreadable("c", "ada", flags=[{**flag, "kind": "bomb"}]),
     ]
     assert sorted(row_of(tmp_path, lines).flags) == ["autograd"] * 3 + ["bomb"]
-
-
-def test_results_of_files_that_are_gone_count(tmp_path: Path) -> None:
-    path = journal(tmp_path / "results.jsonl", [graded("a", "ada", "pp")])
-    table = build_table(class_of([]), path, Rubric())
-    assert table.gone == 1
-    assert table.rows[0].points == 2
 
 
 def test_the_order_of_the_results_does_not_matter(tmp_path: Path) -> None:

@@ -166,9 +166,9 @@ def _canvas_cells(student: Student) -> dict[str, str]:
 
 def _moodle_cells(student: Student) -> dict[str, str]:
     return {
-        "Identifier": id_cell(student.extra.get("Identifier", student.id)),
+        "Identifier": id_cell(student.id),
         "Full name": text_cell(student.name or student.id),
-        "ID number": id_cell(student.extra.get("ID number", student.id)),
+        "ID number": id_cell(student.id),
         "Email address": id_cell(student.email),
     }
 

@@ -227,22 +227,13 @@ def _notebook_of(file: str) -> str:
 
 def _columns(files: Iterable[FileResult], rubric: Rubric) -> tuple[Column, ...]:
     """The rubric's notebooks, or else those that somebody handed in, or else all."""
-    seen: dict[str, tuple[str, ...]] = {}
-    for file in files:
-        if file.notebook and (file.notebook not in seen or file.gradients):
-            # Of results of different versions of the course, the one that asked most.
-            seen[file.notebook] = max(
-                seen.get(file.notebook, ()), file.gradients, key=lambda names: (len(names), names)
-            )
-    names = rubric.notebooks or (
-        *(name for name in notebooks() if name in seen),
-        *sorted(set(seen) - set(notebooks())),
-    )
-    return tuple(_column(name, seen.get(name, ()), rubric) for name in names or notebooks())
+    seen = {file.notebook for file in files}
+    names = rubric.notebooks or [name for name in notebooks() if name in seen] or notebooks()
+    return tuple(_column(name, rubric) for name in names)
 
 
-def _column(notebook: str, seen: tuple[str, ...], rubric: Rubric) -> Column:
-    known = gradients_of(notebook) or tuple(("", gradient) for gradient in seen)
+def _column(notebook: str, rubric: Rubric) -> Column:
+    known = gradients_of(notebook)
     worth = (rubric.worth(prefix, gradient) for prefix, gradient in known)
     earned = {
         (gradient, letter): rubric.earned(prefix, gradient, outcome)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -28,15 +28,11 @@ def explained(trouble: str) -> Iterator[None]:
 
 @dataclass(frozen=True, slots=True)
 class Student:
-    """One of the class.
-
-    `extra` is the roster's own row by its own column names, empty for whoever is not in it.
-    """
+    """One of the class."""
 
     id: str
     name: str = ""
     email: str = ""
-    extra: Mapping[str, str] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,7 +7,7 @@ import io
 import unicodedata
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from grader.classroom.intake.class_folder import (
@@ -101,7 +101,7 @@ def read_roster(path: Path) -> ClassList:
         columns, header, below = _columns_without_header(rows), (), rows
     students_at = _rows_above(columns, below)
     above, body_rows = below[:students_at], below[students_at:]
-    students, known, student_rows, notices = _students(body_rows, columns, header)
+    students, known, student_rows, notices = _students(body_rows, columns)
     if not students:
         raise UnreadableClass(f"{shown(path)} names no student: is it the class list?")
     if encoding in {"cp1252", "latin-1"}:
@@ -167,7 +167,7 @@ def _rows_above(columns: Columns, rows: Sequence[tuple[str, ...]]) -> int:
 
 
 def _students(
-    rows: Sequence[tuple[str, ...]], columns: Columns, header: tuple[str, ...]
+    rows: Sequence[tuple[str, ...]], columns: Columns
 ) -> tuple[list[Student], list[dict[str, str]], tuple[RosterRow, ...], list[str]]:
     students: dict[str, Student] = {}
     known: list[dict[str, str]] = []
@@ -181,17 +181,15 @@ def _students(
             nobody += any(cell.strip() for cell in cells)
             kept.append(RosterRow(cells, ""))
             continue
-        user = wanted
-        student = _student(user, values, cells, header)
-        while user in students and _names(students[user]) != _names(student):
+        student = Student(wanted, values["name"], values["email"])
+        while (other := students.get(student.id)) and _names(other) != _names(student):
             # Two people: one row each, whoever typed the number wrong.
-            user = f"{user}~2"
-            student = _student(user, values, cells, header)
+            student = replace(student, id=f"{student.id}~2")
         twice[wanted] += 1
-        if user not in students:
-            students[user] = student
+        if student.id not in students:
+            students[student.id] = student
             known.append(values)
-        kept.append(RosterRow(cells, user))
+        kept.append(RosterRow(cells, student.id))
     return list(students.values()), known, tuple(kept), list(_notices(twice, nobody))
 
 
@@ -202,15 +200,6 @@ def _values(cells: tuple[str, ...], columns: Columns) -> dict[str, str]:
     if "@" in values["id"]:
         values["email"] = values["email"] or values["id"]
     return values
-
-
-def _student(
-    user: str, values: dict[str, str], cells: tuple[str, ...], header: tuple[str, ...]
-) -> Student:
-    extra: dict[str, str] = {}
-    for name, cell in zip(header, cells, strict=False):
-        extra.setdefault(name, cell)
-    return Student(user, values["name"], values["email"], extra)
 
 
 def _names(student: Student) -> tuple[str, str]:

@@ -134,13 +134,6 @@ def test_an_unreadable_file_belongs_to_the_notebook_it_is_named_after(tmp_path: 
     assert [file.path for file in ada.elsewhere] == ["ada/notes.ipynb"]
 
 
-def test_an_unheard_of_notebook_has_its_own_gradients(tmp_path: Path) -> None:
-    line = {**graded("a", "ada", "pc"), "notebook": "05_layer_norm"}
-    (column,) = table_of(tmp_path, [line]).columns
-    assert column.notebook == "05_layer_norm"
-    assert column.max_points == 2
-
-
 def test_flags_of_all_files_count(tmp_path: Path) -> None:
     flag = {"kind": "autograd", "line": 3, "message": "m", "cell": "ex2-a"}
     lines = [

@@ -127,8 +127,8 @@ def review(exercise: str, gradient: str) -> Hint:
     return Hint(exercise, gradient, level, len(texts), texts[:level], trouble=trouble)
 
 
-def forget(exercise: str, gradients: Collection[str] | None = None) -> str:
-    """Begin anew with the hints of an exercise, or of some of its gradients.
+def forget(exercise: str, gradients: Collection[str]) -> str:
+    """Begin anew with the hints of some gradients of an exercise.
 
     Returns:
         A sentence why it was not possible, or "".
@@ -136,8 +136,7 @@ def forget(exercise: str, gradients: Collection[str] | None = None) -> str:
 
     def without(old: State) -> State:
         asked = old.asked.get(exercise, {})
-        forgotten = asked if gradients is None else gradients
-        kept = {gradient: level for gradient, level in asked.items() if gradient not in forgotten}
+        kept = {gradient: level for gradient, level in asked.items() if gradient not in gradients}
         return replace(old, asked={**old.asked, exercise: kept} if asked else old.asked)
 
     return update_state(without)[1]

@@ -67,8 +67,4 @@ def points_of(report: Report, column: Column, rubric: Rubric) -> dict[str, str]:
 
 def moment(submitted: str) -> str:
     """A time as people write it, in the zone in which it was written down."""
-    try:
-        time = datetime.fromisoformat(submitted)
-    except ValueError:
-        return submitted
-    return f"{time:%d %b %Y, %H:%M}{f' {time:%Z}' if time.tzinfo else ''}"
+    return f"{datetime.fromisoformat(submitted):%d %b %Y, %H:%M %Z}"

@@ -8,7 +8,7 @@ import sys
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from datetime import UTC, datetime
+from datetime import datetime
 from enum import StrEnum
 from fractions import Fraction
 from pathlib import Path
@@ -72,8 +72,9 @@ class FileResult(HandedIn):
 
     @property
     def newness(self) -> tuple[int, float, str]:
-        """The newest of several files is the one where this is greatest."""
-        return self.attempt, _seconds(self.submitted), self.id
+        """The newest of several files is the one where this is greatest; no time counts as old."""
+        submitted = datetime.fromisoformat(self.submitted).timestamp() if self.submitted else 0.0
+        return self.attempt, submitted, self.id
 
 
 @dataclass(frozen=True, slots=True)
@@ -208,15 +209,6 @@ def _file_result(
         flags=tuple(sys.intern(flag.kind) for flag in line.flags),
         offset=offset,
     )
-
-
-def _seconds(submitted: str | None) -> float:
-    """A time as a number; what no clock says is older than what one does."""
-    try:
-        moment = datetime.fromisoformat(submitted or "")
-    except ValueError:
-        return float("-inf")
-    return (moment if moment.tzinfo else moment.replace(tzinfo=UTC)).timestamp()
 
 
 def _notebook_of(file: str) -> str:

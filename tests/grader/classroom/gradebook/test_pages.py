@@ -165,7 +165,7 @@ def test_any_text_stays_text(tmp_path_factory: pytest.TempPathFactory, text: str
         for kind in ("autograd", "duplicate-answer", text)
     ]
     diagnosis = [{"kind": text, "message": text, "hint": text}]
-    line = graded("a", f"ada{text}", "ff", flags=flags, submitted=text)
+    line = graded("a", f"ada{text}", "ff", flags=flags)
     line["gradients"] = [
         gradient("dlogits", "e", note=text, code=text, cell=text),
         gradient("dz", "f", diagnosis=diagnosis, code=text),

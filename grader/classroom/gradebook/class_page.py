@@ -2,11 +2,8 @@
 
 from __future__ import annotations
 
-import json
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from fractions import Fraction
-
-from markupsafe import Markup
 
 from grader.classroom.gradebook.class_summary import (
     ClassSummary,
@@ -48,6 +45,7 @@ def class_page(table: Table, summary: ClassSummary, title: str, notices: Sequenc
     ]
     numbers = {gradient: number for number, gradient in enumerate(gradients)}
     style_text, script_text = style(*STYLES), asset(SCRIPT)
+    once, rows = class_data(table, summary, numbers)
     template = environment().get_template(TEMPLATE)
     text = template.render(
         title=title,
@@ -67,21 +65,10 @@ def class_page(table: Table, summary: ClassSummary, title: str, notices: Sequenc
         style=style_text,
         script=script_text,
         policy=policy(style_text, script_text),
-        data=_for_a_script_element(*class_data(table, summary, numbers)),
+        once=once,
+        rows=rows,
     )
     return text.strip() + "\n"
-
-
-def _for_a_script_element(once: object, rows: Iterable[object]) -> Markup:
-    """JSON that cannot end the element it stands in, nor be taken for markup."""
-    return Markup(f'{{"once":{_json(once)},"rows":[{",".join(map(_json, rows))}]}}')
-
-
-def _json(value: object) -> str:
-    text = json.dumps(value, separators=(",", ":"), allow_nan=False)  # ASCII only
-    for character in "<>&":
-        text = text.replace(character, f"\\u{ord(character):04x}")
-    return text
 
 
 def class_data(

@@ -56,6 +56,7 @@ def environment() -> jinja2.Environment:
     made = make_environment(HERE)
     parts: Any = made.get_template("parts.html.jinja").module
     made.filters["points"] = points_text
+    made.policies["json.dumps_kwargs"] = {"separators": (",", ":"), "allow_nan": False}
     made.globals |= {
         "generator": Markup(GENERATOR),
         "versions_text": versions_text,

@@ -18,7 +18,7 @@ from grader.classroom.intake.class_folder import (
     explained,
 )
 from grader.classroom.spreadsheet import unescaped
-from grader.printable import printable
+from grader.printable import listed, printable
 from grader.submission.notebook_file import shown
 
 _NAMES = {
@@ -209,11 +209,10 @@ def _names(student: Student) -> tuple[str, str]:
 def _notices(ids: Counter[str], nobody: int) -> Iterator[str]:
     several = [user for user, count in ids.items() if count > 1]
     if several:
-        more = f" and {len(several) - 5} more" if len(several) > 5 else ""
         yield (
             f"In the class list more than one line has the id "
-            f"{', '.join(printable(user) for user in several[:5])}{more}: lines with another name "
-            "or address are kept as students of their own, with ~2 behind the id."
+            f"{listed(map(printable, several), most=5)}: lines with another name or address are "
+            "kept as students of their own, with ~2 behind the id."
         )
     if nobody:
         yield f"{nobody} line(s) of the class list have neither an id nor a name."

@@ -13,6 +13,7 @@ import filelock
 from grader.classroom.run.line import seal
 from grader.classroom.run.settings import Settings, Versions
 from grader.printable import printable
+from grader.submission.notebook_file import shown
 from grader.user_error import UserError
 from grader.whole_file import is_format, is_left_over, write_whole
 from grader.worker.terms import Limits
@@ -31,12 +32,12 @@ def refuse_misplaced(folder: Path, out: Path) -> None:
     inside, outside = out.resolve(), folder.resolve()
     if inside == outside or outside in inside.parents:
         raise UnfitFolder(
-            f"{_shown(out)} is {'' if inside == outside else 'in '}the folder that is graded: "
+            f"{shown(out)} is {'' if inside == outside else 'in '}the folder that is graded: "
             "choose a gradebook's folder elsewhere."
         )
     if inside in outside.parents:
         raise UnfitFolder(
-            f"{_shown(out)} holds the folder that is graded: choose a gradebook's folder elsewhere."
+            f"{shown(out)} holds the folder that is graded: choose a gradebook's folder elsewhere."
         )
 
 
@@ -57,14 +58,14 @@ def claimed(out: Path) -> Iterator[None]:
             path.unlink()
     except filelock.Timeout:
         raise UnfitFolder(
-            f"Another `grader grade` is at work on {_shown(out)}: wait until it has finished, or "
+            f"Another `grader grade` is at work on {shown(out)}: wait until it has finished, or "
             "stop it."
         ) from None
     except FileExistsError:
-        raise UnfitFolder(f"{_shown(out)} is a file: a gradebook needs a folder.") from None
+        raise UnfitFolder(f"{shown(out)} is a file: a gradebook needs a folder.") from None
     except OSError as error:
         raise UnfitFolder(
-            f"{_shown(out)} cannot be written: {(error.strerror or str(error)).lower()}."
+            f"{shown(out)} cannot be written: {(error.strerror or str(error)).lower()}."
         ) from None
     try:
         yield
@@ -79,7 +80,7 @@ def refuse_foreign(out: Path) -> None:
     names = {path.name for path in out.iterdir() if not is_left_over(path)} - {LOCK}
     if names and RUN not in names:
         raise UnfitFolder(
-            f"{_shown(out)} holds something else than a gradebook ({printable(min(names))}, for "
+            f"{shown(out)} holds something else than a gradebook ({printable(min(names))}, for "
             "one): choose an empty folder, or one that is not there yet."
         )
 
@@ -111,22 +112,22 @@ def choose_settings(out: Path, wanted: Settings, given: Collection[str]) -> Sett
             raise ValueError("it was edited")
     except (ValueError, TypeError, AttributeError, KeyError, RecursionError):
         raise UnfitFolder(
-            f"{_shown(path)} is not what a run has written: restore it, or choose another --out."
+            f"{shown(path)} is not what a run has written: restore it, or choose another --out."
         ) from None
     except OSError as error:
-        raise UnfitFolder(f"{_shown(path)} cannot be read: {error.strerror}.") from None
+        raise UnfitFolder(f"{shown(path)} cannot be read: {error.strerror}.") from None
     if not has_results(out):
         return wanted
     if not is_format(format_ := document["format"], FORMAT_VERSION):
         raise UnfitFolder(
-            f"{_shown(out)} was begun by another version of the grader (format "
+            f"{shown(out)} was begun by another version of the grader (format "
             f"{printable(str(format_))}, here {FORMAT_VERSION}): choose another --out."
         )
     limits, versions = Limits(**document["limits"]), Versions(**document["versions"])
     had = Settings(document["seed"], limits, document["sandbox"], versions)
     for before, now in _differences(had, wanted, given):
         raise UnfitFolder(
-            f"{_shown(out)} was begun with {before}, and now it would be {now}: results of both "
+            f"{shown(out)} was begun with {before}, and now it would be {now}: results of both "
             f"could not be compared. Go on with {before}, or grade everything anew with another "
             f"--out (with --seed {had.seed}, on the same hidden values)."
         )
@@ -158,7 +159,3 @@ def write_run(out: Path, settings: Settings, convention: str) -> None:
     document = {"format": FORMAT_VERSION, **asdict(settings), "convention": convention}
     document["seal"] = seal(json.dumps(document))
     write_whole(out / RUN, json.dumps(document, indent=2) + "\n", durable=True)
-
-
-def _shown(path: Path) -> str:
-    return printable(str(path))

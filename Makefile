@@ -109,7 +109,7 @@ docs: $(DOCS_INSTALLED) $(DOCS_NOTEBOOKS) ## build the site, to be opened at bui
 	NO_MKDOCS_2_WARNING=1 $(RUN) -m mkdocs build --config-file docs/mkdocs.yml
 	$(RUN) -m docs.building.links build/site
 
-build/docs/notebooks/%.ipynb: notebooks/%.ipynb | $(INSTALLED)
+build/docs/notebooks/%.ipynb: notebooks/%.ipynb | $(DOCS_INSTALLED)
 	$(RUN) -m docs.building.run_notebooks $< $@
 
 otter: $(INSTALLED) ## write an assignment of each notebook for otter-grader, to build/otter

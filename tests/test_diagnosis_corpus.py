@@ -28,9 +28,7 @@ from tests.diagnosis.measure import (
     LIMITS,
     Measured,
     Result,
-    judge_answers,
     judge_one,
-    measure,
     report_lines,
     shares,
 )
@@ -130,12 +128,12 @@ def test_right_answers_get_no_diagnosis(prefix: str, style: str, warm_runner: Ru
 
 
 @pytest.mark.slow
-def test_first_diagnoses_name_the_faults() -> None:
+def test_first_diagnoses_name_the_faults(warm_runner: Runner) -> None:
     """The measured sentence of the course's promise, over every eighth fault of the corpus.
 
     `make bench ARGS=diagnosis` measures all of them.
     """
-    measured = measure(corpus()[:: one_in(8)])
+    measured = [measured_alone(fault, warm_runner) for fault in corpus()[:: one_in(8)]]
     found = shares(measured)
     report = "\n".join(report_lines(measured))
     assert [m.fault.key for m in measured if not m.blamed_alone] == []
@@ -144,17 +142,16 @@ def test_first_diagnoses_name_the_faults() -> None:
 
 
 @pytest.mark.slow
-def test_faults_two_at_a_time_are_both_blamed() -> None:
-    pairs = faults_in_pairs()[:: one_in(2)]
-    requests = [(first.prefix, with_both((first, second))) for first, second in pairs]
-    for (first, second), verdicts in zip(pairs, judge_answers(requests), strict=True):
+def test_faults_two_at_a_time_are_both_blamed(warm_runner: Runner) -> None:
+    for first, second in faults_in_pairs()[:: one_in(2)]:
+        verdicts = judge_one(first.prefix, with_both((first, second)), warm_runner)
         blamed = {verdict.name for verdict in verdicts if verdict.outcome in BLAMED}
         assert blamed == {first.gradient, second.gradient}, (first.key, second.key)
 
 
 @pytest.mark.slow
-def test_harmless_variants_are_neither_blamed_nor_diagnosed() -> None:
-    faults = harmless_variants()
-    for found in measure(faults):
+def test_harmless_variants_are_neither_blamed_nor_diagnosed(warm_runner: Runner) -> None:
+    for fault in harmless_variants():
+        found = measured_alone(fault, warm_runner)
         assert not found.blamed, found.fault.key
         assert not any(verdict.said for verdict in found.verdicts), found.fault.key

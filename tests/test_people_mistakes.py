@@ -11,7 +11,7 @@ from grader.diagnosis.kinds import Kind
 from grader.execution.runner import Runner
 from grader.program.exercises import EXERCISES
 from grader.verdict import Outcome
-from tests.diagnosis.measure import LIMITS, Judged, Result, judge_answers, judge_one
+from tests.diagnosis.measure import LIMITS, Judged, Result, judge_one
 from tests.diagnosis.people import (
     REST,
     Half,
@@ -19,7 +19,6 @@ from tests.diagnosis.people import (
     Seen,
     Shortcut,
     case_lines,
-    look_at,
     mistakes,
     shortcuts,
     table_lines,
@@ -138,9 +137,12 @@ def test_nothing_is_said_of_a_right_shortcut_of_the_sample(
 
 
 @pytest.mark.slow
-def test_first_diagnoses_name_what_people_do() -> None:
+def test_first_diagnoses_name_what_people_do(warm_runner: Runner) -> None:
     """The half that the engine was built with; the other is measured by hand, and seldom."""
-    seen = look_at(mistakes(Half.OPEN))
+    seen = [
+        Seen(mistake, judge_one(mistake.exercise, mistake.source, warm_runner))
+        for mistake in mistakes(Half.OPEN)
+    ]
     assert [one.mistake.key for one in seen if not one.blamed_alone] == []
     report = "\n".join([*table_lines(seen), *case_lines(seen)])
     asked = [one for one in seen if one.mistake.kinds]
@@ -149,7 +151,7 @@ def test_first_diagnoses_name_what_people_do() -> None:
 
 
 @pytest.mark.slow
-def test_nothing_is_said_of_right_shortcuts() -> None:
-    judged = judge_answers([(s.exercise, s.source) for s in shortcuts()])
-    for shortcut, verdicts in zip(shortcuts(), judged, strict=True):
+def test_nothing_is_said_of_right_shortcuts(warm_runner: Runner) -> None:
+    for shortcut in shortcuts():
+        verdicts = judge_one(shortcut.exercise, shortcut.source, warm_runner)
         assert [v for v in verdicts if v.outcome is not Outcome.PASS or v.said] == [], shortcut.code

@@ -1,17 +1,22 @@
-"""What all tests share: no network, no window, and where the lecture's names are."""
+"""What all tests share: no network, no window, a warm worker, and where the lecture's names are."""
+
+from __future__ import annotations
 
 import os
 import signal
 import socket
 import tempfile
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import pytest
 from hypothesis import settings
 
 from tests.helpers.places import PROJECT
+
+if TYPE_CHECKING:
+    from grader.execution.runner import Runner
 
 # Before anything imports matplotlib, and for the child processes of the tests too.
 os.environ["MPLBACKEND"] = "Agg"
@@ -51,6 +56,17 @@ def lecture_names() -> Path:
     if LECTURE_NAMES == "bundled" or not path.is_file():
         pytest.skip("MAKEMORE_NAMES does not name the lecture's names.txt")
     return path
+
+
+@pytest.fixture(scope="session")
+def warm_runner() -> Iterator[Runner]:
+    """One worker for all tests of a process whose answers end."""
+    # Only here: before torch is imported, the variables above have to be set.
+    from grader.execution.runner import Runner
+    from grader.worker.terms import Limits
+
+    with Runner(Limits(statement_seconds=20.0, total_seconds=120.0)) as runner:
+        yield runner
 
 
 @pytest.fixture(autouse=True)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -14,7 +14,6 @@ from grader.grading.grade import grade, grade_exercise
 from grader.program.exercises import EXERCISES, Exercise
 from grader.submission.read import read_submission
 from grader.verdict import Outcome, Verdict
-from grader.worker.terms import Limits
 from tests.helpers.exercise_text import read_cells
 from tests.helpers.places import ANSWERS
 
@@ -31,18 +30,17 @@ def right_answers(prefix: str) -> dict[str, str]:
     return {path.stem: path.read_text(encoding="utf-8") for path in files}
 
 
-@pytest.fixture(scope="module")
-def judge() -> Iterator[Judge]:
+@pytest.fixture(scope="session")
+def judge(warm_runner: Runner) -> Judge:
     """A text of answer cells to the verdicts of the exercise with a prefix, by gradient."""
-    with Runner(Limits(statement_seconds=5.0, total_seconds=40.0)) as runner:
 
-        def verdicts_on(prefix: str, source: str) -> dict[str, Verdict]:
-            cells = [AnswerCell(grade_id, text) for grade_id, text in read_cells(source)]
-            verdicts, flags = grade_exercise(BY_PREFIX[prefix], cells, runner)
-            assert not flags
-            return {verdict.name: verdict for verdict in verdicts}
+    def verdicts_on(prefix: str, source: str) -> dict[str, Verdict]:
+        cells = [AnswerCell(grade_id, text) for grade_id, text in read_cells(source)]
+        verdicts, flags = grade_exercise(BY_PREFIX[prefix], cells, warm_runner)
+        assert not flags
+        return {verdict.name: verdict for verdict in verdicts}
 
-        yield verdicts_on
+    return verdicts_on
 
 
 @pytest.mark.parametrize(
@@ -73,25 +71,23 @@ def test_the_blank_is_to_do(prefix: str, judge: Judge) -> None:
     assert {verdict.outcome for verdict in verdicts.values()} == {Outcome.TODO}
 
 
-def test_two_exercises_of_a_notebook_are_graded_in_one_report() -> None:
+def test_two_exercises_of_a_notebook_are_graded_in_one_report(warm_runner: Runner) -> None:
     smoothed = read_cells(right_answers("ex2s")["one_expression"])
     cells = [AnswerCell(grade_id, text) for grade_id, text in smoothed]
-    with Runner() as runner:
-        report = grade("02_fused_cross_entropy", cells, runner)
+    report = grade("02_fused_cross_entropy", cells, warm_runner)
     outcomes = {verdict.name: verdict.outcome for verdict in report.verdicts}
     assert outcomes == {"dlogits": Outcome.TODO, "dz": Outcome.PASS}
 
 
 @pytest.mark.parametrize("notebook", ["02_fused_cross_entropy", "03_fused_batchnorm"])
-def test_the_notebooks_files_are_graded(notebook: str, project: Path) -> None:
+def test_the_notebooks_files_are_graded(notebook: str, project: Path, warm_runner: Runner) -> None:
     """The whole way from a file: a cell whose id is not understood would be left out silently."""
-    with Runner() as runner:
-        for folder, outcome in (("notebooks", Outcome.TODO), ("notebooks/solutions", Outcome.PASS)):
-            submission = read_submission(project / folder / f"{notebook}.ipynb")
-            report = grade(submission.notebook, submission.cells, runner)
-            assert report.notebook == notebook
-            assert {verdict.outcome for verdict in report.verdicts} == {outcome}
-            assert (*submission.flags, *report.flags) == ()
+    for folder, outcome in (("notebooks", Outcome.TODO), ("notebooks/solutions", Outcome.PASS)):
+        submission = read_submission(project / folder / f"{notebook}.ipynb")
+        report = grade(submission.notebook, submission.cells, warm_runner)
+        assert report.notebook == notebook
+        assert {verdict.outcome for verdict in report.verdicts} == {outcome}
+        assert (*submission.flags, *report.flags) == ()
 
 
 @dataclass(frozen=True, slots=True)

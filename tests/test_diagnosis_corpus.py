@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator
 
 import pytest
 
@@ -25,7 +24,6 @@ from tests.diagnosis.corpus import (
 from tests.diagnosis.labels import RULES
 from tests.diagnosis.measure import (
     BLAMED,
-    LIMITS,
     Measured,
     Result,
     judge_one,
@@ -37,12 +35,6 @@ from tests.helpers.faults import one_in
 MOST_MISNAMED = 0.01
 LEAST_NAMED = 0.965
 ROWS_OF_THE_COLLECTION = range(1, 33)
-
-
-@pytest.fixture(scope="module")
-def warm_runner() -> Iterator[Runner]:
-    with Runner(LIMITS) as runner:
-        yield runner
 
 
 # --- the corpus is what it says

@@ -2,24 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
 import pytest
 
 from grader.execution.runner import Runner
 from grader.grading.grade import grade_exercise
 from grader.verdict import EARNS_POINTS, Outcome, Verdict
-from grader.worker.terms import Limits
 from tests.helpers.honest_answers import HonestAnswer, honest_answers, styles
 
 MOST_NEEDLESS_FLAGS = 0.02
 """The part of the answers that may be flagged without need."""
-
-
-@pytest.fixture(scope="module")
-def runner() -> Iterator[Runner]:
-    with Runner(Limits(statement_seconds=20.0, total_seconds=120.0)) as runner:
-        yield runner
 
 
 def is_due(answer: HonestAnswer, verdict: Verdict) -> bool:
@@ -33,9 +24,11 @@ def is_due(answer: HonestAnswer, verdict: Verdict) -> bool:
 
 @pytest.mark.slow
 @pytest.mark.parametrize("style", styles())
-def test_no_honest_answer_loses_a_point_or_gets_another_flag(style: str, runner: Runner) -> None:
+def test_no_honest_answer_loses_a_point_or_gets_another_flag(
+    style: str, warm_runner: Runner
+) -> None:
     for answer in honest_answers(style):
-        verdicts, flags = grade_exercise(answer.exercise, answer.cells, runner, wary=True)
+        verdicts, flags = grade_exercise(answer.exercise, answer.cells, warm_runner, wary=True)
         lost = [(v.name, v.outcome, v.note) for v in verdicts if not is_due(answer, v)]
         assert not lost, answer.title
         kinds = {flag.kind for flag in flags}

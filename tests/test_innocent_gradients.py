@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
 import pytest
 
 from grader.execution.runner import Runner
@@ -11,13 +9,7 @@ from grader.program.exercises import ATOMIC, EXERCISES, Exercise
 from grader.program.references import prepare
 from grader.verdict import Outcome
 from tests.diagnosis.corpus import right_answer
-from tests.diagnosis.measure import BLAMED, BY_PREFIX, LIMITS, Judged, judge_one
-
-
-@pytest.fixture(scope="module")
-def warm_runner() -> Iterator[Runner]:
-    with Runner(LIMITS) as runner:
-        yield runner
+from tests.diagnosis.measure import BLAMED, BY_PREFIX, Judged, judge_one
 
 
 def verdicts_on(

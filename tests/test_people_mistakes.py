@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator
 
 import pytest
 
@@ -11,7 +10,7 @@ from grader.diagnosis.kinds import Kind
 from grader.execution.runner import Runner
 from grader.program.exercises import EXERCISES
 from grader.verdict import Outcome
-from tests.diagnosis.measure import LIMITS, Judged, Result, judge_one
+from tests.diagnosis.measure import Judged, Result, judge_one
 from tests.diagnosis.people import (
     REST,
     Half,
@@ -28,12 +27,6 @@ LEAST = {"ex1": 230, "ex2": 35, "ex2s": 25, "ex3": 70, "ex4": 50}
 LEAST_NAMED, MOST_WRONG = 0.93, 0.03
 EVERY = 27
 """The fast sample takes one mistake of so many."""
-
-
-@pytest.fixture(scope="module")
-def warm_runner() -> Iterator[Runner]:
-    with Runner(LIMITS) as runner:
-        yield runner
 
 
 # --- the corpus is what it says

@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 import re
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -19,7 +19,6 @@ from grader.program.forward_program import parse_program
 from grader.program.instances import HIDDEN_SIZES, size_names
 from grader.program.references import prepare
 from grader.verdict import Outcome, Verdict
-from grader.worker.terms import Limits
 from tests.generality.programs import ATTENTION, OTHER_EXERCISES
 from tests.generality.variants import BY_PREFIX, Variant, right_answers, variants
 from tests.helpers.exercise_text import read_cells
@@ -33,18 +32,17 @@ Judge = Callable[[str, str], dict[str, Verdict]]
 each = pytest.mark.parametrize("exercise", OTHER_EXERCISES, ids=lambda e: e.prefix)
 
 
-@pytest.fixture(scope="module")
-def judge() -> Iterator[Judge]:
+@pytest.fixture(scope="session")
+def judge(warm_runner: Runner) -> Judge:
     """A text of answer cells to the verdicts of the program with a prefix, by gradient."""
-    with Runner(Limits(statement_seconds=5.0, total_seconds=40.0)) as runner:
 
-        def verdicts_on(prefix: str, source: str) -> dict[str, Verdict]:
-            cells = [AnswerCell(grade_id, text) for grade_id, text in read_cells(source)]
-            verdicts, flags = grade_exercise(BY_PREFIX[prefix], cells, runner)
-            assert not flags
-            return {verdict.name: verdict for verdict in verdicts}
+    def verdicts_on(prefix: str, source: str) -> dict[str, Verdict]:
+        cells = [AnswerCell(grade_id, text) for grade_id, text in read_cells(source)]
+        verdicts, flags = grade_exercise(BY_PREFIX[prefix], cells, warm_runner)
+        assert not flags
+        return {verdict.name: verdict for verdict in verdicts}
 
-        yield verdicts_on
+    return verdicts_on
 
 
 def test_the_course_and_the_grader_know_nothing_of_these_programs() -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import shutil
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 from typing import Annotated
@@ -24,12 +24,6 @@ BLANK = "notebooks/02_fused_cross_entropy.ipynb"
 SOLUTION = "notebooks/solutions/02_fused_cross_entropy.ipynb"
 HINTS = "grader/notebook/hints/ex2.toml"
 RIGHT = "tests/answers/ex2/right/lecture.py"
-
-
-@pytest.fixture(scope="module")
-def runner() -> Iterator[Runner]:
-    with Runner() as runner:
-        yield runner
 
 
 @pytest.fixture

@@ -2,24 +2,21 @@
 
 from __future__ import annotations
 
+import ast
 import hashlib
-import itertools
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from functools import cache
 
 import torch
 from torch import Tensor
 
 from grader.answer.parse import Answer
-from grader.diagnosis.code_clues import overwrites, replaces_in_loop, written_numbers
-from grader.diagnosis.edits.edit import Edit, capital, quoted
+from grader.diagnosis.edit import Edit, capital, quoted
 from grader.diagnosis.kinds import Kind, hint
 from grader.diagnosis.own_code import Span
 from grader.diagnosis.repair import Repair, Search
 from grader.diagnosis.shown import (
     Explanation,
-    fit_picked,
     fit_routes,
     fit_rows,
     fit_shape,
@@ -77,13 +74,12 @@ def find_reason(
     found = _found(search, verdict)
     if found is None:
         return None
-    kind, message, belongs, where = found
-    nudge = hint(kind, item.name)
-    diagnosis = Diagnosis(kind, message, f"{nudge} {belongs} belongs here." if belongs else nudge)
-    if where is None:
+    nudge = hint(found.kind, item.name)
+    nudge = f"{nudge} {found.belongs} belongs here." if found.belongs else nudge
+    diagnosis = Diagnosis(found.kind, found.message, nudge)
+    if found.piece is None:
         return Reason(diagnosis)
-    number, (start, end) = where
-    own = search.statements[number]
+    own, (start, end) = search.statements[found.number], found.piece
     piece = own.text[start:end]
     line = own.line + own.text.count("\n", 0, start)
     nth = own.text.count(piece, own.text.rfind("\n", 0, start) + 1, start)
@@ -97,16 +93,24 @@ def _is_hopeless(value: Value) -> bool:
     return (value.type_name or "").startswith(("tensor of ", "object that raises "))
 
 
-Found = tuple[Kind, str, str, tuple[int, Span] | None]
-"""Kind, message, what belongs there, for the hint, and which piece of which own statement."""
+@dataclass(frozen=True, slots=True)
+class _Found:
+    """What was found out: `belongs` is for the hint, `piece` of own statement `number` is wrong."""
+
+    kind: Kind
+    message: str
+    belongs: str = ""
+    number: int = 0
+    piece: Span | None = None
+
 
 MOST_REMEMBERED = 4_096
 """Findings that a process keeps: a class makes the same mistakes."""
 
-_REMEMBERED: dict[object, Found | None] = {}
+_REMEMBERED: dict[object, _Found | None] = {}
 
 
-def _found(search: Search, verdict: Verdict) -> Found | None:
+def _found(search: Search, verdict: Verdict) -> _Found | None:
     """What is found out about a gradient; of equal statements it is found out once."""
     item, comparison = search.item, verdict.comparison
     texts = "\0".join(own.text for own in search.statements)
@@ -114,131 +118,91 @@ def _found(search: Search, verdict: Verdict) -> Found | None:
     given = search.references, item.name, written, item.reads, item.writes, item.fixed
     seen = verdict.global_check, comparison.approximate, comparison.shape
     key = given, seen, any(value.raised for value in item.local)
-    if key in _REMEMBERED:
-        return _REMEMBERED[key]
-    found = next(_Diagnostician(item, verdict, search).explanations(), None)
-    if not search.is_cut_short:
+    if key not in _REMEMBERED or search.is_cut_short:
+        found = next(_findings(search, verdict), None)
+        if search.is_cut_short:
+            return found
         if len(_REMEMBERED) >= MOST_REMEMBERED:
             _REMEMBERED.clear()
         _REMEMBERED[key] = found
-    return found
+    return _REMEMBERED[key]
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class _Diagnostician:
-    """Explains one gradient's value, and failing that its shape."""
-
-    item: GradientEvidence
-    verdict: Verdict
-    search: Search
-
-    def explanations(self) -> Iterator[Found]:
-        """What there is to say, the best first."""
-        unfit = _unfit(self.item)
-        if unfit is not None:
-            yield *unfit, "", None
-            return
-        values, targets = _numbers(self.item.local), self.search.targets
-        is_right = bool(values) and any(all(map(agrees, values, right)) for right in targets)
-        if not is_right:
-            likeliest, *others = self.search.batches()
-            yield from self._repaired(likeliest)
-            for kind, message in self._shown(values):
-                yield kind, message, "", None
-            for batch in others:
-                yield from self._repaired(batch)
-            for right in targets if values else ():
-                for kind, message in fit_picked(self.item.name, values, right, self._references):
-                    yield kind, message, "", None
-            yield from map(self._said, self.search.near[:1])
-            if self.search.reads_nothing:
-                arriving = " and ".join(f"`{one}`" for one in self.search.scope.arriving)
-                message = f"No line takes up what arrives: {arriving}."
-                yield Kind.WRONG_UPSTREAM, message, "", None
-        for kind, message in self._from_comparison():
-            yield kind, message, "", None
-
-    @property
-    def _references(self) -> References:
-        return self.search.references
-
-    def _repaired(self, batch: Sequence[Edit]) -> Iterator[Found]:
-        found = self.search.find(batch)
-        if found is not None:
-            yield self._said(found)
-
-    def _said(self, repair: Repair) -> Found:
-        edit, factor = repair.edit, repair.factor
-        where = (self.search.statements.index(edit.own), edit.piece)
-        if edit.doubled and factor is not None:
-            start, end = edit.piece
-            kind, message = taken(
-                capital(quoted(edit.own.text[start:end])), factor, self.search.exercise.sizes
-            )
-            return kind, message, "", where
-        message = edit.message
-        if factor is not None:
-            message += (
-                " A minus is missing as well."
-                if factor.text == "-1"
-                else " A number is missing as well."
-            )
-        return edit.kind, message, edit.belongs, where
-
-    def _shown(self, values: Sequence[Tensor]) -> Iterator[Explanation]:
-        """What the values show, whatever they were made by."""
-        name, references, search = self.item.name, self._references, self.search
-        if not values:
-            return
-        if not any(bool(value.any()) for value in values):
-            yield Kind.MISSING_BRANCH, f"`{name}` is zero: nothing that arrives is handed on."
-        for given, right in [*zip(search.given, search.targets, strict=True)][: search.coarse]:
-            for kind, message in fit_steps(name, values, given, references, search.exercise.sizes):
-                if kind is Kind.MISSING_BRANCH and overwrites(self.item):
-                    kind = Kind.OVERWRITTEN_BRANCH
-                    message = f"{message} The last assignment replaces what was there."
-                yield kind, message
-            yield from fit_shape(name, values, right)
-            yield from fit_rows(name, values, right)
-        yield from fit_routes(name, values, references)
-        for kind, message in fit_slices(name, values, references):
-            yield (Kind.OVERWRITTEN_BRANCH if replaces_in_loop(self.item) else kind), message
-
-    def _from_comparison(self) -> Iterator[Explanation]:
-        """What the lecture's batch shows where nothing else does."""
-        comparison, name = self.verdict.comparison, self.item.name
-        shape, expected = comparison.shape, comparison.expected_shape
-        if comparison.approximate and self.verdict.global_check is not Check.RIGHT:
-            yield self._only_here()
-        elif shape is not None and expected is not None and shape != expected:
-            turned = len(shape) == 2 and shape == expected[::-1]
-            kind = Kind.TRANSPOSED if turned else Kind.WRONG_SHAPE
-            yield kind, describe_shape(f"`{name}`", shape, expected)
-
-    def _only_here(self) -> Explanation:
-        """A line that is right on the lecture's sizes, and there only."""
-        name, sizes = self.item.name, _size_like(self.search.exercise)
-        written = sorted(written_numbers(self.item.code) & sizes.keys(), reverse=True)
-        if not written:
-            message = f"`{name}` is right on the notebook's batch and wrong on others."
-            return Kind.ONLY_THIS_BATCH, message
-        listed = ", ".join(f"{number:g} ({sizes[number]})" for number in written)
-        message = f"`{name}` is right at the notebook's sizes only: written out are {listed}."
-        return Kind.HARD_CODED_SIZE, message
+def _findings(search: Search, verdict: Verdict) -> Iterator[_Found]:
+    """What there is to say, the best first."""
+    unfit = _unfit(search.item)
+    if unfit is not None:
+        yield _Found(*unfit)
+        return
+    values = _numbers(search.item.local)
+    if not (values and any(all(map(agrees, values, right)) for right in search.targets)):
+        likeliest, *others = search.batches()
+        yield from _repaired(search, likeliest)
+        yield from (_Found(*one) for one in _shown(search, values))
+        for batch in others:
+            yield from _repaired(search, batch)
+        yield from (_said(search, one) for one in search.near[:1])
+        if search.reads_nothing:
+            arriving = " and ".join(f"`{one}`" for one in search.scope.arriving)
+            yield _Found(Kind.WRONG_UPSTREAM, f"No line takes up what arrives: {arriving}.")
+    yield from (_Found(*one) for one in _compared(search, verdict))
 
 
-@cache
-def _size_like(exercise: Exercise) -> Mapping[float, str]:
-    """The numbers that a size of the lecture's may be written as, with what it is called."""
-    sizes = exercise.sizes
-    named: dict[float, str] = {}
-    for (one, a), (other, b) in itertools.combinations(sizes.items(), 2):
-        named[float(a * b)] = f"{one} * {other}"
-    for name, length in sizes.items():
-        named |= {float(length - 1): f"{name} - 1", 1.0 / length: f"1/{name}"}
-    named |= {float(length): name for name, length in sizes.items()}
-    # A 2 is a square's, seldom a size's.
-    return {number: name for number, name in named.items() if number not in (0.0, 1.0, 2.0)}
+def _repaired(search: Search, batch: Sequence[Edit]) -> Iterator[_Found]:
+    found = search.find(batch)
+    if found is not None:
+        yield _said(search, found)
+
+
+def _said(search: Search, repair: Repair) -> _Found:
+    edit, factor = repair.edit, repair.factor
+    number, (start, end) = search.statements.index(edit.own), edit.piece
+    if edit.doubled and factor is not None:
+        piece = capital(quoted(edit.own.text[start:end]))
+        kind, message = taken(piece, factor, search.exercise.sizes)
+        return _Found(kind, message, "", number, edit.piece)
+    more = ""
+    if factor is not None:
+        more = f" A {'minus' if factor.text == '-1' else 'number'} is missing as well."
+    return _Found(edit.kind, edit.message + more, edit.belongs, number, edit.piece)
+
+
+def _shown(search: Search, values: Sequence[Tensor]) -> Iterator[Explanation]:
+    """What the values show, whatever they were made by."""
+    name, references = search.item.name, search.references
+    if not values:
+        return
+    if not any(bool(value.any()) for value in values):
+        yield Kind.MISSING_BRANCH, f"`{name}` is zero: nothing that arrives is handed on."
+    for given, right in [*zip(search.given, search.targets, strict=True)][: search.coarse]:
+        yield from fit_steps(name, values, given, references, search.exercise.sizes)
+        yield from fit_shape(name, values, right)
+        yield from fit_rows(name, values, right)
+    yield from fit_routes(name, values, references)
+    yield from fit_slices(name, values, references)
+
+
+def _compared(search: Search, verdict: Verdict) -> Iterator[Explanation]:
+    """What the lecture's batch shows where nothing else does."""
+    comparison, name = verdict.comparison, search.item.name
+    shape, expected = comparison.shape, comparison.expected_shape
+    if comparison.approximate and verdict.global_check is not Check.RIGHT:
+        nodes = [node for own in search.statements for node in ast.walk(own.top)]
+        numbers = {node.value for node in nodes if isinstance(node, ast.Constant)}
+        sizes = [(length, size) for size, length in search.exercise.sizes.items() if length > 2]
+        sizes += [(length - 1, f"{size} - 1") for length, size in sizes if length > 3]
+        written = [f"{length} ({size})" for length, size in sizes if length in numbers]
+        if written:
+            message = f"`{name}` is right at the notebook's sizes only: written out are "
+            yield Kind.HARD_CODED_SIZE, f"{message}{', '.join(written)}."
+        yield (
+            Kind.ONLY_THIS_BATCH,
+            f"`{name}` is right on the notebook's batch and wrong on others.",
+        )
+    elif shape is not None and expected is not None and shape != expected:
+        turned = len(shape) == 2 and shape == expected[::-1]
+        kind = Kind.TRANSPOSED if turned else Kind.WRONG_SHAPE
+        yield kind, describe_shape(f"`{name}`", shape, expected)
 
 
 def _unfit(item: GradientEvidence) -> Explanation | None:

@@ -13,11 +13,32 @@ from grader.answer.statements import COMPOUND, walk_statements
 Span = tuple[int, int]
 """Where something begins and ends in a statement's text."""
 
-ATOMS = (ast.Name, ast.Constant, ast.Call, ast.Attribute, ast.Subscript, ast.List)
+ATOMS = (ast.Name, ast.Constant, ast.Call, ast.Attribute, ast.Subscript, ast.List, ast.Slice)
 """Expressions that need no brackets, whatever stands around them."""
 
 SILENT = (ast.While, ast.JoinedStr, ast.ClassDef)
 """What is left as it is: an edited loop may never end, and what is only shown makes nothing."""
+
+MODULES = frozenset({"torch", "F", "math", "np"})
+
+VALUE, WHOLE, CALLEE, AXIS, EXPONENT, INDEX, RANGE, SIZE, STATEMENT = (
+    *("value", "whole", "callee", "axis", "exponent", "index", "range", "size", "statement"),
+)
+"""What an expression may be for; the whole is a value that a line assigns."""
+
+REDUCTIONS = frozenset({"sum", "mean"})
+
+_SHAPED = frozenset(
+    {"view", "reshape", "expand", "zeros", "ones", "full", "empty", "repeat", "unflatten"}
+)
+_ALONG_AXES = REDUCTIONS | frozenset(
+    {"unsqueeze", "squeeze", "transpose", "permute", "flatten", "softmax", "log_softmax"}
+    | {"max", "min", "argmax", "amax", "cumsum", "flip"}
+)
+_KEYWORDS = {
+    **dict.fromkeys(("dim", "axis", "keepdim", "keepdims", "dims"), AXIS),
+    **dict.fromkeys(("num_classes", "minlength", "size", "dtype", "device"), SIZE),
+}
 
 NOT_VALUES = ("annotation", "returns", "decorator_list")
 
@@ -50,14 +71,10 @@ class OwnStatement:
         text = self.source(node)
         return text if isinstance(node, ATOMS) and "\n" not in text else f"({text})"
 
-    def arguments(self, call: ast.Call, but: Sequence[str] = ()) -> str:
-        """A call's arguments, without some of the keywords."""
-        parts = [self.source(argument) for argument in call.args]
-        for keyword in call.keywords:
-            if keyword.arg not in but:
-                name = f"{keyword.arg}=" if keyword.arg else "**"
-                parts.append(name + self.source(keyword.value))
-        return ", ".join(parts)
+    def arguments(self, call: ast.Call) -> str:
+        """A call's arguments."""
+        named = ((f"{k.arg}=" if k.arg else "**") + self.source(k.value) for k in call.keywords)
+        return ", ".join([*map(self.source, call.args), *named])
 
     def put(self, span: Span, text: str) -> str:
         """The statement's text with another in one place."""
@@ -77,16 +94,16 @@ class OwnStatement:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Site:
-    """An expression of a gradient's own statements, with what it stands in, inmost first."""
+    """An expression or statement of a gradient's own code, with what it stands in, inmost first."""
 
     own: OwnStatement
-    node: ast.expr
+    node: ast.expr | ast.stmt
     parents: tuple[ast.AST, ...]
 
     @property
     def is_whole(self) -> bool:
         """True for the right side of an assignment."""
-        return isinstance(self.parents[0], ast.stmt)
+        return isinstance(self.node, ast.expr) and isinstance(self.parents[0], ast.stmt)
 
 
 def own_statements(answer: Answer, keep: frozenset[int]) -> list[OwnStatement]:
@@ -156,3 +173,36 @@ def sites(own: OwnStatement, answer: Answer, keep: frozenset[int]) -> Iterator[S
                     yield from walk(child, (node, *parents))
 
     yield from walk(own.top, ())
+
+
+def role(site: Site) -> str:
+    """What an expression is for."""
+    node: ast.AST = site.node
+    for parent in site.parents:
+        match parent:
+            case ast.Call(func=function) if function is node:
+                return CALLEE
+            case ast.Call(func=ast.Attribute(attr="one_hot"), args=[_, size]) if size is node:
+                return SIZE
+            case ast.Call(func=ast.Name(id="range")):
+                return RANGE
+            case ast.Call(func=ast.Attribute(attr="pow" | "pow_"), args=[*_, last]) if last is node:
+                return EXPONENT
+            case ast.Call(func=ast.Attribute() as function, args=arguments) if node in arguments:
+                if function.attr in _SHAPED:
+                    return SIZE
+                on_module = getattr(function.value, "id", "") in MODULES
+                if function.attr in _ALONG_AXES and not (on_module and node is arguments[0]):
+                    return AXIS
+            case ast.keyword(arg=name) if name in _KEYWORDS:
+                return _KEYWORDS[name]
+            case ast.Slice() if isinstance(site.node, ast.Constant):
+                return RANGE
+            case ast.Subscript(value=value, slice=index) if index is node:
+                return AXIS if getattr(value, "attr", "") == "shape" else INDEX
+            case ast.BinOp(op=ast.Pow(), right=right) if right is node:
+                return EXPONENT
+            case ast.stmt() | ast.Attribute():
+                return VALUE
+        node = parent
+    return VALUE

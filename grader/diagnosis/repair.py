@@ -12,8 +12,8 @@ from torch import Tensor
 
 from grader.answer.parse import Answer
 from grader.answer.statements import walk_statements
-from grader.diagnosis.edits.edit import LIKELY, POSSIBLE, SLOPE, Edit, Scope
-from grader.diagnosis.edits.every import every_edit
+from grader.diagnosis.edit import LIKELY, POSSIBLE, SLOPE, Edit, Scope
+from grader.diagnosis.every_edit import every_edit
 from grader.diagnosis.factors import Factor, name_factor
 from grader.diagnosis.own_code import OwnStatement, own_statements
 from grader.execution.evidence import GradientEvidence

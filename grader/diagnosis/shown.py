@@ -201,38 +201,6 @@ def _scale(value: Tensor, whole: Tensor, without: Tensor) -> float | None:
     return scale if agrees(without + scale * part, value) else None
 
 
-def fit_picked(
-    gradient: str, values: Sequence[Tensor], wholes: Sequence[Tensor], references: References
-) -> Iterator[Explanation]:
-    """Right but where an index of the forward pass points."""
-    for name, index in references.hidden[0].instance.values.items():
-        if not isinstance(index, Tensor) or index.is_floating_point() or index.dim() != 1:
-            continue
-        triples = [
-            (value, whole, reference.instance.values[name])
-            for value, whole, reference in zip(values, wholes, references.hidden, strict=True)
-        ]
-        if all(_is_right_elsewhere(*triple) for triple in triples):
-            yield (
-                Kind.MISSING_BRANCH,
-                f"`{gradient}` is right but where `{name}` points: something is missing there.",
-            )
-
-
-def _is_right_elsewhere(value: Tensor, whole: Tensor, index: Tensor) -> bool:
-    if value.shape != whole.shape or value.dim() != 2 or len(index) != len(value):
-        return False
-    if bool((index >= value.shape[1]).any()):
-        return False
-    rows = torch.arange(len(value))
-    value, whole = value.clone(), whole.clone()
-    value[rows, index] = whole[rows, index] = 0.0
-    squared = float((value * value).sum())
-    if squared == 0 or not whole.any():
-        return False
-    return agrees(float((value * whole).sum()) / squared * value, whole)
-
-
 def fit_slices(
     gradient: str, values: Sequence[Tensor], references: References
 ) -> Iterator[Explanation]:

@@ -121,7 +121,10 @@ def judge_answers(
 def judge_one(prefix: str, source: str, runner: Runner) -> tuple[Judged, ...]:
     """The verdicts on one answer."""
     cells = [AnswerCell(grade_id, text) for grade_id, text in read_cells(source)]
-    verdicts, _ = grade_exercise(BY_PREFIX[prefix], cells, runner)
+    verdicts, flags = grade_exercise(BY_PREFIX[prefix], cells, runner)
+    broken = [flag.message for flag in flags if flag.kind == "diagnosis-failed"]
+    if broken:
+        raise RuntimeError(broken[0])
     return tuple(
         Judged(
             verdict.name,

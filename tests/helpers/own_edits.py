@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Sequence
 
 from grader.answer.parse import Answer, AnswerCell, parse_answer
-from grader.diagnosis.edits.edit import Edit, Edits, Scope
-from grader.diagnosis.edits.every import every_edit
+from grader.diagnosis.edit import Edit, Scope
+from grader.diagnosis.every_edit import every_edit
 from grader.diagnosis.own_code import OwnStatement, Site, own_statements, sites
 
 SCOPE = Scope(
@@ -24,9 +24,6 @@ SCOPE = Scope(
     scalars=("smoothing",),
 )
 """What an edit of the gradient of a tanh may use, with more names than that needs."""
-
-Change = tuple[str, str]
-"""An edit: its kind, and the whole statement as it then stands."""
 
 
 def own_of(
@@ -51,24 +48,33 @@ def site_of(source: str, text: str) -> Site:
     return site
 
 
-def edits_by(
-    rule: Callable[[Site, Scope], Edits],
-    node: type[ast.AST],
-    source: str,
-    scope: Scope = SCOPE,
-) -> Iterator[Edit]:
-    """What a rule makes of all expressions of one sort."""
-    for site in sites_of(source):
-        if isinstance(site.node, node):
-            yield from rule(site, scope)
-
-
 def all_edits(source: str, keep: Sequence[int] | None = None, scope: Scope = SCOPE) -> list[Edit]:
     """Every edit, likeliest first."""
     answer, kept, statements = own_of(source, keep)
     return [*every_edit(statements[::-1], answer, kept, scope)]
 
 
-def changes(edits: Iterator[Edit] | Sequence[Edit]) -> set[Change]:
-    """What some edits are, without how likely they are."""
-    return {(str(one.kind), one.text) for one in edits}
+def as_read(text: str) -> str:
+    """A statement as Python reads it: without needless brackets, sums of numbers worked out."""
+    try:
+        return ast.unparse(_WorkedOut().visit(ast.parse(text.lstrip())))
+    except SyntaxError:
+        return text
+
+
+class _WorkedOut(ast.NodeTransformer):
+    def visit_BinOp(self, node: ast.BinOp) -> ast.expr:
+        return self._worked_out(node)
+
+    def visit_UnaryOp(self, node: ast.UnaryOp) -> ast.expr:
+        return self._worked_out(node)
+
+    def _worked_out(self, node: ast.expr) -> ast.expr:
+        self.generic_visit(node)
+        parts = [vars(node)[field] for field in node._fields if field != "op"]
+        if not all(isinstance(part, ast.Constant) for part in parts):
+            return node
+        try:
+            return ast.Constant(eval(ast.unparse(node), {}))
+        except ArithmeticError:
+            return node

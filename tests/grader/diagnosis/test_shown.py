@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 
 import pytest
 import torch
@@ -14,7 +14,6 @@ from grader.diagnosis.kinds import Kind
 from grader.diagnosis.shown import (
     Explanation,
     agrees,
-    fit_picked,
     fit_routes,
     fit_rows,
     fit_shape,
@@ -358,29 +357,3 @@ def test_only_some_of_what_arrives(values: list[Tensor], kind: Kind, message: st
 )
 def test_all_of_what_arrives(values: list[Tensor]) -> None:
     assert list(fit_slices("dtable", values, REFERENCES)) == []
-
-
-def picked(change: Callable[[Tensor], Tensor]) -> Iterator[Explanation]:
-    """What is said of `dd` if it is another where `labels` points."""
-    wholes = [drawn(*reference.instance.values["d"].shape) for reference in HIDDEN]
-    values = []
-    for whole, reference in zip(wholes, HIDDEN, strict=True):
-        rows, labels = torch.arange(len(whole)), reference.instance.values["labels"]
-        value = whole.clone()
-        value[rows, labels] = change(whole[rows, labels])
-        values.append(value)
-    return fit_picked("dd", values, wholes, REFERENCES)
-
-
-@pytest.mark.parametrize("change", [lambda x: x + 1, lambda x: x * 0, lambda x: x * 2])
-def test_something_is_missing_where_an_index_points(change: Callable[[Tensor], Tensor]) -> None:
-    sentence = "`dd` is right but where `labels` points: something is missing there."
-    assert list(picked(change)) == [(Kind.MISSING_BRANCH, sentence)]
-
-
-def test_what_is_wrong_elsewhere_is_not_about_an_index() -> None:
-    wholes = [drawn(*reference.instance.values["d"].shape) for reference in HIDDEN]
-    other = [whole + drawn(*whole.shape).cos() for whole in wholes]
-    assert list(fit_picked("dd", other, wholes, REFERENCES)) == []
-    assert list(fit_picked("dd", [w.T for w in wholes], wholes, REFERENCES)) == []
-    assert list(fit_picked("dd", [w * 0 for w in wholes], wholes, REFERENCES)) == []

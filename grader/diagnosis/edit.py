@@ -1,4 +1,4 @@
-"""One edit, and what it may be made of."""
+"""Edits: the small changes of a student's statements that may turn a wrong gradient right."""
 
 from __future__ import annotations
 
@@ -7,8 +7,9 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from grader.diagnosis.kinds import Kind
-from grader.diagnosis.own_code import OwnStatement, Site, Span
+from grader.diagnosis.own_code import OwnStatement, Span
 
+LIKELIHOODS = ("first", "expected", "second", "likely", "possible", "last")
 FIRST, EXPECTED, SECOND, LIKELY, POSSIBLE, LAST = range(6)
 """How soon an edit is thought of: how often people make the mistake, and how small it is."""
 
@@ -17,8 +18,6 @@ SLOPE = "slope_of_{}_"
 
 TINY = 1e-2
 """A number below this keeps a division from failing."""
-
-MODULES = frozenset({"torch", "F", "math", "np"})
 
 LONGEST_PIECE = 40
 """Characters of a student's own line that are quoted in a sentence."""
@@ -80,16 +79,6 @@ class Scope:
         """True for what has no tensor in it."""
         names = {inner.id for inner in ast.walk(node) if isinstance(inner, ast.Name)}
         return names <= self.lecture.keys() | {"math", *self.scalars}
-
-
-def edit(
-    site: Site, likelihood: int, kind: Kind, new: str, message: str, belongs: str = ""
-) -> Edit:
-    """An edit that puts something in the place of one expression."""
-    span = site.own.span(site.node)
-    # The brackets that let it go over several lines may be gone.
-    new = f"({new})" if "\n" in new else new
-    return Edit(likelihood, kind, site.own, span, site.own.put(span, new), message, belongs)
 
 
 def quoted(text: str) -> str:

@@ -1,1 +1,0 @@
-"""Edits: the small changes of a student's statements that may turn a wrong gradient right."""

@@ -1,0 +1,351 @@
+"""Mistakes: the table of what people write instead of what belongs there, tried on a line."""
+
+from __future__ import annotations
+
+import ast
+import re
+import tomllib
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from functools import cache, partial
+from importlib.resources import files
+
+from grader.diagnosis.edit import LIKELIHOODS, SLOPE, TINY, Edit, Edits, Scope, capital, quoted
+from grader.diagnosis.kinds import Kind
+from grader.diagnosis.own_code import CALLEE, INDEX, MODULES, REDUCTIONS, STATEMENT, WHOLE, Site
+
+TWICE = "twice"
+"""In the place of a sentence: the piece is taken twice, which shows how often it is to be taken."""
+
+LARGEST = 1e9
+"""No number of a backward pass is larger."""
+
+SIGNS: Mapping[object, str] = {
+    **{ast.Add: "+", ast.Sub: "-", ast.Mult: "*", ast.Div: "/", ast.MatMult: "@", ast.Pow: "**"},
+}
+ANY_SIGN: Mapping[object, str] = {ast.BitOr: "|", ast.BitXor: "^", ast.BitAnd: "&"}
+
+METHODS: Mapping[str, Callable[[str], bool]] = {
+    "any_": lambda name: name not in ("view", "reshape", "clone", "detach"),
+    "sum_": lambda name: name in REDUCTIONS,
+    "keep_": lambda name: name in REDUCTIONS or name in ("amax", "max", "std", "var", "logsumexp"),
+    "into_": lambda name: name.startswith(("index_", "scatter")) or name in ("copy", "fill"),
+    "uncalled_": lambda name: name in ("exp", "sum", "mean", "clone", "squeeze", "log", "tanh"),
+}
+
+RESTS = ("p", "q")
+
+OPERANDS = (ast.Name, ast.BinOp, ast.Call, ast.UnaryOp, ast.Subscript, ast.Attribute)
+
+TYPES: Mapping[str, tuple[type[ast.AST], ...]] = {
+    **dict.fromkeys("kez", (ast.Constant,)),
+    **dict.fromkeys("nity", (ast.Name,)),
+    **dict.fromkeys("wv", OPERANDS),
+    "x": (ast.Name, ast.Subscript),
+}
+"""What a letter may be that stands for the whole expression."""
+
+STANDS_FOR = re.compile(
+    r"\*(?P<rest>[pq])\b|\.(?P<method>(?:any|sum|keep|into|uncalled)_)|(?P<name>\b[A-Z]{3,}\b)"
+    r"|(?P<letter>(?<!\.)\b[a-z]\b)|(?P<sign>[|^&])"
+)
+"""What in a new text stands for something else."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Rule:
+    """One way to put a mistake right: what is there by its pattern, and the new text."""
+
+    likelihood: int
+    places: frozenset[str]
+    kind: Kind
+    says: str
+    pattern: ast.AST
+    new: str
+
+    @property
+    def names(self) -> str:
+        """The word for the names of which each is put in, if there is one."""
+        found = re.search(r"\b[A-Z]{3,}\b", self.new)
+        return found[0] if found else ""
+
+    @property
+    def tells(self) -> bool:
+        """True if the hint may say what belongs there: a name, or a number made of a size."""
+        is_said = re.search(r"\{(new|New|name)\}", self.says) is not None
+        if self.names:
+            # What is only a part of something longer belongs nowhere by itself.
+            return not is_said and re.search(rf"{self.names}(?!\.| \*)", self.new) is not None
+        return isinstance(self.pattern, ast.Name) and self.pattern.id == "n"
+
+    def may_be(self, sort: type[ast.AST]) -> bool:
+        """True if the pattern fits some nodes of this sort."""
+        match self.pattern:
+            case ast.Name(id=letter):
+                return issubclass(sort, TYPES[letter])
+        return issubclass(sort, type(self.pattern))
+
+
+@cache
+def rules(sort: type[ast.AST]) -> list[Rule]:
+    """The rules for nodes of a sort, in the order of the table."""
+    return [rule for rule in _table() if rule.may_be(sort)]
+
+
+@cache
+def _table() -> list[Rule]:
+    text = files(__package__).joinpath("mistakes.toml").read_text(encoding="utf-8")
+    return [
+        rule
+        for kind, sentences in tomllib.loads(text).items()
+        for says, entries in sentences.items()
+        for entry in entries
+        for rule in _read(Kind(kind), says, entry)
+    ]
+
+
+def _read(kind: Kind, says: str, entry: str) -> Iterator[Rule]:
+    """The rules of "how soon, where: pattern -> new; new; pattern -> new"."""
+    start, _, rest = entry.partition(": ")
+    soon, *places = start.split(", ")
+    pattern = ast.AST()
+    for part in rest.split("; "):
+        left, arrow, right = part.partition(" -> ")
+        if arrow:
+            pattern = _pattern(left, places)
+        new = right if arrow else left
+        yield Rule(LIKELIHOODS.index(soon), frozenset(places), kind, says, pattern, new)
+
+
+def _pattern(text: str, places: list[str]) -> ast.AST:
+    if INDEX in places:
+        match ast.parse(f"_[{text}]").body[0]:
+            case ast.Expr(value=ast.Subscript(slice=index)):
+                return index
+    statement = ast.parse(text).body[0]
+    return statement if STATEMENT in places else vars(statement)["value"]
+
+
+def put_right(site: Site, place: str, scope: Scope) -> Edits:
+    """The edits of one expression or statement, by the table.
+
+    Args:
+        site: where it stands.
+        place: what it is for, by `role`.
+        scope: the names that may be put in.
+    """
+    found = frozenset({place, WHOLE} if site.is_whole else {place})
+    sort: type = type(site.node)
+    for rule in rules(sort):
+        if rule.places.isdisjoint(found) if rule.places else place == CALLEE:
+            continue
+        fit = _Fit(site, scope, {}, {})
+        if fit.fits(rule.pattern, site.node):
+            yield from _edits(rule, fit)
+
+
+def _edits(rule: Rule, fit: _Fit) -> Edits:
+    site, own = fit.site, fit.site.own
+    marked = next((c for c in re.findall(r"\{(\w)\}", rule.says) if c.lower() in fit.bound), "")
+    piece = own.span(fit.bound[marked.lower()] if marked else site.node)
+    for name, put_in in _names(rule.names, fit.scope):
+        new = STANDS_FOR.sub(partial(fit.text, put_in=put_in), rule.new)
+        new = new.replace(", , ", ", ").replace("(, ", "(").replace(", )", ")")
+        if new in (*MODULES, own.source(site.node)):
+            continue
+        text = own.put(own.span(site.node), _in_brackets(site, new))
+        if rule.says == TWICE:
+            yield Edit(rule.likelihood, rule.kind, own, piece, text, "", doubled=True)
+        else:
+            says = rule.says.format_map(fit.words(name))
+            belongs = f"`{name or new}`" if rule.tells else ""
+            yield Edit(rule.likelihood, rule.kind, own, piece, text, says, belongs)
+
+
+def _names(word: str, scope: Scope) -> Iterable[tuple[str, str]]:
+    """The names that a word stands for, each with how it is written."""
+    tensor = scope.gradient[1:]
+    named: Mapping[str, Iterable[str]] = {
+        "": ("",),
+        "ARRIVING": scope.arriving,
+        "NEAR": scope.near,
+        "UPSTREAM": scope.upstreams,
+        "OWN": scope.own,
+        "INDEX": scope.indices,
+        "SIZE": scope.lecture,
+        "BATCH": [*scope.lecture][:1],
+        "SCALAR": scope.scalars,
+        "AXIS": "012",
+        "TENSOR": [tensor] if tensor in scope.near else [],
+        "ALONE": scope.alone,
+        "SLOPE": [step for step in scope.slopes if step not in scope.alone],
+    }
+    for name in named[word]:
+        if name != scope.gradient:
+            yield name, SLOPE.format(name) if word in ("ALONE", "SLOPE") else name
+
+
+def _in_brackets(site: Site, new: str) -> str:
+    source = site.own.source(site.node)
+    if isinstance(site.node, ast.stmt) or (isinstance(site.node, ast.Tuple) and source[0] != "("):
+        return new
+    return new if re.fullmatch(r"[\w.]+", new) else f"({new})"
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Fit:
+    """What a pattern's letters, methods and signs stand for at one site."""
+
+    site: Site
+    scope: Scope
+    bound: dict[str, ast.AST]
+    written: dict[str, str]
+
+    def fits(self, pattern: object, node: object) -> bool:
+        """True if all of a node is as the pattern says, which is then taken down."""
+        match pattern, node:
+            case ast.Name(id=letter), ast.AST() if letter in LETTERS:
+                return self._stands_for(letter, node)
+            case ast.operator(), ast.operator() if type(pattern) in ANY_SIGN:
+                sign = SIGNS.get(type(node), "**")
+                return sign != "**" and self._take_down(ANY_SIGN[type(pattern)], sign)
+            case ast.Attribute(attr=attr), ast.Attribute(attr=name):
+                is_in = METHODS[attr](name) if attr in METHODS else attr == name
+                key = attr if attr in METHODS else "method"
+                return is_in and self._take_down(key, name) and self.fits(pattern.value, node.value)
+            case ast.Call(), ast.Call():
+                return self.fits(pattern.func, node.func) and self._arguments_fit(pattern, node)
+            case list(), list():
+                return len(pattern) == len(node) and all(map(self.fits, pattern, node))
+            case ast.AST(), ast.AST():
+                fields = (field for field in pattern._fields if field not in ("ctx", "kind"))
+                return type(pattern) is type(node) and all(
+                    self.fits(getattr(pattern, field), getattr(node, field)) for field in fields
+                )
+        return pattern == node and isinstance(pattern, bool) is isinstance(node, bool)
+
+    def _stands_for(self, letter: str, node: ast.AST) -> bool:
+        if not LETTERS[letter](node, self.site, self.scope):
+            return False
+        same = self.bound.setdefault(letter, node)
+        return same is node or ast.dump(same) == ast.dump(node)
+
+    def _take_down(self, key: str, text: str) -> bool:
+        return self.written.setdefault(key, text) == text
+
+    def _arguments_fit(self, pattern: ast.Call, node: ast.Call) -> bool:
+        due, given = [*pattern.args], [*node.args]
+        rest = ""
+        match due:
+            case [*_, ast.Starred(value=ast.Name(id=rest))]:
+                due.pop()
+        named = {keyword.arg: keyword.value for keyword in pattern.keywords}
+        keywords = [keyword for keyword in node.keywords if keyword.arg not in named]
+        more = ast.Call(node.func, given[len(due) :], keywords)
+        if len(given) < len(due) or len(keywords) != len(node.keywords) - len(named):
+            return False
+        left = self.site.own.arguments(more)
+        values = [k.value for k in node.keywords if k.arg in named]
+        asked = [named[k.arg] for k in node.keywords if k.arg in named]
+        return (
+            all(map(self.fits, due, given))
+            and all(map(self.fits, asked, values))
+            and (self._take_down(rest, left) if rest else not left)
+        )
+
+    def text(self, found: re.Match[str], put_in: str) -> str:
+        """What stands for one token of a new text."""
+        match found.lastgroup:
+            case "letter":
+                return self.site.own.atom(self.bound[found[0]])
+            case "name":
+                return put_in
+            case "method":
+                return f".{self.written[found['method']]}"
+            case "rest":
+                return self.written[found["rest"]]
+        return self.written[found[0]]
+
+    def words(self, name: str) -> dict[str, str]:
+        """What stands for the words of a sentence."""
+        quotes = {c: quoted(self.site.own.source(node)) for c, node in self.bound.items()}
+        op = type(getattr(self.site.node, "op", None))
+        end = "=" if isinstance(self.site.node, ast.AugAssign) else ""
+        method = next((self.written[k] for k in (*METHODS, "method") if k in self.written), "")
+        words = {
+            **quotes,
+            "it": quoted(self.site.own.source(self.site.node)),
+            "new": f"`{name}`",
+            "method": f"`{method}`",
+            "op": f"`{SIGNS.get(op, '')}{end}`",
+        }
+        return {
+            **words,
+            **{word.capitalize(): capital(s) for word, s in words.items()},
+            "name": name,
+        }
+
+
+def _value(node: ast.AST) -> float | None:
+    """The number that a constant is."""
+    value = node.value if isinstance(node, ast.Constant) else None
+    if isinstance(value, bool) or not isinstance(value, int | float) or abs(value) >= LARGEST:
+        return None
+    return value
+
+
+def _is_expression(node: ast.AST) -> bool:
+    return isinstance(node, ast.expr) and not isinstance(node, ast.Starred)
+
+
+def _is_small(node: ast.AST, _: Site, __: Scope) -> bool:
+    return 0 < abs(_value(node) or 0) < TINY
+
+
+def _may_be_size(node: ast.AST, _: Site, scope: Scope) -> bool:
+    value = _value(node)
+    return value is not None and (value > 4 or value in scope.lecture.values())
+
+
+def _has_tensors(node: ast.AST, _: Site, scope: Scope) -> bool:
+    names = {inner.id for inner in ast.walk(node) if isinstance(inner, ast.Name)}
+    none = {*scope.lecture, "math"}
+    if isinstance(node, ast.Name):
+        none |= {*scope.indices, *MODULES}
+    return isinstance(node, OPERANDS) and not names <= none
+
+
+def _may_come_again(node: ast.AST, site: Site, _: Scope) -> bool:
+    """True for the index of a row that may come again: `Xb[i, j]`, or a name for it."""
+    loops = [loop.target for loop in ast.walk(site.own.top) if isinstance(loop, ast.For)]
+    counters = {inner.id for one in loops for inner in ast.walk(one) if isinstance(inner, ast.Name)}
+    return isinstance(node, ast.Subscript) or (
+        isinstance(node, ast.Name) and node.id not in counters
+    )
+
+
+def _is_name_in(*fields: str) -> Callable[[ast.AST, Site, Scope], bool]:
+    return lambda node, _, scope: (
+        isinstance(node, ast.Name) and any(node.id in getattr(scope, field) for field in fields)
+    )
+
+
+LETTERS: Mapping[str, Callable[[ast.AST, Site, Scope], bool]] = {
+    **dict.fromkeys("abcdf", lambda node, *_: _is_expression(node)),
+    "k": lambda node, *_: _value(node) is not None,
+    "e": _is_small,
+    "z": _may_be_size,
+    "s": lambda node, _, scope: _is_expression(node) and scope.is_number(node),
+    "w": _has_tensors,
+    "x": _has_tensors,
+    "v": lambda node, site, scope: (
+        _has_tensors(node, site, scope) or not isinstance(node, ast.Name)
+    ),
+    "y": lambda node, *_: isinstance(node, ast.Name),
+    "n": _is_name_in("lecture"),
+    "i": _is_name_in("indices"),
+    "t": _is_name_in("forward"),
+    "m": lambda node, *_: isinstance(node, ast.Name) and node.id in MODULES,
+    "l": _may_come_again,
+}
+"""What each letter stands for."""

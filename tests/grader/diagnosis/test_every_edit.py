@@ -1,0 +1,185 @@
+"""Every edit of every right answer: Python, another text, in the order of its likelihood."""
+
+from __future__ import annotations
+
+import ast
+import re
+import warnings
+from pathlib import Path
+
+import pytest
+
+from grader.answer.parse import AnswerCell, parse_answer
+from grader.diagnosis.edit import EXPECTED, FIRST, LAST, LIKELY, POSSIBLE, Edit, Scope
+from grader.diagnosis.every_edit import KINDS, every_edit
+from grader.diagnosis.kinds import Kind
+from grader.diagnosis.own_code import AXIS, EXPONENT, INDEX, RANGE, own_statements
+from tests.helpers.exercise_text import read_cells
+from tests.helpers.own_edits import all_edits
+from tests.helpers.places import ANSWERS
+
+RIGHT = sorted(ANSWERS.glob("*/right/*.py"))
+
+FEW = Scope(
+    gradient="dlogits",
+    forward=("h",),
+    near=("h",),
+    upstreams=("dh", "dlogits"),
+    arriving=("dh",),
+    indices=("Yb",),
+    slopes=("h",),
+    alone=("h",),
+    own=("tmp",),
+    lecture={"n": 32},
+)
+"""A name of each sort: more would make more edits of the same form."""
+
+NO_PYTHON = re.compile(
+    r"'(?:tuple|list)' is an illegal expression for augmented assignment|keyword argument repeated"
+)
+"""What Python says of edits that `Variants` leaves out: `a, b += ...`, an argument given twice."""
+
+
+CASES = [pytest.param(path, id=f"{path.parts[-3]}-{path.stem}") for path in RIGHT]
+
+
+def edits_of(path: Path) -> list[Edit]:
+    cells = [AnswerCell(*cell) for cell in read_cells(path.read_text(encoding="utf-8"))]
+    answer = parse_answer(cells)
+    assert answer.live
+    return [*every_edit(own_statements(answer, answer.live)[::-1], answer, answer.live, FEW)]
+
+
+@pytest.mark.parametrize("path", CASES)
+def test_every_edit_of_a_right_answer(path: Path) -> None:
+    found, unreadable, unchanged = edits_of(path), list[str](), list[str]()
+    for one in found:
+        start, end = one.piece
+        assert 0 <= start < end <= len(one.own.text)
+        unchanged += [one.text] if one.text == one.own.text else []
+        for text in one.texts.values():
+            try:
+                with warnings.catch_warnings():
+                    warnings.simplefilter("ignore")
+                    compile(text.lstrip(), "<edited>", "exec")
+            except SyntaxError as error:
+                if not NO_PYTHON.match(str(error)):
+                    unreadable.append(text)
+    assert len(found) > 50
+    assert unchanged == []
+    assert unreadable == []
+    likelihoods = [one.likelihood for one in found]
+    assert likelihoods == sorted(likelihoods)
+    assert {*likelihoods} <= {*range(FIRST, LAST + 1)}
+
+
+def test_there_are_right_answers_of_every_exercise() -> None:
+    assert {path.parts[-3] for path in RIGHT} >= {"ex1", "ex2", "ex2s", "ex3", "ex4"}
+
+
+@pytest.mark.parametrize(
+    "source",
+    ["dlogits = h * dh", "dlogits = dh.sum(0)", "dlogits = (1 - h**2) * dh / n"],
+)
+def test_no_edit_comes_twice(source: str) -> None:
+    found = [(one.text, one.doubled) for one in all_edits(source)]
+    assert len({*found}) == len(found)
+
+
+def test_of_two_reasons_for_a_text_the_likelier_is_given() -> None:
+    (found,) = [one for one in all_edits("dx = -h * dh") if one.text == "dx = h * dh"]
+    assert found.kind is Kind.SIGN
+
+
+def test_edits_of_a_later_statement_come_before_those_of_an_earlier_one() -> None:
+    found = [one.own.number for one in all_edits("a = -h\nb = -dh") if one.kind is Kind.SIGN]
+    assert found == sorted(found, reverse=True)
+    assert {*found} == {0, 1}
+
+
+def test_brackets_around_several_lines_stay() -> None:
+    (found,) = [
+        one for one in all_edits("dx = -(\n    dh\n    .sum(0)\n)") if one.kind is Kind.SIGN
+    ]
+    ast.parse(found.text)
+
+
+def test_equal_statements_have_no_other_order() -> None:
+    assert not [one for one in all_edits("a -= h\na -= h") if one.text == one.own.text]
+
+
+@pytest.mark.parametrize(
+    ("text", "likelihood"),
+    [
+        ("dhpreact = logits * dh", EXPECTED),
+        ("dhpreact = logits * dlogits", EXPECTED),
+        ("dhpreact = logits * hpreact", LIKELY),
+        ("dhpreact = logits * tmp", LIKELY),
+        ("dhpreact = logits * C", POSSIBLE),
+    ],
+)
+def test_what_arrives_is_likelier_than_what_is_far_off(text: str, likelihood: int) -> None:
+    source = "dhpreact = logits * " + ("logits" if "dlogits" in text else "W2")
+    (found,) = {one.likelihood for one in all_edits(source) if one.text == text}
+    assert found == likelihood
+
+
+def test_what_belongs_there_stands_in_the_hint_alone() -> None:
+    (found,) = [one for one in all_edits("dhpreact = W2 * dh") if one.text.endswith("= h * dh")]
+    assert found.belongs == "`h`"
+    assert "`h`" not in found.message
+    assert "`W2`" in found.message
+
+
+def test_a_gradient_that_arrives_may_be_named() -> None:
+    (found,) = {
+        one.message
+        for one in all_edits("dhpreact = h * dlogits")
+        if one.text == "dhpreact = h * dh"
+    }
+    assert found == "`dh` arrives here, not `dlogits`."
+
+
+@pytest.mark.parametrize(
+    ("source", "text"),
+    [
+        ("dhpreact = dh * (1 - hpreact * hpreact)", "dhpreact = dh * (1 - h * h)"),
+        ("dhpreact = W2 - W2 * W2", "dhpreact = tmp - tmp * tmp"),
+        ("dhpreact = (dlogits -\n    h * dlogits)", "dhpreact = (dh -\n    h * dh)"),
+    ],
+)
+def test_a_name_may_be_another_everywhere(source: str, text: str) -> None:
+    assert text in {one.text for one in all_edits(source)}
+
+
+def test_two_statements_the_other_way_round() -> None:
+    found = [one for one in all_edits("a = 1\nb = 2\nc = 3") if one.others]
+    assert [one.texts for one in found] == [{2: "b = 2", 1: "c = 3"}, {1: "a = 1", 0: "b = 2"}]
+    assert {one.kind for one in found} == {Kind.STATEMENT}
+
+
+def test_a_statement_inside_a_loop_changes_where_it_stands() -> None:
+    source = "for i in r:\n    ix = Xb[i]\n    dC[ix] = demb[i]"
+    found = {(one.kind, one.text) for one in all_edits(source)}
+    assert (Kind.NOT_ACCUMULATED, source.replace("dC[ix] =", "dC[ix] +=")) in found
+
+
+def test_the_counter_of_a_loop_comes_once() -> None:
+    source = "for i in r:\n    dC[i] = demb[i]"
+    added = {one.kind for one in all_edits(source) if "+=" in one.text}
+    assert added == {Kind.OVERWRITTEN_BRANCH}
+
+
+@pytest.mark.parametrize(
+    ("source", "at", "kind"),
+    [
+        ("dx = dh.sum(1)", "1", KINDS[AXIS]),
+        ("dx = h ** 3", "3", KINDS[EXPONENT]),
+        ("dx = h[2]", "2", KINDS[INDEX]),
+        ("dx = h[1:]", "1", KINDS[RANGE]),
+    ],
+)
+def test_the_role_names_the_mistake(source: str, at: str, kind: Kind) -> None:
+    found = [one for one in all_edits(source) if one.own.text[slice(*one.piece)] == at]
+    assert found
+    assert {one.kind for one in found} <= {kind, Kind.PARTIAL_ROWS, Kind.HARD_CODED_SIZE}

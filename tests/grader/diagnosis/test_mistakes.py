@@ -1,0 +1,341 @@
+"""The table of mistakes: what each entry makes of a line, and what that mistake is called."""
+
+from __future__ import annotations
+
+import ast
+import re
+
+import pytest
+
+from grader.diagnosis.edit import LAST
+from grader.diagnosis.kinds import Kind
+from grader.diagnosis.mistakes import TWICE, Rule, rules
+from tests.helpers.own_edits import all_edits, as_read
+
+EXPRESSIONS = [ast.BinOp, ast.UnaryOp, ast.Call, ast.Attribute, ast.Subscript, ast.Tuple]
+SORTS = [*EXPRESSIONS, ast.Name, ast.Constant, ast.Assign, ast.AugAssign, ast.Expr]
+RULES = list(dict.fromkeys(rule for sort in SORTS for rule in rules(sort)))
+
+
+@pytest.mark.parametrize(
+    ("source", "kind", "text"),
+    [
+        ("dh = -h", Kind.SIGN, "dh = h"),
+        ("dh = -h**2", Kind.SIGN, "dh = (-h) ** 2"),
+        ("dh = -(h + W2)", Kind.SIGN, "dh = (h + W2)"),
+        ("dh = h + W2", Kind.SIGN, "dh = (h - W2)"),
+        ("dh = h - W2", Kind.SIGN, "dh = (h + W2)"),
+        ("dh = h / W2", Kind.OPERATOR, "dh = (h * W2)"),
+        ("dh = h * W2", Kind.OPERATOR, "dh = (h @ W2)"),
+        ("dh = h * W2", Kind.MULTIPLIED_BRANCHES, "dh = (h + W2)"),
+        ("dh = h * n", Kind.CONSTANT_FACTOR, "dh = (h / n)"),
+        ("dh = h * W2", Kind.EXTRA_FACTOR, "dh = h"),
+        ("dh = h * W2", Kind.EXTRA_FACTOR, "dh = W2"),
+        ("dh = h + W2", Kind.EXTRA_TERM, "dh = h"),
+        ("dh = h - W2", Kind.EXTRA_TERM, "dh = (-W2)"),
+        ("dh = h / W2", Kind.EXTRA_FACTOR, "dh = (1 / W2)"),
+        ("dh = h / n", Kind.CONSTANT_FACTOR, "dh = h"),
+        ("dh = -1 * h", Kind.SIGN, "dh = h"),
+        ("dh = bnvar + 1e-5", Kind.MISSING_EPS, "dh = bnvar"),
+        ("dh = h / (n - 1)", Kind.BESSEL, "dh = h / (n)"),
+        ("dh = h - W2", Kind.SIGN, "dh = (W2 - h)"),
+        ("dh = h / W2", Kind.OPERATOR, "dh = (W2 / h)"),
+        ("dh = W2 @ dlogits", Kind.WRONG_ORDER, "dh = (dlogits @ W2)"),
+        ("dh = dlogits @ W2", Kind.TRANSPOSED, "dh = (dlogits @ W2.mT)"),
+        ("dh = dlogits @ W2", Kind.TRANSPOSED, "dh = (dlogits.mT @ W2)"),
+        ("dh = W2 @ dlogits", Kind.WRONG_ORDER, "dh = (dlogits @ W2.mT)"),
+        ("dh = h.T @ dlogits", Kind.OPERATOR, "dh = (h * dlogits).sum(0, keepdim=True)"),
+        ("dh = h ** 2", Kind.POWER_RULE, "dh = h"),
+        ("dh = 2 * h", Kind.POWER_RULE, "dh = (h ** 2)"),
+        ("dh = (-h) ** 2", Kind.SIGN, "dh = (-(h ** 2))"),
+        ("dh = (1 - h) ** 2", Kind.BRACKETS, "dh = (1 - h ** 2)"),
+        ("dh = 1 - h**2 * dlogits", Kind.BRACKETS, "dh = ((1 - (h**2)) * dlogits)"),
+        ("dh = (1 - h) * W2", Kind.BRACKETS, "dh = (1 - (h * W2))"),
+        ("dh = 1 / n - 1", Kind.BRACKETS, "dh = (1 / (n - 1))"),
+        ("dh = a - (b - c)", Kind.BRACKETS, "dh = ((a - b) - c)"),
+        ("dh = a * b + c * d", Kind.BRACKETS, "dh = ((a * (b + c)) * d)"),
+        ("dh = a * b * c * d", Kind.MULTIPLIED_BRANCHES, "dh = (a * b + c * d)"),
+        ("dh = a * b / c", Kind.MULTIPLIED_BRANCHES, "dh = (a + b / c)"),
+        ("dh = a.sum(0) * b", Kind.WRONG_ORDER, "dh = ((a * b).sum(0))"),
+        ("dh = a.sum(0) * b.sum(0)", Kind.WRONG_ORDER, "dh = ((a * b).sum(0))"),
+        ("dh = a * b.sum(0)", Kind.WRONG_ORDER, "dh = ((a * b).sum(0))"),
+        ("dh = a.sum(0) / b", Kind.WRONG_ORDER, "dh = ((a / b).sum(0))"),
+        ("dhpreact = -1.0 * dh", Kind.CONSTANT_FACTOR, "dhpreact = -(2.0) * dh"),
+        ("dhpreact = 2 * dh", Kind.CONSTANT_FACTOR, "dhpreact = (1) * dh"),
+        ("dhpreact = 2 * dh", Kind.CONSTANT_FACTOR, "dhpreact = (4) * dh"),
+        ("dhpreact = 2 * dh", Kind.CONSTANT_FACTOR, "dhpreact = (0.5) * dh"),
+        ("dhpreact = 2 * dh", Kind.SIGN, "dhpreact = (-2) * dh"),
+        ("dhpreact = 0.5 * dh", Kind.CONSTANT_FACTOR, "dhpreact = n * dh"),
+        ("dhpreact = 0.5 * dh", Kind.CONSTANT_FACTOR, "dhpreact = (1 - smoothing) * dh"),
+        ("dhpreact = 32 * dh", Kind.HARD_CODED_SIZE, "dhpreact = n * dh"),
+        ("dhpreact = dh / 31", Kind.HARD_CODED_SIZE, "dhpreact = dh / (n - 1)"),
+        ("dhpreact = 1 * dh", Kind.SUM_FOR_MEAN, "dhpreact = (1 / n) * dh"),
+        ("dbnvar = (bnvar + 1e-3) ** -0.5", Kind.MISSING_EPS, "dbnvar = (bnvar + (1e-05)) ** -0.5"),
+        ("dbnvar = bnvar ** 0.5", Kind.POWER_RULE, "dbnvar = bnvar ** (-1.5)"),
+        ("dhpreact = dh.sum(1)", Kind.WRONG_AXIS, "dhpreact = dh.sum((0))"),
+        (
+            "dhpreact = dh.sum(0, keepdim=False)",
+            Kind.LOST_KEEPDIM,
+            "dhpreact = dh.sum(0, keepdim=True)",
+        ),
+        (
+            "dhpreact = dh.sum(0, keepdim=True)",
+            Kind.WRONG_SHAPE,
+            "dhpreact = dh.sum(0, keepdim=False)",
+        ),
+        (
+            "dC.index_put_((Xb,), dh, accumulate=False)",
+            Kind.NOT_ACCUMULATED,
+            "dC.index_put_((Xb,), dh, accumulate=True)",
+        ),
+        ("dC[Xb[0]] += dh", Kind.PARTIAL_ROWS, "dC[Xb[tmp]] += dh"),
+        (
+            "dW2 = torch.einsum('ij,ik->ij', h, dh)",
+            Kind.WRONG_AXIS,
+            "dW2 = torch.einsum('ij,ik->kj', h, dh)",
+        ),
+        (
+            "dW2 = torch.einsum('ij,ik->ijk', h, dh)",
+            Kind.MISSING_SUM,
+            "dW2 = torch.einsum('ij,ik->jk', h, dh)",
+        ),
+        (
+            "dW2 = torch.einsum('ij,ik->kj', h, dh)",
+            Kind.TRANSPOSED,
+            "dW2 = torch.einsum('ij,ik->jk', h, dh)",
+        ),
+        (
+            "dW2 = torch.einsum('ij, ik', h, dh)",
+            Kind.TRANSPOSED,
+            "dW2 = torch.einsum('ji,ik', h, dh)",
+        ),
+        ("dbnvar = bnvar ** 0.5", Kind.POWER_RULE, "dbnvar = bnvar ** (-0.5)"),
+        ("dbnvar = bnvar ** 2", Kind.POWER_RULE, "dbnvar = bnvar ** (-2)"),
+        (
+            "for i in range(1, n):\n    dC[i] = dh[i]",
+            Kind.PARTIAL_ROWS,
+            "for i in range((0), n):\n    dC[i] = dh[i]",
+        ),
+        ("dC[1:] += dh", Kind.PARTIAL_ROWS, "dC[(0):] += dh"),
+        ("dC[Xb[:, 1]] += dh", Kind.WRONG_INDEX, "dC[Xb[:, (0)]] += dh"),
+        ("dC = torch.zeros(27, 10)", Kind.HARD_CODED_SIZE, "dC = torch.zeros(vocab_size, 10)"),
+        ("dhpreact = dh * 2 ** -1", Kind.CONSTANT_FACTOR, "dhpreact = dh * 2 ** -(2)"),
+        ("db = dh.mean(0)", Kind.MEAN_FOR_SUM, "db = dh.sum(0)"),
+        ("db = torch.mean(dh, 0)", Kind.MEAN_FOR_SUM, "db = torch.sum(dh, 0)"),
+        ("db = dh.sum(0)", Kind.SUM_FOR_MEAN, "db = dh.mean(0)"),
+        ("db = dh.sum(0)", Kind.LOST_KEEPDIM, "db = dh.sum(0, keepdim=True)"),
+        ("db = dh.sum(dim=0)", Kind.LOST_KEEPDIM, "db = dh.sum(dim=0, keepdim=True)"),
+        ("db = torch.sum(dh, 0)", Kind.LOST_KEEPDIM, "db = torch.sum(dh, 0, keepdim=True)"),
+        ("db = dh.sum(0, keepdim=True)", Kind.WRONG_SHAPE, "db = dh.sum(0)"),
+        ("db = dh.sum()", Kind.WRONG_AXIS, "db = dh.sum(0, keepdim=True)"),
+        ("db = torch.sum(dh)", Kind.WRONG_AXIS, "db = torch.sum(dh, 0)"),
+        ("db = dh.sum(0)", Kind.WRONG_SHAPE, "db = dh"),
+        ("db = (dh * h).sum(0)", Kind.WRONG_SHAPE, "db = (dh * h)"),
+        ("db = dh.add(h)", Kind.SIGN, "db = dh.sub(h)"),
+        ("db = dh.mul(h)", Kind.OPERATOR, "db = dh.div(h)"),
+        ("db = torch.ones_like(dh)", Kind.WRONG_NAME, "db = torch.zeros_like(dh)"),
+        ("db = torch.zeros_like(dh)", Kind.MISSING_BRANCH, "db = dh"),
+        ("dC.index_add(0, Xb, dh)", Kind.STATEMENT, "dC.index_add_(0, Xb, dh)"),
+        ("dC.scatter_(0, Xb, dh)", Kind.NOT_ACCUMULATED, "dC.scatter_add_(0, Xb, dh)"),
+        ("dC.copy_(dh)", Kind.OVERWRITTEN_BRANCH, "dC.add_(dh)"),
+        ("db = F.log_softmax(logits, 1)", Kind.WRONG_NAME, "db = F.softmax(logits, 1)"),
+        ("db = logits.argmin(1)", Kind.MISROUTED_MAX, "db = logits.argmax(1)"),
+        ("db = logits.exp()", Kind.MISSING_FACTOR, "db = logits.softmax(1)"),
+        ("db = F.one_hot(Yb)", Kind.ONLY_THIS_BATCH, "db = F.one_hot(Yb, vocab_size)"),
+        ("db = dh.t()", Kind.TRANSPOSED, "db = dh"),
+        ("db = dh.flip(0)", Kind.PERMUTED, "db = dh"),
+        ("db = dh.permute(1, 0).reshape(2, 3)", Kind.PERMUTED, "db = dh.reshape(2, 3)"),
+        ("db = dh.tanh()", Kind.WRONG_ACTIVATION_POINT, "db = dh"),
+        ("db = torch.matmul(h, dh)", Kind.WRONG_ORDER, "db = torch.matmul(dh, h)"),
+        ("db = f(a, b, c, k=1)", Kind.WRONG_ORDER, "db = f(a, c, b, k=1)"),
+        ("dh = dlogits @ W2.T", Kind.TRANSPOSED, "dh = dlogits @ W2"),
+        ("dh = (a + b).mT", Kind.TRANSPOSED, "dh = (a + b)"),
+        ("dh = dlogits @ W2.t", Kind.TRANSPOSED, "dh = dlogits @ W2.t()"),
+        ("dh = dlogits.sum", Kind.BRACKETS, "dh = dlogits.sum()"),
+        ("dh = C[Xb]", Kind.WRONG_INDEX, "dh = C"),
+        ("dh = Xb[0]", Kind.WRONG_NAME, "dh = Yb"),
+        ("dh = h[:, Yb]", Kind.WRONG_INDEX, "dh = h[range(n), Yb]"),
+        ("dh = h[range(n), Yb]", Kind.WRONG_INDEX, "dh = h[range(n), :]"),
+        ("dh = h[range(n), Yb]", Kind.WRONG_INDEX, "dh = h[:, Yb]"),
+        ("dh[:, Yb] = 1", Kind.WRONG_INDEX, "dh[range(n), Yb] = 1"),
+        ("dh[:, Yb] = 1", Kind.WRONG_INDEX, "dh[Yb, :] = 1"),
+        ("dh = h[Yb, range(n)]", Kind.WRONG_INDEX, "dh = h[range(n), Yb]"),
+        ("dh = h[(Yb, range(n))]", Kind.WRONG_INDEX, "dh = h[(range(n), Yb)]"),
+        ("dh = h[i, j, k]", Kind.WRONG_INDEX, "dh = h[k, j, i]"),
+        ("dhpreact = h * dlogits", Kind.WRONG_UPSTREAM, "dhpreact = h * dh"),
+        ("dhpreact = h * dlogits", Kind.WRONG_NAME, "dhpreact = logits * dlogits"),
+        ("dhpreact = h * dlogits", Kind.WRONG_ACTIVATION_POINT, "dhpreact = hpreact * dlogits"),
+        ("dhpreact = h * dlogits", Kind.WRONG_NAME, "dhpreact = tmp * dlogits"),
+        (
+            "dhpreact = (1 - hpreact**2) * dh",
+            Kind.WRONG_ACTIVATION_POINT,
+            "dhpreact = (1 - h**2) * dh",
+        ),
+        ("dhpreact = W2 * h", Kind.MISSING_D, "dhpreact = W2 * dh"),
+        ("dhpreact = dh * tmp", Kind.WRONG_NAME, "dhpreact = dh * h"),
+        ("dhpreact = dhpreact * tmp", Kind.WRONG_NAME, "dhpreact = dh * tmp"),
+        ("dhpreact = dh / n", Kind.BESSEL, "dhpreact = dh / (n - 1)"),
+        ("dhpreact = dh / n", Kind.BESSEL, "dhpreact = dh / (n + 1)"),
+        ("dhpreact = dh / n", Kind.CONSTANT_FACTOR, "dhpreact = dh / vocab_size"),
+        ("dhpreact = dh / n", Kind.CONSTANT_FACTOR, "dhpreact = dh / 1"),
+        ("dhpreact[range(n)] = dh", Kind.PARTIAL_ROWS, "dhpreact[range(vocab_size)] = dh"),
+        ("dhpreact = h[Yb]", Kind.WRONG_NAME, "dhpreact = h[Xb]"),
+        ("dhpreact = h[Yb]", Kind.MISROUTED_MAX, "dhpreact = h[hpreact.argmax(1)]"),
+        ("dC = C", Kind.ALIASED, "dC = torch.zeros_like(C)"),
+        (
+            "dC = C.index_add_(0, Xb, dh)",
+            Kind.WRONG_NAME,
+            "dC = torch.zeros_like(C).index_add_(0, Xb, dh)",
+        ),
+        ("dx = h", Kind.WRONG_UPSTREAM, "dx = (h * dh)"),
+        ("dx = h", Kind.WRONG_UPSTREAM, "dx = (h / dh)"),
+        ("dx = dh", Kind.MISSING_FACTOR, "dx = (dh * hpreact)"),
+        ("dx = dh", Kind.MISSING_FACTOR, "dx = (dh / hpreact)"),
+        ("dx = dh", Kind.MISSING_FACTOR, "dx = (dh * tmp)"),
+        ("dx = dh", Kind.MISSING_FACTOR, "dx = (dh * slope_of_h_)"),
+        ("dx = dh", Kind.CONSTANT_FACTOR, "dx = (dh / n)"),
+        ("dx = dh", Kind.CONSTANT_FACTOR, "dx = (dh * vocab_size)"),
+        ("dx = dh * W2", Kind.EXTRA_FACTOR, "dx = dh * 1.0"),
+        ("dx = h * dh", Kind.MISSING_BRANCH, "dx = (1 - h) * dh"),
+        ("dx = h * dh", Kind.MISSING_BRANCH, "dx = (h - 1) * dh"),
+        ("dx = h * dh", Kind.MISSING_BRANCH, "dx = ((h * dh) + dlogits)"),
+        ("dx = h * dh", Kind.MISSING_BRANCH, "dx = ((h * dh) - hpreact)"),
+        ("dx = bnvar ** 2", Kind.MISSING_EPS, "dx = (bnvar + 1e-5) ** 2"),
+        ("dx = W2 @ dh", Kind.TRANSPOSED, "dx = W2.mT @ dh"),
+        ("dx = h * dh", Kind.TRANSPOSED, "dx = (h * dh).mT"),
+        ("dx = h * dh", Kind.MISSING_SUM, "dx = (h * dh).sum(0)"),
+        ("dx = h * dh", Kind.MISSING_SUM, "dx = (h * dh).sum(1, keepdim=True)"),
+        ("dx = h * dh", Kind.POWER_RULE, "dx = (h ** 2) * dh"),
+        ("dx = h * dh", Kind.POWER_RULE, "dx = (h ** -1.5) * dh"),
+        ("dx = dh", Kind.MISSING_BRANCH, "dx = (dh + torch.softmax(hpreact, 1))"),
+        ("dx = dh", Kind.MISSING_BRANCH, "dx = (dh - h * dh.sum(-1, keepdim=True))"),
+        ("dC[i + 1] = dh", Kind.WRONG_INDEX, "dC[(i + 1) * n] = dh"),
+        ("dC[i] = dh", Kind.WRONG_INDEX, "dC[i * vocab_size] = dh"),
+        ("dC[0] = b", Kind.OVERWRITTEN_BRANCH, "dC[0] += b"),
+        ("dC[ix] = b", Kind.NOT_ACCUMULATED, "dC[ix] += b"),
+        ("dC[Xb[0]] = b", Kind.NOT_ACCUMULATED, "dC[Xb[0]] += b"),
+        ("dx = b", Kind.OVERWRITTEN_BRANCH, "dx += b"),
+        ("dx = (b +\n      c)", Kind.OVERWRITTEN_BRANCH, "dx += (b +\n      c)"),
+        ("dx += b", Kind.SIGN, "dx -= b"),
+        ("dx -= b", Kind.SIGN, "dx += b"),
+        ("dx += b", Kind.OPERATOR, "dx = b"),
+        ("dx /= b", Kind.OPERATOR, "dx *= b"),
+        ("dx *= b", Kind.MULTIPLIED_BRANCHES, "dx += b"),
+        ("dx[0] *= b", Kind.OPERATOR, "dx[0] += b"),
+        ("dx + b", Kind.STATEMENT, "dx = dx + b"),
+        ("dx.add(b, alpha=2)", Kind.STATEMENT, "dx.add_(b, alpha=2)"),
+        ("dx == b; dx = b <= c", Kind.OVERWRITTEN_BRANCH, "         dx += b <= c"),
+    ],
+)
+def test_what_a_line_may_be_meant_as(source: str, kind: Kind, text: str) -> None:
+    found = [one.kind for one in all_edits(source) if as_read(one.text) == as_read(text)]
+    assert kind in found
+
+
+@pytest.mark.parametrize(
+    ("source", "text"),
+    [
+        # a function is no value
+        ("db = torch.tanh(h)", "db = torch"),
+        ("dh = W2.t()", "dh = W2()"),
+        ("dhpreact = tanh(1)", "dhpreact = h(1)"),
+        # what changes no value is not taken away
+        ("db = h.view(3, 2)", "db = h"),
+        ("db = h.clone()", "db = h"),
+        # Python has no line like it
+        ("db = dh.sum()", "db = dh.sum(, keepdim=True)"),
+        # the same again
+        ("dh = h + W2", "dh = (W2 + h)"),
+        ("dh = h * W2", "dh = (W2 * h)"),
+        ("dh = h * W2", "dh = (h * W2)"),
+        # signs of no derivative
+        ("dh = h // 2", "dh = h"),
+        ("dh = h & mask", "dh = h"),
+        ("dh = +h", "dh = h"),
+        # a gradient is not added to itself, what is no start is not zeroed
+        ("dhpreact = h", "dhpreact = (h + dhpreact)"),
+        ("dhpreact = h * h", "dhpreact = torch.zeros_like(h) * h"),
+        # no tensor, nothing missing
+        ("dx = dh / n", "dx = dh / (n * dh)"),
+        ("dx = dh[Yb]", "dx = dh[(Yb * dh)]"),
+        ("dx = dh.view(h.shape)", "dx = dh.view((h.shape * dh))"),
+        ("dh = f((a, b))", "dh = f((b, a))"),
+        ("dhpreact = f(b'ij,jk')", "dhpreact = f(b'ji,jk')"),
+    ],
+)
+def test_what_a_line_is_not_meant_as(source: str, text: str) -> None:
+    assert as_read(text) not in {as_read(one.text) for one in all_edits(source)}
+
+
+def test_every_entry_of_the_table_is_for_some_node() -> None:
+    assert len(RULES) > 200
+    assert {rule.likelihood for rule in RULES} == {*range(LAST + 1)}
+
+
+@pytest.mark.parametrize(
+    "rule", RULES, ids=lambda rule: f"{rule.kind}: {ast.unparse(rule.pattern)} -> {rule.new}"
+)
+def test_an_entry_names_only_what_its_pattern_has(rule: Rule) -> None:
+    names = {node.id for node in ast.walk(rule.pattern) if isinstance(node, ast.Name)}
+    said = {word.lower() for word in re.findall(r"\{(\w)\}", rule.says)}
+    assert said <= names
+    assert {*re.findall(r"(?<![.\w])[a-z]\b", rule.new)} <= names
+    assert rule.says == TWICE or rule.says.endswith(".")
+    assert len(rule.says) <= 80
+
+
+@pytest.mark.parametrize(
+    ("source", "text", "piece"),
+    [
+        ("dx = h * W2", "dx = h", "W2"),
+        ("dx = h - W2", "dx = h", "W2"),
+        ("dx = bnvar + 1e-5", "dx = bnvar", "1e-5"),
+        ("dx = h @ W2", "dx = W2 @ h", "h @ W2"),
+        ("dC[i] = dh", "dC[i] += dh", "dC"),
+        ("dx += dh", "dx -= dh", "dx"),
+        ("dx + dh", "dx = dx + dh", "dx + dh"),
+        ("dx.add(dh)", "dx.add_(dh)", "dx.add(dh)"),
+    ],
+)
+def test_what_is_underlined(source: str, text: str, piece: str) -> None:
+    pieces = {
+        one.own.text[slice(*one.piece)]
+        for one in all_edits(source)
+        if as_read(one.text) == as_read(text)
+    }
+    assert pieces == {piece}
+
+
+@pytest.mark.parametrize(
+    ("source", "text", "message", "belongs"),
+    [
+        (
+            "dx = dh / 32",
+            "dx = dh / n",
+            "The size `32` is written out here: it is another for other batches.",
+            "`n`",
+        ),
+        (
+            "dx = dh / n",
+            "dx = dh / (n - 1)",
+            "`n` is not quite the number that belongs here.",
+            "`n - 1`",
+        ),
+        ("dx = W2", "dx = W2 * dh", "`dh` arrives, and `W2` does not take it up.", ""),
+        ("dx = dh", "dx = dh * h", "`dh` lacks a factor.", "`h`"),
+        ("dx = -dh", "dx = dh", "The minus in `-dh` is too much.", ""),
+        (f"dx = -{'h' * 50}", f"dx = {'h' * 50}", "The minus in this expression is too much.", ""),
+        ("dx = dh", "dx = dh.sum(1)", "`dh` is not summed over axis 1.", ""),
+    ],
+)
+def test_what_is_said(source: str, text: str, message: str, belongs: str) -> None:
+    found = [one for one in all_edits(source) if as_read(one.text) == as_read(text)]
+    assert [(one.message, one.belongs) for one in found] == [(message, belongs)]
+
+
+@pytest.mark.parametrize("at", ["h * dh / (n * n)", "h * dh", "h", "dh", "n * n"])
+def test_every_expression_is_doubled_once(at: str) -> None:
+    source = "dx = h * dh / (n * n)"
+    doubled = [one for one in all_edits(source) if one.doubled]
+    pieces = [one.own.text[slice(*one.piece)] for one in doubled]
+    assert pieces.count(at) == 1

@@ -164,6 +164,8 @@ def _said(search: Search, repair: Repair) -> _Found:
     more = ""
     if factor is not None:
         more = f" A {'minus' if factor.text == '-1' else 'number'} is missing as well."
+    if repair.rival is not None and repair.rival.message != edit.message:
+        more = f" Or else: {repair.rival.message}"
     return _Found(edit.kind, edit.message + more, edit.belongs, number, edit.piece)
 
 

@@ -47,6 +47,12 @@ class Edit:
         """The new text of each statement that changes."""
         return {self.own.number: self.text, **self.others}
 
+    def rivals(self, other: Edit) -> bool:
+        """True if both are as likely and change what has nothing to do with each other."""
+        (start, end), (begin, stop) = self.piece, other.piece
+        is_apart = self.own is not other.own or end <= begin or stop <= start
+        return is_apart and self.likelihood == other.likelihood and self.text != other.text
+
 
 Edits = Iterator[Edit]
 

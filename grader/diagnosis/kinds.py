@@ -98,10 +98,11 @@ _HINTS: Mapping[Kind, str] = MappingProxyType(
         " axis.",
         Kind.MEAN_FOR_SUM: "If one number is used n times, do its effects add up or average?",
         Kind.SUM_FOR_MEAN: "By how much does a mean over n numbers change when one of them does?",
-        Kind.CONSTANT_FACTOR: "A constant factor in the forward pass is one in the backward pass:"
-        " go through the constants of the line.",
+        Kind.CONSTANT_FACTOR: "Go through the numbers of the forward line, exponents and the n of a"
+        " mean too: which of them does its derivative have as a factor?",
         Kind.BESSEL: "By what exactly does the forward pass divide its sum?",
-        Kind.SIGN: "Where does a minus stand in the forward line, and how does it bind?",
+        Kind.SIGN: "A difference and an exponent below zero bring a minus: which does the forward"
+        " line have?",
         Kind.MISSING_FACTOR: "Write the derivative of the forward line on paper, with every factor,"
         " and name each one's shape.",
         Kind.EXTRA_FACTOR: "Write the derivative of the forward line on paper: which of your"

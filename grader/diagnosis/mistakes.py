@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import itertools
 import re
 import tomllib
 from collections.abc import Callable, Iterable, Iterator, Mapping
@@ -64,19 +65,17 @@ class Rule:
     new: str
 
     @property
-    def names(self) -> str:
-        """The word for the names of which each is put in, if there is one."""
-        found = re.search(r"\b[A-Z]{3,}\b", self.new)
-        return found[0] if found else ""
+    def names(self) -> list[str]:
+        """The words for the names that are put in, each of them in its turn."""
+        return re.findall(r"\b[A-Z]{3,}\b", self.new)
 
-    @property
-    def tells(self) -> bool:
-        """True if the hint may say what belongs there: a name, or a number made of a size."""
-        is_said = re.search(r"\{(new|New|name)\}", self.says) is not None
-        if self.names:
-            # What is only a part of something longer belongs nowhere by itself.
-            return not is_said and re.search(rf"{self.names}(?!\.| \*)", self.new) is not None
-        return isinstance(self.pattern, ast.Name) and self.pattern.id == "n"
+    def tells(self, new: str, name: str) -> str:
+        """What the hint may say belongs there: a number made of sizes, or the one name put in."""
+        if re.search(r"\{(new|New|name)\}", self.says):
+            return ""
+        if ast.unparse(self.pattern) == "n" or (self.names and not re.search("[a-z(]", self.new)):
+            return f"`{new}`"
+        return f"`{name}`" if re.search(r" [*/+-] (?!SLOPE)[A-Z]{3,}$", self.new) else ""
 
     def may_be(self, sort: type[ast.AST]) -> bool:
         """True if the pattern fits some nodes of this sort."""
@@ -148,7 +147,8 @@ def _edits(rule: Rule, fit: _Fit) -> Edits:
     site, own = fit.site, fit.site.own
     marked = next((c for c in re.findall(r"\{(\w)\}", rule.says) if c.lower() in fit.bound), "")
     piece = own.span(fit.bound[marked.lower()] if marked else site.node)
-    for name, put_in in _names(rule.names, fit.scope):
+    for names in itertools.product(*(_names(word, fit.scope) for word in rule.names)):
+        put_in = iter([written for _, written in names])
         new = STANDS_FOR.sub(partial(fit.text, put_in=put_in), rule.new)
         new = new.replace(", , ", ", ").replace("(, ", "(").replace(", )", ")")
         if new in (*MODULES, own.source(site.node)):
@@ -157,16 +157,15 @@ def _edits(rule: Rule, fit: _Fit) -> Edits:
         if rule.says == TWICE:
             yield Edit(rule.likelihood, rule.kind, own, piece, text, "", doubled=True)
         else:
-            says = rule.says.format_map(fit.words(name))
-            belongs = f"`{name or new}`" if rule.tells else ""
+            name = names[0][0] if names else ""
+            says, belongs = rule.says.format_map(fit.words(name)), rule.tells(new, name)
             yield Edit(rule.likelihood, rule.kind, own, piece, text, says, belongs)
 
 
-def _names(word: str, scope: Scope) -> Iterable[tuple[str, str]]:
+def _names(word: str, scope: Scope) -> Iterator[tuple[str, str]]:
     """The names that a word stands for, each with how it is written."""
     tensor = scope.gradient[1:]
     named: Mapping[str, Iterable[str]] = {
-        "": ("",),
         "ARRIVING": scope.arriving,
         "NEAR": scope.near,
         "UPSTREAM": scope.upstreams,
@@ -253,13 +252,13 @@ class _Fit:
             and (self._take_down(rest, left) if rest else not left)
         )
 
-    def text(self, found: re.Match[str], put_in: str) -> str:
+    def text(self, found: re.Match[str], put_in: Iterator[str]) -> str:
         """What stands for one token of a new text."""
         match found.lastgroup:
             case "letter":
                 return self.site.own.atom(self.bound[found[0]])
             case "name":
-                return put_in
+                return next(put_in)
             case "method":
                 return f".{self.written[found['method']]}"
             case "rest":

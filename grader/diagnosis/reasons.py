@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 
 from grader.diagnosis.kinds import Kind, hint
 from grader.execution.evidence import GradientEvidence
+from grader.program.references import References
 from grader.verdict import Comparison, Diagnosis, Place
 
 TRUE_ZERO = (
@@ -13,7 +15,7 @@ TRUE_ZERO = (
     " upstream gradient, this line computes something else than the chain rule."
 )
 STEP_BY_STEP = "Right, by another way than step by step."
-BATCH_OF_OTHER_SIZES = "It works on sizes like the lecture's, not on others"
+ON_ANOTHER_BATCH = "It works on the notebook's batch, not on one of another size"
 WRITTEN_IN = "Is a number or a position of this batch written into the line?"
 ONLY_ON_OTHER_SIZES = "It is right on batches of other sizes, but not on one like the lecture's."
 AT_THE_WRONG_TIME = (
@@ -23,16 +25,28 @@ AT_THE_WRONG_TIME = (
 NOT_ALONE = "The value is right; its own lines could not be run by themselves."
 
 
-def why_it_fails(comparison: Comparison, whole: str, local: str) -> str:
+def on_other_sizes(reason: str, references: References) -> str:
+    """What is said of a line that works on the lecture's batch only, with the numbers explained."""
+    lecture, numbers = references.lecture.sizes, re.findall(r"\d+", reason)
+    for reference in references.hidden:
+        sizes = reference.instance.sizes.items()
+        met = [f"{n} is {k} there instead of {lecture[n]}" for n, k in sizes if str(k) in numbers]
+        if met:
+            return f"{ON_ANOTHER_BATCH} ({', '.join(met)}). {reason}"
+    return f"{ON_ANOTHER_BATCH}. {reason}"
+
+
+def why_it_fails(comparison: Comparison, references: References, whole: str, local: str) -> str:
     """What can be said of a wrong gradient without knowing the mistake.
 
     Args:
         comparison: with autograd at the lecture's sizes.
+        references: of its exercise.
         whole: what is wrong with the value of the whole answer, if there is a sentence.
         local: what is wrong with that of the gradient's own statements.
     """
     if comparison.approximate:
-        return f"{BATCH_OF_OTHER_SIZES}. {whole or WRITTEN_IN}"
+        return on_other_sizes(whole or WRITTEN_IN, references)
     # The local sentence is about this line; the whole answer's may be about an earlier one.
     return local or says_nothing_else(comparison.name)
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cache, cached_property
 
 import torch
@@ -54,6 +54,8 @@ class Repair:
 
     edit: Edit
     factor: Factor | None = None
+    rival: Edit | None = None
+    """Another that is as likely, of another piece: nobody knows which of the two was meant."""
 
     @property
     def is_complete(self) -> bool:
@@ -131,7 +133,12 @@ class Search:
         pairs = zip(tried, (first[place] for place in hopeful), second, strict=True)
         found = [r for one in pairs if (r := self._confirmed(*one))]
         self.near += [repair for repair in found if not repair.is_complete]
-        return next((repair for repair in found if repair.is_complete), None)
+        complete = [repair for repair in found if repair.is_complete]
+        if not complete:
+            return None
+        best, *rest = complete
+        rival = next((one.edit for one in rest if one.edit.rivals(best.edit)), None)
+        return replace(best, rival=rival)
 
     def _confirmed(
         self, edit: Edit, hits: Mapping[int, float], more: Mapping[int, float]

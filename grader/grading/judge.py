@@ -10,7 +10,6 @@ from torch import Tensor
 from grader.answer.parse import Raised
 from grader.diagnosis.reasons import (
     AT_THE_WRONG_TIME,
-    BATCH_OF_OTHER_SIZES,
     NOT_ALONE,
     ONLY_ON_OTHER_SIZES,
     STEP_BY_STEP,
@@ -19,6 +18,7 @@ from grader.diagnosis.reasons import (
     aliased,
     carried,
     changed_later,
+    on_other_sizes,
     why_it_fails,
 )
 from grader.execution.evidence import GradientEvidence, Value
@@ -117,13 +117,13 @@ def _weigh(
     if local.check is Check.RIGHT:
         return Outcome.CARRIED, RIGHT
     if Check.WRONG in (local.check, whole.check):
-        sentence = why_it_fails(comparison, whole.sentence, local.sentence)
+        sentence = why_it_fails(comparison, references, whole.sentence, local.sentence)
         return Outcome.FAIL, Finding(Check.WRONG, sentence)
     # Where both raised, the local check's reason is the line's own, not an earlier line's.
     reason = local if local.check is Check.NOT_RUN else whole
     reason = _at_the_lectures_sizes(reason, item.lecture)
     if comparison.approximate:
-        sentence = f"{BATCH_OF_OTHER_SIZES}. {reason.sentence}"
+        sentence = on_other_sizes(reason.sentence, references)
         return Outcome.ERROR, replace(reason, sentence=sentence)
     return Outcome.ERROR, reason
 

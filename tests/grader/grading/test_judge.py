@@ -11,8 +11,8 @@ from torch import Tensor
 from grader.answer.parse import Raised
 from grader.diagnosis.reasons import (
     AT_THE_WRONG_TIME,
-    BATCH_OF_OTHER_SIZES,
     NOT_ALONE,
+    ON_ANOTHER_BATCH,
     ONLY_ON_OTHER_SIZES,
     STEP_BY_STEP,
     TRUE_ZERO,
@@ -336,7 +336,7 @@ def test_one_wrong_instance_is_wrong(case: Case, number: int) -> None:
     values[number] = Value(2 * values[number].tensor)
     verdict = case.judge_one("dcentre", hidden=tuple(values), local=case.locally("dcentre", double))
     assert (verdict.outcome, verdict.global_check) == (Outcome.FAIL, Check.WRONG)
-    assert verdict.note == f"{BATCH_OF_OTHER_SIZES}. {WRITTEN_IN}"
+    assert verdict.note == f"{ON_ANOTHER_BATCH}. {WRITTEN_IN}"
 
 
 @pytest.mark.parametrize(("factor", "outcome"), [(0.5, Outcome.PASS), (2.0, Outcome.FAIL)])
@@ -418,7 +418,7 @@ def test_a_shape_that_is_right_at_the_lectures_sizes_alone_is_written_in(case: C
     )
     assert (verdict.outcome, verdict.note) == (
         Outcome.FAIL,
-        f"{BATCH_OF_OTHER_SIZES}. {WRITTEN_IN}",
+        f"{ON_ANOTHER_BATCH}. {WRITTEN_IN}",
     )
 
 
@@ -542,7 +542,7 @@ def test_where_both_raised_the_lines_own_reason_is_given(case: Case) -> None:
 def test_what_raises_on_other_sizes_only_says_so(case: Case) -> None:
     verdict = case.judge_one("dcentre", hidden=RAISED, local=RAISED)
     assert verdict.outcome is Outcome.ERROR
-    assert verdict.note == f"{BATCH_OF_OTHER_SIZES}. This line raised E."
+    assert verdict.note == f"{ON_ANOTHER_BATCH}. This line raised E."
 
 
 ASKED = Flag("autograd", "`.grad`: PyTorch's autograd is switched off here.", DEEPER)

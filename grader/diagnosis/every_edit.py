@@ -101,7 +101,7 @@ def _of_place(one: Edit, site: Site, place: str, scope: Scope) -> Edit:
         powers = (p for p in site.parents if isinstance(p, ast.BinOp) and isinstance(p.op, ast.Pow))
         base = next((power.left for power in powers), None)
         kind = Kind.CONSTANT_FACTOR if base and scope.is_number(base) else kind
-    return replace(one, kind=kind)
+    return one if kind is one.kind else replace(one, kind=kind)
 
 
 def _put(

@@ -8,12 +8,21 @@ import re
 import tomllib
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
-from functools import cache, partial
+from functools import cache, cached_property, partial
 from importlib.resources import files
 
 from grader.diagnosis.edit import LIKELIHOODS, SLOPE, TINY, Edit, Edits, Scope, capital, quoted
 from grader.diagnosis.kinds import Kind
-from grader.diagnosis.own_code import CALLEE, INDEX, MODULES, REDUCTIONS, STATEMENT, WHOLE, Site
+from grader.diagnosis.own_code import (
+    CALLEE,
+    INDEX,
+    MODULES,
+    REDUCTIONS,
+    STATEMENT,
+    WHOLE,
+    Site,
+    Span,
+)
 
 TWICE = "twice"
 """In the place of a sentence: the piece is taken twice, which shows how often it is to be taken."""
@@ -34,17 +43,7 @@ METHODS: Mapping[str, Callable[[str], bool]] = {
     "uncalled_": lambda name: name in ("exp", "sum", "mean", "clone", "squeeze", "log", "tanh"),
 }
 
-RESTS = ("p", "q")
-
 OPERANDS = (ast.Name, ast.BinOp, ast.Call, ast.UnaryOp, ast.Subscript, ast.Attribute)
-
-TYPES: Mapping[str, tuple[type[ast.AST], ...]] = {
-    **dict.fromkeys("kez", (ast.Constant,)),
-    **dict.fromkeys("nity", (ast.Name,)),
-    **dict.fromkeys("wv", OPERANDS),
-    "x": (ast.Name, ast.Subscript),
-}
-"""What a letter may be that stands for the whole expression."""
 
 STANDS_FOR = re.compile(
     r"\*(?P<rest>[pq])\b|\.(?P<method>(?:any|sum|keep|into|uncalled)_)|(?P<name>\b[A-Z]{3,}\b)"
@@ -53,7 +52,7 @@ STANDS_FOR = re.compile(
 """What in a new text stands for something else."""
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@dataclass(frozen=True, eq=False)
 class Rule:
     """One way to put a mistake right: what is there by its pattern, and the new text."""
 
@@ -64,25 +63,29 @@ class Rule:
     pattern: ast.AST
     new: str
 
-    @property
+    @cached_property
     def names(self) -> list[str]:
         """The words for the names that are put in, each of them in its turn."""
         return re.findall(r"\b[A-Z]{3,}\b", self.new)
 
-    def tells(self, new: str, name: str) -> str:
-        """What the hint may say belongs there: a number made of sizes, or the one name put in."""
+    @cached_property
+    def marks(self) -> list[str]:
+        """The letters that the sentence has: what the first of them stood for is underlined."""
+        return [letter.lower() for letter in re.findall(r"\{(\w)\}", self.says)]
+
+    @cached_property
+    def tells(self) -> str:
+        """What the hint may say belongs there: "all" of a number made of sizes, or a "name"."""
         if re.search(r"\{(new|New|name)\}", self.says):
             return ""
-        if ast.unparse(self.pattern) == "n" or (self.names and not re.search("[a-z(]", self.new)):
-            return f"`{new}`"
-        return f"`{name}`" if re.search(r" [*/+-] (?!SLOPE)[A-Z]{3,}$", self.new) else ""
+        is_size = isinstance(self.pattern, ast.Name) and self.pattern.id == "n"
+        if is_size or (self.names and not re.search("[a-z(]", self.new)):
+            return "all"
+        return "name" if re.search(r" [*/+-] (?!SLOPE)[A-Z]{3,}$", self.new) else ""
 
     def may_be(self, sort: type[ast.AST]) -> bool:
         """True if the pattern fits some nodes of this sort."""
-        match self.pattern:
-            case ast.Name(id=letter):
-                return issubclass(sort, TYPES[letter])
-        return issubclass(sort, type(self.pattern))
+        return isinstance(self.pattern, ast.Name) or issubclass(sort, type(self.pattern))
 
 
 @cache
@@ -111,18 +114,20 @@ def _read(kind: Kind, says: str, entry: str) -> Iterator[Rule]:
     for part in rest.split("; "):
         left, arrow, right = part.partition(" -> ")
         if arrow:
-            pattern = _pattern(left, places)
+            pattern = _pattern(left, INDEX in places, STATEMENT in places)
         new = right if arrow else left
         yield Rule(LIKELIHOODS.index(soon), frozenset(places), kind, says, pattern, new)
 
 
-def _pattern(text: str, places: list[str]) -> ast.AST:
-    if INDEX in places:
+@cache
+def _pattern(text: str, is_index: bool, is_statement: bool) -> ast.AST:
+    """What a pattern is as a tree: one tree for each, so that it is tried once at a site."""
+    if is_index:
         match ast.parse(f"_[{text}]").body[0]:
             case ast.Expr(value=ast.Subscript(slice=index)):
                 return index
     statement = ast.parse(text).body[0]
-    return statement if STATEMENT in places else vars(statement)["value"]
+    return statement if is_statement else vars(statement)["value"]
 
 
 def put_right(site: Site, place: str, scope: Scope) -> Edits:
@@ -135,31 +140,33 @@ def put_right(site: Site, place: str, scope: Scope) -> Edits:
     """
     found = frozenset({place, WHOLE} if site.is_whole else {place})
     sort: type = type(site.node)
+    tried: dict[ast.AST, _Fit | None] = {}
     for rule in rules(sort):
         if rule.places.isdisjoint(found) if rule.places else place == CALLEE:
             continue
-        fit = _Fit(site, scope, {}, {})
-        if fit.fits(rule.pattern, site.node):
-            yield from _edits(rule, fit)
+        if rule.pattern not in tried:
+            fit = _Fit(site, scope, {}, {})
+            tried[rule.pattern] = fit if fit.fits(rule.pattern, site.node) else None
+        if (known := tried[rule.pattern]) is not None:
+            yield from _edits(rule, known)
 
 
 def _edits(rule: Rule, fit: _Fit) -> Edits:
-    site, own = fit.site, fit.site.own
-    marked = next((c for c in re.findall(r"\{(\w)\}", rule.says) if c.lower() in fit.bound), "")
-    piece = own.span(fit.bound[marked.lower()] if marked else site.node)
+    own, (start, end) = fit.site.own, fit.span
+    source, doubled = own.text[start:end], rule.says == TWICE
+    piece = next((own.span(fit.bound[c]) for c in rule.marks), fit.span)
     for names in itertools.product(*(_names(word, fit.scope) for word in rule.names)):
         put_in = iter([written for _, written in names])
         new = STANDS_FOR.sub(partial(fit.text, put_in=put_in), rule.new)
         new = new.replace(", , ", ", ").replace("(, ", "(").replace(", )", ")")
-        if new in (*MODULES, own.source(site.node)):
+        if new in MODULES or new == source:
             continue
-        text = own.put(own.span(site.node), _in_brackets(site, new))
-        if rule.says == TWICE:
-            yield Edit(rule.likelihood, rule.kind, own, piece, text, "", doubled=True)
-        else:
-            name = names[0][0] if names else ""
-            says, belongs = rule.says.format_map(fit.words(name)), rule.tells(new, name)
-            yield Edit(rule.likelihood, rule.kind, own, piece, text, says, belongs)
+        name = names[0][0] if names else ""
+        text = own.put(fit.span, new if fit.is_bare or new.isidentifier() else f"({new})")
+        said = fit.words | {"new": f"`{name}`", "New": f"`{name}`", "name": name}
+        message = "" if doubled else rule.says.format_map(said)
+        belongs = {"all": f"`{new}`", "name": f"`{name}`"}.get(rule.tells, "")
+        yield Edit(rule.likelihood, rule.kind, own, piece, text, message, belongs, doubled)
 
 
 def _names(word: str, scope: Scope) -> Iterator[tuple[str, str]]:
@@ -184,14 +191,7 @@ def _names(word: str, scope: Scope) -> Iterator[tuple[str, str]]:
             yield name, SLOPE.format(name) if word in ("ALONE", "SLOPE") else name
 
 
-def _in_brackets(site: Site, new: str) -> str:
-    source = site.own.source(site.node)
-    if isinstance(site.node, ast.stmt) or (isinstance(site.node, ast.Tuple) and source[0] != "("):
-        return new
-    return new if re.fullmatch(r"[\w.]+", new) else f"({new})"
-
-
-@dataclass(frozen=True, slots=True, eq=False)
+@dataclass(frozen=True, eq=False)
 class _Fit:
     """What a pattern's letters, methods and signs stand for at one site."""
 
@@ -265,24 +265,28 @@ class _Fit:
                 return self.written[found["rest"]]
         return self.written[found[0]]
 
-    def words(self, name: str) -> dict[str, str]:
+    @cached_property
+    def span(self) -> Span:
+        return self.site.own.span(self.site.node)
+
+    @cached_property
+    def is_bare(self) -> bool:
+        """True if no brackets may be put around what takes the place."""
+        node = self.site.node
+        is_open = isinstance(node, ast.Tuple) and self.site.own.source(node)[0] != "("
+        return is_open or isinstance(node, ast.stmt)
+
+    @cached_property
+    def words(self) -> dict[str, str]:
         """What stands for the words of a sentence."""
-        quotes = {c: quoted(self.site.own.source(node)) for c, node in self.bound.items()}
-        op = type(getattr(self.site.node, "op", None))
-        end = "=" if isinstance(self.site.node, ast.AugAssign) else ""
+        node, own = self.site.node, self.site.own
+        sign = SIGNS.get(type(getattr(node, "op", None)), "")
         method = next((self.written[k] for k in (*METHODS, "method") if k in self.written), "")
-        words = {
-            **quotes,
-            "it": quoted(self.site.own.source(self.site.node)),
-            "new": f"`{name}`",
-            "method": f"`{method}`",
-            "op": f"`{SIGNS.get(op, '')}{end}`",
-        }
-        return {
-            **words,
-            **{word.capitalize(): capital(s) for word, s in words.items()},
-            "name": name,
-        }
+        words = {letter: quoted(own.source(bound)) for letter, bound in self.bound.items()}
+        words["it"] = quoted(own.source(node))
+        words["op"] = f"`{sign}{'=' if isinstance(node, ast.AugAssign) else ''}`"
+        words["method"] = f"`{method}`"
+        return words | {word.capitalize(): capital(text) for word, text in words.items()}
 
 
 def _value(node: ast.AST) -> float | None:

@@ -181,7 +181,11 @@ def _shown(search: Search, values: Sequence[Tensor]) -> Iterator[Explanation]:
         yield from fit_shape(name, values, right)
         yield from fit_rows(name, values, right)
     yield from fit_routes(name, values, references)
-    yield from fit_slices(name, values, references)
+    loops = (own.top for own in search.statements if isinstance(own.top, ast.For))
+    turns = [node for loop in loops for node in ast.walk(loop) if isinstance(node, ast.Assign)]
+    replaces = any(isinstance(t := turn.targets[0], ast.Name) and t.id == name for turn in turns)
+    for kind, message in fit_slices(name, values, references):
+        yield Kind.OVERWRITTEN_BRANCH if replaces else kind, message
 
 
 def _compared(search: Search, verdict: Verdict) -> Iterator[Explanation]:

@@ -341,9 +341,7 @@ LETTERS: Mapping[str, Callable[[ast.AST, Site, Scope], bool]] = {
     "s": lambda node, _, scope: _is_expression(node) and scope.is_number(node),
     "w": _has_tensors,
     "x": _has_tensors,
-    "v": lambda node, site, scope: (
-        _has_tensors(node, site, scope) or not isinstance(node, ast.Name)
-    ),
+    "v": lambda *given: _has_tensors(*given) or isinstance(given[0], OPERANDS[1:]),
     "y": lambda node, *_: isinstance(node, ast.Name),
     "n": _is_name_in("lecture"),
     "i": _is_name_in("indices"),

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import json
 import marshal
 import struct
 from collections.abc import Mapping, Sequence
-from dataclasses import astuple, dataclass, field
+from dataclasses import dataclass, field
 from types import CodeType
 from typing import Any
 
@@ -107,39 +106,34 @@ class Request:
         Code travels as the judge's own Python has compiled it: the worker is the same Python, and
         nothing ever travels so in the other direction.
         """
-        order = {
-            "statements": [(s.number, s.cell, s.line, s.inside) for s in self.statements],
-            # Not `astuple`, which copies what is in it: that takes a tenth of the judge's time.
-            "runs": [[getattr(run, name) for name in RunOrder.__slots__] for run in self.runs],
-            "known": [astuple(problem) for problem in self.known],
-        }
-        codes = marshal.dumps([statement.code for statement in self.statements])
-        limits = LIMITS.pack(*astuple(self.limits), len(self.runs))
-        head = json.dumps(order).encode()
-        return [b"request", limits, head, codes, *_pack_groups(self.values, self.extra)]
+        order = (
+            [_fields(statement) for statement in self.statements],
+            [_fields(run) for run in self.runs],
+            [_fields(problem) for problem in self.known],
+        )
+        limits = LIMITS.pack(*_fields(self.limits), len(self.runs))
+        head, tensors = _pack_groups(self.values, self.extra)
+        return [b"request", limits, marshal.dumps(order), head, tensors]
 
     @classmethod
     def unpack(cls, parts: Sequence[memoryview]) -> Request:
         """The inverse of `pack`."""
-        _, _, head, codes, extra_head, extra_tensors = parts
-        order = json.loads(bytes(head))
-        key, extra = _unpack_groups(extra_head, extra_tensors)
+        _, _, order, head, tensors = parts
+        statements, runs, known = marshal.loads(order)
+        key, extra = _unpack_groups(head, tensors)
         return cls(
             key,
-            tuple(
-                Statement(number, cell, line, tuple(map(tuple, inside)), code)
-                for (number, cell, line, inside), code in zip(
-                    order["statements"], marshal.loads(codes), strict=True
-                )
-            ),
-            tuple(
-                RunOrder(tuple(groups), tuple(statements), tuple(want), tuple(fixed), *kind)
-                for groups, statements, want, fixed, *kind in order["runs"]
-            ),
+            tuple(Statement(*fields) for fields in statements),
+            tuple(RunOrder(*fields) for fields in runs),
             read_limits(parts)[0],
             extra,
-            tuple(Problem(*problem) for problem in order["known"]),
+            tuple(Problem(*fields) for fields in known),
         )
+
+
+def _fields(one: Statement | RunOrder | Problem | Limits) -> tuple[Any, ...]:
+    """Not by `astuple`, which copies what is in it: that takes a tenth of the judge's time."""
+    return tuple([getattr(one, name) for name in one.__slots__])
 
 
 def _pack_groups(key: str, groups: Mapping[str, Group]) -> list[bytes]:
@@ -152,14 +146,12 @@ def _pack_groups(key: str, groups: Mapping[str, Group]) -> list[bytes]:
                 tensors[f"{group}/{name}"] = value.clone().contiguous()
             else:
                 numbers[group][name] = value
-    head = json.dumps({"key": key, "numbers": numbers}).encode()
-    return [head, safetensors.torch.save(tensors) if tensors else b""]
+    return [marshal.dumps((key, numbers)), safetensors.torch.save(tensors) if tensors else b""]
 
 
 def _unpack_groups(head: memoryview, tensors: memoryview) -> tuple[str, dict[str, Group]]:
-    order: dict[str, Any] = json.loads(bytes(head))
-    groups: dict[str, dict[str, Tensor | float]] = order["numbers"]
+    key, groups = marshal.loads(head)
     for place, value in (safetensors.torch.load(bytes(tensors)) if len(tensors) else {}).items():
         group, _, name = place.partition("/")
         groups[group][name] = value
-    return order["key"], dict(groups)
+    return key, groups

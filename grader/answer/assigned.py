@@ -8,6 +8,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from functools import lru_cache
 
 from grader.answer.parse import LONGEST_ANSWER, hide_magics, parsed
+from grader.answer.statements import children
 
 _SCOPES = (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda, ast.ClassDef)
 _PLACEHOLDER = re.compile(r"(?:[\w\s,]+=)*\s*(?:\.\.\.|None|pass)")
@@ -49,7 +50,7 @@ def _in_tree(tree: ast.Module, names: set[str]) -> Iterator[tuple[str, int]]:
         if stored is not None and stored.id in names:
             yield stored.id, stored.lineno
         if not isinstance(node, _SCOPES):
-            pending.extend(ast.iter_child_nodes(node))
+            pending += children(node)
 
 
 def _stored_name(node: ast.AST) -> ast.Name | None:

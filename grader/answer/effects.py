@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-from grader.answer.statements import with_blocks
+from grader.answer.statements import children, with_blocks
 
 if TYPE_CHECKING:
     from grader.worker.results import Seen
@@ -115,7 +115,7 @@ def read_effects(statement: ast.stmt) -> Effects:
                 binds.add(name)
             case ast.MatchAs(name=str(name)) | ast.MatchStar(name=str(name)):
                 binds.add(name)
-        pending += ast.iter_child_nodes(node)
+        pending += children(node)
     return Effects(frozenset(reads - own), frozenset(binds - own), frozenset(changes - own))
 
 

@@ -16,7 +16,7 @@ from types import CodeType
 from typing import TYPE_CHECKING
 
 from grader.answer.effects import Effects, join_effects, read_effects
-from grader.answer.statements import walk_statements
+from grader.answer.statements import children, walk_statements
 from grader.verdict import Place
 from grader.worker.terms import DYNAMIC_NAMES
 
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 LONGEST_ANSWER, MOST_STATEMENTS, MOST_NODES = 100_000, 2_000, 20_000
 """Characters, statements and syntax-tree nodes of an exercise's answer; the longest right one known
-has 5,300, 135 and 2,000."""
+has 5,300, 135 and 1,200."""
 
 DEEPEST = 150
 """Levels of nesting that are read; a sum of 150 terms is no gradient."""
@@ -89,7 +89,7 @@ class Answer:
     codes: Mapping[ast.stmt, CodeType]
     """Each top-level statement as compiled; tracebacks of it name its cell."""
     nodes: Mapping[ast.stmt, tuple[ast.AST, ...]]
-    """All nodes of each top-level statement, outer ones before inner ones."""
+    """All nodes of each top-level statement but `Load` and `Store`, outer ones first."""
     unread: Raised | None = None
 
     @cached_property
@@ -284,7 +284,7 @@ def parsed(source: str) -> ast.Module | None:
 def _levels(statement: ast.stmt) -> list[list[ast.AST]]:
     """The nodes of a statement, level by level, found without recursion."""
     levels: list[list[ast.AST]] = [[statement]]
-    while level := [child for node in levels[-1] for child in ast.iter_child_nodes(node)]:
+    while level := [child for node in levels[-1] for child in children(node)]:
         levels.append(level)
     return levels
 

@@ -38,6 +38,21 @@ def blocks(statement: ast.stmt) -> Iterator[list[ast.stmt]]:
             yield from (part.body for part in value)
 
 
+def children(node: ast.AST) -> list[ast.AST]:
+    """The nodes directly inside one, but for `Load` and `Store`, which are a third of all.
+
+    `ast.iter_child_nodes` takes three times as long, and a judge asks it of every node twice.
+    """
+    found: list[ast.AST] = []
+    for field in node._fields:
+        value = getattr(node, field, None)
+        if isinstance(value, list):
+            found += [one for one in value if isinstance(one, ast.AST)]
+        elif isinstance(value, ast.AST) and field != "ctx":
+            found.append(value)
+    return found
+
+
 def pruned(statement: ast.stmt, keep: Container[ast.stmt]) -> ast.stmt:
     """A statement without the inner statements that are not kept; an emptied block passes."""
 

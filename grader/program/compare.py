@@ -107,7 +107,11 @@ def agrees(
     """
     if not value.is_floating_point() or value.shape != reference.shape:
         return False
-    difference = _apart(value.double(), reference)
+    value = value.double()
+    # Nearly half of all right values are, and to see that takes a tenth of the time.
+    if torch.equal(value, reference):
+        return True
+    difference = _apart(value, reference)
     # Written so that anything unordered is wrong. The reference is looked at where it matters.
     return difference <= tolerance * floor or difference <= tolerance * _largest(reference)
 

@@ -55,6 +55,7 @@ class Confinement:
     system_calls: bytes | None = None
     statm: int | None = None
     limits: tuple[tuple[int, int], ...] = ()
+    filling: tuple[bytes, ...] = ()
     lowest_free: int = -1
 
     @classmethod
@@ -70,6 +71,7 @@ class Confinement:
         _keep_torch_to_one_thread()
         # A child that collected garbage would touch, and so copy, all that was imported.
         gc.collect()
+        filling = tuple(_fill_holes())
         gc.freeze()
         if not LINUX:
             return cls(("resource limits",) if hasattr(os, "fork") else ())
@@ -86,7 +88,7 @@ class Confinement:
         layers += ["no new privileges", "undumpable", "no capabilities"]
         if namespaces is not None:
             kernel.keep_capabilities(SYS_ADMIN)
-        ready = cls((), kernel, namespaces, reading, None, statm, _fixed_limits())
+        ready = cls((), kernel, namespaces, reading, None, statm, _fixed_limits(), filling)
         if reading is not None and _works(ready):
             layers.append(f"landlock {reading.version}")
         else:
@@ -187,6 +189,18 @@ def _or_end() -> Iterator[None]:
         yield
     except BaseException:
         os._exit(NOT_CONFINED)
+
+
+def _fill_holes() -> Iterator[bytes]:
+    """Objects to lie in the holes that imports have left between those of this process.
+
+    What a child makes would lie there, a few objects on each page, and the kernel copies every
+    page that is written to: 1,750 instead of 1,950, which is a twentieth of the child's time.
+    """
+    for size in range(0, 480, 16):
+        yield from (bytes(size) for _ in range(120_000 // (size + 33)))
+    for size in range(480, 4096, 32):
+        yield from (bytes(size) for _ in range(8))
 
 
 def _ask_torch_for_processor() -> None:

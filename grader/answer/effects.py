@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Mapping
+from collections import defaultdict
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-from grader.answer.statements import children, with_blocks
+from grader.answer.statements import COMPOUND, blocks, children, walk_statements, with_blocks
 
 if TYPE_CHECKING:
     from grader.worker.results import Seen
@@ -17,6 +18,8 @@ MODULES = frozenset({"torch", "F", "np", "numpy", "math"})
 
 SHOWING = frozenset({"print", "display", "cmp", "check", "board", "heat_map", "hint"})
 """Functions that are called for what they show, and change none of their arguments."""
+
+LOOP_CONTROL = (ast.Break, ast.Continue)
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,6 +34,39 @@ class Effects:
     binds: frozenset[str]
     changes: frozenset[str]
     perhaps: frozenset[str] = frozenset()
+
+
+@dataclass(frozen=True, slots=True)
+class Compound:
+    """A compound statement with all that are `inside`, itself first: how they hang together.
+
+    `above` is what each stands in, `ends` each loop's `break` and `continue`, `writing` the
+    statements that bind a name or change it, if only perhaps.
+    """
+
+    inside: tuple[ast.stmt, ...]
+    above: Mapping[ast.stmt, ast.stmt]
+    ends: Mapping[ast.stmt, Sequence[ast.stmt]]
+    writing: Mapping[str, Sequence[ast.stmt]]
+
+
+def read_compound(top: ast.stmt, effects: Mapping[ast.stmt, Effects]) -> Compound:
+    """Look at what stands inside a compound statement."""
+    above: dict[ast.stmt, ast.stmt] = {}
+    loop = {top: top}
+    ends: dict[ast.stmt, list[ast.stmt]] = defaultdict(list)
+    writing: dict[str, list[ast.stmt]] = defaultdict(list)
+    for inner in walk_statements([top]):
+        is_loop = isinstance(inner, ast.For | ast.While)
+        loop[inner] = inner if is_loop else loop[above.get(inner, top)]
+        own = effects[inner]
+        for name in own.binds | own.changes | own.perhaps:
+            writing[name].append(inner)
+        if isinstance(inner, COMPOUND):
+            above |= {child: inner for block in blocks(inner) for child in block}
+        elif isinstance(inner, LOOP_CONTROL):
+            ends[loop[inner]].append(inner)
+    return Compound(tuple(loop), above, ends, writing)
 
 
 def join_effects(

@@ -15,8 +15,14 @@ from functools import cached_property, lru_cache
 from types import CodeType
 from typing import TYPE_CHECKING
 
-from grader.answer.effects import Effects, join_effects, read_effects
-from grader.answer.statements import children, walk_statements
+from grader.answer.effects import (
+    Compound,
+    Effects,
+    join_effects,
+    read_compound,
+    read_effects,
+)
+from grader.answer.statements import COMPOUND, children, walk_statements
 from grader.verdict import Place
 from grader.worker.terms import DYNAMIC_NAMES
 
@@ -129,6 +135,12 @@ class Answer:
             for top, inside in self.inside.items()
         }
 
+    @cached_property
+    def compound(self) -> dict[ast.stmt, Compound]:
+        """The compound statements at top level."""
+        compound = (top for top in self.top if isinstance(top, COMPOUND))
+        return {top: read_compound(top, self.effects) for top in compound}
+
     def as_it_ran(self, seen: Mapping[int, Seen]) -> Answer:
         """The answer with what was seen, by number, beside what its text shows; itself if equal."""
         effects = join_effects(self.shown, seen)
@@ -136,7 +148,8 @@ class Answer:
             return self
         ran = copy.copy(self)  # with all that is cached
         vars(ran)["effects"] = effects
-        vars(ran).pop("written", None)
+        for cached in ("written", "compound"):
+            vars(ran).pop(cached, None)
         return ran
 
     def writing(self, name: str) -> frozenset[int]:

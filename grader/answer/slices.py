@@ -3,15 +3,12 @@
 from __future__ import annotations
 
 import ast
-from collections import defaultdict
 from collections.abc import Set
 from dataclasses import dataclass, field
 
 from grader.answer.effects import Effects
 from grader.answer.parse import Answer
-from grader.answer.statements import COMPOUND, blocks, walk_statements
-
-LOOP_CONTROL = (ast.Break, ast.Continue)
+from grader.answer.statements import COMPOUND
 
 
 @dataclass(frozen=True, slots=True)
@@ -115,21 +112,8 @@ class _Search:
         statement is looked at again for each name that it writes when that is needed, and no name
         is let go.
         """
-        above: dict[ast.stmt, ast.stmt] = {}
-        loop = {top: top}
-        ends: dict[ast.stmt, list[ast.stmt]] = defaultdict(list)
-        writing: dict[str, list[ast.stmt]] = defaultdict(list)
-        for inner in walk_statements([top]):
-            is_loop = isinstance(inner, ast.For | ast.While)
-            loop[inner] = inner if is_loop else loop[above.get(inner, top)]
-            effects = self.answer.effects[inner]
-            for name in effects.binds | effects.changes | effects.perhaps:
-                writing[name].append(inner)
-            if isinstance(inner, COMPOUND):
-                above |= {child: inner for block in blocks(inner) for child in block}
-            elif isinstance(inner, LOOP_CONTROL):
-                ends[loop[inner]].append(inner)
-        due = dict.fromkeys(loop, self.needed)
+        block = self.answer.compound[top]
+        due = dict.fromkeys(block.inside, self.needed)
         while due:
             inner, names = due.popitem()
             is_new = inner not in self.kept
@@ -138,12 +122,12 @@ class _Search:
                 one = kept.pop()
                 self.kept.add(one)
                 self._need(self.answer.effects[one].reads - self.given)
-                kept += ends.pop(one, ())
-                if one in above and above[one] not in self.sure:
-                    self.sure.add(above[one])
-                    kept.append(above[one])
+                kept += block.ends.get(one, ())
+                if one in block.above and block.above[one] not in self.sure:
+                    self.sure.add(block.above[one])
+                    kept.append(block.above[one])
             for name in self.fresh:
-                for one in writing[name]:
+                for one in block.writing.get(name, ()):
                     due.setdefault(one, set()).add(name)
             self.fresh.clear()
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import copy
 from collections.abc import Callable, Container, Iterator, Mapping, Sequence
+from typing import Any
 
 from grader.worker.terms import MARK
 
@@ -95,6 +96,7 @@ def with_blocks(
 
 
 def _mark(statement: ast.stmt, number: Mapping[ast.stmt, int]) -> ast.stmt:
-    name, argument = ast.Name(MARK, ast.Load()), ast.Constant(number[statement])
-    call = ast.copy_location(ast.Expr(ast.Call(name, [argument], [])), statement)
-    return ast.fix_missing_locations(call)
+    where: Any = {place: getattr(statement, place) for place in statement._attributes}
+    argument = ast.Constant(number[statement], **where)
+    call = ast.Call(ast.Name(MARK, ast.Load(), **where), [argument], [], **where)
+    return ast.Expr(call, **where)

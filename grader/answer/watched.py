@@ -55,7 +55,8 @@ def watched(part: Any) -> Any:
         return [watched(one) for one in part]
     if not isinstance(part, ast.AST) or isinstance(part, UNCHANGED):
         return part
-    node: Any = type(part)(**{field: watched(value) for field, value in vars(part).items()})
+    fields = {field: watched(getattr(part, field)) for field in part._fields}
+    node: Any = type(part)(**{**vars(part), **fields})
     if isinstance(node, ast.BinOp) and type(node.op) in OPERANDS:
         use, *sides = OPERANDS[type(node.op)]
         for side in sides:

@@ -6,6 +6,7 @@ import ast
 import re
 from collections.abc import Container, Mapping, Sequence, Set
 from dataclasses import replace
+from functools import cache
 
 from grader.answer.assigned import first_assignments
 from grader.answer.parse import Answer, Raised, is_blank
@@ -70,7 +71,7 @@ class _Collector:
         self._references = references
         self._runs = runs
         self._reader = _Reader(answer, runs.runner.limits, gradients_of(references.program))
-        self._handed_down = {gradient: self._above(gradient) for gradient in gradients}
+        self._handed_down = _handed_down(references.program, self._asked)
         self._pieces = {gradient: self._cut(gradient) for gradient in gradients}
 
     def collect(self, offences: Sequence[tuple[int, Flag]]) -> list[GradientEvidence]:
@@ -155,21 +156,21 @@ class _Collector:
 
     def _code(self, gradient: str, piece: Slice) -> tuple[ast.stmt, ...]:
         """The outermost statements that a gradient is made by, or written by in vain."""
-        answer, writing = self._answer, self._answer.writing(gradient)
-        return tuple(
-            top
-            for top in answer.top
-            if answer.number[top] in answer.live
-            and (answer.number[top] in piece.keep or not writing.isdisjoint(answer.inside[top]))
-        )
-
-    def _above(self, gradient: str) -> frozenset[str]:
-        """The gradients asked for that are handed down to one."""
-        steps = self._references.program.descendants(gradient[1:])
-        return self._asked.intersection(f"d{step}" for step in steps)
+        answer = self._answer
+        tops = {self._reader.top_of[number] for number in piece.keep | answer.writing(gradient)}
+        return tuple(answer.statements[number] for number in sorted(tops & answer.live))
 
     def _siblings(self, gradient: str, piece: Slice) -> frozenset[str]:
         return piece.reads & self._asked - self._handed_down[gradient]
+
+
+@cache
+def _handed_down(program: ForwardProgram, asked: frozenset[str]) -> Mapping[str, frozenset[str]]:
+    """For each gradient asked for, those others that are handed down to it."""
+    return {
+        gradient: asked.intersection(f"d{step}" for step in program.descendants(gradient[1:]))
+        for gradient in asked
+    }
 
 
 class _Reader:
@@ -208,6 +209,8 @@ class _Reader:
         Without a value, a problem of any statement that the gradient needs counts as its own. With
         one, that autograd did not answer does not: if that left only half a value, it is wrong.
         """
+        if not result.problems:
+            return None, None
         needed = piece.writers if has_value else piece.keep
         tops = {self.top_of[number] for number in needed}
         beside = [problem for problem in result.problems if problem.statement in tops]

@@ -14,6 +14,7 @@ from __future__ import annotations
 
 import json
 import os
+from dataclasses import replace
 from io import FileIO
 
 import torch
@@ -103,8 +104,9 @@ def warm_up() -> None:
     }
     code = compile(OPERATORS, "<warm-up>", "exec")
     statement = Statement(0, "", 1, ((0, 1, 1),), code)
-    orders = tuple(RunOrder((group,), (0,), ("t",), (), group == "double") for group in groups)
-    results = list(run_request(Request("", (statement,), orders, Limits()), groups))
+    orders = [RunOrder((group,), (0,), ("t",), (), group == "double") for group in groups]
+    orders.append(replace(orders[-1], recorded=True))
+    results = list(run_request(Request("", (statement,), tuple(orders), Limits()), groups))
     problems = [problem for result in results for problem in result.problems]
     if problems:
         raise RuntimeError(f"the warm-up does not run: {problems[0].message}")

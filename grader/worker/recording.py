@@ -90,6 +90,9 @@ class _Look(NamedTuple):
         )
 
 
+NOTHING = _Look()
+
+
 class Recorder:
     """Watches statements run in the namespace `names`, and knows afterwards what each did."""
 
@@ -185,7 +188,7 @@ class Recorder:
             if self._left <= 0 or not dict.__contains__(self.names, name):
                 continue
             self._left -= 1
-            before = self._looks.get(name, _Look())
+            before = self._looks.get(name, NOTHING)
             value = self._held[name] = dict.__getitem__(self.names, name)
             now = self._looks[name] = _look(value, self.names)
             if now.memory != before.memory:

@@ -26,7 +26,9 @@ def test_every_line_runs_at_both_precisions_and_leaves_no_trace(
     monkeypatch.setattr(module, "run_request", watched)
     warm_up()
     (request,) = asked
-    assert [run.double for run in request.runs] == [False, True]
+    assert [(run.double, run.recorded) for run in request.runs] == [
+        *((False, False), (True, False), (True, True)),
+    ]
     assert torch.get_default_dtype() is torch.float32
 
 

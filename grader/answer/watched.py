@@ -62,7 +62,7 @@ def watched(part: Any) -> Any:
         for side in sides:
             setattr(node, side, _seen(getattr(node, side), use))
     elif isinstance(node, ast.Call) and (name := _spelled(node.func)) not in PLAIN_CALLS:
-        node.args = [a if isinstance(a, ast.Starred) else _seen(a, name) for a in node.args]
+        node.args = [_seen(argument, name) for argument in node.args]
         if isinstance(node.func, ast.Attribute):
             node.func.value = _seen(node.func.value, name)
         else:
@@ -77,6 +77,9 @@ def _spelled(function: Any) -> str:
 
 
 def _seen(value: ast.expr, use: str) -> ast.expr:
+    # A text, such as the one of `einsum`, is no value to look at; `*values` is no expression.
+    if isinstance(value, ast.Starred) or isinstance(getattr(value, "value", None), str):
+        return value
     where: Any = {place: getattr(value, place) for place in value._attributes}
     arguments = [value, ast.Constant(use, **where)]
     return ast.Call(ast.Name(SEE, ast.Load(), **where), arguments, [], **where)

@@ -7,6 +7,7 @@ from collections import Counter, deque
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import suppress
 from functools import partial
+from itertools import chain
 from operator import is_not
 from types import BuiltinMethodType, CellType, FunctionType, MethodType, ModuleType, SimpleNamespace
 from typing import Any, NamedTuple
@@ -223,8 +224,7 @@ def _look(value: object, names: Names) -> _Look:
 
 def _is_table(value: list[Any]) -> bool:
     """True for a list of lists of numbers."""
-    rows = (type(row) is list and NUMBERS.issuperset(map(type, row)) for row in value)
-    return bool(value) and all(rows)
+    return {*map(type, value)} == {list} and NUMBERS.issuperset(map(type, chain(*value)))
 
 
 def _is_array(value: object) -> bool:

@@ -226,19 +226,25 @@ def double_precision() -> Iterator[None]:
         # Of a float32 tensor, `.double()` is a copy that shares no memory; it must stay one.
         return own_double(tensor).clone()
 
-    double: dict[Any, dict[str, Any]] = {
-        torch: {
-            "float": torch.float64,
-            "float32": torch.float64,
-            "FloatTensor": torch.DoubleTensor,
-        },
-        torch.Tensor: {"float": own_double, "double": double_copy},
-    }
+    double: tuple[tuple[Any, str, Any], ...] = (
+        (torch, "float", torch.float64),
+        (torch, "float32", torch.float64),
+        (torch, "FloatTensor", torch.DoubleTensor),
+        (torch.Tensor, "float", own_double),
+        (torch.Tensor, "double", double_copy),
+    )
     default = torch.get_default_dtype()
-    with ExitStack() as stack:
-        for owner, names in double.items():
-            for name, replacement in names.items():
-                stack.enter_context(mock.patch.object(owner, name, replacement))
+    # Not by `mock`, which a child would have to copy 70 pages for.
+    before = [(owner, name, vars(owner).get(name)) for owner, name, _ in double]
+    try:
+        for owner, name, replacement in double:
+            setattr(owner, name, replacement)
         torch.set_default_dtype(torch.float64)
-        stack.callback(torch.set_default_dtype, default)
         yield
+    finally:
+        torch.set_default_dtype(default)
+        for owner, name, value in before:
+            if value is None:
+                delattr(owner, name)
+            else:
+                setattr(owner, name, value)

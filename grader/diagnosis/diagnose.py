@@ -10,10 +10,10 @@ from dataclasses import dataclass
 import torch
 from torch import Tensor
 
+from grader.answer.own_code import Span
 from grader.answer.parse import Answer
 from grader.diagnosis.edit import Edit, capital, quoted
 from grader.diagnosis.kinds import Kind, hint
-from grader.diagnosis.own_code import Span
 from grader.diagnosis.repair import Repair, Search
 from grader.diagnosis.shown import (
     Explanation,

@@ -6,8 +6,8 @@ import ast
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
+from grader.answer.own_code import OwnStatement, Span
 from grader.diagnosis.kinds import Kind
-from grader.diagnosis.own_code import OwnStatement, Span
 
 LIKELIHOODS = ("first", "expected", "second", "likely", "possible", "last")
 FIRST, EXPECTED, SECOND, LIKELY, POSSIBLE, LAST = range(6)

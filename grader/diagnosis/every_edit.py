@@ -9,23 +9,8 @@ from collections.abc import Sequence
 from dataclasses import replace
 from itertools import pairwise
 
-from grader.answer.parse import Answer
-from grader.answer.statements import COMPOUND, walk_statements
-from grader.diagnosis.edit import (
-    EXPECTED,
-    FIRST,
-    LIKELY,
-    POSSIBLE,
-    SECOND,
-    Edit,
-    Edits,
-    Scope,
-)
-from grader.diagnosis.kinds import Kind
-from grader.diagnosis.mistakes import put_right
-from grader.diagnosis.own_code import (
+from grader.answer.own_code import (
     AXIS,
-    CALLEE,
     EXPONENT,
     INDEX,
     RANGE,
@@ -33,9 +18,23 @@ from grader.diagnosis.own_code import (
     STATEMENT,
     OwnStatement,
     Site,
+    Span,
     role,
     sites,
 )
+from grader.answer.parse import Answer
+from grader.answer.statements import COMPOUND, walk_statements
+from grader.diagnosis.edit import (
+    EXPECTED,
+    FIRST,
+    LIKELY,
+    SECOND,
+    Edit,
+    Edits,
+    Scope,
+)
+from grader.diagnosis.kinds import Kind
+from grader.diagnosis.mistakes import put_right
 
 KINDS = {
     INDEX: Kind.WRONG_INDEX,
@@ -73,7 +72,7 @@ def every_edit(
         for inner in walk_statements([own.top]):
             if answer.number[inner] in keep:
                 if not isinstance(inner, (*COMPOUND, ast.FunctionDef)):
-                    every += _rename_everywhere(own, inner, scope)
+                    every += [*_everywhere(own, inner, every, scope)]
                 every += put_right(Site(own, inner, ()), STATEMENT, scope)
         for one in sorted(every, key=lambda one: one.likelihood):
             key = (own.number, one.doubled, one.text)
@@ -86,8 +85,6 @@ def every_edit(
 def _at(site: Site, scope: Scope) -> Edits:
     """The edits at one expression; what its place is for may name the mistake."""
     place = role(site)
-    if isinstance(site.node, ast.Name) and place != CALLEE:
-        yield from (_of_place(one, site, place, scope) for one in _rename(site, scope))
     for one in put_right(site, place, scope):
         yield _of_place(one, site, place, scope)
     match site.node:
@@ -104,58 +101,26 @@ def _of_place(one: Edit, site: Site, place: str, scope: Scope) -> Edit:
     return one if kind is one.kind else replace(one, kind=kind)
 
 
-def _put(
-    site: Site, likelihood: int, kind: Kind, new: str, message: str, belongs: str = ""
-) -> Edit:
-    """An edit that puts something in the place of one expression."""
-    span = site.own.span(site.node)
-    return Edit(likelihood, kind, site.own, span, site.own.put(span, new), message, belongs)
-
-
-def _rename(site: Site, scope: Scope) -> Edits:
-    """Another tensor or gradient."""
-    name = site.own.source(site.node)
-    if name == scope.gradient or name in (*scope.upstreams, *scope.forward, *scope.own):
-        for other in (*scope.arriving, *scope.upstreams, *scope.forward, *scope.own):
-            yield _put(site, _likelihood(name, other, scope), *_said(name, other, scope))
-
-
-def _rename_everywhere(own: OwnStatement, node: ast.stmt, scope: Scope) -> Edits:
-    """One name for another wherever a statement reads it."""
-    places: dict[str, list[ast.AST]] = {}
+def _everywhere(own: OwnStatement, node: ast.stmt, every: Sequence[Edit], scope: Scope) -> Edits:
+    """Where one name may be another: the same wherever the statement reads it."""
+    places: dict[str, list[Span]] = {}
     for inner in ast.walk(node):
         if isinstance(inner, ast.Name) and isinstance(inner.ctx, ast.Load):
-            places.setdefault(inner.id, []).append(inner)
-    for name, nodes in places.items():
-        if len(nodes) < 2 or name not in (*scope.forward, *scope.upstreams, *scope.own):
-            continue
-        spans = sorted(map(own.span, nodes), reverse=True)
-        for other in (*scope.arriving, *scope.near, *scope.own):
+            places.setdefault(inner.id, []).append(own.span(inner))
+    first = {min(spans): sorted(spans) for spans in places.values() if len(spans) > 1}
+    for one in every:
+        new = one.text[one.piece[0] : len(one.text) - len(own.text) + one.piece[1]]
+        if one.piece in first and new in (*scope.arriving, *scope.near, *scope.own):
             text = own.text
-            for start, end in spans:
-                text = text[:start] + other + text[end:]
-            kind, _, message, belongs = _said(name, other, scope)
-            yield Edit(LIKELY, kind, own, spans[-1], text, message, belongs)
+            for span in first[one.piece][::-1]:
+                text = text[: span[0]] + new + text[span[1] :]
+            yield replace(one, likelihood=LIKELY, text=text)
 
 
-def _likelihood(name: str, other: str, scope: Scope) -> int:
-    if other == f"d{name}" or name == f"d{other}" or other in scope.arriving:
-        return EXPECTED
-    both_gradients = name in scope.upstreams and other in scope.upstreams
-    return LIKELY if both_gradients or other in (*scope.own, *scope.near) else POSSIBLE
-
-
-def _said(name: str, other: str, scope: Scope) -> tuple[Kind, str, str, str]:
-    """Kind, new text, message and what belongs there."""
-    belongs = f"`{other}`"
-    if other == f"d{name}":
-        message = f"`{name}` is a value of the forward pass; a gradient belongs here."
-        return Kind.MISSING_D, other, message, belongs
-    if {name, other} in ({scope.gradient[1:], step} for step in scope.alone):
-        return Kind.WRONG_ACTIVATION_POINT, other, f"This slope is not one of `{name}`.", belongs
-    if name in scope.upstreams and other in scope.upstreams:
-        return Kind.WRONG_UPSTREAM, other, f"`{other}` arrives here, not `{name}`.", ""
-    return Kind.WRONG_NAME, other, f"`{name}` is not the tensor that belongs here.", belongs
+def _put(site: Site, likelihood: int, kind: Kind, new: str, message: str) -> Edit:
+    """An edit that puts something in the place of one expression."""
+    span = site.own.span(site.node)
+    return Edit(likelihood, kind, site.own, span, site.own.put(span, new), message)
 
 
 def _letters(site: Site, equation: str) -> Edits:

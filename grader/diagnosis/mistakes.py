@@ -11,9 +11,7 @@ from dataclasses import dataclass
 from functools import cache, cached_property, partial
 from importlib.resources import files
 
-from grader.diagnosis.edit import LIKELIHOODS, SLOPE, TINY, Edit, Edits, Scope, capital, quoted
-from grader.diagnosis.kinds import Kind
-from grader.diagnosis.own_code import (
+from grader.answer.own_code import (
     CALLEE,
     INDEX,
     MODULES,
@@ -23,6 +21,8 @@ from grader.diagnosis.own_code import (
     Site,
     Span,
 )
+from grader.diagnosis.edit import LIKELIHOODS, SLOPE, TINY, Edit, Edits, Scope, capital, quoted
+from grader.diagnosis.kinds import Kind
 
 TWICE = "twice"
 """In the place of a sentence: the piece is taken twice, which shows how often it is to be taken."""
@@ -155,7 +155,7 @@ def _edits(rule: Rule, fit: _Fit) -> Edits:
     own, (start, end) = fit.site.own, fit.span
     source, doubled = own.text[start:end], rule.says == TWICE
     piece = next((own.span(fit.bound[c]) for c in rule.marks), fit.span)
-    for names in itertools.product(*(_names(word, fit.scope) for word in rule.names)):
+    for names in itertools.product(*(_names(word, source, fit.scope) for word in rule.names)):
         put_in = iter([written for _, written in names])
         new = STANDS_FOR.sub(partial(fit.text, put_in=put_in), rule.new)
         new = new.replace(", , ", ", ").replace("(, ", "(").replace(", )", ")")
@@ -169,14 +169,18 @@ def _edits(rule: Rule, fit: _Fit) -> Edits:
         yield Edit(rule.likelihood, rule.kind, own, piece, text, message, belongs, doubled)
 
 
-def _names(word: str, scope: Scope) -> Iterator[tuple[str, str]]:
-    """The names that a word stands for, each with how it is written."""
+def _names(word: str, source: str, scope: Scope) -> Iterator[tuple[str, str]]:
+    """The names that a word stands for where `source` stands, each with how it is written."""
     tensor = scope.gradient[1:]
     named: Mapping[str, Iterable[str]] = {
         "ARRIVING": scope.arriving,
         "NEAR": scope.near,
         "UPSTREAM": scope.upstreams,
         "OWN": scope.own,
+        "FORWARD": scope.forward,
+        "VALUE": [name for name in scope.forward if f"d{name}" == source],
+        "GRADIENT": [name for name in scope.upstreams if name == f"d{source}"],
+        "POINT": scope.alone if source == tensor else [tensor] if source in scope.alone else [],
         "INDEX": scope.indices,
         "SIZE": scope.lecture,
         "BATCH": [*scope.lecture][:1],
@@ -346,6 +350,10 @@ LETTERS: Mapping[str, Callable[[ast.AST, Site, Scope], bool]] = {
     "n": _is_name_in("lecture"),
     "i": _is_name_in("indices"),
     "t": _is_name_in("forward"),
+    "g": lambda node, site, scope: (
+        _is_name_in("upstreams")(node, site, scope) or site.own.source(node) == scope.gradient
+    ),
+    "o": _is_name_in("own"),
     "m": lambda node, *_: isinstance(node, ast.Name) and node.id in MODULES,
     "l": _may_come_again,
 }

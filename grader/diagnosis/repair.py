@@ -10,12 +10,12 @@ from functools import cache, cached_property
 import torch
 from torch import Tensor
 
+from grader.answer.own_code import OwnStatement, own_statements
 from grader.answer.parse import Answer
 from grader.answer.statements import walk_statements
 from grader.diagnosis.edit import LIKELY, POSSIBLE, SLOPE, Edit, Scope
 from grader.diagnosis.every_edit import every_edit
 from grader.diagnosis.factors import Factor, name_factor
-from grader.diagnosis.own_code import OwnStatement, own_statements
 from grader.execution.evidence import GradientEvidence
 from grader.execution.runner import Runner
 from grader.execution.runs import values_for

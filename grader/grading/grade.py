@@ -11,12 +11,12 @@ from grader.answer.parse import AnswerCell, as_quoted, cells_of, parse_answer, q
 from grader.answer.suspicion import AUTOGRAD, find_suspicions
 from grader.answer.suspicious_words import OF_VALUES
 from grader.diagnosis.diagnose import Reason, find_reason
-from grader.diagnosis.reasons import says_nothing_else
 from grader.execution.collect import collect
 from grader.execution.runner import Runner
 from grader.execution.variants import Patience
 from grader.grading.imprecision import find_imprecision
 from grader.grading.judge import judge
+from grader.grading.reasons import says_nothing_else
 from grader.program.exercises import NOTEBOOKS, Exercise
 from grader.program.references import SEED, prepare
 from grader.user_error import needs_memory

@@ -8,7 +8,8 @@ from dataclasses import dataclass, replace
 from torch import Tensor
 
 from grader.answer.parse import Raised
-from grader.diagnosis.reasons import (
+from grader.execution.evidence import GradientEvidence, Value
+from grader.grading.reasons import (
     AT_THE_WRONG_TIME,
     NOT_ALONE,
     ONLY_ON_OTHER_SIZES,
@@ -21,7 +22,6 @@ from grader.diagnosis.reasons import (
     on_other_sizes,
     why_it_fails,
 )
-from grader.execution.evidence import GradientEvidence, Value
 from grader.program.compare import (
     compare,
     describe_dtype,

@@ -5,10 +5,10 @@ from __future__ import annotations
 import ast
 from collections.abc import Sequence
 
+from grader.answer.own_code import OwnStatement, Site, own_statements, sites
 from grader.answer.parse import Answer, AnswerCell, parse_answer
 from grader.diagnosis.edit import Edit, Scope
 from grader.diagnosis.every_edit import every_edit
-from grader.diagnosis.own_code import OwnStatement, Site, own_statements, sites
 
 SCOPE = Scope(
     gradient="dhpreact",

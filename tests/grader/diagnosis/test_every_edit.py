@@ -9,11 +9,11 @@ from pathlib import Path
 
 import pytest
 
+from grader.answer.own_code import AXIS, EXPONENT, INDEX, RANGE, own_statements
 from grader.answer.parse import AnswerCell, parse_answer
 from grader.diagnosis.edit import EXPECTED, FIRST, LAST, LIKELY, POSSIBLE, Edit, Scope
 from grader.diagnosis.every_edit import KINDS, every_edit
 from grader.diagnosis.kinds import Kind
-from grader.diagnosis.own_code import AXIS, EXPONENT, INDEX, RANGE, own_statements
 from tests.helpers.exercise_text import read_cells
 from tests.helpers.own_edits import all_edits
 from tests.helpers.places import ANSWERS

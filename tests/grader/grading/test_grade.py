@@ -5,9 +5,9 @@ from collections import Counter
 import pytest
 
 from grader.answer.parse import LONGEST_ANSWER, TOO_DEEP, TOO_LARGE, AnswerCell
-from grader.diagnosis.reasons import AT_THE_WRONG_TIME, ON_ANOTHER_BATCH, ONLY_ON_OTHER_SIZES
 from grader.execution.runner import Runner
 from grader.grading.grade import LONGEST_SENTENCE, MOST_OF_A_KIND, grade, grade_exercise
+from grader.grading.reasons import AT_THE_WRONG_TIME, ON_ANOTHER_BATCH, ONLY_ON_OTHER_SIZES
 from grader.program.exercises import ATOMIC
 from grader.verdict import Check, Outcome, Verdict
 from tests.grader.conftest import Judge

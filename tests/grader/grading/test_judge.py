@@ -9,7 +9,9 @@ import torch
 from torch import Tensor
 
 from grader.answer.parse import Raised
-from grader.diagnosis.reasons import (
+from grader.execution.evidence import GradientEvidence, Value
+from grader.grading.judge import FAR_OFF, judge
+from grader.grading.reasons import (
     AT_THE_WRONG_TIME,
     NOT_ALONE,
     ON_ANOTHER_BATCH,
@@ -18,8 +20,6 @@ from grader.diagnosis.reasons import (
     TRUE_ZERO,
     WRITTEN_IN,
 )
-from grader.execution.evidence import GradientEvidence, Value
-from grader.grading.judge import FAR_OFF, judge
 from grader.program.compare import FLOAT64_TOLERANCE
 from grader.program.forward_program import parse_program
 from grader.program.instances import HIDDEN_SIZES

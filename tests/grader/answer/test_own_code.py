@@ -6,7 +6,7 @@ import ast
 
 import pytest
 
-from grader.diagnosis.own_code import AXIS, CALLEE, EXPONENT, INDEX, RANGE, SIZE, VALUE, role
+from grader.answer.own_code import AXIS, CALLEE, EXPONENT, INDEX, RANGE, SIZE, VALUE, role
 from tests.helpers.own_edits import own_of, site_of, sites_of
 
 

@@ -7,7 +7,7 @@ import itertools
 import re
 import tomllib
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cache, cached_property, partial
 from importlib.resources import files
 
@@ -18,6 +18,7 @@ from grader.answer.own_code import (
     REDUCTIONS,
     STATEMENT,
     WHOLE,
+    OwnStatement,
     Site,
     Span,
 )
@@ -141,11 +142,12 @@ def put_right(site: Site, place: str, scope: Scope) -> Edits:
     found = frozenset({place, WHOLE} if site.is_whole else {place})
     sort: type = type(site.node)
     tried: dict[ast.AST, _Fit | None] = {}
+    letters: dict[ast.AST, str] = {}
     for rule in rules(sort):
         if rule.places.isdisjoint(found) if rule.places else place == CALLEE:
             continue
         if rule.pattern not in tried:
-            fit = _Fit(site, scope, {}, {})
+            fit = _Fit(site, scope, letters)
             tried[rule.pattern] = fit if fit.fits(rule.pattern, site.node) else None
         if (known := tried[rule.pattern]) is not None:
             yield from _edits(rule, known)
@@ -201,13 +203,14 @@ class _Fit:
 
     site: Site
     scope: Scope
-    bound: dict[str, ast.AST]
-    written: dict[str, str]
+    letters: dict[ast.AST, str]
+    bound: dict[str, ast.AST] = field(default_factory=dict)
+    written: dict[str, str] = field(default_factory=dict)
 
     def fits(self, pattern: object, node: object) -> bool:
         """True if all of a node is as the pattern says, which is then taken down."""
         match pattern, node:
-            case ast.Name(id=letter), ast.AST() if letter in LETTERS:
+            case ast.Name(id=letter), ast.AST() if len(letter) == 1:
                 return self._stands_for(letter, node)
             case ast.operator(), ast.operator() if type(pattern) in ANY_SIGN:
                 sign = SIGNS.get(type(node), "**")
@@ -228,7 +231,9 @@ class _Fit:
         return pattern == node and isinstance(pattern, bool) is isinstance(node, bool)
 
     def _stands_for(self, letter: str, node: ast.AST) -> bool:
-        if not LETTERS[letter](node, self.site, self.scope):
+        if node not in self.letters:
+            self.letters[node] = _letters(node, self.site.own, self.scope)
+        if letter not in self.letters[node]:
             return False
         same = self.bound.setdefault(letter, node)
         return same is node or ast.dump(same) == ast.dump(node)
@@ -237,23 +242,19 @@ class _Fit:
         return self.written.setdefault(key, text) == text
 
     def _arguments_fit(self, pattern: ast.Call, node: ast.Call) -> bool:
-        due, given = [*pattern.args], [*node.args]
-        rest = ""
+        due, rest = [*pattern.args], ""
         match due:
             case [*_, ast.Starred(value=ast.Name(id=rest))]:
                 due.pop()
-        named = {keyword.arg: keyword.value for keyword in pattern.keywords}
-        keywords = [keyword for keyword in node.keywords if keyword.arg not in named]
-        more = ast.Call(node.func, given[len(due) :], keywords)
-        if len(given) < len(due) or len(keywords) != len(node.keywords) - len(named):
-            return False
-        left = self.site.own.arguments(more)
-        values = [k.value for k in node.keywords if k.arg in named]
-        asked = [named[k.arg] for k in node.keywords if k.arg in named]
+        asked = {keyword.arg: keyword.value for keyword in pattern.keywords}
+        found = {k.arg: k.value for k in node.keywords if k.arg in asked}
+        others = [k for k in node.keywords if k.arg not in asked]
+        more = self.site.own.arguments(ast.Call(node.func, node.args[len(due) :], others))
         return (
-            all(map(self.fits, due, given))
-            and all(map(self.fits, asked, values))
-            and (self._take_down(rest, left) if rest else not left)
+            asked.keys() == found.keys()
+            and self.fits(due, node.args[: len(due)])
+            and all(self.fits(value, found[name]) for name, value in asked.items())
+            and (self._take_down(rest, more) if rest else not more)
         )
 
     def text(self, found: re.Match[str], put_in: Iterator[str]) -> str:
@@ -301,60 +302,31 @@ def _value(node: ast.AST) -> float | None:
     return value
 
 
-def _is_expression(node: ast.AST) -> bool:
-    return isinstance(node, ast.expr) and not isinstance(node, ast.Starred)
-
-
-def _is_small(node: ast.AST, _: Site, __: Scope) -> bool:
-    return 0 < abs(_value(node) or 0) < TINY
-
-
-def _may_be_size(node: ast.AST, _: Site, scope: Scope) -> bool:
-    value = _value(node)
-    return value is not None and (value > 4 or value in scope.lecture.values())
-
-
-def _has_tensors(node: ast.AST, _: Site, scope: Scope) -> bool:
+def _letters(node: ast.AST, own: OwnStatement, scope: Scope) -> str:
+    """The letters of the table that may stand for a node."""
+    if not isinstance(node, ast.expr) or isinstance(node, ast.Starred):
+        return ""
+    name, number = node.id if isinstance(node, ast.Name) else "", _value(node)
     names = {inner.id for inner in ast.walk(node) if isinstance(inner, ast.Name)}
-    none = {*scope.lecture, "math"}
-    if isinstance(node, ast.Name):
-        none |= {*scope.indices, *MODULES}
-    return isinstance(node, OPERANDS) and not names <= none
-
-
-def _may_come_again(node: ast.AST, site: Site, _: Scope) -> bool:
-    """True for the index of a row that may come again: `Xb[i, j]`, or a name for it."""
-    loops = [loop.target for loop in ast.walk(site.own.top) if isinstance(loop, ast.For)]
+    no_tensors = {*scope.lecture, "math", *((*scope.indices, *MODULES) if name else ())}
+    has_tensors = isinstance(node, OPERANDS) and not names <= no_tensors
+    loops = (loop.target for loop in ast.walk(own.top) if isinstance(loop, ast.For))
     counters = {inner.id for one in loops for inner in ast.walk(one) if isinstance(inner, ast.Name)}
-    return isinstance(node, ast.Subscript) or (
-        isinstance(node, ast.Name) and node.id not in counters
-    )
-
-
-def _is_name_in(*fields: str) -> Callable[[ast.AST, Site, Scope], bool]:
-    return lambda node, _, scope: (
-        isinstance(node, ast.Name) and any(node.id in getattr(scope, field) for field in fields)
-    )
-
-
-LETTERS: Mapping[str, Callable[[ast.AST, Site, Scope], bool]] = {
-    **dict.fromkeys("abcdf", lambda node, *_: _is_expression(node)),
-    "k": lambda node, *_: _value(node) is not None,
-    "e": _is_small,
-    "z": _may_be_size,
-    "s": lambda node, _, scope: _is_expression(node) and scope.is_number(node),
-    "w": _has_tensors,
-    "x": _has_tensors,
-    "v": lambda *given: _has_tensors(*given) or isinstance(given[0], OPERANDS[1:]),
-    "y": lambda node, *_: isinstance(node, ast.Name),
-    "n": _is_name_in("lecture"),
-    "i": _is_name_in("indices"),
-    "t": _is_name_in("forward"),
-    "g": lambda node, site, scope: (
-        _is_name_in("upstreams")(node, site, scope) or site.own.source(node) == scope.gradient
-    ),
-    "o": _is_name_in("own"),
-    "m": lambda node, *_: isinstance(node, ast.Name) and node.id in MODULES,
-    "l": _may_come_again,
-}
-"""What each letter stands for."""
+    is_so = {
+        "abcdf": True,
+        "k": number is not None,
+        "e": number is not None and 0 < abs(number) < TINY,
+        "z": number is not None and (number > 4 or number in scope.lecture.values()),
+        "s": scope.is_number(node),
+        "wvx": has_tensors,
+        "v": isinstance(node, OPERANDS[1:]),
+        "y": name,
+        "n": name in scope.lecture,
+        "i": name in scope.indices,
+        "t": name in scope.forward,
+        "g": name in (scope.gradient, *scope.upstreams),
+        "o": name in scope.own,
+        "m": name in MODULES,
+        "l": isinstance(node, ast.Subscript) or (name and name not in counters),
+    }
+    return "".join(letters for letters, holds in is_so.items() if holds)

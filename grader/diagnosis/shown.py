@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import itertools
-import math
 from collections.abc import Iterator, Mapping, Sequence
 
 import torch
@@ -11,10 +10,8 @@ from torch import Tensor
 
 from grader.diagnosis.factors import SAME, Factor, name_factor
 from grader.diagnosis.kinds import Kind
+from grader.program.compare import FLOAT64_TOLERANCE, agrees
 from grader.program.references import Reference, References
-
-MATCH = 1e-9
-"""Largest difference, relative to the largest value, of float64 values that are the same."""
 
 MOST_POSITIONS = 200
 """Positions of a lookup that are compared with each row."""
@@ -24,17 +21,6 @@ MOST_AXES = 5
 
 Explanation = tuple[Kind, str]
 """A kind of mistake with the sentence about it."""
-
-
-def agrees(value: Tensor, other: Tensor) -> bool:
-    """True if two values are the same up to float64 rounding."""
-    if value.shape != other.shape:
-        return False
-    if value.numel() == 0:
-        return True
-    largest = max(float(other.abs().max()), float(value.abs().max()))
-    # Written so that anything unordered or infinite differs; zeros are like zeros only.
-    return largest < math.inf and float((value - other).abs().max()) <= MATCH * largest
 
 
 def fit_shape(
@@ -194,10 +180,10 @@ def _scale(value: Tensor, whole: Tensor, without: Tensor) -> float | None:
     """The number c for which value = without + c (whole - without), if there is one."""
     part = whole - without
     squared = float((part * part).sum())
-    if squared <= (MATCH * float(whole.norm())) ** 2:
+    if squared <= (FLOAT64_TOLERANCE * float(whole.norm())) ** 2:
         return None
     scale = float(((value - without) * part).sum()) / squared
-    scale = 0.0 if abs(scale) < MATCH else scale
+    scale = 0.0 if abs(scale) < FLOAT64_TOLERANCE else scale
     return scale if agrees(without + scale * part, value) else None
 
 
@@ -272,7 +258,7 @@ def _gone(value: Tensor, reference: Reference, tensor: str, reader: str) -> str 
     if upstream.numel() != len(part) or not bool(((part != 0).sum(1) == 1).all()):
         return None
     rest = value - (reference.program.vjp(values, tensor, due) - part)
-    rest[rest.abs() < MATCH * float(value.abs().max())] = 0.0
+    rest[rest.abs() < FLOAT64_TOLERANCE * float(value.abs().max())] = 0.0
     if agrees(rest, upstream.view(-1, 1).expand(rest.shape)):
         return "to every entry"
     if agrees(rest.sum(1), upstream.view(-1)) and bool(((rest != 0).sum(1) == 1).all()):

@@ -173,7 +173,7 @@ RULES = list(dict.fromkeys(rule for sort in SORTS for rule in rules(sort)))
         ),
         ("dhpreact = W2 * h", Kind.MISSING_D, "dhpreact = W2 * dh"),
         ("dhpreact = dh * tmp", Kind.WRONG_NAME, "dhpreact = dh * h"),
-        ("dhpreact = dhpreact * tmp", Kind.WRONG_NAME, "dhpreact = dh * tmp"),
+        ("dhpreact = dhpreact * tmp", Kind.WRONG_UPSTREAM, "dhpreact = dh * tmp"),
         ("dhpreact = dh / n", Kind.BESSEL, "dhpreact = dh / (n - 1)"),
         ("dhpreact = dh / n", Kind.BESSEL, "dhpreact = dh / (n + 1)"),
         ("dhpreact = dh / n", Kind.CONSTANT_FACTOR, "dhpreact = dh / vocab_size"),

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable, Sequence
 
 import pytest
@@ -13,7 +12,6 @@ from grader.diagnosis.factors import name_factor
 from grader.diagnosis.kinds import Kind
 from grader.diagnosis.shown import (
     Explanation,
-    agrees,
     fit_routes,
     fit_rows,
     fit_shape,
@@ -34,24 +32,6 @@ def drawn(*shape: int) -> Tensor:
 
 RIGHT = [drawn(*shape) for shape in SHAPES]
 ROWS = [drawn(n, 1) for n, _ in SHAPES]
-
-
-def test_agreement_is_up_to_rounding_and_of_one_shape() -> None:
-    value = drawn(3, 4)
-    assert agrees(value, value * (1 + 1e-13))
-    assert not agrees(value, value * (1 + 1e-6))
-    assert not agrees(value, value.reshape(4, 3))
-
-
-@pytest.mark.parametrize("bad", [math.nan, math.inf])
-def test_what_is_no_number_agrees_with_nothing(bad: float) -> None:
-    value = drawn(3).index_fill(0, torch.tensor([1]), bad)
-    assert not agrees(value, value)
-
-
-def test_zeros_are_like_zeros_only() -> None:
-    assert agrees(torch.zeros(3), torch.zeros(3))
-    assert not agrees(torch.zeros(3), torch.full((3,), 1e-30))
 
 
 @pytest.mark.parametrize(

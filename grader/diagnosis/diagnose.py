@@ -144,7 +144,7 @@ def _findings(search: Search, verdict: Verdict) -> Iterator[_Found]:
         yield from (_said(search, one) for one in search.near[:1])
         if search.reads_nothing:
             arriving = " and ".join(f"`{one}`" for one in search.scope.arriving)
-            yield _Found(Kind.WRONG_UPSTREAM, f"No line takes up what arrives: {arriving}.")
+            yield _Found(Kind.WRONG_UPSTREAM, f"What arrives is not used: {arriving}.")
     yield from (_Found(*one) for one in _compared(search, verdict))
 
 
@@ -163,7 +163,7 @@ def _said(search: Search, repair: Repair) -> _Found:
         return _Found(kind, message, "", number, edit.piece)
     more = ""
     if factor is not None:
-        more = f" A {'minus' if factor.text == '-1' else 'number'} is missing as well."
+        more = f" {'The sign' if factor.text == '-1' else 'A constant factor'} is wrong as well."
     if repair.rival is not None and repair.rival.message != edit.message:
         more = f" Or else: {repair.rival.message}"
     return _Found(edit.kind, edit.message + more, edit.belongs, number, edit.piece)
@@ -199,8 +199,8 @@ def _compared(search: Search, verdict: Verdict) -> Iterator[Explanation]:
         sizes += [(length - 1, f"{size} - 1") for length, size in sizes if length > 3]
         written = [f"{length} ({size})" for length, size in sizes if length in numbers]
         if written:
-            message = f"`{name}` is right at the notebook's sizes only: written out are "
-            yield Kind.HARD_CODED_SIZE, f"{message}{', '.join(written)}."
+            message = f"`{name}` is right at the notebook's sizes only: it has "
+            yield Kind.HARD_CODED_SIZE, f"{message}{', '.join(written)} written out."
         yield (
             Kind.ONLY_THIS_BATCH,
             f"`{name}` is right on the notebook's batch and wrong on others.",
@@ -222,7 +222,7 @@ def _unfit(item: GradientEvidence) -> Explanation | None:
             continue
         if not tensor.is_floating_point() or tensor.dtype in COARSE:
             dtype = str(tensor.dtype).removeprefix("torch.")
-            message = f"`{gradient}` has dtype {dtype}; `{gradient[1:]}` has another."
+            message = f"`{gradient}` has dtype {dtype}, `{gradient[1:]}` has another."
             return Kind.WRONG_DTYPE, message
         if describe_nonfinite(gradient, tensor):
             numbers = tensor.double()

@@ -128,14 +128,14 @@ def _letters(site: Site, equation: str) -> Edits:
     before, arrow, result = equation.replace(" ", "").partition("->")
     terms = before.split(",")
     if arrow:
-        message = "The letters behind the arrow are not the axes that belong there."
+        message = "The letters after the arrow are not the axes that belong there."
         letters = sorted(set(before) - {",", *result})
         for new in (result.replace(old, new) for old in result for new in letters):
             yield _put(site, FIRST, Kind.WRONG_AXIS, repr(f"{before}->{new}"), message)
         for new in (result[:i] + result[i + 1 :] for i in range(len(result))):
             yield _put(site, EXPECTED, Kind.MISSING_SUM, repr(f"{before}->{new}"), message)
     for place, term in enumerate((*terms, result) if arrow else terms):
-        message = f"The axes of `{term}` do not stand in their order."
+        message = f"The axes of `{term}` stand in the wrong order."
         for i, j in itertools.combinations(range(len(term)), 2):
             swapped = [*term]
             swapped[i], swapped[j] = term[j], term[i]

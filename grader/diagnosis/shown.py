@@ -51,14 +51,14 @@ def fit_shape(
                 yield (
                     Kind.MISSING_SUM,
                     f"`{gradient}` is not summed over axis {listed}: `{gradient[1:]}` was copied"
-                    " along it, and every copy contributes.",
+                    " along it.",
                 )
                 return
     if all(_is_copied(v, r) for v, r in pairs):
         yield (
             Kind.WRONG_SHAPE,
             f"`{gradient}` has the right numbers several times over: something of another shape"
-            " was added to it or multiplied with it.",
+            " was added to it or multiplied by it.",
         )
 
 
@@ -87,7 +87,7 @@ def fit_rows(
                 which = f"index {rows[0]}" if len(rows) == 1 else f"{len(rows)} of the indices"
             yield (
                 Kind.PARTIAL_ROWS,
-                f"`{gradient}` is right but for {which} of axis {axis}, where it is zero.",
+                f"`{gradient}` is right except at {which} of axis {axis}, where it is zero.",
             )
     if all(_is_permuted(v, r) for v, r in zip(values, right, strict=True)):
         yield Kind.PERMUTED, f"`{gradient}` has the right numbers in the wrong places."
@@ -238,7 +238,7 @@ def fit_routes(
         if gone[0] is not None and gone == gone[:1] * len(gone):
             yield (
                 Kind.MISROUTED_MAX,
-                f"`d{reader}` belongs to the entry that is the maximum; here it goes {gone[0]}.",
+                f"Here `d{reader}` goes {gone[0]}.",
             )
 
 
@@ -260,9 +260,9 @@ def _gone(value: Tensor, reference: Reference, tensor: str, reader: str) -> str 
     rest = value - (reference.program.vjp(values, tensor, due) - part)
     rest[rest.abs() < FLOAT64_TOLERANCE * float(value.abs().max())] = 0.0
     if agrees(rest, upstream.view(-1, 1).expand(rest.shape)):
-        return "to every entry"
+        return "to every entry of a row"
     if agrees(rest.sum(1), upstream.view(-1)) and bool(((rest != 0).sum(1) == 1).all()):
-        return "to another one"
+        return "to an entry that is not the largest"
     return None
 
 

@@ -83,7 +83,7 @@ def say_of(gradient: str, source: str, runner: Runner) -> list[str]:
 def test_equal_statements_get_the_same_reason_wherever_they_stand(runner: Runner) -> None:
     source = "dhpreact = (1 - hpreact**2) * dh * 1.0"
     said = [say_of("dhpreact", before + source, runner) for before in ("", "a = 1\n\n", "")]
-    assert said == [["This slope is not one of `hpreact`."]] * 3
+    assert said == [["This slope is taken at the wrong tensor: `hpreact`."]] * 3
 
 
 def test_a_worker_that_was_lost_is_not_remembered(
@@ -99,10 +99,12 @@ def test_a_worker_that_was_lost_is_not_remembered(
     with monkeypatch.context() as patched:
         patched.setattr(Runner, "run", lose_variants)
         assert say_of("dhpreact", source, runner) == []
-    assert say_of("dhpreact", source, runner) == ["This slope is not one of `hpreact`."]
+    assert say_of("dhpreact", source, runner) == [
+        "This slope is taken at the wrong tensor: `hpreact`."
+    ]
 
 
 def test_what_stands_before_on_the_line_makes_no_difference(runner: Runner) -> None:
     line = "dhpreact = (1 - hpreact**2) * dh * 1"
     said = [say_of("dhpreact", f"{name} = 1; {line}", runner) for name in ("ö", "o")]
-    assert said == [["This slope is not one of `hpreact`."]] * 2
+    assert said == [["This slope is taken at the wrong tensor: `hpreact`."]] * 2

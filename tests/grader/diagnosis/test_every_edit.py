@@ -137,7 +137,7 @@ def test_a_gradient_that_arrives_may_be_named() -> None:
         for one in all_edits("dhpreact = h * dlogits")
         if one.text == "dhpreact = h * dh"
     }
-    assert found == "`dh` arrives here, not `dlogits`."
+    assert found == "`dlogits` is not the gradient that arrives here."
 
 
 @pytest.mark.parametrize(

@@ -314,7 +314,7 @@ def test_what_is_underlined(source: str, text: str, piece: str) -> None:
         (
             "dx = dh / 32",
             "dx = dh / n",
-            "The size `32` is written out here: it is another for other batches.",
+            "`32` is a size written as a number: right at the notebook's sizes only.",
             "`n`",
         ),
         (
@@ -323,10 +323,15 @@ def test_what_is_underlined(source: str, text: str, piece: str) -> None:
             "`n` is not quite the number that belongs here.",
             "`n - 1`",
         ),
-        ("dx = W2", "dx = W2 * dh", "`dh` arrives, and `W2` does not take it up.", ""),
+        ("dx = W2", "dx = W2 * dh", "`W2` lacks the gradient that arrives.", "`dh`"),
         ("dx = dh", "dx = dh * h", "`dh` lacks a factor.", "`h`"),
-        ("dx = -dh", "dx = dh", "The minus in `-dh` is too much.", ""),
-        (f"dx = -{'h' * 50}", f"dx = {'h' * 50}", "The minus in this expression is too much.", ""),
+        ("dx = -dh", "dx = dh", "The minus in `-dh` does not belong there.", ""),
+        (
+            f"dx = -{'h' * 50}",
+            f"dx = {'h' * 50}",
+            "The minus in this expression does not belong there.",
+            "",
+        ),
         ("dx = dh", "dx = dh.sum(1)", "`dh` is not summed over axis 1.", ""),
     ],
 )

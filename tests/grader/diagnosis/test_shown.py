@@ -86,9 +86,11 @@ def test_a_missing_row_is_named_where_it_is_the_same_in_the_notebook() -> None:
         ]
         return next(iter(fit_rows("dx", values, RIGHT)))[1]
 
-    assert said([0, 0]) == "`dx` is right but for index 0 of axis 0, where it is zero."
-    assert said([6, 8]) == "`dx` is right but for the last index of axis 0, where it is zero."
-    assert said([3, 5]) == "`dx` is right but for some of the indices of axis 0, where it is zero."
+    assert said([0, 0]) == "`dx` is right except at index 0 of axis 0, where it is zero."
+    assert said([6, 8]) == "`dx` is right except at the last index of axis 0, where it is zero."
+    assert (
+        said([3, 5]) == "`dx` is right except at some of the indices of axis 0, where it is zero."
+    )
 
 
 def test_an_axis_that_is_not_summed_is_named() -> None:
@@ -96,7 +98,7 @@ def test_an_axis_that_is_not_summed_is_named() -> None:
     (found,) = fit_shape("dx", copies, [c.sum(1) for c in copies])
     assert found == (
         Kind.MISSING_SUM,
-        "`dx` is not summed over axis 1: `x` was copied along it, and every copy contributes.",
+        "`dx` is not summed over axis 1: `x` was copied along it.",
     )
 
 
@@ -259,14 +261,14 @@ def routed(wrong: Callable[[Tensor, Tensor], Tensor]) -> list[Explanation]:
 @pytest.mark.parametrize(
     ("wrong", "where"),
     [
-        (lambda part, upstream: upstream.expand(part.shape), "to every entry"),
-        (lambda part, _: part.roll(1, 1), "to another one"),
+        (lambda part, upstream: upstream.expand(part.shape), "to every entry of a row"),
+        (lambda part, _: part.roll(1, 1), "to an entry that is not the largest"),
     ],
 )
 def test_a_maximum_that_went_elsewhere(
     wrong: Callable[[Tensor, Tensor], Tensor], where: str
 ) -> None:
-    sentence = f"`dmaxes` belongs to the entry that is the maximum; here it goes {where}."
+    sentence = f"Here `dmaxes` goes {where}."
     assert routed(wrong) == [(Kind.MISROUTED_MAX, sentence)]
 
 

@@ -39,7 +39,7 @@ def test_a_right_gradient_has_its_point(paper: str) -> None:
 @pytest.mark.parametrize(
     ("gradient", "told"),
     [
-        ("dbnbias", "dbnbias: fail (ex3-scale, line 3). In `dhpreact.sum()` every axis is summed."),
+        ("dbnbias", "dbnbias: fail (ex3-scale, line 3). `dhpreact.sum()` runs over every axis."),
         ("dxhat", "dxhat: fail (ex3-xhat, line 2). "),
         ("dvar", "dvar: error (ex3-variance, line 2). This line divides by zero."),
         ("dmu", "dmu: to do"),

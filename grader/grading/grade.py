@@ -11,12 +11,13 @@ from grader.answer.parse import AnswerCell, as_quoted, cells_of, parse_answer, q
 from grader.answer.suspicion import AUTOGRAD, find_suspicions
 from grader.answer.suspicious_words import OF_VALUES
 from grader.diagnosis.diagnose import Reason, find_reason
+from grader.diagnosis.kinds import Kind
 from grader.execution.collect import collect
 from grader.execution.runner import Runner
 from grader.execution.variants import Patience
 from grader.grading.imprecision import find_imprecision
 from grader.grading.judge import judge
-from grader.grading.reasons import says_nothing_else
+from grader.grading.reasons import ON_ANOTHER_BATCH, WRITTEN_IN, says_nothing_else
 from grader.program.exercises import NOTEBOOKS, Exercise
 from grader.program.references import SEED, prepare
 from grader.user_error import needs_memory
@@ -147,7 +148,11 @@ def _no_reason(name: str, error: Exception) -> str:
 
 def explained(verdict: Verdict, reason: Reason, cells: Sequence[AnswerCell]) -> Verdict:
     """The verdict with its diagnosis; what a diagnosis says better is said no longer."""
-    note = "" if verdict.note == says_nothing_else(verdict.name) else verdict.note
+    says_less = says_nothing_else(verdict.name), f"{ON_ANOTHER_BATCH}. {WRITTEN_IN}"
+    says_it_again = reason.diagnosis.kind in (Kind.NAN, Kind.WRONG_DTYPE)
+    says_it_again &= "raised" not in verdict.note
+    says_it_again |= verdict.note == reason.diagnosis.message.replace("`", "")
+    note = "" if verdict.note in says_less or says_it_again else verdict.note
     verdict = replace(verdict, diagnosis=(reason.diagnosis,), note=note)
     if reason.place is None:
         return verdict

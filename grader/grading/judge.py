@@ -18,7 +18,6 @@ from grader.grading.reasons import (
     WRITTEN_IN,
     aliased,
     carried,
-    changed_later,
     on_other_sizes,
     why_it_fails,
 )
@@ -273,7 +272,7 @@ def _judge_shared_memory(
             yield replace(verdict, outcome=Outcome.CARRIED)
         else:
             diagnosis = (aliased(item, verdict.place),)
-            yield replace(verdict, note=changed_later(item), diagnosis=diagnosis)
+            yield replace(verdict, note="", diagnosis=diagnosis)
 
 
 def _judge_siblings(

@@ -11,8 +11,8 @@ from grader.program.references import References
 from grader.verdict import Comparison, Diagnosis, Place
 
 TRUE_ZERO = (
-    "The value matches only because the true gradient here is zero: given another"
-    " upstream gradient, this line computes something else than the chain rule."
+    "The value matches only because a true gradient is zero here: if anything else arrived, this"
+    " line would be wrong."
 )
 STEP_BY_STEP = "Right, by another way than step by step."
 ON_ANOTHER_BATCH = "It works on the notebook's batch, not on one of another size"
@@ -65,15 +65,6 @@ def aliased(item: GradientEvidence, place: Place | None) -> Diagnosis:
         " stands for the same tensor."
     )
     return Diagnosis(Kind.ALIASED, message, hint(Kind.ALIASED, item.name))
-
-
-def changed_later(item: GradientEvidence) -> str:
-    """What is said of a gradient that is right until its own line changes it through another."""
-    others = " and ".join(sorted(f"d{other}" for other in item.channels))
-    return (
-        f"{item.name} is right when it is assigned, but this line changes it, through {others}:"
-        " two names for one tensor."
-    )
 
 
 def carried(names: Sequence[str], missing: bool) -> str:

@@ -171,6 +171,8 @@ def as_html(sections: Sequence[Section]) -> str:
 def _section(row: Row, has_heat_map: bool) -> Section:
     verdict, comparison = row.verdict, row.comparison
     note, facts = verdict.note, tuple(_facts(row))
+    if any(f"`{verdict.name}` has shape " in one.message for one in verdict.diagnosis):
+        facts = ()
     if facts and comparison.shape != comparison.expected_shape:
         # One of the two says the shapes, and the diagnosis, if there is one, what to make of them.
         says_shapes = note.startswith(f"{verdict.name} has shape ")

@@ -9,6 +9,7 @@ import torch
 from torch import Tensor
 
 from grader.answer.parse import Raised
+from grader.diagnosis.kinds import Kind
 from grader.execution.evidence import GradientEvidence, Value
 from grader.grading.judge import FAR_OFF, judge
 from grader.grading.reasons import (
@@ -592,10 +593,8 @@ def test_a_line_that_changes_another_gradient_is_told_so(case: Case) -> None:
         "dcentre", **wrong, channels=frozenset({"x"}), as_assigned=case.locally("dcentre")
     )
     assert verdict.outcome is Outcome.FAIL
-    assert verdict.note == (
-        "dcentre is right when it is assigned, but this line changes it, through dx: two names for"
-        " one tensor."
-    )
+    assert [one.kind for one in verdict.diagnosis] == [Kind.ALIASED]
+    assert "changes it through `dx`" in verdict.diagnosis[0].message
 
 
 def test_shared_memory_is_paid_for_where_the_other_gradient_is_wrong(case: Case) -> None:

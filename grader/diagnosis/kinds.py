@@ -110,8 +110,8 @@ _HINTS: Mapping[Kind, str] = MappingProxyType(
         " factors is not in it?",
         Kind.WRONG_NAME: "Say in words what belongs here: which tensor, or which function, is"
         " that?",
-        Kind.WRONG_UPSTREAM: "Which lines of the forward pass read `{tensor}`? What arrives are"
-        " the gradients of their results.",
+        Kind.WRONG_UPSTREAM: "Which lines of the forward pass read `{tensor}`? The gradients of"
+        " their results arrive.",
         Kind.EXTRA_TERM: "Each term of a gradient is the contribution of one line of the forward"
         " pass: of which is this one?",
         Kind.MULTIPLIED_BRANCHES: "What do two effects on the loss do: multiply or add up?",

@@ -48,10 +48,11 @@ class Edit:
         return {self.own.number: self.text, **self.others}
 
     def rivals(self, other: Edit) -> bool:
-        """True if both are as likely and change what has nothing to do with each other."""
+        """True if both are as likely and mend the same mistake in different places."""
         (start, end), (begin, stop) = self.piece, other.piece
         is_apart = self.own is not other.own or end <= begin or stop <= start
-        return is_apart and self.likelihood == other.likelihood and self.text != other.text
+        is_same = (self.likelihood, self.kind) == (other.likelihood, other.kind)
+        return is_apart and is_same and self.text != other.text
 
 
 Edits = Iterator[Edit]

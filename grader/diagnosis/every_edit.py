@@ -68,17 +68,17 @@ def every_edit(
     seen = set[tuple[int, bool, str]]()
     found = [*_other_order(statements)]
     for own in statements:
-        every = [one for site in sites(own, answer, keep) for one in _at(site, scope)]
-        for inner in walk_statements([own.top]):
-            if answer.number[inner] in keep:
-                if not isinstance(inner, (*COMPOUND, ast.FunctionDef)):
-                    every += [*_everywhere(own, inner, every, scope)]
-                every += put_right(Site(own, inner, ()), STATEMENT, scope)
-        for one in sorted(every, key=lambda one: one.likelihood):
-            key = (own.number, one.doubled, one.text)
-            if key not in seen and one.text != own.text:
+        inside = [inner for inner in walk_statements([own.top]) if answer.number[inner] in keep]
+        every = [e for one in inside for e in put_right(Site(own, one, ()), STATEMENT, scope)]
+        every += [one for site in sites(own, answer, keep) for one in _at(site, scope)]
+        for one in inside:
+            if not isinstance(one, (*COMPOUND, ast.FunctionDef)):
+                every += [*_everywhere(own, one, every, scope)]
+        for edit in sorted(every, key=lambda edit: edit.likelihood):
+            key = (own.number, edit.doubled, edit.text)
+            if key not in seen and edit.text != own.text:
                 seen.add(key)
-                found.append(one)
+                found.append(edit)
     yield from sorted(found, key=lambda one: one.likelihood)
 
 

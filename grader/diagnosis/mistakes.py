@@ -71,8 +71,8 @@ class Rule:
 
     @cached_property
     def marks(self) -> list[str]:
-        """The letters that the sentence has: what the first of them stood for is underlined."""
-        return [letter.lower() for letter in re.findall(r"\{(\w)\}", self.says)]
+        """The letters and signs that the sentence has: where the first stands is underlined."""
+        return [letter.lower() for letter in re.findall(r"\{(\w|[Oo]p)\}", self.says)]
 
     @cached_property
     def tells(self) -> str:
@@ -156,7 +156,7 @@ def put_right(site: Site, place: str, scope: Scope) -> Edits:
 def _edits(rule: Rule, fit: _Fit) -> Edits:
     own, (start, end) = fit.site.own, fit.span
     source, doubled = own.text[start:end], rule.says == TWICE
-    piece = next((own.span(fit.bound[c]) for c in rule.marks), fit.span)
+    piece = next(map(fit.place, rule.marks), fit.span)
     for names in itertools.product(*(_names(word, source, fit.scope) for word in rule.names)):
         put_in = iter([written for _, written in names])
         new = STANDS_FOR.sub(partial(fit.text, put_in=put_in), rule.new)
@@ -274,6 +274,23 @@ class _Fit:
     def span(self) -> Span:
         return self.site.own.span(self.site.node)
 
+    def place(self, mark: str) -> Span:
+        """Where a letter's expression stands, or the sign."""
+        node, own = self.site.node, self.site.own
+        match node:
+            case ast.BinOp(left=before, right=after) | ast.AugAssign(target=before, value=after):
+                if mark == "op":
+                    start = own.text.index(self.sign, own.span(before)[1], own.span(after)[0])
+                    return start, start + len(self.sign)
+        return own.span(self.bound[mark])
+
+    @cached_property
+    def sign(self) -> str:
+        """That between the operands."""
+        node = self.site.node
+        end = "=" if isinstance(node, ast.AugAssign) else ""
+        return SIGNS.get(type(getattr(node, "op", None)), "") + end
+
     @cached_property
     def is_bare(self) -> bool:
         """True if no brackets may be put around what takes the place."""
@@ -285,11 +302,10 @@ class _Fit:
     def words(self) -> dict[str, str]:
         """What stands for the words of a sentence."""
         node, own = self.site.node, self.site.own
-        sign = SIGNS.get(type(getattr(node, "op", None)), "")
         method = next((self.written[k] for k in (*METHODS, "method") if k in self.written), "")
         words = {letter: quoted(own.source(bound)) for letter, bound in self.bound.items()}
         words["it"] = quoted(own.source(node))
-        words["op"] = f"`{sign}{'=' if isinstance(node, ast.AugAssign) else ''}`"
+        words["op"] = f"`{self.sign}`"
         words["method"] = f"`{method}`"
         return words | {word.capitalize(): capital(text) for word, text in words.items()}
 

@@ -19,6 +19,7 @@ from grader.grading.reasons import (
     aliased,
     carried,
     on_other_sizes,
+    sizes_met,
     why_it_fails,
 )
 from grader.program.compare import (
@@ -120,7 +121,7 @@ def _weigh(
         return Outcome.FAIL, Finding(Check.WRONG, sentence)
     # Where both raised, the local check's reason is the line's own, not an earlier line's.
     reason = local if local.check is Check.NOT_RUN else whole
-    reason = _at_the_lectures_sizes(reason, item.lecture)
+    reason = _at_the_lectures_sizes(reason, item.lecture, references)
     if comparison.approximate:
         sentence = on_other_sizes(reason.sentence, references)
         return Outcome.ERROR, replace(reason, sentence=sentence)
@@ -247,14 +248,20 @@ def _compare_lecture(name: str, value: Value, reference: Tensor) -> Comparison:
     return compare(name, value.tensor, reference)
 
 
-def _at_the_lectures_sizes(reason: Finding, lecture: Value) -> Finding:
-    """The same exception as the student sees it: with the shapes of the notebook's batch."""
+def _at_the_lectures_sizes(reason: Finding, lecture: Value, references: References) -> Finding:
+    """The same exception as the student sees it: with the shapes of the notebook's batch.
+
+    Where the notebook does not come so far, its sizes are explained.
+    """
     raised = lecture.raised
-    if raised is None or raised.place != reason.place:
+    if raised is None:
         return reason
-    if raised.message.partition(":")[0] != reason.sentence.partition(":")[0]:
-        return reason
-    return replace(reason, sentence=raised.message)
+    same = raised.message.partition(":")[0] == reason.sentence.partition(":")[0]
+    if raised.place == reason.place and same:
+        return replace(reason, sentence=raised.message)
+    met = sizes_met(reason.sentence, references)
+    sentence = f"{reason.sentence} (On another batch: {met}.)" if met else reason.sentence
+    return replace(reason, sentence=sentence)
 
 
 def _judge_shared_memory(

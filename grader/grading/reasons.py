@@ -27,13 +27,19 @@ NOT_ALONE = "The value is right; its own lines could not be run by themselves."
 
 def on_other_sizes(reason: str, references: References) -> str:
     """What is said of a line that works on the lecture's batch only, with the numbers explained."""
+    met = sizes_met(reason, references)
+    return f"{ON_ANOTHER_BATCH}{f' ({met})' if met else ''}. {reason}"
+
+
+def sizes_met(reason: str, references: References) -> str:
+    """Which sizes of a hidden network a sentence speaks of; empty where it speaks of none."""
     lecture, numbers = references.lecture.sizes, re.findall(r"\d+", reason)
     for reference in references.hidden:
         sizes = reference.instance.sizes.items()
         met = [f"{n} is {k} there instead of {lecture[n]}" for n, k in sizes if str(k) in numbers]
         if met:
-            return f"{ON_ANOTHER_BATCH} ({', '.join(met)}). {reason}"
-    return f"{ON_ANOTHER_BATCH}. {reason}"
+            return ", ".join(met)
+    return ""
 
 
 def why_it_fails(comparison: Comparison, references: References, whole: str, local: str) -> str:

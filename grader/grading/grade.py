@@ -149,10 +149,11 @@ def _no_reason(name: str, error: Exception) -> str:
 def explained(verdict: Verdict, reason: Reason, cells: Sequence[AnswerCell]) -> Verdict:
     """The verdict with its diagnosis; what a diagnosis says better is said no longer."""
     says_less = says_nothing_else(verdict.name), f"{ON_ANOTHER_BATCH}. {WRITTEN_IN}"
-    says_it_again = reason.diagnosis.kind in (Kind.NAN, Kind.WRONG_DTYPE)
-    says_it_again &= "raised" not in verdict.note
-    says_it_again |= verdict.note == reason.diagnosis.message.replace("`", "")
-    note = "" if verdict.note in says_less or says_it_again else verdict.note
+    is_the_value = reason.diagnosis.kind in (Kind.NAN, Kind.WRONG_DTYPE)
+    says_the_same = (is_the_value and "raised" not in verdict.note) or (
+        verdict.note == reason.diagnosis.message.replace("`", "")
+    )
+    note = "" if verdict.note in says_less or says_the_same else verdict.note
     verdict = replace(verdict, diagnosis=(reason.diagnosis,), note=note)
     if reason.place is None:
         return verdict

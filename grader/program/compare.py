@@ -107,11 +107,7 @@ def agrees(
     """
     if not value.is_floating_point() or value.shape != reference.shape:
         return False
-    value = value.double()
-    # Nearly half of all right values are, and to see that takes a tenth of the time.
-    if torch.equal(value, reference):
-        return True
-    difference = _apart(value, reference)
+    difference = _apart(value.double(), reference)
     # Written so that anything unordered is wrong. The reference is looked at where it matters.
     return difference <= tolerance * floor or difference <= tolerance * _largest(reference)
 

@@ -9,7 +9,7 @@ import pytest
 import torch
 from torch import Tensor
 
-from grader.program.compare import cmp, compare
+from grader.program.compare import agrees, cmp, compare
 from tests.helpers.places import PROJECT
 
 REFERENCE = torch.tensor([[1.0, -2.0], [0.5, 4.0]])
@@ -98,6 +98,12 @@ def test_what_is_wrong_is_said(
     assert [text.strip(" |") for text in rest] == ([sentence] if sentence else [])
     assert not comparison.exact
     assert not comparison.approximate
+
+
+@pytest.mark.parametrize("value", [NAN, INF])
+def test_what_is_no_number_agrees_with_nothing(value: float) -> None:
+    tensor = torch.tensor([1.0, value], dtype=torch.float64)
+    assert not agrees(tensor, tensor)
 
 
 def test_nan_on_both_sides_is_no_match() -> None:

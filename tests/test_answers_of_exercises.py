@@ -10,12 +10,13 @@ import pytest
 
 from grader.answer.parse import AnswerCell
 from grader.execution.runner import Runner
-from grader.grading.grade import grade, grade_exercise
+from grader.grading.grade import grade
 from grader.program.exercises import EXERCISES, Exercise
 from grader.submission.read import read_submission
 from grader.verdict import Outcome, Verdict
 from tests.helpers.exercise_text import read_cells
 from tests.helpers.places import ANSWERS
+from tests.helpers.verdicts import verdicts_of
 
 BY_PREFIX: Mapping[str, Exercise] = {exercise.prefix: exercise for exercise in EXERCISES}
 PREFIXES = ("ex2", "ex2s", "ex3")
@@ -33,14 +34,7 @@ def right_answers(prefix: str) -> dict[str, str]:
 @pytest.fixture(scope="session")
 def judge(warm_runner: Runner) -> Judge:
     """A text of answer cells to the verdicts of the exercise with a prefix, by gradient."""
-
-    def verdicts_on(prefix: str, source: str) -> dict[str, Verdict]:
-        cells = [AnswerCell(grade_id, text) for grade_id, text in read_cells(source)]
-        verdicts, flags = grade_exercise(BY_PREFIX[prefix], cells, warm_runner)
-        assert not flags
-        return {verdict.name: verdict for verdict in verdicts}
-
-    return verdicts_on
+    return lambda prefix, source: verdicts_of(BY_PREFIX[prefix], source, warm_runner)
 
 
 @pytest.mark.parametrize(

@@ -7,6 +7,7 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
+from grader.answer.effects import MODULES
 from grader.answer.parse import Answer
 from grader.answer.statements import COMPOUND, walk_statements
 
@@ -18,8 +19,6 @@ ATOMS = (ast.Name, ast.Constant, ast.Call, ast.Attribute, ast.Subscript, ast.Lis
 
 SILENT = (ast.While, ast.JoinedStr, ast.ClassDef)
 """What is left as it is: an edited loop may never end, and what is only shown makes nothing."""
-
-MODULES = frozenset({"torch", "F", "math", "np"})
 
 VALUE, WHOLE, CALLEE, AXIS, EXPONENT, INDEX, RANGE, SIZE, STATEMENT = (
     *("value", "whole", "callee", "axis", "exponent", "index", "range", "size", "statement"),

@@ -16,9 +16,6 @@ FIRST, EXPECTED, SECOND, LIKELY, POSSIBLE, LAST = range(6)
 SLOPE = "slope_of_{}_"
 """The name by which an edit reads the slope of a step that works number by number."""
 
-TINY = 1e-2
-"""A number below this keeps a division from failing."""
-
 LONGEST_PIECE = 40
 """Characters of a student's own line that are quoted in a sentence."""
 

@@ -8,13 +8,13 @@ import re
 import tomllib
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
-from functools import cache, cached_property, partial
+from functools import cache, cached_property, lru_cache, partial
 from importlib.resources import files
 
+from grader.answer.effects import MODULES
 from grader.answer.own_code import (
     CALLEE,
     INDEX,
-    MODULES,
     REDUCTIONS,
     STATEMENT,
     WHOLE,
@@ -22,14 +22,14 @@ from grader.answer.own_code import (
     Site,
     Span,
 )
-from grader.diagnosis.edit import LIKELIHOODS, SLOPE, TINY, Edit, Edits, Scope, capital, quoted
+from grader.diagnosis.edit import LIKELIHOODS, SLOPE, Edit, Edits, Scope, capital, quoted
 from grader.diagnosis.kinds import Kind
 
 TWICE = "twice"
 """In the place of a sentence: the piece is taken twice, which shows how often it is to be taken."""
 
-LARGEST = 1e9
-"""No number of a backward pass is larger."""
+TINY, LARGEST = 1e-2, 1e9
+"""A number below the first keeps a division from failing; none of a backward pass is larger."""
 
 SIGNS: Mapping[object, str] = {
     **{ast.Add: "+", ast.Sub: "-", ast.Mult: "*", ast.Div: "/", ast.MatMult: "@", ast.Pow: "**"},
@@ -47,7 +47,7 @@ METHODS: Mapping[str, Callable[[str], bool]] = {
 OPERANDS = (ast.Name, ast.BinOp, ast.Call, ast.UnaryOp, ast.Subscript, ast.Attribute)
 
 STANDS_FOR = re.compile(
-    r"\*(?P<rest>[pq])\b|\.(?P<method>(?:any|sum|keep|into|uncalled)_)|(?P<name>\b[A-Z]{3,}\b)"
+    rf"\*(?P<rest>[pq])\b|\.(?P<method>{'|'.join(METHODS)})|\b(?P<name>[A-Z]{{3,}})\b"
     r"|(?P<letter>(?<!\.)\b[a-z]\b)|(?P<sign>[|^&])"
 )
 """What in a new text stands for something else."""
@@ -67,7 +67,7 @@ class Rule:
     @cached_property
     def names(self) -> list[str]:
         """The words for the names that are put in, each of them in its turn."""
-        return re.findall(r"\b[A-Z]{3,}\b", self.new)
+        return [found["name"] for found in STANDS_FOR.finditer(self.new) if found["name"]]
 
     @cached_property
     def marks(self) -> list[str]:
@@ -318,6 +318,14 @@ def _value(node: ast.AST) -> float | None:
     return value
 
 
+@lru_cache(maxsize=1)
+def _counters(top: ast.stmt) -> frozenset[str]:
+    """The names that the loops of a statement count with; statements come one after another."""
+    loops = (loop.target for loop in ast.walk(top) if isinstance(loop, ast.For))
+    nodes = (inner for target in loops for inner in ast.walk(target))
+    return frozenset(inner.id for inner in nodes if isinstance(inner, ast.Name))
+
+
 def _letters(node: ast.AST, own: OwnStatement, scope: Scope) -> str:
     """The letters of the table that may stand for a node."""
     if not isinstance(node, ast.expr) or isinstance(node, ast.Starred):
@@ -326,8 +334,6 @@ def _letters(node: ast.AST, own: OwnStatement, scope: Scope) -> str:
     names = {inner.id for inner in ast.walk(node) if isinstance(inner, ast.Name)}
     no_tensors = {*scope.lecture, "math", *((*scope.indices, *MODULES) if name else ())}
     has_tensors = isinstance(node, OPERANDS) and not names <= no_tensors
-    loops = (loop.target for loop in ast.walk(own.top) if isinstance(loop, ast.For))
-    counters = {inner.id for one in loops for inner in ast.walk(one) if isinstance(inner, ast.Name)}
     is_so = {
         "abcdf": True,
         "k": number is not None,
@@ -343,6 +349,6 @@ def _letters(node: ast.AST, own: OwnStatement, scope: Scope) -> str:
         "g": name in (scope.gradient, *scope.upstreams),
         "o": name in scope.own,
         "m": name in MODULES,
-        "l": isinstance(node, ast.Subscript) or (name and name not in counters),
+        "l": isinstance(node, ast.Subscript) or (name and name not in _counters(own.top)),
     }
     return "".join(letters for letters, holds in is_so.items() if holds)

@@ -11,9 +11,7 @@ from pathlib import Path
 import pytest
 
 import grader
-from grader.answer.parse import AnswerCell
 from grader.execution.runner import Runner
-from grader.grading.grade import grade_exercise
 from grader.program.exercises import EXERCISES, Exercise
 from grader.program.forward_program import parse_program
 from grader.program.instances import HIDDEN_SIZES, size_names
@@ -21,7 +19,7 @@ from grader.program.references import prepare
 from grader.verdict import Outcome, Verdict
 from tests.generality.programs import ATTENTION, OTHER_EXERCISES
 from tests.generality.variants import BY_PREFIX, Variant, right_answers, variants
-from tests.helpers.exercise_text import read_cells
+from tests.helpers.verdicts import verdicts_of
 
 LEAST_NAMED = 0.97
 LEAST_VARIANTS = 40
@@ -35,14 +33,7 @@ each = pytest.mark.parametrize("exercise", OTHER_EXERCISES, ids=lambda e: e.pref
 @pytest.fixture(scope="session")
 def judge(warm_runner: Runner) -> Judge:
     """A text of answer cells to the verdicts of the program with a prefix, by gradient."""
-
-    def verdicts_on(prefix: str, source: str) -> dict[str, Verdict]:
-        cells = [AnswerCell(grade_id, text) for grade_id, text in read_cells(source)]
-        verdicts, flags = grade_exercise(BY_PREFIX[prefix], cells, warm_runner)
-        assert not flags
-        return {verdict.name: verdict for verdict in verdicts}
-
-    return verdicts_on
+    return lambda prefix, source: verdicts_of(BY_PREFIX[prefix], source, warm_runner)
 
 
 def test_the_course_and_the_grader_know_nothing_of_these_programs() -> None:

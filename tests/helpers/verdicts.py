@@ -1,0 +1,18 @@
+"""The verdicts on an answer that is written as one text."""
+
+from __future__ import annotations
+
+from grader.answer.parse import AnswerCell
+from grader.execution.runner import Runner
+from grader.grading.grade import grade_exercise
+from grader.program.exercises import Exercise
+from grader.verdict import Verdict
+from tests.helpers.exercise_text import read_cells
+
+
+def verdicts_of(exercise: Exercise, source: str, runner: Runner) -> dict[str, Verdict]:
+    """By gradient, of an answer that raises no flag."""
+    cells = [AnswerCell(grade_id, text) for grade_id, text in read_cells(source)]
+    verdicts, flags = grade_exercise(exercise, cells, runner)
+    assert not flags
+    return {verdict.name: verdict for verdict in verdicts}

@@ -109,7 +109,9 @@ def agrees(
         return False
     difference = _apart(value.double(), reference)
     # Written so that anything unordered is wrong. The reference is looked at where it matters.
-    return difference <= tolerance * floor or difference <= tolerance * _largest(reference)
+    return difference <= tolerance * floor or (
+        difference < math.inf and difference <= tolerance * _largest(reference)
+    )
 
 
 def _apart(value: Tensor, reference: Tensor) -> float:

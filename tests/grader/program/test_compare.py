@@ -104,6 +104,8 @@ def test_what_is_wrong_is_said(
 def test_what_is_no_number_agrees_with_nothing(value: float) -> None:
     tensor = torch.tensor([1.0, value], dtype=torch.float64)
     assert not agrees(tensor, tensor)
+    assert not agrees(torch.ones_like(tensor), tensor)
+    assert not agrees(tensor, torch.ones_like(tensor))
 
 
 def test_nan_on_both_sides_is_no_match() -> None:

@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+import io
+import shutil
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager
+from typing import BinaryIO
 from xml.etree import ElementTree as ET
 
 from grader.printable import printable
@@ -33,28 +37,33 @@ def render(results: Sequence[Result]) -> str:
     A file that could not be graded is a suite with one testcase in error. Times are left out, so
     that the same answers give the same file.
     """
-    suites = [_suite(result) for result in results]
+    file = io.BytesIO()
+    with suites_in(file, io.BytesIO()) as add:
+        for result in results:
+            add(_suite(result))
+    return file.getvalue().decode()
+
+
+@contextmanager
+def suites_in(file: BinaryIO, waiting: BinaryIO) -> Iterator[Callable[[ET.Element], None]]:
+    """Give what writes suites one by one: a large class then needs little memory.
+
+    A file begins with the counts of all suites in it, so that they wait in another one.
+    """
     totals = Counter(dict.fromkeys(("tests", *COUNTED.values()), 0))
-    for one in suites:
+
+    def add(one: ET.Element) -> None:
         totals.update({name: int(one.get(name, "0")) for name in totals})
-    return b"".join([opening(totals), *map(packed, suites), CLOSING]).decode()
+        ET.indent(one, level=1)
+        waiting.write(f"  {ET.tostring(one, 'unicode')}\n".encode())
 
-
-def opening(totals: Mapping[str, int]) -> bytes:
-    """The begin of a file; `totals` are the counts of all suites to come."""
+    yield add
     counts = "".join(f' {name}="{number}"' for name, number in totals.items())
     head = f'<?xml version="1.0" encoding="UTF-8"?>\n<testsuites name="grader"{counts}>\n'
-    return head.encode()
-
-
-def packed(one: ET.Element) -> bytes:
-    """A suite as it stands in a file: written one by one, a large class needs little memory."""
-    ET.indent(one, level=1)
-    return f"  {ET.tostring(one, 'unicode')}\n".encode()
-
-
-CLOSING = b"</testsuites>\n"
-"""The end of a file."""
+    file.write(head.encode())
+    waiting.seek(0)
+    shutil.copyfileobj(waiting, file)
+    file.write(b"</testsuites>\n")
 
 
 def suite(

@@ -6,6 +6,7 @@ from collections import Counter
 from collections.abc import Collection, Iterator
 from contextlib import suppress
 from pathlib import Path
+from tempfile import TemporaryFile
 from typing import BinaryIO
 from xml.etree.ElementTree import Element
 
@@ -16,7 +17,7 @@ from grader.classroom.gradebook.pages import GENERATOR
 from grader.classroom.gradebook.platform_csv import write_canvas, write_moodle
 from grader.classroom.gradebook.rubric import Rubric
 from grader.classroom.gradebook.student_page import Lines, student_page
-from grader.classroom.gradebook.table import OUTCOMES, Row, Status, Table, build_table
+from grader.classroom.gradebook.table import Row, Status, build_table
 from grader.classroom.intake.class_folder import ClassFolder
 from grader.classroom.run.line import read_line
 from grader.reports import junit
@@ -56,14 +57,17 @@ def write_gradebook(
     write_canvas(table, class_folder, out / "canvas.csv")
     write_moodle(table, class_folder, out / "moodle.csv")
     summary = ClassSummary()
-    with results.open("rb") as journal, whole_file(out / "junit.xml") as file:
-        file.write(junit.opening(totals(table)))
+    with (
+        results.open("rb") as journal,
+        whole_file(out / "junit.xml") as file,
+        TemporaryFile(dir=out) as waiting,
+        junit.suites_in(file, waiting) as add_suite,
+    ):
         for row in table.rows:
             lines = _read_again(row, journal)
             write_page(students / row.page, student_page(row, lines, rubric))
-            file.write(junit.packed(student_suite(row, lines)))
+            add_suite(student_suite(row, lines))
             summary.add(row, lines)
-        file.write(junit.CLOSING)
     index = out / REPORT / "index.html"
     title = class_folder.root.resolve().name or "Class"
     write_page(index, class_page(table, summary, title, class_folder.notices))
@@ -80,24 +84,6 @@ def _read_again(row: Row, journal: BinaryIO) -> Lines:
             journal.seek(file.offset)
             lines[file.id] = read_line(journal.readline())
     return lines
-
-
-def totals(table: Table) -> Counter[str]:
-    """The counts of the whole file, which stand at its beginning, from the table alone."""
-    counts: Counter[str] = Counter(dict.fromkeys(("tests", *junit.COUNTED.values()), 0))
-    for row in table.rows:
-        for cell in row.cells:
-            letters = cell.counts.outcomes if cell.counts else ""
-            counts["tests"] += len(letters) or 1
-            for letter in letters:
-                if element := junit.ELEMENTS.get(OUTCOMES[letter]):
-                    counts[junit.COUNTED[element]] += 1
-            if not letters:
-                counts[junit.COUNTED[_absent(cell.status)]] += 1
-        broken = [file for file in row.elsewhere if file.error]
-        counts["tests"] += len(broken)
-        counts["errors"] += len(broken)
-    return counts
 
 
 def student_suite(row: Row, lines: Lines) -> Element:
@@ -122,14 +108,11 @@ def _cases(row: Row, lines: Lines) -> Iterator[Element]:
                 yield junit.verdict_case(line.report.notebook, verdict)
         else:
             said = cell.unreadable[0].error if cell.unreadable else str(cell.status)
-            yield junit.case(cell.column.notebook, "can be graded", _absent(cell.status), said)
+            absent = "error" if cell.status is Status.UNREADABLE else "skipped"
+            yield junit.case(cell.column.notebook, "can be graded", absent, said)
     for file in row.elsewhere:
         if file.error:
             yield junit.case(file.path, "can be graded", "error", file.error)
-
-
-def _absent(status: Status) -> str:
-    return "error" if status is Status.UNREADABLE else "skipped"
 
 
 def _remove_others(folder: Path, pages: Collection[str]) -> None:

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import hashlib
+import io
 import subprocess
 import sys
 from pathlib import Path
@@ -12,10 +13,10 @@ from hypothesis import strategies as st
 
 from grader.classroom.gradebook.rubric import Rubric
 from grader.classroom.gradebook.table import build_table
-from grader.classroom.gradebook.write import student_suite, totals, write_gradebook, write_page
+from grader.classroom.gradebook.write import student_suite, write_gradebook, write_page
 from grader.classroom.intake.class_folder import Student
 from grader.classroom.run.journal import BrokenJournal
-from grader.reports.junit import CLOSING, opening, packed
+from grader.reports.junit import suites_in
 from tests.helpers.lines import (
     FUSED,
     Document,
@@ -105,8 +106,11 @@ def test_a_page_that_is_the_same_is_left_alone(tmp_path: Path) -> None:
 def junit(folder: Path, lines: list[Document], students: list[Student]) -> str:
     table = build_table(class_of(lines, students), journal(folder / "r.jsonl", lines), Rubric())
     files = {line["id"]: as_line(line) for line in lines}
-    suites = [packed(student_suite(row, files)) for row in table.rows]
-    return b"".join([opening(totals(table)), *suites, CLOSING]).decode()
+    written = io.BytesIO()
+    with suites_in(written, io.BytesIO()) as add_suite:
+        for row in table.rows:
+            add_suite(student_suite(row, files))
+    return written.getvalue().decode()
 
 
 def test_the_test_results_of_a_small_class(tmp_path: Path) -> None:

@@ -12,21 +12,12 @@ from grader.classroom.gradebook.class_summary import (
     figures,
     most_common,
 )
-from grader.classroom.gradebook.pages import asset, environment, policy, style
+from grader.classroom.gradebook.pages import render
 from grader.classroom.gradebook.rubric import points_text
 from grader.classroom.gradebook.table import LETTERS, Cell, Status, Table
 from grader.printable import printable
 from grader.reports import wording
 from grader.verdict import EARNS_POINTS, Outcome
-
-TEMPLATE = "class.html.jinja"
-STYLES = ("look.css", "class.css")
-SCRIPT = "class.js"
-
-TOP = 10
-"""Rows that are shown before the rest is folded away."""
-FEW = 12
-"""Flagged students likewise."""
 
 NOTHING = "-"
 """The outcome of a gradient where no file of its notebook counts."""
@@ -44,10 +35,10 @@ def class_page(table: Table, summary: ClassSummary, title: str, notices: Sequenc
         (column.notebook, name) for column in table.columns for _, name in column.gradients
     ]
     numbers = {gradient: number for number, gradient in enumerate(gradients)}
-    style_text, script_text = style(*STYLES), asset(SCRIPT)
     once, rows = class_data(table, summary, numbers)
-    template = environment().get_template(TEMPLATE)
-    text = template.render(
+    return render(
+        "class",
+        script="class.js",
         title=title,
         notices=notices,
         table=table,
@@ -60,15 +51,9 @@ def class_page(table: Table, summary: ClassSummary, title: str, notices: Sequenc
         marks=marks,
         outcomes=list(Outcome),
         statuses=list(Status),
-        top=TOP,
-        few=FEW,
-        style=style_text,
-        script=script_text,
-        policy=policy(style_text, script_text),
         once=once,
         rows=rows,
     )
-    return text.strip() + "\n"
 
 
 def class_data(

@@ -5,15 +5,12 @@ from __future__ import annotations
 from collections.abc import Mapping
 from datetime import datetime
 
-from grader.classroom.gradebook.pages import environment, policy, style
+from grader.classroom.gradebook.pages import render
 from grader.classroom.gradebook.rubric import ONE, Rubric, points_text
 from grader.classroom.gradebook.table import Column, Row
 from grader.classroom.run.line import Line
 from grader.reports.html import boards
 from grader.verdict import Report, count_outcomes
-
-TEMPLATE = "student.html.jinja"
-STYLES = ("look.css", "student.css")
 
 FOR_STUDENTS = frozenset(
     {
@@ -35,21 +32,18 @@ Lines = Mapping[str, Line]
 
 def student_page(row: Row, lines: Lines, rubric: Rubric) -> str:
     """The page, which holds nothing of any other student, no seed and no suspicion."""
-    template = environment().get_template(TEMPLATE)
-    text = template.render(
+    return render(
+        "student",
         row=row,
         lines=lines,
         rubric=rubric,
         versions={line.run.versions for line in lines.values()},
-        style=style(*STYLES),
-        policy=policy(style(*STYLES)),
         boards=boards,
         count_outcomes=count_outcomes,
         for_students=FOR_STUDENTS,
         moment=moment,
         points_of=points_of,
     )
-    return text.strip() + "\n"
 
 
 def points_of(report: Report, column: Column, rubric: Rubric) -> dict[str, str]:

@@ -14,7 +14,7 @@ from pathlib import Path
 
 from grader.classroom.gradebook.rubric import parse_rubric
 from grader.close_names import nearest
-from grader.platforms.gradescope.results import own_failure
+from grader.platforms.gradescope.results import Circumstances, own_failure
 from grader.platforms.gradescope.settings import (
     FALLBACK,
     RUBRIC,
@@ -79,7 +79,8 @@ def autograder_zip(
         UserError: the course is not installed here, so it cannot be packed.
     """
     wheel, data = installed_wheel()
-    fallback = own_failure(settings, parse_rubric((rubric or b"").decode("utf-8-sig")))
+    points = parse_rubric((rubric or b"").decode("utf-8-sig"))
+    fallback = own_failure(Circumstances(settings, points))
     # `torch==2.13.0`: without "+cpu" or the like, which names one build of it.
     versions = {name: importlib.metadata.version(name).partition("+")[0] for name in SAME_VERSIONS}
     files = {

@@ -7,7 +7,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, field
 from datetime import datetime
 from fractions import Fraction
 from pathlib import Path
@@ -35,11 +35,13 @@ Results = dict[str, Any]
 
 @dataclass(frozen=True, slots=True)
 class Circumstances:
-    """What the results say beside the verdicts.
+    """What the results say beside the verdicts, and by which settings and rubric.
 
     `notes` are sentences for the student, `staff` is for the staff alone.
     """
 
+    settings: ExportSettings
+    rubric: Rubric = field(default_factory=Rubric)
     seconds: float = 0.0
     submitted: datetime | None = None
     late: bool = False
@@ -47,49 +49,41 @@ class Circumstances:
     staff: Sequence[str] = ()
 
 
-def results_of(
-    line: Line, settings: ExportSettings, rubric: Rubric, about: Circumstances
-) -> Results:
+def results_of(line: Line, about: Circumstances) -> Results:
     """The results of a graded notebook: a test for each gradient, from the loss down."""
     assert line.report is not None  # it was graded
     prefixes = {gradient: prefix for prefix, gradient in gradients_of(line.report.notebook)}
     tests, earned = [], Fraction(0)
     for number, verdict in enumerate(line.report.verdicts, 1):
         prefix = prefixes[verdict.name]
-        points = rubric.earned(prefix, verdict.name, verdict.outcome)
-        worth = rubric.worth(prefix, verdict.name)
+        points = about.rubric.earned(prefix, verdict.name, verdict.outcome)
+        worth = about.rubric.worth(prefix, verdict.name)
         tests.append(_test(number, verdict, points, worth))
         earned += points
-    return _results(line, rubric.total(earned, about.late), tests, settings, rubric, about)
+    return _results(line, about.rubric.total(earned, about.late), tests, about)
 
 
-def not_graded(
-    sentence: str, settings: ExportSettings, rubric: Rubric, about: Circumstances
-) -> Results:
+def not_graded(sentence: str, about: Circumstances) -> Results:
     """The results of a submission that cannot be graded: no points, and one sentence why."""
     test = {
         "name": NOTEBOOK,
         "score": 0.0,
-        "max_score": _number(max_points(settings.notebook, rubric)),
+        "max_score": _number(max_points(about.settings.notebook, about.rubric)),
         "status": "failed",
         "output": f"<p>{marked(sentence)}</p>",
         "output_format": "html",
         # A student who reads it before the due date can still mend it.
         "visibility": Visibility.VISIBLE,
     }
-    return _results(None, Fraction(0), [test], settings, rubric, about)
+    return _results(None, Fraction(0), [test], about)
 
 
-def own_failure(
-    settings: ExportSettings, rubric: Rubric, about: Circumstances | None = None
-) -> Results:
+def own_failure(about: Circumstances) -> Results:
     """The results of a submission that the autograder itself has failed."""
     return not_graded(
         "This notebook could not be graded, and not through its answers: the autograder did not "
         "finish. Nothing is lost: the staff can see why, and run it again.",
-        settings,
-        rubric,
-        about or Circumstances(),
+        about,
     )
 
 
@@ -105,13 +99,9 @@ def staff_lines(line: Line | None, about: Circumstances) -> list[str]:
 
 
 def _results(
-    line: Line | None,
-    score: Fraction,
-    tests: list[Results],
-    settings: ExportSettings,
-    rubric: Rubric,
-    about: Circumstances,
+    line: Line | None, score: Fraction, tests: list[Results], about: Circumstances
 ) -> Results:
+    settings = about.settings
     # Only where standard output is for everybody, and where there is something to look at: to a
     # student with a hidden test Gradescope shows no total.
     secret = line is None or any(flag.kind not in FOR_STUDENTS for flag in line.flags)
@@ -132,7 +122,7 @@ def _results(
         "test_name_format": "text",
         "visibility": settings.visibility,
         "stdout_visibility": settings.stdout_visibility,
-        "output": _output(line, settings, rubric, about),
+        "output": _output(line, about),
         "extra_data": _extra_data(line, about),
         "tests": tests,
     }
@@ -161,19 +151,17 @@ def _test(number: int, verdict: Verdict, points: Fraction, worth: Fraction) -> R
     }
 
 
-def _output(
-    line: Line | None, settings: ExportSettings, rubric: Rubric, about: Circumstances
-) -> str:
+def _output(line: Line | None, about: Circumstances) -> str:
     """What concerns the whole notebook: no verdict where the tests are not seen at once."""
     report = line.report if line else None
-    shown = report and settings.visibility is Visibility.VISIBLE
+    shown = report and about.settings.visibility is Visibility.VISIBLE
     flags = wording.further_flags(report) if report else []
     return _rendered(
         "output.html.jinja",
         line=line,
         counts=wording.counts(report.verdicts).values() if report and shown else (),
         late=about.late,
-        kept="" if rubric.late == ONE else f"{points_text(rubric.late * 100)} % of ",
+        kept="" if about.rubric.late == ONE else f"{points_text(about.rubric.late * 100)} % of ",
         notes=about.notes,
         flags=[flag for flag in flags if flag.kind in FOR_STUDENTS],
     )

@@ -94,7 +94,7 @@ def grade_submission(
     """The results of a submission, whatever it is, with what the staff should know."""
     began = time.monotonic()
     metadata = read_metadata(root / "submission_metadata.json")
-    about = Circumstances(submitted=metadata.submitted, late=metadata.late)
+    about = Circumstances(settings, rubric, submitted=metadata.submitted, late=metadata.late)
     line: Line | None = None
     try:
         found = notebooks_in(root / "submission")
@@ -103,16 +103,16 @@ def grade_submission(
         about = replace(about, staff=[*_record(orders, metadata), *why])
         line, notes = choose(_grade_all(root / "submission", found, orders), settings.notebook)
         about = replace(about, notes=notes, seconds=time.monotonic() - began)
-        results = results_of(line, settings, rubric, about)
+        results = results_of(line, about)
     except NothingToGrade as error:
         about = replace(
             about, seconds=time.monotonic() - began, staff=[*about.staff, f"not graded: {error}"]
         )
-        results = not_graded(str(error), settings, rubric, about)
+        results = not_graded(str(error), about)
     except Exception as error:  # whatever it is, the student reads a sentence
         said = str(error) if isinstance(error, CannotGrade) else traceback.format_exc()
         about = replace(about, staff=[*about.staff, *said.splitlines()])
-        results = own_failure(settings, rubric, about)
+        results = own_failure(about)
     return results, staff_lines(line, about)
 
 

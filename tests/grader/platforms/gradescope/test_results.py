@@ -26,8 +26,8 @@ from tests.helpers.gradescope_schema import validate
 from tests.helpers.lines import BATCHNORM, FUSED, Document, as_line, graded, gradient
 
 SETTINGS = ExportSettings(BATCHNORM)
-ORDINARY = Circumstances(seconds=3.21)
-LATE = Circumstances(late=True, submitted=datetime(2026, 11, 21, 12, tzinfo=UTC))
+ORDINARY = Circumstances(SETTINGS, seconds=3.21)
+LATE = Circumstances(SETTINGS, late=True, submitted=datetime(2026, 11, 21, 12, tzinfo=UTC))
 LETTERS = "pcfter"
 PLAIN_ELEMENTS = {"p", "strong", "code", "pre", "ul", "li"}
 
@@ -64,7 +64,7 @@ def results(
     rubric: Rubric | None = None,
     about: Circumstances = ORDINARY,
 ) -> Results:
-    found = results_of(as_line(line), settings, rubric or Rubric(), about)
+    found = results_of(as_line(line), replace(about, settings=settings, rubric=rubric or Rubric()))
     validate(found)
     return found
 
@@ -135,7 +135,7 @@ def test_students_text_stays_text() -> None:
     )
     line["file"] = f"{HOSTILE}.ipynb"
     line["flags"] = [flag("outside-answer", HOSTILE), flag("denied", HOSTILE)]
-    found = results(line, about=Circumstances(notes=[HOSTILE]))
+    found = results(line, about=Circumstances(SETTINGS, notes=[HOSTILE]))
     texts = [found["output"], *(test["output"] for test in found["tests"])]
     for text in texts:
         elements = Elements(text)
@@ -145,7 +145,7 @@ def test_students_text_stays_text() -> None:
     for text in texts[:2]:
         assert "<script>alert(1)</script><img" in Elements(text).text
     assert not any("\n" in text for text in staff_lines(as_line(line), ORDINARY))
-    refused = not_graded(HOSTILE, SETTINGS, Rubric(), Circumstances(notes=[HOSTILE]))
+    refused = not_graded(HOSTILE, Circumstances(SETTINGS, notes=[HOSTILE]))
     validate(refused)
     assert Elements(refused["tests"][0]["output"]).names <= PLAIN_ELEMENTS
 
@@ -186,7 +186,7 @@ def test_suspicions_are_for_the_staff() -> None:
     line = graded("a.ipynb", "", "pp", FUSED)
     line["flags"] = [flag("denied", "a socket was asked for"), flag("not-code", "turn it back")]
     settings = ExportSettings(FUSED)
-    about = Circumstances(staff=["seed 7"])
+    about = Circumstances(SETTINGS, staff=["seed 7"])
     found = results(line, settings, about=about)
     assert found["stdout_visibility"] == "hidden"
     assert len(found["tests"]) == 2
@@ -209,7 +209,7 @@ def test_suspicions_are_for_the_staff() -> None:
 
 
 def test_no_result_tells_a_student_the_seed() -> None:
-    found = results(every_outcome(), about=Circumstances(staff=["seed 987654321"]))
+    found = results(every_outcome(), about=Circumstances(SETTINGS, staff=["seed 987654321"]))
     assert "987654321" not in repr(found)
 
 
@@ -221,14 +221,14 @@ def test_a_leaderboard_only_where_it_is_wanted() -> None:
 
 def test_what_cannot_be_graded_gets_a_sentence_and_no_points() -> None:
     settings = replace(SETTINGS, visibility=Visibility.AFTER_PUBLISHED)
-    found = not_graded("There is no notebook.", settings, Rubric(), LATE)
+    found = not_graded("There is no notebook.", replace(LATE, settings=settings))
     validate(found)
     assert found["score"] == 0
     (test,) = found["tests"]
     assert (test["score"], test["max_score"], test["status"]) == (0, 6, "failed")
     assert test["output"] == "<p>There is no notebook.</p>"
     assert test["visibility"] == "visible"
-    failure = own_failure(SETTINGS, Rubric())
+    failure = own_failure(Circumstances(SETTINGS))
     validate(failure)
     assert "not through its answers" in failure["tests"][0]["output"]
 

@@ -70,7 +70,8 @@ class Runner:
 
     The worker is started by the constructor and imports torch while the caller does other
     things. Use as a context manager, or call `close`. With bwrap the worker dies with the thread
-    that started it: keep a runner in one thread. `worker` is the process of the moment.
+    that started it: keep a runner in one thread. `worker` is the process of the moment; `lost`
+    becomes True when one was lost, until it is set back.
 
     Raises:
         NoSandbox: there is no such sandbox here.
@@ -79,6 +80,7 @@ class Runner:
     def __init__(self, limits: Limits | None = None, sandbox: Sandbox = Sandbox.NONE) -> None:
         self.limits = limits or Limits()
         self.sandbox = sandbox
+        self.lost = False
         self.worker = start_worker(sandbox)
         self._known: list[str] = []
         self._left = MOST_ANSWERS
@@ -119,6 +121,7 @@ class Runner:
                 return self._ask(request, values)
         except (OSError, ValueError, LookupError, TypeError, AttributeError, struct.error) as error:
             never_answered = self._left == MOST_ANSWERS
+            self.lost = True
             self._restart()
             raise WorkerLost(
                 NEVER_STARTED

@@ -15,7 +15,7 @@ from grader.classroom.run.line import Line, error_line, provenance
 from grader.classroom.run.pool import CannotGrade
 from grader.classroom.run.settings import Settings, installed_versions
 from grader.classroom.run.task import Task
-from grader.execution.runner import Reply, Runner, WorkerLost
+from grader.execution.runner import Runner
 from grader.execution.sandbox import NoSandbox, Sandbox
 from grader.grading.grade import grade, grade_exercise
 from grader.printable import printable
@@ -25,7 +25,6 @@ from grader.submission.notebook_file import UnreadableNotebook
 from grader.submission.read import submission_in
 from grader.user_error import needs_memory
 from grader.verdict import Outcome
-from grader.worker.request import Request, Values
 
 TRIALS = 3
 """How many workers may be lost in a row before there is no point in another."""
@@ -40,27 +39,13 @@ TRIAL = Exercise("ready", "", _square, ("dx",), {"n": 3})
 """What a worker has to get right before it is trusted with anybody's answer."""
 
 
-class Watched(Runner):
-    """A runner that remembers whether its worker was lost."""
-
-    lost = False
-
-    def run(self, request: Request, values: Values) -> Reply:
-        """Run a request as `Runner` does, and note whether the worker was lost."""
-        try:
-            return super().run(request, values)
-        except WorkerLost:
-            self.lost = True
-            raise
-
-
 class WarmWorker:
     """A worker started for some settings, which grades one file after another.
 
     `closed` is True once it could not be relied on any more.
     """
 
-    def __init__(self, settings: Settings, runner: Watched | None = None) -> None:
+    def __init__(self, settings: Settings, runner: Runner | None = None) -> None:
         """Start a worker and see that it runs answers; `runner` is given by tests.
 
         Raises:
@@ -70,7 +55,7 @@ class WarmWorker:
         self.settings, self.closed = settings, False
         torch.set_num_threads(1)  # there are as many of these processes as cores
         try:
-            self._runner = runner or Watched(settings.limits, Sandbox(settings.sandbox))
+            self._runner = runner or Runner(settings.limits, Sandbox(settings.sandbox))
         except NoSandbox as error:
             raise CannotGrade(f"On {platform.node()}: {error}") from None
         self._try_out()

@@ -13,7 +13,7 @@ from grader.classroom.run.line import Line, pack_line, read_line
 from grader.classroom.run.pool import CannotGrade
 from grader.classroom.run.settings import Settings, Versions, installed_versions
 from grader.classroom.run.task import Task
-from grader.classroom.run.warm_worker import WarmWorker, Watched
+from grader.classroom.run.warm_worker import WarmWorker
 from grader.execution.runner import Reply, Runner, WorkerLost
 from grader.grading.grade import grade as grade_notebook
 from grader.verdict import Flag, Outcome, Report
@@ -28,11 +28,11 @@ FILE = HandedIn("id", "ada", "ada/a.ipynb", "00", True, "2026-11-20", 2)
 SETTINGS = Settings(21, Limits(3.0, 40.0, 2**31), "none", installed_versions())
 
 
-class Unlucky(Watched):
+class Unlucky(Runner):
     """The session's worker, which is lost at each of the requests `losses` from now on."""
 
     def __init__(self, runner: Runner) -> None:
-        self.limits, self._real = runner.limits, runner
+        self.limits, self.lost, self._real = runner.limits, False, runner
         self.losses: set[int] = set()
         self._asked = 0
 
@@ -186,7 +186,7 @@ def test_a_worker_that_does_not_work_grades_nothing(worker: WarmWorker, unlucky:
 def test_a_worker_stays_until_it_is_closed_or_settings_change(
     unlucky: Unlucky, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(warm_worker, "Watched", lambda *_: unlucky)
+    monkeypatch.setattr(warm_worker, "Runner", lambda *_: unlucky)
     monkeypatch.setattr("gc.freeze", lambda: None)
     monkeypatch.setattr("gc.set_threshold", lambda *_: None)
     first = get_ready(SETTINGS)

@@ -47,6 +47,9 @@ TOO_LARGE = (
 )
 
 
+Nodes = tuple[ast.AST, ...]
+
+
 @dataclass(frozen=True, slots=True)
 class AnswerCell:
     """One answer cell: its `grade_id` ("ex1-softmax") with the code the student left in it."""
@@ -94,7 +97,7 @@ class Answer:
     broken: Mapping[AnswerCell, Raised]
     codes: Mapping[ast.stmt, CodeType]
     """Each top-level statement as compiled; tracebacks of it name its cell."""
-    nodes: Mapping[ast.stmt, tuple[ast.AST, ...]]
+    nodes: Mapping[ast.stmt, Nodes]
     """All nodes of each top-level statement but `Load` and `Store`, outer ones first."""
     unread: Raised | None = None
 
@@ -193,7 +196,7 @@ def parse_answer(cells: Sequence[AnswerCell]) -> Answer:
     if sum(len(cell.source) for cell in cells) > LONGEST_ANSWER:
         return _unread(cells)
     places: dict[ast.stmt, Place] = {}
-    every: list[_Compiled] = []
+    every: dict[ast.stmt, tuple[CodeType, Nodes]] = {}
     good: list[AnswerCell] = []
     broken: dict[AnswerCell, Raised] = {}
     for cell in cells:
@@ -203,21 +206,19 @@ def parse_answer(cells: Sequence[AnswerCell]) -> Answer:
             broken[cell] = compiled
             continue
         good.append(runnable)
-        every += compiled
-        for statement in walk_statements([item.statement for item in compiled]):
+        every |= compiled
+        for statement in walk_statements([*compiled]):
             places[statement] = Place(cell.grade_id, statement.lineno)
-    if len(places) > MOST_STATEMENTS or sum(len(item.nodes) for item in every) > MOST_NODES:
+    if len(places) > MOST_STATEMENTS or sum(len(nodes) for _, nodes in every.values()) > MOST_NODES:
         return _unread(cells)
-    top = tuple(item.statement for item in every)
-    statements = tuple(walk_statements(top))
     return Answer(
         tuple(good),
-        top,
-        statements,
-        tuple(places[statement] for statement in statements),
+        tuple(every),
+        tuple(places),
+        tuple(places.values()),
         broken,
-        {item.statement: item.code for item in every},
-        {item.statement: item.nodes for item in every},
+        {statement: code for statement, (code, _) in every.items()},
+        {statement: nodes for statement, (_, nodes) in every.items()},
     )
 
 
@@ -302,18 +303,9 @@ def _levels(statement: ast.stmt) -> list[list[ast.AST]]:
     return levels
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class _Compiled:
-    """A top-level statement with its code and all nodes in it."""
-
-    statement: ast.stmt
-    code: CodeType
-    nodes: tuple[ast.AST, ...]
-
-
-def _compile_cell(cell: AnswerCell) -> list[_Compiled] | Raised:
-    """A cell's top-level statements, or why Python cannot read it."""
-    compiled = []
+def _compile_cell(cell: AnswerCell) -> dict[ast.stmt, tuple[CodeType, Nodes]] | Raised:
+    """A cell's top-level statements with their code and nodes, or why Python cannot read it."""
+    compiled = {}
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
@@ -324,8 +316,7 @@ def _compile_cell(cell: AnswerCell) -> list[_Compiled] | Raised:
                     return Raised(TOO_DEEP, Place(cell.grade_id, 1))
                 # The parser accepts what the compiler does not: `return` outside a function.
                 code = compile_statement(statement, cell.grade_id)
-                nodes = tuple(itertools.chain.from_iterable(levels))
-                compiled.append(_Compiled(statement, code, nodes))
+                compiled[statement] = code, tuple(itertools.chain.from_iterable(levels))
     except SyntaxError as error:
         line = error.lineno or 1
         message = f"Python cannot read this cell: {error.msg}."

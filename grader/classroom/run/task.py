@@ -5,8 +5,7 @@ from __future__ import annotations
 import hashlib
 import os
 import stat
-from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -58,30 +57,25 @@ def read_handed_in(root: Path, parts: Parts, name: Path) -> bytes:
     """
     if not parts or any(part == ".." or Path(part).name != part for part in parts):
         raise UnreadableNotebook(f"{shown(name)} is not in the folder that is graded.")
-    with explained(name), _opened(os.open(root, os.O_RDONLY | os.O_DIRECTORY)) as top:
-        return _read_below(top, parts, name)
+    *folders, last = parts
+    with explained(name), ExitStack() as opened:
+        folder = os.open(root, os.O_RDONLY | os.O_DIRECTORY)
+        opened.callback(os.close, folder)
+        for part in folders:
+            _refuse_link(os.stat(part, dir_fd=folder, follow_symlinks=False), name)
+            folder = os.open(part, _FOLDER, dir_fd=folder)
+            opened.callback(os.close, folder)
+        status = os.stat(last, dir_fd=folder, follow_symlinks=False)
+        _refuse_link(status, name)
+        refuse_unfit(status, name)
+        with open(os.open(last, _FILE, dir_fd=folder), "rb") as file:  # noqa: PTH123  Path.open takes no descriptor
+            refuse_unfit(os.fstat(file.fileno()), name)
+            return read_whole(file, name)
 
 
-def _read_below(folder: int, parts: Parts, name: Path) -> bytes:
-    first, *rest = parts
-    status = os.stat(first, dir_fd=folder, follow_symlinks=False)
+def _refuse_link(status: os.stat_result, name: Path) -> None:
     if stat.S_ISLNK(status.st_mode):
         raise UnreadableNotebook(
             f"{shown(name)} is a link, or in a folder that is one, and no link is followed in what "
             "students hand in: put the file itself there."
         )
-    if rest:
-        with _opened(os.open(first, _FOLDER, dir_fd=folder)) as inner:
-            return _read_below(inner, tuple(rest), name)
-    refuse_unfit(status, name)
-    with open(os.open(first, _FILE, dir_fd=folder), "rb") as file:  # noqa: PTH123  Path.open takes no descriptor
-        refuse_unfit(os.fstat(file.fileno()), name)
-        return read_whole(file, name)
-
-
-@contextmanager
-def _opened(descriptor: int) -> Iterator[int]:
-    try:
-        yield descriptor
-    finally:
-        os.close(descriptor)

@@ -12,6 +12,9 @@ from pathlib import Path
 
 import click
 
+from grader.printable import printable
+from grader.user_error import needs_memory
+
 NO_TERMINAL = (100, 24)
 """Columns and rows where there is no terminal to ask."""
 
@@ -59,8 +62,6 @@ def waiting_for(path: Path) -> Iterator[None]:
     if not sys.stderr.isatty():
         yield
         return
-    from grader.printable import printable
-
     columns = terminal_width()
     click.echo(f"grading {printable(path.name)} ..."[: columns - 1], nl=False, err=True)
     try:
@@ -71,9 +72,6 @@ def waiting_for(path: Path) -> Iterator[None]:
 
 def own_failure(what: str, error: Exception) -> str:
     """The sentence for a mistake of the grader's own; developers can see the traceback."""
-    from grader.printable import printable
-    from grader.user_error import needs_memory
-
     if os.environ.get("GRADER_DEBUG"):
         traceback.print_exc()
     if needs_memory(error):

@@ -11,7 +11,7 @@ from grader.answer.parse import parse_answer
 from grader.notebook.lesson import told
 from grader.notebook.manual_step import Unfinished, missing_gradients, write_backward
 from grader.notebook.running_notebook import NotInTheLesson, open_lesson, worker
-from grader.notebook.trajectory import compare_trajectories
+from grader.notebook.trajectory import STEPS, compare_trajectories
 from grader.printable import listed
 from grader.reports import wording
 from grader.verdict import Outcome
@@ -38,16 +38,16 @@ def check_training() -> None:
     if refused := [v.name for v in verdicts if v.outcome is Outcome.REFUSED]:
         print(f"training        | refused: autograd was asked for {', '.join(refused)}")
         return
-    journeys = list(compare_trajectories(lesson.cells, worker()))
-    for journey in journeys:
-        where = f"{journey.steps} steps, {journey.place}"
-        if journey.departure is None:
-            print(f"{where}: gradients and parameters are autograd's all the way | pass")
+    departures = compare_trajectories(lesson.cells, worker())
+    for place, departure in departures.items():
+        where = f"{STEPS} steps, {place}"
+        if departure:
+            print(f"{where} | fail\n  {departure}")
         else:
-            print(f"{where} | fail\n  {journey.departure}")
+            print(f"{where}: gradients and parameters are autograd's all the way | pass")
     if wrong := [verdict.name for verdict in wording.wrong(list(verdicts))]:
-        unseen = all(journey.departure is None for journey in journeys)
-        why = " The training does not notice the mistake, but the check does." if unseen else ""
+        seen = any(departures.values())
+        why = "" if seen else " The training does not notice the mistake, but the check does."
         print(f"Mend {', '.join(wrong)} first: see the check above.{why}")
 
 

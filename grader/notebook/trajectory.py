@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 import textwrap
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 import torch
 from torch import Tensor
@@ -39,23 +39,9 @@ NOISE = {torch.float32: 1e-5, torch.float64: 1e-12}
 """Of the largest entry of all seven gradients: what a gradient of zero may differ by."""
 
 
-@dataclass(frozen=True, slots=True)
-class Journey:
-    """What came of training on one instance.
-
-    `place` says which one ("a network of the lecture's sizes, float32"). `departure` is a sentence
-    about the first step at which the answer and autograd part; None where they stay together for
-    all `steps`.
-    """
-
-    place: str
-    steps: int
-    departure: str | None = None
-
-
 def compare_trajectories(
     cells: Sequence[AnswerCell], runner: Runner, steps: int = STEPS
-) -> list[Journey]:
+) -> dict[str, str]:
     """Train with an answer on random data: at the lecture's sizes, then on the hidden ones.
 
     On each instance the worker gets parameters and `steps` minibatches. It runs the forward pass,
@@ -63,6 +49,10 @@ def compare_trajectories(
     would, and sends back every step's loss, gradients and parameters. The judge, who has autograd,
     compares the gradients of each step with autograd's at the very same parameters, and the
     parameters with those of a training of autograd's own.
+
+    Returns:
+        For each network, such as "a network of the lecture's sizes, float32", a sentence about the
+        first step at which the answer and autograd part, or "".
     """
     references = prepare(TRAINING)
     answer = parse_answer([AnswerCell(CELL, _loop(cells, steps))])
@@ -70,16 +60,15 @@ def compare_trajectories(
     for reference in references.hidden:
         units = reference.instance.sizes["n_hidden"]
         places[f"a hidden network with {units} hidden units, float64"] = reference.instance
-    journeys = []
+    departures = {}
     for place, instance in places.items():
         batches = _draw_batches(instance, steps)
         traces = _train(answer, instance, batches, runner)
         if isinstance(traces, str):
-            departure: str | None = traces
+            departures[place] = traces
         else:
-            departure = _departure(references.program, instance, batches, traces)
-        journeys.append(Journey(place, steps, departure))
-    return journeys
+            departures[place] = _departure(references.program, instance, batches, traces)
+    return departures
 
 
 def _loop(cells: Sequence[AnswerCell], steps: int) -> str:
@@ -147,8 +136,8 @@ def _departure(
     instance: Instance,
     batches: Mapping[str, Tensor],
     traces: Mapping[str, Tensor],
-) -> str | None:
-    """A sentence about the first step at which the training is not autograd's."""
+) -> str:
+    """A sentence about the first step at which the training is not autograd's, or ""."""
     mine = theirs = {name: instance.values[name] for name in PARAMETERS}
     for step, (Xb, Yb) in enumerate(zip(batches["Xs"], batches["Ys"], strict=True)):
         gradients = program.gradients({"Xb": Xb, "Yb": Yb, **mine})
@@ -167,7 +156,7 @@ def _departure(
             if not _is_close(traces.get(name), step, theirs[name]):
                 return f"After step {step + 1}, {name} is not where autograd's training has it."
         mine = {name: traces[name][step] for name in PARAMETERS}
-    return None
+    return ""
 
 
 def _is_close(trace: Tensor | None, step: int, reference: Tensor, largest: float = 0.0) -> bool:

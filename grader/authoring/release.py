@@ -12,6 +12,7 @@ from pathlib import Path
 
 import nbformat
 import yaml
+from jinja2 import Template
 from nbformat import NotebookNode
 
 from grader.authoring.address import owner_and_name
@@ -206,17 +207,11 @@ def _package(requirement: str) -> str:
 
 def student_readme(repository: str, titles: Mapping[str, str]) -> str:
     """The README of a class repository; `titles` are the notebooks' headings, by their names."""
-    rows = [
-        f"| [{title}](notebooks/{name}.ipynb) | {colab_badge(repository, name)} |"
-        for name, title in titles.items()
-    ]
-    words = {
-        "notebooks": "\n".join(rows),
-        "repository": repository,
-        "folder": owner_and_name(repository).partition("/")[2],
-    }
     text = (TEMPLATES / "README.md").read_text(encoding="utf-8")
-    return re.sub(r"\{\{ (\w+) \}\}", lambda word: words[word[1]], text)
+    folder = owner_and_name(repository).partition("/")[2]
+    template = Template(text, trim_blocks=True, keep_trailing_newline=True)
+    names = {"repository": repository, "folder": folder, "titles": titles, "badge": colab_badge}
+    return str(template.render(names))
 
 
 def write_release(files: Mapping[str, bytes], folder: Path) -> Written:

@@ -48,25 +48,24 @@ def read_frame(
         ValueError: the stream ends inside the frame, or it is too large.
     """
     head = ordinary_memory(COUNT.size)
-    if not _fill(stream, head):
+    if not _fill(stream, head, may_end=True):
         return None
     (count,) = COUNT.unpack(head)
     if count > MOST_PARTS:
         raise ValueError(f"a frame of {count} parts")
     lengths = ordinary_memory(count * LENGTH.size)
-    if not _fill(stream, lengths):
-        raise ValueError("the stream ended inside a frame")
+    _fill(stream, lengths)
     sizes = [size for (size,) in LENGTH.iter_unpack(lengths)]
     if sum(sizes) > largest:
         raise ValueError(f"a frame of {sum(sizes)} bytes")
     parts = [allocate(size) for size in sizes]
-    if not all(_fill(stream, part) for part in parts):
-        raise ValueError("the stream ended inside a frame")
+    for part in parts:
+        _fill(stream, part)
     return parts
 
 
-def _fill(stream: FileIO, view: memoryview) -> bool:
-    """Read until the memory is full; False where the stream ends before it has begun.
+def _fill(stream: FileIO, view: memoryview, may_end: bool = False) -> bool:
+    """Read until the memory is full; False where the stream has ended, if that may be.
 
     Raises:
         ValueError: the stream ends in the middle.
@@ -76,7 +75,7 @@ def _fill(stream: FileIO, view: memoryview) -> bool:
         with view[position:] as rest:
             count = stream.readinto(rest)
         if not count:
-            if position:
+            if position or not may_end:
                 raise ValueError("the stream ended inside a frame")
             return False
         position += count

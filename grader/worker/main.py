@@ -60,7 +60,7 @@ for k in range(2):
 """What answers call: most operators of PyTorch that a gradient is made with."""
 
 
-def main(namespaces: Namespaces | None = None) -> None:
+def main(namespaces: Namespaces | None) -> None:
     """Answer requests until standard input ends.
 
     Args:
@@ -132,7 +132,3 @@ def _take_over_pipes() -> tuple[FileIO, FileIO]:
     for standard in (0, 1, 2):
         os.dup2(nowhere, standard)
     return requests, replies
-
-
-if __name__ == "__main__":
-    main()

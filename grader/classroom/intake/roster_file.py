@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import io
+import tomllib
 import unicodedata
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
@@ -20,34 +21,6 @@ from grader.classroom.intake.class_folder import (
 from grader.classroom.spreadsheet import unescaped
 from grader.printable import listed, printable
 from grader.submission.notebook_file import shown
-
-_NAMES = {
-    "id": (
-        "id, id number, user id, student id, student number, sid, matriculation number, id-nummer,"
-        " matrikelnummer, numéro d'identification, número de id, número id, identificador,"
-        " numero id"
-    ),
-    "login": (
-        "login, login id, sis login id, username, user name, netid, net id, anmeldename,"
-        " nom d'utilisateur, nombre de usuario, benutzername, nome utente, gebruikersnaam"
-    ),
-    "sis": "sis user id, sis id, lms user id, integration id",
-    "email": (
-        "email, e-mail, mail, email address, e-mail address, e-mail-adresse, adresse de courriel,"
-        " dirección de correo, correo electrónico, endereço de email, indirizzo email, e-mailadres"
-    ),
-    "name": (
-        "name, student, student name, full name, fullname, vollständiger name, nom complet,"
-        " nombre completo, nome completo, volledige naam"
-    ),
-    "first": "first name, given name, forename, vorname, prénom, nombre, nome, voornaam",
-    "last": (
-        "last name, surname, family name, nachname, nom, nom de famille, apellidos, apellido(s),"
-        " cognome, apelido, achternaam"
-    ),
-    "participant": "identifier, id des teilnehmers, teilnehmer/in, identifiant",
-}
-"""Each system's and language's words for a column that tells who somebody is."""
 
 ID_ORDER = ("id", "login", "sis", "participant", "email", "name")
 """The first of these that a row has is what its student is called."""
@@ -238,7 +211,8 @@ def _plain(text: str) -> str:
     return "".join(character for character in folded if character.isalnum())
 
 
-_ROLES = {_plain(word): role for role, words in _NAMES.items() for word in words.split(",")}
+_WORDS = tomllib.loads((Path(__file__).parent / "roster_columns.toml").read_text("utf-8"))
+_ROLES: dict[str, str] = {_plain(word): role for role, words in _WORDS.items() for word in words}
 
 
 def _columns_of(row: Sequence[str]) -> Columns | None:

@@ -23,27 +23,22 @@ PLAIN_SECONDS = (10.0, 60.0)
 """How often a line is printed where there is no terminal: in the first minute, and later."""
 
 
-class Pace:
-    """How fast a run is now; files graded by an earlier run do not count."""
+def pace_by(clock: Clock) -> Callable[[Tally], tuple[float, str] | None]:
+    """What tells the pace of a run: files a second, the time left; None while that is not known.
 
-    def __init__(self, clock: Clock) -> None:
-        from rich.progress import Progress
+    Files graded by an earlier run do not count.
+    """
+    from rich.progress import Progress
 
-        self._progress = Progress(get_time=clock, speed_estimate_period=WINDOW_SECONDS)
-        self._task = self._progress.add_task("", total=None)
+    progress = Progress(get_time=clock, speed_estimate_period=WINDOW_SECONDS)
+    task = progress.add_task("", total=None)
 
-    def note(self, tally: Tally) -> None:
-        """Look at the clock, if anything is graded."""
-        self._progress.update(self._task, completed=tally.fresh)
+    def pace(tally: Tally) -> tuple[float, str] | None:
+        progress.update(task, completed=tally.fresh)
+        rate = progress.tasks[0].speed
+        return (rate, as_clock((tally.total - tally.done) / rate)) if rate else None
 
-    def rate(self) -> float | None:
-        """Files a second, or None while that is not known."""
-        return self._progress.tasks[0].speed or None
-
-    def left(self, tally: Tally) -> str:
-        """The time that remains, as a clock shows it; "" while that is not known."""
-        rate = self.rate()
-        return "" if rate is None else as_clock((tally.total - tally.done) / rate)
+    return pace
 
 
 def as_clock(seconds: float) -> str:
@@ -69,29 +64,30 @@ def bar_on(console: Console) -> Iterator[Show]:
     """A progress bar on a terminal."""
     from rich.live import Live
 
-    pace, shown = Pace(time.monotonic), 0.0
+    pace, shown = pace_by(time.monotonic), 0.0
     with Live(console=console, auto_refresh=False, transient=True) as live:
 
         def show(tally: Tally) -> None:
             nonlocal shown
-            pace.note(tally)
+            now = pace(tally)
             if time.monotonic() - shown >= REFRESH_SECONDS:
                 shown = time.monotonic()
-                live.update(_bar(tally, pace), refresh=True)
+                live.update(_bar(tally, now), refresh=True)
 
         yield show
 
 
-def _bar(tally: Tally, pace: Pace) -> RenderableType:
+def _bar(tally: Tally, pace: tuple[float, str] | None) -> RenderableType:
     from rich.console import Group
     from rich.progress_bar import ProgressBar
     from rich.table import Table
     from rich.text import Text
 
-    rate, left = pace.rate(), pace.left(tally)
     words = [f"{tally.done:,}/{tally.total:,}"]
-    words += [f"{rate:.1f}/s"] if rate is not None else ["starting"] if not tally.fresh else []
-    words += [f"{left} left"] if left else []
+    if pace:
+        words += [f"{pace[0]:.1f}/s", f"{pace[1]} left"]
+    elif not tally.fresh:
+        words.append("starting")
     row = Table.grid(padding=(0, 1), expand=True)
     row.add_column(ratio=1)
     row.add_column(no_wrap=True)
@@ -103,18 +99,16 @@ def _bar(tally: Tally, pace: Pace) -> RenderableType:
 
 def lines_to(say: Callable[[str], None], clock: Clock = time.monotonic) -> Show:
     """A line now and then, for a file or a pipe."""
-    pace, began = Pace(clock), clock()
+    pace, began = pace_by(clock), clock()
     shown = began
 
     def show(tally: Tally) -> None:
         nonlocal shown
-        pace.note(tally)
-        now = clock()
+        found, now = pace(tally), clock()
         first, later = PLAIN_SECONDS
         if now - shown >= (first if now - began <= later else later):
             shown = now
-            rate, left = pace.rate(), pace.left(tally)
-            speed = f" ({rate:.1f}/s, about {left} left)" if rate is not None else ""
+            speed = f" ({found[0]:.1f}/s, about {found[1]} left)" if found else ""
             say(f"{tally.done:,} of {tally.total:,} done{speed}: {counts(tally)}")
 
     return show

@@ -7,7 +7,7 @@ import pytest
 from rich.console import Console
 
 from grader.classroom.run.class_run import Tally
-from grader.classroom.run.display import Pace, as_clock, bar_on, counts, lines_to
+from grader.classroom.run.display import as_clock, bar_on, counts, lines_to, pace_by
 
 HALF = Tally(10_000, kept=1_000, passed=3_000, unfinished=1_990, unreadable=10, flagged=25)
 
@@ -33,15 +33,16 @@ def test_counts_name_the_unreadable_only_where_there_are_some() -> None:
 
 def test_the_rate_is_that_of_this_run_and_of_late() -> None:
     clock = Clock()
-    pace, tally = Pace(clock), Tally(1_000, kept=500, passed=500)
-    pace.note(tally)
-    assert pace.rate() is None
+    pace, tally = pace_by(clock), Tally(1_000, kept=500, passed=500)
+    assert pace(tally) is None
     for second in range(100):
         clock.now = 10.0 + second
         tally.passed += 1 if second < 50 else 4
-        pace.note(tally)
-    assert pace.rate() == pytest.approx(4.0)
-    assert pace.left(tally) == as_clock((1_000 - tally.done) / 4)
+        now = pace(tally)
+    assert now is not None
+    rate, left = now
+    assert rate == pytest.approx(4.0)
+    assert left == as_clock((1_000 - tally.done) / 4)
 
 
 def test_lines_come_by_time_not_by_file() -> None:

@@ -76,26 +76,22 @@ class _Context:
     @classmethod
     def of(cls, answer: Answer) -> _Context:
         found = cls()
-        for nodes in answer.nodes.values():
-            for node in nodes:
-                if type(node) in _DEFINING:
-                    found._note(node)
+        every = itertools.chain.from_iterable(answer.nodes.values())
+        for node in (node for node in every if type(node) in _DEFINING):
+            match node:
+                case ast.Import(names=names):
+                    found.modules |= {(n.asname or n.name).split(".")[0] for n in names}
+                case ast.FunctionDef(name=name):
+                    found.functions.add(name)
+                case (
+                    ast.Attribute(value=ast.Call() as used, attr="update")
+                    | ast.Subscript(value=ast.Call() as used, ctx=ast.Store())
+                    | ast.Attribute(value=ast.Attribute() as used, attr="vmap")
+                ):
+                    found.innocent.add(id(used))
+                case ast.Attribute(value=ast.Name(id="self"), attr=name, ctx=ast.Store()):
+                    found.functions.add(name)
         return found
-
-    def _note(self, node: ast.AST) -> None:
-        match node:
-            case ast.Import(names=names):
-                self.modules |= {(n.asname or n.name).split(".")[0] for n in names}
-            case ast.FunctionDef(name=name):
-                self.functions.add(name)
-            case (
-                ast.Attribute(value=ast.Call() as used, attr="update")
-                | ast.Subscript(value=ast.Call() as used, ctx=ast.Store())
-                | ast.Attribute(value=ast.Attribute() as used, attr="vmap")
-            ):
-                self.innocent.add(id(used))
-            case ast.Attribute(value=ast.Name(id="self"), attr=name, ctx=ast.Store()):
-                self.functions.add(name)
 
 
 _DEFINING = frozenset({ast.Import, ast.FunctionDef, ast.Attribute, ast.Subscript})

@@ -110,8 +110,9 @@ def choose(exercises: Sequence[str], blanks: Mapping[str, str], name: str) -> di
 
 def _forget_hints(blanks: Mapping[str, str]) -> str:
     """A sentence where that is not possible, or ""."""
-    troubles = []
-    for grade_id, text in blanks.items():
-        if ("answer", grade_id) in role_comments(text):
-            troubles.append(forget(prefix_of(grade_id), gradients_in(text)))
+    troubles = [
+        forget(prefix_of(grade_id), gradients_in(text))
+        for grade_id, text in blanks.items()
+        if ("answer", grade_id) in role_comments(text)
+    ]
     return next(filter(None, troubles), "")

@@ -10,7 +10,7 @@ import signal
 import struct
 import sys
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 
@@ -163,7 +163,6 @@ def _be_child(
     refuse_for_good()
     request = Request.unpack(parts)
     groups = warm.values[request.values].groups
-    sender = _Sender(pipe, progress.done)
     begun = 0
 
     def started(statement: int) -> None:
@@ -172,37 +171,25 @@ def _be_child(
         CURRENT.pack_into(shared, 0, begun, statement)
 
     deadly, done, sent = progress.deadly, progress.done, progress.sent
-    for result in run_request(request, groups, deadly, started, done, sent):
-        sender.send(result)
-    sender.flush()
+    for results in batches(run_request(request, groups, deadly, started, done, sent)):
+        done += len(results)
+        blob = memoryview(pack_results(results))
+        os.write(pipe, EVENT.pack(FINISHED, done, len(blob)))
+        while blob:
+            blob = blob[os.write(pipe, blob) :]
     os.write(pipe, EVENT.pack(DONE, 0, 0))
 
 
-class _Sender:
-    """Sends results to the worker, many at a time."""
-
-    def __init__(self, pipe: int, done: int) -> None:
-        self.pipe = pipe
-        self.done = done
-        self.waiting: list[Result] = []
-        self.last = time.monotonic()
-
-    def send(self, result: Result) -> None:
-        self.waiting.append(result)
-        if time.monotonic() - self.last > FLUSH_SECONDS:
-            self.flush()
-
-    def flush(self) -> None:
-        if not self.waiting:
-            return
-        blob = pack_results(self.waiting)
-        self.done += len(self.waiting)
-        os.write(self.pipe, EVENT.pack(FINISHED, self.done, len(blob)))
-        view = memoryview(blob)
-        while view:
-            view = view[os.write(self.pipe, view) :]
-        self.waiting = []
-        self.last = time.monotonic()
+def batches(results: Iterable[Result]) -> Iterator[list[Result]]:
+    """Results as they are sent, many at a time."""
+    waiting, last = list[Result](), time.monotonic()
+    for result in results:
+        waiting.append(result)
+        if time.monotonic() - last > FLUSH_SECONDS:
+            yield waiting
+            waiting, last = [], time.monotonic()
+    if waiting:
+        yield waiting
 
 
 def listen(pipe: int, shared: mmap.mmap, warm: Warm, progress: Progress) -> None:

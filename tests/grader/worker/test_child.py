@@ -260,23 +260,16 @@ def test_results_wait_for_others_and_no_longer_than_they_may(
     now = 100.0
     monkeypatch.setattr(time, "monotonic", lambda: now)
     monkeypatch.setattr(child, "FLUSH_SECONDS", 0.25)
-    reading, writing = os.pipe()
-    sender = child._Sender(writing, done=3)
-    sent = []
-    for seconds in (0.1, 0.1, 0.1, 0.1, 0.3, 0.0):
-        now += seconds
-        sender.send(Result({}, {}, ()))
-        sent.append(sender.done)
-    sender.flush()
-    sender.flush()
-    os.close(writing)
-    with os.fdopen(reading, "rb") as pipe:
-        data = pipe.read()
+
+    def coming() -> Iterator[Result]:
+        nonlocal now
+        for seconds in (0.1, 0.1, 0.1, 0.1, 0.3, 0.0):
+            now += seconds
+            yield Result({}, {}, ())
+
     # Of the first three the last had waited 0.3 seconds; the fifth took as long by itself.
-    assert sent == [3, 3, 6, 6, 8, 8]
-    heard = listen(data + EVENT.pack(DONE, 0, 0), done=3, runs=9)
-    assert [count for count, _ in heard.blobs] == [3, 2, 1]
-    assert all(len(unpack_results(blob, count)) == count for count, blob in heard.blobs)
+    assert [len(results) for results in child.batches(coming())] == [3, 2, 1]
+    assert list(child.batches([])) == []
 
 
 # --- whole requests

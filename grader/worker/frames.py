@@ -20,18 +20,13 @@ def ordinary_memory(length: int) -> memoryview:
 def write_frame(stream: FileIO, parts: Sequence[bytes | memoryview]) -> None:
     """Send some byte strings as one frame: their number, their lengths, themselves."""
     lengths = [LENGTH.pack(len(part)) for part in parts]
-    write_all(stream, b"".join([COUNT.pack(len(parts)), *lengths]))
-    for part in parts:
-        write_all(stream, part)
-
-
-def write_all(stream: FileIO, data: bytes | memoryview) -> None:
-    """Write all of it, in as many turns as the pipe wants."""
-    with memoryview(data) as view:
-        position = 0
-        while position < len(view):
-            with view[position:] as rest:
-                position += stream.write(rest) or 0
+    head = b"".join([COUNT.pack(len(parts)), *lengths])
+    for part in (head, *parts):
+        with memoryview(part) as view:
+            position = 0
+            while position < len(view):
+                with view[position:] as rest:
+                    position += stream.write(rest) or 0
 
 
 def read_frame(

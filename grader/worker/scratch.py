@@ -21,7 +21,11 @@ class Scratch:
         return self
 
     def __exit__(self, *_: object) -> None:
-        self.wipe()
+        """Give all of it back; raises BufferError where somebody still has a view of it."""
+        while self._pieces:
+            memory, view = self._pieces.pop()
+            view.release()
+            memory.close()
 
     def piece(self, length: int) -> memoryview:
         """So many bytes of this memory, all zero."""
@@ -35,14 +39,3 @@ class Scratch:
             memory = mmap.mmap(-1, size)
         self._pieces.append((memory, memoryview(memory)[:length]))
         return self._pieces[-1][1]
-
-    def wipe(self) -> None:
-        """Give all of it back.
-
-        Raises:
-            BufferError: somebody still has a view of it.
-        """
-        while self._pieces:
-            memory, view = self._pieces.pop()
-            view.release()
-            memory.close()

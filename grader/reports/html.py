@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import NamedTuple
+from types import SimpleNamespace
 
 from markupsafe import Markup
 
@@ -24,17 +24,13 @@ def render(results: Sequence[Result]) -> str:
     return text.strip() + "\n"
 
 
-class _Mark(NamedTuple):
-    """How an outcome stands on a board."""
-
-    outcome: Outcome
-    word: str
-    sign: str
-
-
 _MARKS = {
-    outcome: _Mark(outcome, wording.word(outcome), wording.SIGNS[outcome]) for outcome in Outcome
+    outcome: SimpleNamespace(
+        outcome=outcome, word=wording.word(outcome), sign=wording.SIGNS[outcome]
+    )
+    for outcome in Outcome
 }
+"""How an outcome stands on a board."""
 
 
 def boards(report: Report) -> list[Markup]:

@@ -175,7 +175,7 @@ def hint(gradient: str, exercise: str | None = None) -> None:
     one_more = ask(*which_hint(gradient, levels, notebooks, latest_exercise(), exercise))
     if one_more.trouble:
         print(one_more.trouble)
-    _show({"text/markdown": _in_markdown(one_more), "text/plain": hint_text(one_more)})
+    show({"text/markdown": _in_markdown(one_more), "text/plain": hint_text(one_more)})
 
 
 @told(NotInTheLesson)
@@ -210,7 +210,7 @@ def _say(verdicts: Sequence[Verdict], lesson: Lesson) -> None:
     print(describe(rows, stale_forward=stale is not None))
     order, has_heat_map = lesson.exercise.gradients, "heat_map" in lesson.namespace
     if sections := make_sections(rows, order, stale, has_heat_map):
-        _show({"text/html": as_html(sections), "text/plain": as_text(sections)})
+        show({"text/html": as_html(sections), "text/plain": as_text(sections)})
 
 
 def _compare_live(verdict: Verdict, namespace: Mapping[str, Any], reference: Tensor) -> Row:
@@ -241,9 +241,9 @@ def _show_picture(picture: Figure) -> None:
     with io.BytesIO() as memory:
         picture.savefig(memory, format="png", dpi=DOTS_PER_INCH)
         png = memory.getvalue()
-    _show({"image/png": png, "text/plain": picture.get_label()})
+    show({"image/png": png, "text/plain": picture.get_label()})
 
 
-def _show(forms: Mapping[str, object]) -> None:
+def show(forms: Mapping[str, object]) -> None:
     """Display one thing in the forms it has; the front end takes the richest it can show."""
     display(dict(forms), raw=True)  # type: ignore[no-untyped-call]

@@ -5,10 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from inspect import getsource
 
-from IPython.display import display
-
 from grader.answer.parse import parse_answer
-from grader.notebook.lesson import told
+from grader.notebook.lesson import show, told
 from grader.notebook.manual_step import Unfinished, missing_gradients, write_backward
 from grader.notebook.running_notebook import NotInTheLesson, open_lesson, worker
 from grader.notebook.trajectory import STEPS, compare_trajectories
@@ -106,6 +104,4 @@ def show_code(*functions: Callable[..., object]) -> None:
         OSError: its file is not there.
     """
     code = "\n\n".join(getsource(function).rstrip() for function in functions)
-    display(  # type: ignore[no-untyped-call]
-        {"text/markdown": f"```python\n{code}\n```", "text/plain": code}, raw=True
-    )
+    show({"text/markdown": f"```python\n{code}\n```", "text/plain": code})

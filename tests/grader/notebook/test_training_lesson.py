@@ -129,7 +129,7 @@ def test_outside_of_a_notebook_there_is_a_sentence(
 
 def test_my_backward_can_be_shown(answer: Answer, monkeypatch: pytest.MonkeyPatch) -> None:
     shown: list[dict[str, str]] = []
-    monkeypatch.setattr(training_lesson, "display", lambda data, raw: shown.append(data))
+    monkeypatch.setattr(training_lesson, "show", shown.append)
     answer(right_answer())
     backward = my_backward()
     assert backward is not None

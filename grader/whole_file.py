@@ -7,6 +7,7 @@ import re
 import shutil
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
+from functools import partial
 from pathlib import Path
 from typing import BinaryIO
 
@@ -28,8 +29,9 @@ def whole_file(path: Path, *, durable: bool = False, private: bool = False) -> I
         OSError: it cannot be written; `path` is as it was.
     """
     temporary = path.with_name(f".{path.name}.{os.getpid()}.tmp")
+    opener = partial(os.open, mode=0o600) if private else None
     try:
-        with open(temporary, "wb", opener=_open_private if private else None) as file:
+        with open(temporary, "wb", opener=opener) as file:
             if not private and path.exists():
                 shutil.copymode(path, temporary)
             yield file
@@ -71,10 +73,6 @@ def is_format(found: object, known: int) -> bool:
 def is_left_over(path: Path) -> bool:
     """True if `path` is what a killed process left of a file it was about to replace."""
     return re.fullmatch(r"\..+\.\d+\.tmp", path.name) is not None
-
-
-def _open_private(name: str, flags: int) -> int:
-    return os.open(name, flags, 0o600)
 
 
 def _sync_folder(folder: Path) -> None:

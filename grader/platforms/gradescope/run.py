@@ -67,7 +67,10 @@ MEMORY_FILES = ("/sys/fs/cgroup/memory.max", "/sys/fs/cgroup/memory/memory.limit
 def main(root: Path) -> None:
     """Grade what lies in `root`, which is /autograder, and write its results.json."""
     lock_up(root)
-    settings, rubric = _read_orders(root / "source")
+    source = root / "source"
+    settings, rubric = read_settings(source / SETTINGS), Rubric()
+    if (source / RUBRIC).exists():
+        rubric = read_rubric(source / RUBRIC)
     results, said = grade_submission(root, settings, rubric)
     write_results(root / "results" / "results.json", results)
     if settings.stdout_visibility is Visibility.HIDDEN:
@@ -114,11 +117,6 @@ def grade_submission(
         about = replace(about, staff=[*about.staff, *said.splitlines()])
         results = own_failure(about)
     return results, staff_lines(line, about)
-
-
-def _read_orders(source: Path) -> tuple[ExportSettings, Rubric]:
-    rubric = source / RUBRIC
-    return read_settings(source / SETTINGS), read_rubric(rubric) if rubric.exists() else Rubric()
 
 
 def _sandbox(settings: ExportSettings) -> tuple[Sandbox, list[str]]:

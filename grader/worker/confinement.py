@@ -79,7 +79,9 @@ class Confinement:
         layers = ["resource limits"]
         put_memory_on_huge_pages(kernel)
         statm = os.open("/proc/self/statm", os.O_RDONLY | os.O_CLOEXEC)
-        reading = _try_landlock(kernel)
+        reading: ReadingOnly | None = None
+        with suppress(OSError):
+            reading = ReadingOnly(kernel)
         if namespaces is not None:
             layers += ["own processes", "own network", "own ipc"]
             layers += _hide_files(kernel)
@@ -221,13 +223,6 @@ def _keep_torch_to_one_thread() -> None:
     torch: Any = sys.modules.get("torch")
     if LINUX and torch is not None:
         torch.set_num_threads = lambda _: None
-
-
-def _try_landlock(kernel: Kernel) -> ReadingOnly | None:
-    try:
-        return ReadingOnly(kernel)
-    except OSError:
-        return None
 
 
 def _hide_files(kernel: Kernel) -> list[str]:

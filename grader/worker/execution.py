@@ -80,8 +80,9 @@ def run_request(
         done: how many runs have a result already, the first ones.
         sent: bytes that these results took.
     """
-    # An answer that listens itself is ended a little later, by a kill.
-    _listen_to_alarms()
+    if hasattr(signal, "setitimer"):
+        # An answer that listens itself is ended a little later, by a kill.
+        signal.signal(signal.SIGALRM, _interrupt)
     with engine_switched_off():
         runner = _Runner(request, {**groups, **request.extra}, deadly, LARGER_VALUES - sent)
         for double, orders in itertools.groupby(request.runs[done:], attrgetter("double")):
@@ -243,11 +244,6 @@ def _names_in(code: CodeType) -> frozenset[str]:
     """The names that code mentions, in the functions it defines too."""
     inner = (_names_in(constant) for constant in code.co_consts if isinstance(constant, CodeType))
     return frozenset(code.co_names).union(*inner)
-
-
-def _listen_to_alarms() -> None:
-    if hasattr(signal, "setitimer"):
-        signal.signal(signal.SIGALRM, _interrupt)
 
 
 def _set_alarm(seconds: float) -> None:

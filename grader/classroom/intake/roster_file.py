@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import io
+import json
 import tomllib
 import unicodedata
 from collections import Counter
@@ -27,12 +28,6 @@ ID_ORDER = ("id", "login", "sis", "participant", "email", "name")
 
 MAX_BYTES = 64 * 1024 * 1024
 _DELIMITERS = ",;\t|"
-_BYTE_ORDER_MARKS = (
-    (b"\xef\xbb\xbf", "utf-8-sig"),
-    (b"\xff\xfe\x00\x00", "utf-32"),
-    (b"\xff\xfe", "utf-16"),
-    (b"\xfe\xff", "utf-16"),
-)
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,15 +95,13 @@ def _read(path: Path) -> bytes:
 def _decode(data: bytes, path: Path) -> tuple[str, str]:
     if data.startswith((b"PK\x03\x04", b"\xd0\xcf\x11\xe0")):
         raise UnreadableClass(f"{shown(path)} is a spreadsheet: save it as CSV and name that.")
-    marked = next((name for mark, name in _BYTE_ORDER_MARKS if data.startswith(mark)), None)
-    if marked is None and b"\0" in data[:200]:  # text of the West has a zero in every second byte
-        marked = "utf-16-le" if data[1:2] == b"\0" else "utf-16-be"
-    for encoding in [marked] if marked else ["utf-8", "cp1252", "latin-1"]:
+    found = json.detect_encoding(data)  # by its mark, or by zeros among the first bytes
+    for encoding in [found] if found != "utf-8" else ["utf-8", "cp1252", "latin-1"]:
         try:
             return data.decode(encoding), encoding
         except UnicodeDecodeError:
             continue
-    raise UnreadableClass(f"{shown(path)} is damaged: it begins as {marked} and breaks off.")
+    raise UnreadableClass(f"{shown(path)} is damaged: it begins as {found} and breaks off.")
 
 
 def _split_sep(text: str) -> tuple[str, str]:

@@ -10,7 +10,7 @@ from grader.classroom.gradebook.class_summary import (
     Gradient,
     distribution,
     figures,
-    most_common,
+    flag_kinds,
 )
 from grader.classroom.gradebook.pages import render
 from grader.classroom.gradebook.rubric import points_text
@@ -46,7 +46,7 @@ def class_page(table: Table, summary: ClassSummary, title: str, notices: Sequenc
         figures=figures(table, summary),
         numbers=numbers,
         missed=[gradient for gradient in summary.most_missed() if gradient in numbers],
-        most_common=most_common,
+        flag_kinds=flag_kinds,
         distribution=distribution(table),
         marks=marks,
         outcomes=list(Outcome),

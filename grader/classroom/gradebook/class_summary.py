@@ -16,6 +16,9 @@ from grader.verdict import EARNS_POINTS, Flag, Outcome, Report
 Gradient = tuple[str, str]
 """A notebook with the name of one of its gradients."""
 
+Flagged = list[tuple[Row, list[tuple[str, Flag]]]]
+"""Students with flags, each with the name of the file it stands in."""
+
 C = TypeVar("C", str, Gradient)
 
 MOST_GRADIENTS = 3
@@ -48,20 +51,6 @@ class KindCount:
         return list(names)[:MOST_GRADIENTS]
 
 
-@dataclass(slots=True)
-class Flagged:
-    """The students with flags of one sort; each flag with the name of the file it stands in."""
-
-    students: list[tuple[Row, list[tuple[str, Flag]]]] = field(default_factory=list)
-    kinds: Counter[str] = field(default_factory=Counter)
-
-    def add(self, row: Row, flags: list[tuple[str, Flag]]) -> None:
-        """Count a student's flags in, if there are any."""
-        if flags:
-            self.students.append((row, flags))
-            self.kinds.update(flag.kind for _, flag in flags)
-
-
 def most_common(counts: Counter[C]) -> dict[C, int]:
     """The counts, largest first; equal ones in the order of what was counted."""
     return dict(sorted(counts.items(), key=lambda item: (-item[1], item[0])))
@@ -78,8 +67,8 @@ class ClassSummary:
     kinds: dict[str, KindCount] = field(default_factory=lambda: defaultdict(KindCount))
     kinds_in: dict[Gradient, Counter[str]] = field(default_factory=lambda: defaultdict(Counter))
     kinds_of: list[dict[Gradient, str]] = field(default_factory=list)
-    suspicious: Flagged = field(default_factory=Flagged)
-    noted: Flagged = field(default_factory=Flagged)
+    suspicious: Flagged = field(default_factory=list)
+    noted: Flagged = field(default_factory=list)
 
     def add(self, row: Row, lines: Lines) -> None:
         """Count a student in; `lines` are those of the files that count or have flags."""
@@ -93,8 +82,9 @@ class ClassSummary:
         flags = [
             (file.name, flag) for file in row.files if file.flags for flag in lines[file.id].flags
         ]
-        self.suspicious.add(row, [(name, flag) for name, flag in flags if is_suspicion(flag)])
-        self.noted.add(row, [(name, flag) for name, flag in flags if not is_suspicion(flag)])
+        for flagged, says_more in ((self.suspicious, True), (self.noted, False)):
+            if own := [(name, flag) for name, flag in flags if is_suspicion(flag) is says_more]:
+                flagged.append((row, own))
 
     def _add_verdicts(self, report: Report, kinds: dict[Gradient, str]) -> None:
         for verdict in report.verdicts:
@@ -133,6 +123,11 @@ class ClassSummary:
     def most_common_kinds(self) -> list[tuple[str, KindCount]]:
         """The mistakes, those first that most students make."""
         return sorted(self.kinds.items(), key=lambda item: (-item[1].students, item[0]))
+
+
+def flag_kinds(flagged: Flagged) -> dict[str, int]:
+    """How often each kind of flag is there."""
+    return most_common(Counter(flag.kind for _, flags in flagged for _, flag in flags))
 
 
 def is_suspicion(flag: Flag) -> bool:
@@ -174,7 +169,7 @@ def figures(table: Table, summary: ClassSummary) -> list[tuple[str, str]]:
         ("late", f"{late:,}"),
         ("handed in nothing", f"{missing:,}"),
         ("unreadable files", f"{unreadable:,}"),
-        ("to be looked at", f"{len(summary.suspicious.students):,}"),
+        ("to be looked at", f"{len(summary.suspicious):,}"),
     ]
 
 

@@ -46,9 +46,9 @@ def render(results: Sequence[Result]) -> str:
 
 @contextmanager
 def suites_in(file: BinaryIO, waiting: BinaryIO) -> Iterator[Callable[[ET.Element], None]]:
-    """Give what writes suites one by one: a large class then needs little memory.
+    """Write suites one by one, so that a large class needs little memory.
 
-    A file begins with the counts of all suites in it, so that they wait in another one.
+    A file begins with the counts of all its suites: until they are known, these wait in another.
     """
     totals = Counter(dict.fromkeys(("tests", *COUNTED.values()), 0))
 

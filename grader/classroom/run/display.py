@@ -85,7 +85,8 @@ def _bar(tally: Tally, pace: tuple[float, str] | None) -> RenderableType:
 
     words = [f"{tally.done:,}/{tally.total:,}"]
     if pace:
-        words += [f"{pace[0]:.1f}/s", f"{pace[1]} left"]
+        rate, left = pace
+        words += [f"{rate:.1f}/s", f"{left} left"]
     elif not tally.fresh:
         words.append("starting")
     row = Table.grid(padding=(0, 1), expand=True)
@@ -108,7 +109,7 @@ def lines_to(say: Callable[[str], None], clock: Clock = time.monotonic) -> Show:
         first, later = PLAIN_SECONDS
         if now - shown >= (first if now - began <= later else later):
             shown = now
-            speed = f" ({found[0]:.1f}/s, about {found[1]} left)" if found else ""
+            speed = " ({:.1f}/s, about {} left)".format(*found) if found else ""
             say(f"{tally.done:,} of {tally.total:,} done{speed}: {counts(tally)}")
 
     return show

@@ -40,7 +40,7 @@ def hint(name: str, notebook: str | None, again: bool, all_: bool) -> None:
     exercise, gradient = find_gradient(name, notebook, levels, notebooks)
     if all_:
         texts = levels[exercise][gradient]
-        found = Hint(exercise, gradient, len(texts), len(texts), texts)
+        found = Hint(gradient, len(texts), len(texts), texts)
     elif again:
         found = review(exercise, gradient)
     else:

@@ -28,7 +28,6 @@ class Hint:
     remembered, or "".
     """
 
-    exercise: str
     gradient: str
     level: int
     levels: int
@@ -117,14 +116,14 @@ def ask(exercise: str, gradient: str) -> Hint:
     level = _level(before, exercise, gradient, more=1)
     no_more = level == _level(before, exercise, gradient)
     shown = texts if no_more else texts[level - 1 : level]
-    return Hint(exercise, gradient, level, len(texts), shown, no_more, trouble)
+    return Hint(gradient, level, len(texts), shown, no_more, trouble)
 
 
 def review(exercise: str, gradient: str) -> Hint:
     """What has been asked for already, none more. Raises KeyError as `ask` does."""
     state, trouble = read_state()
     texts, level = read_levels()[exercise][gradient], _level(state, exercise, gradient)
-    return Hint(exercise, gradient, level, len(texts), texts[:level], trouble=trouble)
+    return Hint(gradient, level, len(texts), texts[:level], trouble=trouble)
 
 
 def forget(exercise: str, gradients: Collection[str]) -> str:

@@ -47,17 +47,17 @@ def test_no_hint_of_the_course_shows_its_latex(exercise: str, gradient: str, tex
 
 @pytest.mark.parametrize("width", [10, 40, 80, 1000])
 def test_lines_are_no_longer_than_the_terminal(width: int) -> None:
-    for exercise, gradient, text in EVERY_HINT:
+    for _, gradient, text in EVERY_HINT:
         for texts in ((text,), (text, text)):
-            lines = as_text(Hint(exercise, gradient, 1, 3, texts), width).split("\n")
+            lines = as_text(Hint(gradient, 1, 3, texts), width).split("\n")
             room = max(20, min(width, 100))
             assert all(len(line) <= room or " " not in line.strip() for line in lines)
 
 
 def test_one_and_several() -> None:
-    one = Hint("ex1", "dh", 2, 3, ("Turn\nit *over*.\n\nReally.",))
+    one = Hint("dh", 2, 3, ("Turn\nit *over*.\n\nReally.",))
     assert as_text(one) == "Hint 2 of 3 for dh\n\nTurn it *over*.\n\nReally."
-    several = Hint("ex1", "dh", 3, 3, ("One.", "Two.\n\nStill two."), no_more=True)
+    several = Hint("dh", 3, 3, ("One.", "Two.\n\nStill two."), no_more=True)
     assert as_text(several) == (
         "There are no more hints for dh; here are all 3 again.\n\n"
         "1. One.\n\n2. Two.\n\n   Still two."
@@ -65,6 +65,6 @@ def test_one_and_several() -> None:
 
 
 def test_the_heading_before_anything_was_asked() -> None:
-    none = Hint("ex1", "dh", 0, 3, ())
+    none = Hint("dh", 0, 3, ())
     assert heading(none) == "You have not asked for a hint for dh yet; there are 3."
     assert as_text(none) == heading(none)

@@ -127,7 +127,7 @@ class TestNextHint:
         assert (hint.level, hint.no_more) == (3, True)
 
     def test_earlier_hints_are_none_at_first(self, memory: Path) -> None:
-        assert review("ex1", "dh") == Hint("ex1", "dh", 0, 3, ())
+        assert review("ex1", "dh") == Hint("dh", 0, 3, ())
         write(memory, {"ex1": {"dh": 2}})
         assert review("ex1", "dh").texts == read_levels()["ex1"]["dh"][:2]
 
@@ -150,7 +150,7 @@ def test_what_is_forgotten(exercise: str, gradients: list[str], left: Asked, mem
 class TestMemory:
     def test_it_lasts(self, memory: Path) -> None:
         texts = read_levels()["ex1"]["dcounts"]
-        assert ask("ex1", "dcounts") == Hint("ex1", "dcounts", 1, 3, texts[:1])
+        assert ask("ex1", "dcounts") == Hint("dcounts", 1, 3, texts[:1])
         assert json.loads(memory.read_text()) == {
             "format": 1,
             "asked": {"ex1": {"dcounts": 1}},
@@ -202,7 +202,7 @@ class TestMemory:
         assert f"{memory} is damaged. It is kept as state.damaged-" in hint.trouble
         (aside,) = memory.parent.glob("state.damaged-*.json")
         assert aside.read_text() == damaged
-        assert ask("ex1", "dh") == Hint("ex1", "dh", 2, 3, read_levels()["ex1"]["dh"][1:2])
+        assert ask("ex1", "dh") == Hint("dh", 2, 3, read_levels()["ex1"]["dh"][1:2])
 
     def test_bytes_that_are_no_text_are_a_damaged_memory(self, memory: Path) -> None:
         memory.parent.mkdir(parents=True)

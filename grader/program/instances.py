@@ -43,26 +43,18 @@ class Instance:
     values: Mapping[str, Any]
 
 
-@dataclass(frozen=True, slots=True)
-class _InputShape:
-    """What an input's annotation says: dimensions, and a bound if its values are indices."""
-
-    dimensions: tuple[str, ...]
-    below: str | None
-
-    @classmethod
-    def parse(cls, annotation: str) -> _InputShape:
-        shape, _, below = annotation.partition("<")
-        dimensions = tuple(text.strip() for text in shape.split(","))
-        return cls(dimensions, below.strip() or None)
+def _read_shape(annotation: str) -> tuple[list[str], str]:
+    """The dimensions that an input's annotation gives, and a bound if its values are indices."""
+    dimensions, _, below = annotation.partition("<")
+    return [text.strip() for text in dimensions.split(",")], below.strip()
 
 
 def size_names(program: ForwardProgram) -> tuple[str, ...]:
     """The names of a program's sizes ("n", "block_size", ...) in order of first mention."""
     names: dict[str, None] = {}
     for annotation in program.annotations.values():
-        shape = _InputShape.parse(annotation)
-        for text in (*shape.dimensions, shape.below or ""):
+        dimensions, below = _read_shape(annotation)
+        for text in (*dimensions, below):
             for word in text.replace("*", " ").split():
                 if word.isidentifier():
                     names[word] = None
@@ -84,7 +76,7 @@ def make_instance(
     """
     generator = torch.Generator().manual_seed(seed)
     inputs = {
-        name: _draw(_InputShape.parse(annotation), sizes, generator, dtype, spared)
+        name: _draw(annotation, sizes, generator, dtype, spared)
         for name, annotation in program.annotations.items()
     }
     values = {
@@ -112,16 +104,16 @@ def make_hidden_instances(program: ForwardProgram, seed: int) -> tuple[Instance,
 
 
 def _draw(
-    shape: _InputShape,
+    annotation: str,
     sizes: Mapping[str, int],
     generator: torch.Generator,
     dtype: torch.dtype,
     spared: int,
 ) -> Tensor:
-    lengths = [_length(text, sizes) for text in shape.dimensions]
-    if shape.below is not None:
-        below = _length(shape.below, sizes) - spared
-        return torch.randint(below, lengths, generator=generator)
+    dimensions, below = _read_shape(annotation)
+    lengths = [_length(text, sizes) for text in dimensions]
+    if below:
+        return torch.randint(_length(below, sizes) - spared, lengths, generator=generator)
     scale = 1 / math.sqrt(lengths[0]) if len(lengths) > 1 else 1.0
     # Drawn in float64 whatever the dtype, so that a seed means the same values in both.
     values = scale * torch.randn(lengths, generator=generator, dtype=torch.float64)

@@ -7,11 +7,11 @@ import copy
 import re
 import textwrap
 from collections.abc import Iterable, Mapping, Sequence
-from contextlib import suppress
 
 import nbformat
 from nbformat import NotebookNode
 
+from grader.answer.parse import parsed
 from grader.authoring.source import (
     BEGIN_SOLUTION,
     END_SOLUTION,
@@ -155,9 +155,7 @@ def _secrets(notebook: NotebookNode) -> dict[str, str]:
 
 
 def _stored_names(sources: Mapping[str, str]) -> set[str]:
-    names: set[str] = set()
-    for source in sources.values():
-        with suppress(SyntaxError):  # an answer with a syntax error is a sample too
-            nodes = [node for node in ast.walk(ast.parse(source)) if isinstance(node, ast.Name)]
-            names |= {node.id for node in nodes if isinstance(node.ctx, ast.Store)}
-    return names
+    # An answer with a syntax error is a sample too.
+    trees = filter(None, map(parsed, sources.values()))
+    nodes = (node for tree in trees for node in ast.walk(tree) if isinstance(node, ast.Name))
+    return {node.id for node in nodes if isinstance(node.ctx, ast.Store)}

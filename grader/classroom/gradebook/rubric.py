@@ -122,14 +122,15 @@ def parse_rubric(text: str) -> Rubric:
                 continue
             _refuse_unknown(f"gradient of [{prefix}]", name, course[prefix])
             points[prefix, name] = _points(f"{name} of [{prefix}]", value)
-    shares = {name: _number(name, settings[name], "0", 1) for name in _SHARES if name in settings}
+    numbers = {name: _number(name, settings[name], "0", 1) for name in _SHARES if name in settings}
+    if "round" in settings:
+        numbers["step"] = _number("round", settings["round"], "0.000001", MOST)
     return Rubric(
         _points("default", settings.get("default", 1)),
         points,
         defaults,
-        step=_step(settings["round"]) if "round" in settings else Rubric().step,
         notebooks=_notebooks(settings.get("notebooks", [])),
-        **shares,
+        **numbers,
     )
 
 
@@ -152,7 +153,7 @@ def _number(what: str, value: Any, least: str, most: int) -> Fraction:
     # to Python, true is the number 1
     if isinstance(value, int | Decimal) and not isinstance(value, bool):
         number = Decimal(value)
-        if number.is_finite() and 0 <= number <= most:
+        if number.is_finite() and Decimal(least) <= number <= most:
             return Fraction(number.quantize(_FINEST))  # 1e-999999999 would never end
     said = printable(str(value))[:40]
     raise UnusableRubric(f"{what} is {said}, but has to be a number from {least} to {most}.")
@@ -160,15 +161,6 @@ def _number(what: str, value: Any, least: str, most: int) -> Fraction:
 
 def _points(what: str, value: Any) -> Fraction:
     return _number(what, value, "0", MOST)
-
-
-def _step(value: Any) -> Fraction:
-    step = _number("round", value, "0.000001", MOST)
-    if step < Fraction(1, 1_000_000):
-        raise UnusableRubric(
-            "round is 0, but has to be what points are rounded to, such as 0.5 or 0.01."
-        )
-    return step
 
 
 def _notebooks(value: Any) -> tuple[str, ...]:

@@ -24,14 +24,9 @@ _HEAD = 5.0
 
 def course_file(exercises: Iterable[Exercise] = EXERCISES) -> str:
     """The text of the file that `read_course` reads."""
-    lines = ",\n".join(f" {json.dumps(asdict(_facts(exercise)))}" for exercise in exercises)
+    facts = (ExerciseFacts(e.prefix, e.notebook, e.gradients, _board(e)) for e in exercises)
+    lines = ",\n".join(f" {json.dumps(asdict(one))}" for one in facts)
     return f"[\n{lines}\n]\n"
-
-
-def _facts(exercise: Exercise) -> ExerciseFacts:
-    return ExerciseFacts(
-        exercise.prefix, exercise.notebook, tuple(exercise.gradients), _board(exercise)
-    )
 
 
 def _board(exercise: Exercise) -> str:

@@ -5,9 +5,9 @@ from pathlib import Path
 from grader.answer.parse import AnswerCell
 from grader.execution.runner import Runner
 from grader.grading.grade import grade_exercise
-from grader.pictures.board_picture import draw_board
 from grader.program.exercises import ATOMIC
 from grader.program.references import prepare
+from grader.reports.board import as_picture, draw_board, mark_board
 from tests.helpers.exercise_text import read_cells, sample_submissions
 
 HERE = Path(__file__).parent
@@ -20,8 +20,8 @@ def main() -> None:
     with Runner() as runner:
         verdicts, _ = grade_exercise(ATOMIC, cells, runner)
     outcomes = {verdict.name: verdict.outcome for verdict in verdicts}
-    picture = draw_board(prepare(ATOMIC).program, outcomes, ATOMIC.gradients)
-    picture.savefig(HERE / "board.png", dpi=150)
+    board = mark_board(draw_board(prepare(ATOMIC).program, ATOMIC.gradients), outcomes)
+    (HERE / "board.svg").write_text(f"{as_picture(board)}\n", "utf-8")
 
 
 if __name__ == "__main__":

@@ -105,7 +105,7 @@ def test_the_description_needs_no_repository_around_it(project: Path) -> None:
         for address in (f"{repository}/blob/main/", f"{raw}/main/")
         if target.startswith(address)
     ]
-    assert {"docs/board.png", "CONTRIBUTING.md"} <= set(ours)
+    assert {"docs/board.svg", "CONTRIBUTING.md"} <= set(ours)
     assert [path for path in ours if not (project / path.partition("#")[0]).exists()] == []
 
 

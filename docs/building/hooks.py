@@ -45,8 +45,8 @@ def on_files(files: Any, config: Any) -> Any:
         _rendered[page] = render(nbformat.read(path, as_version=4))
         heading = f"---\ntitle: {json.dumps(_rendered[page].title, ensure_ascii=False)}\n---\n"
         files.append(File.generated(config, page, content=heading))
-    board = str(PROJECT / "docs/board.png")
-    files.append(File.generated(config, "assets/board.png", abs_src_path=board))
+    board = str(PROJECT / "docs/board.svg")
+    files.append(File.generated(config, "assets/board.svg", abs_src_path=board))
     return files
 
 

@@ -7,8 +7,7 @@ from collections.abc import Iterable
 from docs.building.attribute_docs import attribute_docs
 from docs.building.samples import reports
 from docs.building.table import table
-from grader.pictures.board_picture import LOOKS
-from grader.reports.wording import word
+from grader.reports.wording import SIGNS, word
 from grader.verdict import EARNS_POINTS, Check, Outcome, Verdict
 
 _WORDS = {Check.RIGHT: "right", Check.WRONG: "wrong", Check.NOT_RUN: "no value"}
@@ -19,13 +18,12 @@ def verdict_table() -> str:
     meanings = attribute_docs(Outcome)
     rows = [
         [
-            f'<span class="verdict" style="background: {look.colour}; color: {look.ink}">'
-            f"{look.symbol}</span>",
+            f'<span class="verdict {outcome}">{sign}</span>',
             f"`{outcome}`",
             meanings[outcome.name],
             "1" if outcome in EARNS_POINTS else "0",
         ]
-        for outcome, look in LOOKS.items()
+        for outcome, sign in SIGNS.items()
     ]
     return table(["", "verdict", "what it means", "points"], rows)
 
@@ -41,7 +39,7 @@ def checks_table() -> str:
     """Which verdicts come of which findings, with a gradient of the sample submissions for each."""
     verdicts = [verdict for report in reports().values() for verdict in report.verdicts]
     kinds = dict.fromkeys((v.global_check, v.local_check, v.outcome) for v in verdicts)
-    order = list(LOOKS)
+    order = list(Outcome)
     rows = [
         [
             _WORDS.get(whole, str(whole)),

@@ -162,7 +162,7 @@ def as_text(sections: Sequence[Section]) -> str:
 def as_html(sections: Sequence[Section]) -> str:
     """The card as a part of a page: no script, nothing from elsewhere, the student's text escaped.
 
-    On a dark page it is dark where the page says so (JupyterLab, Colab, VS Code), else near-white.
+    On a dark page it is dark where the page says so (JupyterLab, Colab, VS Code), else white.
     """
     template = make_environment(Path(__file__).parent).get_template("check_card.html.jinja")
     return template.render(sections=sections)

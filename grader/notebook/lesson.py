@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 from IPython.display import display
 from torch import Tensor
 
+from grader.notebook import board_card
 from grader.notebook.check_report import Row, as_html, as_text, describe, make_sections
 from grader.notebook.hint_text import as_text as hint_text
 from grader.notebook.hint_text import heading
@@ -26,8 +27,7 @@ from grader.notebook.running_notebook import (
 from grader.notebook.state import read_state, remember_passed
 from grader.pictures.gradient_error import measure_error
 from grader.program.compare import compare
-from grader.program.exercises import EXERCISES, NOTEBOOKS
-from grader.program.references import prepare
+from grader.program.exercises import EXERCISES
 from grader.reports import wording
 from grader.verdict import Outcome, Verdict
 
@@ -126,35 +126,8 @@ def board(exercise: str | None = None) -> None:
     Args:
         exercise: an exercise's prefix such as "ex1"; by default that of the cell run last.
     """
-    from grader.pictures.board_picture import draw_board
-
     lesson = open_lesson(exercise)
-    outcomes = {name: verdict.outcome for name, verdict in lesson.verdicts().items()}
-    program = prepare(lesson.exercise).program
-    course = by_notebook(read_state()[0].passed)
-    # What this notebook's own part of the course is like, the board itself shows.
-    has_others = any(notebook != lesson.exercise.notebook for notebook in course)
-    _show_picture(
-        draw_board(program, outcomes, lesson.exercise.gradients, course if has_others else {})
-    )
-
-
-def by_notebook(passed: Mapping[str, int]) -> dict[str, tuple[int, int]]:
-    """How many gradients pass, of how many, in each notebook that anything is known of.
-
-    >>> by_notebook({"ex2": 1})
-    {'02_fused_cross_entropy': (1, 2)}
-    """
-    # The numbers may be an older course's, with more gradients than there are now.
-    known = {e.prefix for e in EXERCISES if passed.get(e.prefix, -1) in range(len(e.gradients) + 1)}
-    return {
-        notebook: (
-            sum(passed[exercise.prefix] for exercise in exercises if exercise.prefix in known),
-            sum(len(exercise.gradients) for exercise in exercises),
-        )
-        for notebook, exercises in NOTEBOOKS.items()
-        if any(exercise.prefix in known for exercise in exercises)
-    }
+    show(board_card.in_forms(lesson.exercise, lesson.verdicts(), read_state()[0].passed))
 
 
 @told(NoSuchHint)

@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from functools import lru_cache
-from typing import Any
 
 from matplotlib.figure import Figure
 from matplotlib.font_manager import FontProperties
@@ -67,11 +66,10 @@ class Card:
         bold: bool = False,
         ha: str = "left",
         va: str = "top",
-        **style: Any,
     ) -> None:
         """Write a text with its top left corner at (x, y), or what `ha` and `va` name."""
         properties = font(pixels, bold)
-        self.axes.text(x, y, text, color=colour, fontproperties=properties, ha=ha, va=va, **style)
+        self.axes.text(x, y, text, color=colour, fontproperties=properties, ha=ha, va=va)
 
     def write_lines(
         self,
@@ -79,13 +77,12 @@ class Card:
         left: float,
         top: float,
         pixels: float,
-        colour: str = INK,
         *,
         bold: bool = False,
     ) -> float:
         """Write lines of text one below the other and return the y below the last."""
         for line in lines:
-            self.write(left, top, line, pixels, colour, bold=bold)
+            self.write(left, top, line, pixels, bold=bold)
             top += line_height(pixels)
         return top
 

@@ -105,10 +105,7 @@ def assign_layers(
 
 
 def make_rows(
-    readers: Mapping[str, Sequence[str]],
-    layers: Mapping[str, int],
-    columns: int,
-    panel_rows: float,
+    readers: Mapping[str, Sequence[str]], layers: Mapping[str, int], columns: int
 ) -> Rows:
     """Break the layers into columns of about the same height, then put each row in order.
 
@@ -118,12 +115,11 @@ def make_rows(
     Args:
         readers: for each node the nodes that read it.
         layers: for each node its layer; readers have smaller ones.
-        columns: at most one more than there are layers.
-        panel_rows: height of what stands below the last column, in rows.
+        columns: at most as many as there are layers.
     """
     edges = [(reader, name) for name, its_readers in readers.items() for reader in its_readers]
     leaves = readers.keys() - {reader for reader, _ in edges}
-    breaks = _breaks(layers, edges, leaves, columns, panel_rows)
+    breaks = _breaks(layers, edges, leaves, columns)
     # Leaves stay in the column of their reader: they get a row of their own at its end.
     heights = {
         name: layer - 0.5 if name in leaves and layer in breaks else layer
@@ -150,7 +146,6 @@ def _breaks(
     edges: Sequence[Edge],
     leaves: AbstractSet[str],
     columns: int,
-    panel_rows: float,
 ) -> tuple[int, ...]:
     """Choose the layers at which columns begin: columns of one height, cut where few edges run."""
     count = max(layers.values()) + 1
@@ -164,10 +159,9 @@ def _breaks(
     def best(start: int, columns: int) -> tuple[float, tuple[int, ...]]:
         """Break the layers from `start` on at the least cost: the cost, the breaks."""
         if columns == 1:
-            return (count - start + panel_rows) ** 2, ()
+            return (count - start) ** 2, ()
         ways = []
-        # Only the last column may be without rows: it still has the panel.
-        for end in range(start + 1, count - columns + 3):
+        for end in range(start + 1, count - columns + 2):
             cost, breaks = best(end, columns - 1)
             cost += (end - start + (end in leafy)) ** 2 + _CUT_COST * cut[end] ** 2
             ways.append((cost, (end, *breaks)))

@@ -17,7 +17,7 @@ Link = tuple[Spot, Spot]
 Turn = tuple[float, float, float]
 """The way from one column to the next: down to this y, to this x, up to this y."""
 
-SCREEN = (940.0, 640.0)
+_SCREEN = (940.0, 640.0)
 """What one sees of a notebook at once, in pixels; a larger picture is seen smaller, or in parts."""
 
 NODE_HEIGHT = 34.0
@@ -71,47 +71,40 @@ class Box:
 
 @dataclass(frozen=True, slots=True)
 class Layout:
-    """Places of all nodes, the points each edge runs through, and a free panel for a legend.
+    """Places of all nodes, and the points that each edge runs through.
 
     Every edge leaves and reaches its nodes vertically; (0, 0) is the top left corner.
     """
 
     boxes: Mapping[str, Box]
     routes: Mapping[Edge, Sequence[Point]]
-    panel: Box
     width: float
     height: float
 
 
-def lay_out(
-    readers: Mapping[str, Sequence[str]],
-    widths: Mapping[str, float],
-    panel: tuple[float, float],
-) -> Layout:
+def lay_out(readers: Mapping[str, Sequence[str]], widths: Mapping[str, float]) -> Layout:
     """Place a graph in as many columns as are best to read on a screen.
 
     Args:
         readers: for each node the nodes that read it, in an order in which readers come first.
         widths: each node's width.
-        panel: width and height of the space to keep free at the end of the last column.
     """
     layers = assign_layers(readers, widths, _WIDEST_ROW)
-    most = min(_MOST_COLUMNS, max(layers.values()) + 2)
+    most = min(_MOST_COLUMNS, max(layers.values()) + 1)
     layouts = (
-        _place(make_rows(readers, layers, columns, panel[1] / _ROW_PITCH), widths, panel)
-        for columns in range(1, most + 1)
+        _place(make_rows(readers, layers, columns), widths) for columns in range(1, most + 1)
     )
     return max(layouts, key=_legibility)
 
 
 def _legibility(layout: Layout) -> tuple[float, float]:
     """Score how large text stays on a screen, then how well the picture fills the screen."""
-    width, height = SCREEN
+    width, height = _SCREEN
     scale = min(1.0, width / layout.width, height / layout.height)
     return scale, -abs(math.log(layout.width / layout.height * height / width))
 
 
-def _place(graph: Rows, widths: Mapping[str, float], panel: tuple[float, float]) -> Layout:
+def _place(graph: Rows, widths: Mapping[str, float]) -> Layout:
     """Turn rows into pixels, column by column from the left."""
     rows, starts = graph.rows, graph.starts
     links = [link for path in graph.paths.values() for link in pairwise(path)]
@@ -129,19 +122,18 @@ def _place(graph: Rows, widths: Mapping[str, float], panel: tuple[float, float])
         if start:
             left = lane + _LANE * max(len(turning[start]) - 1, 0) + _GUTTER
         places = _straighten(rows[start:end], links, graph.leaves, widths)
+        # A column of leaves alone is empty: they stay in their reader's.
         shift = left - min((x - _drawn(spot, widths) / 2 for spot, x in places.items()), default=0)
         for spot, x in places.items():
             y = top + NODE_HEIGHT / 2 + _ROW_PITCH * (row_of[spot] - start)
             boxes[spot] = Box(x + shift, y, _drawn(spot, widths), NODE_HEIGHT)
             right = max(right, boxes[spot].right)
-        below = top + _ROW_PITCH * (end - start)
-        bottom = max(bottom, below - _ROW_PITCH + NODE_HEIGHT + _LANE * len(turning.get(end, ())))
+        lowest = top + _ROW_PITCH * (end - start - 1) + NODE_HEIGHT
+        bottom = max(bottom, lowest + _LANE * len(turning.get(end, ())))
         turns.update(_turns(turning.get(start, ()), boxes, lane))
-    right, bottom = max(right, left + panel[0]), max(bottom, below + panel[1])
     return Layout(
         {spot: box for spot, box in boxes.items() if isinstance(spot, str)},
         _routes(graph.paths, boxes, turns),
-        Box(left + panel[0] / 2, bottom - panel[1] / 2, *panel),
         right,
         bottom,
     )

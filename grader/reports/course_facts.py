@@ -15,8 +15,7 @@ FILE = Path(__file__).parent / "course.json"
 class ExerciseFacts:
     """An exercise: the prefix of its cells ("ex1"), its notebook, the gradients asked for.
 
-    `board` is its graph as SVG, a text for `format` with three fields for each gradient: the
-    verdict's outcome, word and sign, as in `{dlogits.word}`.
+    `board` is its graph as SVG, a text for `grader.reports.board.mark_board`.
     """
 
     prefix: str

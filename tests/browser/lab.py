@@ -43,16 +43,22 @@ ALL_HAVE_RUN_OR_ONE_FAILED = """troubles =>
     [...document.querySelectorAll(".jp-CodeCell .jp-InputPrompt")]
         .every(prompt => /\\d/.test(prompt.textContent))
 """
-# Code, tables and, where it is narrow, formulas may be scrolled; prose and pictures may not.
+# Code, tables, boards and, where it is narrow, formulas may be scrolled; prose, pictures and cards
+# may not.
 CUT_OFF = """() => {
     const prose = ".jp-MarkdownOutput :is(p, li, summary, h1, h2, h3)";
     const printed = ".jp-OutputArea-output pre";
     const texts = [...document.querySelectorAll(`${prose}, ${printed}`)].filter(text =>
         text.scrollWidth > text.clientWidth + 1 &&
         (innerWidth > 1000 || !text.querySelector("mjx-container")));
-    const pictures = [...document.querySelectorAll(".jp-OutputArea-output img")].filter(picture =>
+    const drawn = ".jp-OutputArea-output img:not(.bpn-card img)";
+    const pictures = [...document.querySelectorAll(drawn)].filter(picture =>
         picture.clientWidth > picture.parentElement.clientWidth + 1);
-    return [...texts, ...pictures].map(element => (element.textContent || "a picture").slice(0, 60))
+    const cards = [...document.querySelectorAll(".bpn-card")].filter(card =>
+        card.scrollWidth > card.clientWidth + 1 ||
+        card.clientWidth > card.parentElement.clientWidth + 1);
+    return [...texts, ...pictures, ...cards].map(
+        element => (element.textContent || "a picture").slice(0, 60));
 }"""
 
 
@@ -76,6 +82,11 @@ class Cell:
         image = self.output.locator("img")
         expect(image).to_have_attribute("src", re.compile("^data:image/png;base64,"))
         return base64.b64decode((image.get_attribute("src") or "").partition(",")[2])
+
+    @property
+    def board(self) -> str:
+        """The board below the cell in words, as a screen reader says it."""
+        return self.output.get_by_role("img").get_attribute("alt") or ""
 
     def type(self, source: str) -> None:
         """Put these lines in the place of those in the cell."""

@@ -68,7 +68,10 @@ def environment() -> jinja2.Environment:
 
 def render(name: str, script: str = "", **values: object) -> str:
     """Write a page with the template and the style sheet of its name, and perhaps a script."""
-    style_text, script_text = style("look.css", f"{name}.css"), asset(script) if script else ""
+    style_text, script_text = (
+        style("palette.css", "look.css", "board.css", f"{name}.css"),
+        asset(script) if script else "",
+    )
     safety = policy(style_text, script_text)
     page = environment().get_template(f"{name}.html.jinja")
     text = page.render(values, style=style_text, script=script_text, policy=safety)

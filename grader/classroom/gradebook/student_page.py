@@ -9,7 +9,7 @@ from grader.classroom.gradebook.pages import render
 from grader.classroom.gradebook.rubric import ONE, Rubric, points_text
 from grader.classroom.gradebook.table import Column, Row
 from grader.classroom.run.line import Line
-from grader.reports.html import boards
+from grader.reports.board import boards
 from grader.verdict import Report, count_outcomes
 
 FOR_STUDENTS = frozenset(

@@ -23,7 +23,7 @@ YELLOW = "#E69F00"
 PINK = "#CC79A7"
 SKY = "#56B4E9"
 
-# The board's ink and its opaque, near-white sheet, readable in a light notebook and in a dark one.
+# A card's ink and its opaque, near-white sheet, readable in a light notebook and in a dark one.
 INK = card.INK
 PAPER = card.PAPER
 GREY = "#5F6570"

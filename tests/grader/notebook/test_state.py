@@ -5,9 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from grader.notebook.lesson import by_notebook
 from grader.notebook.state import State, read_state, remember_passed, update_state
-from grader.program.exercises import EXERCISES, NOTEBOOKS
 
 
 @pytest.fixture(autouse=True)
@@ -85,19 +83,3 @@ def test_where_nothing_can_be_written_nothing_happens(file: Path) -> None:
     file.parent.write_text("a file where the folder should be")
     remember_passed("ex1", 12)
     assert passed() == {}
-
-
-def test_the_exercises_of_a_notebook_add_up() -> None:
-    assert by_notebook({}) == {}
-    assert by_notebook({"ex2s": 1, "ex1": 3}) == {
-        "01_atomic_backprop": (3, 26),
-        "02_fused_cross_entropy": (1, 2),
-    }
-    everything = {exercise.prefix: len(exercise.gradients) for exercise in EXERCISES}
-    found = by_notebook(everything)
-    assert list(found) == list(NOTEBOOKS)
-    assert all(passed == count for passed, count in found.values())
-
-
-def test_gradients_that_an_older_course_had_are_not_counted() -> None:
-    assert by_notebook({"ex1": 27, "ex9": 1, "ex3": 2}) == {"03_fused_batchnorm": (2, 6)}

@@ -6,10 +6,12 @@ import numpy as np
 import pytest
 import torch
 from matplotlib.figure import Figure
+from matplotlib.font_manager import FontProperties, findfont, get_font
 from matplotlib.image import AxesImage
 from matplotlib.lines import Line2D
 from matplotlib.text import Text
 
+from grader.pictures.card import FONT
 from grader.pictures.error_map import draw_error
 from grader.program.compare import RELATIVE_TOLERANCE
 
@@ -154,3 +156,9 @@ def test_what_cannot_be_subtracted_gets_a_sentence(
 
     assert figure.get_label() == sentence
     assert " ".join(texts(figure)).strip() == sentence
+
+
+@pytest.mark.parametrize("weight", ["normal", "bold"])
+def test_the_font_has_every_symbol(weight: str) -> None:
+    glyphs = get_font(findfont(FontProperties(family=FONT, weight=weight)))
+    assert all(glyphs.get_char_index(ord(symbol)) for symbol in "−×✕")

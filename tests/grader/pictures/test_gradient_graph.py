@@ -67,7 +67,7 @@ def test_a_full_layer_passes_nodes_on_to_the_next() -> None:
 
 def test_an_edge_passes_every_row_between_its_ends() -> None:
     layers = assign_layers(DIAMOND, dict.fromkeys(DIAMOND, 10.0), widest=100.0)
-    graph = make_rows(DIAMOND, layers, columns=1, panel_rows=0.0)
+    graph = make_rows(DIAMOND, layers, columns=1)
 
     assert graph.paths["loss", "x"] == ["loss", ("loss", "x", 1), "x"]
     assert ("loss", "x", 1) in graph.rows[1]
@@ -76,7 +76,7 @@ def test_an_edge_passes_every_row_between_its_ends() -> None:
 def test_rows_are_sorted_so_that_edges_do_not_cross() -> None:
     crossed = {"loss": (), "a": ("loss",), "b": ("loss",), "c": ("b",), "d": ("a",), "e": ("c",)}
     layers = assign_layers(crossed, dict.fromkeys(crossed, 10.0), widest=100.0)
-    rows = make_rows(crossed, layers, columns=1, panel_rows=0.0).rows
+    rows = make_rows(crossed, layers, columns=1).rows
 
     assert rows[1].index("a") - rows[1].index("b") == rows[2].index("d") - rows[2].index("c")
 
@@ -85,7 +85,7 @@ def test_rows_are_sorted_so_that_edges_do_not_cross() -> None:
 def test_columns_are_about_equally_high(columns: int) -> None:
     chain = {"x0": (), **{f"x{index + 1}": (f"x{index}",) for index in range(40)}}
     layers = assign_layers(chain, dict.fromkeys(chain, 10.0), widest=100.0)
-    starts = make_rows(chain, layers, columns, panel_rows=0.0).starts
+    starts = make_rows(chain, layers, columns).starts
 
     heights = [end - start for start, end in pairwise(starts)]
     assert len(heights) == columns
@@ -93,17 +93,10 @@ def test_columns_are_about_equally_high(columns: int) -> None:
     assert max(heights) - min(heights) <= 1
 
 
-def test_the_last_column_leaves_room_for_the_panel() -> None:
-    chain = {"x0": (), **{f"x{index + 1}": (f"x{index}",) for index in range(19)}}
-    layers = assign_layers(chain, dict.fromkeys(chain, 10.0), widest=100.0)
-
-    assert make_rows(chain, layers, columns=2, panel_rows=10.0).starts == [0, 15, 20]
-
-
 def test_leaves_stay_in_the_column_of_their_reader() -> None:
     readers = {"loss": (), "h": ("loss",), "W": ("loss",), "x": ("h",)}
     layers = assign_layers(readers, dict.fromkeys(readers, 10.0), widest=100.0)
-    graph = make_rows(readers, layers, columns=2, panel_rows=0.0)
+    graph = make_rows(readers, layers, columns=2)
 
     start = graph.starts[1]
     first_column = [spot for row in graph.rows[:start] for spot in row]

@@ -32,7 +32,7 @@ def graph(request: pytest.FixtureRequest) -> dict[str, tuple[str, ...]]:
 
 @pytest.fixture(scope="module")
 def layout(graph: dict[str, tuple[str, ...]]) -> Layout:
-    return lay_out(graph, {name: 30.0 + 10 * len(name) for name in graph}, (200.0, 300.0))
+    return lay_out(graph, {name: 30.0 + 10 * len(name) for name in graph})
 
 
 def overlap(one: Box, other: Box) -> bool:
@@ -46,12 +46,12 @@ def test_every_node_has_a_place_of_its_own(
     graph: dict[str, tuple[str, ...]], layout: Layout
 ) -> None:
     assert layout.boxes.keys() == graph.keys()
-    pairs = combinations([*layout.boxes.values(), layout.panel], 2)
+    pairs = combinations(layout.boxes.values(), 2)
     assert not [pair for pair in pairs if overlap(*pair)]
 
 
 def test_everything_is_inside_the_picture(layout: Layout) -> None:
-    for box in (*layout.boxes.values(), layout.panel):
+    for box in layout.boxes.values():
         assert -0.01 <= box.left < box.right <= layout.width + 0.01
         assert -0.01 <= box.top < box.bottom <= layout.height + 0.01
     for x, y in (point for route in layout.routes.values() for point in route):
@@ -88,7 +88,7 @@ def test_arrows_that_meet_arrive_side_by_side(layout: Layout) -> None:
 @pytest.mark.parametrize("name", ["notebook 1", "a chain of 60"])
 def test_a_chain_is_wrapped_to_fill_a_screen(name: str) -> None:
     graph = gradient_graph(PROGRAMS[name])
-    layout = lay_out(graph, {name: 40.0 + 10 * len(name) for name in graph}, (200.0, 300.0))
+    layout = lay_out(graph, {name: 40.0 + 10 * len(name) for name in graph})
 
     assert layout.width < 1100
     assert 1.0 < layout.width / layout.height < 2.0

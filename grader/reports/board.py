@@ -1,0 +1,124 @@
+"""The board: the graph of a forward program as SVG, each gradient marked with its verdict."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping, Sequence
+from types import SimpleNamespace as Mark
+from typing import TYPE_CHECKING
+
+from markupsafe import Markup
+
+from grader.pictures.gradient_graph import gradient_graph
+from grader.pictures.graph_layout import NODE_HEIGHT, Point, lay_out, smooth
+from grader.reports import wording
+from grader.reports.course_facts import exercises_of
+from grader.reports.templates import HERE, make_environment
+from grader.verdict import Outcome, Report
+
+if TYPE_CHECKING:
+    from grader.program.forward_program import ForwardProgram
+
+_LETTER = 8.6
+"""Width of a letter in pixels; no common font for code has wider ones at 14 pixels."""
+_BESIDE_NAME = 24.0
+_BADGE = 20.0
+_HEAD = 5.0
+"""Pixels of an arrow that its head covers."""
+
+
+def draw_board(program: ForwardProgram, asked: Collection[str]) -> str:
+    """Draw the graph that gradients flow through, from the loss down, without any verdict yet.
+
+    Nothing is run: where a node stands depends on the program's text alone.
+
+    Args:
+        program: the forward program.
+        asked: the gradients the exercise asks for; other steps are drawn quietly, other inputs
+            not at all.
+
+    Returns:
+        SVG in pixels, a text for `mark_board`.
+    """
+    # An input whose gradient nobody asks for leads nowhere: an upstream that is handed in, say.
+    readers = {
+        name: arriving
+        for name, arriving in gradient_graph(program).items()
+        if name not in program.inputs or f"d{name}" in asked
+    }
+    labels = {name: name if name == program.loss else f"d{name}" for name in readers}
+    widths = {
+        name: _LETTER * len(label) + _BESIDE_NAME + (_BADGE if label in asked else 0)
+        for name, label in labels.items()
+    }
+    layout = lay_out(readers, widths)
+    routes = layout.routes.values()
+    template = make_environment().get_template("board.svg.jinja")
+    return template.render(
+        width=round(layout.width),
+        height=round(layout.height),
+        node_height=round(NODE_HEIGHT),
+        edges="".join(map(_path, routes)),
+        heads="".join(f"M{_at(route[-1])}l-3.5-6.5h7z" for route in routes),
+        boxes=[(labels[name], box) for name, box in layout.boxes.items()],
+        loss=program.loss,
+        asked=asked,
+    )
+
+
+def mark_board(board: str, outcomes: Mapping[str, Outcome]) -> Markup:
+    """Put the verdicts on a board; for those who cannot see it, it says them in words.
+
+    Args:
+        board: what `draw_board` returned: of a course's own names, so there is nothing to escape.
+        outcomes: by name of gradient ("dlogits"), all that the exercise asks for.
+    """
+    marks = {
+        name: Mark(outcome=outcome, word=wording.word(outcome), sign=wording.SIGNS[outcome])
+        for name, outcome in outcomes.items()
+    }
+    return Markup(board.format(words=in_words(outcomes), **marks))
+
+
+def as_picture(board: Markup) -> str:
+    """The board as an SVG file of its own, which brings along what a page has around it."""
+    style = "".join((HERE / name).read_text("utf-8") for name in ("palette.css", "board.css"))
+    start, end, rest = board.partition(">")
+    return f"{start}{end}<style>{style}svg {{ background: var(--card); }}</style>{rest}"
+
+
+def boards(report: Report) -> list[Markup]:
+    """The boards of a notebook's exercises; a gradient that the report lacks is to do."""
+    outcomes = {verdict.name: verdict.outcome for verdict in report.verdicts}
+    return [
+        mark_board(each.board, {n: outcomes.get(n, Outcome.TODO) for n in each.gradients})
+        for each in exercises_of(report.notebook)
+    ]
+
+
+def title(outcomes: Mapping[str, Outcome]) -> str:
+    """Say how many gradients pass: "3 of 26 gradients pass"."""
+    passed, count = list(outcomes.values()).count(Outcome.PASS), len(outcomes)
+    if count == 1:
+        return "The gradient passes" if passed else "One gradient to get right"
+    return f"{f'All {count}' if passed == count else f'{passed} of {count}'} gradients pass"
+
+
+def in_words(outcomes: Mapping[str, Outcome]) -> str:
+    """Describe a board in words: "1 of 2 gradients pass. pass: dh; fail: dlogits"."""
+    groups = [
+        f"{wording.word(outcome)}: {', '.join(n for n in outcomes if outcomes[n] is outcome)}"
+        for outcome in Outcome
+        if outcome in outcomes.values()
+    ]
+    return f"{title(outcomes)}. {'; '.join(groups)}"
+
+
+def _path(route: Sequence[Point]) -> str:
+    """The route of an arrow, up to its head, as a part of an SVG path."""
+    *before, (x, y) = route
+    parts = smooth([*before, (x, y - _HEAD)])
+    return "".join(f"{letter}{' '.join(map(_at, points))}" for letter, points in parts)
+
+
+def _at(point: Point) -> str:
+    return f"{point[0]:.4g},{point[1]:.4g}"

@@ -17,12 +17,14 @@ from grader.diagnosis.kinds import Kind, hint
 from grader.diagnosis.repair import Repair, Search
 from grader.diagnosis.shown import (
     Explanation,
-    fit_routes,
-    fit_rows,
-    fit_shape,
-    fit_slices,
-    fit_steps,
+    Wrong,
+    misplaced,
+    misrouted,
+    only_some,
+    other_shape,
+    seen_on_each,
     taken,
+    through_steps,
 )
 from grader.execution.evidence import GradientEvidence, Value
 from grader.execution.runner import Runner
@@ -176,15 +178,19 @@ def _shown(search: Search, values: Sequence[Tensor]) -> Iterator[Explanation]:
         return
     if not any(bool(value.any()) for value in values):
         yield Kind.MISSING_BRANCH, f"`{name}` is zero: nothing that arrives is handed on."
-    for given, right in [*zip(search.given, search.targets, strict=True)][: search.coarse]:
-        yield from fit_steps(name, values, given, references, search.exercise.sizes)
-        yield from fit_shape(name, values, right)
-        yield from fit_rows(name, values, right)
-    yield from fit_routes(name, values, references)
+    wrong = [
+        [Wrong(name, *one) for one in zip(values, right, references.hidden, strict=True)]
+        for right in search.targets[: search.coarse]
+    ]
+    for given, one in zip(search.given, wrong, strict=False):
+        yield from through_steps(one, given, search.exercise.sizes)
+        yield from seen_on_each(other_shape, one)
+        yield from seen_on_each(misplaced, one)
+    yield from seen_on_each(misrouted, wrong[0])
     loops = (own.top for own in search.statements if isinstance(own.top, ast.For))
     turns = [node for loop in loops for node in ast.walk(loop) if isinstance(node, ast.Assign)]
     replaces = any(isinstance(t := turn.targets[0], ast.Name) and t.id == name for turn in turns)
-    for kind, message in fit_slices(name, values, references):
+    for kind, message in seen_on_each(only_some, wrong[0]):
         yield Kind.OVERWRITTEN_BRANCH if replaces else kind, message
 
 

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 
 import torch
 from torch import Tensor
@@ -11,7 +12,7 @@ from torch import Tensor
 from grader.diagnosis.factors import SAME, Factor, name_factor
 from grader.diagnosis.kinds import Kind
 from grader.program.compare import FLOAT64_TOLERANCE, agrees
-from grader.program.references import Reference, References
+from grader.program.references import Reference
 
 MOST_POSITIONS = 200
 """Positions of a lookup that are compared with each row."""
@@ -19,97 +20,41 @@ MOST_POSITIONS = 200
 MOST_AXES = 5
 """Axes of which every choice is tried; a gradient has three at most."""
 
+MOST_LISTED = 3
+"""Indices that a sentence lists."""
+
 Explanation = tuple[Kind, str]
 """A kind of mistake with the sentence about it."""
 
 
-def fit_shape(
-    gradient: str, values: Sequence[Tensor], right: Sequence[Tensor]
-) -> Iterator[Explanation]:
-    """The right numbers in another shape, or copies that still have to be summed."""
-    value, expected = values[0], right[0]
-    pairs = list(zip(values, right, strict=True))
-    if value.shape == expected.shape:
-        return
-    if value.dim() == 2 and all(agrees(v.mT, r) for v, r in pairs):
-        yield Kind.TRANSPOSED, f"`{gradient}` is the transpose of what it should be."
-    if value.numel() == expected.numel() and all(agrees(v.reshape(r.shape), r) for v, r in pairs):
-        without_ones = tuple(length for length in expected.shape if length != 1)
-        if tuple(value.shape) == without_ones:
-            yield (
-                Kind.LOST_KEEPDIM,
-                f"The numbers of `{gradient}` are right, but an axis of length 1 has been lost.",
-            )
-        else:
-            yield Kind.WRONG_SHAPE, f"The numbers of `{gradient}` are right, its shape is not."
-    for count in range(1, min(value.dim(), MOST_AXES) + 1):
-        for axes in itertools.combinations(range(min(value.dim(), MOST_AXES)), count):
-            sums = [v.sum(axes, keepdim=keepdim) for v in values for keepdim in (True, False)]
-            kept, dropped = sums[::2], sums[1::2]
-            if any(all(map(agrees, some, right)) for some in (kept, dropped)):
-                listed = " and ".join(map(str, axes))
-                yield (
-                    Kind.MISSING_SUM,
-                    f"`{gradient}` is not summed over axis {listed}: `{gradient[1:]}` was copied"
-                    " along it.",
-                )
-                return
-    if all(_is_copied(v, r) for v, r in pairs):
-        yield (
-            Kind.WRONG_SHAPE,
-            f"`{gradient}` has the right numbers several times over: something of another shape"
-            " was added to it or multiplied by it.",
-        )
+@dataclass(frozen=True, slots=True, eq=False)
+class Wrong:
+    """A wrong value of a gradient on one instance, beside what would be right there."""
 
+    gradient: str
+    value: Tensor
+    right: Tensor
+    reference: Reference
 
-def _is_copied(value: Tensor, right: Tensor) -> bool:
-    try:
-        return agrees(value, right.expand(value.shape))
-    except RuntimeError:  # it does not broadcast, so it was not copied
-        return False
+    @property
+    def tensor(self) -> Tensor:
+        """What the gradient belongs to."""
+        tensor: Tensor = self.reference.instance.values[self.gradient[1:]]
+        return tensor
 
+    @property
+    def arriving(self) -> Mapping[str, Tensor]:
+        """The random upstreams of the steps that read it."""
+        return self.upstreams(self.reference.program.readers(self.gradient[1:]))
 
-def fit_rows(
-    gradient: str, values: Sequence[Tensor], right: Sequence[Tensor]
-) -> Iterator[Explanation]:
-    """The right numbers in the wrong places, or in some places only."""
-    if any(v.shape != r.shape for v, r in zip(values, right, strict=True)):
-        return
-    for axis in range(values[0].dim()):
-        lacking = [_zero_rows(v, r, axis) for v, r in zip(values, right, strict=True)]
-        if all(rows for rows in lacking):
-            rows = lacking[0] or ()
-            # An index that is another in each instance is none of the notebook's.
-            which = "some of the indices"
-            if all(o == (v.shape[axis] - 1,) for o, v in zip(lacking, values, strict=True)):
-                which = "the last index"
-            elif all(other == rows for other in lacking):
-                which = f"index {rows[0]}" if len(rows) == 1 else f"{len(rows)} of the indices"
-            yield (
-                Kind.PARTIAL_ROWS,
-                f"`{gradient}` is right except at {which} of axis {axis}, where it is zero.",
-            )
-    if all(_is_permuted(v, r) for v, r in zip(values, right, strict=True)):
-        yield Kind.PERMUTED, f"`{gradient}` has the right numbers in the wrong places."
+    def upstreams(self, steps: Collection[str]) -> Mapping[str, Tensor]:
+        """The random upstreams of some steps."""
+        return {s: given for s, given in self.reference.cotangents.items() if s in steps}
 
-
-def _zero_rows(value: Tensor, right: Tensor, axis: int) -> tuple[int, ...]:
-    """The indices of an axis at which a value is zero, if it is right at all the others."""
-    if value.shape[axis] < 2:
-        return ()
-    length = value.shape[axis]
-    rows = value.movedim(axis, 0).reshape(length, -1)
-    due = right.movedim(axis, 0).reshape(length, -1)
-    zero = ~rows.any(1) & due.any(1)
-    if not zero.any() or zero.all() or not agrees(rows[~zero], due[~zero]):
-        return ()
-    return tuple(int(index) for index in zero.nonzero())
-
-
-def _is_permuted(value: Tensor, right: Tensor) -> bool:
-    ours, theirs = value.flatten().sort().values, right.flatten().sort().values
-    # Equal numbers say nothing: a constant gradient is a permutation of itself.
-    return agrees(ours, theirs) and len(set(theirs.tolist())) > 2
+    def vjp(self, upstream: Mapping[str, Tensor], through: str | None = None) -> Tensor:
+        """What would be right with other upstreams, or of one reader alone."""
+        program, values = self.reference.program, self.reference.instance.values
+        return program.vjp(values, self.gradient[1:], upstream, through)
 
 
 def taken(where: str, times: Factor, lecture: Mapping[str, int]) -> Explanation:
@@ -128,20 +73,15 @@ def taken(where: str, times: Factor, lecture: Mapping[str, int]) -> Explanation:
     return kind, f"{where} is {times.at(lecture)} times what it should be."
 
 
-def fit_steps(
-    gradient: str,
-    values: Sequence[Tensor],
-    given: frozenset[str],
-    references: References,
-    lecture: Mapping[str, int],
+def through_steps(
+    wrong: Sequence[Wrong], given: frozenset[str], lecture: Mapping[str, int]
 ) -> Iterator[Explanation]:
     """All of it, or what comes through one step, is missing or not taken just once."""
-    wholes = references.local_vjps(gradient[1:], given)
-    if any(v.shape != w.shape for v, w in zip(values, wholes, strict=True)):
+    if any(one.value.shape != one.right.shape for one in wrong):
         return
-    sizes = [reference.instance.sizes for reference in references.hidden]
-    for where, without in _parts(gradient, wholes, given, references):
-        scales = [_scale(*one) for one in zip(values, wholes, without, strict=True)]
+    sizes = [one.reference.instance.sizes for one in wrong]
+    for where, without in _parts(wrong, given):
+        scales = [_scale(*one) for one in zip(wrong, without, strict=True)]
         known = [scale for scale in scales if scale is not None]
         factor = name_factor(known, sizes) if len(known) == len(scales) else None
         if factor is None or factor.text == "1":
@@ -151,113 +91,129 @@ def fit_steps(
         else:
             kind, message = taken(where, factor, lecture)
             # A part of a fused formula without its n is no mean.
-            is_part = kind is Kind.MEAN_FOR_SUM and not where.endswith(f"`{gradient}`")
+            is_part = kind is Kind.MEAN_FOR_SUM and not where.endswith(f"`{wrong[0].gradient}`")
             yield Kind.CONSTANT_FACTOR if is_part else kind, message
 
 
-def _parts(
-    gradient: str, wholes: Sequence[Tensor], given: frozenset[str], references: References
-) -> Iterator[tuple[str, Sequence[Tensor]]]:
+def _parts(wrong: Sequence[Wrong], given: frozenset[str]) -> Iterator[tuple[str, Sequence[Tensor]]]:
     """Parts of a gradient in words, each with the gradient without it."""
-    tensor, program = gradient[1:], references.program
-    yield f"`{gradient}`", [torch.zeros_like(whole) for whole in wholes]
-    between = program.descendants(tensor) & references.hidden[0].cotangents.keys()
+    gradient, reference = wrong[0].gradient, wrong[0].reference
+    tensor, program = gradient[1:], reference.program
+    yield f"`{gradient}`", [torch.zeros_like(one.right) for one in wrong]
+    between = program.descendants(tensor) & reference.cotangents.keys()
     for step in (step.name for step in program.steps if step.name in between):
-        where = f"What comes to `{gradient}` through `{step}`"
-        yield where, references.local_vjps(tensor, given - {step}, {step})
+        without = [one.reference.local_vjp(tensor, given - {step}, {step}) for one in wrong]
+        yield f"What comes to `{gradient}` through `{step}`", without
     for reader in program.readers(tensor):
         # Straight from there, without what comes to it on a longer way.
-        straight = []
-        for reference in references.hidden:
-            upstream = {s: c for s, c in reference.cotangents.items() if s in given}
-            values = reference.instance.values
-            straight.append(program.vjp(values, tensor, upstream, through=reader))
-        where = f"What comes to `{gradient}` straight from `{reader}`"
-        yield where, [whole - part for whole, part in zip(wholes, straight, strict=True)]
+        straight = [one.vjp(one.upstreams(given), reader) for one in wrong]
+        without = [one.right - part for one, part in zip(wrong, straight, strict=True)]
+        yield f"What comes to `{gradient}` straight from `{reader}`", without
 
 
-def _scale(value: Tensor, whole: Tensor, without: Tensor) -> float | None:
-    """The number c for which value = without + c (whole - without), if there is one."""
-    part = whole - without
+def _scale(wrong: Wrong, without: Tensor) -> float | None:
+    """The number c for which value = without + c (right - without), if there is one."""
+    value, right = wrong.value, wrong.right
+    part = right - without
     squared = float((part * part).sum())
-    if squared <= (FLOAT64_TOLERANCE * float(whole.norm())) ** 2:
+    if squared <= (FLOAT64_TOLERANCE * float(right.norm())) ** 2:
         return None
     scale = float(((value - without) * part).sum()) / squared
     scale = 0.0 if abs(scale) < FLOAT64_TOLERANCE else scale
     return scale if agrees(without + scale * part, value) else None
 
 
-def fit_slices(
-    gradient: str, values: Sequence[Tensor], references: References
-) -> Iterator[Explanation]:
-    """Only some of what arrives is handed on, or of what meets in a row only the last."""
-    tensor = gradient[1:]
-    for reader in references.program.readers(tensor):
-        pairs = list(zip(values, references.hidden, strict=True))
-        if any(
-            reader not in r.cotangents or v.shape != r.instance.values[tensor].shape
-            for v, r in pairs
-        ):
-            continue
-        for axis in range(pairs[0][1].cotangents[reader].dim()):
-            for at in (0, -1):
-                for only in (True, False):
-                    if all(agrees(v, _masked(r, tensor, reader, axis, at, only)) for v, r in pairs):
-                        which = "the first" if at == 0 else "the last"
-                        said = f"only {which} index" if only else f"all but {which} index"
-                        yield (
-                            Kind.PARTIAL_ROWS,
-                            f"Of `d{reader}`, {said} of axis {axis} is handed on.",
-                        )
-        if all(_holds_one(v, r, tensor, reader) for v, r in pairs):
+Look = Callable[[Wrong], Iterator[Explanation]]
+
+
+def seen_on_each(look: Look, wrong: Sequence[Wrong]) -> Iterator[Explanation]:
+    """What is seen on every instance: on one of them it may be chance."""
+    first, *others = wrong
+    found = list(look(first))
+    again = [set(look(other)) for other in others] if found else []
+    yield from (one for one in found if all(one in more for more in again))
+
+
+def other_shape(wrong: Wrong) -> Iterator[Explanation]:
+    """The right numbers in another shape, or copies that still have to be summed."""
+    gradient, value, right = wrong.gradient, wrong.value, wrong.right
+    if value.shape == right.shape:
+        return
+    if value.dim() == 2 and agrees(value.mT, right):
+        yield Kind.TRANSPOSED, f"`{gradient}` is the transpose of what it should be."
+    if value.numel() == right.numel() and agrees(value.reshape(right.shape), right):
+        if [*value.shape] == [length for length in right.shape if length != 1]:
+            lost = "are right, but an axis of length 1 has been lost"
+            yield Kind.LOST_KEEPDIM, f"The numbers of `{gradient}` {lost}."
+        else:
+            yield Kind.WRONG_SHAPE, f"The numbers of `{gradient}` are right, its shape is not."
+    axes = range(min(value.dim(), MOST_AXES))
+    for some in (some for n in axes for some in itertools.combinations(axes, n + 1)):
+        if any(agrees(value.sum(some, keepdim=keepdim), right) for keepdim in (True, False)):
+            message = f"is not summed over axis {' and '.join(map(str, some))}"
             yield (
-                Kind.NOT_ACCUMULATED,
-                f"Each row of `{gradient}` holds one of its contributions where their sum belongs.",
+                Kind.MISSING_SUM,
+                f"`{gradient}` {message}: `{gradient[1:]}` was copied along it.",
             )
+    if _is_copied(value, right):
+        message = "something of another shape was added to it or multiplied by it"
+        yield (
+            Kind.WRONG_SHAPE,
+            f"`{gradient}` has the right numbers several times over: {message}.",
+        )
 
 
-def _masked(
-    reference: Reference, tensor: str, reader: str, axis: int, at: int, only: bool
-) -> Tensor:
-    upstream = {
-        r: c for r, c in reference.cotangents.items() if r in reference.program.readers(tensor)
-    }
-    mask = torch.full_like(upstream[reader], 0.0 if only else 1.0)
-    mask.select(axis, at).fill_(1.0 if only else 0.0)
-    upstream[reader] = upstream[reader] * mask
-    return reference.program.vjp(reference.instance.values, tensor, upstream)
+def _is_copied(value: Tensor, right: Tensor) -> bool:
+    try:
+        return agrees(value, right.expand(value.shape))
+    except RuntimeError:  # it does not broadcast, so it was not copied
+        return False
 
 
-def fit_routes(
-    gradient: str, values: Sequence[Tensor], references: References
-) -> Iterator[Explanation]:
+def misplaced(wrong: Wrong) -> Iterator[Explanation]:
+    """The right numbers in the wrong places, or in some places only."""
+    value, right = wrong.value, wrong.right
+    if value.shape != right.shape:
+        return
+    for axis in range(value.dim()):
+        rows = _zero_rows(value, right, axis)
+        where = ["the last index"] if rows == [value.shape[axis] - 1] else []
+        where += [f"index {', '.join(map(str, rows))}"] if len(rows) <= MOST_LISTED else []
+        # An index that is another in each instance is none of the notebook's.
+        for which in (*where, "some of the indices") if rows else ():
+            message = f"is right except at {which} of axis {axis}, where it is zero"
+            yield Kind.PARTIAL_ROWS, f"`{wrong.gradient}` {message}."
+    ours, theirs = value.flatten().sort().values, right.flatten().sort().values
+    # Equal numbers say nothing: a constant gradient is a permutation of itself.
+    if agrees(ours, theirs) and len(set(theirs.tolist())) > 2:
+        yield Kind.PERMUTED, f"`{wrong.gradient}` has the right numbers in the wrong places."
+
+
+def _zero_rows(value: Tensor, right: Tensor, axis: int) -> list[int]:
+    """The indices of an axis at which a value is zero, if it is right at all the others."""
+    rows, due = (one.movedim(axis, 0).reshape(one.shape[axis], -1) for one in (value, right))
+    zero = ~rows.any(1) & due.any(1)
+    if zero.all() or not zero.any() or not agrees(rows[~zero], due[~zero]):
+        return []
+    return [int(index) for index in zero.nonzero()]
+
+
+def misrouted(wrong: Wrong) -> Iterator[Explanation]:
     """What arrives at a maximum went elsewhere than to the largest entry."""
-    tensor = gradient[1:]
-    for reader in references.program.readers(tensor):
-        gone = [_gone(v, r, tensor, reader) for v, r in zip(values, references.hidden, strict=True)]
-        if gone[0] is not None and gone == gone[:1] * len(gone):
-            yield (
-                Kind.MISROUTED_MAX,
-                f"Here `d{reader}` goes {gone[0]}.",
-            )
+    for reader in wrong.arriving:
+        if where := _gone(wrong, reader):
+            yield Kind.MISROUTED_MAX, f"Here `d{reader}` goes {where}."
 
 
-def _gone(value: Tensor, reference: Reference, tensor: str, reader: str) -> str | None:
+def _gone(wrong: Wrong, reader: str) -> str | None:
     """Where a reader's gradient went, if that reader picks one entry of each row."""
-    values, given = reference.instance.values, reference.cotangents
-    upstream = given.get(reader)
-    if (
-        upstream is None
-        or value.shape != values[tensor].shape
-        or value.dim() != 2
-        or value.shape[1] < 2
-    ):
+    value, upstream = wrong.value, wrong.arriving[reader]
+    if value.shape != wrong.tensor.shape or value.dim() != 2 or value.shape[1] < 2:
         return None
-    due = {r: given[r] for r in reference.program.readers(tensor) if r in given}
-    part = reference.program.vjp(values, tensor, due, reader)
+    part = wrong.vjp(wrong.arriving, reader)
     if upstream.numel() != len(part) or not bool(((part != 0).sum(1) == 1).all()):
         return None
-    rest = value - (reference.program.vjp(values, tensor, due) - part)
+    rest = value - (wrong.vjp(wrong.arriving) - part)
     rest[rest.abs() < FLOAT64_TOLERANCE * float(value.abs().max())] = 0.0
     if agrees(rest, upstream.view(-1, 1).expand(rest.shape)):
         return "to every entry of a row"
@@ -266,27 +222,33 @@ def _gone(value: Tensor, reference: Reference, tensor: str, reader: str) -> str 
     return None
 
 
-def _holds_one(value: Tensor, reference: Reference, tensor: str, reader: str) -> bool:
+def only_some(wrong: Wrong) -> Iterator[Explanation]:
+    """Only some of what arrives is handed on, or of what meets in a row only the last."""
+    if wrong.value.shape != wrong.tensor.shape:
+        return
+    for reader, upstream in wrong.arriving.items():
+        choices = itertools.product(range(upstream.dim()), ("first", "last"), (True, False))
+        for axis, which, only in choices:
+            mask = torch.full_like(upstream, 0.0 if only else 1.0)
+            mask.select(axis, 0 if which == "first" else -1).fill_(1.0 if only else 0.0)
+            if agrees(wrong.value, wrong.vjp({**wrong.arriving, reader: upstream * mask})):
+                said = f"{'only' if only else 'all but'} the {which} index of axis {axis}"
+                yield Kind.PARTIAL_ROWS, f"Of `d{reader}`, {said} is handed on."
+        if _holds_one(wrong, reader):
+            message = "holds one of its contributions where their sum belongs"
+            yield Kind.NOT_ACCUMULATED, f"Each row of `{wrong.gradient}` {message}."
+
+
+def _holds_one(wrong: Wrong, reader: str) -> bool:
     """True if each row is one of those that a lookup sends back there."""
-    step = next(s for s in reference.program.steps if s.name == reader)
-    looks_up = any(
-        isinstance(v := reference.instance.values.get(n), Tensor) and not v.is_floating_point()
-        for n in step.reads
-    )
-    upstream = reference.cotangents[reader]
+    program, values = wrong.reference.program, wrong.reference.instance.values
+    read = (values.get(n) for step in program.steps if step.name == reader for n in step.reads)
+    looks_up = any(isinstance(v, Tensor) and not v.is_floating_point() for v in read)
+    upstream, value = wrong.arriving[reader], wrong.value
     positions = upstream.shape[:-1].numel()
-    if (
-        not looks_up
-        or value.dim() != 2
-        or positions > MOST_POSITIONS
-        or upstream.shape[-1] != value.shape[-1]
-    ):
+    is_wide = value.dim() == 2 and upstream.shape[-1] == value.shape[-1]
+    if not looks_up or not is_wide or positions > MOST_POSITIONS:
         return False
     rows = upstream.reshape(positions, -1)
-    sums = torch.zeros(len(value))
-    for number, row in enumerate(value):
-        mine = [one for one in rows if agrees(row, one)]
-        if row.any() and not mine:
-            return False
-        sums[number] = len(mine)
-    return bool(sums.any())
+    held = [any(agrees(row, one) for one in rows) for row in value if row.any()]
+    return bool(held) and all(held)

@@ -12,14 +12,45 @@ from grader.diagnosis.factors import name_factor
 from grader.diagnosis.kinds import Kind
 from grader.diagnosis.shown import (
     Explanation,
-    fit_routes,
-    fit_rows,
-    fit_shape,
-    fit_slices,
-    fit_steps,
+    Look,
+    Wrong,
+    misplaced,
+    misrouted,
+    only_some,
+    other_shape,
+    seen_on_each,
     taken,
+    through_steps,
 )
 from tests.helpers.written_programs import references_of, write_program
+
+PROGRAM = write_program(
+    """
+    a = x.tanh()
+    b = x * y
+    c = a + b
+    maxes = c.max(1, keepdim=True).values
+    d = c - maxes
+    picked = d[range(x.shape[0]), labels]
+    rows = table[index]
+    loss = picked.sum() + rows.sum()
+    """,
+    {
+        **{"x": "n, m", "y": "n, m", "labels": "n < m"},
+        **{"table": "k, m", "index": "n < k"},
+    },
+)
+REFERENCES = references_of(PROGRAM)
+HIDDEN = REFERENCES.hidden
+
+Values = Sequence[Tensor]
+
+
+def seen(look: Look, gradient: str, values: Values, right: Values) -> list[Explanation]:
+    """What is seen of a gradient's wrong values on each instance."""
+    triples = zip(values, right, HIDDEN, strict=True)
+    return list(seen_on_each(look, [Wrong(gradient, *one) for one in triples]))
+
 
 SHAPES = ((7, 5), (9, 4))
 
@@ -48,13 +79,13 @@ ROWS = [drawn(n, 1) for n, _ in SHAPES]
 def test_the_right_numbers_in_another_shape(
     right: list[Tensor], of: Callable[[Tensor], Tensor], kind: Kind
 ) -> None:
-    kinds = [found for found, _ in fit_shape("dx", [of(r) for r in right], right)]
+    kinds = [found for found, _ in seen(other_shape, "dx", [of(r) for r in right], right)]
     assert kinds[:1] == [kind]
 
 
 def test_a_shape_by_chance_right_in_one_instance_is_no_fit() -> None:
     values = [RIGHT[0].T, RIGHT[1].T + 1]
-    assert list(fit_shape("dx", values, RIGHT)) == []
+    assert seen(other_shape, "dx", values, RIGHT) == []
 
 
 @pytest.mark.parametrize(
@@ -69,13 +100,13 @@ def test_a_shape_by_chance_right_in_one_instance_is_no_fit() -> None:
 def test_the_right_numbers_in_some_places(
     of: Callable[[Tensor], Tensor], kind: Kind | None
 ) -> None:
-    kinds = [found for found, _ in fit_rows("dx", [of(r) for r in RIGHT], RIGHT)]
+    kinds = [found for found, _ in seen(misplaced, "dx", [of(r) for r in RIGHT], RIGHT)]
     assert kinds[:1] == ([] if kind is None else [kind])
 
 
 def test_a_tensor_of_many_axes_is_no_reason_to_try_all_their_sums() -> None:
     """There are 2**40 of them: this test ends, or the machine does."""
-    assert list(fit_shape("dx", [torch.ones([1] * 40)] * 2, [torch.ones(3)] * 2)) == []
+    assert seen(other_shape, "dx", [torch.ones([1] * 40)] * 2, [torch.ones(3)] * 2) == []
 
 
 def test_a_missing_row_is_named_where_it_is_the_same_in_the_notebook() -> None:
@@ -84,7 +115,7 @@ def test_a_missing_row_is_named_where_it_is_the_same_in_the_notebook() -> None:
             r.clone().index_fill_(0, torch.tensor([i]), 0)
             for r, i in zip(RIGHT, missing, strict=True)
         ]
-        return next(iter(fit_rows("dx", values, RIGHT)))[1]
+        return seen(misplaced, "dx", values, RIGHT)[0][1]
 
     assert said([0, 0]) == "`dx` is right except at index 0 of axis 0, where it is zero."
     assert said([6, 8]) == "`dx` is right except at the last index of axis 0, where it is zero."
@@ -95,8 +126,8 @@ def test_a_missing_row_is_named_where_it_is_the_same_in_the_notebook() -> None:
 
 def test_an_axis_that_is_not_summed_is_named() -> None:
     copies = [torch.stack([r, r * 3, r * -2], 1) for r in RIGHT]
-    (found,) = fit_shape("dx", copies, [c.sum(1) for c in copies])
-    assert found == (
+    found = seen(other_shape, "dx", copies, [c.sum(1) for c in copies])
+    assert found[0] == (
         Kind.MISSING_SUM,
         "`dx` is not summed over axis 1: `x` was copied along it.",
     )
@@ -104,42 +135,22 @@ def test_an_axis_that_is_not_summed_is_named() -> None:
 
 @pytest.mark.parametrize("of", [lambda r: r, lambda r: r[:, :2], lambda r: r.T * 1.5])
 def test_no_other_shape(of: Callable[[Tensor], Tensor]) -> None:
-    assert list(fit_shape("dx", [of(r) for r in RIGHT], RIGHT)) == []
+    assert seen(other_shape, "dx", [of(r) for r in RIGHT], RIGHT) == []
 
 
 def test_a_constant_is_no_permutation() -> None:
     ones = [torch.ones_like(r) for r in RIGHT]
-    assert list(fit_rows("dx", ones, ones)) == []
+    assert seen(misplaced, "dx", ones, ones) == []
 
 
 def test_rows_of_another_shape_are_no_rows() -> None:
-    assert list(fit_rows("dx", [r[:, :1] for r in RIGHT], RIGHT)) == []
+    assert seen(misplaced, "dx", [r[:, :1] for r in RIGHT], RIGHT) == []
 
 
 # --- a small program
 
-PROGRAM = write_program(
-    """
-    a = x.tanh()
-    b = x * y
-    c = a + b
-    maxes = c.max(1, keepdim=True).values
-    d = c - maxes
-    picked = d[range(x.shape[0]), labels]
-    rows = table[index]
-    loss = picked.sum() + rows.sum()
-    """,
-    {
-        **{"x": "n, m", "y": "n, m", "labels": "n < m"},
-        **{"table": "k, m", "index": "n < k"},
-    },
-)
-REFERENCES = references_of(PROGRAM)
 LECTURE = REFERENCES.lecture.sizes
-HIDDEN = REFERENCES.hidden
 OF_X = frozenset({"a", "b"})
-
-Values = Sequence[Tensor]
 
 
 def parts(tensor: str, *readers: str) -> Values:
@@ -158,7 +169,8 @@ def combined(one: Values, other: Values, factor: float) -> list[Tensor]:
 
 
 def steps(values: Values) -> list[Explanation]:
-    return list(fit_steps("dx", values, OF_X, REFERENCES, LECTURE))
+    triples = zip(values, WHOLE, HIDDEN, strict=True)
+    return list(through_steps([Wrong("dx", *one) for one in triples], OF_X, LECTURE))
 
 
 WHOLE = parts("x", "a", "b")
@@ -255,7 +267,7 @@ def routed(wrong: Callable[[Tensor, Tensor], Tensor]) -> list[Explanation]:
     """What is said of `dc` if its part from the maxima is made by `wrong`."""
     pairs = zip(parts("c", "d"), parts("c", "maxes"), HIDDEN, strict=True)
     values = [d + wrong(part, h.cotangents["maxes"]) for d, part, h in pairs]
-    return list(fit_routes("dc", values, REFERENCES))
+    return seen(misrouted, "dc", values, parts("c", "d", "maxes"))
 
 
 @pytest.mark.parametrize(
@@ -323,7 +335,7 @@ def looked_up(only: slice, add: bool = True) -> list[Tensor]:
     ],
 )
 def test_only_some_of_what_arrives(values: list[Tensor], kind: Kind, message: str) -> None:
-    assert next(fit_slices("dtable", values, REFERENCES)) == (kind, message)
+    assert seen(only_some, "dtable", values, looked_up(slice(None)))[:1] == [(kind, message)]
 
 
 @pytest.mark.parametrize(
@@ -338,4 +350,4 @@ def test_only_some_of_what_arrives(values: list[Tensor], kind: Kind, message: st
     ids=["right", "two left out", "doubled", "another shape", "zeros"],
 )
 def test_all_of_what_arrives(values: list[Tensor]) -> None:
-    assert list(fit_slices("dtable", values, REFERENCES)) == []
+    assert seen(only_some, "dtable", values, looked_up(slice(None))) == []

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
 
 from grader.answer.effects import MODULES
@@ -103,6 +103,37 @@ class Site:
     def is_whole(self) -> bool:
         """True for the right side of an assignment."""
         return isinstance(self.node, ast.expr) and isinstance(self.parents[0], ast.stmt)
+
+
+def meant_for(
+    gradient: str, keep: frozenset[int], code: Collection[ast.stmt], answer: Answer
+) -> frozenset[int]:
+    """The statements that make a gradient (`keep`, in `code`), and those that were meant to.
+
+    An operation whose result goes nowhere was meant to change what it is called on.
+    """
+    names = {gradient}.union(*(answer.effects[answer.statements[n]].binds for n in keep))
+    meant = {n for top in code for n in answer.inside[top] & answer.writing(gradient)}
+    for top in answer.top:
+        called = {n for n in answer.inside[top] if _comes_to_nothing(answer, n, names)}
+        if called:
+            meant |= called | {n for n in answer.inside[top] if _holds(answer, n, called)}
+    return frozenset(keep | (meant & answer.live))
+
+
+def _comes_to_nothing(answer: Answer, number: int, names: set[str]) -> bool:
+    match answer.statements[number]:
+        case ast.Expr(
+            value=ast.Call(func=ast.Attribute(value=ast.Name(id=name)))
+            | ast.BinOp(left=ast.Name(id=name))
+        ):
+            return name in names
+    return False
+
+
+def _holds(answer: Answer, number: int, inside: set[int]) -> bool:
+    held = {answer.number[one] for one in walk_statements([answer.statements[number]])}
+    return not held.isdisjoint(inside)
 
 
 def own_statements(answer: Answer, keep: frozenset[int]) -> list[OwnStatement]:

@@ -5,14 +5,13 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from functools import cache, cached_property
+from functools import cached_property
 
 import torch
 from torch import Tensor
 
-from grader.answer.own_code import OwnStatement, own_statements
+from grader.answer.own_code import OwnStatement, meant_for, own_statements
 from grader.answer.parse import Answer
-from grader.answer.statements import walk_statements
 from grader.diagnosis.edit import LIKELY, POSSIBLE, SLOPE, Edit, Scope
 from grader.diagnosis.every_edit import every_edit
 from grader.diagnosis.factors import Factor, name_factor
@@ -20,10 +19,9 @@ from grader.execution.evidence import GradientEvidence
 from grader.execution.runner import Runner
 from grader.execution.runs import values_for
 from grader.execution.variants import Patience, Variants
-from grader.program.compare import FLOAT64_TOLERANCE, agrees
+from grader.program.compare import FLOAT64_TOLERANCE
 from grader.program.exercises import Exercise
-from grader.program.forward_program import ForwardProgram
-from grader.program.references import Reference, References
+from grader.program.references import References
 
 MOST_VARIANTS = {LIKELY: 600, POSSIBLE: 1_000, 99: 2_000}
 """How many edits are tried that are likelier than each: their number bounds the search, not the
@@ -90,7 +88,7 @@ class Search:
         self.coarse = len(self.given) + is_value
         self.given.append(frozenset())
         self.targets = [self.references.local_vjps(self.item.name[1:], s) for s in self.given]
-        self.keep = _with_vain(self.item, self.answer)
+        self.keep = meant_for(self.item.name, self.item.keep, self.item.code, self.answer)
         self.statements = own_statements(self.answer, self.keep)
         self.scope = _scope(self.item, self.statements, self.exercise, self.references)
         self._original = [_number(value.tensor) for value in self.item.local]
@@ -189,7 +187,8 @@ class Search:
 
     @cached_property
     def _variants(self) -> Variants:
-        references, slopes = self.references, _slopes(self.references, self.item.name[1:])
+        references, tensor = self.references, self.item.name[1:]
+        slopes = [reference.slopes(tensor) for reference in references.hidden]
         return Variants(
             self.answer,
             self.item.name,
@@ -204,33 +203,6 @@ class Search:
 
 def _is_exact(edit: Edit, hits: Mapping[int, float]) -> bool:
     return edit.doubled or 1.0 in hits.values()
-
-
-def _with_vain(item: GradientEvidence, answer: Answer) -> frozenset[int]:
-    """The statements that make a gradient, with those that were meant to."""
-    names = {item.name}.union(*(answer.effects[answer.statements[n]].binds for n in item.keep))
-    meant = {n for top in item.code for n in answer.inside[top] & answer.writing(item.name)}
-    for top in answer.top:
-        called = {n for n in answer.inside[top] if _comes_to_nothing(answer, n, names)}
-        if called:
-            around = {n for n in answer.inside[top] if _holds(answer, n, called)}
-            meant |= called | around
-    return frozenset(item.keep | (meant & answer.live))
-
-
-def _comes_to_nothing(answer: Answer, number: int, names: set[str]) -> bool:
-    """True for an operation on one of these names whose result goes nowhere."""
-    match answer.statements[number]:
-        case ast.Expr(value=ast.Call(func=ast.Attribute(value=ast.Name(id=name)))):
-            return name in names
-        case ast.Expr(value=ast.BinOp(left=ast.Name(id=name))):
-            return name in names
-    return False
-
-
-def _holds(answer: Answer, number: int, inside: set[int]) -> bool:
-    held = {answer.number[one] for one in walk_statements([answer.statements[number]])}
-    return not held.isdisjoint(inside)
 
 
 def _number(value: Tensor | None) -> Tensor | None:
@@ -264,46 +236,6 @@ def _scales(values: Tensor, right: Tensor, start: Tensor | None) -> list[float |
     return [scale if hit else None for scale, hit in pairs]
 
 
-@cache
-def _slopes(references: References, tensor: str) -> Sequence[Mapping[str, Tensor]]:
-    """On each hidden instance, the slopes of the readers that work number by number."""
-    return [_slopes_at(references.program, one, tensor) for one in references.hidden]
-
-
-def _slopes_at(program: ForwardProgram, reference: Reference, tensor: str) -> dict[str, Tensor]:
-    """The slope of each reader that works number by number, if it is no constant."""
-    found = {}
-    values, given = reference.instance.values, reference.cotangents
-    of = values[tensor]
-    for reader in program.readers(tensor):
-        if reader not in given:
-            continue
-        ones = {reader: torch.ones_like(given[reader])}
-        copies = max(1, given[reader].numel() // max(1, of.numel()))
-        slope = program.vjp(values, tensor, ones, through=reader) / copies
-        through = program.vjp(values, tensor, {reader: given[reader]}, through=reader)
-        try:
-            is_alike = agrees(slope * given[reader].sum_to_size(of.shape), through)
-        except RuntimeError:  # it is no copy of the tensor
-            continue
-        if is_alike and bool((slope != slope.flatten()[0]).any()):
-            found[reader] = slope
-    return found
-
-
-@cache
-def _steps_alone(references: References, tensor: str) -> Mapping[str, bool]:
-    """The readers with a slope; True for those that read nothing else."""
-    program = references.program
-    slopes = _slopes(references, tensor)[0]
-    return {
-        step.name: step.reads == (tensor,)
-        and isinstance(ast.parse(step.expression, mode="eval").body, ast.Call)
-        for step in program.steps
-        if step.name in slopes
-    }
-
-
 def _scope(
     item: GradientEvidence,
     statements: Sequence[OwnStatement],
@@ -321,28 +253,20 @@ def _scope(
     nodes = (node for own in statements for node in ast.walk(own.top))
     stored = (node for node in nodes if isinstance(node, ast.Name))
     assigned = (node.id for node in stored if isinstance(node.ctx, ast.Store))
-    slopes = _steps_alone(references, tensor)
+    slopes = reference.slopes(tensor)
+    calls = (
+        s for s in program.steps if isinstance(ast.parse(s.expression, "", "eval").body, ast.Call)
+    )
     return Scope(
         gradient=item.name,
         forward=forward,
-        near=[name for name in _on_the_way(item, program) if name in forward],
+        near=[name for name in program.between(tensor, item.reads) if name in forward][:MOST_NEAR],
         upstreams=upstreams,
         arriving=[f"d{r}" for r in program.readers(tensor) if f"d{r}" in upstreams],
         indices=[name for name in tensors if name not in floating],
         slopes=[*slopes],
-        alone=[step for step, is_alone in slopes.items() if is_alone],
+        alone=[s.name for s in calls if s.name in slopes and s.reads == (tensor,)],
         own=[name for name in dict.fromkeys(assigned) if name not in known],
         lecture=exercise.sizes,
         scalars=[name for name, value in values.items() if isinstance(value, float)],
     )
-
-
-def _on_the_way(item: GradientEvidence, program: ForwardProgram) -> list[str]:
-    """What the steps read and are through which a gradient arrives, up to those that are used."""
-    live, names = {item.name[1:]}, dict[str, None]()
-    for step in program.steps:
-        if not live.isdisjoint(step.reads) and len(names) < MOST_NEAR:
-            names |= dict.fromkeys((step.name, *step.reads))
-            if step.name not in item.reads:
-                live.add(step.name)
-    return [*names]

@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 import inspect
 import textwrap
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping
 from dataclasses import dataclass, field
 from types import CodeType
 from typing import Any
@@ -62,6 +62,16 @@ class ForwardProgram:
             if not found.isdisjoint(step.reads):
                 found.add(step.name)
         return frozenset(found - {name})
+
+    def between(self, name: str, ends: Collection[str]) -> list[str]:
+        """The steps from `name` up to `ends`, each with what it reads, in order."""
+        live, found = {name}, dict[str, None]()
+        for step in self.steps:
+            if not live.isdisjoint(step.reads):
+                found |= dict.fromkeys((step.name, *step.reads))
+                if step.name not in ends:
+                    live.add(step.name)
+        return [*found]
 
     def run(self, inputs: Mapping[str, Tensor]) -> dict[str, Any]:
         """Every input and every step's value, by name."""

@@ -9,6 +9,7 @@ from functools import cache
 import torch
 from torch import Tensor
 
+from grader.program.compare import agrees
 from grader.program.exercises import Exercise
 from grader.program.forward_program import ForwardProgram, is_differentiable, parse_program
 from grader.program.instances import Instance, make_hidden_instances, make_instance
@@ -33,6 +34,7 @@ class Reference:
     instance: Instance
     gradients: dict[str, Tensor]
     cotangents: dict[str, Tensor]
+    _slopes: dict[str, dict[str, Tensor]] = field(default_factory=dict)
     _magnitudes: dict[str, float] = field(default_factory=dict)
     _vjps: dict[tuple[str, frozenset[str], frozenset[str]], Tensor] = field(default_factory=dict)
 
@@ -50,6 +52,26 @@ class Reference:
             }
             self._vjps[key] = self.program.vjp(self.instance.values, name, upstream)
         return self._vjps[key]
+
+    def slopes(self, name: str) -> Mapping[str, Tensor]:
+        """The slopes of readers of `name` that work number by number, if no constants."""
+        if name not in self._slopes:
+            readers = (r for r in self.program.readers(name) if r in self.cotangents)
+            found = ((reader, self._slope(name, reader)) for reader in readers)
+            self._slopes[name] = {reader: slope for reader, slope in found if slope is not None}
+        return self._slopes[name]
+
+    def _slope(self, name: str, reader: str) -> Tensor | None:
+        values, upstream = self.instance.values, self.cotangents[reader]
+        copies = max(1, upstream.numel() // max(1, values[name].numel()))
+        ones = {reader: torch.ones_like(upstream)}
+        slope = self.program.vjp(values, name, ones, through=reader) / copies
+        through = self.program.vjp(values, name, {reader: upstream}, through=reader)
+        try:
+            works_alone = agrees(slope * upstream.sum_to_size(slope.shape), through)
+        except RuntimeError:  # the reader is no copy of the tensor
+            return None
+        return slope if works_alone and bool((slope != slope.flatten()[0]).any()) else None
 
     def magnitude(self, name: str) -> float:
         """The size that the gradient of `name` would have if nothing in it cancelled."""

@@ -145,7 +145,7 @@ def _findings(search: Search, verdict: Verdict) -> Iterator[_Found]:
             yield from _repaired(search, batch)
         yield from (_said(search, one) for one in search.near[:1])
         if search.reads_nothing:
-            arriving = " and ".join(f"`{one}`" for one in search.scope.arriving)
+            arriving = " and ".join(f"`{one}`" for one in search.scope["ARRIVING"])
             yield _Found(Kind.WRONG_UPSTREAM, f"What arrives is not used: {arriving}.")
     yield from (_Found(*one) for one in _compared(search, verdict))
 

@@ -59,30 +59,21 @@ Edits = Iterator[Edit]
 class Scope:
     """The names that an edit of one gradient's statements may use.
 
-    `forward` are the tensors of the forward pass, `near` those of them on the way from the tensor
-    to the gradients that are read; `upstreams` the other gradients, `arriving` those of the
-    tensor's readers; `slopes` the readers that work number by number, `alone` those of them that
-    read nothing else; `own` is what the statements themselves assign. `lecture` are the sizes that
-    the student sees.
+    They are found by the capitals that stand for them in the table of mistakes: `scope["NEAR"]`.
+    `sizes` are those that the student sees.
     """
 
     gradient: str
-    forward: Sequence[str]
-    near: Sequence[str]
-    upstreams: Sequence[str]
-    arriving: Sequence[str]
-    indices: Sequence[str]
-    slopes: Sequence[str]
-    alone: Sequence[str]
-    own: Sequence[str]
-    lecture: Mapping[str, int]
-    scalars: Sequence[str] = ()
-    """Numbers of the forward pass that are no sizes."""
+    sizes: Mapping[str, int]
+    names: Mapping[str, Sequence[str]]
+
+    def __getitem__(self, capitals: str) -> Sequence[str]:
+        return self.names[capitals]
 
     def is_number(self, node: ast.AST) -> bool:
         """True for what has no tensor in it."""
         names = {inner.id for inner in ast.walk(node) if isinstance(inner, ast.Name)}
-        return names <= self.lecture.keys() | {"math", *self.scalars}
+        return names <= {"math", *self["SIZE"], *self["SCALAR"]}
 
 
 def quoted(text: str) -> str:

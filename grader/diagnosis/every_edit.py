@@ -110,7 +110,7 @@ def _everywhere(own: OwnStatement, node: ast.stmt, every: Sequence[Edit], scope:
     first = {min(spans): sorted(spans) for spans in places.values() if len(spans) > 1}
     for one in every:
         new = one.text[one.piece[0] : len(one.text) - len(own.text) + one.piece[1]]
-        if one.piece in first and new in (*scope.arriving, *scope.near, *scope.own):
+        if one.piece in first and new in (*scope["ARRIVING"], *scope["NEAR"], *scope["OWN"]):
             text = own.text
             for span in first[one.piece][::-1]:
                 text = text[: span[0]] + new + text[span[1] :]

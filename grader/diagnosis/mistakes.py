@@ -6,7 +6,7 @@ import ast
 import itertools
 import re
 import tomllib
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import cache, cached_property, lru_cache, partial
 from importlib.resources import files
@@ -174,27 +174,17 @@ def _edits(rule: Rule, fit: _Fit) -> Edits:
 def _names(word: str, source: str, scope: Scope) -> Iterator[tuple[str, str]]:
     """The names that a word stands for where `source` stands, each with how it is written."""
     tensor = scope.gradient[1:]
-    named: Mapping[str, Iterable[str]] = {
-        "ARRIVING": scope.arriving,
-        "NEAR": scope.near,
-        "UPSTREAM": scope.upstreams,
-        "OWN": scope.own,
-        "FORWARD": scope.forward,
-        "VALUE": [name for name in scope.forward if f"d{name}" == source],
-        "GRADIENT": [name for name in scope.upstreams if name == f"d{source}"],
-        "POINT": scope.alone if source == tensor else [tensor] if source in scope.alone else [],
-        "INDEX": scope.indices,
-        "SIZE": scope.lecture,
-        "BATCH": [*scope.lecture][:1],
-        "SCALAR": scope.scalars,
-        "AXIS": "012",
-        "TENSOR": [tensor] if tensor in scope.near else [],
-        "ALONE": scope.alone,
-        "SLOPE": [step for step in scope.slopes if step not in scope.alone],
-    }
-    for name in named[word]:
-        if name != scope.gradient:
-            yield name, SLOPE.format(name) if word in ("ALONE", "SLOPE") else name
+    match word:
+        case "VALUE":
+            names = [name for name in scope["FORWARD"] if f"d{name}" == source]
+        case "GRADIENT":
+            names = [name for name in scope["UPSTREAM"] if name == f"d{source}"]
+        case "POINT":
+            names = [*scope["ALONE"]] if source == tensor else [tensor] * (source in scope["ALONE"])
+        case _:
+            names = [*scope[word]]
+    for name in names:
+        yield name, SLOPE.format(name) if word in ("ALONE", "SLOPE") else name
 
 
 @dataclass(frozen=True, eq=False)
@@ -332,22 +322,22 @@ def _letters(node: ast.AST, own: OwnStatement, scope: Scope) -> str:
         return ""
     name, number = node.id if isinstance(node, ast.Name) else "", _value(node)
     names = {inner.id for inner in ast.walk(node) if isinstance(inner, ast.Name)}
-    no_tensors = {*scope.lecture, "math", *((*scope.indices, *MODULES) if name else ())}
+    no_tensors = {*scope["SIZE"], "math", *((*scope["INDEX"], *MODULES) if name else ())}
     has_tensors = isinstance(node, OPERANDS) and not names <= no_tensors
     is_so = {
         "abcdf": True,
         "k": number is not None,
         "e": number is not None and 0 < abs(number) < TINY,
-        "z": number is not None and (number > 4 or number in scope.lecture.values()),
+        "z": number is not None and (number > 4 or number in scope.sizes.values()),
         "s": scope.is_number(node),
         "wvx": has_tensors,
         "v": isinstance(node, OPERANDS[1:]),
         "y": name,
-        "n": name in scope.lecture,
-        "i": name in scope.indices,
-        "t": name in scope.forward,
-        "g": name in (scope.gradient, *scope.upstreams),
-        "o": name in scope.own,
+        "n": name in scope["SIZE"],
+        "i": name in scope["INDEX"],
+        "t": name in scope["FORWARD"],
+        "g": name in (scope.gradient, *scope["UPSTREAM"]),
+        "o": name in scope["OWN"],
         "m": name in MODULES,
         "l": isinstance(node, ast.Subscript) or (name and name not in _counters(own.top)),
     }

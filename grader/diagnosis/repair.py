@@ -107,7 +107,7 @@ class Search:
             for node in ast.walk(own.top)
             if isinstance(node, ast.Name)
         }
-        return bool(self.scope.arriving) and names.isdisjoint(self.scope.upstreams)
+        return bool(self.scope["ARRIVING"]) and names.isdisjoint(self.scope["UPSTREAM"])
 
     def batches(self) -> Iterator[Sequence[Edit]]:
         """The edits to try, the likeliest first."""
@@ -253,20 +253,24 @@ def _scope(
     nodes = (node for own in statements for node in ast.walk(own.top))
     stored = (node for node in nodes if isinstance(node, ast.Name))
     assigned = (node.id for node in stored if isinstance(node.ctx, ast.Store))
+    near = [name for name in program.between(tensor, item.reads) if name in forward][:MOST_NEAR]
     slopes = reference.slopes(tensor)
-    calls = (
-        s for s in program.steps if isinstance(ast.parse(s.expression, "", "eval").body, ast.Call)
-    )
-    return Scope(
-        gradient=item.name,
-        forward=forward,
-        near=[name for name in program.between(tensor, item.reads) if name in forward][:MOST_NEAR],
-        upstreams=upstreams,
-        arriving=[f"d{r}" for r in program.readers(tensor) if f"d{r}" in upstreams],
-        indices=[name for name in tensors if name not in floating],
-        slopes=[*slopes],
-        alone=[s.name for s in calls if s.name in slopes and s.reads == (tensor,)],
-        own=[name for name in dict.fromkeys(assigned) if name not in known],
-        lecture=exercise.sizes,
-        scalars=[name for name, value in values.items() if isinstance(value, float)],
-    )
+    readers = [step for step in program.steps if step.name in slopes and step.reads == (tensor,)]
+    bodies = [ast.parse(step.expression, mode="eval").body for step in readers]
+    alone = [s.name for s, b in zip(readers, bodies, strict=True) if isinstance(b, ast.Call)]
+    names = {
+        "ARRIVING": [f"d{r}" for r in program.readers(tensor) if f"d{r}" in upstreams],
+        "UPSTREAM": upstreams,
+        "NEAR": near,
+        "FORWARD": forward,
+        "TENSOR": [tensor] if tensor in near else [],
+        "OWN": [name for name in dict.fromkeys(assigned) if name not in known],
+        "ALONE": alone,
+        "SLOPE": [step for step in slopes if step not in alone],
+        "INDEX": [name for name in tensors if name not in floating],
+        "SIZE": [*exercise.sizes],
+        "BATCH": [*exercise.sizes][:1],
+        "SCALAR": [name for name, value in values.items() if isinstance(value, float)],
+        "AXIS": "012",
+    }
+    return Scope(item.name, exercise.sizes, names)

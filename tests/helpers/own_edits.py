@@ -11,17 +11,14 @@ from grader.diagnosis.edit import Edit, Scope
 from grader.diagnosis.every_edit import every_edit
 
 SCOPE = Scope(
-    gradient="dhpreact",
-    forward=("h", "W2", "hpreact", "logits", "C", "bnvar"),
-    near=("h", "hpreact"),
-    upstreams=("dh", "dlogits"),
-    arriving=("dh",),
-    indices=("Xb", "Yb"),
-    slopes=("h",),
-    alone=("h",),
-    own=("tmp",),
-    lecture={"n": 32, "vocab_size": 27},
-    scalars=("smoothing",),
+    "dhpreact",
+    {"n": 32, "vocab_size": 27},
+    {
+        **{"FORWARD": ("h", "W2", "hpreact", "logits", "C", "bnvar"), "NEAR": ("h", "hpreact")},
+        **{"UPSTREAM": ("dh", "dlogits"), "ARRIVING": ("dh",), "OWN": ("tmp",)},
+        **{"INDEX": ("Xb", "Yb"), "SCALAR": ("smoothing",), "SIZE": ("n", "vocab_size")},
+        **{"ALONE": ("h",), "SLOPE": (), "TENSOR": ("hpreact",), "BATCH": ("n",), "AXIS": "012"},
+    },
 )
 """What an edit of the gradient of a tanh may use, with more names than that needs."""
 

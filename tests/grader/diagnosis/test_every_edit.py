@@ -21,16 +21,13 @@ from tests.helpers.places import ANSWERS
 RIGHT = sorted(ANSWERS.glob("*/right/*.py"))
 
 FEW = Scope(
-    gradient="dlogits",
-    forward=("h",),
-    near=("h",),
-    upstreams=("dh", "dlogits"),
-    arriving=("dh",),
-    indices=("Yb",),
-    slopes=("h",),
-    alone=("h",),
-    own=("tmp",),
-    lecture={"n": 32},
+    "dlogits",
+    {"n": 32},
+    {
+        **{"FORWARD": ("h",), "NEAR": ("h",), "ARRIVING": ("dh",), "UPSTREAM": ("dh",)},
+        **{"INDEX": ("Yb",), "ALONE": ("h",), "SLOPE": (), "OWN": ("tmp",), "SCALAR": ()},
+        **{"SIZE": ("n",), "BATCH": ("n",), "TENSOR": (), "AXIS": "012"},
+    },
 )
 """A name of each sort: more would make more edits of the same form."""
 

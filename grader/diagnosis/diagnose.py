@@ -8,7 +8,6 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 import torch
-from torch import Tensor
 
 from grader.answer.own_code import Span
 from grader.answer.parse import Answer
@@ -136,11 +135,11 @@ def _findings(search: Search, verdict: Verdict) -> Iterator[_Found]:
     if unfit is not None:
         yield _Found(*unfit)
         return
-    values = _numbers(search.item.local)
+    values = search.values
     if not (values and any(all(map(agrees, values, right)) for right in search.targets)):
         likeliest, *others = search.batches()
         yield from _repaired(search, likeliest)
-        yield from (_Found(*one) for one in _shown(search, values))
+        yield from (_Found(*one) for one in _shown(search))
         for batch in others:
             yield from _repaired(search, batch)
         yield from (_said(search, one) for one in search.near[:1])
@@ -171,15 +170,15 @@ def _said(search: Search, repair: Repair) -> _Found:
     return _Found(edit.kind, edit.message + more, edit.belongs, number, edit.piece)
 
 
-def _shown(search: Search, values: Sequence[Tensor]) -> Iterator[Explanation]:
+def _shown(search: Search) -> Iterator[Explanation]:
     """What the values show, whatever they were made by."""
-    name, references = search.item.name, search.references
+    name, values, hidden = search.item.name, search.values, search.references.hidden
     if not values:
         return
     if not any(bool(value.any()) for value in values):
         yield Kind.MISSING_BRANCH, f"`{name}` is zero: nothing that arrives is handed on."
     wrong = [
-        [Wrong(name, *one) for one in zip(values, right, references.hidden, strict=True)]
+        [Wrong(name, *one) for one in zip(values, right, hidden, strict=True)]
         for right in search.targets[: search.coarse]
     ]
     for given, one in zip(search.given, wrong, strict=False):
@@ -236,13 +235,3 @@ def _unfit(item: GradientEvidence) -> Explanation | None:
             share = "some" if bool(numbers.isfinite().any()) else "nothing but"
             return Kind.NAN, f"`{gradient}` has {share} {which} in it."
     return None
-
-
-def _numbers(observed: Sequence[Value]) -> list[Tensor]:
-    """The values of every instance; none if one of them cannot be compared."""
-    usable = [
-        v.tensor.double()
-        for v in observed
-        if v.tensor is not None and v.raised is None and v.interrupted is None
-    ]
-    return usable if len(usable) == len(observed) else []

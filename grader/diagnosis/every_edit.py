@@ -18,16 +18,14 @@ from grader.answer.own_code import (
     STATEMENT,
     OwnStatement,
     Site,
-    Span,
     role,
     sites,
 )
 from grader.answer.parse import Answer
-from grader.answer.statements import COMPOUND, walk_statements
+from grader.answer.statements import walk_statements
 from grader.diagnosis.edit import (
     EXPECTED,
     FIRST,
-    LIKELY,
     SECOND,
     Edit,
     Edits,
@@ -71,9 +69,6 @@ def every_edit(
         inside = [inner for inner in walk_statements([own.top]) if answer.number[inner] in keep]
         every = [e for one in inside for e in put_right(Site(own, one, ()), STATEMENT, scope)]
         every += [one for site in sites(own, answer, keep) for one in _at(site, scope)]
-        for one in inside:
-            if not isinstance(one, (*COMPOUND, ast.FunctionDef)):
-                every += [*_everywhere(own, one, every, scope)]
         for edit in sorted(every, key=lambda edit: edit.likelihood):
             key = (own.number, edit.doubled, edit.text)
             if key not in seen and edit.text != own.text:
@@ -99,22 +94,6 @@ def _of_place(one: Edit, site: Site, place: str, scope: Scope) -> Edit:
         base = next((power.left for power in powers), None)
         kind = Kind.CONSTANT_FACTOR if base and scope.is_number(base) else kind
     return one if kind is one.kind else replace(one, kind=kind)
-
-
-def _everywhere(own: OwnStatement, node: ast.stmt, every: Sequence[Edit], scope: Scope) -> Edits:
-    """Where one name may be another: the same wherever the statement reads it."""
-    places: dict[str, list[Span]] = {}
-    for inner in ast.walk(node):
-        if isinstance(inner, ast.Name) and isinstance(inner.ctx, ast.Load):
-            places.setdefault(inner.id, []).append(own.span(inner))
-    first = {min(spans): sorted(spans) for spans in places.values() if len(spans) > 1}
-    for one in every:
-        new = one.text[one.piece[0] : len(one.text) - len(own.text) + one.piece[1]]
-        if one.piece in first and new in (*scope["ARRIVING"], *scope["NEAR"], *scope["OWN"]):
-            text = own.text
-            for span in first[one.piece][::-1]:
-                text = text[: span[0]] + new + text[span[1] :]
-            yield replace(one, likelihood=LIKELY, text=text)
 
 
 def _put(site: Site, likelihood: int, kind: Kind, new: str, message: str) -> Edit:

@@ -22,6 +22,7 @@ from grader.answer.own_code import (
     Site,
     Span,
 )
+from grader.answer.statements import COMPOUND
 from grader.diagnosis.edit import LIKELIHOODS, SLOPE, Edit, Edits, Scope, capital, quoted
 from grader.diagnosis.kinds import Kind
 
@@ -43,6 +44,9 @@ METHODS: Mapping[str, Callable[[str], bool]] = {
     "into_": lambda name: name.startswith(("index_", "scatter")) or name in ("copy", "fill"),
     "uncalled_": lambda name: name in ("exp", "sum", "mean", "clone", "squeeze", "log", "tanh"),
 }
+
+EVERYWHERE = "everywhere"
+"""The place of a name that a line reads more than once: all of them are put right."""
 
 OPERANDS = (ast.Name, ast.BinOp, ast.Call, ast.UnaryOp, ast.Subscript, ast.Attribute)
 
@@ -139,7 +143,8 @@ def put_right(site: Site, place: str, scope: Scope) -> Edits:
         place: what it is for, by `role`.
         scope: the names that may be put in.
     """
-    found = frozenset({place, WHOLE} if site.is_whole else {place})
+    also = {WHOLE: site.is_whole, EVERYWHERE: bool(_read_again(site))}
+    found = frozenset({place, *(one for one, holds in also.items() if holds)})
     sort: type = type(site.node)
     tried: dict[ast.AST, _Fit | None] = {}
     letters: dict[ast.AST, str] = {}
@@ -153,10 +158,23 @@ def put_right(site: Site, place: str, scope: Scope) -> Edits:
             yield from _edits(rule, known)
 
 
+def _read_again(site: Site) -> list[Span]:
+    """Where a name is read in a line, if it is the first of several times."""
+    if not isinstance(site.node, ast.Name):
+        return []
+    name, line = site.node.id, next(p for p in site.parents if isinstance(p, ast.stmt))
+    if isinstance(line, (ast.FunctionDef, *COMPOUND)):
+        return []
+    reads = (n for n in ast.walk(line) if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Load))
+    spans = sorted(site.own.span(read) for read in reads if read.id == name)
+    return spans if len(spans) > 1 and spans[0] == site.own.span(site.node) else []
+
+
 def _edits(rule: Rule, fit: _Fit) -> Edits:
     own, (start, end) = fit.site.own, fit.span
     source, doubled = own.text[start:end], rule.says == TWICE
     piece = next(map(fit.place, rule.marks), fit.span)
+    spans = _read_again(fit.site) if EVERYWHERE in rule.places else [fit.span]
     for names in itertools.product(*(_names(word, source, fit.scope) for word in rule.names)):
         put_in = iter([written for _, written in names])
         new = STANDS_FOR.sub(partial(fit.text, put_in=put_in), rule.new)
@@ -164,7 +182,10 @@ def _edits(rule: Rule, fit: _Fit) -> Edits:
         if new in MODULES or new == source:
             continue
         name = names[0][0] if names else ""
-        text = own.put(fit.span, new if fit.is_bare or new.isidentifier() else f"({new})")
+        new_text = new if fit.is_bare or new.isidentifier() else f"({new})"
+        text = own.text
+        for span in reversed(spans):
+            text = text[: span[0]] + new_text + text[span[1] :]
         said = fit.words | {"new": f"`{name}`", "New": f"`{name}`", "name": name}
         message = "" if doubled else rule.says.format_map(said)
         belongs = {"all": f"`{new}`", "name": f"`{name}`"}.get(rule.tells, "")

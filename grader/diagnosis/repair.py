@@ -91,7 +91,14 @@ class Search:
         self.keep = meant_for(self.item.name, self.item.keep, self.item.code, self.answer)
         self.statements = own_statements(self.answer, self.keep)
         self.scope = _scope(self.item, self.statements, self.exercise, self.references)
-        self._original = [_number(value.tensor) for value in self.item.local]
+
+    @cached_property
+    def values(self) -> list[Tensor]:
+        """The gradient's values on every instance; none if one of them cannot be compared."""
+        local = self.item.local
+        whole = (v for v in local if v.raised is None and v.interrupted is None)
+        usable = [v.tensor.double() for v in whole if v.tensor is not None]
+        return usable if len(usable) == len(local) else []
 
     @property
     def is_cut_short(self) -> bool:
@@ -164,25 +171,26 @@ class Search:
         self, batch: Sequence[Edit], values: Sequence[Tensor | None], instance: int
     ) -> list[dict[int, float]]:
         hits: list[dict[int, float]] = [{} for _ in batch]
-        start = self._original[instance]
+        start = self.values[instance] if self.values else None
         for number, target in enumerate(self.targets):
-            right = target[instance]
+            right, is_coarse = target[instance], number < self.coarse
+            has_start = start is not None and start.shape == right.shape
             fitting = {
                 place: value.double().flatten()
                 for place, value in enumerate(values)
                 if value is not None and value.shape == right.shape
+                if (has_start and is_coarse) or not batch[place].doubled
             }
-            for doubled in (False, True) if number < self.coarse else (False,):
-                places = [place for place in fitting if batch[place].doubled is doubled]
-                if not places or (doubled and (start is None or start.shape != right.shape)):
-                    continue
-                # All at once: one after the other takes as long as to run them.
-                several = torch.stack([fitting[place] for place in places])
-                origin = start.flatten() if doubled and start is not None else None
-                scales = _scales(several, right.flatten(), origin)
-                for place, scale in zip(places, scales, strict=True):
-                    if scale is not None and (number < self.coarse or scale == 1.0):
-                        hits[place][number] = scale
+            if not fitting:
+                continue
+            origin = start if start is not None and has_start else torch.zeros_like(right)
+            doubled = torch.tensor([batch[place].doubled for place in fitting])
+            # All at once: one after the other takes as long as to run them.
+            several = torch.stack([*fitting.values()])
+            scales = _scales(several, right.flatten(), doubled, origin.flatten())
+            for place, scale in zip(fitting, scales, strict=True):
+                if scale is not None and (is_coarse or scale == 1.0):
+                    hits[place][number] = scale
         return hits
 
     @cached_property
@@ -205,33 +213,22 @@ def _is_exact(edit: Edit, hits: Mapping[int, float]) -> bool:
     return edit.doubled or 1.0 in hits.values()
 
 
-def _number(value: Tensor | None) -> Tensor | None:
-    """A value that can be compared."""
-    if value is None or not value.is_floating_point():
-        return None
-    value = value.double()
-    return value if bool(value.isfinite().all()) else None
-
-
-def _scales(values: Tensor, right: Tensor, start: Tensor | None) -> list[float | None]:
+def _scales(values: Tensor, right: Tensor, doubled: Tensor, start: Tensor) -> list[float | None]:
     """For each of `values`, of shape (some, numel), the number c for which right = c value.
 
-    It is 1.0 where they are the same. Given where they `start`, values have a part twice: then the
-    number c for which right = start + (c - 1) (value - start). None where there is no such number.
+    It is 1.0 where they are the same. Those that are `doubled` have a part twice that they had once
+    at the `start`: then the number c for which right = start + (c - 1) (value - start). None where
+    there is no such number, or it is zero: not at all is another mistake than too often.
     """
-    parts, whole = (values, right) if start is None else (values - start, right - start)
-    scales = (parts @ whole) / (parts * parts).sum(1)
+    origins = doubled.view(-1, 1) * start
+    parts, wholes = values - origins, right - origins
+    numbers = (parts * wholes).sum(1) / (parts * parts).sum(1)
     # Written so that anything unordered is no hit.
     close = FLOAT64_TOLERANCE * right.abs().max()
-    is_hit = (scales.view(-1, 1) * parts - whole).abs().amax(1) <= close
-    if start is None:
-        is_same = (values - right).abs().amax(1) <= close
-        scales[is_same] = 1.0
-        is_hit = is_same | (is_hit & (scales != 0))
-    else:
-        # Not at all would be another mistake than too often.
-        is_hit &= (scales != 0) & ((scales + 1).abs() >= FLOAT64_TOLERANCE)
-        scales = 1 + scales
+    is_same = ~doubled & ((values - right).abs().amax(1) <= close)
+    is_hit = is_same | ((numbers.view(-1, 1) * parts - wholes).abs().amax(1) <= close)
+    scales = torch.where(is_same, 1.0, numbers + doubled.double())
+    is_hit &= (numbers != 0) & (scales.abs() >= FLOAT64_TOLERANCE)
     pairs = zip(scales.tolist(), is_hit.tolist(), strict=True)
     return [scale if hit else None for scale, hit in pairs]
 

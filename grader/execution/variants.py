@@ -16,7 +16,7 @@ from grader.execution.runs import RunPlan
 from grader.worker.request import Group, Request, RunOrder, Statement, Values
 from grader.worker.results import unpack_results
 
-STATEMENT_SECONDS, TOTAL_SECONDS, ANSWER_SECONDS = 1.0, 4.0, 20.0
+STATEMENT_SECONDS, TOTAL_SECONDS, ANSWER_SECONDS = 4.0, 12.0, 40.0
 """A net for a statement, a request and an answer, which may be written to be slow: what is said
 must not depend on how busy the machine is, so variants are counted."""
 

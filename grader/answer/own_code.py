@@ -6,6 +6,7 @@ import ast
 import re
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 
 from grader.answer.effects import MODULES
 from grader.answer.parse import Answer
@@ -42,7 +43,7 @@ _KEYWORDS = {
 NOT_VALUES = ("annotation", "returns", "decorator_list")
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@dataclass(frozen=True, eq=False)
 class OwnStatement:
     """A statement at the outermost level; what in it is not the gradient's own is blanked out.
 
@@ -53,6 +54,13 @@ class OwnStatement:
     number: int
     line: int
     text: str
+
+    @cached_property
+    def counters(self) -> frozenset[str]:
+        """The names that its loops count with."""
+        loops = (loop.target for loop in ast.walk(self.top) if isinstance(loop, ast.For))
+        nodes = (inner for target in loops for inner in ast.walk(target))
+        return frozenset(inner.id for inner in nodes if isinstance(inner, ast.Name))
 
     def span(self, node: ast.AST) -> Span:
         """Where a node stands in `text`."""

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import ast
 import hashlib
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 import torch
 
 from grader.answer.own_code import Span
 from grader.answer.parse import Answer
-from grader.diagnosis.edit import Edit, capital, quoted
+from grader.diagnosis.edit import capital, quoted
 from grader.diagnosis.kinds import Kind, hint
 from grader.diagnosis.repair import Repair, Search
 from grader.diagnosis.shown import (
@@ -137,37 +137,35 @@ def _findings(search: Search, verdict: Verdict) -> Iterator[_Found]:
         return
     values = search.values
     if not (values and any(all(map(agrees, values, right)) for right in search.targets)):
-        likeliest, *others = search.batches()
-        yield from _repaired(search, likeliest)
+        repairs = map(search.find, search.batches())
+        yield from _said(search, next(repairs))
         yield from (_Found(*one) for one in _shown(search))
-        for batch in others:
-            yield from _repaired(search, batch)
-        yield from (_said(search, one) for one in search.near[:1])
-        if search.reads_nothing:
-            arriving = " and ".join(f"`{one}`" for one in search.scope["ARRIVING"])
+        for repair in repairs:
+            yield from _said(search, repair)
+        for repair in search.near[:1]:
+            yield from _said(search, repair)
+        arriving = " and ".join(f"`{one}`" for one in search.scope["ARRIVING"])
+        if arriving and not search.item.reads:
             yield _Found(Kind.WRONG_UPSTREAM, f"What arrives is not used: {arriving}.")
     yield from (_Found(*one) for one in _compared(search, verdict))
 
 
-def _repaired(search: Search, batch: Sequence[Edit]) -> Iterator[_Found]:
-    found = search.find(batch)
-    if found is not None:
-        yield _said(search, found)
-
-
-def _said(search: Search, repair: Repair) -> _Found:
+def _said(search: Search, repair: Repair | None) -> Iterator[_Found]:
+    if repair is None:
+        return
     edit, factor = repair.edit, repair.factor
     number, (start, end) = search.statements.index(edit.own), edit.piece
     if edit.doubled and factor is not None:
         piece = capital(quoted(edit.own.text[start:end]))
         kind, message = taken(piece, factor, search.exercise.sizes)
-        return _Found(kind, message, "", number, edit.piece)
+        yield _Found(kind, message, "", number, edit.piece)
+        return
     more = ""
     if factor is not None:
         more = f" {'The sign' if factor.text == '-1' else 'A constant factor'} is wrong as well."
     if repair.rival is not None and repair.rival.message != edit.message:
         more = f" Or else: {repair.rival.message}"
-    return _Found(edit.kind, edit.message + more, edit.belongs, number, edit.piece)
+    yield _Found(edit.kind, edit.message + more, edit.belongs, number, edit.piece)
 
 
 def _shown(search: Search) -> Iterator[Explanation]:

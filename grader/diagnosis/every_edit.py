@@ -1,4 +1,4 @@
-"""Every edit of a gradient's statements: by the table of mistakes, and names for other names."""
+"""Every edit of a gradient's statements: by the table of mistakes, letters, another order."""
 
 from __future__ import annotations
 
@@ -23,14 +23,7 @@ from grader.answer.own_code import (
 )
 from grader.answer.parse import Answer
 from grader.answer.statements import walk_statements
-from grader.diagnosis.edit import (
-    EXPECTED,
-    FIRST,
-    SECOND,
-    Edit,
-    Edits,
-    Scope,
-)
+from grader.diagnosis.edit import EXPECTED, FIRST, SECOND, Edit, Edits, Scope
 from grader.diagnosis.kinds import Kind
 from grader.diagnosis.mistakes import put_right
 
@@ -81,19 +74,11 @@ def _at(site: Site, scope: Scope) -> Edits:
     """The edits at one expression; what its place is for may name the mistake."""
     place = role(site)
     for one in put_right(site, place, scope):
-        yield _of_place(one, site, place, scope)
+        kind = one.kind if one.kind in OF_THEIR_OWN else KINDS.get(place, one.kind)
+        yield replace(one, kind=kind)
     match site.node:
         case ast.Constant(value=str(equation)) if EQUATION.fullmatch(equation):
             yield from _letters(site, equation)
-
-
-def _of_place(one: Edit, site: Site, place: str, scope: Scope) -> Edit:
-    kind = one.kind if one.kind in OF_THEIR_OWN else KINDS.get(place, one.kind)
-    if place == EXPONENT:
-        powers = (p for p in site.parents if isinstance(p, ast.BinOp) and isinstance(p.op, ast.Pow))
-        base = next((power.left for power in powers), None)
-        kind = Kind.CONSTANT_FACTOR if base and scope.is_number(base) else kind
-    return one if kind is one.kind else replace(one, kind=kind)
 
 
 def _put(site: Site, likelihood: int, kind: Kind, new: str, message: str) -> Edit:

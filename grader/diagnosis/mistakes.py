@@ -8,7 +8,7 @@ import re
 import tomllib
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
-from functools import cache, cached_property, lru_cache, partial
+from functools import cache, cached_property, partial
 from importlib.resources import files
 
 from grader.answer.effects import MODULES
@@ -329,14 +329,6 @@ def _value(node: ast.AST) -> float | None:
     return value
 
 
-@lru_cache(maxsize=1)
-def _counters(top: ast.stmt) -> frozenset[str]:
-    """The names that the loops of a statement count with; statements come one after another."""
-    loops = (loop.target for loop in ast.walk(top) if isinstance(loop, ast.For))
-    nodes = (inner for target in loops for inner in ast.walk(target))
-    return frozenset(inner.id for inner in nodes if isinstance(inner, ast.Name))
-
-
 def _letters(node: ast.AST, own: OwnStatement, scope: Scope) -> str:
     """The letters of the table that may stand for a node."""
     if not isinstance(node, ast.expr) or isinstance(node, ast.Starred):
@@ -360,6 +352,6 @@ def _letters(node: ast.AST, own: OwnStatement, scope: Scope) -> str:
         "g": name in (scope.gradient, *scope["UPSTREAM"]),
         "o": name in scope["OWN"],
         "m": name in MODULES,
-        "l": isinstance(node, ast.Subscript) or (name and name not in _counters(own.top)),
+        "l": isinstance(node, ast.Subscript) or (name and name not in own.counters),
     }
     return "".join(letters for letters, holds in is_so.items() if holds)

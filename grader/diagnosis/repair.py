@@ -105,22 +105,10 @@ class Search:
         """True if some edit was not tried, for want of time or of a worker."""
         return self._variants.cut_short
 
-    @property
-    def reads_nothing(self) -> bool:
-        """True if no gradient is read, although some arrive."""
-        names = {
-            node.id
-            for own in self.statements
-            for node in ast.walk(own.top)
-            if isinstance(node, ast.Name)
-        }
-        return bool(self.scope["ARRIVING"]) and names.isdisjoint(self.scope["UPSTREAM"])
-
     def batches(self) -> Iterator[Sequence[Edit]]:
         """The edits to try, the likeliest first."""
         edits = [*every_edit(self.statements[::-1], self.answer, self.keep, self.scope)]
-        nodes = (node for own in self.statements for node in ast.walk(own.top))
-        slowness = SLOWNESS if any(isinstance(node, ast.For) for node in nodes) else 1
+        slowness = SLOWNESS if any(own.counters for own in self.statements) else 1
         least = 0
         for below, most in MOST_VARIANTS.items():
             yield [e for e in edits if least <= e.likelihood < below][: most // slowness]
@@ -131,7 +119,8 @@ class Search:
         together = len(batch) <= MOST_TOGETHER
         first, *others = self._try(batch, (0, 1) if together else (0,))
         hopeful = [place for place, hits in enumerate(first) if hits]
-        hopeful.sort(key=lambda place: (not _is_exact(batch[place], first[place]), place))
+        exact = {place for place in hopeful if batch[place].doubled or 1.0 in first[place].values()}
+        hopeful.sort(key=lambda place: (place not in exact, place))
         hopeful = hopeful[:MOST_CONFIRMED]
         tried = [batch[place] for place in hopeful]
         second = [others[0][place] for place in hopeful] if together else self._try(tried, (1,))[0]
@@ -207,10 +196,6 @@ class Search:
             self.runner,
             self.patience,
         )
-
-
-def _is_exact(edit: Edit, hits: Mapping[int, float]) -> bool:
-    return edit.doubled or 1.0 in hits.values()
 
 
 def _scales(values: Tensor, right: Tensor, doubled: Tensor, start: Tensor) -> list[float | None]:

@@ -80,6 +80,21 @@ def say_of(gradient: str, source: str, runner: Runner) -> list[str]:
     return [said.message for said in verdict.diagnosis]
 
 
+@pytest.mark.parametrize(
+    ("gradient", "line", "said"),
+    [
+        ("dprobs", "1 / probs**3 + probs.cos()", ["What arrives is not used: `dlogprobs`."]),
+        ("dprobs", "dlogprobs / probs**3 + probs.cos()", []),
+        ("dlogprobs", "logprobs.cos() + logprobs.sin() ** 3", []),
+    ],
+    ids=["read nowhere", "read", "nothing arrives"],
+)
+def test_what_arrives_has_to_be_read(
+    gradient: str, line: str, said: list[str], runner: Runner
+) -> None:
+    assert say_of(gradient, f"{gradient} = {line}", runner) == said
+
+
 def test_equal_statements_get_the_same_reason_wherever_they_stand(runner: Runner) -> None:
     source = "dhpreact = (1 - hpreact**2) * dh * 1.0"
     said = [say_of("dhpreact", before + source, runner) for before in ("", "a = 1\n\n", "")]

@@ -234,17 +234,3 @@ def test_up_to_a_number_only_what_is_local_is_met(searching: Searching) -> None:
     found = first(exact)
     assert found is not None
     assert (found.edit.kind, found.factor) == (Kind.SIGN, None)
-
-
-@pytest.mark.parametrize(
-    ("source", "reads_nothing"),
-    [("dprobs = 1 / probs", True), ("dprobs = dlogprobs / probs**2", False)],
-)
-def test_a_line_that_reads_no_gradient(
-    source: str, reads_nothing: bool, searching: Searching
-) -> None:
-    assert searching("dprobs", source).reads_nothing is reads_nothing
-
-
-def test_a_line_for_what_nothing_arrives_at_reads_enough(searching: Searching) -> None:
-    assert not searching("dlogprobs", "dlogprobs = torch.ones_like(logprobs)").reads_nothing

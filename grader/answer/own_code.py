@@ -56,6 +56,11 @@ class OwnStatement:
     text: str
 
     @cached_property
+    def names(self) -> frozenset[str]:
+        """The names in it."""
+        return frozenset(node.id for node in ast.walk(self.top) if isinstance(node, ast.Name))
+
+    @cached_property
     def counters(self) -> frozenset[str]:
         """The names that its loops count with."""
         loops = (loop.target for loop in ast.walk(self.top) if isinstance(loop, ast.For))

@@ -145,7 +145,8 @@ def _findings(search: Search, verdict: Verdict) -> Iterator[_Found]:
         for repair in search.near[:1]:
             yield from _said(search, repair)
         arriving = " and ".join(f"`{one}`" for one in search.scope["ARRIVING"])
-        if arriving and not search.item.reads:
+        names = frozenset[str]().union(*(own.names for own in search.statements))
+        if arriving and names.isdisjoint(search.scope["UPSTREAM"]):
             yield _Found(Kind.WRONG_UPSTREAM, f"What arrives is not used: {arriving}.")
     yield from (_Found(*one) for one in _compared(search, verdict))
 
@@ -153,19 +154,19 @@ def _findings(search: Search, verdict: Verdict) -> Iterator[_Found]:
 def _said(search: Search, repair: Repair | None) -> Iterator[_Found]:
     if repair is None:
         return
-    edit, factor = repair.edit, repair.factor
+    edit, factor, rival = repair.edit, repair.factor, repair.rival
+    kind, message = edit.kind, edit.message
     number, (start, end) = search.statements.index(edit.own), edit.piece
     if edit.doubled and factor is not None:
         piece = capital(quoted(edit.own.text[start:end]))
         kind, message = taken(piece, factor, search.exercise.sizes)
-        yield _Found(kind, message, "", number, edit.piece)
-        return
-    more = ""
-    if factor is not None:
-        more = f" {'The sign' if factor.text == '-1' else 'A constant factor'} is wrong as well."
-    if repair.rival is not None and repair.rival.message != edit.message:
-        more = f" Or else: {repair.rival.message}"
-    yield _Found(edit.kind, edit.message + more, edit.belongs, number, edit.piece)
+    elif factor is not None:
+        message += (
+            f" {'The sign' if factor.text == '-1' else 'A constant factor'} is wrong as well."
+        )
+    if rival is not None and rival.message not in (edit.message, ""):
+        message += f" Or else: {rival.message}"
+    yield _Found(kind, message, edit.belongs, number, edit.piece)
 
 
 def _shown(search: Search) -> Iterator[Explanation]:
@@ -229,7 +230,7 @@ def _unfit(item: GradientEvidence) -> Explanation | None:
             return Kind.WRONG_DTYPE, message
         if describe_nonfinite(gradient, tensor):
             numbers = tensor.double()
-            which = "NaN" if bool(numbers.isnan().any()) else "infinite numbers"
-            share = "some" if bool(numbers.isfinite().any()) else "nothing but"
+            which = "NaN" if numbers.isnan().any() else "infinite numbers"
+            share = "some" if numbers.isfinite().any() else "nothing but"
             return Kind.NAN, f"`{gradient}` has {share} {which} in it."
     return None

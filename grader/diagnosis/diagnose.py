@@ -36,7 +36,6 @@ from grader.verdict import Check, Diagnosis, Outcome, Place, Verdict
 COARSE = (torch.float16, torch.bfloat16)
 """Dtypes in which a right formula gives a wrong value."""
 
-
 LONGEST_SEARCHED = 10_000
 """Characters of a gradient's own statements; in the longest right answer it is a third of that."""
 
@@ -156,16 +155,16 @@ def _said(search: Search, repair: Repair | None) -> Iterator[_Found]:
         return
     edit, factor, rival = repair.edit, repair.factor, repair.rival
     kind, message = edit.kind, edit.message
-    number, (start, end) = search.statements.index(edit.own), edit.piece
     if edit.doubled and factor is not None:
-        piece = capital(quoted(edit.own.text[start:end]))
-        kind, message = taken(piece, factor, search.exercise.sizes)
+        where = capital(quoted(edit.own.text[slice(*edit.piece)]))
+        kind, message = taken(where, factor, search.exercise.sizes)
     elif factor is not None:
         message += (
             f" {'The sign' if factor.text == '-1' else 'A constant factor'} is wrong as well."
         )
     if rival is not None and rival.message not in (edit.message, ""):
         message += f" Or else: {rival.message}"
+    number = search.statements.index(edit.own)
     yield _Found(kind, message, edit.belongs, number, edit.piece)
 
 

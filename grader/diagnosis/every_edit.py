@@ -1,4 +1,4 @@
-"""Every edit of a gradient's statements: by the table of mistakes, letters, another order."""
+"""Every edit of a gradient's statements: by the table of mistakes, letters, lines."""
 
 from __future__ import annotations
 
@@ -57,7 +57,7 @@ def every_edit(
         scope: the names that may be put in.
     """
     seen = set[tuple[int, bool, str]]()
-    found = [*_other_order(statements)]
+    found = [*_lines(statements)]
     for own in statements:
         inside = [inner for inner in walk_statements([own.top]) if answer.number[inner] in keep]
         every = [e for one in inside for e in put_right(Site(own, one, ()), STATEMENT, scope)]
@@ -90,7 +90,6 @@ def _put(site: Site, likelihood: int, kind: Kind, new: str, message: str) -> Edi
 def _letters(site: Site, equation: str) -> Edits:
     """An axis more or less, another axis in the result; two axes of a term swapped."""
     before, arrow, result = equation.replace(" ", "").partition("->")
-    terms = before.split(",")
     if arrow:
         message = "The letters after the arrow are not the axes that belong there."
         letters = sorted(set(before) - {",", *result})
@@ -98,19 +97,23 @@ def _letters(site: Site, equation: str) -> Edits:
             yield _put(site, FIRST, Kind.WRONG_AXIS, repr(f"{before}->{new}"), message)
         for new in (result[:i] + result[i + 1 :] for i in range(len(result))):
             yield _put(site, EXPECTED, Kind.MISSING_SUM, repr(f"{before}->{new}"), message)
-    for place, term in enumerate((*terms, result) if arrow else terms):
-        message = f"The axes of `{term}` stand in the wrong order."
-        for i, j in itertools.combinations(range(len(term)), 2):
-            swapped = [*term]
-            swapped[i], swapped[j] = term[j], term[i]
-            new_terms = [*terms, result]
-            new_terms[place] = "".join(swapped)
-            new = ",".join(new_terms[:-1]) + (f"->{new_terms[-1]}" if arrow else "")
+    for word in re.finditer("[a-zA-Z]+", equation):
+        message = f"The axes of `{word[0]}` stand in the wrong order."
+        for i, j in itertools.combinations(range(len(word[0])), 2):
+            axes = [*word[0]]
+            axes[i], axes[j] = axes[j], axes[i]
+            new = equation[: word.start()] + "".join(axes) + equation[word.end() :]
             yield _put(site, EXPECTED, Kind.TRANSPOSED, repr(new), message)
 
 
-def _other_order(statements: Sequence[OwnStatement]) -> Edits:
-    """Two statements the other way round; `statements` are from the last to the first."""
+def _lines(statements: Sequence[OwnStatement]) -> Edits:
+    """Lines that ran again, or in another order; `statements` are from the last to the first."""
+    once = {own.text: own for own in statements}
+    again = [own for own in statements if own is not once[own.text]]
+    if again:
+        message = "This line ran more than once, and counts each time."
+        piece, others = (0, len(again[0].text)), {own.number: "" for own in again[1:]}
+        yield Edit(FIRST, Kind.STATEMENT, again[0], piece, "", message, others=others)
     message = "This line comes too late, or the one before too early."
     for own, before in pairwise(statements):
         if own.text != before.text:

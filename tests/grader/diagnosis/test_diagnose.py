@@ -95,6 +95,12 @@ def test_what_arrives_has_to_be_read(
     assert say_of(gradient, f"{gradient} = {line}", runner) == said
 
 
+def test_a_cell_that_ran_again_is_no_mistake_of_the_line(runner: Runner) -> None:
+    cell = "dbndiff += 2 * bndiff * dbndiff2\n"
+    said = say_of("dbndiff", f"dbndiff = bnvar_inv * dbnraw\n{cell * 3}", runner)
+    assert said == ["This line ran more than once, and counts each time."]
+
+
 def test_equal_statements_get_the_same_reason_wherever_they_stand(runner: Runner) -> None:
     source = "dhpreact = (1 - hpreact**2) * dh * 1.0"
     said = [say_of("dhpreact", before + source, runner) for before in ("", "a = 1\n\n", "")]

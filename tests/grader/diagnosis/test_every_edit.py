@@ -105,6 +105,12 @@ def test_equal_statements_have_no_other_order() -> None:
     assert not [one for one in all_edits("a -= h\na -= h") if one.text == one.own.text]
 
 
+def test_lines_that_ran_again_are_left_out_together() -> None:
+    again = [one for one in all_edits("a = dh\na -= h\na -= h\na += dh\na -= h") if not one.text]
+    assert [(one.own.number, one.others) for one in again] == [(4, {2: ""})]
+    assert not [one for one in all_edits("a = dh\na -= h") if not one.text]
+
+
 @pytest.mark.parametrize(
     ("text", "likelihood"),
     [

@@ -51,22 +51,21 @@ def every_edit(
     """All edits that change something, each once, in the order in which they are thought of.
 
     Args:
-        statements: the gradient's own, the last one first.
+        statements: the gradient's own, the last one first; of equal ones the last is edited.
         answer: whose they are.
         keep: the numbers of all statements that are the gradient's own.
         scope: the names that may be put in.
     """
-    seen = set[tuple[int, bool, str]]()
     found = [*_lines(statements)]
-    for own in statements:
+    latest = {own.text: own for own in reversed(statements)}
+    for own in (own for own in statements if own is latest[own.text]):
         inside = [inner for inner in walk_statements([own.top]) if answer.number[inner] in keep]
         every = [e for one in inside for e in put_right(Site(own, one, ()), STATEMENT, scope)]
         every += [one for site in sites(own, answer, keep) for one in _at(site, scope)]
+        unique = dict[tuple[bool, str], Edit]()
         for edit in sorted(every, key=lambda edit: edit.likelihood):
-            key = (own.number, edit.doubled, edit.text)
-            if key not in seen and edit.text != own.text:
-                seen.add(key)
-                found.append(edit)
+            unique.setdefault((edit.doubled, edit.text), edit)
+        found += [edit for edit in unique.values() if edit.text != own.text]
     yield from sorted(found, key=lambda one: one.likelihood)
 
 

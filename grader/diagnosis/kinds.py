@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import tomllib
-from collections.abc import Mapping
 from enum import StrEnum
-from functools import cache
 from importlib.resources import files
 
 
@@ -88,11 +86,10 @@ class Kind(StrEnum):
     """The notebook's forward tensors are not those of its inputs (in a notebook only)."""
 
 
-@cache
-def _hints() -> Mapping[str, str]:
-    return tomllib.loads(files(__package__).joinpath("hints.toml").read_text(encoding="utf-8"))
+_HINTS = tomllib.loads(files(__package__).joinpath("hints.toml").read_text(encoding="utf-8"))
 
 
 def hint(kind: Kind, gradient: str) -> str:
     """The nudge for a kind of mistake, said of one gradient such as "dlogits"."""
-    return _hints()[kind].format(gradient=gradient, tensor=gradient.removeprefix("d"))
+    text: str = _HINTS[kind]
+    return text.format(gradient=gradient, tensor=gradient.removeprefix("d"))

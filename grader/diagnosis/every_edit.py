@@ -88,7 +88,8 @@ def _put(site: Site, likelihood: int, kind: Kind, new: str, message: str) -> Edi
 
 def _letters(site: Site, equation: str) -> Edits:
     """An axis more or less, another axis in the result; two axes of a term swapped."""
-    before, arrow, result = equation.replace(" ", "").partition("->")
+    equation = equation.replace(" ", "")
+    before, arrow, result = equation.partition("->")
     if arrow:
         message = "The letters after the arrow are not the axes that belong there."
         letters = sorted(set(before) - {",", *result})

@@ -49,7 +49,7 @@ class Kind(StrEnum):
     WRONG_INDEX = "wrong-index"
     """Other entries are picked than those that belong there."""
     STATEMENT = "statement"
-    """The right operation, but its result is thrown away, or a line is too much."""
+    """The right operation, but nothing calls it, its result is thrown away, or it runs again."""
     TRANSPOSED = "transposed"
     """A matrix, or the whole result, is the wrong way round."""
     WRONG_ORDER = "wrong-order"

@@ -151,7 +151,7 @@ RULES = list(dict.fromkeys(rule for sort in SORTS for rule in rules(sort)))
         ("dh = dlogits @ W2.T", Kind.TRANSPOSED, "dh = dlogits @ W2"),
         ("dh = (a + b).mT", Kind.TRANSPOSED, "dh = (a + b)"),
         ("dh = dlogits @ W2.t", Kind.TRANSPOSED, "dh = dlogits @ W2.t()"),
-        ("dh = dlogits.sum", Kind.BRACKETS, "dh = dlogits.sum()"),
+        ("dh = dlogits.sum", Kind.STATEMENT, "dh = dlogits.sum()"),
         ("dh = C[Xb]", Kind.WRONG_INDEX, "dh = C"),
         ("dh = Xb[0]", Kind.WRONG_NAME, "dh = Yb"),
         ("dh = h[:, Yb]", Kind.WRONG_INDEX, "dh = h[range(n), Yb]"),

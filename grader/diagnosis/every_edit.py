@@ -72,9 +72,12 @@ def every_edit(
 def _at(site: Site, scope: Scope) -> Edits:
     """The edits at one expression; what its place is for may name the mistake."""
     place = role(site)
+    powers = (p for p in site.parents if isinstance(p, ast.BinOp) and isinstance(p.op, ast.Pow))
+    power = next(powers, None) if place == EXPONENT else None
+    is_of_number = power is not None and scope.is_number(power.left)
+    usual = Kind.CONSTANT_FACTOR if is_of_number else KINDS.get(place)
     for one in put_right(site, place, scope):
-        kind = one.kind if one.kind in OF_THEIR_OWN else KINDS.get(place, one.kind)
-        yield replace(one, kind=kind)
+        yield one if usual is None or one.kind in OF_THEIR_OWN else replace(one, kind=usual)
     match site.node:
         case ast.Constant(value=str(equation)) if EQUATION.fullmatch(equation):
             yield from _letters(site, equation)

@@ -10,6 +10,7 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import cache, cached_property, partial
 from importlib.resources import files
+from typing import Any
 
 from grader.answer.effects import MODULES
 from grader.answer.own_code import (
@@ -321,19 +322,14 @@ class _Fit:
         return words | {word.capitalize(): capital(text) for word, text in words.items()}
 
 
-def _value(node: ast.AST) -> float | None:
-    """The number that a constant is."""
-    value = node.value if isinstance(node, ast.Constant) else None
-    if isinstance(value, bool) or not isinstance(value, int | float) or abs(value) >= LARGEST:
-        return None
-    return value
-
-
 def _letters(node: ast.AST, own: OwnStatement, scope: Scope) -> str:
     """The letters of the table that may stand for a node."""
     if not isinstance(node, ast.expr) or isinstance(node, ast.Starred):
         return ""
-    name, number = node.id if isinstance(node, ast.Name) else "", _value(node)
+    name = node.id if isinstance(node, ast.Name) else ""
+    value: Any = getattr(node, "value", None)
+    # Truth values are no numbers here, although Python counts with them.
+    number = value if type(value) in (int, float) and abs(value) < LARGEST else None
     names = {inner.id for inner in ast.walk(node) if isinstance(inner, ast.Name)}
     no_tensors = {*scope["SIZE"], "math", *((*scope["INDEX"], *MODULES) if name else ())}
     has_tensors = isinstance(node, OPERANDS) and not names <= no_tensors

@@ -33,7 +33,8 @@ _SHAPED = frozenset(
 )
 _ALONG_AXES = REDUCTIONS | frozenset(
     {"unsqueeze", "squeeze", "transpose", "permute", "flatten", "softmax", "log_softmax"}
-    | {"max", "min", "argmax", "amax", "cumsum", "flip"}
+    | {"max", "min", "argmax", "argmin", "amax", "amin", "cumsum", "flip", "logsumexp"}
+    | {"std", "var", "prod", "norm", "sort", "roll", "cat", "stack"}
 )
 _KEYWORDS = {
     **dict.fromkeys(("dim", "axis", "keepdim", "keepdims", "dims"), AXIS),
@@ -63,9 +64,19 @@ class OwnStatement:
     @cached_property
     def counters(self) -> frozenset[str]:
         """The names that its loops count with."""
-        loops = (loop.target for loop in ast.walk(self.top) if isinstance(loop, ast.For))
-        nodes = (inner for target in loops for inner in ast.walk(target))
+        nodes = (inner for loop in self._loops for inner in ast.walk(loop.target))
         return frozenset(inner.id for inner in nodes if isinstance(inner, ast.Name))
+
+    @cached_property
+    def assigned_in_loops(self) -> frozenset[str]:
+        """The names that its loops assign, each time anew."""
+        inside = (inner for loop in self._loops for inner in ast.walk(loop))
+        targets = (t for inner in inside if isinstance(inner, ast.Assign) for t in inner.targets)
+        return frozenset(target.id for target in targets if isinstance(target, ast.Name))
+
+    @property
+    def _loops(self) -> list[ast.For]:
+        return [loop for loop in ast.walk(self.top) if isinstance(loop, ast.For)]
 
     def span(self, node: ast.AST) -> Span:
         """Where a node stands in `text`."""
@@ -136,6 +147,13 @@ def meant_for(
 
 def _comes_to_nothing(answer: Answer, number: int, names: set[str]) -> bool:
     match answer.statements[number]:
+        case ast.Expr(
+            value=ast.Call(
+                func=ast.Attribute(value=ast.Name(id=module)),
+                args=[ast.Name(id=name), *_],
+            )
+        ) if module in MODULES:
+            return name in names
         case ast.Expr(
             value=ast.Call(func=ast.Attribute(value=ast.Name(id=name)))
             | ast.BinOp(left=ast.Name(id=name))

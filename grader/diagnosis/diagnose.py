@@ -11,20 +11,11 @@ import torch
 
 from grader.answer.own_code import Span
 from grader.answer.parse import Answer
+from grader.diagnosis import shown
 from grader.diagnosis.edit import capital, quoted
 from grader.diagnosis.kinds import Kind, hint
 from grader.diagnosis.repair import Repair, Search
-from grader.diagnosis.shown import (
-    Explanation,
-    Wrong,
-    misplaced,
-    misrouted,
-    only_some,
-    other_shape,
-    seen_on_each,
-    taken,
-    through_steps,
-)
+from grader.diagnosis.shown import Explanation, Wrong, seen_on_each, taken
 from grader.execution.evidence import GradientEvidence, Value
 from grader.execution.runner import Runner
 from grader.execution.variants import Patience
@@ -180,14 +171,12 @@ def _shown(search: Search) -> Iterator[Explanation]:
         for right in search.targets[: search.coarse]
     ]
     for given, one in zip(search.given, wrong, strict=False):
-        yield from through_steps(one, given, search.exercise.sizes)
-        yield from seen_on_each(other_shape, one)
-        yield from seen_on_each(misplaced, one)
-    yield from seen_on_each(misrouted, wrong[0])
-    loops = (own.top for own in search.statements if isinstance(own.top, ast.For))
-    turns = [node for loop in loops for node in ast.walk(loop) if isinstance(node, ast.Assign)]
-    replaces = any(isinstance(t := turn.targets[0], ast.Name) and t.id == name for turn in turns)
-    for kind, message in seen_on_each(only_some, wrong[0]):
+        yield from shown.through_steps(one, given, search.exercise.sizes)
+        yield from seen_on_each(shown.other_shape, one)
+        yield from seen_on_each(shown.misplaced, one)
+    yield from seen_on_each(shown.misrouted, wrong[0])
+    replaces = any(name in own.assigned_in_loops for own in search.statements)
+    for kind, message in seen_on_each(shown.only_some, wrong[0]):
         yield Kind.OVERWRITTEN_BRANCH if replaces else kind, message
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import itertools
 import re
+import textwrap
 from collections.abc import Sequence
 from dataclasses import replace
 from itertools import pairwise
@@ -110,15 +111,21 @@ def _letters(site: Site, equation: str) -> Edits:
 
 
 def _lines(statements: Sequence[OwnStatement]) -> Edits:
-    """Lines that ran again, or in another order; `statements` are from the last to the first."""
+    """Lines that ran again, too late or outside of a loop; `statements` are the last one first."""
     once = {own.text: own for own in statements}
     again = [own for own in statements if own is not once[own.text]]
     if again:
         message = "This line ran more than once, and counts each time."
         piece, others = (0, len(again[0].text)), {own.number: "" for own in again[1:]}
         yield Edit(FIRST, Kind.STATEMENT, again[0], piece, "", message, others=others)
-    message = "This line comes too late, or the one before too early."
     for own, before in pairwise(statements):
+        piece, others = (0, len(own.text)), {before.number: own.text}
+        message = "This line comes too late, or the one before too early."
         if own.text != before.text:
-            piece, others = (0, len(own.text)), {before.number: own.text}
             yield Edit(SECOND, Kind.STATEMENT, own, piece, before.text, message, others=others)
+        if before.counters:
+            *_, last = walk_statements([before.top])
+            inside = textwrap.indent(own.text.strip(), " " * last.col_offset)
+            others = {before.number: f"{before.text}\n{inside}"}
+            message = "This line stands outside of the loop."
+            yield Edit(SECOND, Kind.STATEMENT, own, piece, "", message, others=others)

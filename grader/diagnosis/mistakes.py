@@ -6,7 +6,7 @@ import ast
 import itertools
 import re
 import tomllib
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import cache, cached_property, partial
 from importlib.resources import files
@@ -14,6 +14,7 @@ from typing import Any
 
 from grader.answer.effects import MODULES
 from grader.answer.own_code import (
+    AXIS,
     CALLEE,
     INDEX,
     REDUCTIONS,
@@ -46,8 +47,8 @@ METHODS: Mapping[str, Callable[[str], bool]] = {
     "uncalled_": lambda name: name in ("exp", "sum", "mean", "clone", "squeeze", "log", "tanh"),
 }
 
-EVERYWHERE = "everywhere"
-"""The place of a name that a line reads more than once: all of them are put right."""
+EVERYWHERE, AXES = "everywhere", "axes"
+"""The place of a name, or an axis, that a line has more than once: all of them are put right."""
 
 OPERANDS = (ast.Name, ast.BinOp, ast.Call, ast.UnaryOp, ast.Subscript, ast.Attribute)
 
@@ -144,8 +145,9 @@ def put_right(site: Site, place: str, scope: Scope) -> Edits:
         place: what it is for, by `role`.
         scope: the names that may be put in.
     """
-    also = {WHOLE: site.is_whole, EVERYWHERE: bool(_read_again(site))}
-    found = frozenset({place, *(one for one, holds in also.items() if holds)})
+    found = frozenset({place, WHOLE} if site.is_whole else {place})
+    if isinstance(site.node, ast.Name) or place == AXIS:
+        found |= {EVERYWHERE if place != AXIS else AXES} if _again(site) else set()
     sort: type = type(site.node)
     tried: dict[ast.AST, _Fit | None] = {}
     letters: dict[ast.AST, str] = {}
@@ -159,15 +161,17 @@ def put_right(site: Site, place: str, scope: Scope) -> Edits:
             yield from _edits(rule, known)
 
 
-def _read_again(site: Site) -> list[Span]:
-    """Where a name is read in a line, if it is the first of several times."""
-    if not isinstance(site.node, ast.Name):
-        return []
-    name, line = site.node.id, next(p for p in site.parents if isinstance(p, ast.stmt))
+def _again(site: Site) -> list[Span]:
+    """Where a name, or an axis, stands in a line, if it is the first of several times."""
+    line = next(parent for parent in site.parents if isinstance(parent, ast.stmt))
     if isinstance(line, (ast.FunctionDef, *COMPOUND)):
         return []
-    reads = (n for n in ast.walk(line) if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Load))
-    spans = sorted(site.own.span(read) for read in reads if read.id == name)
+    nodes: Iterable[ast.AST] = ast.walk(line)
+    if not isinstance(site.node, ast.Name):
+        calls = (node for node in nodes if isinstance(node, ast.Call))
+        nodes = (arg for call in calls for arg in (*call.args, *(k.value for k in call.keywords)))
+    here = ast.dump(site.node)
+    spans = sorted(site.own.span(node) for node in nodes if ast.dump(node) == here)
     return spans if len(spans) > 1 and spans[0] == site.own.span(site.node) else []
 
 
@@ -175,7 +179,7 @@ def _edits(rule: Rule, fit: _Fit) -> Edits:
     own, (start, end) = fit.site.own, fit.span
     source, doubled = own.text[start:end], rule.says == TWICE
     piece = next(map(fit.place, rule.marks), fit.span)
-    spans = _read_again(fit.site) if EVERYWHERE in rule.places else [fit.span]
+    spans = [fit.span] if rule.places.isdisjoint((EVERYWHERE, AXES)) else _again(fit.site)
     for names in itertools.product(*(_names(word, source, fit.scope) for word in rule.names)):
         put_in = iter([written for _, written in names])
         new = STANDS_FOR.sub(partial(fit.text, put_in=put_in), rule.new)
@@ -229,8 +233,8 @@ class _Fit:
                 return sign != "**" and self._take_down(ANY_SIGN[type(pattern)], sign)
             case ast.Attribute(attr=attr), ast.Attribute(attr=name):
                 is_in = METHODS[attr](name) if attr in METHODS else attr == name
-                key = attr if attr in METHODS else "method"
-                return is_in and self._take_down(key, name) and self.fits(pattern.value, node.value)
+                is_in = is_in and self._take_down(attr, name)
+                return is_in and self.fits(pattern.value, node.value)
             case ast.Call(), ast.Call():
                 return self.fits(pattern.func, node.func) and self._arguments_fit(pattern, node)
             case list(), list():
@@ -314,7 +318,8 @@ class _Fit:
     def words(self) -> dict[str, str]:
         """What stands for the words of a sentence."""
         node, own = self.site.node, self.site.own
-        method = next((self.written[k] for k in (*METHODS, "method") if k in self.written), "")
+        methods = sorted((k for k in self.written if len(k) > 1), key=lambda k: k not in METHODS)
+        method = self.written[methods[0]] if methods else ""
         words = {letter: quoted(own.source(bound)) for letter, bound in self.bound.items()}
         words["it"] = quoted(own.source(node))
         words["op"] = f"`{self.sign}`"

@@ -37,12 +37,6 @@ class Wrong:
     reference: Reference
 
     @property
-    def tensor(self) -> Tensor:
-        """What the gradient belongs to."""
-        tensor: Tensor = self.reference.instance.values[self.gradient[1:]]
-        return tensor
-
-    @property
     def arriving(self) -> Mapping[str, Tensor]:
         """The random upstreams of the steps that read it."""
         return self.upstreams(self.reference.program.readers(self.gradient[1:]))
@@ -79,20 +73,25 @@ def through_steps(
     """All of it, or what comes through one step, is missing or not taken just once."""
     if any(one.value.shape != one.right.shape for one in wrong):
         return
-    sizes = [one.reference.instance.sizes for one in wrong]
+    sizes, alone = [one.reference.instance.sizes for one in wrong], list[str]()
     for where, without in _parts(wrong, given):
         scales = [_scale(*one) for one in zip(wrong, without, strict=True)]
         known = [scale for scale in scales if scale is not None]
         factor = name_factor(known, sizes) if len(known) == len(scales) else None
-        if factor is None or factor.text == "1":
+        if factor is None:
+            is_alone = all(
+                agrees(w.value, w.right - r) for w, r in zip(wrong, without, strict=True)
+            )
+            alone += [f"Nothing but {where[:1].lower()}{where[1:]} is there."] if is_alone else []
             continue
         if factor.text == "0":
             yield Kind.MISSING_BRANCH, f"{where} is missing."
-        else:
+        elif factor.text != "1":
             kind, message = taken(where, factor, lecture)
             # A part of a fused formula without its n is no mean.
             is_part = kind is Kind.MEAN_FOR_SUM and not where.endswith(f"`{wrong[0].gradient}`")
             yield Kind.CONSTANT_FACTOR if is_part else kind, message
+    yield from ((Kind.MISSING_BRANCH, message) for message in alone)
 
 
 def _parts(wrong: Sequence[Wrong], given: frozenset[str]) -> Iterator[tuple[str, Sequence[Tensor]]]:
@@ -208,7 +207,7 @@ def misrouted(wrong: Wrong) -> Iterator[Explanation]:
 def _gone(wrong: Wrong, reader: str) -> str | None:
     """Where a reader's gradient went, if that reader picks one entry of each row."""
     value, upstream = wrong.value, wrong.arriving[reader]
-    if value.shape != wrong.tensor.shape or value.dim() != 2 or value.shape[1] < 2:
+    if value.shape != wrong.right.shape or value.dim() != 2 or value.shape[1] < 2:
         return None
     part = wrong.vjp(wrong.arriving, reader)
     if upstream.numel() != len(part) or not bool(((part != 0).sum(1) == 1).all()):
@@ -224,7 +223,7 @@ def _gone(wrong: Wrong, reader: str) -> str | None:
 
 def only_some(wrong: Wrong) -> Iterator[Explanation]:
     """Only some of what arrives is handed on, or of what meets in a row only the last."""
-    if wrong.value.shape != wrong.tensor.shape:
+    if wrong.value.shape != wrong.right.shape:
         return
     for reader, upstream in wrong.arriving.items():
         choices = itertools.product(range(upstream.dim()), ("first", "last"), (True, False))
@@ -250,5 +249,5 @@ def _holds_one(wrong: Wrong, reader: str) -> bool:
     if not looks_up or not is_wide or positions > MOST_POSITIONS:
         return False
     rows = upstream.reshape(positions, -1)
-    held = [any(agrees(row, one) for one in rows) for row in value if row.any()]
-    return bool(held) and all(held)
+    is_reached = torch.equal(value.any(1), wrong.right.any(1))
+    return is_reached and all(any(agrees(row, one) for one in rows) for row in value if row.any())

@@ -101,6 +101,12 @@ def test_a_cell_that_ran_again_is_no_mistake_of_the_line(runner: Runner) -> None
     assert said == ["This line ran more than once, and counts each time."]
 
 
+def test_a_line_that_belongs_in_the_loop_before(runner: Runner) -> None:
+    loop = "for i in range(n):\n    for j in range(block_size):\n        ix = Xb[i, j]\n"
+    source = f"dC = torch.zeros_like(C)\n{loop}dC[ix] += demb[i, j]"
+    assert say_of("dC", source, runner) == ["This line stands outside of the loop."]
+
+
 def test_equal_statements_get_the_same_reason_wherever_they_stand(runner: Runner) -> None:
     source = "dhpreact = (1 - hpreact**2) * dh * 1.0"
     said = [say_of("dhpreact", before + source, runner) for before in ("", "a = 1\n\n", "")]

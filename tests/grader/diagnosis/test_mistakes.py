@@ -189,7 +189,7 @@ RULES = list(dict.fromkeys(rule for sort in SORTS for rule in rules(sort)))
         ),
         ("dx = h", Kind.WRONG_UPSTREAM, "dx = (h * dh)"),
         ("dx = h", Kind.MISSING_BRANCH, "dx = (h - F.one_hot(Yb, vocab_size))"),
-        ("dC[Yb[i]] += dh", Kind.WRONG_INDEX, "dC[Xb[i, tmp]] += dh"),
+        ("dC[Yb[i]] += dh", Kind.WRONG_NAME, "dC[Xb[i, tmp]] += dh"),
         ("dx = h", Kind.WRONG_UPSTREAM, "dx = (h / dh)"),
         ("dx = dh", Kind.MISSING_FACTOR, "dx = (dh * hpreact)"),
         ("dx = dh", Kind.MISSING_FACTOR, "dx = (dh / hpreact)"),

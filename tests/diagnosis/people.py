@@ -1,8 +1,8 @@
 """Mistakes as people write them: each in a line of its own style, not in a derived formula.
 
 A mistake's code makes one gradient; the others come from a right answer. Its kinds were given by
-hand, by what a teacher would call the mistake, before any grader saw it. Half of the mistakes are
-kept apart: a grader that is mended with the open half has not met the kept one.
+hand, by what a teacher would call the mistake, before any grader saw it. Some are kept apart: a
+grader that is mended with the open ones has not met them. What was looked at once is open.
 
     python -m tests.diagnosis.people [open | kept | all] [--cases]
 """
@@ -38,8 +38,8 @@ REST: Mapping[str, str] = {
 """The right answer from which the other gradients come, by exercise."""
 
 
-class Half(StrEnum):
-    """One half is there to learn from, the other to measure with, once."""
+class Part(StrEnum):
+    """One part is there to learn from, the other to measure with, once; each is a folder."""
 
     OPEN = "open"
     KEPT = "kept"
@@ -87,26 +87,18 @@ class Mistake:
         return [match.span() for match in found]
 
     @property
-    def half(self) -> Half:
-        """Where it belongs, whatever else is in the corpus."""
-        return Half.KEPT if int(self.digest, 16) % 2 else Half.OPEN
-
-    @property
     def source(self) -> str:
         """The whole answer: a right one, with this code in the place of one gradient's."""
         return answer_with(self.exercise, self.statements_of or self.gradient, self.code)
 
 
-def mistakes(half: Half | None = None) -> tuple[Mistake, ...]:
-    """The corpus, or one half of it."""
-    return tuple(m for m in _all_mistakes() if half in (None, m.half))
-
-
 @cache
-def _all_mistakes() -> tuple[Mistake, ...]:
+def mistakes(*parts: Part) -> tuple[Mistake, ...]:
+    """The corpus, or some parts of it."""
     return tuple(
         Mistake(**_with_tuple(entry))
-        for path in sorted(FOLDER.glob("ex*.toml"))
+        for part in parts or Part
+        for path in sorted((FOLDER / part).glob("ex*.toml"))
         for entry in _entries(path, "mistake")
     )
 
@@ -243,10 +235,9 @@ def case_lines(seen: Sequence[Seen]) -> Iterator[str]:
 
 
 def main(arguments: Sequence[str]) -> None:
-    """Print the table of one half, the open one if none is named."""
-    named = [a for a in arguments if not a.startswith("-")] or [Half.OPEN]
-    half = None if named[0] == "all" else Half(named[0])
-    seen = look_at(mistakes(half))
+    """Print the table of one part, the open one if none is named."""
+    named = [a for a in arguments if not a.startswith("-")] or [Part.OPEN]
+    seen = look_at(mistakes(*(Part(one) for one in named if one != "all")))
     lines = [*table_lines(seen), *(case_lines(seen) if "--cases" in arguments else ())]
     sys.stdout.write("\n".join(lines) + "\n")
 

@@ -30,6 +30,7 @@ REDUCTIONS = frozenset({"sum", "mean"})
 
 _SHAPED = frozenset(
     {"view", "reshape", "expand", "zeros", "ones", "full", "empty", "repeat", "unflatten"}
+    | {"tile", "broadcast_to", "new_zeros", "new_ones", "repeat_interleave"}
 )
 _ALONG_AXES = REDUCTIONS | frozenset(
     {"unsqueeze", "squeeze", "transpose", "permute", "flatten", "softmax", "log_softmax"}

@@ -137,7 +137,9 @@ def _findings(search: Search, verdict: Verdict) -> Iterator[_Found]:
         arriving = " and ".join(f"`{one}`" for one in search.scope["ARRIVING"])
         names = frozenset[str]().union(*(own.names for own in search.statements))
         if arriving and names.isdisjoint(search.scope["UPSTREAM"]):
-            yield _Found(Kind.WRONG_UPSTREAM, f"What arrives is not used: {arriving}.")
+            has_tensor = any(name[1:] in names for name in search.scope["ARRIVING"])
+            kind = Kind.MISSING_D if has_tensor else Kind.WRONG_UPSTREAM
+            yield _Found(kind, f"What arrives is not used: {arriving}.")
     yield from (_Found(*one) for one in _compared(search, verdict))
 
 
@@ -155,6 +157,8 @@ def _said(search: Search, repair: Repair | None) -> Iterator[_Found]:
         )
     if rival is not None and rival.message not in (edit.message, ""):
         message += f" Or else: {rival.message}"
+    fits = [v.shape == t.shape for v, t in zip(search.values, search.targets[0], strict=False)]
+    kind = Kind.OPERATOR if kind is Kind.WRONG_SHAPE and any(fits) else kind
     number = search.statements.index(edit.own)
     yield _Found(kind, message, edit.belongs, number, edit.piece)
 

@@ -184,7 +184,7 @@ def _edits(rule: Rule, fit: _Fit) -> Edits:
         put_in = iter([written for _, written in names])
         new = STANDS_FOR.sub(partial(fit.text, put_in=put_in), rule.new)
         new = new.replace(", , ", ", ").replace("(, ", "(").replace(", )", ")")
-        if new in MODULES or new == source:
+        if new in (*MODULES, source) or source in (name for name, _ in names):
             continue
         name = names[0][0] if names else ""
         new_text = new if fit.is_bare or new.isidentifier() else f"({new})"

@@ -55,11 +55,6 @@ class Repair:
     rival: Edit | None = None
     """Another that is as likely, of another piece: nobody knows which of the two was meant."""
 
-    @property
-    def is_complete(self) -> bool:
-        """True if nothing else has to be changed."""
-        return self.edit.doubled or self.factor is None
-
 
 @dataclass(eq=False)
 class Search:
@@ -126,8 +121,8 @@ class Search:
         second = [others[0][place] for place in hopeful] if together else self._try(tried, (1,))[0]
         pairs = zip(tried, (first[place] for place in hopeful), second, strict=True)
         found = [r for one in pairs if (r := self._confirmed(*one))]
-        self.near += [repair for repair in found if not repair.is_complete]
-        complete = [repair for repair in found if repair.is_complete]
+        complete = [repair for repair in found if repair.edit.doubled or repair.factor is None]
+        self.near += [repair for repair in found if repair not in complete]
         if not complete:
             return None
         best, *rest = complete

@@ -60,7 +60,7 @@ def taken(where: str, times: Factor, lecture: Mapping[str, int]) -> Explanation:
         return Kind.HARD_CODED_SIZE, message
     kind, is_one = Kind.CONSTANT_FACTOR, abs(abs(times.number) - 1) < SAME
     batch = next(iter(lecture))
-    if times.is_bessel:
+    if times.is_bessel and batch in times.sizes:
         kind = Kind.BESSEL
     elif is_one and times.sizes in (batch, f"1/{batch}"):
         kind = Kind.SUM_FOR_MEAN if times.sizes == batch else Kind.MEAN_FOR_SUM

@@ -93,20 +93,22 @@ def _put(site: Site, likelihood: int, kind: Kind, new: str, message: str) -> Edi
 def _letters(site: Site, equation: str) -> Edits:
     """An axis more or less, another axis in the result; two axes of a term swapped."""
     equation = equation.replace(" ", "")
-    before, arrow, result = equation.partition("->")
-    if arrow:
-        message = "The letters after the arrow are not the axes that belong there."
-        letters = sorted(set(before) - {",", *result})
-        for new in (result.replace(old, new) for old in result for new in letters):
-            yield _put(site, FIRST, Kind.WRONG_AXIS, repr(f"{before}->{new}"), message)
-        for new in (result[:i] + result[i + 1 :] for i in range(len(result))):
-            yield _put(site, EXPECTED, Kind.MISSING_SUM, repr(f"{before}->{new}"), message)
+    before, _, result = equation.partition("->")
+    message = "The letters after the arrow are not the axes that belong there."
+    for new in (result[:i] + result[i + 1 :] for i in range(len(result))):
+        yield _put(site, EXPECTED, Kind.MISSING_SUM, repr(f"{before}->{new}"), message)
     for word in re.finditer("[a-zA-Z]+", equation):
-        message = f"The axes of `{word[0]}` stand in the wrong order."
-        for i, j in itertools.combinations(range(len(word[0])), 2):
-            axes = [*word[0]]
-            axes[i], axes[j] = axes[j], axes[i]
-            new = equation[: word.start()] + "".join(axes) + equation[word.end() :]
+        start, axes = word.start(), word[0]
+        others = sorted({*equation} - {*axes, *",->"})
+        kind = Kind.WRONG_INDEX if start < len(before) else Kind.WRONG_AXIS
+        message = f"The letters of `{axes}` are not the axes that belong there."
+        for i, letter in itertools.product(range(len(axes)), others):
+            new = equation[: start + i] + letter + equation[start + i + 1 :]
+            yield _put(site, FIRST, kind, repr(new), message)
+        message = f"The axes of `{axes}` stand in the wrong order."
+        for i, j in itertools.combinations(range(len(axes)), 2):
+            swapped = axes[:i] + axes[j] + axes[i + 1 : j] + axes[i] + axes[j + 1 :]
+            new = equation[:start] + swapped + equation[word.end() :]
             yield _put(site, EXPECTED, Kind.TRANSPOSED, repr(new), message)
 
 

@@ -92,7 +92,6 @@ def test_a_fault_is_found_with_its_piece(
 ) -> None:
     found = first(searching(source.partition(" ")[0], source))
     assert found is not None
-    assert found.is_complete
     assert (found.edit.kind, piece(found)) == (kind, wrong)
 
 
@@ -133,7 +132,6 @@ def test_a_piece_is_so_many_times_what_it_should_be(
 ) -> None:
     found = first(searching(source.partition(" ")[0], source))
     assert found is not None
-    assert found.is_complete
     assert found.edit.doubled
     assert found.factor is not None
     assert (piece(found), found.factor.text) == (wrong, times)
@@ -172,7 +170,6 @@ def test_two_faults_leave_a_near_repair(searching: Searching) -> None:
     ]
     assert search.find(right) is None
     (near,) = search.near
-    assert not near.is_complete
     assert near.edit is right[0]
     assert near.factor is not None
     assert near.factor.text in ("-2", "-0.5")

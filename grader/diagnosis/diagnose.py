@@ -152,11 +152,11 @@ def _said(search: Search, repair: Repair | None) -> Iterator[_Found]:
         where = capital(quoted(edit.own.text[slice(*edit.piece)]))
         kind, message = taken(where, factor, search.exercise.sizes)
     elif factor is not None:
-        message += (
-            f" {'The sign' if factor.text == '-1' else 'A constant factor'} is wrong as well."
-        )
+        what = "The sign" if factor.text == "-1" else "A constant factor"
+        message += f" {what} is wrong as well."
     if rival is not None and rival.message not in (edit.message, ""):
         message += f" Or else: {rival.message}"
+    # A sum that is copied again leaves the shape as it should be.
     fits = [v.shape == t.shape for v, t in zip(search.values, search.targets[0], strict=False)]
     kind = Kind.OPERATOR if kind is Kind.WRONG_SHAPE and any(fits) else kind
     number = search.statements.index(edit.own)
@@ -166,7 +166,7 @@ def _said(search: Search, repair: Repair | None) -> Iterator[_Found]:
 def _shown(search: Search) -> Iterator[Explanation]:
     """What the values show, whatever they were made by."""
     name, values, hidden = search.item.name, search.values, search.references.hidden
-    if not values:
+    if not (values and search.coarse):
         return
     if not any(bool(value.any()) for value in values):
         yield Kind.MISSING_BRANCH, f"`{name}` is zero: nothing that arrives is handed on."

@@ -91,5 +91,4 @@ _HINTS = tomllib.loads(files(__package__).joinpath("hints.toml").read_text(encod
 
 def hint(kind: Kind, gradient: str) -> str:
     """The nudge for a kind of mistake, said of one gradient such as "dlogits"."""
-    text: str = _HINTS[kind]
-    return text.format(gradient=gradient, tensor=gradient.removeprefix("d"))
+    return str(_HINTS[kind]).format(gradient=gradient, tensor=gradient.removeprefix("d"))

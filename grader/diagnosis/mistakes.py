@@ -170,8 +170,9 @@ def _again(site: Site) -> list[Span]:
     if not isinstance(site.node, ast.Name):
         calls = (node for node in nodes if isinstance(node, ast.Call))
         nodes = (arg for call in calls for arg in (*call.args, *(k.value for k in call.keywords)))
-    here = ast.dump(site.node)
-    spans = sorted(site.own.span(node) for node in nodes if ast.dump(node) == here)
+    alike = (node for node in nodes if isinstance(node, type(site.node)))
+    here = site.own.source(site.node)
+    spans = sorted(site.own.span(node) for node in alike if site.own.source(node) == here)
     return spans if len(spans) > 1 and spans[0] == site.own.span(site.node) else []
 
 

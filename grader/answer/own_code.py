@@ -100,10 +100,12 @@ class OwnStatement:
         named = ((f"{k.arg}=" if k.arg else "**") + self.source(k.value) for k in call.keywords)
         return ", ".join([*map(self.source, call.args), *named])
 
-    def put(self, span: Span, text: str) -> str:
-        """The statement's text with another in one place."""
-        start, end = span
-        return self.text[:start] + text + self.text[end:]
+    def put(self, span: Span, text: str, *others: Span) -> str:
+        """The statement's text with another in one place, and in others."""
+        found = self.text
+        for start, end in sorted((span, *others), reverse=True):
+            found = found[:start] + text + found[end:]
+        return found
 
     def offset(self, line: int, column: int) -> int:
         """Where a line and a column of the cell, in bytes, are in `text`."""

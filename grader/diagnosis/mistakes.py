@@ -6,7 +6,7 @@ import ast
 import itertools
 import re
 import tomllib
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cache, cached_property, partial
 from importlib.resources import files
@@ -145,9 +145,9 @@ def put_right(site: Site, place: str, scope: Scope) -> Edits:
         place: what it is for, by `role`.
         scope: the names that may be put in.
     """
-    found = frozenset({place, WHOLE} if site.is_whole else {place})
-    if isinstance(site.node, ast.Name) or place == AXIS:
-        found |= {EVERYWHERE if place != AXIS else AXES} if _again(site) else set()
+    found = {place, WHOLE} if site.is_whole else {place}
+    if again := _again(site, place):
+        found.add(AXES if place == AXIS else EVERYWHERE)
     sort: type = type(site.node)
     tried: dict[ast.AST, _Fit | None] = {}
     letters: dict[ast.AST, str] = {}
@@ -158,29 +158,31 @@ def put_right(site: Site, place: str, scope: Scope) -> Edits:
             fit = _Fit(site, scope, letters)
             tried[rule.pattern] = fit if fit.fits(rule.pattern, site.node) else None
         if (known := tried[rule.pattern]) is not None:
-            yield from _edits(rule, known)
+            yield from _edits(rule, known, again)
 
 
-def _again(site: Site) -> list[Span]:
-    """Where a name, or an axis, stands in a line, if it is the first of several times."""
-    line = next(parent for parent in site.parents if isinstance(parent, ast.stmt))
-    if isinstance(line, (ast.FunctionDef, *COMPOUND)):
+def _again(site: Site, place: str) -> list[Span]:
+    """Where else a name, or an axis, stands in a line, if this is the first of several times."""
+    line = next((parent for parent in site.parents if isinstance(parent, ast.stmt)), None)
+    is_word = isinstance(site.node, ast.Name) or place == AXIS
+    if line is None or not is_word or isinstance(line, (ast.FunctionDef, *COMPOUND)):
         return []
     nodes: Iterable[ast.AST] = ast.walk(line)
     if not isinstance(site.node, ast.Name):
         calls = (node for node in nodes if isinstance(node, ast.Call))
         nodes = (arg for call in calls for arg in (*call.args, *(k.value for k in call.keywords)))
     alike = (node for node in nodes if isinstance(node, type(site.node)))
+    read = (node for node in alike if not isinstance(getattr(node, "ctx", None), ast.Store))
     here = site.own.source(site.node)
-    spans = sorted(site.own.span(node) for node in alike if site.own.source(node) == here)
-    return spans if len(spans) > 1 and spans[0] == site.own.span(site.node) else []
+    spans = sorted(site.own.span(node) for node in read if site.own.source(node) == here)
+    return spans[1:] if spans[:1] == [site.own.span(site.node)] else []
 
 
-def _edits(rule: Rule, fit: _Fit) -> Edits:
+def _edits(rule: Rule, fit: _Fit, again: Sequence[Span]) -> Edits:
     own, (start, end) = fit.site.own, fit.span
     source, doubled = own.text[start:end], rule.says == TWICE
     piece = next(map(fit.place, rule.marks), fit.span)
-    spans = [fit.span] if rule.places.isdisjoint((EVERYWHERE, AXES)) else _again(fit.site)
+    others = () if rule.places.isdisjoint((EVERYWHERE, AXES)) else again
     for names in itertools.product(*(_names(word, source, fit.scope) for word in rule.names)):
         put_in = iter([written for _, written in names])
         new = STANDS_FOR.sub(partial(fit.text, put_in=put_in), rule.new)
@@ -188,10 +190,8 @@ def _edits(rule: Rule, fit: _Fit) -> Edits:
         if new in (*MODULES, source) or source in (name for name, _ in names):
             continue
         name = names[0][0] if names else ""
-        new_text = new if fit.is_bare or new.isidentifier() else f"({new})"
-        text = own.text
-        for span in reversed(spans):
-            text = text[: span[0]] + new_text + text[span[1] :]
+        written = new if fit.is_bare or new.isidentifier() else f"({new})"
+        text = own.put(fit.span, written, *others)
         said = fit.words | {"new": f"`{name}`", "New": f"`{name}`", "name": name}
         message = "" if doubled else rule.says.format_map(said)
         belongs = {"all": f"`{new}`", "name": f"`{name}`"}.get(rule.tells, "")

@@ -170,6 +170,7 @@ def test_two_faults_leave_a_near_repair(searching: Searching) -> None:
     ]
     assert search.find(right) is None
     (near,) = search.near
+    assert not near.edit.doubled
     assert near.edit is right[0]
     assert near.factor is not None
     assert near.factor.text in ("-2", "-0.5")

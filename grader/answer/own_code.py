@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 import re
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -130,6 +130,25 @@ class Site:
     def is_whole(self) -> bool:
         """True for the right side of an assignment."""
         return isinstance(self.node, ast.expr) and isinstance(self.parents[0], ast.stmt)
+
+    def again(self, place: str) -> list[Span]:
+        """Where else a name, or an axis, stands in a line, if this is the first of several times.
+
+        `place` is what it is for, by `role`.
+        """
+        line = next((parent for parent in self.parents if isinstance(parent, ast.stmt)), None)
+        is_name = isinstance(self.node, ast.Name)
+        if isinstance(line, (ast.FunctionDef, *COMPOUND)) or not (is_name or place == AXIS):
+            return []
+        nodes: Iterable[ast.AST] = ast.walk(line) if line else ()
+        if not is_name:
+            calls = (node for node in nodes if isinstance(node, ast.Call))
+            nodes = (n for c in calls for n in (*c.args, *(k.value for k in c.keywords)))
+        alike = (node for node in nodes if isinstance(node, type(self.node)))
+        read = (node for node in alike if not isinstance(getattr(node, "ctx", None), ast.Store))
+        here = self.own.source(self.node)
+        spans = sorted(self.own.span(node) for node in read if self.own.source(node) == here)
+        return spans[1:] if spans[:1] == [self.own.span(self.node)] else []
 
 
 def meant_for(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
 from grader.answer.own_code import OwnStatement, Span
@@ -50,9 +50,6 @@ class Edit:
         is_apart = self.own is not other.own or end <= begin or stop <= start
         is_same = (self.likelihood, self.kind) == (other.likelihood, other.kind)
         return is_apart and is_same and self.text != other.text
-
-
-Edits = Iterator[Edit]
 
 
 @dataclass(frozen=True, slots=True, eq=False)

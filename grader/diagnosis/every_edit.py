@@ -6,7 +6,7 @@ import ast
 import itertools
 import re
 import textwrap
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from itertools import pairwise
 
@@ -24,9 +24,9 @@ from grader.answer.own_code import (
 )
 from grader.answer.parse import Answer
 from grader.answer.statements import walk_statements
-from grader.diagnosis.edit import EXPECTED, FIRST, SECOND, Edit, Edits, Scope
+from grader.diagnosis.edit import EXPECTED, FIRST, LIKELIHOODS, SECOND, Edit, Scope
 from grader.diagnosis.kinds import Kind
-from grader.diagnosis.mistakes import put_right
+from grader.diagnosis.mistakes import Match, matches
 
 KINDS = {
     INDEX: Kind.WRONG_INDEX,
@@ -48,8 +48,10 @@ EQUATION = re.compile(r"[a-zA-Z, ]+(?:->[a-zA-Z ]*)?")
 
 def every_edit(
     statements: Sequence[OwnStatement], answer: Answer, keep: frozenset[int], scope: Scope
-) -> Edits:
-    """All edits that change something, each once, in the order in which they are thought of.
+) -> Iterator[list[Edit]]:
+    """All edits that change something, each once: for each likelihood those thought of then.
+
+    They are made when they are asked for, since most mistakes are found among the first.
 
     Args:
         statements: the gradient's own, the last one first; of equal ones the last is edited.
@@ -57,31 +59,36 @@ def every_edit(
         keep: the numbers of all statements that are the gradient's own.
         scope: the names that may be put in.
     """
-    found = [*_lines(statements)]
     latest = {own.text: own for own in reversed(statements)}
+    fitting, ready = list[Match](), [*_lines(statements)]
     for own in (own for own in statements if own is latest[own.text]):
         inside = [inner for inner in walk_statements([own.top]) if answer.number[inner] in keep]
-        every = [e for one in inside for e in put_right(Site(own, one, ()), STATEMENT, scope)]
-        every += [one for site in sites(own, answer, keep) for one in _at(site, scope)]
-        unique = dict[tuple[bool, str], Edit]()
-        for edit in sorted(every, key=lambda edit: edit.likelihood):
-            unique.setdefault((edit.doubled, edit.text), edit)
-        found += [edit for edit in unique.values() if edit.text != own.text]
-    yield from sorted(found, key=lambda one: one.likelihood)
+        fitting += [m for one in inside for m in matches(Site(own, one, ()), STATEMENT, scope)]
+        for site in sites(own, answer, keep):
+            fitting += _at(site, scope)
+            match site.node:
+                case ast.Constant(value=str(equation)) if EQUATION.fullmatch(equation):
+                    ready += _letters(site, equation)
+    known = set[tuple[int, bool, str]]()
+    for likelihood in range(len(LIKELIHOODS)):
+        found = [edit for edit in ready if edit.likelihood == likelihood]
+        for edit in (e for m in fitting if m.rule.likelihood == likelihood for e in m.edits()):
+            key = (edit.own.number, edit.doubled, edit.text)
+            if edit.text != edit.own.text and key not in known:
+                known.add(key)
+                found.append(edit)
+        yield found
 
 
-def _at(site: Site, scope: Scope) -> Edits:
-    """The edits at one expression; what its place is for may name the mistake."""
+def _at(site: Site, scope: Scope) -> Iterator[Match]:
+    """The rules that fit at one expression; what its place is for may name the mistake."""
     place = role(site)
     powers = (p for p in site.parents if isinstance(p, ast.BinOp) and isinstance(p.op, ast.Pow))
     power = next(powers, None) if place == EXPONENT else None
     is_of_number = power is not None and scope.is_number(power.left)
     usual = Kind.CONSTANT_FACTOR if is_of_number else KINDS.get(place)
-    for one in put_right(site, place, scope):
+    for one in matches(site, place, scope):
         yield one if usual is None or one.kind in OF_THEIR_OWN else replace(one, kind=usual)
-    match site.node:
-        case ast.Constant(value=str(equation)) if EQUATION.fullmatch(equation):
-            yield from _letters(site, equation)
 
 
 def _put(site: Site, likelihood: int, kind: Kind, new: str, message: str) -> Edit:
@@ -90,7 +97,7 @@ def _put(site: Site, likelihood: int, kind: Kind, new: str, message: str) -> Edi
     return Edit(likelihood, kind, site.own, span, site.own.put(span, new), message)
 
 
-def _letters(site: Site, equation: str) -> Edits:
+def _letters(site: Site, equation: str) -> Iterator[Edit]:
     """An axis more or less, another axis in the result; two axes of a term swapped."""
     equation = equation.replace(" ", "")
     before, _, result = equation.partition("->")
@@ -112,7 +119,7 @@ def _letters(site: Site, equation: str) -> Edits:
             yield _put(site, EXPECTED, Kind.TRANSPOSED, repr(new), message)
 
 
-def _lines(statements: Sequence[OwnStatement]) -> Edits:
+def _lines(statements: Sequence[OwnStatement]) -> Iterator[Edit]:
     """Lines that ran again, too late or outside of a loop; `statements` are the last one first."""
     once = {own.text: own for own in statements}
     again = [own for own in statements if own is not once[own.text]]

@@ -6,7 +6,7 @@ import ast
 import itertools
 import re
 import tomllib
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cache, cached_property, partial
 from importlib.resources import files
@@ -24,8 +24,7 @@ from grader.answer.own_code import (
     Site,
     Span,
 )
-from grader.answer.statements import COMPOUND
-from grader.diagnosis.edit import LIKELIHOODS, SLOPE, Edit, Edits, Scope, capital, quoted
+from grader.diagnosis.edit import LIKELIHOODS, SLOPE, Edit, Scope, capital, quoted
 from grader.diagnosis.kinds import Kind
 
 TWICE = "twice"
@@ -137,8 +136,41 @@ def _pattern(text: str, is_index: bool, is_statement: bool) -> ast.AST:
     return statement if is_statement else vars(statement)["value"]
 
 
-def put_right(site: Site, place: str, scope: Scope) -> Edits:
-    """The edits of one expression or statement, by the table.
+@dataclass(frozen=True, slots=True, eq=False)
+class Match:
+    """A rule whose pattern fits at a site; `kind` is what the mistake is called there.
+
+    `again` is where else the same stands, for a rule that puts all of them right.
+    """
+
+    rule: Rule
+    kind: Kind
+    fit: _Fit
+    again: Sequence[Span]
+
+    def edits(self) -> Iterator[Edit]:
+        """The edits that put it right: one for each name that may be put in."""
+        rule, fit, own, (start, end) = self.rule, self.fit, self.fit.site.own, self.fit.span
+        source, doubled = own.text[start:end], rule.says == TWICE
+        piece = next(map(fit.place, rule.marks), fit.span)
+        others = () if rule.places.isdisjoint((EVERYWHERE, AXES)) else self.again
+        for names in itertools.product(*(_names(word, source, fit.scope) for word in rule.names)):
+            put_in = iter([written for _, written in names])
+            new = STANDS_FOR.sub(partial(fit.text, put_in=put_in), rule.new)
+            new = new.replace(", , ", ", ").replace("(, ", "(").replace(", )", ")")
+            if new in (*MODULES, source) or source in (name for name, _ in names):
+                continue
+            name = names[0][0] if names else ""
+            written = new if fit.is_bare or new.isidentifier() else f"({new})"
+            text = own.put(fit.span, written, *others)
+            said = fit.words | {"new": f"`{name}`", "New": f"`{name}`", "name": name}
+            message = "" if doubled else rule.says.format_map(said)
+            belongs = {"all": f"`{new}`", "name": f"`{name}`"}.get(rule.tells, "")
+            yield Edit(rule.likelihood, self.kind, own, piece, text, message, belongs, doubled)
+
+
+def matches(site: Site, place: str, scope: Scope) -> Iterator[Match]:
+    """The rules of the table that fit an expression or a statement.
 
     Args:
         site: where it stands.
@@ -146,7 +178,7 @@ def put_right(site: Site, place: str, scope: Scope) -> Edits:
         scope: the names that may be put in.
     """
     found = {place, WHOLE} if site.is_whole else {place}
-    if again := _again(site, place):
+    if again := site.again(place):
         found.add(AXES if place == AXIS else EVERYWHERE)
     sort: type = type(site.node)
     tried: dict[ast.AST, _Fit | None] = {}
@@ -158,44 +190,7 @@ def put_right(site: Site, place: str, scope: Scope) -> Edits:
             fit = _Fit(site, scope, letters)
             tried[rule.pattern] = fit if fit.fits(rule.pattern, site.node) else None
         if (known := tried[rule.pattern]) is not None:
-            yield from _edits(rule, known, again)
-
-
-def _again(site: Site, place: str) -> list[Span]:
-    """Where else a name, or an axis, stands in a line, if this is the first of several times."""
-    line = next((parent for parent in site.parents if isinstance(parent, ast.stmt)), None)
-    is_word = isinstance(site.node, ast.Name) or place == AXIS
-    if line is None or not is_word or isinstance(line, (ast.FunctionDef, *COMPOUND)):
-        return []
-    nodes: Iterable[ast.AST] = ast.walk(line)
-    if not isinstance(site.node, ast.Name):
-        calls = (node for node in nodes if isinstance(node, ast.Call))
-        nodes = (arg for call in calls for arg in (*call.args, *(k.value for k in call.keywords)))
-    alike = (node for node in nodes if isinstance(node, type(site.node)))
-    read = (node for node in alike if not isinstance(getattr(node, "ctx", None), ast.Store))
-    here = site.own.source(site.node)
-    spans = sorted(site.own.span(node) for node in read if site.own.source(node) == here)
-    return spans[1:] if spans[:1] == [site.own.span(site.node)] else []
-
-
-def _edits(rule: Rule, fit: _Fit, again: Sequence[Span]) -> Edits:
-    own, (start, end) = fit.site.own, fit.span
-    source, doubled = own.text[start:end], rule.says == TWICE
-    piece = next(map(fit.place, rule.marks), fit.span)
-    others = () if rule.places.isdisjoint((EVERYWHERE, AXES)) else again
-    for names in itertools.product(*(_names(word, source, fit.scope) for word in rule.names)):
-        put_in = iter([written for _, written in names])
-        new = STANDS_FOR.sub(partial(fit.text, put_in=put_in), rule.new)
-        new = new.replace(", , ", ", ").replace("(, ", "(").replace(", )", ")")
-        if new in (*MODULES, source) or source in (name for name, _ in names):
-            continue
-        name = names[0][0] if names else ""
-        written = new if fit.is_bare or new.isidentifier() else f"({new})"
-        text = own.put(fit.span, written, *others)
-        said = fit.words | {"new": f"`{name}`", "New": f"`{name}`", "name": name}
-        message = "" if doubled else rule.says.format_map(said)
-        belongs = {"all": f"`{new}`", "name": f"`{name}`"}.get(rule.tells, "")
-        yield Edit(rule.likelihood, rule.kind, own, piece, text, message, belongs, doubled)
+            yield Match(rule, rule.kind, known, again)
 
 
 def _names(word: str, source: str, scope: Scope) -> Iterator[tuple[str, str]]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import itertools
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
@@ -12,7 +13,7 @@ from torch import Tensor
 
 from grader.answer.own_code import OwnStatement, meant_for, own_statements
 from grader.answer.parse import Answer
-from grader.diagnosis.edit import LIKELY, POSSIBLE, SLOPE, Edit, Scope
+from grader.diagnosis.edit import SLOPE, Edit, Scope
 from grader.diagnosis.every_edit import every_edit
 from grader.diagnosis.factors import Factor, name_factor
 from grader.execution.evidence import GradientEvidence
@@ -23,9 +24,9 @@ from grader.program.compare import FLOAT64_TOLERANCE
 from grader.program.exercises import Exercise
 from grader.program.references import References
 
-MOST_VARIANTS = {LIKELY: 600, POSSIBLE: 1_000, 99: 2_000}
-"""How many edits are tried that are likelier than each: their number bounds the search, not the
-clock, so that what is said does not depend on how busy the machine is."""
+MOST_VARIANTS = ((3, 600), (1, 1_000), (2, 2_000))
+"""How many edits of so many likelihoods are tried at once, the likeliest first: their number bounds
+the search, not the clock, so that what is said does not depend on how busy the machine is."""
 
 SLOWNESS = 3
 """By so much fewer edits are tried of statements that loop."""
@@ -102,12 +103,11 @@ class Search:
 
     def batches(self) -> Iterator[Sequence[Edit]]:
         """The edits to try, the likeliest first."""
-        edits = [*every_edit(self.statements[::-1], self.answer, self.keep, self.scope)]
+        edits = every_edit(self.statements[::-1], self.answer, self.keep, self.scope)
         slowness = SLOWNESS if any(own.counters for own in self.statements) else 1
-        least = 0
-        for below, most in MOST_VARIANTS.items():
-            yield [e for e in edits if least <= e.likelihood < below][: most // slowness]
-            least = below
+        for likelihoods, most in MOST_VARIANTS:
+            batch = itertools.chain.from_iterable(itertools.islice(edits, likelihoods))
+            yield [*batch][: most // slowness]
 
     def find(self, batch: Sequence[Edit]) -> Repair | None:
         """The likeliest of some edits that makes the gradient right, if one does."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import itertools
 from collections.abc import Sequence
 
 from grader.answer.own_code import OwnStatement, Site, own_statements, sites
@@ -48,7 +49,7 @@ def site_of(source: str, text: str) -> Site:
 def all_edits(source: str, keep: Sequence[int] | None = None, scope: Scope = SCOPE) -> list[Edit]:
     """Every edit, likeliest first."""
     answer, kept, statements = own_of(source, keep)
-    return [*every_edit(statements[::-1], answer, kept, scope)]
+    return [*itertools.chain.from_iterable(every_edit(statements[::-1], answer, kept, scope))]
 
 
 def as_read(text: str) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import itertools
 import re
 import warnings
 from pathlib import Path
@@ -44,7 +45,11 @@ def edits_of(path: Path) -> list[Edit]:
     cells = [AnswerCell(*cell) for cell in read_cells(path.read_text(encoding="utf-8"))]
     answer = parse_answer(cells)
     assert answer.live
-    return [*every_edit(own_statements(answer, answer.live)[::-1], answer, answer.live, FEW)]
+    return [
+        *itertools.chain.from_iterable(
+            every_edit(own_statements(answer, answer.live)[::-1], answer, answer.live, FEW)
+        )
+    ]
 
 
 @pytest.mark.parametrize("path", CASES)

@@ -190,7 +190,7 @@ def test_batches_are_bounded_and_go_from_the_likely_to_the_possible(searching: S
     search = searching("dhpreact", "dhpreact = (1 - hpreact**2) * dh * h / n")
     batches = [*search.batches()]
     assert len(batches) == len(MOST_VARIANTS)
-    for batch, most in zip(batches, MOST_VARIANTS.values(), strict=True):
+    for batch, (_, most) in zip(batches, MOST_VARIANTS, strict=True):
         assert 0 < len(batch) <= most
     likely, more, rest = ([one.likelihood for one in batch] for batch in batches)
     assert max(likely) < LIKELY <= min(more)

@@ -41,13 +41,15 @@ class Compound:
     """A compound statement with all that are `inside`, itself first: how they hang together.
 
     `above` is what each stands in, `ends` each loop's `break` and `continue`, `writing` the
-    statements that bind a name or change it, if only perhaps.
+    statements that bind a name or change it, if only perhaps. `bound` are the names that are sure
+    to be bound inside before each is reached: what they held before does not matter to it.
     """
 
     inside: tuple[ast.stmt, ...]
     above: Mapping[ast.stmt, ast.stmt]
     ends: Mapping[ast.stmt, Sequence[ast.stmt]]
     writing: Mapping[str, Sequence[ast.stmt]]
+    bound: Mapping[ast.stmt, frozenset[str]]
 
 
 def read_compound(top: ast.stmt, effects: Mapping[ast.stmt, Effects]) -> Compound:
@@ -56,6 +58,7 @@ def read_compound(top: ast.stmt, effects: Mapping[ast.stmt, Effects]) -> Compoun
     loop = {top: top}
     ends: dict[ast.stmt, list[ast.stmt]] = defaultdict(list)
     writing: dict[str, list[ast.stmt]] = defaultdict(list)
+    bound = {top: frozenset[str]()}
     for inner in walk_statements([top]):
         is_loop = isinstance(inner, ast.For | ast.While)
         loop[inner] = inner if is_loop else loop[above.get(inner, top)]
@@ -64,9 +67,23 @@ def read_compound(top: ast.stmt, effects: Mapping[ast.stmt, Effects]) -> Compoun
             writing[name].append(inner)
         if isinstance(inner, COMPOUND):
             above |= {child: inner for block in blocks(inner) for child in block}
+            for block in blocks(inner):
+                names = bound[inner]
+                if isinstance(inner, ast.For) and block is inner.body:
+                    names |= _stored([inner.target])
+                for child in block:
+                    bound[child] = names
+                    if isinstance(child, ast.Assign):
+                        names |= _stored(child.targets)
         elif isinstance(inner, LOOP_CONTROL):
             ends[loop[inner]].append(inner)
-    return Compound(tuple(loop), above, ends, writing)
+    return Compound(tuple(loop), above, ends, writing, bound)
+
+
+def _stored(targets: Sequence[ast.expr]) -> frozenset[str]:
+    """The names that an assignment to these targets binds."""
+    nodes = (node for target in targets for node in ast.walk(target))
+    return frozenset(n.id for n in nodes if isinstance(n, ast.Name) and type(n.ctx) is ast.Store)
 
 
 def join_effects(

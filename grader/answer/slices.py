@@ -110,10 +110,10 @@ class _Search:
 
         What is bound inside may be needed in the next turn of a loop, or not be bound at all: a
         statement is looked at again for each name that it writes when that is needed, and no name
-        is let go.
+        is let go. What is sure to be bound inside before it is read is needed inside only.
         """
-        block = self.answer.compound[top]
-        due = dict.fromkeys(block.inside, self.needed)
+        block, inside = self.answer.compound[top], set[str]()
+        due: dict[ast.stmt, Set[str]] = dict.fromkeys(block.inside, self.needed)
         while due:
             inner, names = due.popitem()
             is_new = inner not in self.kept
@@ -121,14 +121,17 @@ class _Search:
             while kept:
                 one = kept.pop()
                 self.kept.add(one)
-                self._need(self.answer.effects[one].reads - self.given)
+                reads = self.answer.effects[one].reads - self.given
+                self._need(reads - block.bound[one])
+                self.fresh |= reads & block.bound[one] - inside
+                inside |= reads & block.bound[one]
                 kept += block.ends.get(one, ())
                 if one in block.above and block.above[one] not in self.sure:
                     self.sure.add(block.above[one])
                     kept.append(block.above[one])
             for name in self.fresh:
                 for one in block.writing.get(name, ()):
-                    due.setdefault(one, set()).add(name)
+                    due[one] = due.get(one, frozenset()) | {name}
             self.fresh.clear()
 
     def _keep(self, statement: ast.stmt, needed: Set[str]) -> bool:

@@ -109,6 +109,32 @@ def test_a_slice_keeps_what_makes_the_gradient(
     assert slice_of(source).reads == reads
 
 
+EARLIER = "for i in range(n):\n    t = db[i]\n"
+
+
+@pytest.mark.parametrize(
+    ("loop", "is_needed"),
+    [
+        ("for i in range(n):\n    dX[i] = da[i]", False),
+        ("for k, i in enumerate(range(n)):\n    dX[i] = da[k]", False),
+        ("for i in range(n):\n    if da[i] > 0:\n        dX[i] = da[i]", False),
+        ("for i in range(n):\n    t = 2 * da[i]\n    dX[i] = t", False),
+        ("for k in range(n):\n    for i in range(k):\n        t = i\n        dX[t] = da[k]", False),
+        ("for k in range(n):\n    dX[i] = da[k]", True),
+        ("for k in range(i):\n    dX[k] = da[k]", True),
+        ("for i in range(0):\n    pass\nelse:\n    dX[i] = da[i]", True),
+        ("for i in range(0):\n    pass\ndX[i] = da[i]", True),
+        ("for k in range(n):\n    dX[k] = t\n    t = da[k]", True),
+        ("for k in range(n):\n    if k:\n        t = da[k]\n    dX[k] = t", True),
+        ("for k in range(n):\n    t += da[k]\n    dX[k] = t", True),
+        ("for k in range(n):\n    for i in range(k):\n        t = i\n    dX[k] = i", True),
+    ],
+)
+def test_what_a_loop_binds_before_it_reads_it_is_nobody_elses(loop: str, is_needed: bool) -> None:
+    source = f"dX = torch.zeros(3)\n{EARLIER}{loop}"
+    assert (2 in kept_lines(source)) is is_needed
+
+
 def test_the_alias_that_changes_a_gradient_later_belongs_to_it() -> None:
     source = "dX = da\ndc = dX\ndc += db"
     piece = slice_of(source)

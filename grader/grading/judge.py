@@ -9,6 +9,7 @@ from torch import Tensor
 
 from grader.answer.parse import Raised
 from grader.execution.evidence import GradientEvidence, Value
+from grader.grading.agreement import agreeing
 from grader.grading.reasons import (
     AT_THE_WRONG_TIME,
     NOT_ALONE,
@@ -63,13 +64,21 @@ def judge(evidence: Sequence[GradientEvidence], references: References) -> list[
         evidence: what the student's statements did, one entry for each gradient asked for.
         references: autograd's gradients, on the hidden instances and on the lecture's.
     """
-    verdicts = [_judge_gradient(item, references) for item in evidence]
+    gradients, vjps = references.gradients, references.local_vjps
+    whole = agreeing(evidence, lambda i: i.hidden, lambda i: gradients(i.name[1:]), references)
+    local = agreeing(evidence, lambda i: i.local, lambda i: vjps(i.name[1:], i.reads), references)
+    verdicts = [
+        _judge_gradient(item, references, item.name in whole, item.name in local)
+        for item in evidence
+    ]
     verdicts = list(_judge_shared_memory(evidence, verdicts, references))
     verdicts = list(_judge_siblings(evidence, verdicts, references))
     return list(_judge_carried(evidence, verdicts))
 
 
-def _judge_gradient(item: GradientEvidence, references: References) -> Verdict:
+def _judge_gradient(
+    item: GradientEvidence, references: References, right_as_a_whole: bool, right_alone: bool
+) -> Verdict:
     reference = references.lecture_gradients[item.name[1:]]
     comparison = _compare_lecture(item.name, item.lecture, reference)
     whole = local = NOT_RUN
@@ -78,8 +87,9 @@ def _judge_gradient(item: GradientEvidence, references: References) -> Verdict:
     elif item.is_blank and not item.offences:
         outcome, reason = Outcome.TODO, NOT_RUN
     else:
-        whole = _examine_all(item, item.hidden, references, references.gradients(item.name[1:]))
-        local = _check_locally(item, item.local, references)
+        right = references.gradients(item.name[1:])
+        whole = RIGHT if right_as_a_whole else _examine_all(item, item.hidden, references, right)
+        local = RIGHT if right_alone else _check_locally(item, item.local, references)
         outcome, reason = _weigh(item, references, whole, local, comparison)
         if outcome is Outcome.ERROR and (asked := _asked(item, reason)):
             outcome, reason = Outcome.REFUSED, asked
@@ -107,7 +117,7 @@ def _weigh(
 ) -> tuple[Outcome, Finding]:
     """The design's verdict table for what was written, with the finding that gives the reason."""
     if whole.check is Check.RIGHT:
-        on_lecture = find_unusable(item.name, item.lecture)
+        on_lecture = None if comparison.approximate else find_unusable(item.name, item.lecture)
         if on_lecture is not None:
             return Outcome.ERROR, on_lecture
         if not _is_far_off(comparison) or item.name[1:] in references.zero_by_structure:

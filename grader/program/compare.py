@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import itertools
 import math
+from collections.abc import Sequence
 
+import numpy as np
 import torch
 from torch import Tensor
 
@@ -89,7 +92,7 @@ def compare(name: str, value: object, reference: Tensor, subject: str | None = N
         return Comparison(name, False, False, None, tuple(value.shape), shape, problem)
     return Comparison(
         name,
-        exact=bool(torch.equal(ours, theirs)),
+        exact=maxdiff == 0,
         approximate=maxdiff <= RELATIVE_TOLERANCE * largest + ROUNDING_NOISE,
         maxdiff=maxdiff,
         shape=tuple(value.shape),
@@ -112,6 +115,28 @@ def agrees(
     return difference <= tolerance * floor or (
         difference < math.inf and difference <= tolerance * _largest(reference)
     )
+
+
+def all_agree(
+    pairs: Sequence[tuple[Tensor, Tensor, float]], tolerance: float = FLOAT64_TOLERANCE
+) -> list[bool]:
+    """`agrees` of each value, reference and floor, with a few operations on all numbers."""
+    if not all(
+        value.dtype is torch.float64 and value.shape == reference.shape and value.numel()
+        for value, reference, _ in pairs
+    ):
+        return [agrees(*pair, tolerance) for pair in pairs]
+    if not pairs:
+        return []
+    values, references, floors = zip(*pairs, strict=True)
+    right = torch.cat([reference.reshape(-1) for reference in references])
+    apart = torch.cat([value.reshape(-1) for value in values]).sub_(right).abs_()
+    starts = [0, *itertools.accumulate(reference.numel() for reference in references)][:-1]
+    difference, largest = (
+        np.maximum.reduceat(numbers.numpy(), starts) for numbers in (apart, right.abs_())
+    )
+    close = difference <= tolerance * np.maximum(floors, largest)
+    return list(map(bool, close & (difference < math.inf)))
 
 
 def _apart(value: Tensor, reference: Tensor) -> float:

@@ -9,7 +9,7 @@ import pytest
 import torch
 from torch import Tensor
 
-from grader.program.compare import agrees, cmp, compare
+from grader.program.compare import agrees, all_agree, cmp, compare
 from tests.helpers.places import PROJECT
 
 REFERENCE = torch.tensor([[1.0, -2.0], [0.5, 4.0]])
@@ -106,6 +106,17 @@ def test_what_is_no_number_agrees_with_nothing(value: float) -> None:
     assert not agrees(tensor, tensor)
     assert not agrees(torch.ones_like(tensor), tensor)
     assert not agrees(tensor, torch.ones_like(tensor))
+
+
+@pytest.mark.parametrize("odd", [torch.ones(2), torch.ones(2, 2).double(), torch.ones(0).double()])
+def test_side_by_side_values_agree_as_each_does_alone(odd: Tensor) -> None:
+    right = torch.tensor([2.0, -8.0], dtype=torch.float64)
+    values = [right, right + 7e-6, right + 9e-6, right * NAN, right * INF, right.flip(0)]
+    pairs = [(value, right, floor) for value in values for floor in (0.0, 10.0)]
+    pairs += [(right, right * INF, 0.0), (right * INF, right * INF, 0.0)]
+    for some in ([], pairs, [*pairs, (odd, right, 0.0), (odd, odd.double(), 0.0)]):
+        assert all_agree(some) == [agrees(*pair) for pair in some]
+    assert [all_agree(pairs).count(agree) for agree in (True, False)] == [5, 9]
 
 
 def test_nan_on_both_sides_is_no_match() -> None:

@@ -38,6 +38,9 @@ BUILT_IN = (list, tuple, set, frozenset, deque)
 PLAIN = frozenset({Tensor, ModuleType, type(None), bytes, range, slice, *NUMBERS})
 """Types of values that hold no others."""
 
+FIXED = PLAIN - {Tensor}
+"""Those of values that never change."""
+
 UNTOLD = frozenset({MARK, SEE, "__annotations__", "__builtins__"})
 """Names that Python or the grader reads, not the answer."""
 
@@ -160,15 +163,16 @@ class Recorder:
         stored = names.binds - UNTOLD
         names.reads, names.binds = set(), set()
         held = [dict.get(names, name) for name in reads]
+        perhaps: Iterable[tuple[str, Any]]
         if not PLAIN.issuperset(map(type, held)) or not reads.isdisjoint(DYNAMIC_NAMES):
             # Functions bind `global` names, and `globals().update` any, past `__setitem__`.
             self._left -= len(names)
-            perhaps = names.keys() - UNTOLD
+            perhaps = dict.items(names)
         else:
-            perhaps = stored
+            perhaps = ((name, dict.get(names, name)) for name in stored)
         # `acc += x` binds the name to the tensor that it had.
-        value, last = dict.get, self._held.get
-        binds = {name for name in perhaps if value(names, name) is not last(name, self)}
+        last = self._held.get
+        binds = {name for name, value in perhaps if value is not last(name, self)} - UNTOLD
         changes = self._look_at(binds | stored | reads, directly=True) - binds
         near = [self._looks[name].memory for name in changes]
         around = {other for memory in near for part in memory for other in self._holders[part]}
@@ -184,14 +188,16 @@ class Recorder:
 
     def _look_at(self, names: Iterable[str], directly: bool = False) -> set[str]:
         """Look at names again; those that changed since the last look."""
-        changed = set()
+        changed, held, looks = set(), self._held, self._looks
         for name in names:
             if self._left <= 0 or not dict.__contains__(self.names, name):
                 continue
             self._left -= 1
-            before = self._looks.get(name, NOTHING)
-            value = self._held[name] = dict.__getitem__(self.names, name)
-            now = self._looks[name] = _look(value, self.names)
+            before = looks.get(name, NOTHING)
+            value = held[name] = dict.__getitem__(self.names, name)
+            if type(value) in FIXED and before.objects and before.objects[0] is value:
+                continue
+            now = looks[name] = _look(value, self.names)
             if now.memory != before.memory:
                 for part in before.memory - now.memory:
                     self._holders[part].discard(name)
@@ -208,6 +214,8 @@ def _look(value: object, names: Names) -> _Look:
         return _Look((value,), (value._version,), (_numbers(value),), memory)
     if type(value) in PLAIN:
         return _Look((value,))
+    if type(value) is list and NUMBERS.issuperset(map(type, value)):
+        return _Look((value,), (), (hash(tuple(value)),), frozenset((id(value),)))
     if type(value) is list and _is_table(value):
         # As a whole: to look at one row after the other takes ten times as long.
         memory = frozenset(map(id, (value, *value)))

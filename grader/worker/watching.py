@@ -56,9 +56,13 @@ class Watch:
         """The value as it is, once it was looked at; `use` is what is done with it."""
         if self._left > 0:
             self._left -= 1
-            # A student's own object, or a tensor without numbers, shows nothing: it is passed on.
-            with suppress(Exception):
-                self.signs.update((self.statement, kind) for kind in self._look(value, use))
+            if type(value) is float:
+                if self._is_near_others(value, use):
+                    self.signs.add((self.statement, "numerical"))
+            else:
+                # A student's own object, or a tensor without numbers, shows nothing.
+                with suppress(Exception):
+                    self.signs.update((self.statement, kind) for kind in self._look(value, use))
             if self._left == 0:
                 self.signs.add((self.statement, "work"))
         return value
@@ -70,9 +74,7 @@ class Watch:
 
     def _look(self, value: Any, use: str) -> Iterator[str]:
         kind = type(value)
-        if kind is float:
-            yield from self._look_at_number(value, use)
-        elif kind is Tensor or kind is np.ndarray:
+        if kind is Tensor or kind is np.ndarray:
             if value.is_complex() if kind is Tensor else value.dtype.kind == "c":
                 yield "complex"
             elif use:
@@ -97,19 +99,20 @@ class Watch:
             if kind.__flags__ & HEAP_TYPE and _is_strange(kind):
                 yield "class"
 
-    def _look_at_number(self, number: float, use: str) -> Iterator[str]:
+    def _is_near_others(self, number: float, use: str) -> bool:
+        """True if too many numbers were a small step away from the one before."""
         apart = abs(number - self._last.get((use, ()), 0.0))
         self._last[use, ()] = number
         self._seen[use] += 1
         self._seen[use, "near"] += SAME * abs(number) < apart < NEAR / FEW * abs(number)
-        if self._seen[use, "near"] > max(FEW, self._seen[use] / FEW):
-            yield "numerical"
+        return self._seen[use, "near"] > max(FEW, self._seen[use] / FEW)
 
     def _look_at_array(self, array: Array, use: str) -> Iterator[str]:
         size, shape = array.size, array.shape
         if size < FEW:
             for number in array.flat:
-                yield from self._look_at_number(float(number), use)
+                if self._is_near_others(float(number), use):
+                    yield "numerical"
             return
         if use not in PRODUCTS:
             last = self._last.get((use, shape))

@@ -191,11 +191,13 @@ class _Runner:
 
     def _is_same(self, order: RunOrder, recorded: RunOrder) -> bool:
         """True for the run that was recorded: the same statements on the same values."""
+        if (order.groups, order.want) != (recorded.groups, recorded.want):
+            return False
+        statements = self.request.statements
         one, other = (
-            [self.request.statements[index].number for index in some.statements]
-            for some in (order, recorded)
+            [statements[index].number for index in some.statements] for some in (order, recorded)
         )
-        return (order.groups, order.want, one) == (recorded.groups, recorded.want, other)
+        return one == other
 
     def _namespace(self, order: RunOrder) -> dict[str, Any]:
         """What an answer finds: the notebook's names, with tensors that no other run shares.

@@ -1,0 +1,1 @@
+"""Gradient bugs that were made and mended in public repositories, restated as small functions."""

@@ -1,0 +1,45 @@
+"""Batch norm: mean and variance are treated as constants.
+
+Source: facebookresearch/CrypTen, pull request 143 "Fix batchnorm input gradient", mended in commit
+06aa2cc. Its message: the backward pass ignores that mean and variance are functions of the input.
+"""
+
+from typing import Annotated
+
+from torch import Tensor
+
+SOURCE = "facebookresearch/CrypTen#143"
+WRONG = ["dx"]
+KINDS = ["missing-branch"]
+
+
+def forward(
+    x: Annotated[Tensor, "n, d"], weight: Annotated[Tensor, "d"], bias: Annotated[Tensor, "d"]
+) -> Tensor:
+    mean = x.mean(0)
+    centred = x - mean
+    variance = (centred**2).mean(0)
+    inv_std = (variance + 1e-5) ** -0.5
+    x_norm = centred * inv_std
+    scaled = x_norm * weight
+    out = scaled + bias
+    return out
+
+
+def backward(
+    dout: Tensor, weight: Tensor, inv_std: Tensor, x_norm: Tensor
+) -> tuple[Tensor, Tensor, Tensor]:
+    dx = dout * weight * inv_std
+    dweight = (dout * x_norm).sum(0)
+    dbias = dout.sum(0)
+    return dx, dweight, dbias
+
+
+def mended(
+    dout: Tensor, weight: Tensor, inv_std: Tensor, x_norm: Tensor
+) -> tuple[Tensor, Tensor, Tensor]:
+    dx_norm = dout * weight
+    dx = inv_std * (dx_norm - dx_norm.mean(0) - x_norm * (dx_norm * x_norm).mean(0))
+    dweight = (dout * x_norm).sum(0)
+    dbias = dout.sum(0)
+    return dx, dweight, dbias

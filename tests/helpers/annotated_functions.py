@@ -50,10 +50,11 @@ def steps(function: Callable[..., object]) -> list[tuple[str, ast.expr]]:
     return found
 
 
-def run(module: ModuleType, lengths: tuple[int, ...], seed: int) -> Run:
-    """Run `module.forward` on drawn inputs, from a drawn gradient of what it returns."""
+def run(module: ModuleType, function: str, lengths: tuple[int, ...], seed: int) -> Run:
+    """Run a module's forward function on drawn inputs, from a drawn gradient of what it returns."""
+    forward = getattr(module, function)
     generator = torch.Generator().manual_seed(seed)
-    shapes = _shapes(module.forward)
+    shapes = _shapes(forward)
     sizes = dict(zip(_size_names(shapes), cycle(lengths), strict=False))
     inputs = {name: _draw(shape, sizes, generator) for name, shape in shapes.items()}
     if hasattr(module, "inputs"):
@@ -62,7 +63,7 @@ def run(module: ModuleType, lengths: tuple[int, ...], seed: int) -> Run:
     for value in variables.values():
         value.requires_grad_()
     scope = vars(module) | inputs
-    lines = steps(module.forward)
+    lines = steps(forward)
     for name, expression in lines:
         scope[name] = eval(compile(ast.Expression(expression), "<forward>", "eval"), scope)
     returned = lines[-1][0]

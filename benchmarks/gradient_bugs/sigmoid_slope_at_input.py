@@ -1,7 +1,7 @@
 """Sigmoid layer: the formula for the output's slope is handed the weighted sum.
 
-Source: benoitfragit/libBrain, issue 78 "Error in backpropagation", after which commit b3038c1
-"Fixing wrong activations derivatives" made the derivatives functions of the weighted sum.
+Source: benoitfragit/libBrain, commit b3038c1 "Fixing wrong activations derivatives". Commit 22f9864
+"[fix #78] now using the summation in activation_derivative" had made the mistake.
 """
 
 from typing import Annotated
@@ -9,7 +9,7 @@ from typing import Annotated
 import torch
 from torch import Tensor
 
-SOURCE = "benoitfragit/libBrain#78"
+SOURCE = "benoitfragit/libBrain@b3038c1"
 WRONG = ["dweighted"]
 CARRIED = ["dx", "dw"]
 KINDS = ["wrong-activation-point", "wrong-name"]

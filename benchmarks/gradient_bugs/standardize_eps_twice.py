@@ -1,7 +1,7 @@
 """Standardising with an eps outside the root: two slopes take the wrong one of the two deviations.
 
-Source: chainer/chainer, commits 06fee73 "fix backward of `_standardize`" and fe3ee0f "fix
-computation of backward", which mended one slope each.
+Source: chainer/chainer, commits 06fee73 "fix backward of `_standardize`" and fb8efb0 "fix using
+`var` without eps to with eps.", which mended one slope each.
 """
 
 from typing import Annotated

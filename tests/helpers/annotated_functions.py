@@ -24,7 +24,9 @@ class Run:
 
     values: Mapping[str, Tensor | int]
     gradients: Mapping[str, Tensor]
-    """By "dx" for each floating-point input `x`, in the order of the inputs."""
+    """By "dx" for each differentiable input or step `x`."""
+    asked: tuple[str, ...]
+    """Those of the inputs, in order: what a backward function returns."""
 
 
 def definition(function: Callable[..., object]) -> ast.FunctionDef:
@@ -59,24 +61,24 @@ def run(module: ModuleType, function: str, lengths: tuple[int, ...], seed: int) 
     inputs = {name: _draw(shape, sizes, generator) for name, shape in shapes.items()}
     if hasattr(module, "inputs"):
         inputs |= module.inputs(generator, **sizes)
-    variables = {name: value for name, value in inputs.items() if value.is_floating_point()}
-    for value in variables.values():
-        value.requires_grad_()
+    for value in inputs.values():
+        if value.is_floating_point():
+            value.requires_grad_()
     scope = vars(module) | inputs
     lines = steps(forward)
     for name, expression in lines:
         scope[name] = eval(compile(ast.Expression(expression), "<forward>", "eval"), scope)
-    returned = lines[-1][0]
-    upstream = torch.randn(scope[returned].shape, generator=generator, dtype=torch.float64)
-    gradients = torch.autograd.grad(
-        scope[returned], list(variables.values()), upstream, materialize_grads=True
-    )
-    known = {name: scope[name].detach() for name in (*inputs, *(name for name, _ in lines))}
+    returned = scope[lines[-1][0]]
+    upstream = torch.randn(returned.shape, generator=generator, dtype=torch.float64)
+    known = {name: scope[name] for name in (*inputs, *(name for name, _ in lines))}
+    smooth = {f"d{name}": value for name, value in known.items() if value.requires_grad}
+    found = torch.autograd.grad(returned, list(smooth.values()), upstream, materialize_grads=True)
     return Run(
-        values=known | sizes | {f"d{returned}": upstream},
-        gradients={
-            f"d{name}": gradient for name, gradient in zip(variables, gradients, strict=True)
-        },
+        values={name: value.detach() for name, value in known.items()}
+        | sizes
+        | {f"d{lines[-1][0]}": upstream},
+        gradients=dict(zip(smooth, found, strict=True)),
+        asked=tuple(f"d{name}" for name in inputs if f"d{name}" in smooth),
     )
 
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 import ast
 import inspect
 import textwrap
-from collections.abc import Callable, Collection, Iterator, Mapping
-from dataclasses import dataclass, field
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from types import CodeType
 from typing import Any
 
@@ -22,7 +22,8 @@ class NotAForwardProgram(ValueError):
 class Step:
     """One line of a forward program.
 
-    `reads` are the inputs and earlier steps that `expression` names, in order of first mention.
+    `reads` are the inputs and earlier steps that `expression` names, in order of first mention;
+    `number` is that of its line in the file.
     """
 
     name: str
@@ -30,6 +31,7 @@ class Step:
     reads: tuple[str, ...]
     line: str
     code: CodeType = field(repr=False, compare=False)
+    number: int = 0
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -37,7 +39,9 @@ class ForwardProgram:
     """A forward pass as a list of steps, with everything autograd can say about it.
 
     `annotations` hold, for each input, the text from which instances are drawn
-    (see `grader.program.instances`); `loss` is the last step, a scalar in nats.
+    (see `grader.program.instances`); `loss` is the last step, a scalar in nats. Where the function
+    returns something else, that step weighs what it returns: `arriving` are the names of the
+    weights, the gradients that arrive, each with the step that it is the gradient of.
     """
 
     name: str
@@ -45,6 +49,12 @@ class ForwardProgram:
     annotations: Mapping[str, str]
     steps: tuple[Step, ...]
     scope: Mapping[str, Any] = field(repr=False)
+    arriving: Mapping[str, str] = field(default_factory=dict)
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """The names of all inputs and steps, in order."""
+        return (*self.inputs, *(step.name for step in self.steps))
 
     @property
     def loss(self) -> str:
@@ -54,6 +64,12 @@ class ForwardProgram:
     def readers(self, name: str) -> tuple[str, ...]:
         """The steps that read `name`: the branches through which its gradient arrives."""
         return tuple(step.name for step in self.steps if name in step.reads)
+
+    def arrivals(self) -> dict[str, str]:
+        """The inputs that are gradients of a step, by convention or by name, each with the step."""
+        steps = {step.name for step in self.steps}
+        named = {name: name[1:] for name in self.inputs if name[:1] == "d" and name[1:] in steps}
+        return {**named, **self.arriving}
 
     def descendants(self, name: str) -> frozenset[str]:
         """The steps whose values depend on `name`."""
@@ -73,11 +89,15 @@ class ForwardProgram:
                     live.add(step.name)
         return [*found]
 
-    def run(self, inputs: Mapping[str, Tensor]) -> dict[str, Any]:
-        """Every input and every step's value, by name."""
-        values: dict[str, Any] = {name: inputs[name] for name in self.inputs}
+    def run(self, inputs: Mapping[str, Tensor], until: Collection[str] = ()) -> dict[str, Any]:
+        """Every input and every step's value by name, or only `until` these are known."""
+        values: dict[str, Any] = {
+            name: inputs[name] for name in self.inputs if not until or name in inputs
+        }
         for step in self.steps:
-            values[step.name] = self._evaluate(step, values)
+            if until and values.keys() >= {*until}:
+                break
+            values[step.name] = self.evaluate(step, values)
         return values
 
     @torch.enable_grad()  # a notebook may call this under `torch.no_grad()`
@@ -128,7 +148,7 @@ class ForwardProgram:
             enters = name in step.reads and through in (None, step.name)
             if not enters and live.keys().isdisjoint(step.reads):
                 continue
-            value = self._evaluate(step, {**values, **live, **({name: leaf} if enters else {})})
+            value = self.evaluate(step, {**values, **live, **({name: leaf} if enters else {})})
             if not isinstance(value, Tensor) or not value.requires_grad:
                 continue
             if step.name in upstream:
@@ -144,7 +164,8 @@ class ForwardProgram:
         gradients: tuple[Tensor, ...] = torch.autograd.grad(weighted.sum(), leaf)
         return gradients[0]
 
-    def _evaluate(self, step: Step, values: Mapping[str, Any]) -> Any:
+    def evaluate(self, step: Step, values: Mapping[str, Any]) -> Any:
+        """One step's value from those that it reads."""
         return eval(step.code, {**self.scope, **values})
 
 
@@ -153,33 +174,104 @@ def is_differentiable(value: object) -> bool:
     return isinstance(value, Tensor) and value.is_floating_point()
 
 
-def parse_program(function: Callable[..., Tensor]) -> ForwardProgram:
+def parse_program(function: Callable[..., Any]) -> ForwardProgram:
     """Read a forward function's own source as a program.
 
     The function takes tensors annotated `Annotated[Tensor, "shape"]`, assigns one name a line,
-    each name once, and returns its last one.
+    each name once, and returns its last one, the loss.
 
     Raises:
         NotAForwardProgram: a line is anything else; the message says which.
     """
-    source = textwrap.dedent(inspect.getsource(function))
-    definition = ast.parse(source).body[0]
-    assert isinstance(definition, ast.FunctionDef)
+    program, returned = read_function(function)
+    if returned != (program.steps[-1].name,):
+        raise NotAForwardProgram(
+            f"{program.name} must end by returning the name its last step assigns, the loss."
+        )
+    return program
+
+
+def read_function(function: Callable[..., Any]) -> tuple[ForwardProgram, tuple[str, ...]]:
+    """Read a forward function as a program, with the names that it returns.
+
+    Parameters with a default and no shape are constants of the program.
+
+    Raises:
+        NotAForwardProgram: it is not straight-line code; the message says which line.
+    """
+    name, (definition, source) = function.__name__, source_of(function)
     signature = inspect.signature(function, eval_str=True)
-    inputs = tuple(signature.parameters)
-    annotations = {
-        name: _shape_annotation(function.__name__, name, parameter.annotation)
+    constants = {
+        name: parameter.default
         for name, parameter in signature.parameters.items()
+        if parameter.default is not parameter.empty and not _shapes(parameter.annotation)
     }
-    steps = tuple(_parse_steps(definition, source, inputs))
-    return ForwardProgram(function.__name__, inputs, annotations, steps, function.__globals__)
+    annotations = {
+        parameter: _shape_annotation(definition, parameter, value.annotation)
+        for parameter, value in signature.parameters.items()
+        if parameter not in constants
+    }
+    *body, last = definition.body[ast.get_docstring(definition) is not None :] or [definition]
+    steps = tuple(_parse_steps(definition, body, source, {*annotations}))
+    known = {*annotations, *(step.name for step in steps)}
+    match last:
+        case ast.Return(value=ast.Name(id=one)) if one in known:
+            returned: tuple[str, ...] = (one,)
+        case ast.Return(value=ast.Tuple(elts=several)) if several:
+            returned = tuple(node.id for node in several if isinstance(node, ast.Name))
+            if len(returned) < len(several) or not known.issuperset(returned):
+                returned = ()
+        case _:
+            returned = ()
+    if not returned or not steps:
+        raise NotAForwardProgram(
+            f"{name}, line {last.lineno}: a forward function ends by returning the name of its"
+            " last step, or several of its names."
+        )
+    scope = {**function.__globals__, **inspect.getclosurevars(function).nonlocals, **constants}
+    return ForwardProgram(name, tuple(annotations), annotations, steps, scope), returned
+
+
+def weighed(program: ForwardProgram, returned: Mapping[str, str]) -> ForwardProgram:
+    """The program that ends in a scalar: what is returned times the gradients that arrive.
+
+    Args:
+        program: what `read_function` has read.
+        returned: the tensors it returns, each with the name of the gradient that arrives there.
+    """
+    loss = next(name for name in ("loss", "total", "weighed") if name not in program.names)
+    terms = " + ".join(f"({weight} * {name}).sum()" for name, weight in returned.items())
+    reads = tuple(name for pair in returned.items() for name in pair)
+    code = compile(terms, f"<forward program {program.name}>", "eval")
+    steps = (*program.steps, Step(loss, terms, reads, f"{loss} = {terms}", code))
+    arriving = {weight: name for name, weight in returned.items()}
+    return replace(program, inputs=(*program.inputs, *arriving), steps=steps, arriving=arriving)
+
+
+def source_of(function: Callable[..., Any]) -> tuple[ast.FunctionDef, str]:
+    """A function's definition, its lines numbered as in its file, and that much of the file.
+
+    Raises:
+        NotAForwardProgram: there is no source, or it is no `def`.
+    """
+    try:
+        lines, first = inspect.getsourcelines(function)
+        source = textwrap.dedent("".join(lines))
+        definition = ast.parse(source).body[0]
+    except (OSError, TypeError, SyntaxError) as error:
+        name = getattr(function, "__name__", repr(function))
+        raise NotAForwardProgram(
+            f"The source of {name} cannot be read: it has to stand in a file or in a notebook."
+        ) from error
+    if not isinstance(definition, ast.FunctionDef):
+        raise NotAForwardProgram(f"{function.__name__}, line {first}, is no `def`.")
+    before = max(0, first - 1)
+    return ast.increment_lineno(definition, before), "\n" * before + source
 
 
 def body_source(function: Callable[..., Tensor]) -> str:
     """The text of a forward function's body without docstring and return: a notebook's cell."""
-    source = textwrap.dedent(inspect.getsource(function))
-    definition = ast.parse(source).body[0]
-    assert isinstance(definition, ast.FunctionDef)
+    definition, source = source_of(function)
     body = definition.body
     has_docstring = ast.get_docstring(definition) is not None
     before = body[0].end_lineno if has_docstring else body[0].lineno - 1
@@ -189,18 +281,20 @@ def body_source(function: Callable[..., Tensor]) -> str:
 
 
 def _parse_steps(
-    definition: ast.FunctionDef, source: str, inputs: tuple[str, ...]
+    definition: ast.FunctionDef, body: Sequence[ast.stmt], source: str, known: set[str]
 ) -> Iterator[Step]:
-    known = set(inputs)
-    body = definition.body[1:] if ast.get_docstring(definition) is not None else definition.body
-    *assignments, last = body
-    for statement in assignments:
+    for statement in body:
         line = ast.get_source_segment(source, statement) or ""
+        where = f"{definition.name}, line {statement.lineno},"
         match statement:
-            case ast.Assign(targets=[ast.Name(id=name)], value=value) if name not in known:
+            case ast.Assign(targets=[ast.Name(id=name)]) if name in known:
+                raise NotAForwardProgram(
+                    f"{where} is not a step: `{line}` assigns {name} again. A forward program"
+                    " consists of lines `name = expression`, each name assigned once."
+                )
+            case ast.Assign(targets=[ast.Name(id=name)], value=value):
                 pass
             case _:
-                where = f"{definition.name}, line {statement.lineno},"
                 raise NotAForwardProgram(
                     f"{where} is not a step: `{line}`. A forward program consists of lines"
                     " `name = expression`, each name assigned once."
@@ -210,20 +304,18 @@ def _parse_steps(
         reads = tuple(dict.fromkeys(node.id for node in names if node.id in known))
         known.add(name)
         code = compile(ast.Expression(value), f"<forward program {definition.name}>", "eval")
-        yield Step(name, ast.unparse(value), reads, line, code)
-    match last:
-        case ast.Return(value=ast.Name(id=returned)) if assignments and returned == name:
-            return
-    raise NotAForwardProgram(
-        f"{definition.name} must end by returning the name its last step assigns, the loss."
-    )
+        yield Step(name, ast.unparse(value), reads, line, code, statement.lineno)
 
 
-def _shape_annotation(program: str, name: str, annotation: Any) -> str:
-    texts = [item for item in getattr(annotation, "__metadata__", ()) if isinstance(item, str)]
+def _shapes(annotation: Any) -> list[str]:
+    return [item for item in getattr(annotation, "__metadata__", ()) if isinstance(item, str)]
+
+
+def _shape_annotation(definition: ast.FunctionDef, name: str, annotation: Any) -> str:
+    texts = _shapes(annotation)
     if len(texts) != 1:
         raise NotAForwardProgram(
-            f"{program} must annotate its input {name} with its shape, for example"
-            f' `{name}: Annotated[Tensor, "n, n_hidden"]`.'
+            f"{definition.name}, line {definition.lineno}, must annotate its input {name} with its"
+            f' shape, for example `{name}: Annotated[Tensor, "n, n_hidden"]`.'
         )
     return texts[0]

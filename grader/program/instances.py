@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -27,6 +27,9 @@ that loops over its examples takes most of its time there.
 LARGE_AND_FEW = (37, 71, 67)
 """The second row for a program of so few sizes that each of them may be the lecture's 64."""
 
+Draw = Callable[[torch.Generator, Mapping[str, int]], Mapping[str, Tensor]]
+"""Draws inputs that an annotation cannot describe, from a generator and the sizes."""
+
 SPARING = 0
 """The instance in which the last of all indices does not occur, as in many a real batch."""
 
@@ -46,7 +49,7 @@ class Instance:
 def _read_shape(annotation: str) -> tuple[list[str], str]:
     """The dimensions that an input's annotation gives, and a bound if its values are indices."""
     dimensions, _, below = annotation.partition("<")
-    return [text.strip() for text in dimensions.split(",")], below.strip()
+    return [text.strip() for text in dimensions.split(",") if text.strip()], below.strip()
 
 
 def size_names(program: ForwardProgram) -> tuple[str, ...]:
@@ -67,18 +70,27 @@ def make_instance(
     seed: int,
     dtype: torch.dtype,
     spared: int = 0,
+    draw: Draw = lambda generator, sizes: {},
 ) -> Instance:
     """Draw the inputs from a seeded generator, then run the program.
 
     Matrices are normal with standard deviation 1/sqrt(rows), everything else standard normal:
     that keeps every step's values and gradients within a few orders of magnitude of 1. The
-    `spared` largest indices are never drawn.
+    `spared` largest indices are never drawn. What `draw` gives takes the place of an input.
     """
     generator = torch.Generator().manual_seed(seed)
     inputs = {
         name: _draw(annotation, sizes, generator, dtype, spared)
         for name, annotation in program.annotations.items()
     }
+    inputs |= draw(generator, sizes)
+    if program.arriving:
+        returned = program.run(inputs, until=program.arriving.values())
+        inputs |= {
+            name: torch.randn(returned[step].shape, generator=generator, dtype=torch.float64)
+            for name, step in program.arriving.items()
+            if name not in inputs
+        }
     values = {
         name: value.detach() if isinstance(value, Tensor) else value
         for name, value in program.run(inputs).items()

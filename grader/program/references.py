@@ -128,7 +128,10 @@ def prepare(exercise: Exercise, seed: int = SEED) -> References:
 
 
 def make_reference(program: ForwardProgram, instance: Instance, seed: int) -> Reference:
-    """Ask autograd for the gradients of one instance; draw its random upstreams."""
+    """Ask autograd for the gradients of one instance; draw its random upstreams.
+
+    Where a gradient arrives from outside, it is the upstream.
+    """
     inputs = {name: instance.values[name] for name in program.inputs}
     generator = torch.Generator().manual_seed(seed)
     cotangents = {
@@ -136,19 +139,28 @@ def make_reference(program: ForwardProgram, instance: Instance, seed: int) -> Re
         for name, value in instance.values.items()
         if is_differentiable(value) and name != program.loss
     }
+    cotangents |= {step: instance.values[name] for name, step in program.arriving.items()}
     return Reference(program, instance, program.gradients(inputs), cotangents)
 
 
 def make_references(program: ForwardProgram, sizes: Mapping[str, int], seed: int) -> References:
     """The references of a program: at the lecture's `sizes`, and on its hidden instances."""
     lecture = make_instance(program, sizes, seed, torch.float32)
+    return references_on(lecture, make_hidden_instances(program, seed + 1), program, seed)
+
+
+def references_on(
+    lecture: Instance, hidden: Sequence[Instance], program: ForwardProgram, seed: int
+) -> References:
+    """The references of a program on these instances; from the seed come the upstreams."""
     gradients = program.gradients({name: lecture.values[name] for name in program.inputs})
-    hidden = tuple(
+    references = tuple(
         make_reference(program, instance, seed + 1001 + number)
-        for number, instance in enumerate(make_hidden_instances(program, seed + 1))
+        for number, instance in enumerate(hidden)
     )
-    lengths = tuple(_lengths(reference, gradients) for reference in hidden)
-    return References(hidden, _find_zero_by_structure(hidden), lecture, gradients, lengths)
+    lengths = tuple(_lengths(reference, gradients) for reference in references)
+    zeros = _find_zero_by_structure(references)
+    return References(references, zeros, lecture, gradients, lengths)
 
 
 def _lengths(reference: Reference, lecture: Mapping[str, Tensor]) -> dict[int, int]:

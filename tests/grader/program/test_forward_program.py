@@ -7,8 +7,15 @@ import torch
 from torch import Tensor
 
 from grader.program.exercises import ATOMIC
-from grader.program.forward_program import NotAForwardProgram, body_source, parse_program
-from grader.program.instances import make_hidden_instances
+from grader.program.forward_program import (
+    NotAForwardProgram,
+    body_source,
+    parse_program,
+    read_function,
+    weighed,
+)
+from grader.program.instances import make_hidden_instances, make_instance
+from grader.program.references import make_reference
 
 Row = Annotated[Tensor, "n, width"]
 
@@ -138,17 +145,59 @@ def without_shape(x: Tensor) -> Tensor:
     return loss
 
 
+def returns_an_expression(x: Row) -> Tensor:
+    y = x * 2
+    return y.sum()
+
+
 @pytest.mark.parametrize(
-    ("function", "sentence"),
+    ("function", "line", "sentence"),
     [
-        (two_targets, "two_targets, line 2, is not a step: `a, b = x, x`."),
-        (same_name_twice, "same_name_twice, line 3, is not a step: `y = y + 1`."),
-        (returns_another, "returns_another must end by returning the name its last step assigns"),
-        (loops, "loops, line 2, is not a step"),
-        (without_shape, "without_shape must annotate its input x with its shape"),
+        (two_targets, 1, "is not a step: `a, b = x, x`."),
+        (same_name_twice, 2, "is not a step: `y = y + 1` assigns y again."),
+        (loops, 1, "is not a step: `for _ in range(3):"),
+        (without_shape, 0, "must annotate its input x with its shape"),
+        (returns_an_expression, 2, "a forward function ends by returning the name of its last"),
     ],
 )
-def test_what_is_not_straight_line_code_is_refused(function: Any, sentence: str) -> None:
+def test_what_is_not_straight_line_code_is_refused_with_its_line_in_the_file(
+    function: Any, line: int, sentence: str
+) -> None:
+    where = f"{function.__name__}, line {function.__code__.co_firstlineno + line}"
     with pytest.raises(NotAForwardProgram) as refusal:
         parse_program(function)
+    assert str(refusal.value).startswith(where)
     assert sentence in str(refusal.value)
+
+
+def test_an_exercise_ends_in_its_loss() -> None:
+    with pytest.raises(NotAForwardProgram, match="must end by returning the name its last step"):
+        parse_program(returns_another)
+
+
+def scaled(x: Row, scale: float = 2.0) -> Any:
+    y = x * scale
+    z = y.exp()
+    return y, z
+
+
+def test_a_function_may_return_several_names_and_have_constants() -> None:
+    program, returned = read_function(scaled)
+    assert returned == ("y", "z")
+    assert program.inputs == ("x",)
+    value = torch.randn(3, 2).double()
+    assert torch.equal(program.run({"x": value})["y"], 2 * value)
+
+
+def test_a_program_may_end_in_what_it_returns_weighed() -> None:
+    program, returned = read_function(scaled)
+    ends = weighed(program, {name: f"d{name}" for name in returned})
+    instance = make_instance(ends, {"n": 4, "width": 3}, 1, torch.float64)
+    x, dy, dz = (instance.values[name] for name in ends.inputs)
+    assert ends.arriving == {"dy": "y", "dz": "z"}
+    assert ends.readers("z") == ("loss",)
+    gradients = ends.gradients({"x": x, "dy": dy, "dz": dz})
+    torch.testing.assert_close(gradients["x"], 2 * dy + 2 * (2 * x).exp() * dz)
+    # For a local check, what arrives is what the backward pass is handed.
+    reference = make_reference(ends, instance, 2)
+    assert reference.cotangents["y"] is instance.values["dy"]

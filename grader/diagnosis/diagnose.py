@@ -17,7 +17,7 @@ from grader.diagnosis.kinds import Kind, hint
 from grader.diagnosis.repair import Repair, Search
 from grader.diagnosis.shown import Explanation, Wrong, seen_on_each, taken
 from grader.execution.evidence import GradientEvidence, Value
-from grader.execution.runner import Runner
+from grader.execution.runner import AnyRunner
 from grader.execution.variants import Patience
 from grader.program.compare import agrees, describe_nonfinite, describe_shape
 from grader.program.exercises import Exercise
@@ -51,7 +51,7 @@ def find_reason(
     answer: Answer,
     exercise: Exercise,
     references: References,
-    runner: Runner,
+    runner: AnyRunner,
     patience: Patience,
 ) -> Reason | None:
     """Why a gradient is wrong; nothing rather than a guess."""

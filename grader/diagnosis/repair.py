@@ -17,7 +17,7 @@ from grader.diagnosis.edit import SLOPE, Edit, Scope
 from grader.diagnosis.every_edit import every_edit
 from grader.diagnosis.factors import Factor, name_factor
 from grader.execution.evidence import GradientEvidence
-from grader.execution.runner import Runner
+from grader.execution.runner import AnyRunner
 from grader.execution.runs import values_for
 from grader.execution.variants import Patience, Variants
 from grader.program.compare import FLOAT64_TOLERANCE
@@ -69,7 +69,7 @@ class Search:
     answer: Answer
     exercise: Exercise
     references: References
-    runner: Runner
+    runner: AnyRunner
     patience: Patience = field(default_factory=Patience)
     near: list[Repair] = field(default_factory=list)
     """What would be right if it were not for a number."""
@@ -77,11 +77,9 @@ class Search:
     def __post_init__(self) -> None:
         program = self.references.program
         readers = frozenset(program.readers(self.item.name[1:]))
-        steps = {step.name for step in program.steps}
         self.given = [s for s in dict.fromkeys((readers, *self.item.upstreams(readers))) if s]
         # In some programs what arrives in the end is itself a value of the forward pass.
-        is_value = any(name[:1] == "d" and name[1:] in steps for name in program.inputs)
-        self.coarse = len(self.given) + is_value
+        self.coarse = len(self.given) + bool(program.arrivals())
         self.given.append(frozenset())
         self.targets = [self.references.local_vjps(self.item.name[1:], s) for s in self.given]
         self.keep = meant_for(self.item.name, self.item.keep, self.item.code, self.answer)
@@ -224,7 +222,8 @@ def _scope(
     tensors = {n: v for n, v in values.items() if isinstance(v, Tensor) and n != program.loss}
     floating = [name for name, value in tensors.items() if value.is_floating_point()]
     upstreams = [g for g in exercise.gradients if g != item.name and g[1:] in reference.cotangents]
-    upstreams += [name for name in floating if name[:1] == "d" and name[1:] in values]
+    arrivals = program.arrivals()
+    upstreams += arrivals
     forward = [name for name in floating if name not in upstreams]
     known = {*tensors, *exercise.gradients, *exercise.sizes, "_"}
     nodes = (node for own in statements for node in ast.walk(own.top))
@@ -232,11 +231,12 @@ def _scope(
     assigned = (node.id for node in stored if isinstance(node.ctx, ast.Store))
     near = [name for name in program.between(tensor, item.reads) if name in forward][:MOST_NEAR]
     slopes = reference.slopes(tensor)
-    readers = [step for step in program.steps if step.name in slopes and step.reads == (tensor,)]
-    bodies = [ast.parse(step.expression, mode="eval").body for step in readers]
-    alone = [s.name for s, b in zip(readers, bodies, strict=True) if isinstance(b, ast.Call)]
+    readers = program.readers(tensor)
+    single = [step for step in program.steps if step.name in slopes and step.reads == (tensor,)]
+    bodies = [ast.parse(step.expression, mode="eval").body for step in single]
+    alone = [s.name for s, b in zip(single, bodies, strict=True) if isinstance(b, ast.Call)]
     names = {
-        "ARRIVING": [f"d{r}" for r in program.readers(tensor) if f"d{r}" in upstreams],
+        "ARRIVING": [g for r in readers for g in upstreams if arrivals.get(g, g[1:]) == r],
         "UPSTREAM": upstreams,
         "NEAR": near,
         "FORWARD": forward,

@@ -6,14 +6,14 @@ import ast
 import re
 from collections.abc import Container, Mapping, Sequence, Set
 from dataclasses import replace
-from functools import cache
+from functools import lru_cache
 
 from grader.answer.assigned import first_assignments
 from grader.answer.parse import Answer, Raised, is_blank
 from grader.answer.slices import Slice, slice_gradient
 from grader.answer.suspicious_words import SENTENCES
 from grader.execution.evidence import GradientEvidence, Value
-from grader.execution.runner import Runner
+from grader.execution.runner import AnyRunner
 from grader.execution.runs import Results, Runs, ran_out_of_memory, values_for
 from grader.program.forward_program import ForwardProgram
 from grader.program.references import References
@@ -26,7 +26,7 @@ def collect(
     answer: Answer,
     gradients: Sequence[str],
     references: References,
-    runner: Runner,
+    runner: AnyRunner,
     offences: Sequence[tuple[int, Flag]],
     watch: bool = False,
 ) -> tuple[list[GradientEvidence], Set[int], list[Flag]]:
@@ -164,7 +164,7 @@ class _Collector:
         return piece.reads & self._asked - self._handed_down[gradient]
 
 
-@cache
+@lru_cache(maxsize=64)
 def _handed_down(program: ForwardProgram, asked: frozenset[str]) -> Mapping[str, frozenset[str]]:
     """For each gradient asked for, those others that are handed down to it."""
     return {

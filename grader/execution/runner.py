@@ -11,7 +11,7 @@ from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field
 from io import FileIO
-from typing import TYPE_CHECKING, Self, cast
+from typing import TYPE_CHECKING, Protocol, Self, cast
 
 from grader.execution.sandbox import Sandbox, sandboxed, worker_environment, worker_root
 from grader.worker.frames import read_frame, write_frame
@@ -63,6 +63,15 @@ class Reply:
 
 class _Unfit(ValueError):
     """The worker cannot go on, and has run nothing; another may be asked."""
+
+
+class AnyRunner(Protocol):
+    """What requests are handed to."""
+
+    limits: Limits
+
+    def run(self, request: Request, values: Values) -> Reply:
+        """Make the runs of a request on these values; `WorkerLost` if that cannot be."""
 
 
 class Runner:

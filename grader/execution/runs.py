@@ -7,15 +7,16 @@ import itertools
 import time
 from collections.abc import Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass, field, replace
-from functools import cache
+from functools import lru_cache
 
+import torch
 from torch import Tensor
 
 from grader.answer.parse import Answer, Raised, compile_statement
 from grader.answer.slices import Slice
 from grader.answer.statements import COMPOUND, marked, pruned, walk_statements
 from grader.answer.watched import may_bend, watched
-from grader.execution.runner import Reply, Runner, WorkerLost
+from grader.execution.runner import AnyRunner, Reply, WorkerLost
 from grader.program.instances import Instance
 from grader.program.references import References
 from grader.verdict import Flag
@@ -44,7 +45,7 @@ Where a run has no result, the reason stands in its place.
 _KEYS = itertools.count()
 
 
-@cache
+@lru_cache(maxsize=64)  # a course has some exercises; whoever explains has ever new references
 def values_for(references: References, gradients: Sequence[str]) -> Values:
     """The values that every answer to an exercise is run on.
 
@@ -92,10 +93,15 @@ class RunPlan:
         """Any run of what `compiled` has made ready."""
         self._runs.append(order)
 
-    def add_whole(self, gradients: Sequence[str], watch: bool = False) -> None:
-        """The whole answer: on the lecture's instance, recorded, and on the hidden instances."""
+    def add_whole(
+        self, gradients: Sequence[str], watch: bool = False, double: bool = False
+    ) -> None:
+        """The whole answer: on the lecture's instance, recorded, and on the hidden instances.
+
+        `double` says that the lecture's instance is a float64 one too.
+        """
         live, want = self.compiled(self._answer.live), tuple(gradients)
-        self._runs.append(RunOrder(("lecture",), live, want, (), False))
+        self._runs.append(RunOrder(("lecture",), live, want, (), double))
         self.add_recorded(want, watch)
         self._runs += [
             RunOrder((f"hidden{number}",), live, want, (), True) for number in range(self._hidden)
@@ -180,7 +186,7 @@ class Runs:
     answer: Answer
     references: References
     values: Values
-    runner: Runner
+    runner: AnyRunner
     watch: bool = False
     signs: Set[tuple[int, str]] = frozenset()
     flags: list[Flag] = field(default_factory=list)
@@ -195,7 +201,7 @@ class Runs:
     ) -> tuple[Sequence[Result | Raised], Mapping[int, Seen], Results]:
         """The whole answer on every instance, what it did, each gradient's statements alone."""
         plan = RunPlan(self.answer, len(self.references.hidden))
-        plan.add_whole(gradients, self.watch)
+        plan.add_whole(gradients, self.watch, self.references.lecture.dtype is torch.float64)
         for gradient, piece in wanted:
             plan.add_slice(gradient, piece)
         lecture, recorded, *others = self._make(plan)

@@ -11,7 +11,7 @@ from dataclasses import dataclass, field, replace
 from torch import Tensor
 
 from grader.answer.parse import Answer
-from grader.execution.runner import Runner, WorkerLost
+from grader.execution.runner import AnyRunner, WorkerLost
 from grader.execution.runs import RunPlan
 from grader.worker.request import Group, Request, RunOrder, Statement, Values
 from grader.worker.results import unpack_results
@@ -51,7 +51,7 @@ class Variants:
     fixed: frozenset[str]
     values: Values
     beside: Sequence[Group]
-    runner: Runner
+    runner: AnyRunner
     patience: Patience
     cut_short: bool = False
     """Whether some variant was not run, for want of time or of a worker."""

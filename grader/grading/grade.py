@@ -13,13 +13,13 @@ from grader.answer.suspicious_words import OF_VALUES
 from grader.diagnosis.diagnose import Reason, find_reason
 from grader.diagnosis.kinds import Kind
 from grader.execution.collect import collect
-from grader.execution.runner import Runner
+from grader.execution.runner import AnyRunner
 from grader.execution.variants import Patience
 from grader.grading.imprecision import find_imprecision
 from grader.grading.judge import judge
 from grader.grading.reasons import ON_ANOTHER_BATCH, WRITTEN_IN, says_nothing_else
 from grader.program.exercises import NOTEBOOKS, Exercise
-from grader.program.references import SEED, prepare
+from grader.program.references import SEED, References, prepare
 from grader.user_error import needs_memory
 from grader.verdict import Flag, Outcome, Report, Verdict
 
@@ -33,7 +33,7 @@ Judged = tuple[list[Verdict], list[Flag]]
 def grade(
     notebook: str,
     cells: Sequence[AnswerCell],
-    runner: Runner,
+    runner: AnyRunner,
     seed: int = SEED,
     wary: bool = False,
 ) -> Report:
@@ -81,7 +81,7 @@ class Regrader:
     is an error: what ended the worker, or took too long, need not do so again.
     """
 
-    def __init__(self, runner: Runner) -> None:
+    def __init__(self, runner: AnyRunner) -> None:
         self._runner = runner
         self._last: dict[str, tuple[Sequence[AnswerCell], Judged]] = {}
 
@@ -101,15 +101,37 @@ class Regrader:
 def grade_exercise(
     exercise: Exercise,
     cells: Sequence[AnswerCell],
-    runner: Runner,
+    runner: AnyRunner,
     seed: int = SEED,
     wary: bool = False,
 ) -> Judged:
     """Judge one exercise's gradients; the flags are what a human should see."""
+    return grade_answer(exercise, cells, cells, prepare(exercise, seed), runner, wary)
+
+
+def grade_answer(
+    exercise: Exercise,
+    cells: Sequence[AnswerCell],
+    shown: Sequence[AnswerCell],
+    references: References,
+    runner: AnyRunner,
+    wary: bool = False,
+    may_differentiate: bool = False,
+) -> Judged:
+    """Judge an exercise's gradients beside these references.
+
+    Args:
+        exercise: the gradients asked for, and the sizes of the lecture's instance.
+        cells: the answer.
+        shown: the same lines as their author wrote them, to be quoted.
+        references: on the instances that the answer is run on.
+        runner: runs the answer.
+        wary: whether the answer is a stranger's; then whatever no gradient needs is flagged.
+        may_differentiate: whether the answer may ask autograd.
+    """
     answer = parse_answer(cells)
-    suspicions = find_suspicions(answer)
+    suspicions = [] if may_differentiate else find_suspicions(answer)
     offences = [(one.statement, one.flag) for one in suspicions if one.kind in AUTOGRAD]
-    references = prepare(exercise, seed)
     evidence, making, incidents = collect(
         answer, exercise.gradients, references, runner, offences, watch=wary
     )
@@ -126,14 +148,14 @@ def grade_exercise(
     flags = list(dict.fromkeys(flags))
     verdicts, patience = [], Patience()
     for item, plain in zip(evidence, judged, strict=True):
-        verdict = replace(plain, code=quote(plain.place, cells))
+        verdict = replace(plain, code=quote(plain.place, shown))
         try:
             reason = find_reason(item, verdict, answer, exercise, references, runner, patience)
         # Whatever a student's code makes of the search for a reason, the verdicts stand.
         except Exception as error:
             reason = None
             flags.append(Flag("diagnosis-failed", _no_reason(verdict.name, error), verdict.place))
-        verdicts.append(verdict if reason is None else explained(verdict, reason, cells))
+        verdicts.append(verdict if reason is None else explained(verdict, reason, shown))
     return verdicts, flags
 
 

@@ -7,7 +7,7 @@ import math
 import signal
 import traceback
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import nullcontext
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import replace
 from operator import attrgetter
 from types import CodeType, FrameType, MappingProxyType
@@ -82,17 +82,19 @@ def run_request(
     """
     if hasattr(signal, "setitimer"):
         # An answer that listens itself is ended a little later, by a kill.
-        signal.signal(signal.SIGALRM, _interrupt)
+        signal.signal(signal.SIGALRM, interrupt)
     with engine_switched_off():
-        runner = _Runner(request, {**groups, **request.extra}, deadly, LARGER_VALUES - sent)
-        for double, orders in itertools.groupby(request.runs[done:], attrgetter("double")):
-            with double_precision() if double else nullcontext():
-                for order in orders:
-                    yield runner.run(order, started)
+        runner = RequestRunner(request, {**groups, **request.extra}, deadly, LARGER_VALUES - sent)
+        yield from runner.run_all(started, done)
 
 
-class _Runner:
+class RequestRunner:
     """Runs chosen statements of one answer, again and again, each time in a new namespace."""
+
+    given: Mapping[str, Any] = GIVEN
+    precision: Callable[[], AbstractContextManager[None]] = staticmethod(double_precision)
+    caught: tuple[type[BaseException], ...] = (BaseException,)
+    """What a statement may raise: `SystemExit` and `KeyboardInterrupt` too are a student's."""
 
     def __init__(
         self, request: Request, groups: Mapping[str, Group], deadly: Mapping[int, str], left: int
@@ -107,6 +109,13 @@ class _Runner:
             problem.statement if problem.inner is None else problem.inner: problem
             for problem in request.known
         }
+
+    def run_all(self, started: Callable[[int], None], done: int = 0) -> Iterator[Result]:
+        """Make all runs but the first so many, and yield the result of each."""
+        for double, orders in itertools.groupby(self.request.runs[done:], attrgetter("double")):
+            with self.precision() if double else nullcontext():
+                for order in orders:
+                    yield self.run(order, started)
 
     def run(self, order: RunOrder, started: Callable[[int], None]) -> Result:
         """One run's values and problems."""
@@ -126,7 +135,7 @@ class _Runner:
     def _run(
         self, order: RunOrder, started: Callable[[int], None]
     ) -> tuple[list[Problem], WantedValues]:
-        namespace = self._namespace(order)
+        namespace = self.namespace(order)
         fixed = {name: namespace[name].clone() for name in order.fixed}
         problems = []
         for index in order.statements:
@@ -139,7 +148,7 @@ class _Runner:
                     namespace.update((name, value.clone()) for name, value in fixed.items())
             if problem is not None:
                 problems.append(problem)
-        return problems, _read_values(namespace, order.want)
+        return problems, self._read_values(namespace, order.want)
 
     def _without_room(self, tensors: Mapping[str, Tensor], given: Group) -> list[str]:
         """The values that are larger than their tensors, and for which there is no room left.
@@ -164,7 +173,7 @@ class _Runner:
         done with it. Where none does, the values are kept for the run that is not recorded.
         """
         plain, given = replace(order, groups=order.groups[:1]), self.groups[order.groups[-1]]
-        names, slow, is_clean = Names(self._namespace(plain)), {**self.slow}, True
+        names, slow, is_clean = Names(self.namespace(plain)), {**self.slow}, True
         recorder, watch = Recorder(names), Watch()
         dict.__setitem__(names, SEE, watch.see)
         for index in order.statements:
@@ -186,7 +195,7 @@ class _Runner:
         # What takes too long while somebody looks may be quick without.
         self.slow = slow
         if is_clean:
-            self.recorded = plain, _read_values(names, order.want)
+            self.recorded = plain, self._read_values(names, order.want)
         return Result({}, {}, (), recorder.seen, watch.signs)
 
     def _is_same(self, order: RunOrder, recorded: RunOrder) -> bool:
@@ -199,7 +208,7 @@ class _Runner:
         )
         return one == other
 
-    def _namespace(self, order: RunOrder) -> dict[str, Any]:
+    def namespace(self, order: RunOrder) -> dict[str, Any]:
         """What an answer finds: the notebook's names, with tensors that no other run shares.
 
         What its statements do not mention is left out: to copy it takes longer than most
@@ -207,7 +216,7 @@ class _Runner:
         """
         mentioned = {*order.fixed}.union(*(self.names[index] for index in order.statements))
         everything = not mentioned.isdisjoint(DYNAMIC_NAMES)
-        values: dict[str, Any] = {"__name__": "__main__", **GIVEN}
+        values: dict[str, Any] = {"__name__": "__main__", **self.given}
         for group in map(self.groups.__getitem__, order.groups):
             names = group if everything else [name for name in mentioned if name in group]
             values |= {name: _own(group[name]) for name in names if name not in order.want}
@@ -222,20 +231,51 @@ class _Runner:
             return None
         return next((self.slow[n] for n, _, _ in statement.inside if n in self.slow), None)
 
+    def set_alarm(self, seconds: float) -> None:
+        """Have `TimeLimit` raised after so many seconds; 0 for never."""
+        # Windows has no such timer: there the judge ends a worker that hangs.
+        if hasattr(signal, "setitimer"):
+            signal.setitimer(signal.ITIMER_REAL, seconds)
+
     def _execute(self, statement: Statement, namespace: dict[str, Any]) -> Problem | None:
         try:
             try:
-                _set_alarm(self.request.limits.statement_seconds)
+                self.set_alarm(self.request.limits.statement_seconds)
                 exec(statement.code, namespace)
             finally:
-                _set_alarm(0)
-        # Everything, `SystemExit` and `KeyboardInterrupt` too: it is the student's, and data.
-        except BaseException as error:
+                self.set_alarm(0)
+        except self.caught as error:
             problem = _describe(statement, error)
             if isinstance(error, TimeLimit) and problem.inner is not None:
                 self.slow[problem.inner] = problem
             return problem
         return None
+
+    def _read_values(self, namespace: Mapping[str, Any], want: tuple[str, ...]) -> WantedValues:
+        tensors: dict[str, Tensor] = {}
+        types: dict[str, str] = {}
+        for name in want:
+            if name not in namespace:
+                continue
+            value = namespace[name]
+            if type(value) is Tensor and _is_plain(value):
+                # As it is: the namespace is thrown away, and to copy it takes longer than all else.
+                tensors[name] = value
+                continue
+            # Looking at a student's object may run the student's code, which may do anything.
+            try:
+                try:
+                    self.set_alarm(LONGEST_LOOK_SECONDS)
+                    plain = _plain(value) if isinstance(value, Tensor) else None
+                    if plain is None:
+                        types[name] = _kind(value)[:LONGEST_MESSAGE]
+                    else:
+                        tensors[name] = plain
+                finally:
+                    self.set_alarm(0)
+            except self.caught as error:
+                types[name] = f"object that raises {type(error).__name__} when it is looked at"
+        return tensors, types
 
 
 def _own(value: Tensor | float) -> Tensor | float:
@@ -248,14 +288,8 @@ def _names_in(code: CodeType) -> frozenset[str]:
     return frozenset(code.co_names).union(*inner)
 
 
-def _set_alarm(seconds: float) -> None:
-    """Have `TimeLimit` raised after so many seconds; 0 for never."""
-    # Windows has no such timer: there the judge ends a worker that hangs.
-    if hasattr(signal, "setitimer"):
-        signal.setitimer(signal.ITIMER_REAL, seconds)
-
-
-def _interrupt(_: int, __: FrameType | None) -> None:
+def interrupt(_: int, __: FrameType | None) -> None:
+    """The handler of an alarm."""
     raise TimeLimit
 
 
@@ -286,33 +320,6 @@ def _lines_in_answer(error: BaseException) -> list[tuple[str, int]]:
         for frame, line in traceback.walk_tb(error.__traceback__)
         if frame.f_code.co_filename.startswith("<answer ")
     ]
-
-
-def _read_values(namespace: Mapping[str, Any], want: tuple[str, ...]) -> WantedValues:
-    tensors: dict[str, Tensor] = {}
-    types: dict[str, str] = {}
-    for name in want:
-        if name not in namespace:
-            continue
-        value = namespace[name]
-        if type(value) is Tensor and _is_plain(value):
-            # As it is: the namespace is thrown away, and a copy takes longer than the statement.
-            tensors[name] = value
-            continue
-        # Looking at a student's object may run the student's code, which may do anything.
-        try:
-            try:
-                _set_alarm(LONGEST_LOOK_SECONDS)
-                plain = _plain(value) if isinstance(value, Tensor) else None
-                if plain is None:
-                    types[name] = _kind(value)[:LONGEST_MESSAGE]
-                else:
-                    tensors[name] = plain
-            finally:
-                _set_alarm(0)
-        except BaseException as error:
-            types[name] = f"object that raises {type(error).__name__} when it is looked at"
-    return tensors, types
 
 
 def _kind(value: object) -> str:

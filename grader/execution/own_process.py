@@ -1,0 +1,104 @@
+"""Runs requests in the caller's own process, with the caller's own names."""
+
+from __future__ import annotations
+
+import signal
+import threading
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from types import MappingProxyType
+from typing import Any
+
+import torch
+import torch.nn.functional as F
+
+from grader.execution.runner import Reply
+from grader.worker.engine import double_precision
+from grader.worker.execution import LARGER_VALUES, RequestRunner, TimeLimit, interrupt
+from grader.worker.request import Request, RunOrder, Values
+from grader.worker.results import pack_results
+from grader.worker.terms import Limits
+
+HOUR = 3600.0
+"""The caller's code may take its time; edits of it have limits of their own."""
+
+
+class OwnProcess:
+    """Runs statements where it is called: neither process nor sandbox, for code that is trusted.
+
+    Args:
+        scope: what statements find beside the values they run on, and in place of them: the
+            globals that the caller's code means.
+        beside: more values for some groups, of any type.
+        says_float: whether the code asks for single precision by name. Then that name means
+            double precision while it runs.
+    """
+
+    def __init__(
+        self, scope: Mapping[str, Any], beside: Mapping[str, Mapping[str, Any]], says_float: bool
+    ) -> None:
+        self.limits = Limits(HOUR, HOUR)
+        self._scope = scope
+        self._beside = beside
+        self._precision = double_precision if says_float else double_by_default
+
+    def run(self, request: Request, values: Values) -> Reply:
+        """Make the runs of a request; what it changes of PyTorch's state is put back."""
+        groups = {
+            name: {**group, **self._beside.get(name, {})}
+            for name, group in {**values.groups, **request.extra}.items()
+        }
+        runner = _OwnRunner(request, groups, MappingProxyType({}), LARGER_VALUES)
+        runner.scope, runner.precision = self._scope, self._precision
+        default = torch.get_default_dtype()
+        try:
+            with _alarm_if_free() as runner.has_alarm, torch.random.fork_rng([]), torch.no_grad():
+                results = list(runner.run_all(lambda _: None))
+        finally:
+            torch.set_default_dtype(default)
+        return Reply(((len(results), memoryview(pack_results(results))),))
+
+
+class _OwnRunner(RequestRunner):
+    """The caller may interrupt what runs, and may use the alarm for something else."""
+
+    given: Mapping[str, Any] = MappingProxyType({"torch": torch, "F": F})
+    caught = (Exception, TimeLimit)
+    scope: Mapping[str, Any]
+    has_alarm = False
+
+    def set_alarm(self, seconds: float) -> None:
+        if self.has_alarm:
+            super().set_alarm(seconds)
+
+    def namespace(self, order: RunOrder) -> dict[str, Any]:
+        return {**super().namespace(order), **self.scope}
+
+
+@contextmanager
+def double_by_default() -> Iterator[None]:
+    """Make new tensors float64 unless they are asked for otherwise."""
+    default = torch.get_default_dtype()
+    torch.set_default_dtype(torch.float64)
+    try:
+        yield
+    finally:
+        torch.set_default_dtype(default)
+
+
+@contextmanager
+def _alarm_if_free() -> Iterator[bool]:
+    """Have alarms raise `TimeLimit`, if this thread may set them and nobody else does."""
+    may_set = threading.current_thread() is threading.main_thread() and hasattr(signal, "setitimer")
+    if (
+        not may_set
+        or signal.getsignal(signal.SIGALRM) is not signal.SIG_DFL
+        or any(signal.getitimer(signal.ITIMER_REAL))
+    ):
+        yield False
+        return
+    signal.signal(signal.SIGALRM, interrupt)
+    try:
+        yield True
+    finally:
+        signal.signal(signal.SIGALRM, signal.SIG_DFL)

@@ -1,3 +1,5 @@
+from .explanation.explain import assert_gradients, explain
+from .explanation.explanation import Explanation
 from .notebook.lesson import board, check, heat_map, hint, points
 from .notebook.running_notebook import start_lesson
 from .notebook.training_lesson import check_training, line_up, my_backward, show_code
@@ -6,11 +8,14 @@ from .pictures.figures.training import LossPlot
 from .program.compare import cmp
 
 __all__ = [
+    "Explanation",
     "LossPlot",
+    "assert_gradients",
     "board",
     "check",
     "check_training",
     "cmp",
+    "explain",
     "figures",
     "heat_map",
     "hint",

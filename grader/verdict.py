@@ -138,13 +138,15 @@ class Verdict:
 class Report:
     """One notebook judged: a verdict for each gradient, in the exercise's order, and the flags.
 
-    `notebook` is the course's name for it, `path` the file if it was read from one.
+    `notebook` is the course's name for it, `path` the file if it was read from one; `unit` is what
+    a sentence says that it has so many of.
     """
 
     notebook: str
     verdicts: tuple[Verdict, ...]
     flags: tuple[Flag, ...] = ()
     path: Path = Path()
+    unit: str = "points"
 
     @property
     def score(self) -> int:

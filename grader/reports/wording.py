@@ -31,7 +31,7 @@ def word(outcome: Outcome) -> str:
 
 def points(report: Report) -> str:
     """`18 of 26 points`."""
-    return f"{report.score} of {report.max_score} points"
+    return f"{report.score} of {report.max_score} {report.unit}"
 
 
 def counts(verdicts: Sequence[Verdict]) -> dict[Outcome, str]:

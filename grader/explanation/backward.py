@@ -1,0 +1,204 @@
+"""A backward function, read as an answer that the grader can judge."""
+
+from __future__ import annotations
+
+import ast
+import inspect
+import tempfile
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from grader.answer.parse import AnswerCell
+from grader.answer.statements import walk_statements
+from grader.program.forward_program import source_of
+from grader.worker.terms import DYNAMIC_NAMES
+
+WHOLE = "_returned"
+"""What a returned value is called that is not taken apart where it is returned."""
+
+Key = int | str | None
+"""Where a gradient is in what was returned: a place, a key, or None for the whole."""
+
+
+class BadInput(ValueError):
+    """What cannot be explained; the message is one sentence, with the line."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Backward:
+    """The source of a backward function.
+
+    `text` is its file up to its end, so that each line has its own number; `file` is what the
+    file is called.
+    """
+
+    function: Callable[..., Any]
+    definition: ast.FunctionDef
+    text: str
+    file: str
+
+    @classmethod
+    def of(cls, function: Callable[..., Any]) -> Backward:
+        """Read a function; `NotAForwardProgram` if it has no source."""
+        function = inspect.unwrap(function)
+        definition, text = source_of(function)
+        return cls(function, definition, text, _shown_file(function))
+
+    @property
+    def parameters(self) -> Mapping[str, inspect.Parameter]:
+        """Its parameters by name, in order."""
+        return inspect.signature(self.function).parameters
+
+    def at(self, line: int) -> str:
+        """What a sentence about one of its lines begins with."""
+        return f"{self.definition.name}, line {line}"
+
+    @property
+    def body(self) -> list[ast.stmt]:
+        """Its statements, without the docstring."""
+        return self.definition.body[ast.get_docstring(self.definition) is not None :]
+
+    @property
+    def returns(self) -> list[ast.Return]:
+        """Its return statements, wherever they stand."""
+        return [one for one in walk_statements(self.body) if isinstance(one, ast.Return)]
+
+    @property
+    def is_straight(self) -> bool:
+        """Whether it ends at its end: only then its statements can be run one by one."""
+        return not self.returns or self.returns == self.body[-1:]
+
+    @property
+    def mentioned(self) -> dict[str, int]:
+        """The names in it, each with the line where it stands first."""
+        names = (node for one in self.body for node in ast.walk(one) if isinstance(node, ast.Name))
+        lines: dict[str, int] = {}
+        for name in names:
+            lines[name.id] = min(name.lineno, lines.get(name.id, name.lineno))
+        return lines
+
+    @property
+    def assigned(self) -> frozenset[str]:
+        """The names that its statements assign, if they can be run one by one."""
+        return self.own - self.parameters.keys() if self.is_straight else frozenset()
+
+    @property
+    def own(self) -> frozenset[str]:
+        """The names that it or a function in it has for its own, the parameters among them."""
+        nodes = [*ast.walk(self.definition)]
+        arguments = frozenset(node.arg for node in nodes if isinstance(node, ast.arg))
+        names = (node for node in nodes if isinstance(node, ast.Name))
+        return arguments | {name.id for name in names if isinstance(name.ctx, ast.Store)}
+
+    @property
+    def scope(self) -> dict[str, Any]:
+        """What the names in it mean that it finds outside itself."""
+        free = inspect.getclosurevars(self.function).nonlocals
+        outside = {**self.function.__globals__, **free}
+        names = self.mentioned.keys() - self.own
+        if not DYNAMIC_NAMES.isdisjoint(names):
+            return outside
+        return {name: value for name, value in outside.items() if name in names}
+
+    def answer(self, returned: Mapping[Key, str]) -> AnswerCell:
+        """Its statements, each in its own line, with an assignment for what it returns.
+
+        Args:
+            returned: the gradients that it returns, by where they are in what it returns.
+        """
+        lines = self.text.split("\n")
+        if not self.is_straight:
+            code = _dedented(lines, self.definition)
+            given = ", ".join(f"{name}={name}" for name in self.parameters)
+            call = f"{WHOLE} = {self.definition.name}({given})"
+            return AnswerCell(self.file, "\n".join([*code, call, *_taken_apart(returned)]))
+        code = _dedented(lines, self.body[0])
+        if not self.returns:
+            return AnswerCell(self.file, "\n".join(code))
+        last = self.returns[0]
+        before = code[last.lineno - 1][: max(0, last.col_offset - self.body[0].col_offset)]
+        text = "\n".join([*code[: last.lineno - 1], before.rstrip("; ")])
+        for line, statement in self._assignments(last, returned):
+            further = "\n" * (line - 1 - text.count("\n"))
+            text += further or ("; " if text.rpartition("\n")[2].strip() else "")
+            text += statement
+        return AnswerCell(self.file, text)
+
+    def _assignments(
+        self, last: ast.Return, returned: Mapping[Key, str]
+    ) -> Iterator[tuple[int, str]]:
+        """The assignments that stand for a return statement, each with the line it begins in."""
+        parts = dict(_parts(last.value))
+        if not returned.keys() <= parts.keys():
+            parts = {None: last.value} if last.value is not None else {}
+        found = {name: parts[key] for key, name in returned.items() if key in parts}
+        if parts and not found and returned:
+            yield last.lineno, f"{WHOLE} = {self._source(parts[None])}"
+            for statement in _taken_apart(returned):
+                yield last.lineno, statement
+            return
+        # `return dx, dW` says nothing new.
+        new = {name: one for name, one in found.items() if ast.unparse(one) != name}
+        reads = {
+            gradient: {node.id for node in ast.walk(one) if isinstance(node, ast.Name)}
+            for gradient, one in new.items()
+        }
+        if any(reads[gradient] & new.keys() - {gradient} for gradient in new):
+            # Each is returned as it was before the others were.
+            values = ", ".join(map(self._source, new.values()))
+            yield last.lineno, f"{', '.join(new)} = {values}"
+            return
+        for gradient, one in new.items():
+            yield one.lineno, f"{gradient} = {self._source(one)}"
+
+    def _source(self, node: ast.expr) -> str:
+        source = ast.get_source_segment(self.text, node) or ast.unparse(node)
+        return f"({source})" if "\n" in source or isinstance(node, ast.Tuple) else source
+
+
+def _parts(value: ast.expr | None) -> Iterator[tuple[Key, ast.expr]]:
+    """What a return statement shows of the gradients in it."""
+    match value:
+        case None:
+            return
+        case ast.Tuple(elts=several) | ast.List(elts=several) if not any(
+            isinstance(one, ast.Starred) for one in several
+        ):
+            yield from enumerate(several)
+        case ast.Dict(keys=keys, values=values):
+            for key, one in zip(keys, values, strict=True):
+                if isinstance(key, ast.Constant) and isinstance(key.value, str):
+                    yield key.value, one
+        case _:
+            yield None, value
+
+
+def shown_keys(last: ast.Return) -> list[Key]:
+    """Where gradients are in what a return statement returns, as far as its text shows."""
+    return [key for key, _ in _parts(last.value)]
+
+
+def _taken_apart(returned: Mapping[Key, str]) -> list[str]:
+    return [
+        f"{gradient} = {WHOLE}" + ("" if key is None else f"[{key!r}]")
+        for key, gradient in returned.items()
+    ]
+
+
+def _dedented(lines: Sequence[str], first: ast.stmt) -> list[str]:
+    """The lines from a statement on, moved to the margin; those before are empty."""
+    before, column = first.lineno - 1, first.col_offset
+    moved = [line[column:] if line[:column].isspace() else line for line in lines[before + 1 :]]
+    return [*[""] * before, lines[before].encode()[column:].decode(), *moved]
+
+
+def _shown_file(function: Callable[..., Any]) -> str:
+    """A function's file as a report names it; what stands in a notebook has its own name."""
+    path = Path(inspect.getsourcefile(function) or "")
+    temporary = Path(tempfile.gettempdir()).resolve() / "ipykernel_"
+    if not path.is_file() or str(path.resolve()).startswith(str(temporary)):
+        return function.__name__
+    path = path.resolve()
+    return str(path.relative_to(Path.cwd())) if path.is_relative_to(Path.cwd()) else path.name

@@ -1,0 +1,121 @@
+"""Say of a hand-written backward pass whether it is right, and why not."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Any
+
+from grader.answer.parse import AnswerCell
+from grader.execution.own_process import OwnProcess, double_by_default
+from grader.explanation.backward import BadInput
+from grader.explanation.explanation import Explanation
+from grader.explanation.forward import Forward, Inputs
+from grader.explanation.judged import check_names, returned_gradients
+from grader.explanation.subject import Subject, call, subject_of
+from grader.grading.grade import grade_answer
+from grader.program.exercises import Exercise
+from grader.program.references import SEED
+from grader.verdict import Report
+from grader.worker.engine import double_precision
+
+SAYS_FLOAT = re.compile(r"\bfloat(32)?\b|\bFloatTensor\b|\bdouble\b")
+"""Code that asks for a precision by name."""
+
+
+def explain(
+    forward: Callable[..., Any],
+    backward: Any,
+    *,
+    sizes: Mapping[str, int] | None = None,
+    inputs: Inputs | None = None,
+    seed: int = SEED,
+) -> Explanation:
+    """Say of each gradient in a backward pass whether it is right, and why not.
+
+    Both run here, in this process, on float64 tensors of several sizes.
+
+    Args:
+        forward: straight-line code, a step `name = expression` in each line, its inputs annotated
+            with their shapes: `x: Annotated[Tensor, "n, d"]`.
+        backward: a function that asks by name for inputs, steps, sizes and `d<name>` of what the
+            forward pass returns, and assigns or returns gradients; or a
+            `torch.autograd.Function`.
+        sizes: sizes to be fixed, such as `{"d": 7}`.
+        inputs: draws inputs that the annotations cannot describe; it asks by name for `generator`
+            and for sizes, and gives a dictionary of tensors.
+        seed: of everything that is drawn.
+
+    Raises:
+        ValueError: one of them cannot be used; the message is a sentence with the line.
+    """
+    read = Forward.of(forward, sizes or {}, inputs)
+    subject = subject_of(backward)
+    says_float = SAYS_FLOAT.search(subject.source.text) is not None
+    with double_precision() if says_float else double_by_default():
+        return _explain(read, subject, says_float, seed)
+
+
+def assert_gradients(
+    forward: Callable[..., Any],
+    backward: Any,
+    *,
+    sizes: Mapping[str, int] | None = None,
+    inputs: Inputs | None = None,
+    seed: int = SEED,
+) -> None:
+    """Raise an `AssertionError` that says why, unless every gradient is right; see `explain`."""
+    __tracebackhide__ = True  # pytest then shows the caller's line, not this one
+    explanation = explain(forward, backward, sizes=sizes, inputs=inputs, seed=seed)
+    if not explanation.ok:
+        raise AssertionError(f"\n{explanation}")
+
+
+def _explain(forward: Forward, subject: Subject, says_float: bool, seed: int) -> Explanation:
+    source, tried = subject.source, forward.try_out()
+    arriving = subject.arriving(forward, tried)
+    if taken := forward.program.annotations.keys() & arriving.values():
+        raise BadInput(
+            f"{forward.program.name}, line {forward.line}: the input {taken.pop()} has the name of"
+            " the gradient that arrives."
+        )
+    # Nobody asks for the gradient of a loss: it is 1.
+    is_loss = not tried.values[forward.returned[0]].dim() and not (
+        source.parameters.keys() & arriving.values()
+    )
+    references = forward.references(arriving, is_loss, seed)
+    instances = {f"hidden{n}": one.instance for n, one in enumerate(references.hidden)}
+    beside = {
+        group: subject.arguments(forward, instance)
+        for group, instance in {"lecture": references.lecture, **instances}.items()
+    }
+    check_names(source, {**tried.values, **tried.sizes})
+    returned = returned_gradients(source, forward, tried, call(subject, beside["lecture"]))
+    written = {*returned.values(), *source.assigned} - {*arriving.values()}
+    written -= {f"d{name}" for name in forward.returned}
+    gradients = tuple(f"d{name}" for name in forward.smooth(tried) if f"d{name}" in written)
+    if not gradients:
+        raise BadInput(
+            f"{source.at(source.definition.lineno)}, neither returns nor assigns a gradient of"
+            f" {forward.program.name}."
+        )
+    exercise = Exercise(
+        prefix="",
+        notebook=subject.name,
+        forward=forward.function,
+        gradients=gradients,
+        sizes=references.lecture.sizes,
+    )
+    verdicts, flags = grade_answer(
+        exercise,
+        [source.answer(returned)],
+        [AnswerCell(source.file, source.text)],
+        references,
+        OwnProcess(source.scope, beside, says_float),
+        may_differentiate=True,
+    )
+    report = Report(
+        subject.name, tuple(verdicts), tuple(flags), Path(source.file), "right by themselves"
+    )
+    return Explanation(forward.program.name, report)

@@ -1,0 +1,184 @@
+"""A forward function, drawn on instances of several sizes."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
+from typing import Any
+
+import torch
+from torch import Tensor
+
+from grader.explanation.backward import BadInput
+from grader.program.forward_program import (
+    ForwardProgram,
+    NotAForwardProgram,
+    is_differentiable,
+    read_function,
+    source_of,
+    weighed,
+)
+from grader.program.instances import Instance, make_instance, size_names
+from grader.program.references import References, references_on
+
+SIZES = (
+    (7, 5, 8, 6, 11, 13, 17, 19),
+    (9, 4, 12, 10, 14, 3, 15, 16),
+    (6, 3, 7, 4, 5, 9, 10, 8),
+)
+"""Sizes of the instances, dealt out in order of first mention; the last is the one shown.
+
+No two of an instance are equal, so that a mixed-up axis shows, and the first two have none in
+common, so that a number that should be a size does.
+"""
+
+Inputs = Callable[..., Mapping[str, Tensor]]
+"""Draws inputs: asks by name for `generator` and for sizes, gives tensors by input."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Forward:
+    """A forward function with the sizes that are fixed and what draws its inputs.
+
+    `returned` are the names that it returns, `constants` its parameters that are no tensors.
+    """
+
+    function: Callable[..., Any]
+    program: ForwardProgram
+    returned: tuple[str, ...]
+    sizes: Mapping[str, int]
+    inputs: Inputs | None
+    constants: Mapping[str, Any]
+    line: int
+    """Where it begins in its file."""
+
+    @classmethod
+    def of(
+        cls, function: Callable[..., Any], sizes: Mapping[str, int], inputs: Inputs | None
+    ) -> Forward:
+        """Read a function; `BadInput` says which line cannot be."""
+        try:
+            program, returned = read_function(function)
+            line = source_of(function)[0].lineno
+        except NotAForwardProgram as error:
+            raise BadInput(str(error)) from None
+        names = size_names(program)
+        for name, length in sizes.items():
+            if name not in names:
+                raise BadInput(
+                    f"{program.name}, line {line}: no input has a size {name}; the sizes are"
+                    f" {', '.join(names) or 'all numbers'}."
+                )
+            if length < 1:
+                raise BadInput(f"The size {name} has to be a whole number from 1 on, not {length}.")
+        if len(names) > len(SIZES[0]):
+            raise BadInput(f"{program.name} has more than {len(SIZES[0])} sizes.")
+        parameters = inspect.signature(function).parameters
+        constants = {n: p.default for n, p in parameters.items() if n not in program.annotations}
+        return cls(function, program, returned, sizes, inputs, constants, line)
+
+    def smooth(self, tried: Instance) -> list[str]:
+        """The inputs and steps that have gradients, from the end of the program to its inputs."""
+        steps = [step.name for step in self.program.steps]
+        return [
+            n for n in (*steps[::-1], *self.program.inputs) if is_differentiable(tried.values[n])
+        ]
+
+    def try_out(self) -> Instance:
+        """Run it once; `BadInput` says which line raises, or is no step of a forward pass."""
+        name, sizes = self.program.name, self._sizes(0)
+        inputs = replace(self.program, steps=())
+        try:
+            drawn = make_instance(inputs, sizes, 0, torch.float64, draw=self._draw)
+        except BadInput:
+            raise
+        except Exception as error:
+            raise BadInput(
+                f"{name}, line {self.line}: its inputs cannot be drawn from their annotations"
+                f" ({describe(error)})."
+            ) from error
+        values = dict(drawn.values)
+        for step in self.program.steps:
+            where = f"{name}, line {step.number}: `{step.line}`"
+            try:
+                value, again = (self.program.evaluate(step, values) for _ in range(2))
+            except Exception as error:
+                at = ", ".join(f"{size} = {length}" for size, length in sizes.items())
+                raise BadInput(f"{where} raised {describe(error)} (at {at}).") from error
+            if isinstance(value, Tensor) and not _is_same(value, again):
+                raise BadInput(
+                    f"{where} gives another value when it runs again; a step draws no random"
+                    " numbers and changes nothing in place."
+                )
+            values[step.name] = value
+        for result in self.returned:
+            if not isinstance(values[result], Tensor):
+                raise BadInput(f"{name}, line {self.line}, returns {result}, which is no tensor.")
+        if not any(is_differentiable(values[result]) for result in self.returned):
+            raise BadInput(f"{name}, line {self.line}, returns no floating-point tensor.")
+        return Instance(sizes, torch.float64, values)
+
+    def references(self, arriving: Mapping[str, str], is_loss: bool, seed: int) -> References:
+        """Autograd's gradients on all instances.
+
+        Args:
+            arriving: the names of the gradients that arrive, by result.
+            is_loss: whether these are 1.
+            seed: of all that is random.
+        """
+        program = weighed(self.program, arriving)
+        one = dict.fromkeys(arriving.values(), torch.ones((), dtype=torch.float64))
+
+        def draw(generator: torch.Generator, sizes: Mapping[str, int]) -> dict[str, Tensor]:
+            return {**self._draw(generator, sizes), **(one if is_loss else {})}
+
+        *hidden, shown = (
+            make_instance(program, self._sizes(row), seed + row, torch.float64, row == 0, draw)
+            for row in range(len(SIZES))
+        )
+        try:
+            return references_on(shown, hidden, program, seed)
+        except RuntimeError as error:
+            raise BadInput(
+                f"{program.name}, line {self.line}: autograd cannot differentiate it"
+                f" ({describe(error)})."
+            ) from error
+
+    def _sizes(self, row: int) -> dict[str, int]:
+        """The sizes of one instance: those that are fixed, and others than these."""
+        free = (length for length in SIZES[row] if length not in self.sizes.values())
+        names = size_names(self.program)
+        return {name: self.sizes[name] if name in self.sizes else next(free) for name in names}
+
+    def _draw(self, generator: torch.Generator, sizes: Mapping[str, int]) -> dict[str, Tensor]:
+        """What the function for inputs draws, as float64 where it is not whole numbers."""
+        if self.inputs is None:
+            return {}
+        line = f"{self.inputs.__name__}, line {self.inputs.__code__.co_firstlineno}"
+        asked = inspect.signature(self.inputs).parameters
+        known = {**sizes, "generator": generator}
+        for name in asked:
+            if name not in known:
+                raise BadInput(f"{line}, asks for {name}; it can have {', '.join(known)}.")
+        try:
+            drawn = self.inputs(**{name: known[name] for name in asked})
+        except Exception as error:
+            raise BadInput(f"{line}, raised {describe(error)}.") from error
+        for name, value in drawn.items():
+            if name not in self.program.inputs or not isinstance(value, Tensor):
+                raise BadInput(
+                    f"{line}, draws {name}; it gives a dictionary of tensors for"
+                    f" {', '.join(self.program.inputs)}, or some of them."
+                )
+        return {n: v.double() if v.is_floating_point() else v for n, v in drawn.items()}
+
+
+def describe(error: Exception) -> str:
+    """An exception's class and the first line of its message."""
+    words = str(error).strip()
+    return f"{type(error).__name__}: {words.splitlines()[0].rstrip('.') if words else 'no message'}"
+
+
+def _is_same(one: Tensor, other: object) -> bool:
+    return isinstance(other, Tensor) and torch.equal(one.nan_to_num(), other.nan_to_num())

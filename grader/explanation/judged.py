@@ -1,0 +1,78 @@
+"""Which gradients of a backward pass are judged, and where it returns them."""
+
+from __future__ import annotations
+
+import builtins
+from collections.abc import Mapping
+from typing import Any
+
+from grader.explanation.backward import Backward, BadInput, Key, shown_keys
+from grader.explanation.forward import Forward
+from grader.program.instances import Instance
+
+
+def returned_gradients(
+    source: Backward, forward: Forward, tried: Instance, returned: Any
+) -> dict[Key, str]:
+    """The gradients that are returned, by where they are in what is returned.
+
+    Args:
+        source: the backward function.
+        forward: its forward pass.
+        tried: an instance of that.
+        returned: what came back from a call; None if it raised.
+
+    Raises:
+        BadInput: it returns more or fewer, or something else.
+    """
+    if not any(one.value is not None for one in source.returns):
+        return {}
+    at = source.at(source.returns[-1].lineno)
+    keys = _keys(returned)
+    if keys is None:
+        keys = shown_keys(source.returns[-1])
+    inputs, smooth = [*forward.program.annotations], forward.smooth(tried)
+    wanted = [name for name in inputs if name in smooth]
+    if keys == [None] and returned is None and len(wanted) > 1:
+        # It raised, and its text does not show what it would have returned.
+        keys = [*range(len(wanted))]
+    if any(isinstance(key, str) for key in keys):
+        names = {**{name: name for name in inputs}, **{f"d{name}": name for name in smooth}}
+        unknown = [key for key in keys if key not in names]
+        if unknown:
+            raise BadInput(
+                f"{at}, returns {unknown[0]!r}; the gradients that it may return are"
+                f" {', '.join(f'd{name}' for name in smooth)}."
+            )
+        pairs = {key: names[str(key)] for key in keys}
+        return {key: f"d{name}" for key, name in pairs.items() if name in smooth}
+    for several in (inputs, wanted):
+        if len(keys) == len(several):
+            found = zip(keys, several, strict=True)
+            return {key: f"d{name}" for key, name in found if name in wanted}
+    raise BadInput(
+        f"{at}, returns {len(keys)} gradient{'s' * (len(keys) != 1)}; {forward.program.name} has"
+        f" {len(inputs)} input{'s' * (len(inputs) != 1)}, {', '.join(inputs)}."
+    )
+
+
+def _keys(returned: Any) -> list[Key] | None:
+    match returned:
+        case None:
+            return None
+        case dict():
+            return [*returned]
+        case tuple() | list():
+            return [*range(len(returned))]
+    return [None]
+
+
+def check_names(source: Backward, known: Mapping[str, Any]) -> None:
+    """Raise `BadInput` for a name of the forward pass that is read without being asked for."""
+    own = source.own | source.scope.keys()
+    for name, line in source.mentioned.items():
+        if name in known and name not in own and not hasattr(builtins, name):
+            raise BadInput(
+                f"{source.at(line)}, reads {name} without asking for it: it belongs among the"
+                " parameters."
+            )

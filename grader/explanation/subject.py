@@ -1,0 +1,212 @@
+"""What is explained: a backward function, or a `torch.autograd.Function`."""
+
+from __future__ import annotations
+
+import inspect
+import sys
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from types import FrameType
+from typing import Any
+
+import torch
+from torch import Tensor
+
+from grader.close_names import nearest
+from grader.explanation.backward import Backward, BadInput
+from grader.explanation.forward import Forward, describe
+from grader.program.compare import agrees
+from grader.program.forward_program import NotAForwardProgram, is_differentiable
+from grader.program.instances import Instance
+
+
+def subject_of(backward: Any) -> Subject:
+    """What is to be explained; `BadInput` for what is neither a function nor a Function."""
+    is_class = isinstance(backward, type) and issubclass(backward, torch.autograd.Function)
+    function = backward.backward if is_class else backward
+    if not callable(function):
+        raise BadInput(f"{backward!r} is neither a function nor a torch.autograd.Function.")
+    try:
+        source = Backward.of(function)
+    except NotAForwardProgram as error:
+        raise BadInput(str(error)) from None
+    return CustomFunction(source, backward) if is_class else Subject(source)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Subject:
+    """A backward function, which asks by name for what it needs."""
+
+    source: Backward
+
+    @property
+    def name(self) -> str:
+        """What a report calls it."""
+        return self.source.definition.name
+
+    def arriving(self, forward: Forward, tried: Instance) -> dict[str, str]:
+        """The names of the gradients that arrive, by what is returned."""
+        smooth = (name for name in forward.returned if is_differentiable(tried.values[name]))
+        return {name: f"d{name}" for name in smooth}
+
+    def arguments(self, forward: Forward, instance: Instance) -> dict[str, Any]:
+        """What its parameters are on an instance; `BadInput` for one that is nothing."""
+        known = {**forward.constants, **instance.sizes, **instance.values}
+        found: dict[str, Any] = {}
+        for name, parameter in self.source.parameters.items():
+            if name in known:
+                found[name] = known[name]
+            elif parameter.default is not parameter.empty:
+                found[name] = parameter.default
+            else:
+                meant = nearest(name, known)
+                raise BadInput(
+                    f"{self.source.at(self.source.definition.lineno)}, asks for {name};"
+                    f" {forward.program.name} has no input, step or size of that name, and returns"
+                    " nothing that it would be the gradient of."
+                    f"{f' Is it {meant[0]}?' if meant else ''}"
+                )
+        return found
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class CustomFunction(Subject):
+    """The backward of a `torch.autograd.Function`, which finds in `ctx` what it needs."""
+
+    function: type[torch.autograd.Function]
+
+    @property
+    def name(self) -> str:
+        """The name of the class."""
+        return self.function.__name__
+
+    def arriving(self, forward: Forward, tried: Instance) -> dict[str, str]:
+        """The parameters after `ctx`, by what is returned."""
+        _, *parameters = self.source.parameters.values()
+        if parameters and parameters[-1].kind is inspect.Parameter.VAR_POSITIONAL:
+            return super(CustomFunction, self).arriving(forward, tried)
+        if len(parameters) != len(forward.returned):
+            raise BadInput(
+                f"{self.source.at(self.source.definition.lineno)}, takes {len(parameters)}"
+                f" gradients; {forward.program.name} returns {', '.join(forward.returned)}."
+            )
+        pairs = zip(forward.returned, parameters, strict=True)
+        return {n: p.name for n, p in pairs if is_differentiable(tried.values[n])}
+
+    def arguments(self, forward: Forward, instance: Instance) -> dict[str, Any]:
+        """`ctx` as the class's own forward leaves it, then the gradients that arrive."""
+        ctx, *parameters = self.source.parameters.values()
+        names = self.arriving(forward, instance)
+        gradients = [instance.values.get(names.get(name, "")) for name in forward.returned]
+        found = {ctx.name: self._context(forward, instance)}
+        if parameters and parameters[-1].kind is inspect.Parameter.VAR_POSITIONAL:
+            return {**found, parameters[-1].name: tuple(gradients)}
+        return {**found, **{p.name: g for p, g in zip(parameters, gradients, strict=True)}}
+
+    def _context(self, forward: Forward, instance: Instance) -> Any:
+        name = self.function.__name__
+        inputs = [
+            value.clone().requires_grad_() if is_differentiable(value) else value
+            for value in map(instance.values.__getitem__, forward.program.annotations)
+        ]
+        try:
+            with torch.enable_grad():
+                outputs: Any = self.function.apply(*inputs)  # type: ignore[no-untyped-call]
+        except Exception as error:
+            raise BadInput(f"{name}.apply raised {describe(error)}.") from error
+        outputs = outputs if isinstance(outputs, tuple) else (outputs,)
+        for result, output in zip(forward.returned, outputs, strict=False):
+            right = instance.values[result]
+            is_right = isinstance(output, Tensor) and (
+                agrees(output.detach(), right)
+                if right.is_floating_point()
+                else torch.equal(output, right)
+            )
+            if not is_right:
+                raise BadInput(
+                    f"{name}.apply gives another {result} than {forward.program.name}: what they"
+                    " compute has to be the same."
+                )
+        contexts = (o.grad_fn for o in outputs if isinstance(o, Tensor) and o.grad_fn is not None)
+        context = next(contexts, None)
+        if context is None or len(outputs) != len(forward.returned):
+            raise BadInput(
+                f"{name}.apply gives {len(outputs)} results;"
+                f" {forward.program.name} returns {', '.join(forward.returned)}."
+            )
+        return context
+
+
+def call(subject: Subject, arguments: Mapping[str, Any]) -> Any:
+    """What the subject returns of copies of these arguments; None where it raises.
+
+    Raises:
+        BadInput: it changed an argument in place; the message names the line.
+    """
+    function, parameters = subject.source.function, subject.source.parameters
+    copies = {n: v.clone() if isinstance(v, Tensor) else v for n, v in arguments.items()}
+    positional, named = list[Any](), dict[str, Any]()
+    for name, parameter in parameters.items():
+        match parameter.kind:
+            case inspect.Parameter.VAR_POSITIONAL:
+                positional += copies.get(name, ())
+            case inspect.Parameter.KEYWORD_ONLY:
+                named[name] = copies[name]
+            case inspect.Parameter.VAR_KEYWORD:
+                pass
+            case _:
+                positional.append(copies[name])
+    watch = _Watch(function.__code__, [*_tensors(copies.values())])
+    before = sys.gettrace()
+    # A debugger or a measurement of coverage that is under way goes first.
+    if before is None:
+        sys.settrace(watch.trace)
+    try:
+        with torch.no_grad():
+            returned = function(*positional, **named)
+    except Exception:
+        # The verdicts say which line it was.
+        returned = None
+    finally:
+        sys.settrace(before)
+    watch.look(None)
+    if watch.changed is not None:
+        line = watch.changed or subject.source.definition.lineno
+        raise BadInput(
+            f"{subject.source.at(line)}, changes an argument in place; whoever handed it over"
+            " would go on with another value."
+        )
+    return returned
+
+
+def _tensors(values: Any) -> list[Tensor]:
+    """The tensors among arguments, with those that a `ctx` has saved."""
+    found = []
+    for value in values:
+        several = value if isinstance(value, tuple) else getattr(value, "saved_tensors", (value,))
+        found += [one for one in several if isinstance(one, Tensor)]
+    return found
+
+
+class _Watch:
+    """Looks before each line of a function whether a tensor was written to."""
+
+    def __init__(self, code: Any, tensors: list[Tensor]) -> None:
+        self._code = code
+        self._tensors = tensors
+        self._versions = [tensor._version for tensor in tensors]
+        self._line = 0
+        self.changed: int | None = None
+
+    def trace(self, frame: FrameType, event: str, _: Any) -> Callable[..., Any] | None:
+        """For `sys.settrace`."""
+        if frame.f_code is not self._code:
+            return None
+        self.look(frame.f_lineno)
+        return self.trace
+
+    def look(self, line: int | None) -> None:
+        """A line begins, or the end has come."""
+        if self.changed is None and self._versions != [t._version for t in self._tensors]:
+            self.changed = self._line
+        self._line = line or self._line

@@ -1,0 +1,182 @@
+"""`explain`: a forward and a backward function give verdicts, with the reasons."""
+
+from __future__ import annotations
+
+import json
+import random
+from typing import Any
+
+import pytest
+import torch
+
+from grader import Explanation, assert_gradients, explain
+from grader.verdict import Outcome
+from tests.grader.explanation import norms
+
+
+def outcomes(explanation: Explanation) -> dict[str, str]:
+    return {verdict.name: str(verdict.outcome) for verdict in explanation.verdicts}
+
+
+def line_of(text: str, after: str = "") -> int:
+    """The number of a line in the file of functions, the first one behind another text."""
+    with open(norms.__file__, encoding="utf-8") as file:
+        source = file.read()
+    return source.count("\n", 0, source.index(text, source.index(after))) + 1
+
+
+def test_a_right_backward_passes_step_by_step() -> None:
+    explanation = explain(norms.rms_norm, norms.right)
+    assert explanation.ok
+    assert outcomes(explanation) == {"dxhat": "pass", "dx": "pass", "dgain": "pass"}
+
+
+def test_a_wrong_line_is_found_in_its_own_file() -> None:
+    explanation = explain(norms.rms_norm, norms.lost_factor)
+    assert not explanation.ok
+    assert outcomes(explanation) == {"dxhat": "pass", "dx": "fail", "dgain": "pass"}
+    (wrong,) = (one for one in explanation.verdicts if one.outcome is Outcome.FAIL)
+    assert wrong.diagnosis[0].kind == "missing-factor"
+    assert wrong.place is not None
+    assert wrong.place.cell.endswith("norms.py")
+    assert wrong.place.line == line_of("dx = dxhat * inv - ")
+    assert wrong.code == "dx = dxhat * inv - xhat * (dxhat * xhat).mean(1, keepdim=True)"
+
+
+def test_a_right_line_that_was_handed_a_wrong_gradient_is_carried() -> None:
+    explanation = explain(norms.rms_norm, norms.wrong_above)
+    assert outcomes(explanation) == {"dxhat": "fail", "dx": "carried", "dgain": "pass"}
+    assert "see dxhat" in explanation.verdicts[1].note
+
+
+@pytest.mark.parametrize(
+    ("backward", "gradients"),
+    [
+        (norms.only_assigns, ["dgain"]),
+        (norms.one_expression, ["dx", "dgain"]),
+        (norms.dictionary, ["dx", "dgain"]),
+        (norms.in_a_list, ["dx", "dgain"]),
+        (norms.two_returns, ["dx", "dgain"]),
+        (norms.RMSNorm, ["dxhat", "dx", "dgain"]),
+    ],
+)
+def test_gradients_may_be_assigned_or_returned_in_many_ways(
+    backward: Any, gradients: list[str]
+) -> None:
+    assert outcomes(explain(norms.rms_norm, backward)) == dict.fromkeys(gradients, "pass")
+
+
+def test_what_is_returned_is_what_counts() -> None:
+    """`dx` was the other one's gradient until it was returned as its own."""
+    assert explain(norms.rms_norm, norms.swapped).ok
+
+
+def test_each_returned_expression_is_found_in_its_own_line() -> None:
+    (dx, dgain) = explain(norms.rms_norm, norms.one_expression).verdicts
+    first = line_of("inv * (g - xhat", "def one_expression")
+    assert dx.place is not None
+    assert dgain.place is not None
+    assert (dx.place.line, dgain.place.line) == (first, first + 1)
+
+
+def test_a_line_that_raises_is_named() -> None:
+    verdicts = {one.name: one for one in explain(norms.rms_norm, norms.raises).verdicts}
+    assert verdicts["dgain"].outcome is Outcome.PASS
+    assert verdicts["dx"].outcome is Outcome.ERROR
+    assert verdicts["dx"].place is not None
+    assert verdicts["dx"].place.line == line_of("dx = dout @ xhat")
+    assert "raised RuntimeError" in verdicts["dx"].note
+
+
+def test_a_custom_function_is_judged_by_what_it_returns() -> None:
+    explanation = explain(norms.rms_norm, norms.WrongAxis)
+    assert outcomes(explanation) == {"dxhat": "pass", "dx": "fail", "dgain": "pass"}
+    assert explanation.verdicts[1].diagnosis[0].kind == "wrong-axis"
+    assert explanation.verdicts[1].place is not None
+    assert explanation.verdicts[1].place.line == line_of("grad_x = inv", "class WrongAxis")
+
+
+def test_several_results_and_whole_numbers() -> None:
+    assert outcomes(explain(norms.rows_of, norms.rows_of_backward)) == {"dtable": "pass"}
+
+
+def test_a_loss_has_the_gradient_1_if_nobody_asks_for_it() -> None:
+    assert explain(norms.cross_entropy, norms.cross_entropy_backward).ok
+
+    def scaled(dloss: Any, logits: Any, target: Any, n: int) -> Any:
+        return dloss * norms.cross_entropy_backward(logits, target, n)
+
+    def unscaled(dloss: Any, logits: Any, target: Any, n: int) -> Any:
+        return norms.cross_entropy_backward(logits, target, n)
+
+    assert explain(norms.cross_entropy, scaled).ok
+    assert not explain(norms.cross_entropy, unscaled).ok
+
+
+def test_inputs_are_drawn_by_a_function_where_annotations_cannot_say() -> None:
+    assert explain(norms.root, norms.root_backward, inputs=norms.positive).ok
+    assert not explain(norms.root, norms.root_backward).ok
+
+
+def test_a_size_is_fixed() -> None:
+    met = set()
+
+    def watched(dy: Any, y: Any, d: int, n: int) -> Any:
+        met.add((n, d))
+        return dy / (2 * y)
+
+    assert explain(norms.root, watched, inputs=norms.positive, sizes={"d": 7}).ok
+    assert {d for _, d in met} == {7}
+    assert len({n for n, _ in met}) > 1
+    assert all(n != 7 for n, _ in met)
+
+
+def test_the_callers_own_globals_and_closures_are_found(monkeypatch: pytest.MonkeyPatch) -> None:
+    two = 2
+    xhat = "the caller's own, which is no step"
+
+    def with_closure(dy: Any, y: Any) -> Any:
+        assert xhat
+        return dy / (two * y)
+
+    assert explain(norms.root, with_closure, inputs=norms.positive).ok
+
+
+def test_nothing_of_the_callers_state_is_changed() -> None:
+    torch.manual_seed(3)
+    random.seed(3)
+    before = torch.get_rng_state(), random.getstate(), torch.get_default_dtype()
+    float32 = torch.float32
+    explain(norms.rms_norm, norms.lost_factor)
+    assert torch.equal(torch.get_rng_state(), before[0])
+    assert (random.getstate(), torch.get_default_dtype()) == before[1:]
+    assert torch.float32 is float32
+    assert torch.is_grad_enabled()
+
+
+def test_the_same_seed_gives_the_same_explanation() -> None:
+    one, other = (explain(norms.rms_norm, norms.lost_factor, seed=5) for _ in range(2))
+    assert one.to_json() == other.to_json()
+
+
+def test_assert_gradients_says_why() -> None:
+    assert_gradients(norms.rms_norm, norms.right)
+    with pytest.raises(AssertionError) as failure:
+        assert_gradients(norms.rms_norm, norms.lost_factor)
+    assert str(failure.value).strip() == str(explain(norms.rms_norm, norms.lost_factor))
+    assert "This expression lacks a factor." in str(failure.value)
+
+
+def test_an_explanation_is_shown_as_text_json_and_html() -> None:
+    explanation = explain(norms.rms_norm, norms.lost_factor)
+    text = str(explanation)
+    assert text.splitlines()[0].startswith("lost_factor")
+    assert "2 of 3 right by themselves" in text
+    document = json.loads(explanation.to_json())
+    assert document["ok"] is False
+    assert document["forward"] == "rms_norm"
+    assert [one["verdict"] for one in document["gradients"]] == ["pass", "fail", "pass"]
+    html = explanation._repr_html_()
+    assert "lost_factor" in html
+    assert "This expression lacks a factor." in html
+    assert "<script" not in html

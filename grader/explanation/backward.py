@@ -13,6 +13,7 @@ from typing import Any
 from grader.answer.parse import AnswerCell
 from grader.answer.statements import walk_statements
 from grader.program.forward_program import source_of
+from grader.user_error import UserError
 from grader.worker.terms import DYNAMIC_NAMES
 
 WHOLE = "_returned"
@@ -22,7 +23,7 @@ Key = int | str | None
 """Where a gradient is in what was returned: a place, a key, or None for the whole."""
 
 
-class BadInput(ValueError):
+class BadInput(UserError, ValueError):
     """What cannot be explained; the message is one sentence, with the line."""
 
 

@@ -102,11 +102,14 @@ class Forward:
         for step in self.program.steps:
             where = f"{name}, line {step.number}: `{step.line}`"
             try:
-                value, again = (self.program.evaluate(step, values) for _ in range(2))
+                value = self.program.evaluate(step, values)
+                # A copy: what a step changes in place may be what it returns.
+                first = value.clone() if isinstance(value, Tensor) else value
+                again = self.program.evaluate(step, values)
             except Exception as error:
                 at = ", ".join(f"{size} = {length}" for size, length in sizes.items())
                 raise BadInput(f"{where} raised {describe(error)} (at {at}).") from error
-            if isinstance(value, Tensor) and not _is_same(value, again):
+            if isinstance(first, Tensor) and not _is_same(first, again):
                 raise BadInput(
                     f"{where} gives another value when it runs again; a step draws no random"
                     " numbers and changes nothing in place."

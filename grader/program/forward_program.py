@@ -211,7 +211,8 @@ def read_function(function: Callable[..., Any]) -> tuple[ForwardProgram, tuple[s
         for parameter, value in signature.parameters.items()
         if parameter not in constants
     }
-    *body, last = definition.body[ast.get_docstring(definition) is not None :] or [definition]
+    body = definition.body[ast.get_docstring(definition) is not None :]
+    last = body.pop() if body and isinstance(body[-1], ast.Return) else definition
     steps = tuple(_parse_steps(definition, body, source, {*annotations}))
     known = {*annotations, *(step.name for step in steps)}
     match last:
@@ -285,18 +286,19 @@ def _parse_steps(
 ) -> Iterator[Step]:
     for statement in body:
         line = ast.get_source_segment(source, statement) or ""
+        shown = line.partition("\n")[0]
         where = f"{definition.name}, line {statement.lineno},"
         match statement:
             case ast.Assign(targets=[ast.Name(id=name)]) if name in known:
                 raise NotAForwardProgram(
-                    f"{where} is not a step: `{line}` assigns {name} again. A forward program"
+                    f"{where} is not a step: `{shown}` assigns {name} again. A forward program"
                     " consists of lines `name = expression`, each name assigned once."
                 )
             case ast.Assign(targets=[ast.Name(id=name)], value=value):
                 pass
             case _:
                 raise NotAForwardProgram(
-                    f"{where} is not a step: `{line}`. A forward program consists of lines"
+                    f"{where} is not a step: `{shown}`. A forward program consists of lines"
                     " `name = expression`, each name assigned once."
                 )
         names = [node for node in ast.walk(value) if isinstance(node, ast.Name)]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import random
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -20,8 +21,7 @@ def outcomes(explanation: Explanation) -> dict[str, str]:
 
 def line_of(text: str, after: str = "") -> int:
     """The number of a line in the file of functions, the first one behind another text."""
-    with open(norms.__file__, encoding="utf-8") as file:
-        source = file.read()
+    source = Path(norms.__file__).read_text(encoding="utf-8")
     return source.count("\n", 0, source.index(text, source.index(after))) + 1
 
 

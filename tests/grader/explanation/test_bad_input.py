@@ -1,0 +1,249 @@
+"""What cannot be explained gets one sentence, with the line."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Annotated, Any
+
+import pytest
+import torch
+from torch import Tensor
+
+from grader import explain
+from grader.user_error import UserError
+from tests.grader.explanation.norms import RMSNorm, Rows, right, rms_norm, root, root_backward
+
+
+def loops(x: Rows) -> Tensor:
+    for _ in range(3):
+        x = x * 2
+    return x
+
+
+def reuses_a_name(x: Rows) -> Tensor:
+    y = x * 2
+    y = y + 1
+    return y
+
+
+def has_no_shape(x: Tensor) -> Tensor:
+    y = x * 2
+    return y
+
+
+def returns_an_expression(x: Rows) -> Tensor:
+    y = x * 2
+    return y + 1
+
+
+def returns_a_shape(x: Rows) -> Any:
+    n = x.shape[0]
+    return n
+
+
+def returns_whole_numbers(x: Rows) -> Tensor:
+    best = x.argmax(1)
+    return best
+
+
+def draws_noise(x: Rows) -> Tensor:
+    y = x * 2
+    z = y + torch.randn_like(y)
+    return z
+
+
+def changes_in_place(x: Rows) -> Tensor:
+    y = x * 2
+    z = y.add_(1)
+    return z
+
+
+def raises(x: Rows, w: Annotated[Tensor, "d, k"]) -> Tensor:
+    y = x @ w
+    z = y @ w
+    return z
+
+
+def has_a_strange_shape(x: Annotated[Tensor, "n + 1"]) -> Tensor:
+    y = x * 2
+    return y
+
+
+def does_not_depend(x: Rows) -> Tensor:
+    y = torch.zeros(3)
+    return y
+
+
+@pytest.mark.parametrize(
+    ("forward", "line", "sentence"),
+    [
+        (loops, 1, "is not a step: `for _ in range(3):"),
+        (reuses_a_name, 2, "is not a step: `y = y + 1` assigns y again."),
+        (has_no_shape, 0, "must annotate its input x with its shape"),
+        (returns_an_expression, 2, "ends by returning the name of its last step"),
+        (returns_a_shape, 0, "returns n, which is no tensor."),
+        (returns_whole_numbers, 0, "returns no floating-point tensor."),
+        (draws_noise, 2, "`z = y + torch.randn_like(y)` gives another value when it runs again"),
+        (changes_in_place, 2, "`z = y.add_(1)` gives another value when it runs again"),
+        (raises, 2, "`z = y @ w` raised RuntimeError: "),
+        (has_a_strange_shape, 0, "its inputs cannot be drawn from their annotations"),
+        (does_not_depend, 0, "autograd cannot differentiate it"),
+    ],
+)
+def test_a_forward_function_that_is_none(
+    forward: Callable[..., Any], line: int, sentence: str
+) -> None:
+    with pytest.raises(UserError) as refusal:
+        explain(forward, nothing)
+    said = str(refusal.value)
+    assert said.startswith(f"{forward.__name__}, line {forward.__code__.co_firstlineno + line}")
+    assert sentence in said
+    assert "\n" not in said.strip()
+
+
+def nothing(x: Tensor) -> Tensor:
+    return x
+
+
+def asks_for_more(dout: Tensor, gian: Tensor) -> Tensor:
+    return dout * gian
+
+
+def reads_without_asking(dout: Tensor, gain: Tensor) -> tuple[Tensor, Tensor]:
+    g = dout * gain
+    return g * inv, g  # type: ignore[name-defined]  # noqa: F821 - the mistake
+
+
+def changes_an_argument(dout: Tensor, gain: Tensor) -> tuple[Tensor, Tensor]:
+    g = dout * gain
+    dout *= 2
+    return g, dout
+
+
+def changes_at_the_end(dout: Tensor) -> Any:
+    return dout.mul_(2), dout.sum(0)
+
+
+def returns_three(dout: Tensor, gain: Tensor) -> tuple[Tensor, ...]:
+    g = dout * gain
+    return g, g, g
+
+
+def returns_one(dout: Tensor, gain: Tensor) -> Tensor:
+    g = dout * gain
+    return g
+
+
+def returns_a_strange_key(dout: Tensor) -> dict[str, Tensor]:
+    return {"dgian": dout}
+
+
+def assigns_nothing(dout: Tensor) -> None:
+    dout.sum()
+
+
+@pytest.mark.parametrize(
+    ("backward", "line", "sentence"),
+    [
+        (asks_for_more, 0, "asks for gian; rms_norm has no input, step or size of that name"),
+        (asks_for_more, 0, "Is it gain?"),
+        (reads_without_asking, 2, "reads inv without asking for it"),
+        (changes_an_argument, 2, "changes an argument in place"),
+        (changes_at_the_end, 1, "changes an argument in place"),
+        (returns_three, 2, "returns 3 gradients; rms_norm has 2 inputs, x, gain."),
+        (returns_one, 2, "returns 1 gradient; rms_norm has 2 inputs, x, gain."),
+        (returns_a_strange_key, 1, "returns 'dgian'; the gradients that it may return are"),
+        (assigns_nothing, 0, "neither returns nor assigns a gradient of rms_norm."),
+    ],
+)
+def test_a_backward_function_that_is_none(
+    backward: Callable[..., Any], line: int, sentence: str
+) -> None:
+    with pytest.raises(UserError) as refusal:
+        explain(rms_norm, backward)
+    said = str(refusal.value)
+    assert said.startswith(f"{backward.__name__}, line {backward.__code__.co_firstlineno + line}")
+    assert sentence in said
+    assert "\n" not in said.strip()
+
+
+class Doubled(RMSNorm):
+    @staticmethod
+    def forward(ctx: Any, x: Tensor, gain: Tensor) -> Tensor:
+        return 2 * RMSNorm.forward(ctx, x, gain)
+
+
+class OfOne(RMSNorm):
+    @staticmethod
+    def forward(ctx: Any, x: Tensor) -> Tensor:  # type: ignore[override]
+        return x * 2
+
+
+class WithTwoGradients(RMSNorm):
+    @staticmethod
+    def backward(ctx: Any, first: Tensor, second: Tensor) -> Any:  # type: ignore[override]
+        return first, second
+
+
+@pytest.mark.parametrize(
+    ("function", "sentence"),
+    [
+        (Doubled, "Doubled.apply gives another out than rms_norm"),
+        (OfOne, "OfOne.apply raised TypeError"),
+        (WithTwoGradients, "takes 2 gradients; rms_norm returns out."),
+        (3, "3 is neither a function nor a torch.autograd.Function."),
+    ],
+)
+def test_a_custom_function_that_does_not_fit(function: Any, sentence: str) -> None:
+    with pytest.raises(UserError) as refusal:
+        explain(rms_norm, function)
+    assert sentence in str(refusal.value)
+
+
+def asks_for_width(width: int) -> dict[str, Tensor]:
+    return {"x": torch.ones(width)}
+
+
+def draws_another(n: int) -> dict[str, Tensor]:
+    return {"z": torch.ones(n)}
+
+
+def cannot_draw(n: int) -> dict[str, Tensor]:
+    raise RuntimeError("no luck")
+
+
+@pytest.mark.parametrize(
+    ("inputs", "sentence"),
+    [
+        (asks_for_width, "asks for width; it can have n, d, generator."),
+        (draws_another, "draws z; it gives a dictionary of tensors for x, or some of them."),
+        (cannot_draw, "raised RuntimeError: no luck."),
+    ],
+)
+def test_a_function_for_inputs_that_does_not_fit(inputs: Any, sentence: str) -> None:
+    with pytest.raises(UserError) as refusal:
+        explain(root, root_backward, inputs=inputs)
+    line = inputs.__code__.co_firstlineno
+    assert str(refusal.value) == f"{inputs.__name__}, line {line}, {sentence}"
+
+
+@pytest.mark.parametrize(
+    ("sizes", "sentence"),
+    [
+        ({"width": 3}, "no input has a size width; the sizes are n, d."),
+        ({"d": 0}, "The size d has to be a whole number from 1 on, not 0."),
+    ],
+)
+def test_a_size_that_does_not_fit(sizes: dict[str, int], sentence: str) -> None:
+    with pytest.raises(UserError) as refusal:
+        explain(rms_norm, right, sizes=sizes)
+    assert sentence in str(refusal.value)
+
+
+def test_a_function_without_source() -> None:
+    scope: dict[str, Any] = {}
+    exec("def made(dout):\n    return dout", scope)
+    with pytest.raises(UserError) as refusal:
+        explain(rms_norm, scope["made"])
+    assert "The source of made cannot be read" in str(refusal.value)
+    assert isinstance(refusal.value, ValueError)

@@ -134,7 +134,8 @@ def _findings(search: Search, verdict: Verdict) -> Iterator[_Found]:
             yield from _said(search, repair)
         for repair in search.near[:1]:
             yield from _said(search, repair)
-        arriving = " and ".join(f"`{one}`" for one in search.scope["ARRIVING"])
+        outside = search.references.program.arriving
+        arriving = " and ".join(f"`{one}`" for one in search.scope["ARRIVING"] or outside)
         names = frozenset[str]().union(*(own.names for own in search.statements))
         if arriving and names.isdisjoint(search.scope["UPSTREAM"]):
             has_tensor = any(name[1:] in names for name in search.scope["ARRIVING"])
@@ -168,7 +169,7 @@ def _shown(search: Search) -> Iterator[Explanation]:
     name, values, hidden = search.item.name, search.values, search.references.hidden
     if not (values and search.coarse):
         return
-    if not any(bool(value.any()) for value in values):
+    if not any(bool(value.any()) or not value.numel() for value in values):
         yield Kind.MISSING_BRANCH, f"`{name}` is zero: nothing that arrives is handed on."
     wrong = [
         [Wrong(name, *one) for one in zip(values, right, hidden, strict=True)]

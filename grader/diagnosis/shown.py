@@ -20,6 +20,9 @@ MOST_POSITIONS = 200
 MOST_AXES = 5
 """Axes of which every choice is tried; a gradient has three at most."""
 
+MOST_STEPS = 12
+"""Steps of which two at a time are thought to be missing."""
+
 MOST_LISTED = 3
 """Indices that a sentence lists."""
 
@@ -108,6 +111,10 @@ def _parts(wrong: Sequence[Wrong], given: frozenset[str]) -> Iterator[tuple[str,
         straight = [one.vjp(one.upstreams(given), reader) for one in wrong]
         without = [one.right - part for one, part in zip(wrong, straight, strict=True)]
         yield f"What comes to `{gradient}` straight from `{reader}`", without
+    for pair in itertools.combinations(sorted(between), 2) if len(between) <= MOST_STEPS else ():
+        without = [one.reference.local_vjp(tensor, given - {*pair}, {*pair}) for one in wrong]
+        if all(map(agrees, without, (one.value for one in wrong))):
+            yield f"What comes to `{gradient}` through `{pair[0]}` and through `{pair[1]}`", without
 
 
 def _scale(wrong: Wrong, without: Tensor) -> float | None:
@@ -247,6 +254,9 @@ def _holds_one(wrong: Wrong, reader: str) -> bool:
     positions = upstream.shape[:-1].numel()
     is_wide = value.dim() == 2 and upstream.shape[-1] == value.shape[-1]
     if not looks_up or not is_wide or positions > MOST_POSITIONS:
+        return False
+    # Where nothing comes again there is nothing to sum.
+    if not bool((wrong.vjp({reader: torch.ones_like(upstream)}, reader) > 1).any()):
         return False
     rows = upstream.reshape(positions, -1)
     is_reached = torch.equal(value.any(1), wrong.right.any(1))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import signal
 import threading
+import warnings
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from types import MappingProxyType
@@ -52,7 +53,14 @@ class OwnProcess:
         runner.scope, runner.precision = self._scope, self._precision
         default = torch.get_default_dtype()
         try:
-            with _alarm_if_free() as runner.has_alarm, torch.random.fork_rng([]), torch.no_grad():
+            with (
+                _alarm_if_free() as runner.has_alarm,
+                torch.random.fork_rng([]),
+                torch.no_grad(),
+                warnings.catch_warnings(),
+            ):
+                # An edit that is only tried may do what PyTorch warns of.
+                warnings.simplefilter("ignore")
                 results = list(runner.run_all(lambda _: None))
         finally:
             torch.set_default_dtype(default)

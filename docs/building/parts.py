@@ -7,6 +7,7 @@ from collections.abc import Callable, Mapping
 
 from docs.building.attacks import attack_table, suspicion_table
 from docs.building.diagnoses import catalogue
+from docs.building.explained import bugs_table, example, gradcheck_says
 from docs.building.fold import folded
 from docs.building.included import included
 from docs.building.json_example import json_example
@@ -17,15 +18,20 @@ from grader.classroom.run.line import FILE_KEYS
 
 PARTS: Mapping[str, Callable[[], str]] = {
     "attacks": attack_table,
+    "attention": lambda: example("attention", "attention", "attention_backward"),
+    "batchnorm": lambda: example("batchnorm", "batchnorm", "batchnorm_backward"),
+    "bugs": bugs_table,
     "calls": system_calls,
     "checks": checks_table,
     "comparison": comparison_line,
     "diagnoses": catalogue,
+    "gradcheck": gradcheck_says,
     "json": json_example,
     "limits": limits_table,
     "owner": lambda: ", ".join(f"`{key}`" for key in FILE_KEYS),
     "rubric": lambda: folded("What it prints", f"```toml\n{example_rubric()}```"),
     "sizes": sizes_table,
+    "swiglu": lambda: example("swiglu", "swiglu", "SwiGLU"),
     "suspicions": suspicion_table,
     "verdicts": verdict_table,
 }

@@ -1,0 +1,68 @@
+"""The guide's examples: functions with a mistake in them, and what is said about it."""
+
+from __future__ import annotations
+
+import contextlib
+import io
+import os
+from functools import cache
+from importlib import import_module
+from unittest import mock
+
+import torch
+from torch.autograd.gradcheck import GradcheckError
+
+from benchmarks.explain import BUGS, measure, table
+from docs.building.included import PROJECT
+from grader import cli
+from grader.authoring.course import read_repository
+
+FOLDER = PROJECT / "docs" / "examples"
+
+WIDTH = 88
+"""Columns of the terminal that is shown."""
+
+
+def example(file: str, forward: str, backward: str) -> str:
+    """An example's file, the command that explains it, and what that prints."""
+    source = (FOLDER / f"{file}.py").read_text(encoding="utf-8").strip()
+    words = ["explain", f"{file}.py:{forward}", f"{file}.py:{backward}"]
+    return (
+        f'```python title="{file}.py" linenums="1"\n{source}\n```\n\n'
+        f"```console\n$ grader {' '.join(words)}\n{_printed(words)}\n```"
+    )
+
+
+def _printed(words: list[str]) -> str:
+    out = io.StringIO()
+    environment = {"COLUMNS": str(WIDTH), "NO_COLOR": "1"}
+    with (
+        contextlib.chdir(FOLDER),
+        contextlib.redirect_stdout(out),
+        mock.patch.dict(os.environ, environment),
+    ):
+        cli.main(words)
+    return out.getvalue().rstrip()
+
+
+def gradcheck_says() -> str:
+    """What PyTorch's own check says of the third example, its matrices left out."""
+    swiglu = import_module("docs.examples.swiglu")
+    generator = torch.Generator().manual_seed(1)
+    shapes = (4, 3), (3, 5), (3, 5)
+    inputs = [torch.randn(s, generator=generator, dtype=torch.float64) for s in shapes]
+    try:
+        torch.autograd.gradcheck(
+            swiglu.SwiGLU.apply, [tensor.requires_grad_() for tensor in inputs]
+        )
+    except GradcheckError as error:
+        first = str(error).partition("\n")[0]
+        return f"```text\nGradcheckError: {first}\nnumerical:tensor([[...\n```"
+    raise ValueError("The third example has no mistake any more.")
+
+
+@cache
+def bugs_table() -> str:
+    """How often the right gradient is blamed and the mistake named, in bugs that were made."""
+    where = f"{read_repository()}/tree/main/benchmarks/gradient_bugs"
+    return f"{table([measure(name) for name in BUGS])}\n\n[The bugs, each with its source]({where})"

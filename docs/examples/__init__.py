@@ -1,0 +1,1 @@
+"""Forward and backward functions with mistakes in them, for the guide."""

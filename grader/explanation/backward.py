@@ -196,10 +196,11 @@ def _dedented(lines: Sequence[str], first: ast.stmt) -> list[str]:
 
 
 def _shown_file(function: Callable[..., Any]) -> str:
-    """A function's file as a report names it; what stands in a notebook has its own name."""
+    """A function's file as a report names it."""
     path = Path(inspect.getsourcefile(function) or "")
+    # Where a notebook's cells seem to stand; in IPython they have no file at all.
     temporary = Path(tempfile.gettempdir()).resolve() / "ipykernel_"
     if not path.is_file() or str(path.resolve()).startswith(str(temporary)):
-        return function.__name__
+        return "its cell"
     path = path.resolve()
     return str(path.relative_to(Path.cwd())) if path.is_relative_to(Path.cwd()) else path.name

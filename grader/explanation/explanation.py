@@ -11,7 +11,7 @@ from grader.reports import as_json, terminal
 from grader.verdict import Report, Verdict
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, repr=False)
 class Explanation:
     """What can be said of a backward pass; `str` says it as a terminal shows it.
 
@@ -33,6 +33,8 @@ class Explanation:
 
     def __str__(self) -> str:
         return self.as_text().rstrip("\n")
+
+    __repr__ = __str__  # what an interactive Python shows
 
     def as_text(self, width: int | None = None, colour: bool = False) -> str:
         """The table, what is wrong and why, for a terminal of this width, or for this one."""

@@ -265,6 +265,7 @@ def print_parts(parts: Sequence[RenderableType], width: int, colour: bool) -> st
         width=width,
         color_system="standard" if colour else None,
         force_terminal=colour,
+        force_jupyter=False,  # or it would show in a notebook what is to be a text
         no_color=not colour,
         legacy_windows=False,
         highlight=False,

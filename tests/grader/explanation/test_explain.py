@@ -7,6 +7,8 @@ import random
 from pathlib import Path
 from typing import Any
 
+import nbclient
+import nbformat
 import pytest
 import torch
 
@@ -180,3 +182,31 @@ def test_an_explanation_is_shown_as_text_json_and_html() -> None:
     assert "lost_factor" in html
     assert "This expression lacks a factor." in html
     assert "<script" not in html
+
+
+CELL = """from typing import Annotated
+from torch import Tensor
+from grader import explain
+
+def double(x: Annotated[Tensor, "n"]):
+    y = 2 * x
+    return y
+
+def double_backward(dy):
+    dx = 3 * dy
+    return dx
+
+explanation = explain(double, double_backward)
+print(explanation)
+explanation"""
+
+
+@pytest.mark.slow
+def test_in_a_notebook_it_is_a_text_and_a_card() -> None:
+    notebook = nbformat.v4.new_notebook(cells=[nbformat.v4.new_code_cell(CELL)])
+    nbclient.NotebookClient(notebook, timeout=120, kernel_name="python3").execute()
+    printed, card = notebook.cells[0].outputs
+    line = CELL[: CELL.index("dx = 3")].count("\n") + 1
+    assert f"its cell, line {line}" in printed["text"]
+    assert card["data"]["text/plain"].strip() == printed["text"].strip()
+    assert f"its cell, line {line}" in card["data"]["text/html"]

@@ -75,15 +75,9 @@ def assert_gradients(
 def _explain(forward: Forward, subject: Subject, says_float: bool, seed: int) -> Explanation:
     source, tried = subject.source, forward.try_out()
     arriving = subject.arriving(forward, tried)
-    if taken := forward.program.annotations.keys() & arriving.values():
-        raise BadInput(
-            f"{forward.program.name}, line {forward.line}: the input {taken.pop()} has the name of"
-            " the gradient that arrives."
-        )
-    # Nobody asks for the gradient of a loss: it is 1.
-    is_loss = not tried.values[forward.returned[0]].dim() and not (
-        source.parameters.keys() & arriving.values()
-    )
+    if taken := {*forward.program.names} & {*arriving.values()}:
+        raise BadInput(f"{forward.at}: {taken.pop()} is the name of the gradient that arrives.")
+    is_loss = subject.is_loss(forward, tried)
     references = forward.references(arriving, is_loss, seed)
     instances = {f"hidden{n}": one.instance for n, one in enumerate(references.hidden)}
     beside = {

@@ -86,8 +86,21 @@ class Forward:
         ]
 
     def try_out(self) -> Instance:
-        """Run it once; `BadInput` says which line raises, or is no step of a forward pass."""
-        name, sizes = self.program.name, self._sizes(0)
+        """Run it at all sizes; `BadInput` says which line raises, or is no forward pass's step."""
+        tried, *_ = [self._tried_out(self._sizes(row)) for row in range(len(SIZES))]
+        for result in self.returned:
+            if not isinstance(tried.values[result], Tensor):
+                raise BadInput(f"{self.at}, returns {result}, which is no tensor.")
+        if not any(is_differentiable(tried.values[result]) for result in self.returned):
+            raise BadInput(f"{self.at}, returns no floating-point tensor.")
+        return tried
+
+    @property
+    def at(self) -> str:
+        """What a sentence about it begins with."""
+        return f"{self.program.name}, line {self.line}"
+
+    def _tried_out(self, sizes: Mapping[str, int]) -> Instance:
         inputs = replace(self.program, steps=())
         try:
             drawn = make_instance(inputs, sizes, 0, torch.float64, draw=self._draw)
@@ -95,12 +108,11 @@ class Forward:
             raise
         except Exception as error:
             raise BadInput(
-                f"{name}, line {self.line}: its inputs cannot be drawn from their annotations"
-                f" ({describe(error)})."
+                f"{self.at}: its inputs cannot be drawn from their annotations ({describe(error)})."
             ) from error
         values = dict(drawn.values)
         for step in self.program.steps:
-            where = f"{name}, line {step.number}: `{step.line}`"
+            where = f"{self.program.name}, line {step.number}: `{step.line}`"
             try:
                 value = self.program.evaluate(step, values)
                 # A copy: what a step changes in place may be what it returns.
@@ -115,11 +127,6 @@ class Forward:
                     " numbers and changes nothing in place."
                 )
             values[step.name] = value
-        for result in self.returned:
-            if not isinstance(values[result], Tensor):
-                raise BadInput(f"{name}, line {self.line}, returns {result}, which is no tensor.")
-        if not any(is_differentiable(values[result]) for result in self.returned):
-            raise BadInput(f"{name}, line {self.line}, returns no floating-point tensor.")
         return Instance(sizes, torch.float64, values)
 
     def references(self, arriving: Mapping[str, str], is_loss: bool, seed: int) -> References:
@@ -144,8 +151,7 @@ class Forward:
             return references_on(shown, hidden, program, seed)
         except RuntimeError as error:
             raise BadInput(
-                f"{program.name}, line {self.line}: autograd cannot differentiate it"
-                f" ({describe(error)})."
+                f"{self.at}: autograd cannot differentiate it ({describe(error)})."
             ) from error
 
     def _sizes(self, row: int) -> dict[str, int]:

@@ -49,6 +49,11 @@ class Subject:
         smooth = (name for name in forward.returned if is_differentiable(tried.values[name]))
         return {name: f"d{name}" for name in smooth}
 
+    def is_loss(self, forward: Forward, tried: Instance) -> bool:
+        """Whether the result is a loss: a scalar whose gradient nobody asks for is 1."""
+        asked = self.source.parameters.keys() & self.arriving(forward, tried).values()
+        return not asked and all(not tried.values[name].dim() for name in forward.returned)
+
     def arguments(self, forward: Forward, instance: Instance) -> dict[str, Any]:
         """What its parameters are on an instance; `BadInput` for one that is nothing."""
         known = {**forward.constants, **instance.sizes, **instance.values}
@@ -92,6 +97,10 @@ class CustomFunction(Subject):
             )
         pairs = zip(forward.returned, parameters, strict=True)
         return {n: p.name for n, p in pairs if is_differentiable(tried.values[n])}
+
+    def is_loss(self, forward: Forward, tried: Instance) -> bool:
+        """Never: PyTorch hands it a gradient whatever it returns."""
+        return False
 
     def arguments(self, forward: Forward, instance: Instance) -> dict[str, Any]:
         """`ctx` as the class's own forward leaves it, then the gradients that arrive."""

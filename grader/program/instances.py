@@ -125,7 +125,8 @@ def _draw(
     dimensions, below = _read_shape(annotation)
     lengths = [_length(text, sizes) for text in dimensions]
     if below:
-        return torch.randint(_length(below, sizes) - spared, lengths, generator=generator)
+        most = max(1, _length(below, sizes) - spared)
+        return torch.randint(most, lengths, generator=generator)
     scale = 1 / math.sqrt(lengths[0]) if len(lengths) > 1 else 1.0
     # Drawn in float64 whatever the dtype, so that a seed means the same values in both.
     values = scale * torch.randn(lengths, generator=generator, dtype=torch.float64)

@@ -74,6 +74,16 @@ def does_not_depend(x: Rows) -> Tensor:
     return y
 
 
+def wants_an_even_size(x: Rows) -> Tensor:
+    y = x.view(-1, 2, 4)
+    return y
+
+
+def takes_the_name(x: Rows, dy: Rows) -> Tensor:
+    y = x * dy
+    return y
+
+
 @pytest.mark.parametrize(
     ("forward", "line", "sentence"),
     [
@@ -87,6 +97,8 @@ def does_not_depend(x: Rows) -> Tensor:
         (changes_in_place, 2, "`z = y.add_(1)` gives another value when it runs again"),
         (raises, 2, "`z = y @ w` raised RuntimeError: "),
         (has_a_strange_shape, 0, "its inputs cannot be drawn from their annotations"),
+        (wants_an_even_size, 1, "`y = x.view(-1, 2, 4)` raised RuntimeError: "),
+        (takes_the_name, 0, "dy is the name of the gradient that arrives."),
         (does_not_depend, 0, "autograd cannot differentiate it"),
     ],
 )

@@ -115,6 +115,26 @@ def test_a_loss_has_the_gradient_1_if_nobody_asks_for_it() -> None:
     assert not explain(norms.cross_entropy, unscaled).ok
 
 
+def test_a_custom_function_is_handed_a_gradient_of_its_loss_too() -> None:
+    class Loss(torch.autograd.Function):
+        @staticmethod
+        def forward(ctx: Any, logits: Any, target: Any) -> Any:
+            ctx.save_for_backward(logits, target)
+            return torch.nn.functional.cross_entropy(logits, target)
+
+        @staticmethod
+        def backward(ctx: Any, *grads: Any) -> Any:
+            logits, target = ctx.saved_tensors
+            return norms.cross_entropy_backward(logits, target, len(logits)), None
+
+    (verdict,) = explain(norms.cross_entropy, Loss).verdicts
+    assert verdict.outcome is Outcome.FAIL
+
+
+def test_a_size_of_one_leaves_one_index() -> None:
+    assert explain(norms.rows_of, norms.rows_of_backward, sizes={"v": 1}).ok
+
+
 def test_inputs_are_drawn_by_a_function_where_annotations_cannot_say() -> None:
     assert explain(norms.root, norms.root_backward, inputs=norms.positive).ok
     assert not explain(norms.root, norms.root_backward).ok

@@ -1,15 +1,23 @@
-"""The exercises of the course: a forward program with the gradients asked for."""
+"""The exercises of a course: a forward function with the gradients to be written."""
 
 from __future__ import annotations
 
 import itertools
+import linecache
+import traceback
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from functools import cache
 from operator import attrgetter
+from pathlib import Path
 from types import MappingProxyType
+from typing import Any
 
 from torch import Tensor
 
+from grader.program.course import BadCourse, Course, Outline
+from grader.program.forward_program import NotAForwardProgram, parse_program
+from grader.program.instances import size_names
 from makemore_data.model import forward
 
 LECTURE_SIZES = MappingProxyType(
@@ -23,7 +31,8 @@ class Exercise:
     """A forward function with the gradients to be written, from the loss down.
 
     `prefix` is what the ids of its answer cells begin with, up to a hyphen; `notebook` is the name
-    of the notebook it belongs to; `sizes` are those of the instance that is shown to the student.
+    of the notebook it belongs to; `sizes` are those of the instance that is shown to the student;
+    each gradient is worth `points`.
     """
 
     prefix: str
@@ -31,6 +40,60 @@ class Exercise:
     forward: Callable[..., Tensor]
     gradients: tuple[str, ...]
     sizes: Mapping[str, int]
+    points: int = 1
+
+
+@cache
+def load_exercises(course: Course) -> tuple[Exercise, ...]:
+    """Every exercise of a course, in its order; this runs the course's files, once a process.
+
+    Raises:
+        BadCourse: a file raises, or a function is not a forward program.
+    """
+    scopes = {name: _run(course.folder / name, text) for name, text in course.sources}
+    return tuple(_load(course, outline, scopes[outline.file]) for outline in course.exercises)
+
+
+def exercises_of(course: Course, notebook: str) -> tuple[Exercise, ...]:
+    """The exercises of one notebook, in the order of the course."""
+    return tuple(each for each in load_exercises(course) if each.notebook == notebook)
+
+
+def exercise_called(course: Course, prefix: str) -> Exercise:
+    """The exercise with this prefix; KeyError where there is none."""
+    return {each.prefix: each for each in load_exercises(course)}[prefix]
+
+
+def _run(path: Path, text: str) -> dict[str, Any]:
+    """The names that a course's file defines."""
+    name, scope = str(path), {"__name__": path.stem, "__file__": str(path)}
+    # The functions' own text is read again; on another machine the file itself is not there.
+    linecache.cache[name] = (len(text), None, text.splitlines(keepends=True), name)
+    try:
+        exec(compile(text, name, "exec", dont_inherit=True), scope)
+    except Exception as error:  # whatever an author's file raises, the author is to see
+        lines = [f.lineno for f in traceback.extract_tb(error.__traceback__) if f.filename == name]
+        line = lines[-1] if lines else 1
+        said = f"{type(error).__name__}: {error}"
+        raise BadCourse(f"{path}, line {line}: this file cannot be run ({said}).") from error
+    return scope
+
+
+def _load(course: Course, outline: Outline, scope: Mapping[str, Any]) -> Exercise:
+    forward: Callable[..., Tensor] = scope[outline.function]
+    sizes = dict(outline.sizes)
+    code = getattr(forward, "__code__", None)
+    where = f"{course.folder / outline.file}, line {code.co_firstlineno if code else 1}"
+    try:
+        program = parse_program(forward)
+    except NotAForwardProgram as error:
+        raise BadCourse(f"{where}: this is no forward program. {error}") from error
+    if unknown := [name for name in size_names(program) if name not in sizes]:
+        said = f"its shapes name a size {unknown[0]}, which `sizes` of {outline.prefix} lacks"
+        raise BadCourse(f"{where}: {said}.")
+    return Exercise(
+        outline.prefix, outline.notebook, forward, outline.gradients, sizes, outline.points
+    )
 
 
 def _lecture_sizes(*names: str) -> Mapping[str, int]:

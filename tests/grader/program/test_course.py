@@ -1,0 +1,148 @@
+import pickle
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from grader.answer.parse import AnswerCell
+from grader.execution.runner import Runner
+from grader.grading.grade import grade_exercise
+from grader.program.course import BadCourse, read_course
+from grader.program.exercises import exercises_of, load_exercises
+from tests.helpers.small_course import COURSE, FORWARD, RIGHT, write_course
+
+
+def test_a_course_is_a_folder(tmp_path: Path) -> None:
+    course = read_course(write_course(tmp_path))
+    assert (course.title, course.repository) == ("Norms", "https://github.com/a/norms")
+    assert course.notebooks == ("01_rms_norm",)
+    assert course.notebook_of == {"n1": "01_rms_norm"}
+    assert course.gradients("01_rms_norm") == (("n1", "dx"), ("n1", "dgain"))
+    assert course.gradients("02_elsewhere") == ()
+    (exercise,) = exercises_of(course, "01_rms_norm")
+    assert exercise.sizes == {"n": 6, "d": 10}
+    assert exercise.forward.__name__ == "rms_norm"
+
+
+def test_its_exercise_is_graded_as_any_other(tmp_path: Path, runner: Runner) -> None:
+    (exercise,) = load_exercises(read_course(write_course(tmp_path)))
+    cells = [AnswerCell("n1-norm", RIGHT)]
+    verdicts, _ = grade_exercise(exercise, cells, runner)
+    assert [verdict.outcome for verdict in verdicts] == ["pass", "pass"]
+    wrong = [AnswerCell("n1-norm", RIGHT.replace("keepdim=True) * inv", "keepdim=True)"))]
+    verdicts, _ = grade_exercise(exercise, wrong, runner)
+    assert [verdict.outcome for verdict in verdicts] == ["fail", "pass"]
+
+
+def test_a_course_travels_without_its_folder(tmp_path: Path) -> None:
+    folder = write_course(tmp_path / "course")
+    sent = pickle.dumps(read_course(folder))
+    folder.rename(tmp_path / "elsewhere")
+    script = (
+        "import pickle, sys; from grader.program.exercises import load_exercises\n"
+        "from grader.program.references import prepare\n"
+        "(exercise,) = load_exercises(pickle.loads(sys.stdin.buffer.read()))\n"
+        "print(*(step.name for step in prepare(exercise).program.steps))"
+    )
+    done = subprocess.run([sys.executable, "-c", script], input=sent, capture_output=True)
+    assert done.stdout.split() == [b"ms", b"inv", b"xhat", b"out", b"loss"], done.stderr
+
+
+def test_reading_runs_nothing_and_imports_no_torch(tmp_path: Path) -> None:
+    write_course(tmp_path, forward=f"raise SystemExit\n{FORWARD}")
+    script = (
+        "import sys; from pathlib import Path; from grader.program.course import read_course\n"
+        f"print(read_course(Path({str(tmp_path)!r})).title, 'torch' in sys.modules)"
+    )
+    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True)
+    assert done.stdout == "Norms False\n", done.stderr
+
+
+def with_line(find: str, replacement: str) -> str:
+    assert find in COURSE
+    return COURSE.replace(find, replacement)
+
+
+SECOND = COURSE[COURSE.index("[[exercise]]") :]
+
+TROUBLES = {
+    "no TOML": (with_line('"Norms"', "Norms"), "line 1: this is not TOML: invalid value"),
+    "an unfinished TOML": ('title = "', "line 1: this is not TOML"),
+    "an unknown key": (f"language = 3\n{COURSE}", "line 1: `language` is no key of a course"),
+    "no title": (with_line('title = "Norms"\n', ""), "line 1: `title` has to be a text"),
+    "no exercise": ('title = "x"', "line 1: the course has no exercise"),
+    "no table": ('title = "x"\nexercise = [3]', "line 2: an exercise is a table"),
+    "an unknown key of an exercise": (
+        f"{COURSE}size = 3\n",
+        "line 10: `size` is no key of an exercise: it has id, notebook, forward",
+    ),
+    "a missing key": (with_line('id = "n1"\n', ""), "line 4: this exercise has no `id`"),
+    "no id": (with_line('"n1"', '"norm"'), "line 5: `norm` is no id of an exercise"),
+    "two of an id": (f"{COURSE}\n{SECOND}", "line 12: n1 is the id of an exercise before"),
+    "a path": (with_line('"01_rms_norm"', '"../x"'), "line 6: `../x` is no name of a notebook"),
+    "no function named": (
+        with_line("forward.py:rms_norm", "forward.py"),
+        "line 7: `forward` names a file and a function",
+    ),
+    "another folder's file": (
+        with_line("forward.py:rms_norm", "../forward.py:rms_norm"),
+        "line 7: `forward` names a file and a function",
+    ),
+    "no such file": (with_line("forward.py:", "norms.py:"), "line 7: there is no norms.py in"),
+    "no such function": (
+        with_line("py:rms_norm", "py:rms_nrom"),
+        "line 7: forward.py has no function rms_nrom; it has rms_norm.",
+    ),
+    "no list": (with_line('["dx", "dgain"]', '"dx"'), "line 8: `gradients` is a list such as"),
+    "a gradient twice": (with_line('"dgain"', '"dx"'), "line 8: dx is asked for twice"),
+    "a gradient of no step": (
+        with_line('"dgain"', '"dgrain"'),
+        "line 8: dgrain is asked for, and rms_norm has no input or step grain (line 10 on)",
+    ),
+    "a size of no number": (with_line("n = 6", 'n = "6"'), "line 9: `sizes` is a table such as"),
+    "points of nothing": (f"{COURSE}points = 0\n", "line 10: `points` is a whole number from 1"),
+}
+
+
+@pytest.mark.parametrize("trouble", TROUBLES)
+def test_a_bad_course_gets_a_sentence_with_its_line(tmp_path: Path, trouble: str) -> None:
+    text, sentence = TROUBLES[trouble]
+    with pytest.raises(BadCourse) as error:
+        read_course(write_course(tmp_path, course=text))
+    assert str(error.value).startswith(f"{tmp_path / 'course.toml'}, {sentence}")
+
+
+def test_a_folder_without_the_file_is_no_course(tmp_path: Path) -> None:
+    with pytest.raises(BadCourse, match=r"course\.toml is missing"):
+        read_course(tmp_path)
+
+
+def test_a_file_that_is_not_python(tmp_path: Path) -> None:
+    write_course(tmp_path, forward="\ndef rms_norm(:\n")
+    with pytest.raises(BadCourse, match=r"forward\.py, line 2: this is not Python: invalid syntax"):
+        read_course(tmp_path)
+
+
+BAD_FORWARD = {
+    "raises": (f"import torch\n1 / 0\n{FORWARD[FORWARD.index('from typing') :]}", "line 2: this"),
+    "a loop": (
+        FORWARD.replace("    inv =", "    for i in x:\n        pass\n    inv ="),
+        "line 10: this is no forward program. rms_norm, line 5, is not a step",
+    ),
+    "a size": (
+        FORWARD.replace('gain: Annotated[Tensor, "d"]', 'gain: Annotated[Tensor, "e"]'),
+        "line 10: its shapes name a size e, which `sizes` of n1 lacks.",
+    ),
+}
+
+
+@pytest.mark.parametrize("trouble", BAD_FORWARD)
+def test_a_bad_forward_function_gets_a_sentence(tmp_path: Path, trouble: str) -> None:
+    text, sentence = BAD_FORWARD[trouble]
+    if trouble == "raises":
+        text = text.replace("from __future__ import annotations\n", "")
+    course = read_course(write_course(tmp_path, forward=text))
+    with pytest.raises(BadCourse) as error:
+        load_exercises(course)
+    assert str(error.value).startswith(f"{tmp_path / 'forward.py'}, {sentence}")

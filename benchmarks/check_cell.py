@@ -16,9 +16,9 @@ import nbformat
 from jupyter_client.blocking.client import BlockingKernelClient
 from jupyter_client.manager import start_new_kernel
 
-from grader.program.exercises import ATOMIC
 from grader.program.forward_program import body_source
 from tests.helpers.exercise_text import read_cells, right_answers
+from tests.helpers.lecture_course import ATOMIC
 
 NOTEBOOK = Path(__file__).parent.parent / "notebooks" / "01_atomic_backprop.ipynb"
 REPEATS = 8
@@ -29,9 +29,10 @@ SETUP = """\
 import torch
 import torch.nn.functional as F
 from grader import board, check, cmp, heat_map
-from grader.program.exercises import ATOMIC
+from grader.program.course import built_in_course
+from grader.program.exercises import exercise_called
 from grader.program.references import prepare
-grounds = prepare(ATOMIC)
+grounds = prepare(exercise_called(built_in_course(), "ex1"))
 inputs = grounds.program.inputs
 globals().update({name: grounds.lecture.values[name] for name in inputs})
 globals().update(grounds.lecture.sizes)

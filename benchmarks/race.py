@@ -7,13 +7,14 @@ from pathlib import Path
 from grader.notebook.manual_step import write_backward
 from grader.submission.read import read_submission
 from makemore_data import build_splits, contestants, load_names, race, race_table
+from tests.helpers.lecture_course import COURSE
 
 SOLUTION = Path(__file__).parent.parent / "notebooks" / "solutions" / "04_manual_training.ipynb"
 
 
 def measure() -> dict[str, float]:
     """Steps per second of each loop of notebook 4, with the solution in the student's place."""
-    solution = write_backward(read_submission(SOLUTION).cells)
+    solution = write_backward(read_submission(SOLUTION, COURSE).cells)
     loops, absent = contestants("by hand, the solution's", solution)
     for sentence in absent:
         print(sentence)

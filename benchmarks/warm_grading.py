@@ -8,8 +8,8 @@ import time
 from grader.answer.parse import AnswerCell
 from grader.execution.runner import Runner
 from grader.grading.grade import grade_exercise
-from grader.program.exercises import ATOMIC
 from tests.helpers.exercise_text import read_cells, right_answers
+from tests.helpers.lecture_course import ATOMIC
 
 STYLES = ("lecture", "in_place", "einsum", "loops")
 REPEATS = 15

@@ -1,4 +1,4 @@
-from .model.forward import atomic, fused_forward
+from .course.forward import atomic, fused_forward
 from .model.inference import calibrate, logits_with, mean_loss, sample_names
 from .model.parameters import LECTURE_SEED, Parameters, init_parameters
 from .names.load import load_names

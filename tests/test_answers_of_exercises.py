@@ -11,10 +11,11 @@ import pytest
 from grader.answer.parse import AnswerCell
 from grader.execution.runner import Runner
 from grader.grading.grade import grade
-from grader.program.exercises import EXERCISES, Exercise
+from grader.program.exercises import Exercise
 from grader.submission.read import read_submission
 from grader.verdict import Outcome, Verdict
 from tests.helpers.exercise_text import read_cells
+from tests.helpers.lecture_course import COURSE, EXERCISES, NOTEBOOKS
 from tests.helpers.places import ANSWERS
 from tests.helpers.verdicts import verdicts_of
 
@@ -68,7 +69,7 @@ def test_the_blank_is_to_do(prefix: str, judge: Judge) -> None:
 def test_two_exercises_of_a_notebook_are_graded_in_one_report(warm_runner: Runner) -> None:
     smoothed = read_cells(right_answers("ex2s")["one_expression"])
     cells = [AnswerCell(grade_id, text) for grade_id, text in smoothed]
-    report = grade("02_fused_cross_entropy", cells, warm_runner)
+    report = grade(NOTEBOOKS["02_fused_cross_entropy"], cells, warm_runner)
     outcomes = {verdict.name: verdict.outcome for verdict in report.verdicts}
     assert outcomes == {"dlogits": Outcome.TODO, "dz": Outcome.PASS}
 
@@ -77,8 +78,8 @@ def test_two_exercises_of_a_notebook_are_graded_in_one_report(warm_runner: Runne
 def test_the_notebooks_files_are_graded(notebook: str, project: Path, warm_runner: Runner) -> None:
     """The whole way from a file: a cell whose id is not understood would be left out silently."""
     for folder, outcome in (("notebooks", Outcome.TODO), ("notebooks/solutions", Outcome.PASS)):
-        submission = read_submission(project / folder / f"{notebook}.ipynb")
-        report = grade(submission.notebook, submission.cells, warm_runner)
+        submission = read_submission(project / folder / f"{notebook}.ipynb", COURSE)
+        report = grade(NOTEBOOKS[submission.notebook], submission.cells, warm_runner)
         assert report.notebook == notebook
         assert {verdict.outcome for verdict in report.verdicts} == {outcome}
         assert (*submission.flags, *report.flags) == ()

@@ -46,9 +46,10 @@ def test_the_wheel_has_everything_the_course_needs(wheel: Path) -> None:
     assert {
         "grader/py.typed",
         "grader/__init__.pyi",
-        "grader/notebook/hints/ex1.toml",
         "grader/reports/report.html.jinja",
         "makemore_data/__init__.pyi",
+        "makemore_data/course/course.toml",
+        "makemore_data/course/hints.toml",
         "makemore_data/names/bundled_names.txt",
         "makemore_data/py.typed",
     } <= names

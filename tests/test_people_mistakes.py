@@ -8,7 +8,6 @@ import pytest
 
 from grader.diagnosis.kinds import Kind
 from grader.execution.runner import Runner
-from grader.program.exercises import EXERCISES
 from grader.verdict import Outcome
 from tests.diagnosis.measure import Judged, Result, judge_one
 from tests.diagnosis.people import (
@@ -22,6 +21,7 @@ from tests.diagnosis.people import (
     shortcuts,
     table_lines,
 )
+from tests.helpers.lecture_course import EXERCISES
 
 LEAST = {"ex1": 230, "ex2": 35, "ex2s": 25, "ex3": 70, "ex4": 50}
 LEAST_NAMED, MOST_WRONG = 0.93, 0.03

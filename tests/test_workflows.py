@@ -9,7 +9,7 @@ import nbformat
 import pytest
 
 from grader.authoring.blank import fill
-from grader.program.exercises import NOTEBOOKS
+from tests.helpers.lecture_course import NOTEBOOKS
 from tests.helpers.workflow_steps import WORKFLOWS, read, run_step, steps
 
 SAMPLES = Path("tests/answers/ex1")

@@ -15,6 +15,7 @@ from docs.building.limits import limits_table, sizes_table, system_calls
 from docs.building.verdicts import checks_table, comparison_line, verdict_table
 from grader.classroom.gradebook.rubric import example_rubric
 from grader.classroom.run.line import FILE_KEYS
+from grader.program.course import built_in_course
 
 PARTS: Mapping[str, Callable[[], str]] = {
     "attacks": attack_table,
@@ -29,7 +30,7 @@ PARTS: Mapping[str, Callable[[], str]] = {
     "json": json_example,
     "limits": limits_table,
     "owner": lambda: ", ".join(f"`{key}`" for key in FILE_KEYS),
-    "rubric": lambda: folded("What it prints", f"```toml\n{example_rubric()}```"),
+    "rubric": lambda: folded("What it prints", f"```toml\n{example_rubric(built_in_course())}```"),
     "sizes": sizes_table,
     "swiglu": lambda: example("swiglu", "swiglu", "SwiGLU"),
     "suspicions": suspicion_table,

@@ -8,9 +8,12 @@ from functools import cache
 from grader.answer.parse import AnswerCell
 from grader.execution.runner import Runner
 from grader.grading.grade import grade
-from grader.program.exercises import ATOMIC
+from grader.program.course import built_in_course
+from grader.program.exercises import exercise_called
 from grader.verdict import Report
 from tests.helpers.exercise_text import read_cells, right_answers, sample_submissions
+
+ATOMIC = exercise_called(built_in_course(), "ex1")
 
 INVISIBLE = (
     "dlogit_maxes = (-dnorm_logits).sum(1, keepdim=True)",
@@ -34,7 +37,7 @@ def reports() -> Mapping[str, Report]:
     }
     with Runner() as runner:
         return {
-            name: grade(ATOMIC.notebook, [AnswerCell(*cell) for cell in read_cells(text)], runner)
+            name: grade([ATOMIC], [AnswerCell(*cell) for cell in read_cells(text)], runner)
             for name, text in texts.items()
         }
 

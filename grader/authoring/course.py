@@ -12,14 +12,17 @@ import nbformat
 from nbformat import NotebookNode
 
 from grader.authoring.source import HINTS_A_GRADIENT, Hints, SourceError, read_source
+from grader.program.course import Document, read_text
 
 SOURCES = Path("notebooks/source")
 BLANKS = Path("notebooks")
 SOLUTIONS = Path("notebooks/solutions")
 CELLS = SOURCES / "cells"
 """Cells that stand in several notebooks, each of which has to open alone."""
-HINTS = Path("grader/notebook/hints")
-BLANK_CELLS = Path("grader/submission/blank_cells.json")
+COURSE = Path("makemore_data/course")
+"""The folder of exercises, forward functions, hints and blank cells."""
+HINTS = COURSE / "hints.toml"
+BLANK_CELLS = COURSE / "blank_cells.json"
 
 _SHARED_CELL = re.compile(r"(?m)^# \{\{ cell: (?P<name>\w+) \}\}$")
 
@@ -72,23 +75,24 @@ def read_repository() -> str:
     return address
 
 
-def load_hints(folder: Path) -> Hints:
-    """The hints of every exercise: `folder`/ex1.toml holds `[dprobs]` with `hints = [...]`.
+def load_hints(path: Path) -> Hints:
+    """The hints of every exercise, finished or not: a table `[ex1]` has `dprobs = [...]`.
 
     Raises:
-        SourceError: a file holds something else.
+        SourceError: the file holds something else.
     """
-    hints: dict[str, dict[str, Sequence[str]]] = {}
-    for path in sorted(folder.glob("*.toml")):
-        try:
-            tables = tomllib.loads(path.read_text(encoding="utf-8"))
-            hints[path.stem] = {gradient: table["hints"] for gradient, table in tables.items()}
-        except (tomllib.TOMLDecodeError, KeyError, TypeError) as error:
+    tables = Document(path, read_text(path)).values
+    for prefix, table in tables.items():
+        if not isinstance(table, dict) or not all(map(_is_texts, table.values())):
             raise SourceError(
-                f"{path} cannot be read ({error}): it holds tables like `[dprobs]`, "
-                f"each with `hints = [...]`, {HINTS_A_GRADIENT} strings."
-            ) from error
-    return hints
+                f"{path} cannot be read: [{prefix}] has to be a table with a line such as "
+                f"`dprobs = [...]` for each gradient, {HINTS_A_GRADIENT} texts."
+            )
+    return tables
+
+
+def _is_texts(value: object) -> bool:
+    return isinstance(value, list) and all(isinstance(text, str) for text in value)
 
 
 def write_notebook(notebook: NotebookNode, path: Path) -> None:

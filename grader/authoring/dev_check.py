@@ -20,6 +20,7 @@ from grader.authoring.source import (
 )
 from grader.execution.runner import Runner
 from grader.grading.grade import grade_exercise
+from grader.program.course import built_in_course
 from grader.program.exercises import Exercise
 from grader.program.forward_program import (
     ForwardProgram,
@@ -134,10 +135,10 @@ def _check_gradients(exercise: Exercise, program: ForwardProgram) -> Iterator[st
 
 
 def _check_hints(exercise: Exercise) -> Iterator[str]:
-    path = course.HINTS / f"{exercise.prefix}.toml"
-    hints = course.load_hints(course.HINTS).get(exercise.prefix)
+    path = course.HINTS
+    hints = course.load_hints(path).get(exercise.prefix)
     if hints is None:
-        yield f"{path} is missing: a table for each gradient, with `hints = [...]`."
+        yield f"{path} has no [{exercise.prefix}]: `dx = [...]` for each gradient."
         return
     for gradient in exercise.gradients:
         found = [hint for hint in hints.get(gradient, ()) if hint.strip()]
@@ -179,7 +180,7 @@ def _check_notebook(
     """The student's copy is to do, or the solution passes."""
     path = folder / f"{exercise.notebook}.ipynb"
     if path.is_file():  # if it is not, `check_notebooks` says so
-        cells = cells_of(exercise.prefix, read_submission(path).cells)
+        cells = cells_of(exercise.prefix, read_submission(path, built_in_course()).cells)
         yield from _grade(path, exercise, cells, due, runner)
 
 

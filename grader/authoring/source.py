@@ -224,8 +224,8 @@ def _hints_for(gradient: str, exercises: Sequence[str], hints: Hints) -> Sequenc
         hints[exercise][gradient] for exercise in exercises if gradient in hints.get(exercise, {})
     ]
     if not found:
-        where = " or ".join(f"grader/notebook/hints/{exercise}.toml" for exercise in exercises)
-        raise SourceError(f"{gradient} has no hints in {where or 'grader/notebook/hints'}.")
+        tables = " or ".join(f"[{exercise}]" for exercise in exercises)
+        raise SourceError(f"{gradient} has no hints in {tables or 'any exercise'} of hints.toml.")
     if len(found[0]) != HINTS_A_GRADIENT or not all(hint.strip() for hint in found[0]):
         raise SourceError(f"{gradient} needs {HINTS_A_GRADIENT} hints, none of them empty.")
     return found[0]

@@ -15,6 +15,7 @@ from grader.classroom.run.local_pool import LocalPool
 from grader.classroom.run.pool import Died, Displaced
 from grader.classroom.run.settings import task_seconds
 from grader.commands import exit_codes
+from grader.commands.course import course_option
 from grader.commands.speech import (
     complain,
     has_colour,
@@ -26,12 +27,14 @@ from grader.commands.speech import (
 from grader.commands.timeout import limits, timeout_option
 from grader.printable import printable
 from grader.reports.result import Result, Ungraded, complete
+from grader.submission.which_course import course_for
 from grader.verdict import Report
 from makemore_data.training.interruption import uninterrupted
 
 if TYPE_CHECKING:
     from grader.execution.runner import Runner
     from grader.execution.sandbox import Sandbox
+    from grader.program.course import Course
     from grader.worker.terms import Limits
 
 STEP_SUMMARY = "GITHUB_STEP_SUMMARY"
@@ -68,6 +71,7 @@ def _report_option(name: str, help_: str) -> Callable[[Callable[..., int]], Call
     callback=_only_on_github,
     help="Also write the summary of a GitHub Actions run, and the points for GitHub Classroom.",
 )
+@course_option
 @timeout_option
 @click.option(
     "--sandbox",
@@ -80,6 +84,7 @@ def check(
     junitxml: Path | None,
     html: Path | None,
     github: bool,
+    course: str | None,
     timeout: float | None,
     sandbox: str | None,
 ) -> int:
@@ -95,28 +100,29 @@ def check(
 
         where = Sandbox(sandbox) if sandbox else best_sandbox()
         require(where)
+    courses = [course_for(course, path) for path in notebooks]
     results = []
     with judging(limits(timeout), where) as grade_file:
-        for path in notebooks:
+        for path, own in zip(notebooks, courses, strict=True):
             with waiting_for(path):
-                result = grade_file(path)
+                result = grade_file(path, own)
             results.append(result)
             _show(result, as_json)
     code = _show_all(results, as_json)
-    written = _write_reports(results, junitxml, html, github)
+    written = _write_reports(results, courses, junitxml, html, github)
     return code if written else exit_codes.UNREADABLE
 
 
 @contextmanager
-def judging(limits: Limits, sandbox: Sandbox) -> Iterator[Callable[[Path], Result]]:
+def judging(limits: Limits, sandbox: Sandbox) -> Iterator[Callable[[Path, Course], Result]]:
     """What grades a file, in a process of its own: a file that is too much for it ends it alone."""
     pool = LocalPool(1, partial(_runner, limits, sandbox), task_seconds(limits))
 
-    def grade_file(path: Path) -> Result:
+    def grade_file(path: Path, course: Course) -> Result:
         try:
-            return pool.submit(_grade_here, path, limits, sandbox).result()
+            return pool.submit(_grade_here, path, course, limits, sandbox).result()
         except Displaced:  # should no process start, `submit` says so
-            return grade_file(path)
+            return grade_file(path, course)
         except Died:
             why = "the process that judged it ended, or needed more than a notebook may"
             return Ungraded(path, f"{printable(str(path))} could not be graded: {why}.")
@@ -139,15 +145,18 @@ def _runner(limits: Limits, sandbox: Sandbox) -> Runner:
     return runner
 
 
-def _grade_here(path: Path, limits: Limits, sandbox: Sandbox) -> Result:
+def _grade_here(path: Path, course: Course, limits: Limits, sandbox: Sandbox) -> Result:
     from grader.grading.grade import grade
+    from grader.program.course import BadCourse
+    from grader.program.exercises import exercises_of
     from grader.submission.read import UnreadableNotebook, read_submission
 
     try:
-        submission = read_submission(path)
+        submission = read_submission(path, course)
+        exercises = exercises_of(course, submission.notebook)
         runner = _runner(limits, sandbox)
-        return complete(submission, grade(submission.notebook, submission.cells, runner))
-    except UnreadableNotebook as error:
+        return complete(submission, grade(exercises, submission.cells, runner))
+    except (UnreadableNotebook, BadCourse) as error:
         return Ungraded(path, str(error))
     except Exception as error:  # the other notebooks are graded all the same
         return Ungraded(path, own_failure(str(path), error))
@@ -180,7 +189,11 @@ def _show_all(results: Sequence[Result], as_json: bool) -> int:
 
 
 def _write_reports(
-    results: Sequence[Result], junitxml: Path | None, html: Path | None, github: bool
+    results: Sequence[Result],
+    courses: Sequence[Course],
+    junitxml: Path | None,
+    html: Path | None,
+    github: bool,
 ) -> bool:
     """Write the reports asked for; false if one of them could not be written."""
     # Each is imported only where it is asked for: `grader check` alone should not wait for them.
@@ -192,7 +205,7 @@ def _write_reports(
     if html is not None:
         from grader.reports import html as page
 
-        written &= _write(html, page.render(results))
+        written &= _write(html, page.render(results, courses))
     if github:
         from grader.reports import github as classroom
 

@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from grader.commands import exit_codes
+from grader.commands.course import course_option
 from grader.commands.speech import complain, has_colour, say
 from grader.commands.timeout import limits, timeout_option
 from grader.printable import counted, printable
@@ -26,6 +27,7 @@ if TYPE_CHECKING:
     from grader.classroom.run.display import Show
     from grader.classroom.run.pool import Pool
     from grader.classroom.run.settings import Settings
+    from grader.program.course import Course
 
 SEED_BITS = 31
 
@@ -45,6 +47,7 @@ class Order:
     timeout: float | None
     sandbox: str
     quiet: bool
+    course: str | None
 
 
 def _moment(_: click.Context, option: click.Parameter, text: str | None) -> datetime | None:
@@ -61,11 +64,23 @@ def _moment(_: click.Context, option: click.Parameter, text: str | None) -> date
     return moment.replace(hour=23, minute=59, second=59) if len(text) <= 10 else moment
 
 
+def instructors_course(asked: str | None) -> Course:
+    """The course a class is graded by: the one asked for, or else the built-in one.
+
+    Never one that lies in what students handed in: its functions would be run, and believed.
+    """
+    from grader.program.course import built_in_course
+    from grader.submission.which_course import course_called
+
+    return built_in_course() if asked is None else course_called(asked, Path())
+
+
 def _print_rubric(context: click.Context, _: click.Parameter, asked: bool) -> None:
     if asked:
         from grader.classroom.gradebook.rubric import example_rubric
 
-        say(example_rubric())
+        # Eager as the option is: `--course` counts where it stands before this one.
+        say(example_rubric(instructors_course(context.params.get("course"))))
         context.exit()
 
 
@@ -132,6 +147,7 @@ def _print_rubric(context: click.Context, _: click.Parameter, asked: bool) -> No
     help="What keeps students' code from this machine. With none it can read and write all that "
     "you can.",
 )
+@course_option
 @click.option("--quiet", is_flag=True, help="Say only what is wrong.")
 def grade(**asked: Any) -> int:
     """Grade what a class handed in: FOLDER becomes a gradebook in DIR.
@@ -164,7 +180,7 @@ def grade(**asked: Any) -> int:
 
 
 def _grade(order: Order) -> int:
-    from grader.classroom.gradebook.rubric import read_rubric
+    from grader.classroom.gradebook.rubric import parse_rubric, read_rubric
     from grader.classroom.gradebook.write import write_gradebook
     from grader.classroom.intake.class_reader import read_class
     from grader.classroom.run import out_folder
@@ -173,17 +189,18 @@ def _grade(order: Order) -> int:
     from grader.classroom.run.journal import Journal
     from grader.execution.sandbox import Sandbox, require
 
-    points = read_rubric(order.rubric) if order.rubric is not None else None
+    course = instructors_course(order.course)
+    points = read_rubric(order.rubric, course) if order.rubric else parse_rubric("", course)
     out_folder.refuse_misplaced(order.folder, order.out)
     out_folder.refuse_foreign(order.out)
     if order.scheduler is None:  # a Dask worker says so itself
         require(Sandbox(order.sandbox))
-    class_folder = read_class(order.folder, order.roster, order.due)
+    class_folder = read_class(order.folder, course, order.roster, order.due)
     for notice in class_folder.notices:
         complain(notice)
     with out_folder.claimed(order.out):
         given = {name for name in ("seed", "timeout") if getattr(order, name) is not None}
-        settings = out_folder.choose_settings(order.out, _fresh(order), given)
+        settings = out_folder.choose_settings(order.out, _fresh(order, course), given)
         if not out_folder.has_results(order.out):
             out_folder.write_run(order.out, settings, class_folder.convention)
         with Journal(order.out / out_folder.RESULTS, settings) as journal:
@@ -208,7 +225,7 @@ def _grade(order: Order) -> int:
     return exit_codes.PASSED
 
 
-def _fresh(order: Order) -> Settings:
+def _fresh(order: Order, course: Course) -> Settings:
     """The settings of a new gradebook."""
     from grader.classroom.run.settings import Settings, installed_versions
 
@@ -218,6 +235,7 @@ def _fresh(order: Order) -> Settings:
         limits=limits(order.timeout),
         sandbox=order.sandbox,
         versions=installed_versions(),
+        course=course,
     )
 
 

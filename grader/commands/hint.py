@@ -8,13 +8,14 @@ from pathlib import Path
 import click
 
 from grader.close_names import nearest
+from grader.commands.course import course_option
 from grader.commands.speech import complain, say, terminal_width
 from grader.notebook.hint_text import as_text
 from grader.notebook.hints import Hint, Levels, ask, homes_of, read_levels, review
 from grader.printable import listed, printable
 from grader.submission.answer_cells import which_notebook
-from grader.submission.blank_cells import notebook_of_prefix, read_blank_cells
 from grader.submission.notebook_file import read_cells
+from grader.submission.which_course import course_for
 from grader.user_error import UserError
 
 
@@ -28,23 +29,25 @@ from grader.user_error import UserError
 )
 @click.option("--again", is_flag=True, help="Show the hints asked for so far, and none more.")
 @click.option("--all", "all_", is_flag=True, help="Show all three, without counting them.")
-def hint(name: str, notebook: str | None, again: bool, all_: bool) -> None:
+@course_option
+def hint(name: str, notebook: str | None, again: bool, all_: bool, course: str | None) -> None:
     """Give a hint for the gradient NAME, such as dcounts.
 
     There are three for each gradient, from nudge to nearly-there; each time you ask, you get the
     next one. They are those that the notebook has folded away, and `hint("dcounts")` in the
     notebook counts with you. `grader reset` begins anew.
     """
-    levels = read_levels()
-    notebooks = notebook_of_prefix(read_blank_cells())
-    exercise, gradient = find_gradient(name, notebook, levels, notebooks)
+    file = Path(notebook or "")
+    own = course_for(course, file if file.is_file() else Path())
+    levels = read_levels(own)
+    exercise, gradient = find_gradient(name, notebook, levels, own.notebook_of)
     if all_:
         texts = levels[exercise][gradient]
         found = Hint(gradient, len(texts), len(texts), texts)
     elif again:
-        found = review(exercise, gradient)
+        found = review(own, exercise, gradient)
     else:
-        found = ask(exercise, gradient)
+        found = ask(own, exercise, gradient)
     if found.trouble:
         complain(printable(found.trouble))
     say(as_text(found, terminal_width()) + "\n" + _how_to_go_on(found, notebook))

@@ -12,14 +12,17 @@ import click
 from grader.answer.parse import prefix_of
 from grader.close_names import nearest
 from grader.commands import exit_codes
+from grader.commands.course import course_option
 from grader.commands.speech import complain, say, terminal_width
 from grader.notebook.hints import forget
 from grader.printable import listed, printable
+from grader.program.course import Course
 from grader.submission.answer_cells import role_comments, which_notebook
 from grader.submission.backup import WouldLoseWork, back_up, refuse_unsafe, replace_file
-from grader.submission.blank_cells import gradients_in, notebook_of_prefix, read_blank_cells
+from grader.submission.blank_cells import gradients_in, read_blank_cells
 from grader.submission.notebook_file import cells_in, read_bytes, shown
 from grader.submission.reset import reset_cells
+from grader.submission.which_course import course_for
 from grader.user_error import UserError
 
 RELOAD = (
@@ -38,7 +41,8 @@ RELOAD = (
     help="Only this answer cell, such as ex1-tanh, or all of one exercise, such as ex2s; may be "
     "given several times.",
 )
-def reset(path: Path, exercises: Sequence[str]) -> int:
+@course_option
+def reset(path: Path, exercises: Sequence[str], course: str | None) -> int:
     """Put the answer cells of NOTEBOOK back to the blank.
 
     A copy of the notebook as it was, with the time in its name, is written beside it first. The
@@ -51,8 +55,11 @@ def reset(path: Path, exercises: Sequence[str]) -> int:
     refuse_unsafe(path)
     before = read_bytes(path)
     cells = cells_in(before, path)
-    blanks = read_blank_cells()
-    name = which_notebook(path, cells, notebook_of_prefix(blanks))
+    own = course_for(course, path)
+    name = which_notebook(path, cells, own.notebook_of)
+    blanks = read_blank_cells(own)
+    if name not in blanks:
+        raise UserError(f"The course in {shown(own.folder)} does not say what is blank in {name}.")
     wanted = choose(exercises, blanks[name], name)
     done = reset_cells(before.decode("utf-8"), cells, wanted)
     if done.changed:
@@ -66,7 +73,7 @@ def reset(path: Path, exercises: Sequence[str]) -> int:
         say(_fill(RELOAD))
     elif not done.missing:
         say(f"{shown(path)} is blank there already: nothing was changed.\n")
-    if trouble := _forget_hints(wanted):
+    if trouble := _forget_hints(own, wanted):
         complain(printable(trouble))
     if done.missing:
         complain(
@@ -108,10 +115,10 @@ def choose(exercises: Sequence[str], blanks: Mapping[str, str], name: str) -> di
     return chosen
 
 
-def _forget_hints(blanks: Mapping[str, str]) -> str:
+def _forget_hints(course: Course, blanks: Mapping[str, str]) -> str:
     """A sentence where that is not possible, or ""."""
     troubles = [
-        forget(prefix_of(grade_id), gradients_in(text))
+        forget(course, prefix_of(grade_id), gradients_in(text))
         for grade_id, text in blanks.items()
         if ("answer", grade_id) in role_comments(text)
     ]

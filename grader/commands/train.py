@@ -9,6 +9,7 @@ import click
 import torch
 
 from grader.notebook.manual_step import Unfinished, write_backward
+from grader.program.course import built_in_course
 from grader.submission.read import UnreadableNotebook, read_submission
 from makemore_data import (
     ALL_STEPS,
@@ -30,7 +31,7 @@ def train_and_report(notebook: Path, steps: int) -> list[str]:
 
     An interrupt ends the training after the step at hand: then the lines are about that.
     """
-    backward = write_backward(read_submission(notebook).cells)
+    backward = write_backward(read_submission(notebook, built_in_course()).cells)
     _, itos = build_vocabulary()
     (Xtr, Ytr), (Xdev, Ydev), _ = build_splits(load_names())
     run = begin_run()

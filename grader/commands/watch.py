@@ -4,24 +4,30 @@ from __future__ import annotations
 
 import itertools
 import signal
+from collections.abc import Sequence
 from contextlib import ExitStack
 from pathlib import Path
 from types import FrameType
 
 import click
 
+from grader.answer.parse import AnswerCell
 from grader.commands import exit_codes
+from grader.commands.course import course_option
 from grader.commands.speech import waiting_for
 from grader.commands.timeout import limits, timeout_option
+from grader.program.course import Course
 from grader.submission.answer_cells import which_notebook
-from grader.submission.blank_cells import notebook_of_prefix, read_blank_cells
 from grader.submission.notebook_file import read_cells
+from grader.submission.which_course import course_for
+from grader.verdict import Report
 
 
 @click.command()
 @click.argument("notebook", metavar="NOTEBOOK", type=click.Path(path_type=Path))
+@course_option
 @timeout_option
-def watch(notebook: Path, timeout: float | None) -> int:
+def watch(notebook: Path, course: str | None, timeout: float | None) -> int:
     """Check NOTEBOOK again whenever it is saved, until Ctrl-C.
 
     On a terminal this is a board that shows what passes, what does not and why, and what the last
@@ -31,11 +37,12 @@ def watch(notebook: Path, timeout: float | None) -> int:
     The exit code is 0 once you stop it, and 2 if the file cannot be read as one of the course's
     notebooks to begin with.
     """
-    which_notebook(notebook, read_cells(notebook), notebook_of_prefix(read_blank_cells()))
+    cells, own = read_cells(notebook), course_for(course, notebook)
+    which_notebook(notebook, cells, own.notebook_of)
     told = Told()
     with exit_codes.on_end_signals(told.end):
         try:
-            _follow(notebook, timeout, told)
+            _follow(notebook, own, timeout, told)
         except KeyboardInterrupt:
             pass
         except Exception:
@@ -60,7 +67,7 @@ class Told:
                 raise KeyboardInterrupt
 
 
-def _follow(notebook: Path, timeout: float | None, told: Told) -> None:
+def _follow(notebook: Path, course: Course, timeout: float | None, told: Told) -> None:
     from grader.execution.runner import Runner
     from grader.execution.sandbox import best_sandbox
 
@@ -68,13 +75,19 @@ def _follow(notebook: Path, timeout: float | None, told: Told) -> None:
         with waiting_for(notebook):  # the worker imports torch meanwhile, and so does this process
             from grader.commands.watching import display, file_changes, follow
             from grader.grading.grade import Regrader
+            from grader.program.exercises import exercises_of
+
+        regrader = Regrader(runner)
+
+        def grade(name: str, cells: Sequence[AnswerCell]) -> Report:
+            return regrader.grade(exercises_of(course, name), cells)
 
         saves = itertools.chain([True], file_changes(notebook.absolute()))
         with ExitStack() as stack:
             told.not_now = True  # half a change of screens could not be taken back
             show = stack.enter_context(display(notebook))
             told.not_now = False
-            for board in follow(notebook, Regrader(runner).grade, saves):
+            for board in follow(notebook, course, grade, saves):
                 if told.exit_code is not None:  # the exception was taken for another one
                     return
                 show(board)

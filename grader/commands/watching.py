@@ -20,6 +20,7 @@ from rich.text import Text
 from grader.answer.parse import AnswerCell
 from grader.commands.speech import has_colour, own_failure, say, terminal_width
 from grader.printable import printable
+from grader.program.course import Course
 from grader.reports.result import complete
 from grader.reports.watch_board import (
     Changes,
@@ -79,6 +80,7 @@ def _identities(folders: set[Path]) -> list[tuple[int, ...]]:
 
 def follow(
     path: Path,
+    course: Course,
     grade: Callable[[str, Sequence[AnswerCell]], Report],
     saves: Iterable[bool],
     now: Callable[[], datetime] = datetime.now,
@@ -87,6 +89,7 @@ def follow(
 
     Args:
         path: the notebook's file.
+        course: the one it belongs to.
         grade: judges the answer cells of a notebook, given with its name.
         saves: when to look. At True the file is read, at False only if it looks other than before.
         now: the time of day.
@@ -97,7 +100,7 @@ def follow(
         another, seen = signature != seen, signature
         if saved or another:
             try:
-                submission = read_submission(path)
+                submission = read_submission(path, course)
             except UnreadableNotebook as error:
                 trouble = f"Waiting for a whole file: {error}"
                 if not signature:

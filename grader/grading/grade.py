@@ -18,7 +18,7 @@ from grader.execution.variants import Patience
 from grader.grading.imprecision import find_imprecision
 from grader.grading.judge import judge
 from grader.grading.reasons import ON_ANOTHER_BATCH, WRITTEN_IN, says_nothing_else
-from grader.program.exercises import NOTEBOOKS, Exercise
+from grader.program.exercises import Exercise
 from grader.program.references import SEED, References, prepare
 from grader.user_error import needs_memory
 from grader.verdict import Flag, Outcome, Report, Verdict
@@ -31,7 +31,7 @@ Judged = tuple[list[Verdict], list[Flag]]
 
 
 def grade(
-    notebook: str,
+    exercises: Sequence[Exercise],
     cells: Sequence[AnswerCell],
     runner: AnyRunner,
     seed: int = SEED,
@@ -40,27 +40,25 @@ def grade(
     """Judge every gradient of one notebook.
 
     Args:
-        notebook: a name in `NOTEBOOKS`.
+        exercises: all that the notebook has, in the order of the course.
         cells: its answer cells, in the order in which they stand.
         runner: a warm worker.
         seed: of the instances.
         wary: whether the answers are strangers'; then whatever no gradient needs is flagged.
     """
-    return _report(notebook, cells, partial(grade_exercise, runner=runner, seed=seed, wary=wary))
+    return _report(exercises, cells, partial(grade_exercise, runner=runner, seed=seed, wary=wary))
 
 
 def _report(
-    notebook: str,
+    exercises: Sequence[Exercise],
     cells: Sequence[AnswerCell],
     grade_one: Callable[[Exercise, Sequence[AnswerCell]], Judged],
 ) -> Report:
-    judged = [
-        grade_one(exercise, cells_of(exercise.prefix, cells)) for exercise in NOTEBOOKS[notebook]
-    ]
+    judged = [grade_one(each, cells_of(each.prefix, cells)) for each in exercises]
     every = (verdict for found, _ in judged for verdict in found)
     verdicts = (replace(verdict, note=verdict.note[:LONGEST_SENTENCE]) for verdict in every)
     flags = _some_of_each_kind([flag for _, found in judged for flag in found])
-    return Report(notebook, tuple(verdicts), tuple(flags))
+    return Report(exercises[0].notebook, tuple(verdicts), tuple(flags))
 
 
 def _some_of_each_kind(flags: Sequence[Flag]) -> Iterator[Flag]:
@@ -85,9 +83,9 @@ class Regrader:
         self._runner = runner
         self._last: dict[str, tuple[Sequence[AnswerCell], Judged]] = {}
 
-    def grade(self, notebook: str, cells: Sequence[AnswerCell]) -> Report:
+    def grade(self, exercises: Sequence[Exercise], cells: Sequence[AnswerCell]) -> Report:
         """Judge every gradient of one notebook."""
-        return _report(notebook, cells, self.grade_exercise)
+        return _report(exercises, cells, self.grade_exercise)
 
     def grade_exercise(self, exercise: Exercise, own: Sequence[AnswerCell]) -> Judged:
         """Judge one exercise's gradients in its own answer cells."""
@@ -148,7 +146,7 @@ def grade_answer(
     flags = list(dict.fromkeys(flags))
     verdicts, patience = [], Patience()
     for item, plain in zip(evidence, judged, strict=True):
-        verdict = replace(plain, code=quote(plain.place, shown))
+        verdict = replace(plain, code=quote(plain.place, shown), max_points=exercise.points)
         try:
             reason = find_reason(item, verdict, answer, exercise, references, runner, patience)
         # Whatever a student's code makes of the search for a reason, the verdicts stand.

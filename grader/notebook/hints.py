@@ -2,18 +2,17 @@
 
 from __future__ import annotations
 
-import tomllib
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass, replace
 from functools import cache
-from pathlib import Path
 
 from grader.close_names import nearest
 from grader.notebook.state import State, read_state, update_state
 from grader.printable import listed
+from grader.program.course import Course, Document, read_text
 
-FOLDER = Path(__file__).parent / "hints"
-"""The one place where they stand."""
+FILE = "hints.toml"
+"""Its name in a course's folder."""
 
 Levels = Mapping[str, Mapping[str, tuple[str, ...]]]
 """Exercise ("ex1") -> gradient ("dcounts") -> Markdown texts, from nudge to nearly-there."""
@@ -41,14 +40,37 @@ class NoSuchHint(Exception):
 
 
 @cache
-def read_levels(folder: Path = FOLDER) -> Levels:
-    """The hints of every exercise, read once a process."""
+def read_levels(course: Course) -> Levels:
+    """The hints of every exercise of a course, in its order, read once a process.
+
+    `hints.toml` has a table `[ex1]` for each exercise, with a list of texts for each gradient.
+
+    Raises:
+        BadCourse: it holds something else, or hints for what nobody asks for.
+    """
+    path = course.folder / FILE
+    document = Document(path, read_text(path))
+    asked = {outline.prefix: outline.gradients for outline in course.exercises}
+    for prefix, table in document.values.items():
+        if prefix not in asked:
+            raise document.bad(
+                f"there is no exercise {prefix}; there are {', '.join(asked)}", prefix
+            )
+        if not isinstance(table, dict):
+            raise document.bad(f'`{prefix}` has to be a table, with lines `dx = ["..."]`', prefix)
+        for gradient, texts in table.items():
+            if gradient not in asked[prefix]:
+                said = f"{prefix} asks for no {gradient}, so nobody can ask for its hints"
+                raise document.bad(said, gradient, number=0, within=prefix)
+            if not isinstance(texts, list) or not all(
+                isinstance(t, str) and t.strip() for t in texts
+            ):
+                said = f"the hints for {gradient} have to be a list of texts"
+                raise document.bad(said, gradient, number=0, within=prefix)
     return {
-        path.stem: {
-            gradient: tuple(table["hints"])
-            for gradient, table in tomllib.loads(path.read_text("utf-8")).items()
-        }
-        for path in sorted(folder.glob("*.toml"))
+        prefix: {gradient: tuple(texts) for gradient, texts in document.values[prefix].items()}
+        for prefix in asked
+        if prefix in document.values
     }
 
 
@@ -100,48 +122,54 @@ def which_hint(
     raise NoSuchHint(f"There is no hint for {gradient}{where}; there is for {', '.join(close)}.")
 
 
-def ask(exercise: str, gradient: str) -> Hint:
+def ask(course: Course, exercise: str, gradient: str) -> Hint:
     """One hint more for a gradient, remembered; after the last all of them.
 
     Raises:
-        KeyError: the course has no such gradient; `read_levels()` says which there are.
+        KeyError: the course has no such gradient; `read_levels` says which there are.
     """
-    texts = read_levels()[exercise][gradient]
+    texts, own = read_levels(course)[exercise][gradient], course.remembered(exercise)
 
     def one_more(old: State) -> State:
-        asked = {**old.asked.get(exercise, {}), gradient: _level(old, exercise, gradient, more=1)}
-        return replace(old, asked={**old.asked, exercise: asked})
+        asked = {
+            **old.asked.get(own, {}),
+            gradient: min(_asked(old, own, gradient) + 1, len(texts)),
+        }
+        return replace(old, asked={**old.asked, own: asked})
 
     before, trouble = update_state(one_more)
-    level = _level(before, exercise, gradient, more=1)
-    no_more = level == _level(before, exercise, gradient)
+    asked = _asked(before, own, gradient)
+    level = min(asked + 1, len(texts))
+    no_more = asked >= len(texts)
     shown = texts if no_more else texts[level - 1 : level]
     return Hint(gradient, level, len(texts), shown, no_more, trouble)
 
 
-def review(exercise: str, gradient: str) -> Hint:
+def review(course: Course, exercise: str, gradient: str) -> Hint:
     """What has been asked for already, none more. Raises KeyError as `ask` does."""
     state, trouble = read_state()
-    texts, level = read_levels()[exercise][gradient], _level(state, exercise, gradient)
+    texts = read_levels(course)[exercise][gradient]
+    level = min(_asked(state, course.remembered(exercise), gradient), len(texts))
     return Hint(gradient, level, len(texts), texts[:level], trouble=trouble)
 
 
-def forget(exercise: str, gradients: Collection[str]) -> str:
+def forget(course: Course, exercise: str, gradients: Collection[str]) -> str:
     """Begin anew with the hints of some gradients of an exercise.
 
     Returns:
         A sentence why it was not possible, or "".
     """
 
+    own = course.remembered(exercise)
+
     def without(old: State) -> State:
-        asked = old.asked.get(exercise, {})
+        asked = old.asked.get(own, {})
         kept = {gradient: level for gradient, level in asked.items() if gradient not in gradients}
-        return replace(old, asked={**old.asked, exercise: kept} if asked else old.asked)
+        return replace(old, asked={**old.asked, own: kept} if asked else old.asked)
 
     return update_state(without)[1]
 
 
-def _level(state: State, exercise: str, gradient: str, more: int = 0) -> int:
-    """How many hints were asked for; the course may have had more of them before."""
-    asked = state.asked.get(exercise, {}).get(gradient, 0)
-    return min(asked + more, len(read_levels()[exercise][gradient]))
+def _asked(state: State, exercise: str, gradient: str) -> int:
+    """How often a hint was asked for: the course may have had more of them before."""
+    return state.asked.get(exercise, {}).get(gradient, 0)

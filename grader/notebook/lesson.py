@@ -22,12 +22,12 @@ from grader.notebook.running_notebook import (
     SpokenError,
     known_gradients,
     latest_exercise,
+    lesson_course,
     open_lesson,
 )
 from grader.notebook.state import read_state, remember_passed
 from grader.pictures.gradient_error import measure_error
 from grader.program.compare import compare
-from grader.program.exercises import EXERCISES
 from grader.reports import wording
 from grader.verdict import Outcome, Verdict
 
@@ -77,7 +77,7 @@ def check(*gradients: str) -> None:
         return
     judged = lesson.verdicts()
     passed = sum(verdict.outcome is Outcome.PASS for verdict in judged.values())
-    remember_passed(lesson.exercise.prefix, passed)
+    remember_passed(lesson_course().remembered(lesson.exercise.prefix), passed)
     verdicts = [judged[name] for name in names]
     _say(verdicts, lesson)
     if is_strict():
@@ -127,7 +127,8 @@ def board(exercise: str | None = None) -> None:
         exercise: an exercise's prefix such as "ex1"; by default that of the cell run last.
     """
     lesson = open_lesson(exercise)
-    show(board_card.in_forms(lesson.exercise, lesson.verdicts(), read_state()[0].passed))
+    verdicts, passed = lesson.verdicts(), read_state()[0].passed
+    show(board_card.in_forms(lesson.exercise, verdicts, passed, lesson_course()))
 
 
 @told(NoSuchHint)
@@ -143,9 +144,10 @@ def hint(gradient: str, exercise: str | None = None) -> None:
     if not isinstance(gradient, str):
         print('Give the gradient by name, in quotes: hint("dlogits").')
         return
-    notebooks = {exercise.prefix: exercise.notebook for exercise in EXERCISES}
-    levels = read_levels()
-    one_more = ask(*which_hint(gradient, levels, notebooks, latest_exercise(), exercise))
+    course = lesson_course()
+    levels = read_levels(course)
+    wanted = which_hint(gradient, levels, course.notebook_of, latest_exercise(), exercise)
+    one_more = ask(course, *wanted)
     if one_more.trouble:
         print(one_more.trouble)
     show({"text/markdown": _in_markdown(one_more), "text/plain": hint_text(one_more)})

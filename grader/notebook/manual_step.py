@@ -12,7 +12,8 @@ import torch
 import torch.nn.functional as F
 
 from grader.answer.parse import Answer, AnswerCell, cells_of, is_blank, parse_answer
-from grader.program.exercises import TRAINING
+from grader.program.course import built_in_course
+from grader.program.exercises import Exercise, exercise_called
 from grader.program.forward_program import body_source, parse_program
 from grader.submission.answer_cells import ROLE_COMMENT
 from makemore_data.model.parameters import Parameters
@@ -23,6 +24,11 @@ FUNCTION = "my_backward"
 PARAMETERS = Parameters._fields
 
 _MARK = re.compile(rf"{ROLE_COMMENT.pattern}|### (BEGIN|END) SOLUTION")
+
+
+def training() -> Exercise:
+    """The exercise that trains, the built-in course's own."""
+    return exercise_called(built_in_course(), "ex4")
 
 
 class Unfinished(Exception):
@@ -44,11 +50,11 @@ def write_backward(
         Unfinished: some gradient is still to do, a cell is not Python, or may not stand in a
             function.
     """
-    source = backward_source(cells_of(TRAINING.prefix, cells))
+    source = backward_source(cells_of(training().prefix, cells))
     name = f"<{FUNCTION}>"
     # So that a traceback shows the student's own lines.
     linecache.cache[name] = (len(source), None, source.splitlines(keepends=True), name)
-    scope = {"torch": torch, "F": F, **TRAINING.sizes, **(namespace or {})}
+    scope = {"torch": torch, "F": F, **training().sizes, **(namespace or {})}
     try:
         code = compile(source, name, "exec")
     except SyntaxError as error:  # `from math import *` and `global` may stand in a cell alone
@@ -73,10 +79,10 @@ def backward_source(cells: Sequence[AnswerCell]) -> str:
         raise Unfinished(reason.message)
     if missing := missing_gradients(answer):
         raise Unfinished(f"to do: {', '.join(missing)}")
-    inputs = ", ".join(parse_program(TRAINING.forward).inputs)
+    inputs = ", ".join(parse_program(training().forward).inputs)
     gradients = ", ".join(f"d{name}" for name in PARAMETERS)
     cells_text = [_without_marks(cell.source) for cell in answer.cells]
-    body = "\n".join([body_source(TRAINING.forward), *cells_text])
+    body = "\n".join([body_source(training().forward), *cells_text])
     return (
         f"def {FUNCTION}({inputs}):\n{textwrap.indent(body.rstrip(), '    ')}\n"
         f"    return loss, ({gradients})\n"
@@ -93,7 +99,7 @@ def missing_gradients(answer: Answer) -> tuple[str, ...]:
         # Names that come out of `exec` or `globals` do not show; running it will.
         assigned |= {f"d{name}" for name in PARAMETERS}
     needed = blanks | {f"d{name}" for name in PARAMETERS}
-    return tuple(name for name in TRAINING.gradients if name in needed - assigned)
+    return tuple(name for name in training().gradients if name in needed - assigned)
 
 
 def _without_marks(source: str) -> str:

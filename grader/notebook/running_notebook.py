@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import atexit
+import os
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cache
+from pathlib import Path
 from typing import Any
 
 import torch
@@ -18,10 +20,15 @@ from grader.execution.runner import Runner
 from grader.grading.grade import Regrader
 from grader.notebook.forward_pass import find_stale, names_read
 from grader.notebook.history import History
-from grader.program.exercises import EXERCISES, Exercise
+from grader.program.course import Course
+from grader.program.exercises import Exercise, load_exercises
 from grader.program.references import prepare
 from grader.reports.result import say_where
+from grader.submission.which_course import course_for
 from grader.verdict import Diagnosis, Verdict
+
+NOTEBOOK_VARIABLE = "JPY_SESSION_NAME"
+"""Environment variable in which a Jupyter server tells a kernel the notebook's file."""
 
 
 class SpokenError(Exception):
@@ -138,16 +145,28 @@ def open_lesson(prefix: str | None = None) -> Lesson:
             " for a notebook's file there is the command `grader check`."
         )
     history = _history(shell)
-    exercise = _find_exercise(prefix or history.latest_prefix() or EXERCISES[0].prefix)
+    exercises = load_exercises(lesson_course())
+    exercise = _find(exercises, prefix or history.latest_prefix() or exercises[0].prefix)
     cells = history.answers(exercise.prefix, exercise.gradients)
     return Lesson(shell.user_ns, cells, exercise, history.others())
 
 
-def _find_exercise(prefix: str) -> Exercise:
-    for exercise in EXERCISES:
+@cache
+def lesson_course() -> Course:
+    """The course of the running notebook, found once: see `grader.submission.which_course`.
+
+    Raises:
+        BadCourse: it cannot be used.
+    """
+    path = Path(os.environ.get(NOTEBOOK_VARIABLE) or ".")
+    return course_for(None, path if path.is_file() else Path())
+
+
+def _find(exercises: Sequence[Exercise], prefix: str) -> Exercise:
+    for exercise in exercises:
         if exercise.prefix == prefix:
             return exercise
-    known = ", ".join(exercise.prefix for exercise in EXERCISES)
+    known = ", ".join(exercise.prefix for exercise in exercises)
     raise NotInTheLesson(f"There is no exercise {prefix}; there are {known}.")
 
 

@@ -14,9 +14,8 @@ from grader.answer.parse import Answer, AnswerCell, is_blank, parse_answer
 from grader.execution.collect import describe_problem, gradients_of
 from grader.execution.runner import Runner, WorkerLost
 from grader.execution.runs import RunPlan, new_key
-from grader.notebook.manual_step import PARAMETERS
+from grader.notebook.manual_step import PARAMETERS, training
 from grader.printable import listed
-from grader.program.exercises import TRAINING
 from grader.program.forward_program import ForwardProgram, body_source
 from grader.program.instances import Instance
 from grader.program.references import prepare
@@ -54,7 +53,7 @@ def compare_trajectories(
         For each network, such as "a network of the lecture's sizes, float32", a sentence about the
         first step at which the answer and autograd part, or "".
     """
-    references = prepare(TRAINING)
+    references = prepare(training())
     answer = parse_answer([AnswerCell(CELL, _loop(cells, steps))])
     places = {"a network of the lecture's sizes, float32": references.lecture}
     for reference in references.hidden:
@@ -79,7 +78,7 @@ def _loop(cells: Sequence[AnswerCell], steps: int) -> str:
     lines = [f"{MINE}{name} = C.new_zeros({steps}, *{name}.shape)" for name in PARAMETERS]
     lines += [f"{MINE}d{name} = torch.zeros_like({MINE}{name})" for name in PARAMETERS]
     lines += [f"{MINE}loss = C.new_zeros({steps})", f"for {MINE}step in range({steps}):"]
-    body = [f"Xb, Yb = {MINE}Xs[{MINE}step], {MINE}Ys[{MINE}step]", body_source(TRAINING.forward)]
+    body = [f"Xb, Yb = {MINE}Xs[{MINE}step], {MINE}Ys[{MINE}step]", body_source(training().forward)]
     body += [ast.unparse(live)]
     # New tensors instead of changed ones: the parameters of this step may be kept by an answer.
     body += [f"{name} = {name} - {LEARNING_RATE} * d{name}" for name in PARAMETERS]
@@ -125,7 +124,7 @@ def _train(
     except ValueError:
         return "What came back from the training is not data that can be read."
     for problem in result.problems:
-        names = gradients_of(prepare(TRAINING).program)
+        names = gradients_of(prepare(training()).program)
         sentence = describe_problem(problem.kind, problem.message, limits, names)
         return sentence.replace("This line", "The training", 1)
     return {name.removeprefix(MINE): value for name, value in result.tensors.items()}

@@ -15,7 +15,8 @@ from grader.execution.runner import Runner
 from grader.execution.sandbox import best_sandbox
 from grader.grading.grade import grade_exercise
 from grader.printable import printable
-from grader.program.exercises import NOTEBOOKS
+from grader.program.course import built_in_course
+from grader.program.exercises import exercises_of
 from grader.reports import wording
 from grader.submission.read import read_submission
 from grader.verdict import Verdict
@@ -93,8 +94,10 @@ def _verdicts(exercise: str, handed_in: str | None) -> Mapping[str, Verdict]:
 @cache
 def _graded(exercise: str, path: str) -> Mapping[str, Verdict]:
     """The verdicts on an exercise in a notebook's file."""
-    submission = read_submission(Path(path))
-    found = next((e for e in NOTEBOOKS[submission.notebook] if e.prefix == exercise), None)
+    course = built_in_course()  # never one that a student names
+    submission = read_submission(Path(path), course)
+    exercises = exercises_of(course, submission.notebook)
+    found = next((each for each in exercises if each.prefix == exercise), None)
     if found is None:
         raise NoPoint(f"This is notebook {submission.notebook}, which has no exercise {exercise}.")
     own = cells_of(exercise, submission.cells)

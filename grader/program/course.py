@@ -6,16 +6,22 @@
 from __future__ import annotations
 
 import ast
+import hashlib
 import re
 import tomllib
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from functools import cache
+from importlib.resources import files
 from pathlib import Path
 from typing import Any
 
 from grader.user_error import UserError
 
 FILE = "course.toml"
+
+BUILT_IN = Path(str(files("makemore_data"))) / "course"
+"""The folder of the course that comes with the grader."""
 
 _KEYS = ("title", "repository", "exercise")
 _NEEDED = ("id", "notebook", "forward", "gradients", "sizes")
@@ -67,6 +73,16 @@ class Course:
         """The notebook of each exercise: `{"ex1": "01_atomic_backprop", ...}`."""
         return {outline.prefix: outline.notebook for outline in self.exercises}
 
+    @property
+    def digest(self) -> str:
+        """What tells this course from one that asks for, or computes, something else."""
+        said = repr((self.exercises, self.sources))
+        return hashlib.sha256(said.encode("utf-8")).hexdigest()
+
+    def remembered(self, prefix: str) -> str:
+        """The name under which an exercise is remembered, which no other course's has."""
+        return prefix if self.folder == BUILT_IN else f"{self.title}/{prefix}"
+
     def outlines(self, notebook: str) -> tuple[Outline, ...]:
         """The exercises of a notebook; none where the course does not have it."""
         return tuple(outline for outline in self.exercises if outline.notebook == notebook)
@@ -75,6 +91,12 @@ class Course:
         """The gradients of a notebook, each behind the prefix of its exercise."""
         outlines = self.outlines(notebook)
         return tuple((each.prefix, gradient) for each in outlines for gradient in each.gradients)
+
+
+@cache
+def built_in_course() -> Course:
+    """The course that comes with the grader."""
+    return read_course(BUILT_IN)
 
 
 def read_course(folder: Path) -> Course:
@@ -95,6 +117,11 @@ def read_course(folder: Path) -> Course:
     for number, outline in enumerate(outlines):
         if outline.prefix in [other.prefix for other in outlines[:number]]:
             raise document.bad(f"{outline.prefix} is the id of an exercise before", "id", number)
+        beside = [o for o in outlines[:number] if o.notebook == outline.notebook]
+        asked = {gradient for other in beside for gradient in other.gradients}
+        if twice := [gradient for gradient in outline.gradients if gradient in asked]:
+            said = f"{twice[0]} is asked for by another exercise of {outline.notebook} already"
+            raise document.bad(said, "gradients", number)
     sources: dict[str, str] = {}
     for number, outline in enumerate(outlines):
         if outline.file not in sources:
@@ -138,13 +165,15 @@ class Document:
             said = str(error)[: at.start()] if at else str(error)
             raise BadCourse(f"{path}, line {line}: this is not TOML: {said.lower()}.") from None
 
-    def bad(self, sentence: str, key: str, number: int | None = None) -> BadCourse:
-        """What to raise for the value of a key, at the top or of the n-th exercise."""
-        return BadCourse(f"{self.path}, line {self.line_of(key, number)}: {sentence}.")
+    def bad(
+        self, sentence: str, key: str, number: int | None = None, within: str = "exercise"
+    ) -> BadCourse:
+        """What to raise for the value of a key: at the top, or in the n-th table of a name."""
+        return BadCourse(f"{self.path}, line {self.line_of(key, number, within)}: {sentence}.")
 
-    def line_of(self, key: str, number: int | None = None) -> int:
-        """The line of a key or a table, or else where the exercise, or the file, begins."""
-        starts = [n for n, line in enumerate(self._lines, 1) if _is_header(line, "exercise")]
+    def line_of(self, key: str, number: int | None, within: str) -> int:
+        """The line of a key or a table, or else where the table, or the file, begins."""
+        starts = [n for n, line in enumerate(self._lines, 1) if _is_header(line, within)]
         start, end = 1, len(self._lines) + 1
         if number is not None and number < len(starts):
             start, end = starts[number], [*starts, end][number + 1]
@@ -164,7 +193,7 @@ class Document:
 
 
 def _is_header(line: str, name: str) -> bool:
-    return re.match(rf"\s*\[\[\s*{name}\s*\]\]", line) is not None
+    return re.match(rf"\s*\[+\s*{name}\s*\]", line) is not None
 
 
 def _outline(document: Document, number: int) -> Outline:

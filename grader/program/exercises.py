@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
-import itertools
 import linecache
 import traceback
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import cache
-from operator import attrgetter
 from pathlib import Path
-from types import MappingProxyType
 from typing import Any
 
 from torch import Tensor
@@ -18,12 +15,6 @@ from torch import Tensor
 from grader.program.course import BadCourse, Course, Outline
 from grader.program.forward_program import NotAForwardProgram, parse_program
 from grader.program.instances import size_names
-from makemore_data.model import forward
-
-LECTURE_SIZES = MappingProxyType(
-    {"n": 32, "block_size": 3, "vocab_size": 27, "n_embd": 10, "n_hidden": 64}
-)
-"""Batch, context length, characters, embedding and hidden units of the lecture's network."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -94,70 +85,3 @@ def _load(course: Course, outline: Outline, scope: Mapping[str, Any]) -> Exercis
     return Exercise(
         outline.prefix, outline.notebook, forward, outline.gradients, sizes, outline.points
     )
-
-
-def _lecture_sizes(*names: str) -> Mapping[str, int]:
-    return MappingProxyType({name: LECTURE_SIZES[name] for name in names})
-
-
-ATOMIC = Exercise(
-    prefix="ex1",
-    notebook="01_atomic_backprop",
-    forward=forward.atomic,
-    gradients=(
-        *("dlogprobs", "dprobs", "dcounts_sum_inv", "dcounts_sum", "dcounts"),
-        *("dnorm_logits", "dlogit_maxes", "dlogits", "dh", "dW2", "db2", "dhpreact"),
-        *("dbngain", "dbnbias", "dbnraw", "dbnvar_inv", "dbnvar", "dbndiff2", "dbndiff"),
-        *("dbnmeani", "dhprebn", "dembcat", "dW1", "db1", "demb", "dC"),
-    ),
-    sizes=LECTURE_SIZES,
-)
-
-FUSED_CROSS_ENTROPY = Exercise(
-    prefix="ex2",
-    notebook="02_fused_cross_entropy",
-    forward=forward.fused_cross_entropy,
-    gradients=("dlogits",),
-    sizes=_lecture_sizes("n", "vocab_size"),
-)
-
-SMOOTHED_CROSS_ENTROPY = Exercise(
-    prefix="ex2s",
-    notebook="02_fused_cross_entropy",
-    forward=forward.smoothed_cross_entropy,
-    gradients=("dz",),
-    sizes=_lecture_sizes("n", "vocab_size"),
-)
-
-FUSED_BATCHNORM = Exercise(
-    prefix="ex3",
-    notebook="03_fused_batchnorm",
-    forward=forward.batchnorm,
-    gradients=("dbngain", "dbnbias", "dxhat", "dvar", "dmu", "dhprebn"),
-    sizes=_lecture_sizes("n", "n_hidden"),
-)
-
-TRAINING = Exercise(
-    prefix="ex4",
-    notebook="04_manual_training",
-    forward=forward.fused_forward,
-    gradients=(
-        *("dlogits", "dh", "dW2", "db2", "dhpreact", "dbngain", "dbnbias", "dhprebn"),
-        *("dembcat", "dW1", "db1", "demb", "dC"),
-    ),
-    sizes={**LECTURE_SIZES, "n_hidden": 200},
-)
-
-EXERCISES = (
-    ATOMIC,
-    FUSED_CROSS_ENTROPY,
-    SMOOTHED_CROSS_ENTROPY,
-    FUSED_BATCHNORM,
-    TRAINING,
-)
-"""Every exercise, in the order of the course."""
-
-NOTEBOOKS: Mapping[str, tuple[Exercise, ...]] = MappingProxyType(
-    {name: tuple(group) for name, group in itertools.groupby(EXERCISES, attrgetter("notebook"))}
-)
-"""The exercises of each notebook, by the notebook's name."""

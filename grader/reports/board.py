@@ -11,9 +11,8 @@ from markupsafe import Markup
 from grader.pictures.gradient_graph import gradient_graph
 from grader.pictures.graph_layout import NODE_HEIGHT, Point, lay_out, smooth
 from grader.reports import wording
-from grader.reports.course_facts import exercises_of
 from grader.reports.templates import HERE, make_environment
-from grader.verdict import Outcome, Report
+from grader.verdict import Outcome
 
 if TYPE_CHECKING:
     from grader.program.forward_program import ForwardProgram
@@ -84,15 +83,6 @@ def as_picture(board: Markup) -> str:
     style = "".join((HERE / name).read_text("utf-8") for name in ("palette.css", "board.css"))
     start, end, rest = board.partition(">")
     return f"{start}{end}<style>{style}svg {{ background: var(--card); }}</style>{rest}"
-
-
-def boards(report: Report) -> list[Markup]:
-    """The boards of a notebook's exercises; a gradient that the report lacks is to do."""
-    outcomes = {verdict.name: verdict.outcome for verdict in report.verdicts}
-    return [
-        mark_board(each.board, {n: outcomes.get(n, Outcome.TODO) for n in each.gradients})
-        for each in exercises_of(report.notebook)
-    ]
 
 
 def title(outcomes: Mapping[str, Outcome]) -> str:

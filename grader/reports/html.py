@@ -2,19 +2,31 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
-from grader.reports.board import boards
+from markupsafe import Markup
+
+from grader.program.course import Course
+from grader.reports.course_boards import boards
 from grader.reports.result import Result
 from grader.reports.templates import make_environment
-from grader.verdict import count_outcomes
+from grader.verdict import Report, count_outcomes
 
 
-def render(results: Sequence[Result]) -> str:
+def render(results: Sequence[Result], courses: Iterable[Course]) -> str:
     """Write one page for all files, without script or network, light or dark as the reader prefers.
 
     What students wrote (names, code, error messages) is escaped by the template.
+
+    Args:
+        results: one a file.
+        courses: that of each file.
     """
+    of_notebook = {id(result): course for result, course in zip(results, courses, strict=False)}
+
+    def boards_of(report: Report) -> list[Markup]:
+        return boards(report, of_notebook[id(report)])
+
     page = make_environment().get_template("report.html.jinja")
-    text = page.render(results=results, boards=boards, count_outcomes=count_outcomes)
+    text = page.render(results=results, boards=boards_of, count_outcomes=count_outcomes)
     return text.strip() + "\n"

@@ -1,6 +1,6 @@
 """The blank cells of every notebook, for `grader reset` to put back."""
 
-# An installed grader has no notebooks beside it. What the student's copies of the notebooks say in
+# A student's grader has no notebooks beside it. What the student's copies of the notebooks say in
 # the cells meant to be changed is therefore kept in a file of its own, which `make notebooks`
 # writes and `make verify` compares.
 
@@ -9,12 +9,12 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterable, Mapping
-from pathlib import Path
 
-from grader.answer.parse import prefix_of
+from grader.program.course import Course
 from grader.submission.answer_cells import role_comments
 
-FILE = Path(__file__).parent / "blank_cells.json"
+FILE = "blank_cells.json"
+"""Its name in a course's folder."""
 
 Blanks = Mapping[str, Mapping[str, str]]
 """Notebook -> id of a cell ("ex1-softmax") -> its text, in the notebook's order."""
@@ -22,9 +22,10 @@ Blanks = Mapping[str, Mapping[str, str]]
 _TO_DO = re.compile(r"^\s*(\w+) = \.\.\.  # your turn$", re.MULTILINE)
 
 
-def read_blank_cells(path: Path = FILE) -> dict[str, dict[str, str]]:
-    """The blanks of every notebook."""
-    document = json.loads(path.read_text(encoding="utf-8"))
+def read_blank_cells(course: Course) -> dict[str, dict[str, str]]:
+    """The blanks of every notebook; none where the course has not been built."""
+    path = course.folder / FILE
+    document = json.loads(path.read_text(encoding="utf-8")) if path.is_file() else {}
     return {
         notebook: {name: "\n".join(lines) for name, lines in cells.items()}
         for notebook, cells in document.items()
@@ -53,10 +54,3 @@ def blank_cells(sources: Iterable[str]) -> dict[str, str]:
 def gradients_in(blank: str) -> tuple[str, ...]:
     """The gradients that a blank cell asks for, in order."""
     return tuple(_TO_DO.findall(blank))
-
-
-def notebook_of_prefix(blanks: Blanks) -> dict[str, str]:
-    """The notebook of each exercise: `{"ex1": "01_atomic_backprop", ...}`."""
-    return {
-        prefix_of(grade_id): notebook for notebook, cells in blanks.items() for grade_id in cells
-    }

@@ -64,6 +64,21 @@ def read_cells(path: Path) -> tuple[Cell, ...]:
 
 def cells_in(data: bytes, path: Path) -> tuple[Cell, ...]:
     """The cells of a format-4 notebook whose file holds `data`; raises as `read_cells` does."""
+    cells = _cell_list(_document_in(data, path), path)
+    return tuple(
+        _cell(number, cell) for number, cell in enumerate(cells, start=1) if isinstance(cell, dict)
+    )
+
+
+def metadata_in(data: bytes, path: Path) -> Mapping[str, Any]:
+    """The metadata of the notebook whose file holds `data`; raises as `read_cells` does."""
+    document = _document_in(data, path)
+    metadata = document.get("metadata") if isinstance(document, dict) else None
+    return metadata if isinstance(metadata, dict) else {}
+
+
+def _document_in(data: bytes, path: Path) -> Any:
+    """A file's JSON, whatever it holds; raises as `read_cells` does."""
     if not data or data.isspace():
         raise UnreadableNotebook(f"{shown(path)} is empty: was it saved or downloaded completely?")
     if sum(map(data.count, b",[{\xf0\xf1\xf2\xf3\xf4")) > MOST_JSON_VALUES:
@@ -71,11 +86,7 @@ def cells_in(data: bytes, path: Path) -> tuple[Cell, ...]:
             f"{shown(path)} holds more than {MOST_JSON_VALUES:,} values and emoji: clear the "
             "outputs of its cells and save it again."
         )
-    document = _parse(_decode(data, path), path)
-    cells = _cell_list(document, path)
-    return tuple(
-        _cell(number, cell) for number, cell in enumerate(cells, start=1) if isinstance(cell, dict)
-    )
+    return _parse(_decode(data, path), path)
 
 
 def shown(path: Path) -> str:

@@ -10,7 +10,7 @@ from pathlib import Path
 
 from grader.answer.parse import LONGEST_ANSWER, AnswerCell, prefix_of
 from grader.printable import listed
-from grader.program.exercises import EXERCISES, NOTEBOOKS
+from grader.program.course import Course
 from grader.submission.answer_cells import MOST_ANSWER_CELLS, find_answer_cells, which_notebook
 from grader.submission.copies import graded_copies
 from grader.submission.notebook_file import Cell, UnreadableNotebook, cells_in, read_bytes
@@ -35,25 +35,25 @@ class Submission:
     others: tuple[AnswerCell, ...] = ()
 
 
-def read_submission(path: Path) -> Submission:
+def read_submission(path: Path, course: Course) -> Submission:
     """Read an .ipynb.
 
     Raises:
         UnreadableNotebook: if it is not one of the course's notebooks; the message is a sentence.
     """
-    return submission_in(read_bytes(path), path)
+    return submission_in(read_bytes(path), path, course)
 
 
-def submission_in(data: bytes, path: Path) -> Submission:
+def submission_in(data: bytes, path: Path, course: Course) -> Submission:
     """What `read_submission` makes of a file that holds `data`; `path` is how it is called.
 
     Which notebook it is, the answers' prefixes say, never the file's name.
     """
     cells = cells_in(data, path)
     found = find_answer_cells(cells)
-    known = {exercise.prefix: exercise.notebook for exercise in EXERCISES}
+    known = course.notebook_of
     notebook = which_notebook(path, cells, known)
-    gradients = tuple(name for exercise in NOTEBOOKS[notebook] for name in exercise.gradients)
+    gradients = tuple(gradient for _, gradient in course.gradients(notebook))
     own = [(name, cell) for name, cell in found if known.get(prefix_of(name)) == notebook]
     readable = [(name, cell) for name, cell in own if cell.kind == "code" and cell.source]
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import torch
 from torch import Tensor
 
-from makemore_data.model.forward import fused_forward
+from makemore_data.course.forward import fused_forward
 from makemore_data.model.parameters import Parameters
 from makemore_data.training.train import BATCH, Backward, Run
 

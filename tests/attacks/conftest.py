@@ -18,11 +18,11 @@ import pytest
 
 from grader.execution.runner import Runner
 from grader.execution.sandbox import NoSandbox, Sandbox
-from grader.program.exercises import ATOMIC
 from grader.program.references import SEED, prepare
 from grader.worker.terms import Limits
 from tests.attacks.corpus import Attack
 from tests.attacks.naive_grader import as_in_the_notebook
+from tests.helpers.lecture_course import ATOMIC
 from tests.helpers.places import PROJECT
 
 LIMITS = Limits(statement_seconds=0.4, total_seconds=3.0, memory_bytes=2**29)

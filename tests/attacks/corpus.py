@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 
-from makemore_data.model import forward
+from makemore_data.course import forward
 
 FOLDER = Path(__file__).parent
 

@@ -19,12 +19,12 @@ from grader.execution.runner import Runner
 from grader.execution.sandbox import Sandbox
 from grader.grading import grade as grading
 from grader.grading.grade import grade_exercise
-from grader.program.exercises import ATOMIC
 from grader.program.references import SEED
 from grader.verdict import Flag, Verdict
 from tests.attacks.conftest import NaiveGrader, Places, text_of
 from tests.attacks.corpus import Attack, corpus
 from tests.helpers.exercise_text import read_cells, right_answers
+from tests.helpers.lecture_course import ATOMIC
 
 OWN_SEED = 20261121
 """The seed of a class's own instances, which no table can be made for beforehand."""

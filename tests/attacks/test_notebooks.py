@@ -11,6 +11,7 @@ import pytest
 from grader.execution.runner import Runner
 from grader.grading.grade import grade
 from grader.submission.read import UnreadableNotebook, submission_in
+from tests.helpers.lecture_course import COURSE, NOTEBOOKS
 
 NAME = Path("ada.ipynb")
 
@@ -66,7 +67,7 @@ READABLE = {
 @pytest.mark.parametrize("case", UNREADABLE)
 def test_what_is_no_notebook_of_the_course_is_refused_with_a_sentence(case: str) -> None:
     with pytest.raises(UnreadableNotebook) as caught:
-        submission_in(UNREADABLE[case].encode("utf-8", "surrogatepass"), NAME)
+        submission_in(UNREADABLE[case].encode("utf-8", "surrogatepass"), NAME, COURSE)
     assert str(caught.value).endswith((".", "?"))
     assert len(str(caught.value)) < 1000
 
@@ -74,7 +75,7 @@ def test_what_is_no_notebook_of_the_course_is_refused_with_a_sentence(case: str)
 @pytest.mark.parametrize("case", READABLE)
 def test_what_is_odd_beside_the_answers_does_no_harm(case: str) -> None:
     data = READABLE[case].encode("utf-8", "surrogatepass")
-    submission = submission_in(data, NAME)
+    submission = submission_in(data, NAME, COURSE)
     assert submission.notebook == "01_atomic_backprop"
     assert [cell.grade_id for cell in submission.cells] == ["ex1-loss"]
 
@@ -87,6 +88,6 @@ def test_a_right_answer_whose_metadata_an_editor_lost_keeps_its_points(
     document = json.loads(solution.read_text(encoding="utf-8"))
     for cell in document["cells"]:
         cell["metadata"] = {}
-    submission = submission_in(json.dumps(document).encode(), NAME)
+    submission = submission_in(json.dumps(document).encode(), NAME, COURSE)
     assert [flag.kind for flag in submission.flags] == ["metadata-dropped"]
-    assert grade(submission.notebook, submission.cells, attacked).score == 26
+    assert grade(NOTEBOOKS[submission.notebook], submission.cells, attacked).score == 26

@@ -20,6 +20,7 @@ from tests.helpers.exercise_text import (
     run_answer,
     worst_difference,
 )
+from tests.helpers.lecture_course import COURSE
 
 SMALL = Sizes(n=5, vocab_size=7, n_embd=3, n_hidden=4, block_size=2)
 
@@ -84,7 +85,7 @@ def test_the_grader_finds_the_answers(tmp_path: Path) -> None:
         answers = draw(random.Random(number))
         path = tmp_path / f"{number}.ipynb"
         path.write_text(paper.filled(answers.text, "somebody"), encoding="utf-8")
-        found = {cell.grade_id: cell.source for cell in read_submission(path).cells}
+        found = {cell.grade_id: cell.source for cell in read_submission(path, COURSE).cells}
         assert found.keys() == paper.blanks.keys()
         for grade_id, source in (split_answers(answers.text) if answers.text else {}).items():
             assert found[grade_id] == source

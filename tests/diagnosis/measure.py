@@ -13,11 +13,11 @@ from grader.answer.parse import AnswerCell
 from grader.diagnosis.kinds import Kind
 from grader.execution.runner import Runner
 from grader.grading.grade import grade_exercise
-from grader.program.exercises import EXERCISES
 from grader.verdict import Outcome
 from grader.worker.terms import Limits
 from tests.diagnosis.corpus import LabelledFault
 from tests.helpers.exercise_text import read_cells
+from tests.helpers.lecture_course import EXERCISES
 
 BY_PREFIX = {exercise.prefix: exercise for exercise in EXERCISES}
 LIMITS = Limits(statement_seconds=5.0, total_seconds=40.0)

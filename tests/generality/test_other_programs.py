@@ -12,13 +12,14 @@ import pytest
 
 import grader
 from grader.execution.runner import Runner
-from grader.program.exercises import EXERCISES, Exercise
+from grader.program.exercises import Exercise
 from grader.program.forward_program import parse_program
 from grader.program.instances import HIDDEN_SIZES, size_names
 from grader.program.references import prepare
 from grader.verdict import Outcome, Verdict
 from tests.generality.programs import ATTENTION, OTHER_EXERCISES
 from tests.generality.variants import BY_PREFIX, Variant, right_answers, variants
+from tests.helpers.lecture_course import EXERCISES
 from tests.helpers.verdicts import verdicts_of
 
 LEAST_NAMED = 0.97

@@ -9,10 +9,10 @@ from grader.answer.parse import AnswerCell
 from grader.authoring import build
 from grader.execution.runner import Runner
 from grader.grading.grade import grade_exercise
-from grader.program.exercises import ATOMIC
 from grader.verdict import Verdict
 from grader.worker.terms import Limits
 from tests.helpers.exercise_text import read_cells
+from tests.helpers.lecture_course import ATOMIC
 from tests.helpers.toy_course import SOURCE
 
 Judge = Callable[[str], dict[str, Verdict]]
@@ -42,8 +42,8 @@ def toy_course(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """A folder with a course of one notebook; it is the current one."""
     files = {
         "pyproject.toml": '[project.urls]\nRepository = "https://github.com/a/b"\n',
-        "grader/notebook/hints/ex1.toml": '[da]\nhints = ["one", "two", "three"]\n',
-        "grader/submission/blank_cells.json": "{}",
+        "makemore_data/course/hints.toml": '[ex1]\nda = ["one", "two", "three"]\n',
+        "makemore_data/course/blank_cells.json": "{}",
         "notebooks/source/01_toy.py": SOURCE,
         "names.txt": "ann\nbob\ncleo\n",
     }

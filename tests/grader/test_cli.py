@@ -15,8 +15,8 @@ import pytest
 
 from grader import cli
 from grader.commands import exit_codes
-from grader.program.exercises import NOTEBOOKS
 from tests.helpers.course_notebooks import write_notebook
+from tests.helpers.lecture_course import NOTEBOOKS
 
 GRADIENTS = NOTEBOOKS["01_atomic_backprop"][0].gradients
 

@@ -16,9 +16,11 @@ from typing import Any
 from grader.execution.sandbox import best_sandbox
 from grader.platforms.gradescope.archive import autograder_zip
 from grader.platforms.gradescope.settings import ExportSettings
+from grader.program.course import Course
 from tests.helpers.course_notebooks import dump, with_answers
 from tests.helpers.exercise_text import read_cells
 from tests.helpers.gradescope_schema import validate
+from tests.helpers.lecture_course import COURSE
 
 VENV = os.environ.get("BACKPROP_NINJA_VENV", sys.prefix)
 """The environment that `setup.sh` would have made: this one, unless that has been run."""
@@ -58,9 +60,11 @@ def settings_for(notebook: str, **changes: Any) -> ExportSettings:
     return ExportSettings(notebook, **{"sandbox": str(best_sandbox()), "key": KEY, **changes})
 
 
-def unpack(root: Path, settings: ExportSettings, rubric: bytes | None = None) -> None:
+def unpack(
+    root: Path, settings: ExportSettings, rubric: bytes | None = None, course: Course = COURSE
+) -> None:
     """Put an autograder's zip where Gradescope unpacks it."""
-    archive = zipfile.ZipFile(io.BytesIO(autograder_zip(settings, rubric)))
+    archive = zipfile.ZipFile(io.BytesIO(autograder_zip(settings, rubric, course)))
     archive.extractall(root / "source")
     (root / "run_autograder").write_bytes(archive.read("run_autograder"))
     (root / "results").mkdir(exist_ok=True)

@@ -20,8 +20,9 @@ from grader.classroom.run.settings import Settings, installed_versions
 from grader.classroom.run.task import Task
 from grader.verdict import Check, Comparison, Outcome, Report, Verdict
 from grader.worker.terms import Limits
+from tests.helpers.lecture_course import COURSE
 
-SETTINGS = Settings(7, Limits(1.0, 6.0, 2**30), "none", installed_versions())
+SETTINGS = Settings(7, Limits(1.0, 6.0, 2**30), "none", installed_versions(), COURSE)
 
 AT_WORK = 2
 """Tasks that are under way at once in `make_pool()`."""

@@ -22,8 +22,9 @@ from dataclasses import dataclass, field
 from functools import cache
 
 from grader.answer.parse import AnswerCell
-from grader.program.exercises import EXERCISES, Exercise
+from grader.program.exercises import Exercise
 from tests.helpers.exercise_text import read_cells
+from tests.helpers.lecture_course import EXERCISES
 from tests.helpers.places import ANSWERS, HONEST
 
 BASES = {"ex1": "lecture", "ex2": "lecture", "ex2s": "one_expression", "ex3": "derivation"}

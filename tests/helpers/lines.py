@@ -11,7 +11,7 @@ from typing import Any
 from grader.classroom.gradebook.table import OUTCOMES
 from grader.classroom.intake.class_folder import ClassFolder, HandedIn, Roster, Student
 from grader.classroom.run.line import Line, read_line
-from grader.reports.course_facts import gradients_of
+from tests.helpers.lecture_course import COURSE
 
 Document = dict[str, Any]
 
@@ -35,7 +35,7 @@ def graded(
     id_: str, student: str, outcomes: str, notebook: str = FUSED, **changes: Any
 ) -> Document:
     """A notebook with a letter for each gradient: "pf" is a pass and a fail."""
-    names = [gradient for _, gradient in gradients_of(notebook)]
+    names = [gradient for _, gradient in COURSE.gradients(notebook)]
     gradients = [gradient(name, letter) for name, letter in zip(names, outcomes, strict=True)]
     return {
         **head(id_, student),

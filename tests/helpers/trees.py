@@ -8,6 +8,7 @@ from pathlib import Path
 
 from grader.classroom.intake.class_folder import ClassFolder
 from grader.classroom.intake.class_reader import read_class
+from tests.helpers.lecture_course import COURSE
 
 
 def make(root: Path, *names: str) -> Path:
@@ -31,7 +32,7 @@ def make_bytes(root: Path, names: Iterable[bytes]) -> Path:
 
 def handed_in(folder: Path, roster: Path | None = None) -> dict[str, str]:
     """The student of each file."""
-    return by_file(read_class(folder, roster))
+    return by_file(read_class(folder, COURSE, roster))
 
 
 def by_file(found: ClassFolder) -> dict[str, str]:

@@ -10,7 +10,7 @@ import pytest
 import makemore_data
 
 MODULES = [
-    "model.forward",
+    "course.forward",
     "model.parameters",
     "names.download",
     "names.load",

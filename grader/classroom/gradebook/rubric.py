@@ -13,7 +13,7 @@ from typing import Any
 
 from grader.close_names import nearest
 from grader.printable import listed, printable
-from grader.reports.course_facts import notebooks, read_course
+from grader.program.course import Course, built_in_course
 from grader.reports.templates import make_environment
 from grader.user_error import UserError
 from grader.verdict import Outcome
@@ -42,6 +42,7 @@ class Rubric:
     exercise's other gradients, by prefix; `default` of all others. `carried` and `late` are
     shares of them. A notebook's points are rounded to a multiple of `step`, halves up.
     `notebooks` are the columns of the gradebook; where there are none, what the class handed in.
+    `course` is the one that the gradients belong to.
     """
 
     default: Fraction = ONE
@@ -51,6 +52,7 @@ class Rubric:
     late: Fraction = ONE
     step: Fraction = Fraction(1, 100)
     notebooks: tuple[str, ...] = ()
+    course: Course = field(default_factory=built_in_course)
 
     def worth(self, prefix: str, gradient: str) -> Fraction:
         """The most that a gradient can earn."""
@@ -80,15 +82,15 @@ def points_text(points: Fraction) -> str:
     return text.rstrip("0").rstrip(".")
 
 
-def read_rubric(path: Path) -> Rubric:
-    """The rubric in a TOML file.
+def read_rubric(path: Path, course: Course) -> Rubric:
+    """The rubric in a TOML file, for the gradients of a course.
 
     Raises:
         UnusableRubric: it cannot be read, or says something that cannot be meant.
     """
     where = printable(str(path))
     try:
-        return parse_rubric(path.read_bytes().decode("utf-8-sig"))
+        return parse_rubric(path.read_bytes().decode("utf-8-sig"), course)
     except OSError as error:
         reason = (error.strerror or str(error)).lower()
         raise UnusableRubric(f"The rubric {where} cannot be read: {reason}.") from error
@@ -98,29 +100,30 @@ def read_rubric(path: Path) -> Rubric:
         raise UnusableRubric(f"The rubric {where} cannot be used: {error}") from error
 
 
-def parse_rubric(text: str) -> Rubric:
+def parse_rubric(text: str, course: Course) -> Rubric:
     """The rubric that a text in TOML describes; for errors see `read_rubric`."""
     try:
         document = tomllib.loads(text, parse_float=Decimal)
     except (ValueError, RecursionError) as error:  # also a number of 5,000 digits
         reason = printable(str(error)) or "nested too deeply"
         raise UnusableRubric(f"it is not TOML ({reason}).") from error
-    course = {facts.prefix: facts.gradients for facts in read_course()}
+    asked = {outline.prefix: outline.gradients for outline in course.exercises}
     tables = {name: value for name, value in document.items() if isinstance(value, dict)}
     settings = {name: value for name, value in document.items() if name not in tables}
     for name in settings:
-        if name in course:
+        if name in asked:
             raise UnusableRubric(f"{name} is an exercise: write it as a table, [{name}].")
         _refuse_unknown("setting", name, _SETTINGS)
     points: dict[tuple[str, str], Fraction] = {}
-    defaults: dict[str, Fraction] = {}
+    own = course.exercises if "default" not in settings else ()
+    defaults = {each.prefix: Fraction(each.points) for each in own if each.points > 1}
     for prefix, table in tables.items():
-        _refuse_unknown("exercise", prefix, course)
+        _refuse_unknown("exercise", prefix, asked)
         for name, value in table.items():
             if name == "default":
                 defaults[prefix] = _points(f"default of [{prefix}]", value)
                 continue
-            _refuse_unknown(f"gradient of [{prefix}]", name, course[prefix])
+            _refuse_unknown(f"gradient of [{prefix}]", name, asked[prefix])
             points[prefix, name] = _points(f"{name} of [{prefix}]", value)
     numbers = {name: _number(name, settings[name], "0", 1) for name in _SHARES if name in settings}
     if "round" in settings:
@@ -129,15 +132,16 @@ def parse_rubric(text: str) -> Rubric:
         _points("default", settings.get("default", 1)),
         points,
         defaults,
-        notebooks=_notebooks(settings.get("notebooks", [])),
+        notebooks=_notebooks(settings.get("notebooks", []), course),
+        course=course,
         **numbers,
     )
 
 
-def example_rubric() -> str:
+def example_rubric(course: Course) -> str:
     """A rubric to edit: what it says is what holds without one."""
     template = make_environment(Path(__file__).parent).get_template("rubric.toml.jinja")
-    return template.render(course=read_course(), notebooks=notebooks())
+    return template.render(course=course.exercises, notebooks=course.notebooks)
 
 
 def _refuse_unknown(what: str, name: str, known: Iterable[str]) -> None:
@@ -163,9 +167,9 @@ def _points(what: str, value: Any) -> Fraction:
     return _number(what, value, "0", MOST)
 
 
-def _notebooks(value: Any) -> tuple[str, ...]:
+def _notebooks(value: Any, course: Course) -> tuple[str, ...]:
     if not isinstance(value, list) or not all(isinstance(name, str) for name in value):
         raise UnusableRubric('notebooks has to be a list of names, such as ["01_atomic_backprop"].')
     for name in value:
-        _refuse_unknown("notebook", name, notebooks())
-    return tuple(name for name in notebooks() if name in value)
+        _refuse_unknown("notebook", name, course.notebooks)
+    return tuple(name for name in course.notebooks if name in value)

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from datetime import datetime
+from functools import partial
 
 from grader.classroom.gradebook.pages import render
 from grader.classroom.gradebook.rubric import ONE, Rubric, points_text
 from grader.classroom.gradebook.table import Column, Row
 from grader.classroom.run.line import Line
-from grader.reports.board import boards
+from grader.reports.course_boards import boards
 from grader.verdict import Report, count_outcomes
 
 FOR_STUDENTS = frozenset(
@@ -38,7 +39,7 @@ def student_page(row: Row, lines: Lines, rubric: Rubric) -> str:
         lines=lines,
         rubric=rubric,
         versions={line.run.versions for line in lines.values()},
-        boards=boards,
+        boards=partial(boards, course=rubric.course),
         count_outcomes=count_outcomes,
         for_students=FOR_STUDENTS,
         moment=moment,

@@ -19,7 +19,7 @@ from grader.classroom.intake.class_folder import ClassFolder, HandedIn, Student
 from grader.classroom.run.journal import read_lines
 from grader.classroom.run.line import Line
 from grader.classroom.run.settings import Versions
-from grader.reports.course_facts import gradients_of, notebooks
+from grader.program.course import Course
 from grader.verdict import Outcome
 
 LETTERS = {outcome: outcome.value[0] for outcome in Outcome}
@@ -173,7 +173,7 @@ def build_table(class_folder: ClassFolder, results: Path, rubric: Rubric) -> Tab
     same: dict[tuple[str, ...], tuple[str, ...]] = {}
     """Equal lists of names kept once: they would be most of a class."""
     for offset, _, line in read_lines(results):
-        files[line.file.id] = _file_result(line, offset, same)
+        files[line.file.id] = _file_result(line, offset, same, rubric.course)
         sandboxes[line.run.sandbox] += 1
         versions.add(line.run.versions)
     of_student: dict[str, list[FileResult]] = defaultdict(list)
@@ -189,7 +189,7 @@ def build_table(class_folder: ClassFolder, results: Path, rubric: Rubric) -> Tab
 
 
 def _file_result(
-    line: Line, offset: int, same: dict[tuple[str, ...], tuple[str, ...]]
+    line: Line, offset: int, same: dict[tuple[str, ...], tuple[str, ...]], course: Course
 ) -> FileResult:
     """What a table keeps of a line; equal texts are kept once."""
     file, report = line.file, line.report
@@ -202,7 +202,7 @@ def _file_result(
         late=file.late,
         submitted=file.submitted,
         attempt=file.attempt,
-        notebook=sys.intern(report.notebook if report else _notebook_of(file.path)),
+        notebook=sys.intern(report.notebook if report else _notebook_of(file.path, course)),
         gradients=same.setdefault(gradients, gradients),
         outcomes="".join(LETTERS[verdict.outcome] for verdict in verdicts),
         error=line.error or "",
@@ -211,21 +211,22 @@ def _file_result(
     )
 
 
-def _notebook_of(file: str) -> str:
+def _notebook_of(file: str, course: Course) -> str:
     """The notebook that a file says it is by its name, "" if none."""
     name = re.sub(r"[^a-z0-9]+", "_", file.rpartition("/")[2].lower())
-    return next((notebook for notebook in notebooks() if notebook in name), "")
+    return next((notebook for notebook in course.notebooks if notebook in name), "")
 
 
 def _columns(files: Iterable[FileResult], rubric: Rubric) -> tuple[Column, ...]:
     """The rubric's notebooks, or else those that somebody handed in, or else all."""
     seen = {file.notebook for file in files}
-    names = rubric.notebooks or [name for name in notebooks() if name in seen] or notebooks()
+    every = rubric.course.notebooks
+    names = rubric.notebooks or [name for name in every if name in seen] or every
     return tuple(_column(name, rubric) for name in names)
 
 
 def _column(notebook: str, rubric: Rubric) -> Column:
-    known = gradients_of(notebook)
+    known = rubric.course.gradients(notebook)
     worth = (rubric.worth(prefix, gradient) for prefix, gradient in known)
     earned = {
         (gradient, letter): rubric.earned(prefix, gradient, outcome)

@@ -29,6 +29,7 @@ from grader.classroom.intake.roster_file import ClassList, read_roster
 from grader.classroom.intake.sighting import Sighting, Sightings, Submitter
 from grader.classroom.intake.walk import Parts, Tree, as_text, walk
 from grader.printable import listed, printable
+from grader.program.course import Course
 from grader.submission.notebook_file import shown
 
 SHOWN = 5
@@ -36,7 +37,10 @@ SHOWN = 5
 
 
 def read_class(
-    folder: Path, roster: Path | None = None, due: datetime | None = None
+    folder: Path,
+    course: Course,
+    roster: Path | None = None,
+    due: datetime | None = None,
 ) -> ClassFolder:
     """Who is in the class, and what each of them handed in.
 
@@ -48,6 +52,7 @@ def read_class(
 
     Args:
         folder: the submissions.
+        course: the one they belong to; files may have its notebooks' names.
         roster: the class list, a CSV file as Canvas, Moodle, nbgrader or Gradescope export it, or
             one id a line.
         due: later submissions are late; without a zone, in the zone of this machine.
@@ -56,7 +61,7 @@ def read_class(
         UnreadableClass: if there is no submission in it, or the class list cannot be read; the
             message is a sentence.
     """
-    tree = _walk(folder)
+    tree = _walk(folder, course)
     seen = _read_by_convention(tree)
     if not seen.files:
         raise UnreadableClass(_nothing_in(tree))
@@ -82,7 +87,7 @@ def read_class(
     )
 
 
-def _walk(folder: Path) -> Tree:
+def _walk(folder: Path, course: Course) -> Tree:
     with explained(f"{shown(folder)} cannot be listed"):
         if not folder.is_dir():
             what = "is a file" if folder.exists() else "does not exist"
@@ -90,7 +95,7 @@ def _walk(folder: Path) -> Tree:
                 f"{shown(folder)} {what}: name the folder that the submissions are in"
                 + (", unpacked." if folder.exists() else ".")
             )
-        return walk(folder)
+        return walk(folder, course.notebooks)
 
 
 def _read_by_convention(tree: Tree) -> Sightings:

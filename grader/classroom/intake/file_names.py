@@ -7,17 +7,16 @@ from functools import cache
 
 from grader.classroom.intake.sighting import Sighting, Sightings, Submitter, attempt_of, spelled
 from grader.classroom.intake.walk import Parts, Tree, stem
-from grader.reports.course_facts import notebooks
 
 FLAT = "one file a student"
 FOLDERS = "one folder a student"
 
 
 @cache
-def _notebook_name() -> re.Pattern[str]:
+def _notebook_name(notebooks: tuple[str, ...]) -> re.Pattern[str]:
     # Systems and people write spaces or hyphens for the underscores, and leave the number out.
     names = []
-    for notebook in notebooks():
+    for notebook in notebooks:
         number, *words = notebook.split("_")
         names.append(rf"(?:{number}[\s_-]*)?" + r"[\s_-]*".join(words))
     return re.compile(rf"(?<![^\W_])(?:{'|'.join(names)})(?![^\W_])", re.IGNORECASE)
@@ -33,24 +32,24 @@ def read_file_names(tree: Tree) -> Sightings:
     tops = [parts[0] for parts in tree.folders if len(parts) == 1]
     with_files = {parts[0] for parts in tree.candidates if len(parts) > 1}
     notices = []
-    if len(with_files) == 1 and len(tree.candidates) > len(notebooks()) and len(tops) == 1:
+    if len(with_files) == 1 and len(tree.candidates) > len(tree.notebooks) and len(tops) == 1:
         notices.append(
             f"Everything lies in the one folder {spelled(tops[0])!r}, which is taken for one "
             "student: if it holds the class, name that folder instead."
         )
     return Sightings(
         FOLDERS if tops else FLAT,
-        [file_sighting(parts) for parts in tree.candidates],
+        [file_sighting(parts, tree) for parts in tree.candidates],
         [owner_of(top) for top in tops],
         notices,
     )
 
 
-def file_sighting(parts: Parts) -> Sighting:
+def file_sighting(parts: Parts, tree: Tree) -> Sighting:
     """What the file's path tells where no system's convention does."""
     if len(parts) > 1:
         return Sighting(parts, (owner_of(parts[0]),), attempt=attempt_of(parts[-1]))
-    who, attempt = split_name(spelled(stem(parts[-1])))
+    who, attempt = split_name(spelled(stem(parts[-1])), tree.notebooks)
     words = tuple(word for word in re.split(r"[\s_,+()-]+", who) if len(word) > 2)
     return Sighting(parts, (Submitter(who, keys=(who,), words=words),), attempt=attempt)
 
@@ -60,15 +59,15 @@ def owner_of(folder: str) -> Submitter:
     return Submitter(spelled(folder), keys=(spelled(folder),))
 
 
-def split_name(text: str) -> tuple[str, int]:
+def split_name(text: str, notebooks: tuple[str, ...]) -> tuple[str, int]:
     """Who handed in a file, and which attempt it is, by the file's stem.
 
-    >>> split_name("ada_01_atomic_backprop (2)")
+    >>> split_name("ada_01_rms_norm (2)", ("01_rms_norm",))
     ('ada', 2)
-    >>> split_name("01_atomic_backprop (2)")
-    ('01_atomic_backprop (2)', 0)
+    >>> split_name("01_rms_norm (2)", ("01_rms_norm",))
+    ('01_rms_norm (2)', 0)
     """
-    found = _notebook_name().search(text)
+    found = _notebook_name(notebooks).search(text) if notebooks else None
     if found is None:
         return text, 0
     before, after = text[: found.start()], text[found.end() :]

@@ -80,7 +80,7 @@ def read_gradescope(tree: Tree) -> Sightings:
             sightings.append(Sighting(parts, who, submitted, attempt=attempt_of(parts[-1])))
         else:
             unlisted += 1
-            sightings.append(file_sighting(parts))
+            sightings.append(file_sighting(parts, tree))
     notices = []
     if unlisted:
         notices.append(

@@ -47,16 +47,16 @@ def canvas_tops(tree: Tree) -> set[str]:
 
 def read_canvas(tree: Tree) -> Sightings:
     """The folder as Canvas's names tell; what is not named so is read by file names."""
-    files = [_sighting(parts) for parts in tree.candidates]
+    files = [_sighting(parts, tree) for parts in tree.candidates]
     entries = (_ENTRY.fullmatch(spelled(parts[-1])) for parts in tree.others)
     typed = [_submitter(entry) for entry in entries if entry]
     return Sightings(CANVAS, files, without_files(typed, files))
 
 
-def _sighting(parts: Parts) -> Sighting:
+def _sighting(parts: Parts, tree: Tree) -> Sighting:
     upload = _upload(parts)
     if upload is None:
-        return file_sighting(parts)
+        return file_sighting(parts, tree)
     again = _SENT_AGAIN.search(stem(upload["file"]))
     return Sighting(
         parts,
@@ -140,7 +140,7 @@ def read_moodle(tree: Tree) -> Sightings:
     files = [
         Sighting(parts, (submitters[prefixes[parts]],), attempt=attempt_of(parts[-1]))
         if parts in prefixes
-        else file_sighting(parts)
+        else file_sighting(parts, tree)
         for parts in tree.candidates
     ]
     return Sightings(MOODLE, files, without_files(submitters.values(), files), notices)

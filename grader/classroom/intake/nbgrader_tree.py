@@ -52,7 +52,7 @@ def read_nbgrader(tree: Tree, base: Parts) -> Sightings:
         if parts[:depth] != base or not inner:
             outside += 1
         elif len(inner) == 1:
-            sightings.append(file_sighting(parts))
+            sightings.append(file_sighting(parts, tree))
         else:
             stamp = times.get(parts[: depth + 2])
             time = _read_time(tree.root.joinpath(*stamp)) if stamp else ""

@@ -54,6 +54,8 @@ class Tree:
     ignored: Counter[str] = field(default_factory=Counter)
     links: list[Parts] = field(default_factory=list)
     closed: list[Parts] = field(default_factory=list)
+    notebooks: tuple[str, ...] = ()
+    """The names of the course's notebooks, which files may have."""
 
     @property
     def tops(self) -> set[str]:
@@ -73,13 +75,15 @@ def stem(name: str) -> str:
     return name
 
 
-def walk(root: Path) -> Tree:
+def walk(root: Path, notebooks: tuple[str, ...] = ()) -> Tree:
     """Everything below `root`, in the order of its names.
+
+    `notebooks` are the names of the course's own.
 
     Raises:
         OSError: if `root` itself cannot be listed.
     """
-    tree = Tree(root)
+    tree = Tree(root, notebooks=notebooks)
     folders: list[Parts] = [()]
     while folders:
         parts = folders.pop()

@@ -124,7 +124,13 @@ def choose_settings(out: Path, wanted: Settings, given: Collection[str]) -> Sett
             f"{printable(str(format_))}, here {FORMAT_VERSION}): choose another --out."
         )
     limits, versions = Limits(**document["limits"]), Versions(**document["versions"])
-    had = Settings(document["seed"], limits, document["sandbox"], versions)
+    had = Settings(document["seed"], limits, document["sandbox"], versions, wanted.course)
+    if document.get("course", wanted.course.digest) != wanted.course.digest:
+        raise UnfitFolder(
+            f"{shown(out)} was begun with another course, or another text of this one: grade "
+            f"everything anew with another --out (with --seed {had.seed}, on the same hidden "
+            "values)."
+        )
     for before, now in _differences(had, wanted, given):
         raise UnfitFolder(
             f"{shown(out)} was begun with {before}, and now it would be {now}: results of both "
@@ -156,6 +162,7 @@ def write_run(out: Path, settings: Settings, convention: str) -> None:
     Raises:
         OSError: it cannot be written.
     """
-    document = {"format": FORMAT_VERSION, **asdict(settings), "convention": convention}
+    own = asdict(settings) | {"course": settings.course.digest}
+    document = {"format": FORMAT_VERSION, **own, "convention": convention}
     document["seal"] = seal(json.dumps(document))
     write_whole(out / RUN, json.dumps(document, indent=2) + "\n", durable=True)

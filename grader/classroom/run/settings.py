@@ -7,6 +7,7 @@ import platform
 from dataclasses import dataclass
 from functools import cache
 
+from grader.program.course import Course
 from grader.worker.terms import Limits
 
 PATIENCE_SECONDS = 120.0
@@ -17,13 +18,15 @@ PATIENCE_SECONDS = 120.0
 class Settings:
     """The seed of the hidden instances, what an answer may use, and where it runs.
 
-    `sandbox` is "bwrap" or "none"; `versions` are those of the machine that hands out the work.
+    `sandbox` is "bwrap" or "none"; `versions` are those of the machine that hands out the work;
+    `course` is the instructor's, whose forward functions travel with it.
     """
 
     seed: int
     limits: Limits
     sandbox: str
     versions: Versions
+    course: Course
 
 
 @dataclass(frozen=True, slots=True)

@@ -19,7 +19,8 @@ from grader.execution.runner import Runner
 from grader.execution.sandbox import NoSandbox, Sandbox
 from grader.grading.grade import grade, grade_exercise
 from grader.printable import printable
-from grader.program.exercises import Exercise
+from grader.program.course import BadCourse
+from grader.program.exercises import Exercise, exercises_of, load_exercises
 from grader.reports.result import complete
 from grader.submission.notebook_file import UnreadableNotebook
 from grader.submission.read import submission_in
@@ -52,6 +53,10 @@ class WarmWorker:
             CannotGrade: no notebook can be graded here.
         """
         _refuse_other_versions(settings)
+        try:
+            load_exercises(settings.course)
+        except BadCourse as error:
+            raise CannotGrade(str(error)) from None
         self.settings, self.closed = settings, False
         torch.set_num_threads(1)  # there are as many of these processes as cores
         try:
@@ -70,8 +75,9 @@ class WarmWorker:
             return error_line(task.file, kind, sentence, run)
 
         try:
-            submission = submission_in(task.data, Path(task.file.path))
-            asked = submission.notebook, submission.cells, runner, settings.seed
+            submission = submission_in(task.data, Path(task.file.path), settings.course)
+            exercises = exercises_of(settings.course, submission.notebook)
+            asked = exercises, submission.cells, runner, settings.seed
             report = grade(*asked, wary=True)
             if runner.lost or any(flag.kind == "ended-process" for flag in report.flags):
                 # Ended by what the answer did, or by something else: a second try tells. Should

@@ -69,9 +69,10 @@ def check(exercises: Sequence[str]) -> int:
     """
     from grader.authoring.dev_check import check_exercise, check_notebooks, right_answers
     from grader.execution.runner import Runner
-    from grader.program.exercises import EXERCISES
+    from grader.program.course import built_in_course
+    from grader.program.exercises import load_exercises
 
-    known = {exercise.prefix: exercise for exercise in EXERCISES}
+    known = {exercise.prefix: exercise for exercise in load_exercises(built_in_course())}
     if unknown := [prefix for prefix in exercises if prefix not in known]:
         complain(f"There is no exercise {unknown[0]}; there are {', '.join(known)}.")
         return exit_codes.UNREADABLE

@@ -8,6 +8,7 @@ from typing import Any
 
 import click
 
+from grader.commands.course import course_option
 from grader.commands.maintainer.dev import InRepository
 from grader.commands.speech import say
 from grader.platforms.gradescope.settings import Visibility
@@ -24,6 +25,7 @@ def export() -> None:
 
 
 @export.command()
+@course_option
 @click.option(
     "--notebook", required=True, metavar="NAME", help="The assignment's notebook: 01, or its name."
 )
@@ -70,7 +72,12 @@ def export() -> None:
     "without it the image is gigabytes larger.",
 )
 def gradescope(
-    notebook: str, out: Path | None, rubric: Path | None, torch_index: str | None, **chosen: Any
+    course: str | None,
+    notebook: str,
+    out: Path | None,
+    rubric: Path | None,
+    torch_index: str | None,
+    **chosen: Any,
 ) -> None:
     """Write an autograder for Gradescope.
 
@@ -79,18 +86,20 @@ def gradescope(
     and why it is wrong.
     """
     try:
-        from grader.classroom.gradebook.rubric import Rubric, points_text, read_rubric
+        from grader.classroom.gradebook.rubric import parse_rubric, points_text, read_rubric
+        from grader.commands.grade import instructors_course
         from grader.platforms.gradescope.archive import autograder_zip, notebook_named
         from grader.platforms.gradescope.results import max_points
         from grader.platforms.gradescope.settings import settings_from
         from grader.whole_file import write_whole
 
-        name, key = notebook_named(notebook), secrets.token_hex(KEY_BYTES)
+        own = instructors_course(course)
+        name, key = notebook_named(notebook, own), secrets.token_hex(KEY_BYTES)
         settings = settings_from({**chosen, "notebook": name, "key": key})
-        points = Rubric() if rubric is None else read_rubric(rubric)
+        points = parse_rubric("", own) if rubric is None else read_rubric(rubric, own)
         text = None if rubric is None else rubric.read_bytes()
         path = out or Path(f"gradescope-{name.partition('_')[0]}.zip")
-        write_whole(path, autograder_zip(settings, text, torch_index))
+        write_whole(path, autograder_zip(settings, text, own, torch_index))
     except ModuleNotFoundError as error:
         raise UserError(
             f"To make an autograder, {error.name} is needed, and it is missing: install it with "

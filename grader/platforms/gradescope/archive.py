@@ -16,6 +16,7 @@ from grader.classroom.gradebook.rubric import parse_rubric
 from grader.close_names import nearest
 from grader.platforms.gradescope.results import Circumstances, own_failure
 from grader.platforms.gradescope.settings import (
+    COURSE,
     FALLBACK,
     RUBRIC,
     SETTINGS,
@@ -23,7 +24,7 @@ from grader.platforms.gradescope.settings import (
     pack_settings,
 )
 from grader.printable import printable
-from grader.reports.course_facts import notebooks
+from grader.program.course import FILE, Course, built_in_course
 from grader.user_error import UserError
 
 SETUP, RUN = "setup.sh", "run_autograder"
@@ -46,40 +47,44 @@ EARLIEST = (1980, 1, 1, 0, 0, 0)
 """The time of every file in an archive, so that the same files make the same archive."""
 
 
-def notebook_named(text: str) -> str:
+def notebook_named(text: str, course: Course) -> str:
     """Find a notebook by its name, its file or its number.
 
-    >>> notebook_named("1"), notebook_named("02_fused_cross_entropy.ipynb")
+    >>> from grader.program.course import built_in_course
+    >>> course = built_in_course()
+    >>> notebook_named("1", course), notebook_named("02_fused_cross_entropy.ipynb", course)
     ('01_atomic_backprop', '02_fused_cross_entropy')
 
     Raises:
         UserError: the course has no such notebook.
     """
     name = re.sub(r"\.ipynb\Z", "", text.strip())
-    for notebook in notebooks():
+    for notebook in course.notebooks:
         number = notebook.partition("_")[0]
-        if name == notebook or (name.isdecimal() and int(name) == int(number)):
+        is_number = name.isdecimal() and number.isdecimal()
+        if name == notebook or (is_number and int(name) == int(number)):
             return notebook
-    close = nearest(name, notebooks())
-    meant = f"did you mean {close[0]}?" if close else f"there are {', '.join(notebooks())}."
+    close = nearest(name, course.notebooks)
+    meant = f"did you mean {close[0]}?" if close else f"there are {', '.join(course.notebooks)}."
     raise UserError(f"{printable(text)!r} is no notebook of the course; {meant}")
 
 
 def autograder_zip(
-    settings: ExportSettings, rubric: bytes | None, torch_index: str | None = None
+    settings: ExportSettings, rubric: bytes | None, course: Course, torch_index: str | None = None
 ) -> bytes:
     """Make the archive to upload.
 
     Args:
         settings: what the instructor has chosen.
         rubric: the rubric's file as it is, or None where a gradient is worth a point.
+        course: the one that submissions are graded by; one of the instructor's own goes along.
         torch_index: address of a package index with PyTorch's wheels without CUDA.
 
     Raises:
         UserError: the course is not installed here, so it cannot be packed.
     """
     wheel, data = installed_wheel()
-    points = parse_rubric((rubric or b"").decode("utf-8-sig"))
+    points = parse_rubric((rubric or b"").decode("utf-8-sig"), course)
     fallback = own_failure(Circumstances(settings, points))
     # `torch==2.13.0`: without "+cpu" or the like, which names one build of it.
     versions = {name: importlib.metadata.version(name).partition("+")[0] for name in SAME_VERSIONS}
@@ -93,6 +98,9 @@ def autograder_zip(
     }
     if rubric is not None:
         files[RUBRIC] = rubric
+    if course != built_in_course():
+        for name in (FILE, *dict(course.sources)):
+            files[f"{COURSE}/{name}"] = (course.folder / name).read_bytes()
     if torch_index is not None:
         files[TORCH_INDEX] = f"{torch_index}\n".encode()
     return zipped(files)

@@ -19,7 +19,6 @@ from grader.classroom.run.line import Line
 from grader.platforms.gradescope.settings import ExportSettings, Visibility
 from grader.printable import printable
 from grader.reports import wording
-from grader.reports.course_facts import gradients_of
 from grader.reports.templates import make_environment, marked
 from grader.verdict import Flag, Outcome, Verdict
 
@@ -52,7 +51,8 @@ class Circumstances:
 def results_of(line: Line, about: Circumstances) -> Results:
     """The results of a graded notebook: a test for each gradient, from the loss down."""
     assert line.report is not None  # it was graded
-    prefixes = {gradient: prefix for prefix, gradient in gradients_of(line.report.notebook)}
+    asked = about.rubric.course.gradients(line.report.notebook)
+    prefixes = {gradient: prefix for prefix, gradient in asked}
     tests, earned = [], Fraction(0)
     for number, verdict in enumerate(line.report.verdicts, 1):
         prefix = prefixes[verdict.name]
@@ -89,7 +89,8 @@ def own_failure(about: Circumstances) -> Results:
 
 def max_points(notebook: str, rubric: Rubric) -> Fraction:
     """What the assignment is worth: the points to give it on Gradescope."""
-    worth = (rubric.worth(prefix, gradient) for prefix, gradient in gradients_of(notebook))
+    asked = rubric.course.gradients(notebook)
+    worth = (rubric.worth(prefix, gradient) for prefix, gradient in asked)
     return rubric.total(sum(worth, Fraction(0)), late=False)
 
 

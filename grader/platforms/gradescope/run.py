@@ -19,7 +19,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
 
-from grader.classroom.gradebook.rubric import Rubric, read_rubric
+from grader.classroom.gradebook.rubric import Rubric, parse_rubric, read_rubric
 from grader.classroom.intake.class_folder import ClassFolder, HandedIn
 from grader.classroom.intake.walk import Parts, as_text
 from grader.classroom.run.class_run import Run
@@ -38,6 +38,7 @@ from grader.platforms.gradescope.results import (
     staff_lines,
 )
 from grader.platforms.gradescope.settings import (
+    COURSE,
     RUBRIC,
     SETTINGS,
     ExportSettings,
@@ -51,6 +52,7 @@ from grader.platforms.gradescope.submission import (
     notebooks_in,
     read_metadata,
 )
+from grader.program.course import Course, built_in_course, read_course
 from grader.whole_file import write_whole
 from grader.worker.terms import Limits
 
@@ -68,9 +70,11 @@ def main(root: Path) -> None:
     """Grade what lies in `root`, which is /autograder, and write its results.json."""
     lock_up(root)
     source = root / "source"
-    settings, rubric = read_settings(source / SETTINGS), Rubric()
+    settings, own = read_settings(source / SETTINGS), source / COURSE
+    course = read_course(own) if own.is_dir() else built_in_course()
+    rubric = parse_rubric("", course)
     if (source / RUBRIC).exists():
-        rubric = read_rubric(source / RUBRIC)
+        rubric = read_rubric(source / RUBRIC, course)
     results, said = grade_submission(root, settings, rubric)
     write_results(root / "results" / "results.json", results)
     if settings.stdout_visibility is Visibility.HIDDEN:
@@ -102,7 +106,7 @@ def grade_submission(
     try:
         found = notebooks_in(root / "submission")
         sandbox, why = _sandbox(settings)
-        orders = _settings(settings, metadata, sandbox)
+        orders = _settings(settings, metadata, sandbox, rubric.course)
         about = replace(about, staff=[*_record(orders, metadata), *why])
         line, notes = choose(_grade_all(root / "submission", found, orders), settings.notebook)
         about = replace(about, notes=notes, seconds=time.monotonic() - began)
@@ -136,12 +140,15 @@ def _sandbox(settings: ExportSettings) -> tuple[Sandbox, list[str]]:
     ]
 
 
-def _settings(settings: ExportSettings, metadata: Metadata, sandbox: Sandbox) -> Settings:
+def _settings(
+    settings: ExportSettings, metadata: Metadata, sandbox: Sandbox, course: Course
+) -> Settings:
     return Settings(
         seed=settings.seed(metadata.id),
         limits=Limits(STATEMENT_SECONDS, TOTAL_SECONDS, answers_memory(_container_memory())),
         sandbox=str(sandbox),
         versions=installed_versions(),
+        course=course,
     )
 
 

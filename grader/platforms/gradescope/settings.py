@@ -18,6 +18,9 @@ SETTINGS, RUBRIC, FALLBACK = "settings.json", "rubric.toml", "not_graded.json"
 """Files beside `setup.sh` in the zip: these settings, the rubric if any, and the results that
 stand until there are better ones."""
 
+COURSE = "course"
+"""The folder beside them that holds the instructor's course, if it is not the built-in one."""
+
 FORMAT_VERSION = 1
 SEED_BITS = 31
 

@@ -141,7 +141,7 @@ def test_the_course_itself_follows(
     for name in ("pyproject.toml", "README.md", "CHANGELOG.md", "CONTRIBUTING.md"):
         copy.mkdir(exist_ok=True)
         shutil.copy(project / name, copy / name)
-    for name in ("docs", "notebooks", "grader"):
+    for name in ("docs", "notebooks", "grader", "makemore_data"):
         shutil.copytree(project / name, copy / name, ignore=shutil.ignore_patterns("__pycache__"))
     monkeypatch.chdir(copy)
     old = read_repository().removeprefix("https://github.com/")

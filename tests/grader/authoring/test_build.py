@@ -23,7 +23,7 @@ def test_build_makes_what_verify_expects() -> None:
     assert code[2].outputs[0].text == "all right\n"
     assert code[3].outputs[0].data["text/plain"] == "<object at 0x...>"
 
-    blank_cells = Path("grader/submission/blank_cells.json").read_text(encoding="utf-8")
+    blank_cells = Path("makemore_data/course/blank_cells.json").read_text(encoding="utf-8")
     assert "da = ...  # your turn" in blank_cells
 
     before = blank.read_bytes(), solution.read_bytes()
@@ -81,7 +81,7 @@ def test_verify_notices_what_a_maintainer_might_forget() -> None:
     build()
     assert complaints() == ""
     blank, solution = Path("notebooks/01_toy.ipynb"), Path("notebooks/solutions/01_toy.ipynb")
-    blank_cells = Path("grader/submission/blank_cells.json").read_text(encoding="utf-8")
+    blank_cells = Path("makemore_data/course/blank_cells.json").read_text(encoding="utf-8")
 
     edit("notebooks/source/01_toy.py", "all right", "all wrong")
     messages = complaints()
@@ -102,14 +102,14 @@ def test_verify_notices_what_a_maintainer_might_forget() -> None:
     assert "is out of date" in complaints()
     edit("notebooks/source/01_toy.py", "# %%\n1 + 1\n\n# %%\ndef", "# %%\ndef")
 
-    edit("grader/submission/blank_cells.json", "your turn", "my turn")
+    edit("makemore_data/course/blank_cells.json", "your turn", "my turn")
     assert complaints() == (
-        "grader/submission/blank_cells.json is out of date: its blanks are not those of"
+        "makemore_data/course/blank_cells.json is out of date: its blanks are not those of"
         " notebooks/source."
     )
-    Path("grader/submission/blank_cells.json").unlink()
-    assert "grader/submission/blank_cells.json is out of date" in complaints()
-    Path("grader/submission/blank_cells.json").write_text(blank_cells, encoding="utf-8")
+    Path("makemore_data/course/blank_cells.json").unlink()
+    assert "makemore_data/course/blank_cells.json is out of date" in complaints()
+    Path("makemore_data/course/blank_cells.json").write_text(blank_cells, encoding="utf-8")
 
     edit("notebooks/solutions/01_toy.ipynb", '"execution_count": 2', '"execution_count": null')
     assert "has cells that were not run" in complaints()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 import shutil
 from collections.abc import Callable
 from dataclasses import replace
@@ -15,14 +16,15 @@ from torch import Tensor
 from grader import cli
 from grader.authoring.dev_check import check_exercise, check_notebooks, right_answers
 from grader.execution.runner import Runner
-from grader.program.exercises import EXERCISES, FUSED_BATCHNORM, FUSED_CROSS_ENTROPY, Exercise
+from grader.program.exercises import Exercise
 from grader.program.instances import HIDDEN_SIZES
-from makemore_data.model import forward
+from makemore_data.course import forward
+from tests.helpers.lecture_course import EXERCISES, FUSED_BATCHNORM, FUSED_CROSS_ENTROPY
 
 SOURCE = "notebooks/source/02_fused_cross_entropy.py"
 BLANK = "notebooks/02_fused_cross_entropy.ipynb"
 SOLUTION = "notebooks/solutions/02_fused_cross_entropy.ipynb"
-HINTS = "grader/notebook/hints/ex2.toml"
+HINTS = "makemore_data/course/hints.toml"
 RIGHT = "tests/answers/ex2/right/lecture.py"
 
 
@@ -32,8 +34,7 @@ def course(tmp_path: Path, project: Path, monkeypatch: pytest.MonkeyPatch) -> Pa
     for name in ("pyproject.toml", SOURCE, BLANK, SOLUTION, RIGHT):
         (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
         shutil.copy(project / name, tmp_path / name)
-    (tmp_path / "grader/submission").mkdir(parents=True)
-    for name in ("grader/notebook/hints", "notebooks/source/cells"):
+    for name in ("makemore_data/course", "notebooks/source/cells"):
         shutil.copytree(project / name, tmp_path / name)
     monkeypatch.chdir(tmp_path)
     return tmp_path
@@ -69,17 +70,15 @@ EDITS: dict[str, tuple[Callable[[], object], str]] = {
         f"{SOURCE} is missing: the notebook of ex2.",
     ),
     "no hints": (
-        lambda: Path(HINTS).unlink(),
-        f"{HINTS} is missing: a table for each gradient, with `hints = [...]`.",
+        lambda: change(HINTS, "[ex2]", "[ex22]"),
+        f"{HINTS} has no [ex2]: `dx = [...]` for each gradient.",
     ),
     "hints of another gradient": (
-        lambda: change(HINTS, "[dlogits]", "[dlogit]"),
+        lambda: change(HINTS, "[ex2]\ndlogits = [", "[ex2]\ndlogit = ["),
         f"dlogits has 0 hints in {HINTS}; it needs 3.",
     ),
     "hints that nobody asks for": (
-        lambda: Path(HINTS).write_text(
-            Path(HINTS).read_text("utf-8") + '\n[dz]\nhints = ["a", "b", "c"]\n', "utf-8"
-        ),
+        lambda: change(HINTS, "[ex2]\n", '[ex2]\ndz = ["a", "b", "c"]\n'),
         f"{HINTS} has hints for dz, which nobody asks for.",
     ),
     "no right answer": (
@@ -285,7 +284,7 @@ def test_sentences_stand_below_their_line(project: Path, monkeypatch: pytest.Mon
 
 
 def test_notebooks_out_of_step_are_said(course: Path) -> None:
-    Path("grader/submission/blank_cells.json").write_text("{}", encoding="utf-8")
+    Path("makemore_data/course/blank_cells.json").write_text("{}", encoding="utf-8")
     change(BLANK, "dlogits = ...  # your turn", "dlogits = None")
     found = check_notebooks(["02_fused_cross_entropy"])
     assert found[0].startswith(f"{BLANK} is out of date: ")
@@ -294,7 +293,5 @@ def test_notebooks_out_of_step_are_said(course: Path) -> None:
 
 
 def test_every_exercise_of_the_course_is_looked_at() -> None:
-    assert {exercise.forward for exercise in EXERCISES} == {
-        getattr(forward, name)
-        for name in ("atomic", "fused_cross_entropy", "smoothed_cross_entropy", "batchnorm")
-    } | {forward.fused_forward}
+    defined = {name for name, value in vars(forward).items() if inspect.isfunction(value)}
+    assert {exercise.forward.__name__ for exercise in EXERCISES} == defined

@@ -20,11 +20,11 @@ from grader.authoring import release
 from grader.authoring.release import LEFT_OUT, MANIFEST, release_files, write_release
 from grader.authoring.source import SourceError, solution_regions
 from grader.commands import exit_codes
-from grader.program.exercises import EXERCISES
 from grader.program.forward_program import parse_program
 from grader.submission.blank_cells import blank_cells
 from grader.user_error import UserError
 from tests.helpers.course_notebooks import FOLDER, NAMES
+from tests.helpers.lecture_course import EXERCISES
 
 ADDRESS = "https://github.com/ada/backprop-2027"
 NETWORK = {
@@ -34,7 +34,7 @@ NETWORK = {
     for name in (*program.inputs, *program.steps)
 }
 """The forward passes' tensors: a line that names none of them, nor a gradient, says nothing."""
-GIVEN = FOLDER.parent / "makemore_data" / "model" / "forward.py"
+GIVEN = FOLDER.parent / "makemore_data" / "course" / "forward.py"
 """What an answer may repeat, and every blank notebook shows."""
 
 
@@ -173,7 +173,7 @@ def test_nothing_imports_what_is_left_out(files: dict[str, bytes]) -> None:
 
 
 def test_notebooks_are_blank_and_lead_to_the_class_repository(files: dict[str, bytes]) -> None:
-    blanks = json.loads(files["grader/submission/blank_cells.json"])
+    blanks = json.loads(files["makemore_data/course/blank_cells.json"])
     for name in NAMES:
         text = files[f"notebooks/{name}.ipynb"].decode("utf-8")
         notebook = nbformat.reads(text, as_version=4)

@@ -127,7 +127,7 @@ def test_equal_cells_have_different_ids() -> None:
         (
             "{{ hints: dh }}",
             "{{ hints: dh }} {{ hints: dW }}",
-            "dW has no hints in grader/notebook/hints/ex1",
+            "dW has no hints in [ex1] of hints.toml",
         ),
         ("{{ colab }}", "{{ collab }}", "{{ collab }} is not known"),
         ("# answer: ex1-linear", "# Answer ex1-linear", "stands in a cell that does not begin"),

@@ -16,10 +16,11 @@ from grader import cli
 from grader.answer.parse import AnswerCell
 from grader.commands import exit_codes
 from grader.execution.sandbox import Bwrap, Sandbox
-from grader.program.exercises import NOTEBOOKS
+from grader.program.exercises import Exercise
 from grader.verdict import Check, Comparison, Outcome, Report, Verdict
 from grader.worker.terms import Limits
 from tests.helpers.course_notebooks import write_notebook
+from tests.helpers.lecture_course import NOTEBOOKS
 
 GRADIENTS = NOTEBOOKS["01_atomic_backprop"][0].gradients
 
@@ -52,7 +53,9 @@ class FakeRunner:
         return cls.log.read_text().splitlines() if cls.log.exists() else []
 
 
-def fake_grade(notebook: str, cells: Sequence[AnswerCell], runner: object) -> Report:
+def fake_grade(
+    exercises: Sequence[Exercise], cells: Sequence[AnswerCell], runner: object
+) -> Report:
     word = cells[0].source.partition("\n")[0].removeprefix("# ")
     if word == "crash":
         raise RuntimeError("the judge \x1b[31mtripped")
@@ -64,7 +67,10 @@ def fake_grade(notebook: str, cells: Sequence[AnswerCell], runner: object) -> Re
         os.kill(os.getpid(), signal.SIGKILL)
     outcome = Outcome(word)
     comparison = Comparison("h", True, True, 0.0, (32, 64), (32, 64))
-    return Report(notebook, (Verdict("dh", outcome, comparison, Check.RIGHT, Check.RIGHT, "So."),))
+    return Report(
+        exercises[0].notebook,
+        (Verdict("dh", outcome, comparison, Check.RIGHT, Check.RIGHT, "So."),),
+    )
 
 
 @pytest.fixture

@@ -307,7 +307,7 @@ def test_a_day_ends_at_midnight(
     real = class_reader.read_class
 
     def read_class(*arguments: Any) -> Any:
-        seen.append(arguments[2])
+        seen.append(arguments[3])
         return real(*arguments)
 
     monkeypatch.setattr(class_reader, "read_class", read_class)

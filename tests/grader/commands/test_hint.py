@@ -14,6 +14,7 @@ from grader.notebook.hint_text import plain_mathematics
 from grader.notebook.hints import read_levels
 from grader.user_error import UserError
 from tests.helpers.course_notebooks import FOLDER
+from tests.helpers.lecture_course import COURSE
 
 LEVELS = {
     "ex1": {"dcounts": ("a", "b", "c"), "dlogits": ("a", "b", "c"), "dh": ("a", "b", "c")},
@@ -117,7 +118,7 @@ class TestCommand:
             out, err = capsys.readouterr()
             assert err == ""
             said.append(" ".join(out.split()))
-        texts = [plain(text) for text in read_levels()["ex1"]["dcounts"]]
+        texts = [plain(text) for text in read_levels(COURSE)["ex1"]["dcounts"]]
         assert said[0] == f"Hint 1 of 3 for dcounts {texts[0]} (2 more: grader hint dcounts)"
         assert said[1] == f"Hint 2 of 3 for dcounts {texts[1]} (one more: grader hint dcounts)"
         assert said[2] == f"Hint 3 of 3 for dcounts {texts[2]}"
@@ -141,7 +142,7 @@ class TestCommand:
         path.write_bytes((FOLDER / "04_manual_training.ipynb").read_bytes())
         assert run("dlogits", "--notebook", path) == exit_codes.PASSED
         out = capsys.readouterr().out
-        assert plain(read_levels()["ex4"]["dlogits"][0]) in " ".join(out.split())
+        assert plain(read_levels(COURSE)["ex4"]["dlogits"][0]) in " ".join(out.split())
         assert f"(2 more: grader hint dlogits --notebook '{path}')" in out
 
     @pytest.mark.parametrize(

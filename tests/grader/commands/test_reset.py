@@ -18,8 +18,9 @@ from grader.submission.blank_cells import read_blank_cells
 from grader.submission.notebook_file import cells_in
 from grader.submission.reset import Reset, reset_cells
 from tests.helpers.course_notebooks import FIRST, FOLDER, NAMES, dump, right_cells, with_answers
+from tests.helpers.lecture_course import COURSE
 
-BLANKS = read_blank_cells()
+BLANKS = read_blank_cells(COURSE)
 FIRST_BLANKS = BLANKS["01_atomic_backprop"]
 
 
@@ -173,8 +174,8 @@ def run(*arguments: object) -> int:
 class TestCommand:
     def test_all_of_it(self, solved: Path, capsys: Capture) -> None:
         before = solved.read_bytes()
-        hints.ask("ex1", "dh")
-        hints.ask("ex2", "dlogits")
+        hints.ask(COURSE, "ex1", "dh")
+        hints.ask(COURSE, "ex2", "dlogits")
         assert run(solved) == exit_codes.PASSED
         assert solved.read_bytes() == FIRST.read_bytes()
         (backup,) = set(solved.parent.iterdir()) - {solved}
@@ -184,8 +185,8 @@ class TestCommand:
         assert f"As it was before: {backup}\n" in out
         assert "reload it from disk" in out
         assert err == ""
-        assert hints.review("ex1", "dh").level == 0
-        assert hints.review("ex2", "dlogits").level == 1, "another notebook's"
+        assert hints.review(COURSE, "ex1", "dh").level == 0
+        assert hints.review(COURSE, "ex2", "dlogits").level == 1, "another notebook's"
 
     def test_again_it_changes_nothing(self, solved: Path, capsys: Capture) -> None:
         run(solved)
@@ -197,14 +198,14 @@ class TestCommand:
 
     def test_one_cell(self, solved: Path) -> None:
         for gradient in ("dhpreact", "dh"):
-            hints.ask("ex1", gradient)
+            hints.ask(COURSE, "ex1", gradient)
         before = json.loads(solved.read_text(encoding="utf-8"))
         assert run(solved, "--exercise", "ex1-tanh") == exit_codes.PASSED
         after = json.loads(solved.read_text(encoding="utf-8"))
         changed = [a["id"] for a, b in zip(after["cells"], before["cells"], strict=True) if a != b]
         assert changed == ["ex1-tanh", "ex1-tanh-check"]
-        assert hints.review("ex1", "dhpreact").level == 0
-        assert hints.review("ex1", "dh").level == 1
+        assert hints.review(COURSE, "ex1", "dhpreact").level == 0
+        assert hints.review(COURSE, "ex1", "dh").level == 1
 
     def test_a_whole_exercise_and_several(self, tmp_path: Path, solved: Path) -> None:
         assert run(solved, "--exercise", "ex1") == exit_codes.PASSED
@@ -278,12 +279,12 @@ class TestCommand:
             raise OSError(28, "No space left on device")
 
         monkeypatch.setattr("os.fsync", full)
-        hints.ask("ex1", "dh")
+        hints.ask(COURSE, "ex1", "dh")
         assert run(solved) == exit_codes.UNREADABLE
         assert "no backup can be written beside it (no space left" in capsys.readouterr().err
         assert solved.read_bytes() == before
         assert list(solved.parent.iterdir()) == [solved]
-        assert hints.review("ex1", "dh").level == 1, "nothing was reset"
+        assert hints.review(COURSE, "ex1", "dh").level == 1, "nothing was reset"
 
     def test_saved_by_another_program_meanwhile(
         self, solved: Path, monkeypatch: pytest.MonkeyPatch, capsys: Capture

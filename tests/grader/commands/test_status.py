@@ -13,11 +13,12 @@ import grader.grading.grade
 from grader import cli
 from grader.answer.parse import AnswerCell
 from grader.commands import exit_codes
-from grader.program.exercises import NOTEBOOKS
+from grader.program.exercises import Exercise
 from grader.reports.result import Result, Ungraded
 from grader.reports.terminal import next_step, render_status
 from grader.verdict import Check, Comparison, Outcome, Place, Report, Verdict
 from tests.helpers.course_notebooks import FIRST, FOLDER, dump, right_cells, with_answers
+from tests.helpers.lecture_course import NOTEBOOKS
 
 BLANKS = {
     "01_one": {
@@ -142,10 +143,12 @@ class FakeRunner:
     def __exit__(self, *_: object) -> None: ...
 
 
-def fake_grade(notebook: str, cells: Sequence[AnswerCell], runner: object) -> Report:
+def fake_grade(
+    exercises: Sequence[Exercise], cells: Sequence[AnswerCell], runner: object
+) -> Report:
     if "crash" in "".join(cell.source for cell in cells):
         raise RuntimeError("tripped")
-    return Report(notebook, (verdict("dlogits", "pass"),))
+    return Report(exercises[0].notebook, (verdict("dlogits", "pass"),))
 
 
 @pytest.fixture

@@ -18,10 +18,10 @@ from grader import cli
 from grader.answer.parse import AnswerCell
 from grader.commands import exit_codes
 from grader.commands.watching import changed, follow
-from grader.program.exercises import NOTEBOOKS
 from grader.reports.watch_board import WatchBoard
 from grader.verdict import Check, Comparison, Flag, Outcome, Report, Verdict
 from tests.helpers.course_notebooks import FIRST, dump, right_cells, with_answers
+from tests.helpers.lecture_course import COURSE, NOTEBOOKS
 
 GRADIENTS = NOTEBOOKS["01_atomic_backprop"][0].gradients
 
@@ -79,7 +79,7 @@ class Watched:
         self.grade = FakeGrade()
         self.save("pass")
         self._saves: list[bool] = []
-        self._boards = follow(path, self.grade, iter(self._saves.pop, None), Clock())
+        self._boards = follow(path, COURSE, self.grade, iter(self._saves.pop, None), Clock())
 
     def save(self, word: str, **metadata: Any) -> None:
         mentioned = "".join(f"\n{name} = 1" for name in GRADIENTS)

@@ -10,11 +10,11 @@ import pytest
 from grader.answer.parse import AnswerCell
 from grader.execution.runner import Reply, Runner, WorkerLost
 from grader.grading.grade import grade_exercise
-from grader.program.exercises import ATOMIC
 from grader.verdict import Outcome
 from grader.worker.request import Request, Values
 from tests.grader.conftest import Judge
 from tests.helpers.exercise_text import ANSWERS, right_answers
+from tests.helpers.lecture_course import ATOMIC
 
 LECTURE = right_answers()["lecture"]
 

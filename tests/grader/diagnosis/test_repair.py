@@ -12,8 +12,8 @@ from grader.diagnosis.kinds import Kind
 from grader.diagnosis.repair import MOST_VARIANTS, Repair, Search
 from grader.execution.collect import collect
 from grader.execution.runner import Runner
-from grader.program.exercises import ATOMIC
 from grader.program.references import prepare
+from tests.helpers.lecture_course import ATOMIC
 from tests.helpers.own_edits import as_read
 
 REFERENCES = prepare(ATOMIC)

@@ -18,12 +18,12 @@ from grader.execution.evidence import GradientEvidence
 from grader.execution.runner import Reply, Runner, WorkerLost
 from grader.execution.runs import UNREADABLE
 from grader.grading.judge import judge
-from grader.program.exercises import ATOMIC
 from grader.program.references import prepare
 from grader.verdict import Flag, Outcome, Place
 from grader.worker.request import Request, Values
 from grader.worker.results import LONGEST_MESSAGE, Problem, Result, Seen, pack_results
 from grader.worker.terms import Limits
+from tests.helpers.lecture_course import ATOMIC
 
 LIMITS = Limits(statement_seconds=3.0, total_seconds=40.0, memory_bytes=2**31)
 CELL = AnswerCell("ex1-linear2", "# answer: ex1-linear2\ndh = dlogits @ W2.T\ndW2 = ...\n")

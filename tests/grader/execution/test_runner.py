@@ -21,7 +21,6 @@ from grader.answer.parse import AnswerCell
 from grader.execution.runner import Reply, Runner, WorkerLost
 from grader.execution.sandbox import Sandbox, find_bwrap
 from grader.grading.grade import grade_exercise
-from grader.program.exercises import ATOMIC
 from grader.verdict import Outcome, Verdict
 from grader.worker.frames import write_frame
 from grader.worker.request import Request, Values
@@ -30,6 +29,7 @@ from grader.worker.terms import MOST_VALUES, Limits
 from tests.grader.conftest import Judge
 from tests.helpers.asking import VALUES, Run, request
 from tests.helpers.exercise_text import read_cells, right_answers
+from tests.helpers.lecture_course import ATOMIC
 from tests.helpers.places import PROJECT
 from tests.helpers.processes import descendants, left_over
 

@@ -16,13 +16,14 @@ from grader.answer.slices import Slice
 from grader.execution.collect import collect
 from grader.execution.runner import Reply, Runner, WorkerLost
 from grader.execution.runs import UNREADABLE, Runs, find_incident, values_for
-from grader.program.exercises import EXERCISES, NOTEBOOKS, Exercise
+from grader.program.exercises import Exercise
 from grader.program.references import References, prepare
 from grader.verdict import Flag, Place
 from grader.worker.request import Request, Values
 from grader.worker.results import REFUSED, Problem, Result, Seen, pack_results
 from grader.worker.terms import Limits
 from tests.helpers.exercise_text import read_cells
+from tests.helpers.lecture_course import EXERCISES, NOTEBOOKS
 from tests.helpers.places import ANSWERS
 
 BY_PREFIX: Mapping[str, Exercise] = {

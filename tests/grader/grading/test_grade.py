@@ -9,7 +9,6 @@ from grader.diagnosis.kinds import Kind
 from grader.execution.runner import Runner
 from grader.grading.grade import LONGEST_SENTENCE, MOST_OF_A_KIND, grade, grade_exercise
 from grader.grading.reasons import AT_THE_WRONG_TIME, ONLY_ON_OTHER_SIZES
-from grader.program.exercises import ATOMIC
 from grader.verdict import Check, Outcome, Verdict
 from tests.grader.conftest import Judge
 from tests.helpers.exercise_text import read_cells, right_answers
@@ -22,6 +21,7 @@ from tests.helpers.faults import (
     sample_faults,
     variants_of,
 )
+from tests.helpers.lecture_course import ATOMIC, NOTEBOOKS
 
 LECTURE = right_answers()["lecture"]
 BLAMED = {Outcome.FAIL, Outcome.ERROR}
@@ -60,7 +60,7 @@ def test_there_are_enough_styles() -> None:
 def test_right_answers_raise_no_flag(runner: Runner) -> None:
     for source in right_answers().values():
         cells = [AnswerCell(grade_id, text) for grade_id, text in read_cells(source)]
-        assert grade("01_atomic_backprop", cells, runner).flags == ()
+        assert grade(NOTEBOOKS["01_atomic_backprop"], cells, runner).flags == ()
 
 
 # --- one fault, one gradient blamed
@@ -478,7 +478,7 @@ def test_comparing_with_autograd_costs_nothing_and_is_no_accusation(
 ) -> None:
     source = edited(("db1 = dhprebn.sum(0)", f"db1 = dhprebn.sum(0)\n{comparison}"))
     cells = [AnswerCell(grade_id, text) for grade_id, text in read_cells(source)]
-    report = grade("01_atomic_backprop", cells, runner)
+    report = grade(NOTEBOOKS["01_atomic_backprop"], cells, runner)
     assert {verdict.outcome for verdict in report.verdicts} == {Outcome.PASS}
     assert report.flags == ()
 
@@ -537,7 +537,7 @@ def test_copying_from_autograd_through_an_own_function_is_refused(judge_text: Ju
 def test_switching_autograd_off_is_harmless(line: str, runner: Runner) -> None:
     source = edited((DW2, f"{line}\n{DW2}"))
     cells = [AnswerCell(grade_id, text) for grade_id, text in read_cells(source)]
-    report = grade("01_atomic_backprop", cells, runner)
+    report = grade(NOTEBOOKS["01_atomic_backprop"], cells, runner)
     assert (report.score, report.flags) == (26, ())
 
 
@@ -607,7 +607,7 @@ def test_what_is_assigned_through_a_dictionary_of_names_is_checked_by_itself(
 
 
 def test_no_cells_at_all_is_all_to_do(runner: Runner) -> None:
-    report = grade("01_atomic_backprop", [], runner)
+    report = grade(NOTEBOOKS["01_atomic_backprop"], [], runner)
     assert {verdict.outcome for verdict in report.verdicts} == {Outcome.TODO}
     assert (report.score, report.max_score) == (0, 26)
 
@@ -672,7 +672,7 @@ def test_large_values_cost_themselves_alone(value: str, judge_text: Judge) -> No
 def test_of_too_large_an_answer_every_gradient_is_an_error(runner: Runner) -> None:
     cells = [AnswerCell(grade_id, text) for grade_id, text in read_cells(LECTURE)]
     cells.append(AnswerCell("ex1-more", "#" * LONGEST_ANSWER))
-    for verdict in grade("01_atomic_backprop", cells, runner).verdicts:
+    for verdict in grade(NOTEBOOKS["01_atomic_backprop"], cells, runner).verdicts:
         assert (verdict.outcome, verdict.note) == (Outcome.ERROR, TOO_LARGE)
 
 
@@ -697,7 +697,7 @@ def test_no_flag_is_hidden_behind_a_thousand_others(runner: Runner) -> None:
     cells.append(
         AnswerCell("ex1-more", "".join(f"t.{'x' * 2000}{n}_backward\n" for n in range(30)))
     )
-    flags = grade("01_atomic_backprop", cells, runner, wary=True).flags
+    flags = grade(NOTEBOOKS["01_atomic_backprop"], cells, runner, wary=True).flags
     kinds = Counter(flag.kind for flag in flags)
     assert kinds["module"] == MOST_OF_A_KIND + 1
     assert kinds["exec"] == 1

@@ -8,8 +8,8 @@ from torch import Tensor
 
 from grader.execution.evidence import GradientEvidence, Value
 from grader.grading.imprecision import IMPRECISE, find_imprecision
-from grader.program.exercises import ATOMIC
 from grader.program.references import prepare
+from tests.helpers.lecture_course import ATOMIC
 
 REFERENCES = prepare(ATOMIC)
 READERS = frozenset(REFERENCES.program.readers("hpreact"))

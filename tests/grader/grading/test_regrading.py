@@ -11,6 +11,7 @@ from grader.grading import grade as module
 from grader.grading.grade import Regrader
 from grader.program.exercises import Exercise
 from grader.verdict import Check, Comparison, Flag, Outcome, Verdict
+from tests.helpers.lecture_course import NOTEBOOKS
 
 SECOND = "02_fused_cross_entropy"
 
@@ -44,17 +45,17 @@ Graded = list[tuple[str, list[AnswerCell]]]
 def test_only_what_changed_is_graded_again(graded: Graded) -> None:
     regrader = Regrader(cast(Runner, None))
     first = cells(("ex2-dlogits", "pass"), ("ex2s-smoothing", "fail"))
-    report = regrader.grade(SECOND, first)
+    report = regrader.grade(NOTEBOOKS[SECOND], first)
     assert [prefix for prefix, _ in graded] == ["ex2", "ex2s"]
     assert [(v.name, v.outcome) for v in report.verdicts] == [("dlogits", "pass"), ("dz", "fail")]
     assert [flag.message for flag in report.flags] == ["ex2", "ex2s"]
     assert report.notebook == SECOND
 
-    assert regrader.grade(SECOND, list(first)) == report
+    assert regrader.grade(NOTEBOOKS[SECOND], list(first)) == report
     assert len(graded) == 2, "nothing changed"
 
     second = cells(("ex2-dlogits", "pass"), ("ex2s-smoothing", "pass"))
-    again = regrader.grade(SECOND, second)
+    again = regrader.grade(NOTEBOOKS[SECOND], second)
     assert graded[2:] == [("ex2s", second[1:])]
     assert [v.outcome for v in again.verdicts] == ["pass", "pass"]
     assert [flag.message for flag in again.flags] == ["ex2", "ex2s"]
@@ -63,13 +64,13 @@ def test_only_what_changed_is_graded_again(graded: Graded) -> None:
 def test_the_order_of_the_cells_is_a_change(graded: Graded) -> None:
     regrader = Regrader(cast(Runner, None))
     both = cells(("ex2-a", "pass"), ("ex2-b", "fail"))
-    assert regrader.grade(SECOND, both).verdicts[0].outcome == "pass"
-    assert regrader.grade(SECOND, both[::-1]).verdicts[0].outcome == "fail"
+    assert regrader.grade(NOTEBOOKS[SECOND], both).verdicts[0].outcome == "pass"
+    assert regrader.grade(NOTEBOOKS[SECOND], both[::-1]).verdicts[0].outcome == "fail"
 
 
 def test_an_error_is_tried_again(graded: Graded) -> None:
     regrader = Regrader(cast(Runner, None))
     broken = cells(("ex2-dlogits", "error"))
-    regrader.grade(SECOND, broken)
-    regrader.grade(SECOND, broken)
+    regrader.grade(NOTEBOOKS[SECOND], broken)
+    regrader.grade(NOTEBOOKS[SECOND], broken)
     assert [prefix for prefix, _ in graded] == ["ex2", "ex2s", "ex2"]

@@ -16,11 +16,11 @@ from grader.answer.parse import AnswerCell
 from grader.execution import runs
 from grader.execution.runner import Runner
 from grader.grading.grade import grade_exercise
-from grader.program.exercises import ATOMIC, EXERCISES
 from grader.verdict import Outcome, Verdict
 from grader.worker.results import Result, Seen, unpack_results
 from tests.grader.conftest import Judge
 from tests.helpers.exercise_text import read_cells, right_answers
+from tests.helpers.lecture_course import ATOMIC, EXERCISES
 
 LECTURE = right_answers()["lecture"]
 LAST = "dhprebn += 1.0 / n * (torch.ones_like(hprebn) * dbnmeani)"
@@ -171,7 +171,7 @@ from pathlib import Path
 from grader.answer.parse import AnswerCell
 from grader.execution.runner import Runner
 from grader.grading.grade import grade_exercise
-from grader.program.exercises import ATOMIC
+from tests.helpers.lecture_course import ATOMIC
 def outcome(source):
     verdicts, _ = grade_exercise(ATOMIC, [AnswerCell("ex1-linear2", source)], runner)
     return next(verdict.outcome.value for verdict in verdicts if verdict.name == "dh")

@@ -6,9 +6,9 @@ import pytest
 
 from grader.execution.runner import Runner
 from grader.grading.grade import grade_exercise
-from grader.program.exercises import TRAINING
 from grader.verdict import Outcome
 from tests.helpers.exercise_four import STYLES, as_cells, right_answer, with_mistake
+from tests.helpers.lecture_course import TRAINING
 
 
 def outcomes(text: str, runner: Runner) -> dict[str, Outcome]:

@@ -4,8 +4,8 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from grader.notebook.board_card import by_notebook, in_forms
-from grader.program.exercises import EXERCISES, FUSED_BATCHNORM, NOTEBOOKS
 from grader.verdict import Check, Comparison, Outcome, Verdict
+from tests.helpers.lecture_course import COURSE, EXERCISES, FUSED_BATCHNORM, NOTEBOOKS
 
 
 def card(passed: Mapping[str, int]) -> str:
@@ -16,7 +16,7 @@ def card(passed: Mapping[str, int]) -> str:
         name: Verdict(name, outcome, nothing, Check.NOT_RUN, Check.NOT_RUN)
         for name, outcome in outcomes
     }
-    return in_forms(FUSED_BATCHNORM, verdicts, passed)["text/html"]
+    return in_forms(FUSED_BATCHNORM, verdicts, passed, COURSE)["text/html"]
 
 
 def text(html: str) -> str:
@@ -66,16 +66,16 @@ def test_nbval_does_not_compare_what_depends_on_the_machine(project: Path) -> No
 
 
 def test_the_exercises_of_a_notebook_add_up() -> None:
-    assert by_notebook({}) == {}
-    assert by_notebook({"ex2s": 1, "ex1": 3}) == {
+    assert by_notebook({}, COURSE) == {}
+    assert by_notebook({"ex2s": 1, "ex1": 3}, COURSE) == {
         "01_atomic_backprop": (3, 26),
         "02_fused_cross_entropy": (1, 2),
     }
     everything = {exercise.prefix: len(exercise.gradients) for exercise in EXERCISES}
-    found = by_notebook(everything)
+    found = by_notebook(everything, COURSE)
     assert list(found) == list(NOTEBOOKS)
     assert all(passed == count for passed, count in found.values())
 
 
 def test_gradients_that_an_older_course_had_are_not_counted() -> None:
-    assert by_notebook({"ex1": 27, "ex9": 1, "ex3": 2}) == {"03_fused_batchnorm": (2, 6)}
+    assert by_notebook({"ex1": 27, "ex9": 1, "ex3": 2}, COURSE) == {"03_fused_batchnorm": (2, 6)}

@@ -6,10 +6,11 @@ import pytest
 
 from grader.notebook.hint_text import as_text, heading, plain_mathematics
 from grader.notebook.hints import Hint, read_levels
+from tests.helpers.lecture_course import COURSE
 
 EVERY_HINT = [
     (exercise, gradient, text)
-    for exercise, gradients in read_levels().items()
+    for exercise, gradients in read_levels(COURSE).items()
     for gradient, texts in gradients.items()
     for text in texts
 ]

@@ -22,25 +22,61 @@ from grader.notebook.hints import (
     which_hint,
 )
 from grader.notebook.state import Asked, parse_state
-from grader.program.exercises import EXERCISES, Exercise
+from grader.program.course import BadCourse, read_course
+from grader.program.exercises import Exercise
+from tests.helpers.lecture_course import COURSE, EXERCISES
+from tests.helpers.small_course import COURSE as COURSE_TEXT
+from tests.helpers.small_course import write_course
 
 NOTEBOOKS = {exercise.prefix: exercise.notebook for exercise in EXERCISES}
 
 
 @pytest.mark.parametrize("exercise", EXERCISES, ids=lambda exercise: exercise.prefix)
 def test_every_gradient_has_three(exercise: Exercise) -> None:
-    levels = read_levels()[exercise.prefix]
+    levels = read_levels(COURSE)[exercise.prefix]
     assert set(levels) == set(exercise.gradients)
     assert all(len(texts) == 3 and all(map(str.strip, texts)) for texts in levels.values())
 
 
 def test_there_is_no_exercise_but_the_courses() -> None:
-    assert set(read_levels()) == {exercise.prefix for exercise in EXERCISES}
+    assert set(read_levels(COURSE)) == {exercise.prefix for exercise in EXERCISES}
 
 
-def test_another_folder(tmp_path: Path) -> None:
-    tmp_path.joinpath("ex5.toml").write_text('[da]\nhints = ["Größe", "two"]\n', encoding="utf-8")
-    assert read_levels(tmp_path) == {"ex5": {"da": ("Größe", "two")}}
+def test_another_course(tmp_path: Path) -> None:
+    course = read_course(write_course(tmp_path, hints='[n1]\ndx = ["Größe", "two"]\n'))
+    assert read_levels(course) == {"n1": {"dx": ("Größe", "two")}}
+
+
+@pytest.mark.parametrize(
+    ("text", "says"),
+    [
+        ("[n1", "line 1: this is not TOML: "),
+        (
+            '[n1]\ndx = ["a"]\n\n[n2]\ndx = ["a"]\n',
+            "line 4: there is no exercise n2",
+        ),
+        ("n1 = 3", "line 1: `n1` has to be a table, "),
+        ('[n1]\ndx = ["a"]\ndy = ["a"]', "line 3: n1 asks for no dy, "),
+        ('[n1]\ndx = "a"', "line 2: the hints for dx have to be a list of texts."),
+        ('[n1]\ndx = ["a", " "]', "line 2: the hints for dx have to be a list of texts."),
+    ],
+)
+def test_bad_hints_get_a_sentence_with_their_line(text: str, says: str, tmp_path: Path) -> None:
+    course = read_course(write_course(tmp_path, hints=text))
+    with pytest.raises(BadCourse) as error:
+        read_levels(course)
+    assert str(error.value).startswith(f"{tmp_path / 'hints.toml'}, {says}")
+
+
+def test_another_courses_hints_are_counted_apart(tmp_path: Path, memory: Path) -> None:
+    text = COURSE_TEXT.replace('id = "n1"', 'id = "ex1"').replace('"dx", ', '"dx", "dout", ')
+    hints = '[ex1]\ndout = ["one", "two"]\n'
+    course = read_course(write_course(tmp_path / "course", course=text, hints=hints))
+    ask(course, "ex1", "dout")
+    assert parse_state(memory.read_text()).asked == {"Norms/ex1": {"dout": 1}}
+    assert review(course, "ex1", "dout").level == 1
+    assert forget(course, "ex1", ["dout"]) == ""
+    assert review(course, "ex1", "dout").level == 0
 
 
 @pytest.mark.parametrize(
@@ -61,7 +97,7 @@ def test_another_folder(tmp_path: Path) -> None:
 def test_the_exercise_the_student_is_at_comes_first(
     gradient: str, latest: str | None, asked: str | None, found: tuple[str, str]
 ) -> None:
-    assert which_hint(gradient, read_levels(), NOTEBOOKS, latest, asked) == found
+    assert which_hint(gradient, read_levels(COURSE), NOTEBOOKS, latest, asked) == found
 
 
 @pytest.mark.parametrize(
@@ -79,7 +115,7 @@ def test_what_is_not_clear_is_a_sentence(
     gradient: str, latest: str | None, asked: str | None, sentence: str
 ) -> None:
     with pytest.raises(NoSuchHint) as trouble:
-        which_hint(gradient, read_levels(), NOTEBOOKS, latest, asked)
+        which_hint(gradient, read_levels(COURSE), NOTEBOOKS, latest, asked)
     assert sentence in str(trouble.value)
 
 
@@ -97,8 +133,8 @@ def write(memory: Path, asked: Asked) -> None:
 
 class TestNextHint:
     def test_each_time_one_level_more_and_then_all(self, memory: Path) -> None:
-        texts = read_levels()["ex1"]["dh"]
-        shown = [ask("ex1", "dh") for _ in range(5)]
+        texts = read_levels(COURSE)["ex1"]["dh"]
+        shown = [ask(COURSE, "ex1", "dh") for _ in range(5)]
         assert [(hint.level, hint.texts, hint.no_more) for hint in shown] == [
             (1, texts[:1], False),
             (2, texts[1:2], False),
@@ -114,22 +150,22 @@ class TestNextHint:
         requests = random.Random(1).choices(wishes, k=20)
         for number, (exercise, gradient) in enumerate(requests):
             before = requests[:number].count((exercise, gradient))
-            hint = ask(exercise, gradient)
+            hint = ask(COURSE, exercise, gradient)
             assert hint.level == min(before + 1, 3)
             assert hint.no_more == (before >= 3)
-            assert review(exercise, gradient).level == hint.level
-            assert set(hint.texts) <= set(read_levels()[exercise][gradient])
+            assert review(COURSE, exercise, gradient).level == hint.level
+            assert set(hint.texts) <= set(read_levels(COURSE)[exercise][gradient])
 
     def test_a_hint_that_the_course_has_no_longer_is_no_trouble(self, memory: Path) -> None:
         write(memory, {"ex1": {"dh": 7}})
-        assert review("ex1", "dh").texts == read_levels()["ex1"]["dh"]
-        hint = ask("ex1", "dh")
+        assert review(COURSE, "ex1", "dh").texts == read_levels(COURSE)["ex1"]["dh"]
+        hint = ask(COURSE, "ex1", "dh")
         assert (hint.level, hint.no_more) == (3, True)
 
     def test_earlier_hints_are_none_at_first(self, memory: Path) -> None:
-        assert review("ex1", "dh") == Hint("dh", 0, 3, ())
+        assert review(COURSE, "ex1", "dh") == Hint("dh", 0, 3, ())
         write(memory, {"ex1": {"dh": 2}})
-        assert review("ex1", "dh").texts == read_levels()["ex1"]["dh"][:2]
+        assert review(COURSE, "ex1", "dh").texts == read_levels(COURSE)["ex1"]["dh"][:2]
 
 
 @pytest.mark.parametrize(
@@ -143,30 +179,30 @@ class TestNextHint:
 )
 def test_what_is_forgotten(exercise: str, gradients: list[str], left: Asked, memory: Path) -> None:
     write(memory, {"ex1": {"dh": 1, "dC": 2}, "ex2": {"dh": 3}})
-    assert forget(exercise, gradients) == ""
+    assert forget(COURSE, exercise, gradients) == ""
     assert parse_state(memory.read_text()).asked == left
 
 
 class TestMemory:
     def test_it_lasts(self, memory: Path) -> None:
-        texts = read_levels()["ex1"]["dcounts"]
-        assert ask("ex1", "dcounts") == Hint("dcounts", 1, 3, texts[:1])
+        texts = read_levels(COURSE)["ex1"]["dcounts"]
+        assert ask(COURSE, "ex1", "dcounts") == Hint("dcounts", 1, 3, texts[:1])
         assert json.loads(memory.read_text()) == {
             "format": 1,
             "asked": {"ex1": {"dcounts": 1}},
             "passed": {},
         }
-        assert ask("ex1", "dcounts").texts == texts[1:2]
-        assert review("ex1", "dcounts").texts == texts[:2]
-        assert review("ex1", "dcounts").texts == texts[:2], "looking back counts nothing"
-        assert ask("ex4", "dlogits").level == 1
-        assert forget("ex1", ["dcounts"]) == ""
-        assert review("ex1", "dcounts").level == 0
-        assert review("ex4", "dlogits").level == 1
+        assert ask(COURSE, "ex1", "dcounts").texts == texts[1:2]
+        assert review(COURSE, "ex1", "dcounts").texts == texts[:2]
+        assert review(COURSE, "ex1", "dcounts").texts == texts[:2], "looking back counts nothing"
+        assert ask(COURSE, "ex4", "dlogits").level == 1
+        assert forget(COURSE, "ex1", ["dcounts"]) == ""
+        assert review(COURSE, "ex1", "dcounts").level == 0
+        assert review(COURSE, "ex4", "dlogits").level == 1
         assert list(memory.parent.iterdir()) == [memory], "nothing is left lying about"
 
     def test_there_need_be_nothing_to_forget(self, memory: Path) -> None:
-        assert forget("ex1", ["dh", "dcounts"]) == ""
+        assert forget(COURSE, "ex1", ["dh", "dcounts"]) == ""
         assert not memory.parent.exists()
 
     @pytest.mark.usefixtures("memory")
@@ -174,7 +210,7 @@ class TestMemory:
     def test_what_the_course_does_not_have(self, what: tuple[str, str], memory: Path) -> None:
         for function in (ask, review):
             with pytest.raises(KeyError):
-                function(*what)
+                function(COURSE, *what)
         assert not memory.exists()
 
     @pytest.mark.parametrize(
@@ -197,30 +233,30 @@ class TestMemory:
     def test_a_damaged_memory_is_kept_aside(self, damaged: str, memory: Path) -> None:
         memory.parent.mkdir(parents=True)
         memory.write_text(damaged)
-        hint = ask("ex1", "dh")
+        hint = ask(COURSE, "ex1", "dh")
         assert hint.level == 1
         assert f"{memory} is damaged. It is kept as state.damaged-" in hint.trouble
         (aside,) = memory.parent.glob("state.damaged-*.json")
         assert aside.read_text() == damaged
-        assert ask("ex1", "dh") == Hint("dh", 2, 3, read_levels()["ex1"]["dh"][1:2])
+        assert ask(COURSE, "ex1", "dh") == Hint("dh", 2, 3, read_levels(COURSE)["ex1"]["dh"][1:2])
 
     def test_bytes_that_are_no_text_are_a_damaged_memory(self, memory: Path) -> None:
         memory.parent.mkdir(parents=True)
         memory.write_bytes(b"\xff\xfe")
-        assert "is damaged" in ask("ex1", "dh").trouble
+        assert "is damaged" in ask(COURSE, "ex1", "dh").trouble
 
     def test_a_folder_that_cannot_be_made(self, memory: Path) -> None:
         memory.parent.parent.write_text("a file where a folder should be")
-        hint = ask("ex1", "dh")
+        hint = ask(COURSE, "ex1", "dh")
         assert hint.level == 1
         assert hint.texts
         assert hint.trouble.startswith("That you asked is not remembered: ")
         assert hint.trouble.endswith(".")
-        assert review("ex1", "dh").trouble == ""
-        assert forget("ex1", ["dh", "dcounts"]) == ""
+        assert review(COURSE, "ex1", "dh").trouble == ""
+        assert forget(COURSE, "ex1", ["dh", "dcounts"]) == ""
 
     def test_a_disk_that_is_full(self, memory: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-        ask("ex1", "dh")
+        ask(COURSE, "ex1", "dh")
         before = memory.read_bytes()
 
         def replace(self: Path, target: Path) -> Path:
@@ -228,8 +264,8 @@ class TestMemory:
 
         with monkeypatch.context() as patch:
             patch.setattr(Path, "replace", replace)
-            hint = ask("ex1", "dh")
-            assert forget("ex1", ["dh", "dcounts"]) != ""
+            hint = ask(COURSE, "ex1", "dh")
+            assert forget(COURSE, "ex1", ["dh", "dcounts"]) != ""
         assert hint.level == 2
         assert "(no space left on device)" in hint.trouble
         assert memory.read_bytes() == before
@@ -238,21 +274,22 @@ class TestMemory:
     def test_a_memory_that_cannot_be_read(
         self, memory: Path, monkeypatch: pytest.MonkeyPatch
     ) -> None:
-        ask("ex1", "dh")
+        ask(COURSE, "ex1", "dh")
 
         def read_text(self: Path, encoding: str) -> str:
             raise PermissionError(13, "Permission denied")
 
         monkeypatch.setattr(Path, "read_text", read_text)
-        assert "cannot be read (permission denied)" in review("ex1", "dh").trouble
+        assert "cannot be read (permission denied)" in review(COURSE, "ex1", "dh").trouble
 
     def test_several_may_ask_at_once(self, memory: Path, project: Path) -> None:
         code = (
-            "import sys; from pathlib import Path; from grader.notebook.hints import ask\n"
+            "import sys; from grader.notebook.hints import ask\n"
+            "from grader.program.course import built_in_course\n"
             "print('ready', flush=True); sys.stdin.readline()\n"
-            "for name in sys.argv[1:]: assert not ask('ex1', name).trouble"
+            "for name in sys.argv[1:]: assert not ask(built_in_course(), 'ex1', name).trouble"
         )
-        names = list(read_levels()["ex1"])
+        names = list(read_levels(COURSE)["ex1"])
         processes = [
             subprocess.Popen(
                 [sys.executable, "-c", code, *names],
@@ -278,7 +315,7 @@ class TestMemory:
         self, memory: Path, monkeypatch: pytest.MonkeyPatch
     ) -> None:
         monkeypatch.setitem(sys.modules, "fcntl", None)  # as on Windows
-        assert [ask("ex1", "dh").level for _ in range(4)] == [1, 2, 3, 3]
+        assert [ask(COURSE, "ex1", "dh").level for _ in range(4)] == [1, 2, 3, 3]
 
     def test_a_lock_held_for_ever_is_not_waited_for(
         self, memory: Path, monkeypatch: pytest.MonkeyPatch
@@ -289,7 +326,7 @@ class TestMemory:
         held = os.open(memory.parent, os.O_RDONLY)
         try:
             fcntl.flock(held, fcntl.LOCK_EX)
-            assert ask("ex1", "dh").level == 1
+            assert ask(COURSE, "ex1", "dh").level == 1
         finally:
             os.close(held)
 

@@ -9,7 +9,7 @@ import pytest
 
 from grader.answer.parse import LONGEST_QUOTE, AnswerCell
 from grader.notebook.history import History, in_order
-from grader.program.exercises import ATOMIC
+from tests.helpers.lecture_course import ATOMIC
 
 GRADIENTS = ATOMIC.gradients
 LAB: dict[str, Any] = {"content": {"allow_stdin": True}}

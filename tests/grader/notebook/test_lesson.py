@@ -16,12 +16,12 @@ from grader.execution.runner import Runner
 from grader.grading.grade import grade
 from grader.notebook import running_notebook
 from grader.notebook.lesson import NotEveryGradientPasses, insist, is_strict
-from grader.program.exercises import ATOMIC
 from grader.program.forward_program import body_source
 from grader.reports import wording
 from grader.submission.read import read_submission
 from grader.verdict import Check, Comparison, Flag, Outcome, Verdict
 from tests.helpers.exercise_text import read_cells, right_answers
+from tests.helpers.lecture_course import ATOMIC, COURSE, NOTEBOOKS
 from tests.helpers.places import PROJECT
 
 CELLS = dict(read_cells(right_answers()["lecture"]))
@@ -587,8 +587,8 @@ def test_check_and_the_command_go_by_one_rule(
     for key, source in script.items():
         notebook.cells.append(nbformat.v4.new_code_cell(source, metadata=tags.get(key, {})))
     nbformat.write(notebook, tmp_path / "notebook.ipynb")
-    submission = read_submission(tmp_path / "notebook.ipynb")
-    report = grade(submission.notebook, submission.cells, runner)
+    submission = read_submission(tmp_path / "notebook.ipynb", COURSE)
+    report = grade(NOTEBOOKS[submission.notebook], submission.cells, runner)
     said = [line for line in text(outputs["check"]).splitlines() if line.startswith("d")]
     words = [line.rpartition(" | ")[2] for line in said if " | " in line]
     assert words == [wording.word(verdict.outcome) for verdict in report.verdicts]

@@ -9,9 +9,9 @@ import pytest
 import torch
 
 from grader.notebook.manual_step import PARAMETERS, Unfinished, backward_source, write_backward
-from grader.program.exercises import TRAINING
 from grader.program.references import prepare
 from tests.helpers.exercise_four import STYLES, as_cells, right_answer, with_mistake
+from tests.helpers.lecture_course import TRAINING
 
 
 @pytest.mark.parametrize("style", STYLES)

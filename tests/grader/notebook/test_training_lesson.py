@@ -11,9 +11,9 @@ from grader.execution.runner import Runner
 from grader.notebook import training_lesson
 from grader.notebook.running_notebook import Lesson, NotInTheLesson
 from grader.notebook.training_lesson import check_training, line_up, my_backward, show_code
-from grader.program.exercises import TRAINING
 from grader.program.instances import HIDDEN_SIZES
 from tests.helpers.exercise_four import as_cells, right_answer, with_mistake
+from tests.helpers.lecture_course import TRAINING
 
 Answer = Callable[[str], None]
 

@@ -4,7 +4,7 @@ import pytest
 
 from grader.pictures.gradient_graph import assign_layers, gradient_graph, make_rows
 from grader.program.forward_program import parse_program
-from makemore_data.model.forward import atomic
+from makemore_data.course.forward import atomic
 from tests.helpers.written_programs import write_program
 
 DIAMOND = {"loss": (), "left": ("loss",), "right": ("loss",), "x": ("left", "right", "loss")}

@@ -18,7 +18,7 @@ from grader.platforms.assignments import (
     write_otter,
 )
 from grader.platforms.otter import HANDED_IN, AnswersOnly
-from grader.program.exercises import EXERCISES, NOTEBOOKS
+from tests.helpers.lecture_course import EXERCISES, NOTEBOOKS
 
 
 @pytest.fixture

@@ -5,10 +5,11 @@ from pathlib import Path
 
 import pytest
 
-from grader.program.exercises import NOTEBOOKS, Exercise
+from grader.program.exercises import Exercise
 from grader.program.forward_program import body_source, is_differentiable, parse_program
 from grader.program.instances import HIDDEN_SIZES, size_names
 from grader.program.references import prepare
+from tests.helpers.lecture_course import NOTEBOOKS
 
 EXERCISES = [exercise for group in NOTEBOOKS.values() for exercise in group]
 each = pytest.mark.parametrize("exercise", EXERCISES, ids=lambda e: e.prefix)

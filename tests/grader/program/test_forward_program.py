@@ -6,7 +6,6 @@ import pytest
 import torch
 from torch import Tensor
 
-from grader.program.exercises import ATOMIC
 from grader.program.forward_program import (
     NotAForwardProgram,
     body_source,
@@ -16,6 +15,7 @@ from grader.program.forward_program import (
 )
 from grader.program.instances import make_hidden_instances, make_instance
 from grader.program.references import make_reference
+from tests.helpers.lecture_course import ATOMIC
 
 Row = Annotated[Tensor, "n, width"]
 

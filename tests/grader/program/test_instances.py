@@ -2,9 +2,9 @@
 
 import torch
 
-from grader.program.exercises import ATOMIC, LECTURE_SIZES
 from grader.program.forward_program import parse_program
 from grader.program.instances import HIDDEN_SIZES, make_hidden_instances, make_instance, size_names
+from tests.helpers.lecture_course import ATOMIC, LECTURE_SIZES
 
 PROGRAM = parse_program(ATOMIC.forward)
 

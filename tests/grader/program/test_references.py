@@ -5,9 +5,9 @@ from typing import Annotated
 import torch
 from torch import Tensor
 
-from grader.program.exercises import ATOMIC
 from grader.program.forward_program import parse_program
 from grader.program.references import make_references, prepare
+from tests.helpers.lecture_course import ATOMIC
 
 
 def test_notebook_one_has_two_gradients_that_are_zero_by_structure() -> None:

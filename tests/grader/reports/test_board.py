@@ -8,9 +8,11 @@ import pytest
 from grader.pictures.gradient_graph import gradient_graph
 from grader.program.forward_program import parse_program
 from grader.reports import wording
-from grader.reports.board import as_picture, boards, draw_board, in_words, mark_board, title
+from grader.reports.board import as_picture, draw_board, in_words, mark_board, title
+from grader.reports.course_boards import boards
 from grader.verdict import Outcome, Report
-from makemore_data.model.forward import atomic
+from makemore_data.course.forward import atomic
+from tests.helpers.lecture_course import COURSE
 from tests.helpers.written_programs import write_program
 
 PROGRAM = parse_program(atomic)
@@ -124,6 +126,6 @@ def test_only_a_wide_board_scrolls() -> None:
 
 
 def test_a_gradient_that_a_report_lacks_is_to_do() -> None:
-    first, second = map(fromstring, boards(Report("02_fused_cross_entropy", ())))
+    first, second = map(fromstring, boards(Report("02_fused_cross_entropy", ()), COURSE))
     assert nodes(first)["dlogits"][0] == nodes(second)["dz"][0] == "todo"
-    assert boards(Report("99_unheard_of", ())) == []
+    assert boards(Report("99_unheard_of", ()), COURSE) == []

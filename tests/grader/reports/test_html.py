@@ -3,12 +3,14 @@ from __future__ import annotations
 import re
 from collections.abc import Callable
 from html.parser import HTMLParser
+from itertools import repeat
 
 import pytest
 
 from grader.reports import html, wording
 from grader.reports.result import Ungraded
 from grader.verdict import Report
+from tests.helpers.lecture_course import COURSE
 
 Golden = Callable[[str, str], None]
 
@@ -45,11 +47,11 @@ class Page(HTMLParser):
 
 @pytest.fixture
 def page(mixed: Report, solved: Report, ungraded: Ungraded) -> str:
-    return html.render([mixed, solved, ungraded])
+    return html.render([mixed, solved, ungraded], repeat(COURSE))
 
 
 def test_looks_as_kept(mixed: Report, golden: Golden) -> None:
-    text = html.render([mixed])
+    text = html.render([mixed], repeat(COURSE))
     # the style sheet is looked at in a browser, not here
     golden("mixed.html", re.sub(r"<style>.*?</style>", "<style></style>", text, flags=re.DOTALL))
 
@@ -84,18 +86,18 @@ def test_links_lead_somewhere(page: str) -> None:
 
 
 def test_is_the_same_each_time(mixed: Report) -> None:
-    assert html.render([mixed]) == html.render([mixed])
+    assert html.render([mixed], repeat(COURSE)) == html.render([mixed], repeat(COURSE))
 
 
 def test_shows_the_board_of_each_exercise(mixed: Report) -> None:
-    text = html.render([mixed])
+    text = html.render([mixed], repeat(COURSE))
     assert text.count('class="graph wide"') == 1
     for verdict in mixed.verdicts:
         assert f"<title>{verdict.name}: {wording.word(verdict.outcome)}</title>" in text
-    two = html.render([Report("02_fused_cross_entropy", ())])
+    two = html.render([Report("02_fused_cross_entropy", ())], repeat(COURSE))
     assert two.count('class="graph"') == 2
     assert two.count("Arrows show how gradients flow back from the loss.") == 1
 
 
 def test_goes_without_a_board_where_the_exercise_is_unknown(mixed: Report) -> None:
-    assert "<svg" not in html.render([Report("99_unheard_of", mixed.verdicts)])
+    assert "<svg" not in html.render([Report("99_unheard_of", mixed.verdicts)], repeat(COURSE))

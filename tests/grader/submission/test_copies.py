@@ -14,6 +14,7 @@ from grader.submission.copies import graded_copies
 from grader.submission.notebook_file import Cell
 from grader.submission.read import read_submission
 from grader.verdict import Outcome
+from tests.helpers.lecture_course import COURSE, NOTEBOOKS
 
 GRADIENTS = ("dlogits", "dh", "dW2")
 ID = "ex1-x"
@@ -114,6 +115,6 @@ def test_a_right_answer_in_pieces_has_its_points(
     path.write_text(
         json.dumps({"nbformat": 4, "nbformat_minor": 5, "metadata": {}, "cells": cells})
     )
-    submission = read_submission(path)
-    verdicts = grade(submission.notebook, submission.cells, runner).verdicts
+    submission = read_submission(path, COURSE)
+    verdicts = grade(NOTEBOOKS[submission.notebook], submission.cells, runner).verdicts
     assert [v.outcome for v in verdicts if v.name == "dlogits"] == [Outcome.PASS]

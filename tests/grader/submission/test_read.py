@@ -9,10 +9,10 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from grader.answer.parse import LONGEST_ANSWER, AnswerCell
-from grader.program.exercises import EXERCISES, NOTEBOOKS
 from grader.submission.answer_cells import MOST_ANSWER_CELLS
 from grader.submission.read import Submission, UnreadableNotebook, read_submission
 from grader.verdict import Place
+from tests.helpers.lecture_course import COURSE, EXERCISES, NOTEBOOKS
 
 GRADIENTS = NOTEBOOKS["01_atomic_backprop"][0].gradients
 ALL = "\n".join(f"{name} = 1" for name in GRADIENTS)
@@ -39,7 +39,7 @@ class Reader:
     def __call__(self, *cells: Any) -> Submission:
         document = {"nbformat": 4, "nbformat_minor": 5, "metadata": {}, "cells": cells}
         self.path.write_text(json.dumps(document))
-        return read_submission(self.path)
+        return read_submission(self.path, COURSE)
 
     def flags(self, *cells: Any) -> dict[str, str]:
         flags = self(*cells).flags
@@ -265,7 +265,7 @@ NEARLY_A_CELL = st.fixed_dictionaries(
 
 def answers_or_a_sentence(path: Path) -> list[Submission]:
     try:
-        return [read_submission(path)]
+        return [read_submission(path, COURSE)]
     except UnreadableNotebook as error:
         sentence = str(error)
     assert sentence.isprintable()

@@ -94,7 +94,9 @@ CALL = LIBC + "answer = libc.syscall({}, 0, 0, 0, 0, 0); result = 'done'"
 ATTEMPTS = {
     "read the list of users": "result = 'done' if open('/etc/passwd').read() else 'empty'",
     "read a private file": "open(folder + '/private.txt').read(); result = 'done'",
-    "read the exercises": "open(project + '/grader/program/exercises.py').read(); result = 'done'",
+    "read the exercises": (
+        "open(project + '/makemore_data/course/course.toml').read(); result = 'done'"
+    ),
     "read the solutions": (
         "import pathlib; assert list(pathlib.Path(project, 'notebooks').rglob('*.ipynb'))\n"
         "result = 'done'"

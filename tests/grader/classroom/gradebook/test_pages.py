@@ -16,6 +16,7 @@ from grader.classroom.gradebook.pages import page_name, policy
 from grader.classroom.gradebook.rubric import Rubric, parse_rubric
 from grader.classroom.gradebook.write import write_gradebook
 from grader.classroom.intake.class_folder import Student
+from tests.helpers.lecture_course import COURSE
 from tests.helpers.lines import (
     BATCHNORM,
     Document,
@@ -229,7 +230,7 @@ def test_older_late_and_missing_files_are_said(tmp_path: Path) -> None:
         graded("b.ipynb", "ada", "pf", attempt=1, late=True, submitted=moment),
         graded("c", "bob", "pppppp", BATCHNORM),
     ]
-    report = write(tmp_path, lines, [], parse_rubric("late = 0.5\n[ex2]\ndlogits = 3"))
+    report = write(tmp_path, lines, [], parse_rubric("late = 0.5\n[ex2]\ndlogits = 3", COURSE))
     ada = student(report, "ada")
     assert "b.ipynb, handed in 05 Nov 2026, 20:20 UTC" in ada
     assert "This notebook came in late: it keeps 50 % of its points." in ada

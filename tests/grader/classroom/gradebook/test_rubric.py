@@ -12,13 +12,13 @@ from grader.classroom.gradebook.rubric import (
     parse_rubric,
     read_rubric,
 )
-from grader.reports.course_facts import read_course
 from grader.verdict import EARNS_POINTS, Outcome
+from tests.helpers.lecture_course import COURSE
 
 
 def test_no_rubric_is_the_contract() -> None:
     rubric = Rubric()
-    for facts in read_course():
+    for facts in COURSE.exercises:
         for gradient in facts.gradients:
             for outcome in Outcome:
                 expected = int(outcome in EARNS_POINTS)
@@ -27,24 +27,24 @@ def test_no_rubric_is_the_contract() -> None:
 
 
 def test_the_example_says_what_holds_without_one() -> None:
-    text = example_rubric()
-    assert parse_rubric(text) == Rubric()
-    for facts in read_course():
+    text = example_rubric(COURSE)
+    assert parse_rubric(text, COURSE) == Rubric()
+    for facts in COURSE.exercises:
         assert f"[{facts.prefix}]" in text
         for gradient in facts.gradients:
             assert f"# {gradient} = 1\n" in text
 
 
 def test_everything_in_the_example_can_be_said() -> None:
-    text = example_rubric().replace("# notebooks", "notebooks")
+    text = example_rubric(COURSE).replace("# notebooks", "notebooks")
     lines = [line.removeprefix("# ") if " = 1" in line else line for line in text.split("\n")]
-    rubric = parse_rubric("\n".join(lines))
-    assert len(rubric.points) == sum(len(facts.gradients) for facts in read_course())
+    rubric = parse_rubric("\n".join(lines), COURSE)
+    assert len(rubric.points) == sum(len(facts.gradients) for facts in COURSE.exercises)
     assert len(rubric.notebooks) == 4
 
 
 def test_a_name_beats_its_exercise_beats_the_rest() -> None:
-    rubric = parse_rubric("default = 0.5\ncarried = 0.25\n[ex1]\ndefault = 2\ndC = 8\n")
+    rubric = parse_rubric("default = 0.5\ncarried = 0.25\n[ex1]\ndefault = 2\ndC = 8\n", COURSE)
     worth = [rubric.worth(*gradient) for gradient in (("ex1", "dC"), ("ex1", "dh"), ("ex4", "dC"))]
     assert worth == [8, 2, Fraction(1, 2)]
     assert rubric.earned("ex1", "dC", Outcome.CARRIED) == 2
@@ -62,7 +62,7 @@ def test_a_name_beats_its_exercise_beats_the_rest() -> None:
     ],
 )
 def test_rounds(step: str, earned: str, late: bool, points: str) -> None:
-    rubric = parse_rubric(f"late = 0.8\nround = {step}")
+    rubric = parse_rubric(f"late = 0.8\nround = {step}", COURSE)
     assert rubric.total(Fraction(earned), late) == Fraction(points)
 
 
@@ -95,7 +95,7 @@ def test_says_what_cannot_be_meant(text: str, sentence: str, tmp_path: Path) -> 
     path = tmp_path / "rubric.toml"
     path.write_text(text, encoding="utf-8")
     with pytest.raises(UnusableRubric) as raised:
-        read_rubric(path)
+        read_rubric(path, COURSE)
     said = str(raised.value)
     assert said.startswith(f"The rubric {path} cannot be used: ")
     assert sentence in said
@@ -104,12 +104,12 @@ def test_says_what_cannot_be_meant(text: str, sentence: str, tmp_path: Path) -> 
 def test_reads_what_windows_writes(tmp_path: Path) -> None:
     path = tmp_path / "rubric.toml"
     path.write_bytes("\ufeffdefault = 2\r\n".encode())
-    assert read_rubric(path).default == 2
+    assert read_rubric(path, COURSE).default == 2
 
 
 def test_says_when_there_is_no_file(tmp_path: Path) -> None:
     with pytest.raises(UnusableRubric, match=r"cannot be read: no such file"):
-        read_rubric(tmp_path / "rubric.toml")
+        read_rubric(tmp_path / "rubric.toml", COURSE)
     (tmp_path / "latin").write_bytes(b"# \xe9")
     with pytest.raises(UnusableRubric, match=r"is not UTF-8 text"):
-        read_rubric(tmp_path / "latin")
+        read_rubric(tmp_path / "latin", COURSE)

@@ -10,6 +10,7 @@ from grader.classroom.gradebook.rubric import Rubric, parse_rubric
 from grader.classroom.gradebook.table import Row, Status, Table, build_table
 from grader.classroom.intake.class_folder import Student
 from grader.classroom.run.journal import BrokenJournal
+from tests.helpers.lecture_course import COURSE
 from tests.helpers.lines import (
     BATCHNORM,
     FUSED,
@@ -26,7 +27,7 @@ ADA = Student("ada", "Lovelace, Ada")
 
 def table_of(tmp_path: Path, lines: list[Document], rubric: str = "", **folder: Any) -> Table:
     path = journal(tmp_path / "results.jsonl", lines)
-    return build_table(class_of(lines, **folder), path, parse_rubric(rubric))
+    return build_table(class_of(lines, **folder), path, parse_rubric(rubric, COURSE))
 
 
 def row_of(tmp_path: Path, lines: list[Document], rubric: str = "", **folder: Any) -> Row:

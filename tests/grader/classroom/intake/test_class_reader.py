@@ -16,6 +16,7 @@ from grader.classroom.intake.class_folder import ClassFolder, UnreadableClass
 from grader.classroom.intake.class_reader import read_class
 from grader.classroom.intake.gradescope_export import METADATA
 from grader.classroom.intake.walk import IGNORED_FOLDERS, walk
+from tests.helpers.lecture_course import COURSE
 from tests.helpers.trees import by_file, handed_in, make, make_bytes
 
 
@@ -31,7 +32,7 @@ def ids(found: ClassFolder) -> list[str]:
 
 def test_everyone_of_the_roster_and_of_the_folder_is_there(tmp_path: Path) -> None:
     folder = make(tmp_path / "in", "Ada Lovelace/x.ipynb", "mallory/x.ipynb", "BOB/x.ipynb", "eve/")
-    found = read_class(folder, roster(tmp_path, "17,Ada Lovelace\nbob,Bob\n23,Carl\n"))
+    found = read_class(folder, COURSE, roster(tmp_path, "17,Ada Lovelace\nbob,Bob\n23,Carl\n"))
     assert ids(found) == ["17", "23", "bob", "eve", "mallory"]
     assert by_file(found) == {
         "Ada Lovelace/x.ipynb": "17",
@@ -47,7 +48,7 @@ def test_everyone_of_the_roster_and_of_the_folder_is_there(tmp_path: Path) -> No
 
 def test_who_cannot_be_told_has_a_row_of_their_own(tmp_path: Path) -> None:
     folder = make(tmp_path / "in", "John Smith/x.ipynb")
-    found = read_class(folder, roster(tmp_path, "1,John Smith\n2,John Smith\n"))
+    found = read_class(folder, COURSE, roster(tmp_path, "1,John Smith\n2,John Smith\n"))
     assert ids(found) == ["1", "2", "John Smith"]
     assert by_file(found) == {"John Smith/x.ipynb": "John Smith"}
     assert "Whether 'John Smith' is 1 or 2 of the class list cannot be told" in found.notices[0]
@@ -59,7 +60,7 @@ def test_two_of_one_name_and_one_of_them_in_the_list(tmp_path: Path) -> None:
         "Ada Lovelace_1_assignsubmission_file/x.ipynb",
         "Ada Lovelace_2_assignsubmission_file/x.ipynb",
     )
-    found = read_class(folder, roster(tmp_path, "1,Ada Lovelace\n"))
+    found = read_class(folder, COURSE, roster(tmp_path, "1,Ada Lovelace\n"))
     assert ids(found) == ["1", "1~2", "2"]  # the number 1 of Moodle is no id of the list's
     assert set(by_file(found).values()) == {"1~2", "2"}
 
@@ -67,7 +68,7 @@ def test_two_of_one_name_and_one_of_them_in_the_list(tmp_path: Path) -> None:
 def test_a_canvas_download_with_its_gradebook(tmp_path: Path) -> None:
     folder = make(tmp_path / "in", "lovelaceada_101_7_x.ipynb", "bobbybob_LATE_102_8_x.ipynb")
     text = 'Student,ID,SIS Login ID,Section\n"Lovelace, Ada",101,ada,A\n"Bobby, Bob",102,bob,A\n'
-    found = read_class(folder, roster(tmp_path, text))
+    found = read_class(folder, COURSE, roster(tmp_path, text))
     assert [(s.id, s.name) for s in found.students] == [
         ("101", "Lovelace, Ada"),
         ("102", "Bobby, Bob"),
@@ -83,7 +84,7 @@ def test_the_order_is_the_students_then_the_files(tmp_path: Path) -> None:
     make(
         tmp_path, "b/2.ipynb", "b/10.ipynb", "a/z.ipynb", "a_01_atomic_backprop.ipynb", "B/1.ipynb"
     )
-    found = read_class(tmp_path)
+    found = read_class(tmp_path, COURSE)
     assert [(item.student, item.id) for item in found.handed_in] == [
         ("B", "B/1.ipynb"),
         ("a", "a/z.ipynb"),
@@ -91,15 +92,15 @@ def test_the_order_is_the_students_then_the_files(tmp_path: Path) -> None:
         ("b", "b/10.ipynb"),
         ("b", "b/2.ipynb"),
     ]
-    assert read_class(tmp_path) == found
+    assert read_class(tmp_path, COURSE) == found
 
 
 def test_a_due_date_without_a_zone_is_that_of_the_machine(tmp_path: Path) -> None:
     make(tmp_path, "ada/hw/x.ipynb")
     (tmp_path / "ada/hw/timestamp.txt").write_text("2026-11-21 12:00:00 UTC")
     due = datetime(2026, 11, 21, 12, tzinfo=UTC)
-    assert [item.late for item in read_class(tmp_path, due=due).handed_in] == [False]
-    found = read_class(tmp_path, due=datetime(2026, 11, 1))
+    assert [item.late for item in read_class(tmp_path, COURSE, due=due).handed_in] == [False]
+    found = read_class(tmp_path, COURSE, due=datetime(2026, 11, 1))
     assert [item.late for item in found.handed_in] == [True]
     assert any("taken in that of this machine: 2026-11-01 00:00:00" in n for n in found.notices)
 
@@ -114,7 +115,7 @@ def test_links_are_rows_and_never_followed(tmp_path: Path) -> None:
     (folder / "ada/up").symlink_to(folder)
     (folder / "bob/linked.ipynb").symlink_to(outside / "folder")
     (folder / "carl").symlink_to(outside / "folder")
-    found = read_class(folder)
+    found = read_class(folder, COURSE)
     assert by_file(found) == {
         "ada/broken.ipynb": "ada",
         "ada/itself.ipynb": "ada",
@@ -150,7 +151,7 @@ def test_names_of_any_bytes(tmp_path: Path) -> None:
         b" .ipynb",
         "\u202eevil.ipynb".encode(),
     ]
-    found = by_file(read_class(make_bytes(tmp_path, names)))
+    found = by_file(read_class(make_bytes(tmp_path, names), COURSE))
     assert len(found) == len(names)
     assert {"caf\\xe9.ipynb", "caf\\xe9.ipynb~2", "a\nb\x1b[31m.ipynb"} <= set(found)
     for text in (*found, *found.values()):
@@ -159,13 +160,13 @@ def test_names_of_any_bytes(tmp_path: Path) -> None:
 
 def test_notices_cannot_steer_a_terminal(tmp_path: Path) -> None:
     make(tmp_path / "in", "\x1b[31mada/x.ipynb", "bob/\x1b[2J.pdf", "carl\n/x.ipynb")
-    found = read_class(tmp_path / "in", roster(tmp_path, "x\n"))
+    found = read_class(tmp_path / "in", COURSE, roster(tmp_path, "x\n"))
     assert len(found.notices) == 2
     assert all(notice.isprintable() for notice in found.notices)
 
 
 def test_two_spellings_of_one_name_are_one_student(tmp_path: Path) -> None:
-    found = read_class(make(tmp_path, "Zoë/1.ipynb", "Zoe\u0308/1.ipynb", "Zoe/1.ipynb"))
+    found = read_class(make(tmp_path, "Zoë/1.ipynb", "Zoe\u0308/1.ipynb", "Zoe/1.ipynb"), COURSE)
     assert ids(found) == ["Zoe", "Zoë"]
     assert len(found.handed_in) == 3
     assert any("look the same" in notice for notice in found.notices)
@@ -193,7 +194,8 @@ def test_what_nobody_handed_in_on_purpose_is_counted(tmp_path: Path) -> None:
             ".DS_Store",
             "ada/x.2026-11-21T14-03-22.ipynb",
             "bob/y.2026-11-21T14-03-22.ipynb",
-        )
+        ),
+        COURSE,
     )
     assert by_file(found) == {"ada/x.ipynb": "ada", "bob/y.2026-11-21T14-03-22.ipynb": "bob"}
     assert found.notices == (
@@ -212,7 +214,7 @@ def test_a_folder_that_cannot_be_listed(tmp_path: Path, monkeypatch: pytest.Monk
         return scandir(path)
 
     monkeypatch.setattr(os, "scandir", refuse)
-    found = read_class(folder)
+    found = read_class(folder, COURSE)
     assert ids(found) == ["ada", "bob"]
     assert found.notices == ("1 folder(s) cannot be listed: bob.",)
 
@@ -228,19 +230,19 @@ def test_a_folder_that_cannot_be_listed(tmp_path: Path, monkeypatch: pytest.Monk
 )
 def test_a_folder_without_a_submission(tmp_path: Path, names: tuple[str, ...], said: str) -> None:
     with pytest.raises(UnreadableClass, match=said):
-        read_class(make(tmp_path, *names))
+        read_class(make(tmp_path, *names), COURSE)
 
 
 def test_no_folder(tmp_path: Path) -> None:
     make(tmp_path, "x.zip")
     with pytest.raises(UnreadableClass, match=r"is a file: name the folder .* unpacked\.$"):
-        read_class(tmp_path / "x.zip")
+        read_class(tmp_path / "x.zip", COURSE)
     with pytest.raises(UnreadableClass, match="does not exist"):
-        read_class(tmp_path / "nothing")
+        read_class(tmp_path / "nothing", COURSE)
     with pytest.raises(UnreadableClass, match="does not exist"):
-        read_class(Path("a\0b"))
+        read_class(Path("a\0b"), COURSE)
     with pytest.raises(UnreadableClass):
-        read_class(tmp_path, tmp_path / "nothing.csv")
+        read_class(tmp_path, COURSE, tmp_path / "nothing.csv")
 
 
 def test_a_large_class_is_read_by_names_alone(
@@ -255,7 +257,7 @@ def test_a_large_class_is_read_by_names_alone(
         return stat_of(path, follow_symlinks=follow_symlinks)
 
     monkeypatch.setattr(Path, "stat", count)
-    found = read_class(tmp_path)
+    found = read_class(tmp_path, COURSE)
     assert len(found.students) == len(found.handed_in) == 10_000
     assert 0 < len(asked) < 10
 
@@ -346,6 +348,8 @@ def test_every_notebook_is_a_row_once(paths: list[tuple[list[str], str]], listed
 
 def read_or_none(root: Path, listed: bool, beside: Path) -> ClassFolder | None:
     try:
-        return read_class(root, roster(beside, "ada\n17,Ada Lovelace\n") if listed else None)
+        return read_class(
+            root, COURSE, roster(beside, "ada\n17,Ada Lovelace\n") if listed else None
+        )
     except UnreadableClass:
         return None

@@ -6,7 +6,7 @@ import pytest
 
 from grader.classroom.intake.class_reader import read_class
 from grader.classroom.intake.file_names import FLAT, FOLDERS, split_name
-from grader.program.exercises import NOTEBOOKS
+from tests.helpers.lecture_course import COURSE, NOTEBOOKS
 from tests.helpers.trees import handed_in, make
 
 
@@ -39,14 +39,14 @@ from tests.helpers.trees import handed_in, make
     ],
 )
 def test_who_a_files_name_speaks_of(stem: str, who: str, attempt: int) -> None:
-    assert split_name(stem) == (who, attempt)
+    assert split_name(stem, COURSE.notebooks) == (who, attempt)
 
 
 def test_one_student_may_hand_in_four_notebooks(tmp_path: Path) -> None:
     files = [f"ada_{name}.ipynb" for name in NOTEBOOKS] + [
         f"{name}_bob.ipynb" for name in NOTEBOOKS
     ]
-    found = read_class(make(tmp_path, *files))
+    found = read_class(make(tmp_path, *files), COURSE)
     assert found.convention == FLAT
     assert [student.id for student in found.students] == ["ada", "bob"]
     assert [item.student for item in found.handed_in] == ["ada"] * 4 + ["bob"] * 4
@@ -62,7 +62,7 @@ def test_one_folder_a_student_however_deep(tmp_path: Path) -> None:
         "dora/essay.pdf",
         "emmy_01_atomic_backprop.ipynb",
     )
-    found = read_class(folder)
+    found = read_class(folder, COURSE)
     assert found.convention == FOLDERS
     assert [student.id for student in found.students] == ["ada", "bob", "carl", "dora", "emmy"]
     assert [(item.id, item.student, item.attempt) for item in found.handed_in] == [
@@ -79,7 +79,9 @@ def test_one_folder_a_student_however_deep(tmp_path: Path) -> None:
 def test_the_folder_of_the_class_inside_another_is_spoken_of(tmp_path: Path) -> None:
     folder = make(tmp_path, *(f"export/student{number}/x.ipynb" for number in range(5)))
     assert set(handed_in(folder).values()) == {"export"}
-    assert any("name that folder instead" in notice for notice in read_class(folder).notices)
+    assert any(
+        "name that folder instead" in notice for notice in read_class(folder, COURSE).notices
+    )
 
 
 @pytest.mark.parametrize("name", ["x.IPYNB", "x.ipynb.txt", "x.ipynb.json", "x.zip", "x.tar.gz"])

@@ -9,6 +9,7 @@ from grader.classroom.intake.class_folder import UnreadableClass
 from grader.classroom.intake.class_reader import read_class
 from grader.classroom.intake.file_names import FOLDERS
 from grader.classroom.intake.gradescope_export import GRADESCOPE, METADATA
+from tests.helpers.lecture_course import COURSE
 from tests.helpers.trees import by_file, make
 
 LIST = """---
@@ -57,7 +58,7 @@ def export(root: Path, text: str = LIST, *files: str) -> Path:
 
 
 def test_an_export(tmp_path: Path) -> None:
-    found = read_class(export(tmp_path), due=datetime(2026, 11, 21, tzinfo=UTC))
+    found = read_class(export(tmp_path), COURSE, due=datetime(2026, 11, 21, tzinfo=UTC))
     assert found.convention == GRADESCOPE
     assert [(s.id, s.name, s.email) for s in found.students] == [
         ("0017", "Ada Lovelace", "ada@x.edu"),
@@ -86,25 +87,27 @@ def test_an_export(tmp_path: Path) -> None:
 
 def test_an_export_inside_the_folder(tmp_path: Path) -> None:
     export(tmp_path / "assignment_9_export")
-    assert by_file(read_class(tmp_path))["assignment_9_export/submission_1/01.ipynb"] == "0017"
+    assert (
+        by_file(read_class(tmp_path, COURSE))["assignment_9_export/submission_1/01.ipynb"] == "0017"
+    )
 
 
 def test_a_list_further_down_is_a_students_file(tmp_path: Path) -> None:
     text = "submission_2:\n  :submitters: []\n"
     export(tmp_path, text, "submission_1/x.ipynb")
     (tmp_path / "submission_1" / METADATA).write_text("x.ipynb: {':submitters': [{':sid': ada}]}")
-    assert by_file(read_class(tmp_path)) == {"submission_1/x.ipynb": "submission_1"}
+    assert by_file(read_class(tmp_path, COURSE)) == {"submission_1/x.ipynb": "submission_1"}
 
 
 def test_files_without_a_folder(tmp_path: Path) -> None:
     text = "77.ipynb:\n  :submitters:\n  - :sid: a\n"
-    assert by_file(read_class(export(tmp_path, text, "77.ipynb"))) == {"77.ipynb": "a"}
+    assert by_file(read_class(export(tmp_path, text, "77.ipynb"), COURSE)) == {"77.ipynb": "a"}
 
 
 def test_a_list_of_a_student_speaks_of_nobody(tmp_path: Path) -> None:
     make(tmp_path, "ada/submission_1/x.ipynb", "bob/x.ipynb", "mallory/submission_1/x.ipynb")
     (tmp_path / "mallory" / METADATA).write_text(LIST, encoding="utf-8")
-    found = read_class(tmp_path)
+    found = read_class(tmp_path, COURSE)
     assert found.convention == FOLDERS
     assert set(by_file(found).values()) == {"ada", "bob", "mallory"}
 
@@ -121,7 +124,7 @@ def test_a_list_of_a_student_speaks_of_nobody(tmp_path: Path) -> None:
 )
 def test_a_list_that_cannot_be_read(tmp_path: Path, text: str, said: str) -> None:
     with pytest.raises(UnreadableClass, match=said):
-        read_class(export(tmp_path, text))
+        read_class(export(tmp_path, text), COURSE)
 
 
 @pytest.mark.parametrize(
@@ -130,7 +133,7 @@ def test_a_list_that_cannot_be_read(tmp_path: Path, text: str, said: str) -> Non
 )
 def test_an_entry_that_names_nobody(tmp_path: Path, submitters: str) -> None:
     text = f"submission_1: {{':submitters': {submitters}, ':created_at': [1]}}"
-    assert set(by_file(read_class(export(tmp_path, text))).values()) == {
+    assert set(by_file(read_class(export(tmp_path, text), COURSE)).values()) == {
         "submission_1",
         "submission_2",
         "submission_3",
@@ -144,7 +147,7 @@ def test_tags_construct_nothing(tmp_path: Path) -> None:
         "  - :sid: !ruby/sym ada\n    :name: !!python/name:os.system ''\n"
         "  :created_at: !!timestamp 2026-99-99 00:00:00\n"
     )
-    found = read_class(export(tmp_path, text))
+    found = read_class(export(tmp_path, text), COURSE)
     assert by_file(found)["submission_1/01.ipynb"] == "ada"
     assert [student.name for student in found.students if student.id == "ada"] == [""]
     assert found.handed_in[0].submitted is None

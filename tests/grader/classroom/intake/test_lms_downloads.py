@@ -7,6 +7,7 @@ import pytest
 from grader.classroom.intake.class_reader import read_class
 from grader.classroom.intake.file_names import FLAT, FOLDERS
 from grader.classroom.intake.lms_downloads import CANVAS, MOODLE
+from tests.helpers.lecture_course import COURSE
 from tests.helpers.trees import by_file, make
 
 
@@ -33,7 +34,7 @@ from tests.helpers.trees import by_file, make
 def test_what_a_name_says_in_a_download_of_canvas(
     tmp_path: Path, file: str, student: str, name: str, late: bool, attempt: int
 ) -> None:
-    found = read_class(make(tmp_path, file))
+    found = read_class(make(tmp_path, file), COURSE)
     assert found.convention == CANVAS
     assert [(s.id, s.name) for s in found.students] == [(student, name)]
     [item] = found.handed_in
@@ -47,7 +48,8 @@ def test_who_typed_a_text_is_a_student_without_a_file_in_a_download_of_canvas(
     found = read_class(
         make(
             tmp_path, "lovelaceada_1_2_x.ipynb", "babbagecharles_LATE_3_text.html", "a_5_link.html"
-        )
+        ),
+        COURSE,
     )
     assert [student.id for student in found.students] == ["1", "3", "5"]
     assert [item.student for item in found.handed_in] == ["1"]
@@ -64,14 +66,14 @@ def test_who_typed_a_text_is_a_student_without_a_file_in_a_download_of_canvas(
     ],
 )
 def test_names_that_only_look_so(tmp_path: Path, files: tuple[str, ...]) -> None:
-    assert read_class(make(tmp_path, *files)).convention == FLAT
+    assert read_class(make(tmp_path, *files), COURSE).convention == FLAT
 
 
 def test_a_students_own_names_do_not_change_the_convention_in_a_download_of_canvas(
     tmp_path: Path,
 ) -> None:
     traps = [f"mallory/lovelaceada_{number}_7_x.ipynb" for number in range(1, 50)]
-    found = read_class(make(tmp_path, "ada/x.ipynb", "bob/x.ipynb", *traps))
+    found = read_class(make(tmp_path, "ada/x.ipynb", "bob/x.ipynb", *traps), COURSE)
     assert found.convention == FOLDERS
     assert {item.student for item in found.handed_in} == {"ada", "bob", "mallory"}
 
@@ -99,7 +101,7 @@ def test_a_students_own_names_do_not_change_the_convention_in_a_download_of_canv
 def test_what_a_name_says_in_a_download_of_moodle(
     tmp_path: Path, file: str, student: str, name: str
 ) -> None:
-    found = read_class(make(tmp_path, file))
+    found = read_class(make(tmp_path, file), COURSE)
     assert found.convention == MOODLE
     assert [(s.id, s.name) for s in found.students] == [(student, name)]
     assert by_file(found) == {file: student}
@@ -115,7 +117,8 @@ def test_who_typed_a_text_is_a_student_without_a_file_in_a_download_of_moodle(
             "Ada Lovelace_1_assignsubmission_file/x.ipynb",
             "Ada Lovelace_1_assignsubmission_onlinetext/onlinetext.html",
             "Charles Babbage_2_assignsubmission_onlinetext/onlinetext.html",
-        )
+        ),
+        COURSE,
     )
     assert [(s.id, s.name) for s in found.students] == [
         ("1", "Ada Lovelace"),
@@ -126,7 +129,7 @@ def test_who_typed_a_text_is_a_student_without_a_file_in_a_download_of_moodle(
 
 def test_blind_marking_in_any_language(tmp_path: Path) -> None:
     files = [f"Osallistuja_{n}_assignsubmission_file/x.ipynb" for n in (3, 4)]
-    found = read_class(make(tmp_path, *files))
+    found = read_class(make(tmp_path, *files), COURSE)
     assert [(s.id, s.name) for s in found.students] == [("3", ""), ("4", "")]
 
 
@@ -139,7 +142,8 @@ def test_in_several_downloads_a_student_has_several_numbers(tmp_path: Path) -> N
             "hw1/John Smith_2_assignsubmission_file/01.ipynb",
             "hw1/John Smith_3_assignsubmission_file/01.ipynb",
             "hw2/John Smith_78_assignsubmission_file/02.ipynb",
-        )
+        ),
+        COURSE,
     )
     assert sorted(by_file(found).values()) == [
         "Ada Lovelace",
@@ -155,7 +159,7 @@ def test_several_downloads_with_blind_marking_are_spoken_of(tmp_path: Path) -> N
     files = [
         f"hw{hw}/Participant_{hw}{n}_assignsubmission_file/x.ipynb" for hw in (1, 2) for n in (1, 2)
     ]
-    found = read_class(make(tmp_path, *files))
+    found = read_class(make(tmp_path, *files), COURSE)
     assert len(found.students) == 4
     assert any("blind marking" in notice for notice in found.notices)
 
@@ -164,5 +168,5 @@ def test_a_students_own_names_do_not_change_the_convention_in_a_download_of_mood
     tmp_path: Path,
 ) -> None:
     trap = "mallory/Ada_1_assignsubmission_file/x.ipynb"
-    found = read_class(make(tmp_path, "ada/x.ipynb", "bob/x.ipynb", trap))
+    found = read_class(make(tmp_path, "ada/x.ipynb", "bob/x.ipynb", trap), COURSE)
     assert (found.convention, by_file(found)[trap]) == (FOLDERS, "mallory")

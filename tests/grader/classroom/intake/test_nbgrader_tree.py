@@ -10,6 +10,7 @@ from grader.classroom.intake.class_folder import UnreadableClass
 from grader.classroom.intake.class_reader import read_class
 from grader.classroom.intake.file_names import FOLDERS
 from grader.classroom.intake.nbgrader_tree import NBGRADER
+from tests.helpers.lecture_course import COURSE
 from tests.helpers.trees import by_file, make
 
 SUBMITTED = (
@@ -37,7 +38,7 @@ def test_the_root_of_a_course(tmp_path: Path) -> None:
         "autograded/ada/hw1/01_atomic_backprop.ipynb",
         "feedback/ada/hw1/01_atomic_backprop.html",
     )
-    found = read_class(tmp_path, due=datetime(2026, 11, 21, tzinfo=UTC))
+    found = read_class(tmp_path, COURSE, due=datetime(2026, 11, 21, tzinfo=UTC))
     assert found.convention == NBGRADER
     assert [student.id for student in found.students] == ["ada", "bob", "carl"]
     assert [(i.id, i.student, i.submitted, i.late) for i in found.handed_in] == [
@@ -53,7 +54,7 @@ def test_the_root_of_a_course(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("name", ["submitted", "some other name"])
 def test_the_folder_of_what_was_handed_in(tmp_path: Path, name: str) -> None:
-    found = read_class(submitted(tmp_path / name))
+    found = read_class(submitted(tmp_path / name), COURSE)
     assert found.convention == NBGRADER
     assert by_file(found) == {file: file[:3] for file in SUBMITTED[:3]}
     assert [student.id for student in found.students] == ["ada", "bob", "carl"]
@@ -61,21 +62,21 @@ def test_the_folder_of_what_was_handed_in(tmp_path: Path, name: str) -> None:
 
 def test_a_time_in_a_folder_without_notebooks_hides_no_others(tmp_path: Path) -> None:
     folder = make(tmp_path, "ada.ipynb", "submitted/ada/hw/timestamp.txt")
-    assert by_file(read_class(folder)) == {"ada.ipynb": "ada"}
+    assert by_file(read_class(folder, COURSE)) == {"ada.ipynb": "ada"}
 
 
 def test_a_course_in_which_nobody_handed_in_anything(tmp_path: Path) -> None:
     with pytest.raises(UnreadableClass, match="submitted/ holds none"):
-        read_class(make(tmp_path, "source/hw/x.ipynb", "submitted/ada/hw/"))
+        read_class(make(tmp_path, "source/hw/x.ipynb", "submitted/ada/hw/"), COURSE)
 
 
 def test_a_folder_called_submitted_may_hold_anything(tmp_path: Path) -> None:
-    assert read_class(make(tmp_path / "submitted", "ada/x.ipynb")).convention == FOLDERS
+    assert read_class(make(tmp_path / "submitted", "ada/x.ipynb"), COURSE).convention == FOLDERS
 
 
 def test_files_beside_the_assignments(tmp_path: Path) -> None:
     folder = make(submitted(tmp_path / "submitted"), "ada/x.ipynb", "emmy_01_atomic_backprop.ipynb")
-    found = by_file(read_class(folder))
+    found = by_file(read_class(folder, COURSE))
     assert (found["ada/x.ipynb"], found["emmy_01_atomic_backprop.ipynb"]) == ("ada", "emmy")
 
 
@@ -83,7 +84,7 @@ def test_files_beside_the_assignments(tmp_path: Path) -> None:
 def test_a_time_that_cannot_be_read(tmp_path: Path, text: str) -> None:
     folder = submitted(tmp_path)
     (folder / "ada/hw1/timestamp.txt").write_text(text)
-    found = read_class(folder)
+    found = read_class(folder, COURSE)
     assert found.handed_in[0].submitted is None
     assert any(notice.startswith("1 file(s) beside a timestamp.txt") for notice in found.notices)
 
@@ -96,13 +97,14 @@ def test_a_time_that_is_no_file(tmp_path: Path) -> None:
         (folder / student / "hw1" / "timestamp.txt").unlink()
     (folder / "ada/hw1/timestamp.txt").symlink_to(outside)
     os.mkfifo(folder / "bob/hw1/timestamp.txt")
-    assert [item.submitted for item in read_class(folder).handed_in] == [None] * 3
+    assert [item.submitted for item in read_class(folder, COURSE).handed_in] == [None] * 3
 
 
 def test_a_students_own_names_do_not_change_the_convention(tmp_path: Path) -> None:
     found = read_class(
         make(
             tmp_path, "ada/x.ipynb", "bob/x.ipynb", "mallory/hw/x.ipynb", "mallory/hw/timestamp.txt"
-        )
+        ),
+        COURSE,
     )
     assert found.convention == FOLDERS

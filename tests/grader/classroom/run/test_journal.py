@@ -16,6 +16,7 @@ from grader.classroom.run.settings import Settings, Versions
 from grader.classroom.run.task import Task
 from grader.worker.terms import Limits
 from tests.helpers.fake_grading import fake_line
+from tests.helpers.lecture_course import COURSE
 
 RUN = Provenance(1.0, "host-1", "none", 7, Versions("0.1", "3.11", "2.13"))
 
@@ -102,7 +103,7 @@ def test_a_line_cut_off_anywhere_is_mended(path: Path) -> None:
 
 @pytest.mark.parametrize("other", [replace(RUN, seed=8), replace(RUN, sandbox="bwrap")])
 def test_a_line_of_another_run_is_named(other: Provenance, path: Path) -> None:
-    settings = Settings(RUN.seed, Limits(), RUN.sandbox, RUN.versions)
+    settings = Settings(RUN.seed, Limits(), RUN.sandbox, RUN.versions, COURSE)
     write(path, make_line("a"), replace(make_line("b"), run=other))
     with pytest.raises(BrokenJournal, match=r"Line 2 of .*another run with other settings"):
         Journal(path, settings)

@@ -19,13 +19,14 @@ from grader.grading.grade import grade as grade_notebook
 from grader.verdict import Flag, Outcome, Report
 from grader.worker.request import Request, Values
 from grader.worker.terms import Limits
+from tests.helpers.lecture_course import COURSE
 from tests.helpers.places import NOTEBOOKS
 
 BLANK = NOTEBOOKS / "02_fused_cross_entropy.ipynb"
 SOLUTION = NOTEBOOKS / "solutions" / BLANK.name
 
 FILE = HandedIn("id", "ada", "ada/a.ipynb", "00", True, "2026-11-20", 2)
-SETTINGS = Settings(21, Limits(3.0, 40.0, 2**31), "none", installed_versions())
+SETTINGS = Settings(21, Limits(3.0, 40.0, 2**31), "none", installed_versions(), COURSE)
 
 
 class Unlucky(Runner):

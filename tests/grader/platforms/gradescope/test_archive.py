@@ -27,6 +27,7 @@ from grader.platforms.gradescope.settings import (
 )
 from grader.user_error import UserError
 from tests.helpers.gradescope_schema import validate
+from tests.helpers.lecture_course import COURSE
 
 ATOMIC = "01_atomic_backprop"
 SETTINGS = ExportSettings(ATOMIC, key="a secret")
@@ -40,7 +41,7 @@ def unpacked(data: bytes) -> zipfile.ZipFile:
 
 @pytest.mark.parametrize("text", ["01", "1", ATOMIC, f"{ATOMIC}.ipynb", " 001 "])
 def test_a_notebook_by_its_number_or_name(text: str) -> None:
-    assert notebook_named(text) == ATOMIC
+    assert notebook_named(text, COURSE) == ATOMIC
 
 
 @pytest.mark.parametrize(
@@ -53,12 +54,12 @@ def test_a_notebook_by_its_number_or_name(text: str) -> None:
 )
 def test_no_notebook_of_the_course(text: str, says: str) -> None:
     with pytest.raises(UserError) as caught:
-        notebook_named(text)
+        notebook_named(text, COURSE)
     assert says in str(caught.value)
 
 
 def test_the_zip_has_what_gradescope_looks_for_at_its_top() -> None:
-    archive = unpacked(autograder_zip(SETTINGS, b"default = 2\n"))
+    archive = unpacked(autograder_zip(SETTINGS, b"default = 2\n", COURSE))
     modes = {entry.filename: entry.external_attr >> 16 for entry in archive.infolist()}
     assert modes["setup.sh"] == modes["run_autograder"] == 0o100755
     for script in ("setup.sh", "run_autograder"):
@@ -70,20 +71,20 @@ def test_the_zip_has_what_gradescope_looks_for_at_its_top() -> None:
     assert b"torch==2." in archive.read("constraints.txt")
     assert b"+" not in archive.read("constraints.txt")
     validate(json.loads(archive.read("not_graded.json")))
-    assert "rubric.toml" not in unpacked(autograder_zip(SETTINGS, None)).namelist()
+    assert "rubric.toml" not in unpacked(autograder_zip(SETTINGS, None, COURSE)).namelist()
 
 
 def test_the_zip_says_where_pytorch_without_cuda_is() -> None:
     url = "https://wheels.example.org/cpu"
-    without = unpacked(autograder_zip(SETTINGS, None))
+    without = unpacked(autograder_zip(SETTINGS, None, COURSE))
     assert "torch-index.txt" not in without.namelist()
-    archive = unpacked(autograder_zip(SETTINGS, None, url))
+    archive = unpacked(autograder_zip(SETTINGS, None, COURSE, url))
     assert archive.read("torch-index.txt").decode().strip() == url
     assert "$source/torch-index.txt" in archive.read("setup.sh").decode()
 
 
 def test_the_same_order_gives_the_same_bytes() -> None:
-    assert autograder_zip(SETTINGS, None) == autograder_zip(SETTINGS, None)
+    assert autograder_zip(SETTINGS, None, COURSE) == autograder_zip(SETTINGS, None, COURSE)
 
 
 def test_the_wheel_holds_the_course_and_its_own_record(project: Path) -> None:
@@ -150,7 +151,7 @@ def export(*arguments: str | Path) -> int:
 
 def test_the_command_writes_the_zip(tmp_path: Path, capsys: Capture) -> None:
     rubric = tmp_path / "rubric.toml"
-    rubric.write_text(example_rubric().replace("default = 1 ", "default = 2 ", 1))
+    rubric.write_text(example_rubric(COURSE).replace("default = 1 ", "default = 2 ", 1))
     out = tmp_path / "autograder.zip"
     more = ("--visibility", "after_published", "--leaderboard", "--sandbox", "bwrap")
     assert export("--notebook", "02", "--rubric", rubric, "--out", out, *more) == exit_codes.PASSED

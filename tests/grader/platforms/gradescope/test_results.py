@@ -23,6 +23,7 @@ from grader.platforms.gradescope.results import (
 )
 from grader.platforms.gradescope.settings import ExportSettings, Visibility
 from tests.helpers.gradescope_schema import validate
+from tests.helpers.lecture_course import COURSE
 from tests.helpers.lines import BATCHNORM, FUSED, Document, as_line, graded, gradient
 
 SETTINGS = ExportSettings(BATCHNORM)
@@ -152,7 +153,8 @@ def test_students_text_stays_text() -> None:
 
 def test_the_rubric_says_what_a_gradient_is_worth() -> None:
     rubric = parse_rubric(
-        "default = 2\ncarried = 0.5\nlate = 0.5\nround = 0.25\n[ex3]\ndbngain = 3.3\ndxhat = 0\n"
+        "default = 2\ncarried = 0.5\nlate = 0.5\nround = 0.25\n[ex3]\ndbngain = 3.3\ndxhat = 0\n",
+        COURSE,
     )
     found = results(every_outcome(), rubric=rubric)
     assert [test["score"] for test in found["tests"]] == [3.3, 1, 0, 0, 0, 0]

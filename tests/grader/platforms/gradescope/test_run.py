@@ -209,7 +209,7 @@ def test_no_other_account_may_read_what_is_beside_the_worker(tmp_path: Path) -> 
         return all(part.stat().st_mode & 0o004 for part in inside)
 
     files = {path.relative_to(packages) for path in packages.rglob("*") if path.is_file()}
-    assert Path("makemore_data/model/forward.py") in files
+    assert Path("makemore_data/course/forward.py") in files
     open_to_all = {file for file in files if may_be_read(packages / file)}
     worker = {file for file in files if file.parts[:2] == ("grader", "worker")}
     assert open_to_all == {Path("grader/__init__.py"), *worker}

@@ -16,7 +16,7 @@ def course_option(command: Command) -> Command:
         "--course",
         is_eager=True,  # other options may ask for something of it
         metavar="FOLDER",
-        help="The course: its folder, or the name of an installed one. By default the one that "
-        "the notebook names, that lies beside or above it, or the built-in one. Its forward.py "
-        "is run: take courses from people you trust.",
+        help="The course: its folder, or the name of an installed one, or built-in. By default the "
+        "one that the notebook names, or a course.toml beside or above it, else the built-in one. "
+        "Its forward functions are run: take courses from people you trust.",
     )(command)

@@ -64,15 +64,22 @@ def _moment(_: click.Context, option: click.Parameter, text: str | None) -> date
     return moment.replace(hour=23, minute=59, second=59) if len(text) <= 10 else moment
 
 
-def instructors_course(asked: str | None) -> Course:
+def instructors_course(asked: str | None, handed_in: Path | None = None) -> Course:
     """The course a class is graded by: the one asked for, or else the built-in one.
 
-    Never one that lies in what students handed in: its functions would be run, and believed.
+    Raises:
+        BadCourse: it lies in what students handed in, where its functions would be theirs.
     """
-    from grader.program.course import built_in_course
+    from grader.program.course import BadCourse, built_in_course
     from grader.submission.which_course import course_called
 
-    return built_in_course() if asked is None else course_called(asked, Path())
+    course = built_in_course() if asked is None else course_called(asked, Path())
+    if handed_in is not None and course.folder.resolve().is_relative_to(handed_in.resolve()):
+        raise BadCourse(
+            f"The course {printable(str(course.folder))} lies in the folder that is graded: its "
+            "functions would be run as a student left them. Keep it elsewhere."
+        )
+    return course
 
 
 def _print_rubric(context: click.Context, _: click.Parameter, asked: bool) -> None:
@@ -189,7 +196,7 @@ def _grade(order: Order) -> int:
     from grader.classroom.run.journal import Journal
     from grader.execution.sandbox import Sandbox, require
 
-    course = instructors_course(order.course)
+    course = instructors_course(order.course, order.folder)
     points = read_rubric(order.rubric, course) if order.rubric else parse_rubric("", course)
     out_folder.refuse_misplaced(order.folder, order.out)
     out_folder.refuse_foreign(order.out)

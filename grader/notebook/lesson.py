@@ -28,6 +28,7 @@ from grader.notebook.running_notebook import (
 from grader.notebook.state import read_state, remember_passed
 from grader.pictures.gradient_error import measure_error
 from grader.program.compare import compare
+from grader.program.course import BadCourse
 from grader.reports import wording
 from grader.verdict import Outcome, Verdict
 
@@ -131,7 +132,7 @@ def board(exercise: str | None = None) -> None:
     show(board_card.in_forms(lesson.exercise, verdicts, passed, lesson_course()))
 
 
-@told(NoSuchHint)
+@told(NoSuchHint, NotInTheLesson, BadCourse)
 def hint(gradient: str, exercise: str | None = None) -> None:
     """Show the next of a gradient's hints, from a nudge to nearly there.
 

@@ -20,7 +20,7 @@ from grader.execution.runner import Runner
 from grader.grading.grade import Regrader
 from grader.notebook.forward_pass import find_stale, names_read
 from grader.notebook.history import History
-from grader.program.course import Course
+from grader.program.course import BadCourse, Course
 from grader.program.exercises import Exercise, load_exercises
 from grader.program.references import prepare
 from grader.reports.result import say_where
@@ -156,10 +156,15 @@ def lesson_course() -> Course:
     """The course of the running notebook, found once: see `grader.submission.which_course`.
 
     Raises:
-        BadCourse: it cannot be used.
+        NotInTheLesson: it cannot be used.
     """
     path = Path(os.environ.get(NOTEBOOK_VARIABLE) or ".")
-    return course_for(None, path if path.is_file() else Path())
+    try:
+        course = course_for(None, path if path.is_file() else Path())
+        load_exercises(course)
+    except BadCourse as error:
+        raise NotInTheLesson(str(error)) from error
+    return course
 
 
 def _find(exercises: Sequence[Exercise], prefix: str) -> Exercise:

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import os
 from importlib.metadata import entry_points
 from importlib.util import find_spec
 from pathlib import Path
 
-from grader.program.course import FILE, BadCourse, Course, built_in_course, read_course
+from grader.program.course import BUILT_IN, FILE, BadCourse, Course, built_in_course, read_course
 from grader.submission.notebook_file import (
     UnreadableNotebook,
     metadata_in,
@@ -17,6 +18,12 @@ from grader.submission.notebook_file import (
 GROUP = "backprop_ninja.courses"
 """The entry points by which installed packages offer courses: a name, and the folder's module."""
 
+VARIABLE = "GRADER_COURSE"
+"""Environment variable that decides about the course where no option does."""
+
+OURS = "built-in"
+"""The name of the course that comes with the grader."""
+
 KEY = "backprop_ninja"
 """Where a notebook's metadata name its course: `{"backprop_ninja": {"course": "norms"}}`."""
 
@@ -25,33 +32,35 @@ def course_for(asked: str | None, place: Path) -> Course:
     """The course asked for, or else the one that `place` belongs to.
 
     Args:
-        asked: a folder or the name of an installed course; None where nobody has said.
+        asked: a folder or the name of a course; None where nobody has said.
         place: a notebook, whose metadata may name a course; else, or where it is a folder, a
             `course.toml` beside it or above it counts, then the built-in course.
 
     Raises:
         BadCourse: the course cannot be used, or there is none of that name.
     """
-    if asked is not None:
-        return course_called(asked, Path())
+    if decided := asked or os.environ.get(VARIABLE):
+        return course_called(decided, Path())
     folder = place if place.is_dir() else place.parent
     if (named := _named_in(place)) is not None:
         return course_called(named, folder)
     for above in (folder.absolute(), *folder.absolute().parents):
         if (above / FILE).is_file():
-            return read_course(above)
+            return _course_in(above)
     return built_in_course()
 
 
 def course_called(name: str, beside: Path) -> Course:
-    """The course in a folder, given from `beside` on, or an installed one of that name.
+    """The built-in course, the one in a folder (from `beside` on), or an installed one.
 
     Raises:
         BadCourse: it cannot be used, or there is none.
     """
+    if name == OURS:
+        return built_in_course()
     folder = beside / name
     if folder.is_dir():
-        return read_course(folder)
+        return _course_in(folder)
     offered = {point.name: point for point in entry_points(group=GROUP)}
     if name not in offered:
         known = f" Installed are {', '.join(sorted(offered))}." if offered else ""
@@ -63,7 +72,11 @@ def course_called(name: str, beside: Path) -> Course:
     spec = find_spec(module)
     if spec is None or not spec.submodule_search_locations:
         raise BadCourse(f"The installed course {name} leads to {module}, which is no folder.")
-    return read_course(Path(spec.submodule_search_locations[0]))
+    return _course_in(Path(spec.submodule_search_locations[0]))
+
+
+def _course_in(folder: Path) -> Course:
+    return built_in_course() if folder.resolve() == BUILT_IN.resolve() else read_course(folder)
 
 
 def _named_in(notebook: Path) -> str | None:

@@ -11,6 +11,7 @@ import pytest
 from grader.execution.sandbox import NoSandbox, Sandbox, account_trouble
 from grader.platforms.gradescope.archive import installed_wheel
 from grader.platforms.gradescope.run import LEAST_MEMORY, MOST_MEMORY, answers_memory, main
+from grader.program.course import read_course
 from tests.helpers.autograder_tree import (
     KEY,
     VENV,
@@ -23,6 +24,8 @@ from tests.helpers.autograder_tree import (
 from tests.helpers.course_notebooks import FIRST, FOLDER, dump, right_cells, with_answers
 from tests.helpers.gradescope_schema import validate
 from tests.helpers.places import ANSWERS, PROJECT
+from tests.helpers.small_course import COURSE as SMALL_COURSE
+from tests.helpers.small_course import RIGHT, write_course
 
 ATOMIC, FUSED = FIRST.stem, "02_fused_cross_entropy"
 SAMPLES = ANSWERS / "ex1" / "samples"
@@ -117,6 +120,24 @@ def test_the_script_grades_what_gradescope_has_put_there(tmp_path: Path) -> None
     assert ran.results["extra_data"]["late"] is True
     assert f"seed {settings_for(FUSED).seed('123456')}" in ran.printed
     assert "late: submitted 2018-08-01" in ran.printed
+
+
+def test_a_course_goes_along_and_one_that_is_handed_in_does_not_count(tmp_path: Path) -> None:
+    own = write_course(tmp_path / "norms", course=f"{SMALL_COURSE}points = 3\n")
+    unpack(tmp_path, settings_for("01_rms_norm"), course=read_course(own))
+    cell = {
+        "cell_type": "code",
+        "metadata": {},
+        "outputs": [],
+        "source": f"# answer: n1-a\n{RIGHT}",
+    }
+    named = {"backprop_ninja": {"course": "."}}
+    document = {"nbformat": 4, "nbformat_minor": 5, "metadata": named, "cells": [cell]}
+    files = {"a.ipynb": json.dumps(document), "course.toml": SMALL_COURSE}
+    hand_in(tmp_path, {**files, "forward.py": "raise SystemExit('a student was here')"})
+    ran = run_autograder(tmp_path)
+    assert ran.scores == {"dx": 3, "dgain": 3}
+    assert "a student was here" not in ran.printed
 
 
 @pytest.mark.parametrize(

@@ -1,0 +1,175 @@
+"""Every command takes a course that the grader does not know."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from grader import cli
+from grader.commands import exit_codes
+from grader.execution.sandbox import best_sandbox
+from grader.notebook.state import VARIABLE
+from tests.helpers.small_course import COURSE, FORWARD, RIGHT, write_course
+
+Capture = pytest.CaptureFixture[str]
+
+WRONG = RIGHT.replace("keepdim=True) * inv", "keepdim=True)")
+BLANK = "# answer: n1-norm\ndgain = ...  # your turn\ndx = ...  # your turn"
+CHEAT = FORWARD.replace("loss = (dout * out).sum()", "loss = (0 * dout * out).sum()")
+
+
+def write_notebook(path: Path, answer: str, **metadata: Any) -> Path:
+    cell = {"cell_type": "code", "metadata": {}, "outputs": [], "execution_count": None}
+    cell["source"] = f"# answer: n1-norm\n{answer}".splitlines(keepends=True)
+    document = {"nbformat": 4, "nbformat_minor": 5, "metadata": metadata, "cells": [cell]}
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(json.dumps(document))
+    return path
+
+
+@pytest.fixture
+def course(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    folder = write_course(tmp_path / "norms", course=f"{COURSE}points = 3\n")
+    blanks = {"01_rms_norm": {"n1-norm": BLANK.split("\n")}}
+    (folder / "blank_cells.json").write_text(json.dumps(blanks))
+    monkeypatch.setenv(VARIABLE, str(tmp_path / "state"))
+    return folder
+
+
+def run(*arguments: object) -> int:
+    return cli.main([str(argument) for argument in arguments])
+
+
+def test_check(course: Path, tmp_path: Path, capsys: Capture) -> None:
+    right = write_notebook(tmp_path / "right.ipynb", RIGHT)
+    wrong = write_notebook(tmp_path / "wrong.ipynb", WRONG)
+    page = tmp_path / "page.html"
+    assert run("check", right, "--course", course, "--json") == exit_codes.PASSED
+    found = json.loads(capsys.readouterr().out)
+    assert (found["notebook"], found["score"], found["max_score"]) == ("01_rms_norm", 6, 6)
+    assert found["gradients"][0]["expected_shape"] == [6, 10]
+    assert run("check", wrong, "--course", course, "--html", page) == exit_codes.NOT_PASSED
+    assert "dx" in capsys.readouterr().out
+    assert ">dgain</text>" in page.read_text(encoding="utf-8")
+    assert run("check", right) == exit_codes.UNREADABLE
+    assert "this grader knows only ex1-" in capsys.readouterr().err
+
+
+def test_check_finds_the_course_by_itself(course: Path, tmp_path: Path, capsys: Capture) -> None:
+    named = write_notebook(tmp_path / "x.ipynb", RIGHT, backprop_ninja={"course": "norms"})
+    beside = write_notebook(course / "week 1" / "x.ipynb", RIGHT)
+    assert run("check", named, beside) == exit_codes.PASSED, capsys.readouterr()
+
+
+def test_a_bad_course_is_one_sentence(course: Path, tmp_path: Path, capsys: Capture) -> None:
+    right = write_notebook(tmp_path / "right.ipynb", RIGHT)
+    (course / "forward.py").write_text(FORWARD.replace("    inv =", "    x = x\n    inv ="))
+    assert run("check", right, "--course", course) == exit_codes.UNREADABLE
+    err = capsys.readouterr().err
+    assert err.startswith(f"{course / 'forward.py'}, line 10: this is no forward program. ")
+    assert err.count("\n") == 1
+    (course / "course.toml").write_text(COURSE.replace("dgain", "dg"))
+    for command in (("check", right), ("status", tmp_path), ("reset", right), ("hint", "dx")):
+        assert run(*command, "--course", course) == exit_codes.UNREADABLE
+        err = capsys.readouterr().err
+        assert err.startswith(f"{course / 'course.toml'}, line 8: dg is asked for, ")
+        assert err.count("\n") == 1
+
+
+def test_status(course: Path, tmp_path: Path, capsys: Capture) -> None:
+    write_notebook(tmp_path / "mine.ipynb", WRONG)
+    assert run("status", tmp_path, "--course", course) == exit_codes.PASSED
+    out = capsys.readouterr().out
+    assert "01_rms_norm" in out
+    assert "3 of 6" in out
+    assert "next: dx in 01, cell n1-norm, line 4 (fail)" in out
+
+
+def test_hint_and_reset(course: Path, tmp_path: Path, capsys: Capture) -> None:
+    mine = write_notebook(tmp_path / "mine.ipynb", WRONG)
+    assert run("hint", "dgain", "--course", course) == exit_codes.PASSED
+    assert run("hint", "gain", "--course", course) == exit_codes.PASSED
+    out = capsys.readouterr().out
+    assert "A copied axis." in out
+    assert "Sum over it." in out
+    assert run("reset", mine, "--course", course) == exit_codes.PASSED
+    assert "".join(json.loads(mine.read_text())["cells"][0]["source"]) == BLANK
+    assert run("hint", "dgain", "--course", course) == exit_codes.PASSED
+    assert "A copied axis." in capsys.readouterr().out, "forgotten with the answer"
+    (course / "blank_cells.json").unlink()
+    assert run("reset", mine, "--course", course) == exit_codes.UNREADABLE
+    assert "does not say what is blank in 01_rms_norm" in capsys.readouterr().err
+
+
+def test_watch_asks_the_course_which_notebook_it_is(
+    course: Path, tmp_path: Path, capsys: Capture
+) -> None:
+    other = write_notebook(tmp_path / "x.ipynb", RIGHT)
+    other.write_text(other.read_text().replace("n1-norm", "ex1-norm"))
+    assert run("watch", other, "--course", course) == exit_codes.UNREADABLE
+    assert "this grader knows only n1-..." in capsys.readouterr().err
+
+
+def grade(folder: Path, out: Path, *more: object) -> int:
+    where = ("--sandbox", best_sandbox(), "--jobs", 1, "--seed", 5)
+    return run("grade", folder, "--out", out, *where, *more)
+
+
+def lines(out: Path) -> dict[str, Any]:
+    found = map(json.loads, (out / "results.jsonl").read_bytes().splitlines())
+    return {line["student"]: line for line in found}
+
+
+def test_a_class_is_graded_by_the_instructors_course(
+    course: Path, tmp_path: Path, capsys: Capture
+) -> None:
+    """Whatever courses students hand in, and whatever their notebooks say: none of it is run."""
+    handed_in, out, touched = tmp_path / "class", tmp_path / "out", tmp_path / "touched"
+    forged = f"open({str(touched)!r}, 'w')\n" + CHEAT.partition('"""\n\n')[2].partition("\n")[2]
+    cheat = "dx = 0 * x\ndgain = 0 * gain"
+    named = {"backprop_ninja": {"course": "own"}}
+    write_notebook(handed_in / "ada" / "01_rms_norm.ipynb", RIGHT)
+    write_notebook(handed_in / "eve" / "01_rms_norm.ipynb", cheat, **named)
+    for folder in (handed_in, handed_in / "eve", handed_in / "eve" / "own"):
+        write_course(folder, forward=forged)
+    assert grade(handed_in, out, "--course", course) == exit_codes.PASSED, capsys.readouterr()
+    assert not touched.exists()
+    found = lines(out)
+    assert [found[student]["score"] for student in ("ada", "eve")] == [6, 0]
+    assert "6 of 6 points" in (out / "report" / "students" / "ada.html").read_text("utf-8")
+
+    # Without --course it is the built-in one, which has no such notebook.
+    assert grade(handed_in, tmp_path / "other") == exit_codes.PASSED
+    assert "this grader knows only ex1-" in lines(tmp_path / "other")["eve"]["error"]
+    assert not touched.exists()
+    run("check", handed_in / "eve" / "01_rms_norm.ipynb")
+    assert touched.exists(), "or the test could not fail"
+
+
+def test_another_course_does_not_go_on_with_a_gradebook(
+    course: Path, tmp_path: Path, capsys: Capture
+) -> None:
+    handed_in, out = tmp_path / "class", tmp_path / "out"
+    write_notebook(handed_in / "ada" / "01_rms_norm.ipynb", RIGHT)
+    assert grade(handed_in, out, "--course", course) == exit_codes.PASSED
+    assert grade(handed_in, out, "--course", course) == exit_codes.PASSED, "the same goes on"
+    (course / "forward.py").write_text(FORWARD.replace("1e-5", "1e-4"))
+    assert grade(handed_in, out, "--course", course) == exit_codes.UNREADABLE
+    assert "was begun with another course" in capsys.readouterr().err
+
+
+def test_a_course_among_the_submissions_is_refused(
+    course: Path, tmp_path: Path, capsys: Capture
+) -> None:
+    assert grade(tmp_path, tmp_path.parent / "out", "--course", course) == exit_codes.UNREADABLE
+    assert "lies in the folder that is graded" in capsys.readouterr().err
+
+
+def test_a_rubric_of_a_course(course: Path, capsys: Capture) -> None:
+    assert run("grade", "--course", course, "--example-rubric") == exit_codes.PASSED
+    out = capsys.readouterr().out
+    assert "[n1]  # 01_rms_norm" in out
+    assert "ex1" not in out

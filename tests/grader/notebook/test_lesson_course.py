@@ -1,0 +1,48 @@
+"""The calls of a notebook whose course lies beside it."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from tests.grader.notebook.test_lesson import execute, text
+from tests.helpers.small_course import COURSE, RIGHT, write_course
+
+SETUP = """\
+import torch
+from grader import board, check, hint, points
+x, gain, dout = torch.randn(6, 10), torch.randn(10), torch.randn(6, 10)
+ms = (x**2).mean(1, keepdim=True)
+inv = (ms + 1e-5) ** -0.5
+xhat = x * inv
+"""
+
+
+def test_a_course_beside_the_notebook(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    write_course(tmp_path, course=f"{COURSE}points = 3\n")
+    monkeypatch.setenv("BACKPROP_NINJA_STATE", str(tmp_path / "state"))
+    script = {
+        "setup": SETUP,
+        "answer": f"# answer: n1-norm\n{RIGHT}",
+        "check": "check()",
+        "points": "print(points('dx'))",
+        "hint": "hint('gain')",
+        "board": "board()",
+    }
+    outputs = execute(script, tmp_path)
+    said = {key: text(outputs[key]) for key in ("check", "points", "board")}
+    assert [line.rpartition("| ")[2] for line in said["check"].splitlines()] == ["pass", "pass"]
+    assert said["points"] == "3\n"
+    assert "A copied axis." in outputs["hint"][0].data["text/plain"]
+    assert said["board"] == "All 2 gradients pass. pass: dx, dgain"
+
+
+def test_a_bad_course_is_a_sentence(tmp_path: Path) -> None:
+    write_course(tmp_path, course=COURSE.replace("py:rms_norm", "py:norm"))
+    calls = ("check()", "board()", "hint('dx')")
+    outputs = execute({"setup": SETUP, **{call: call for call in calls}}, tmp_path)
+    for call in calls:
+        (output,) = outputs[call]
+        assert output.text.endswith("line 7: forward.py has no function norm; it has rms_norm.\n")
+        assert output.text.count("\n") == 1

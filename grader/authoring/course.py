@@ -12,7 +12,7 @@ import nbformat
 from nbformat import NotebookNode
 
 from grader.authoring.source import HINTS_A_GRADIENT, Hints, SourceError, read_source
-from grader.program.course import Document, read_text
+from grader.program.course_file import CourseFile
 
 SOURCES = Path("notebooks/source")
 BLANKS = Path("notebooks")
@@ -81,7 +81,7 @@ def load_hints(path: Path) -> Hints:
     Raises:
         SourceError: the file holds something else.
     """
-    tables = Document(path, read_text(path)).values
+    tables = CourseFile(path).values
     for prefix, table in tables.items():
         if not isinstance(table, dict) or not all(map(_is_texts, table.values())):
             raise SourceError(

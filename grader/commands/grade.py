@@ -70,7 +70,8 @@ def instructors_course(asked: str | None, handed_in: Path | None = None) -> Cour
     Raises:
         BadCourse: it lies in what students handed in, where its functions would be theirs.
     """
-    from grader.program.course import BadCourse, built_in_course
+    from grader.program.course import built_in_course
+    from grader.program.course_file import BadCourse
     from grader.submission.which_course import course_called
 
     course = built_in_course() if asked is None else course_called(asked, Path())

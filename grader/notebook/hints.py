@@ -9,7 +9,8 @@ from functools import cache
 from grader.close_names import nearest
 from grader.notebook.state import State, read_state, update_state
 from grader.printable import listed
-from grader.program.course import Course, Document, read_text
+from grader.program.course import Course
+from grader.program.course_file import CourseFile
 
 FILE = "hints.toml"
 """Its name in a course's folder."""
@@ -48,29 +49,26 @@ def read_levels(course: Course) -> Levels:
     Raises:
         BadCourse: it holds something else, or hints for what nobody asks for.
     """
-    path = course.folder / FILE
-    document = Document(path, read_text(path))
+    file = CourseFile(course.folder / FILE)
     asked = {outline.prefix: outline.gradients for outline in course.exercises}
-    for prefix, table in document.values.items():
+    for prefix, table in file.values.items():
         if prefix not in asked:
-            raise document.bad(
-                f"there is no exercise {prefix}; there are {', '.join(asked)}", prefix
-            )
+            raise file.bad(f"there is no exercise {prefix}; there are {', '.join(asked)}", prefix)
         if not isinstance(table, dict):
-            raise document.bad(f'`{prefix}` has to be a table, with lines `dx = ["..."]`', prefix)
+            raise file.bad(f'`{prefix}` has to be a table, with lines `dx = ["..."]`', prefix)
         for gradient, texts in table.items():
             if gradient not in asked[prefix]:
                 said = f"{prefix} asks for no {gradient}, so nobody can ask for its hints"
-                raise document.bad(said, gradient, number=0, within=prefix)
+                raise file.bad(said, gradient, prefix)
             if not isinstance(texts, list) or not all(
                 isinstance(t, str) and t.strip() for t in texts
             ):
                 said = f"the hints for {gradient} have to be a list of texts"
-                raise document.bad(said, gradient, number=0, within=prefix)
+                raise file.bad(said, gradient, prefix)
     return {
-        prefix: {gradient: tuple(texts) for gradient, texts in document.values[prefix].items()}
+        prefix: {gradient: tuple(texts) for gradient, texts in file.values[prefix].items()}
         for prefix in asked
-        if prefix in document.values
+        if prefix in file.values
     }
 
 

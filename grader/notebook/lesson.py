@@ -28,7 +28,7 @@ from grader.notebook.running_notebook import (
 from grader.notebook.state import read_state, remember_passed
 from grader.pictures.gradient_error import measure_error
 from grader.program.compare import compare
-from grader.program.course import BadCourse
+from grader.program.course_file import BadCourse
 from grader.reports import wording
 from grader.verdict import Outcome, Verdict
 

@@ -20,7 +20,8 @@ from grader.execution.runner import Runner
 from grader.grading.grade import Regrader
 from grader.notebook.forward_pass import find_stale, names_read
 from grader.notebook.history import History
-from grader.program.course import BadCourse, Course
+from grader.program.course import Course
+from grader.program.course_file import BadCourse
 from grader.program.exercises import Exercise, load_exercises
 from grader.program.references import prepare
 from grader.reports.result import say_where

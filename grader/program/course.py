@@ -8,29 +8,18 @@ from __future__ import annotations
 import ast
 import hashlib
 import re
-import tomllib
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import cache
 from importlib.resources import files
 from pathlib import Path
-from typing import Any
 
-from grader.user_error import UserError
+from grader.program.course_file import BadCourse, CourseFile, read_text
 
 FILE = "course.toml"
 
 BUILT_IN = Path(str(files("makemore_data"))) / "course"
 """The folder of the course that comes with the grader."""
-
-_KEYS = ("title", "repository", "exercise")
-_NEEDED = ("id", "notebook", "forward", "gradients", "sizes")
-_PREFIX = re.compile(r"[A-Za-z]{1,20}\d{1,9}[a-z]?")
-_FORWARD = re.compile(r"([\w-]+\.py):([A-Za-z_]\w*)")
-
-
-class BadCourse(UserError):
-    """A course that cannot be used; the message names the file, the line and what to mend."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -105,146 +94,91 @@ def read_course(folder: Path) -> Course:
     Raises:
         BadCourse: something is missing or cannot be meant.
     """
-    path = folder / FILE
-    document = Document(path, read_text(path))
-    for key in document.values:
+    file = CourseFile(folder / FILE)
+    for key in file.values:
         if key not in _KEYS:
-            raise document.bad(f"`{key}` is no key of a course: it has {', '.join(_KEYS)}", key)
-    tables = document.values.get("exercise")
-    if not isinstance(tables, list) or not tables:
-        raise document.bad("the course has no exercise: write a table `[[exercise]]`", "exercise")
-    outlines = tuple(_outline(document, number) for number in range(len(tables)))
-    for number, outline in enumerate(outlines):
-        if outline.prefix in [other.prefix for other in outlines[:number]]:
-            raise document.bad(f"{outline.prefix} is the id of an exercise before", "id", number)
-        beside = [o for o in outlines[:number] if o.notebook == outline.notebook]
-        asked = {gradient for other in beside for gradient in other.gradients}
-        if twice := [gradient for gradient in outline.gradients if gradient in asked]:
-            said = f"{twice[0]} is asked for by another exercise of {outline.notebook} already"
-            raise document.bad(said, "gradients", number)
+            raise file.bad(f"`{key}` is no key of a course: it has {', '.join(_KEYS)}", key)
+    title, repository = file.values.get("title"), file.values.get("repository", "")
+    for key, value in (("title", title), ("repository", repository)):
+        if not isinstance(value, str):
+            raise file.bad(f"`{key}` has to be a text", key)
+    tables = file.values.get("exercise")
+    if not isinstance(tables, list) or not tables or not all(isinstance(t, dict) for t in tables):
+        raise file.bad("a course has exercises, each a table `[[exercise]]`", "exercise")
+    outlines = tuple(_outline(file, number) for number in range(len(tables)))
     sources: dict[str, str] = {}
     for number, outline in enumerate(outlines):
-        if outline.file not in sources:
-            if not (folder / outline.file).is_file():
-                raise document.bad(f"there is no {outline.file} in {folder}", "forward", number)
-            sources[outline.file] = read_text(folder / outline.file)
-        _check_function(document, number, outline, sources[outline.file])
-    title, repository = document.text("title"), document.text("repository", default="")
-    return Course(folder, title, repository, outlines, tuple(sources.items()))
+        _refuse_twice(file, number, outlines)
+        sources[outline.file] = sources.get(outline.file) or read_text(folder / outline.file)
+        _check_function(file, number, outline, sources[outline.file])
+    return Course(folder, str(title), str(repository), outlines, tuple(sources.items()))
 
 
-def read_text(path: Path) -> str:
-    """A course's file as text.
-
-    Raises:
-        BadCourse: it is missing, or no text.
-    """
-    try:
-        return path.read_text(encoding="utf-8")
-    except (FileNotFoundError, NotADirectoryError):
-        raise BadCourse(f"{path} is missing, which a course has to have.") from None
-    except (OSError, UnicodeDecodeError) as error:
-        raise BadCourse(f"{path} cannot be read as text: {error}.") from None
-
-
-class Document:
-    """A TOML file whose values can be complained of with their line."""
-
-    def __init__(self, path: Path, text: str) -> None:
-        """Parse the text.
-
-        Raises:
-            BadCourse: it is not TOML.
-        """
-        self.path, self._lines = path, text.splitlines()
-        try:
-            self.values: dict[str, Any] = tomllib.loads(text)
-        except tomllib.TOMLDecodeError as error:
-            at = re.search(r" \(at (?:line (\d+), column \d+|end of document)\)\Z", str(error))
-            line = int(at[1]) if at and at[1] else len(self._lines)
-            said = str(error)[: at.start()] if at else str(error)
-            raise BadCourse(f"{path}, line {line}: this is not TOML: {said.lower()}.") from None
-
-    def bad(
-        self, sentence: str, key: str, number: int | None = None, within: str = "exercise"
-    ) -> BadCourse:
-        """What to raise for the value of a key: at the top, or in the n-th table of a name."""
-        return BadCourse(f"{self.path}, line {self.line_of(key, number, within)}: {sentence}.")
-
-    def line_of(self, key: str, number: int | None, within: str) -> int:
-        """The line of a key or a table, or else where the table, or the file, begins."""
-        starts = [n for n, line in enumerate(self._lines, 1) if _is_header(line, within)]
-        start, end = 1, len(self._lines) + 1
-        if number is not None and number < len(starts):
-            start, end = starts[number], [*starts, end][number + 1]
-        for line in range(start, end):
-            words = re.split(r"[\s=.\[\]]+", self._lines[line - 1].strip().strip("["))
-            if key in words[:2] and not self._lines[line - 1].lstrip().startswith("#"):
-                return line
-        return start
-
-    def text(self, key: str, number: int | None = None, default: str | None = None) -> str:
-        """A value that has to be a text, at the top or of the n-th exercise."""
-        table = self.values if number is None else self.values["exercise"][number]
-        value = table.get(key, default)
-        if not isinstance(value, str) or (default is None and not value.strip()):
-            raise self.bad(f"`{key}` has to be a text", key, number)
-        return value
-
-
-def _is_header(line: str, name: str) -> bool:
-    return re.match(rf"\s*\[+\s*{name}\s*\]", line) is not None
-
-
-def _outline(document: Document, number: int) -> Outline:
+def _outline(file: CourseFile, number: int) -> Outline:
     """The n-th exercise of `course.toml`, each of its values looked at."""
-    table = document.values["exercise"][number]
-    if not isinstance(table, Mapping):
-        raise document.bad("an exercise is a table, `[[exercise]]`", "exercise", number)
+    table = file.values["exercise"][number]
     for key in table:
-        if key not in (*_NEEDED, "points"):
-            known = ", ".join((*_NEEDED, "points"))
-            raise document.bad(f"`{key}` is no key of an exercise: it has {known}", key, number)
-    for key in _NEEDED:
-        if key not in table:
-            raise document.bad(f"this exercise has no `{key}`", "exercise", number)
-    prefix, notebook = document.text("id", number), document.text("notebook", number)
-    if not _PREFIX.fullmatch(prefix):
-        said = f"`{prefix}` is no id of an exercise: letters, then a number, such as ex1"
-        raise document.bad(said, "id", number)
-    if not re.fullmatch(r"[\w-]+", notebook):
-        said = f"`{notebook}` is no name of a notebook: letters, digits, _ and -, without .ipynb"
-        raise document.bad(said, "notebook", number)
-    forward = _FORWARD.fullmatch(document.text("forward", number))
-    if forward is None:
-        said = '`forward` names a file and a function, such as "forward.py:rms_norm"'
-        raise document.bad(said, "forward", number)
-    gradients, sizes = table["gradients"], table["sizes"]
-    if not _is_names(gradients) or not gradients:
-        raise document.bad('`gradients` is a list such as ["dx", "dgain"]', "gradients", number)
-    if twice := [name for name in gradients if gradients.count(name) > 1]:
-        raise document.bad(f"{twice[0]} is asked for twice", "gradients", number)
-    if not isinstance(sizes, Mapping) or not all(map(_is_count, sizes.values())):
-        raise document.bad("`sizes` is a table such as { n = 32, d = 10 }", "sizes", number)
+        if key not in _MEANT:
+            said = f"`{key}` is no key of an exercise: it has {', '.join(_MEANT)}"
+            raise file.bad(said, key, "exercise", number)
+    for key, (fits, meant) in _MEANT.items():
+        if not fits(table.get(key, 1 if key == "points" else None)):
+            raise file.bad(f"`{key}` has to be {meant}", key, "exercise", number)
+    name, _, function = table["forward"].partition(":")
+    gradients, sizes = tuple(table["gradients"]), tuple(table["sizes"].items())
     points = table.get("points", 1)
-    if not _is_count(points):
-        raise document.bad("`points` is a whole number from 1", "points", number)
-    return Outline(
-        prefix, notebook, forward[1], forward[2], tuple(gradients), tuple(sizes.items()), points
-    )
+    return Outline(table["id"], table["notebook"], name, function, gradients, sizes, points)
 
 
-def _is_names(value: object) -> bool:
-    return isinstance(value, list) and all(isinstance(item, str) and item for item in value)
+def _is_like(expression: str) -> Callable[[object], bool]:
+    return lambda value: isinstance(value, str) and re.fullmatch(expression, value) is not None
 
 
 def _is_count(value: object) -> bool:
     return type(value) is int and value > 0
 
 
-def _check_function(document: Document, number: int, outline: Outline, text: str) -> None:
+def _are_gradients(value: object) -> bool:
+    if not isinstance(value, list) or not value:
+        return False
+    return all(map(_is_like(r"d\w+"), value)) and len({*value}) == len(value)
+
+
+def _are_sizes(value: object) -> bool:
+    return isinstance(value, dict) and all(map(_is_count, value.values()))
+
+
+_KEYS = ("title", "repository", "exercise")
+_MEANT: Mapping[str, tuple[Callable[[object], bool], str]] = {
+    "id": (_is_like(r"[A-Za-z]{1,20}\d{1,9}[a-z]?"), 'letters and a number, such as "ex1"'),
+    "notebook": (_is_like(r"[\w-]+"), 'a name without .ipynb, such as "01_rms_norm"'),
+    "forward": (
+        _is_like(r"[\w-]+\.py:[A-Za-z_]\w*"),
+        'a file of the folder and a function in it, such as "forward.py:rms_norm"',
+    ),
+    "gradients": (_are_gradients, 'a list such as ["dx", "dgain"], each name once'),
+    "sizes": (_are_sizes, "a table such as { n = 32, d = 10 }"),
+    "points": (_is_count, "a whole number from 1"),
+}
+"""The keys of an exercise: what fits, and how to say it. Only `points` may be left out."""
+
+
+def _refuse_twice(file: CourseFile, number: int, outlines: tuple[Outline, ...]) -> None:
+    """Raise BadCourse for an id, or a gradient of a notebook, that stands further up already."""
+    outline, before = outlines[number], outlines[:number]
+    if outline.prefix in [other.prefix for other in before]:
+        said = f"{outline.prefix} is the id of an exercise before"
+        raise file.bad(said, "id", "exercise", number)
+    beside = [other for other in before if other.notebook == outline.notebook]
+    asked = {gradient for other in beside for gradient in other.gradients}
+    if twice := [gradient for gradient in outline.gradients if gradient in asked]:
+        said = f"{twice[0]} is asked for by another exercise of {outline.notebook} already"
+        raise file.bad(said, "gradients", "exercise", number)
+
+
+def _check_function(file: CourseFile, number: int, outline: Outline, text: str) -> None:
     """Look at a forward function's text: it is there, and has what the gradients belong to."""
-    path = document.path.parent / outline.file
+    path = file.path.parent / outline.file
     try:
         tree = ast.parse(text)
     except (SyntaxError, ValueError) as error:
@@ -253,15 +187,14 @@ def _check_function(document: Document, number: int, outline: Outline, text: str
     functions = {node.name: node for node in tree.body if isinstance(node, ast.FunctionDef)}
     function = functions.get(outline.function)
     if function is None:
-        known = ", ".join(functions) or "no function"
+        known = ", ".join(functions) or "none"
         said = f"{outline.file} has no function {outline.function}; it has {known}"
-        raise document.bad(said, "forward", number)
+        raise file.bad(said, "forward", "exercise", number)
     names = set(_names_in(function))
     for gradient in outline.gradients:
-        if gradient.removeprefix("d") not in names or not gradient.startswith("d"):
-            said = f"{gradient} is asked for, and {outline.function} has no input or step"
-            name = gradient.removeprefix("d")
-            raise document.bad(f"{said} {name} (line {function.lineno} on)", "gradients", number)
+        if (name := gradient[1:]) not in names:
+            said = f"{gradient} is asked for, and {outline.function} has no input or step {name}"
+            raise file.bad(said, "gradients", "exercise", number)
 
 
 def _names_in(function: ast.FunctionDef) -> Iterator[str]:

@@ -12,7 +12,8 @@ from typing import Any
 
 from torch import Tensor
 
-from grader.program.course import BadCourse, Course, Outline
+from grader.program.course import Course, Outline
+from grader.program.course_file import BadCourse
 from grader.program.forward_program import NotAForwardProgram, parse_program
 from grader.program.instances import size_names
 

@@ -22,7 +22,8 @@ CHEAT = FORWARD.replace("loss = (dout * out).sum()", "loss = (0 * dout * out).su
 
 
 def write_notebook(path: Path, answer: str, **metadata: Any) -> Path:
-    cell = {"cell_type": "code", "metadata": {}, "outputs": [], "execution_count": None}
+    cell: dict[str, Any] = {"cell_type": "code", "metadata": {}, "outputs": []}
+    cell["execution_count"] = None
     cell["source"] = f"# answer: n1-norm\n{answer}".splitlines(keepends=True)
     document = {"nbformat": 4, "nbformat_minor": 5, "metadata": metadata, "cells": [cell]}
     path.parent.mkdir(parents=True, exist_ok=True)

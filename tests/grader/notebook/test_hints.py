@@ -22,7 +22,8 @@ from grader.notebook.hints import (
     which_hint,
 )
 from grader.notebook.state import Asked, parse_state
-from grader.program.course import BadCourse, read_course
+from grader.program.course import read_course
+from grader.program.course_file import BadCourse
 from grader.program.exercises import Exercise
 from tests.helpers.lecture_course import COURSE, EXERCISES
 from tests.helpers.small_course import COURSE as COURSE_TEXT

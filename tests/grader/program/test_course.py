@@ -8,7 +8,8 @@ import pytest
 from grader.answer.parse import AnswerCell
 from grader.execution.runner import Runner
 from grader.grading.grade import grade_exercise
-from grader.program.course import BadCourse, read_course
+from grader.program.course import read_course
+from grader.program.course_file import BadCourse
 from grader.program.exercises import exercises_of, load_exercises
 from tests.helpers.small_course import COURSE, FORWARD, RIGHT, write_course
 
@@ -71,37 +72,55 @@ TROUBLES = {
     "an unfinished TOML": ('title = "', "line 1: this is not TOML"),
     "an unknown key": (f"language = 3\n{COURSE}", "line 1: `language` is no key of a course"),
     "no title": (with_line('title = "Norms"\n', ""), "line 1: `title` has to be a text"),
-    "no exercise": ('title = "x"', "line 1: the course has no exercise"),
-    "no table": ('title = "x"\nexercise = [3]', "line 2: an exercise is a table"),
+    "no exercise": ('title = "x"', "line 1: a course has exercises, each a table"),
+    "no table": ('title = "x"\nexercise = [3]', "line 2: a course has exercises, each a table"),
     "an unknown key of an exercise": (
         f"{COURSE}size = 3\n",
         "line 10: `size` is no key of an exercise: it has id, notebook, forward",
     ),
-    "a missing key": (with_line('id = "n1"\n', ""), "line 4: this exercise has no `id`"),
-    "no id": (with_line('"n1"', '"norm"'), "line 5: `norm` is no id of an exercise"),
+    "a missing key": (with_line('id = "n1"\n', ""), "line 4: `id` has to be letters and a number"),
+    "no id": (with_line('"n1"', '"norm"'), "line 5: `id` has to be letters and a number"),
     "two of an id": (f"{COURSE}\n{SECOND}", "line 12: n1 is the id of an exercise before"),
-    "a path": (with_line('"01_rms_norm"', '"../x"'), "line 6: `../x` is no name of a notebook"),
+    "a path": (
+        with_line('"01_rms_norm"', '"../x"'),
+        "line 6: `notebook` has to be a name",
+    ),
     "no function named": (
         with_line("forward.py:rms_norm", "forward.py"),
-        "line 7: `forward` names a file and a function",
+        "line 7: `forward` has to be a file of the folder",
     ),
     "another folder's file": (
         with_line("forward.py:rms_norm", "../forward.py:rms_norm"),
-        "line 7: `forward` names a file and a function",
+        "line 7: `forward` has to be a file of the folder",
     ),
-    "no such file": (with_line("forward.py:", "norms.py:"), "line 7: there is no norms.py in"),
+    "a gradient of an exercise before": (
+        f"{COURSE}\n{SECOND.replace('n1', 'n2')}",
+        "line 15: dx is asked for by another exercise of 01_rms_norm already",
+    ),
     "no such function": (
         with_line("py:rms_norm", "py:rms_nrom"),
         "line 7: forward.py has no function rms_nrom; it has rms_norm.",
     ),
-    "no list": (with_line('["dx", "dgain"]', '"dx"'), "line 8: `gradients` is a list such as"),
-    "a gradient twice": (with_line('"dgain"', '"dx"'), "line 8: dx is asked for twice"),
+    "no list": (
+        with_line('["dx", "dgain"]', '"dx"'),
+        "line 8: `gradients` has to be a list",
+    ),
+    "a gradient twice": (
+        with_line('"dgain"', '"dx"'),
+        "line 8: `gradients` has to be a list",
+    ),
     "a gradient of no step": (
         with_line('"dgain"', '"dgrain"'),
-        "line 8: dgrain is asked for, and rms_norm has no input or step grain (line 10 on)",
+        "line 8: dgrain is asked for, and rms_norm has no input or step grain.",
     ),
-    "a size of no number": (with_line("n = 6", 'n = "6"'), "line 9: `sizes` is a table such as"),
-    "points of nothing": (f"{COURSE}points = 0\n", "line 10: `points` is a whole number from 1"),
+    "a size of no number": (
+        with_line("n = 6", 'n = "6"'),
+        "line 9: `sizes` has to be a table",
+    ),
+    "points of nothing": (
+        f"{COURSE}points = 0\n",
+        "line 10: `points` has to be a whole",
+    ),
 }
 
 
@@ -116,6 +135,11 @@ def test_a_bad_course_gets_a_sentence_with_its_line(tmp_path: Path, trouble: str
 def test_a_folder_without_the_file_is_no_course(tmp_path: Path) -> None:
     with pytest.raises(BadCourse, match=r"course\.toml is missing"):
         read_course(tmp_path)
+
+
+def test_a_missing_file_is_said(tmp_path: Path) -> None:
+    with pytest.raises(BadCourse, match=r"norms\.py is missing, which a course has to have"):
+        read_course(write_course(tmp_path, course=with_line("forward.py:", "norms.py:")))
 
 
 def test_a_file_that_is_not_python(tmp_path: Path) -> None:

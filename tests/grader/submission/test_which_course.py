@@ -4,7 +4,8 @@ from pathlib import Path
 
 import pytest
 
-from grader.program.course import BUILT_IN, BadCourse
+from grader.program.course import BUILT_IN
+from grader.program.course_file import BadCourse
 from grader.submission.which_course import VARIABLE, course_for
 from tests.helpers.lecture_course import COURSE
 from tests.helpers.small_course import COURSE as TEXT

@@ -5,8 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 
-import torch
-
 from grader.answer.parse import AnswerCell, cells_of, prefix_of
 from grader.authoring import course
 from grader.authoring.blank import split_answers
@@ -21,6 +19,7 @@ from grader.authoring.source import (
 from grader.execution.runner import Runner
 from grader.grading.grade import grade_exercise
 from grader.program.course import built_in_course
+from grader.program.course_file import BadCourse
 from grader.program.exercises import Exercise
 from grader.program.forward_program import (
     ForwardProgram,
@@ -29,7 +28,7 @@ from grader.program.forward_program import (
     is_differentiable,
     parse_program,
 )
-from grader.program.instances import HIDDEN_SIZES, make_instance, size_names
+from grader.program.instances import HIDDEN_SIZES, size_names
 from grader.program.references import prepare
 from grader.submission.read import read_submission
 from grader.user_error import UserError
@@ -105,16 +104,11 @@ def _check_program(exercise: Exercise) -> Iterator[str]:
 def _check_gradients(exercise: Exercise, program: ForwardProgram) -> Iterator[str]:
     """The gradients asked for exist, stand from the loss down and are numbers everywhere."""
     try:
-        values = make_instance(program, exercise.sizes, 0, torch.float32).values
         references = prepare(exercise)
-    # The author sees whatever a line of theirs raises.
-    except Exception as error:
-        yield (
-            f"{program.name} does not run on every size, {dict(exercise.sizes)} and those of"
-            f" grader/program/instances.py ({type(error).__name__}: {error}). Is one written out as"
-            " a number?"
-        )
+    except BadCourse as error:
+        yield str(error)
         return
+    values = references.lecture.values
     asked = exercise.gradients
     floating = {f"d{name}" for name, value in values.items() if is_differentiable(value)}
     for gradient in asked:

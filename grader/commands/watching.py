@@ -31,6 +31,7 @@ from grader.reports.watch_board import (
 )
 from grader.submission.notebook_file import UnreadableNotebook, shown
 from grader.submission.read import Submission, read_submission
+from grader.user_error import UserError
 from grader.verdict import Outcome, Report, Verdict
 
 STEP_MILLISECONDS = 15
@@ -113,7 +114,8 @@ def follow(
                     try:
                         board, graded = _checked(board, submission, grade, now), submission
                     except Exception as error:  # the next save may fare better
-                        trouble = own_failure(str(path), error)
+                        is_said = isinstance(error, UserError)
+                        trouble = str(error) if is_said else own_failure(str(path), error)
                         board, graded = replace(board, trouble=trouble, checking=False), None
                 elif another:  # a save is often announced more than once
                     board = replace(board, trouble="", saved=now())

@@ -137,7 +137,7 @@ def open_lesson(prefix: str | None = None) -> Lesson:
     """The notebook that runs in this kernel, at the exercise asked for or else worked on last.
 
     Raises:
-        NotInTheLesson: there is no kernel, or no such exercise.
+        NotInTheLesson: there is no kernel, no such exercise, or its course cannot be used.
     """
     shell = get_ipython()
     if shell is None:
@@ -148,6 +148,10 @@ def open_lesson(prefix: str | None = None) -> Lesson:
     history = _history(shell)
     exercises = load_exercises(lesson_course())
     exercise = _find(exercises, prefix or history.latest_prefix() or exercises[0].prefix)
+    try:
+        prepare(exercise)
+    except BadCourse as error:
+        raise NotInTheLesson(str(error)) from error
     cells = history.answers(exercise.prefix, exercise.gradients)
     return Lesson(shell.user_ns, cells, exercise, history.others())
 

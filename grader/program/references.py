@@ -10,6 +10,7 @@ import torch
 from torch import Tensor
 
 from grader.program.compare import agrees
+from grader.program.course_file import BadCourse
 from grader.program.exercises import Exercise
 from grader.program.forward_program import ForwardProgram, is_differentiable, parse_program
 from grader.program.instances import Instance, make_hidden_instances, make_instance
@@ -123,8 +124,23 @@ class References:
 
 @cache
 def prepare(exercise: Exercise, seed: int = SEED) -> References:
-    """Draw an exercise's instances and ask autograd for their gradients, once a process."""
-    return make_references(parse_program(exercise.forward), exercise.sizes, seed)
+    """Draw an exercise's instances and ask autograd for their gradients, once a process.
+
+    Raises:
+        BadCourse: the forward pass does not run on every size.
+        MemoryError: it needs more than there is.
+    """
+    program = parse_program(exercise.forward)
+    try:
+        return make_references(program, exercise.sizes, seed)
+    except MemoryError:
+        raise
+    except Exception as error:  # whatever a line of the author's raises, the author is to see
+        raise BadCourse(
+            f"{program.name} of {exercise.prefix} does not run on every size, "
+            f"{dict(exercise.sizes)} and those of grader/program/instances.py "
+            f"({type(error).__name__}: {error}). Is one written out as a number?"
+        ) from error
 
 
 def make_reference(program: ForwardProgram, instance: Instance, seed: int) -> Reference:

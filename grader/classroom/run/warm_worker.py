@@ -86,6 +86,8 @@ class WarmWorker:
                 report = grade(*asked, wary=True)
         except UnreadableNotebook as error:
             return failed("unreadable", str(error))
+        except BadCourse as error:  # no notebook of it can be graded
+            raise CannotGrade(str(error)) from None
         except CannotGrade:
             raise
         except Exception as error:  # the other notebooks are graded all the same

@@ -177,7 +177,7 @@ NEW_SIZES = {"n": 40, "m": 18}
         ),
         (
             replace(FUSED_CROSS_ENTROPY, forward=of_one_size, sizes=NEW_SIZES),
-            "of_one_size does not run on every size, {'n': 40, 'm': 18} and those of"
+            "of_one_size of ex2 does not run on every size, {'n': 40, 'm': 18} and those of"
             " grader/program/instances.py (RuntimeError: ",
         ),
         (

@@ -80,6 +80,19 @@ def test_a_bad_course_is_one_sentence(course: Path, tmp_path: Path, capsys: Capt
         assert err.count("\n") == 1
 
 
+def test_a_forward_pass_of_one_size_is_one_sentence(
+    course: Path, tmp_path: Path, capsys: Capture
+) -> None:
+    handed_in = tmp_path / "class"
+    right = write_notebook(handed_in / "ada" / "right.ipynb", RIGHT)
+    (course / "forward.py").write_text(FORWARD.replace("x * inv", "x.view(6, 10) * inv"))
+    said = "rms_norm of n1 does not run on every size, {'n': 6, 'd': 10} and those of "
+    assert run("check", right, "--course", course) == exit_codes.UNREADABLE
+    assert capsys.readouterr().err.startswith(said)
+    assert grade(handed_in, tmp_path / "out", "--course", course) == exit_codes.UNREADABLE
+    assert said in capsys.readouterr().err
+
+
 def test_status(course: Path, tmp_path: Path, capsys: Capture) -> None:
     write_notebook(tmp_path / "mine.ipynb", WRONG)
     assert run("status", tmp_path, "--course", course) == exit_codes.PASSED

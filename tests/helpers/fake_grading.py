@@ -18,11 +18,11 @@ from grader.classroom.run.local_pool import LocalPool
 from grader.classroom.run.pool import CannotGrade
 from grader.classroom.run.settings import Settings, installed_versions
 from grader.classroom.run.task import Task
+from grader.program.course import built_in_course
 from grader.verdict import Check, Comparison, Outcome, Report, Verdict
 from grader.worker.terms import Limits
-from tests.helpers.lecture_course import COURSE
 
-SETTINGS = Settings(7, Limits(1.0, 6.0, 2**30), "none", installed_versions(), COURSE)
+SETTINGS = Settings(7, Limits(1.0, 6.0, 2**30), "none", installed_versions(), built_in_course())
 
 AT_WORK = 2
 """Tasks that are under way at once in `make_pool()`."""

@@ -11,7 +11,7 @@ from typing import Any
 from grader.classroom.gradebook.table import OUTCOMES
 from grader.classroom.intake.class_folder import ClassFolder, HandedIn, Roster, Student
 from grader.classroom.run.line import Line, read_line
-from tests.helpers.lecture_course import COURSE
+from grader.program.course import built_in_course
 
 Document = dict[str, Any]
 
@@ -35,7 +35,7 @@ def graded(
     id_: str, student: str, outcomes: str, notebook: str = FUSED, **changes: Any
 ) -> Document:
     """A notebook with a letter for each gradient: "pf" is a pass and a fail."""
-    names = [gradient for _, gradient in COURSE.gradients(notebook)]
+    names = [gradient for _, gradient in built_in_course().gradients(notebook)]
     gradients = [gradient(name, letter) for name, letter in zip(names, outcomes, strict=True)]
     return {
         **head(id_, student),

@@ -12,7 +12,7 @@ from typing import Any
 
 from grader.classroom.intake.class_folder import ClassFolder, HandedIn, Student
 from grader.diagnosis.kinds import Kind, hint
-from tests.helpers.lecture_course import COURSE
+from grader.program.course import built_in_course
 from tests.helpers.lines import sealed
 
 HOSTILE_TEXTS = (
@@ -85,11 +85,11 @@ def make_class(
 ) -> MadeClass:
     """A class of so many students; the same numbers give the same class."""
     rng = random.Random(seed)
-    which = COURSE.notebooks if which is None else which
+    which = built_in_course().notebooks if which is None else which
     difficulty = {
         (notebook, gradient): rng.betavariate(1.5, 6)
         for notebook in which
-        for _, gradient in COURSE.gradients(notebook)
+        for _, gradient in built_in_course().gradients(notebook)
     }
     people, files, lines = [], [], []
     for number in range(students):
@@ -164,7 +164,7 @@ def _line(
         error = f"This is no notebook: it is not JSON ({name})."
         return {**head, "format": 1, "error": error, "flags": [], "run": run}
     stopped = rng.random() < 0.12  # gave up somewhere
-    names = [gradient for _, gradient in COURSE.gradients(notebook)]
+    names = [gradient for _, gradient in built_in_course().gradients(notebook)]
     end = rng.randrange(len(names)) if stopped else len(names)
     flags = _flags(rng, text if hostile else "x = 1")
     gradients, wrong = [], False

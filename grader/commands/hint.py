@@ -50,7 +50,7 @@ def hint(name: str, notebook: str | None, again: bool, all_: bool, course: str |
         found = ask(own, exercise, gradient)
     if found.trouble:
         complain(printable(found.trouble))
-    say(as_text(found, terminal_width()) + "\n" + _how_to_go_on(found, notebook))
+    say(as_text(found, terminal_width()) + "\n" + _how_to_go_on(found, notebook, course))
 
 
 def find_gradient(
@@ -116,10 +116,11 @@ def _short(notebook: str) -> str:
     return notebook.partition("_")[0]
 
 
-def _how_to_go_on(found: Hint, notebook: str | None) -> str:
+def _how_to_go_on(found: Hint, notebook: str | None, course: str | None) -> str:
     more = found.levels - found.level
     if found.no_more or not more:
         return ""
-    where = f" --notebook {shlex.quote(printable(notebook))}" if notebook else ""
+    options = {"--notebook": notebook, "--course": course}
+    given = [f" {name} {shlex.quote(printable(value))}" for name, value in options.items() if value]
     left = "one more" if more == 1 else f"{more} more"
-    return f"\n({left}: grader hint {found.gradient}{where})\n"
+    return f"\n({left}: grader hint {found.gradient}{''.join(given)})\n"

@@ -108,6 +108,7 @@ def test_hint_and_reset(course: Path, tmp_path: Path, capsys: Capture) -> None:
     assert run("hint", "gain", "--course", course) == exit_codes.PASSED
     out = capsys.readouterr().out
     assert "A copied axis." in out
+    assert f"(2 more: grader hint dgain --course {course})" in out
     assert "Sum over it." in out
     assert run("reset", mine, "--course", course) == exit_codes.PASSED
     assert "".join(json.loads(mine.read_text())["cells"][0]["source"]) == BLANK

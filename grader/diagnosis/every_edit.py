@@ -104,7 +104,8 @@ def _letters(site: Site, equation: str) -> Iterator[Edit]:
     message = "The letters after the arrow are not the axes that belong there."
     for new in (result[:i] + result[i + 1 :] for i in range(len(result))):
         yield _put(site, EXPECTED, Kind.MISSING_SUM, repr(f"{before}->{new}"), message)
-    for word in re.finditer("[a-zA-Z]+", equation):
+    words = re.finditer("[a-zA-Z]+", equation)
+    for word in sorted(words, key=lambda word: word.start() < len(before)):
         start, axes = word.start(), word[0]
         others = sorted({*equation} - {*axes, *",->"})
         kind = Kind.WRONG_INDEX if start < len(before) else Kind.WRONG_AXIS

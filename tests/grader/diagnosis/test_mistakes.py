@@ -13,7 +13,7 @@ from grader.diagnosis.mistakes import TWICE, Rule, rules
 from tests.helpers.own_edits import all_edits, as_read
 
 EXPRESSIONS = [ast.BinOp, ast.UnaryOp, ast.Call, ast.Attribute, ast.Subscript, ast.Tuple]
-SORTS = [*EXPRESSIONS, ast.Name, ast.Constant, ast.Assign, ast.AugAssign, ast.Expr]
+SORTS = [*EXPRESSIONS, ast.Compare, ast.Name, ast.Constant, ast.Assign, ast.AugAssign, ast.Expr]
 RULES = list(dict.fromkeys(rule for sort in SORTS for rule in rules(sort)))
 
 
@@ -230,6 +230,9 @@ RULES = list(dict.fromkeys(rule for sort in SORTS for rule in rules(sort)))
         ("dx = dh.sum(0) / n", Kind.MEAN_FOR_SUM, "dx = dh.sum(0)"),
         ("dx = dh.mean((1, 2))", Kind.WRONG_AXIS, "dx = dh.mean(2)"),
         ("dx = dh.sum(-2)", Kind.WRONG_AXIS, "dx = dh.sum(-1)"),
+        ("dx = dh.sum(-2)", Kind.WRONG_AXIS, "dx = dh.sum(2)"),
+        ("dx = dh * (hpreact == dh)", Kind.WRONG_NAME, "dx = dh * (hpreact == h)"),
+        ("dx = dh * (dh == hpreact)", Kind.WRONG_NAME, "dx = dh * (hpreact == h)"),
         ("dx = dh * dlogits[0]", Kind.WRONG_INDEX, "dx = dh * dlogits[:, None]"),
         ("dx = zeros.index_add(0, Xb, dh)", Kind.WRONG_INDEX, "dx = dh[Xb]"),
         ("dx = zeros.scatter_add(1, Xb, dh)", Kind.WRONG_INDEX, "dx = dh.gather(1, Xb)"),
@@ -289,6 +292,17 @@ def test_what_a_line_may_be_meant_as(source: str, kind: Kind, text: str) -> None
 )
 def test_what_a_line_is_not_meant_as(source: str, text: str) -> None:
     assert as_read(text) not in {as_read(one.text) for one in all_edits(source)}
+
+
+def test_what_an_equation_makes_is_doubted_before_what_it_reads() -> None:
+    edits = all_edits("dx = torch.einsum('ij,ik->ij', h, dh)")
+    kinds = [one.kind for one in edits if one.message.startswith("The letters of")]
+    assert kinds.index(Kind.WRONG_AXIS) < kinds.index(Kind.WRONG_INDEX)
+
+
+def test_no_entry_stands_twice() -> None:
+    entries = [(ast.dump(rule.pattern), rule.new, rule.places) for rule in RULES]
+    assert len({*entries}) == len(entries)
 
 
 def test_every_entry_of_the_table_is_for_some_node() -> None:

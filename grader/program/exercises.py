@@ -14,7 +14,7 @@ from torch import Tensor
 
 from grader.program.course import Course, Outline
 from grader.program.course_file import BadCourse
-from grader.program.forward_program import NotAForwardProgram, parse_program
+from grader.program.forward_program import NotAForwardProgram, parse_program, source_of
 from grader.program.instances import size_names
 
 
@@ -73,16 +73,15 @@ def _run(path: Path, text: str) -> dict[str, Any]:
 
 def _load(course: Course, outline: Outline, scope: Mapping[str, Any]) -> Exercise:
     forward: Callable[..., Tensor] = scope[outline.function]
-    sizes = dict(outline.sizes)
-    code = getattr(forward, "__code__", None)
-    where = f"{course.folder / outline.file}, line {code.co_firstlineno if code else 1}"
+    sizes, path = dict(outline.sizes), course.folder / outline.file
     try:
         program = parse_program(forward)
     except NotAForwardProgram as error:
-        raise BadCourse(f"{where}: this is no forward program. {error}") from error
+        raise BadCourse(f"{path}: {error}") from error
     if unknown := [name for name in size_names(program) if name not in sizes]:
+        line = source_of(forward)[0].lineno
         said = f"its shapes name a size {unknown[0]}, which `sizes` of {outline.prefix} lacks"
-        raise BadCourse(f"{where}: {said}.")
+        raise BadCourse(f"{path}: {outline.function}, line {line}: {said}.")
     return Exercise(
         outline.prefix, outline.notebook, forward, outline.gradients, sizes, outline.points
     )

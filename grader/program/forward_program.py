@@ -186,7 +186,8 @@ def parse_program(function: Callable[..., Any]) -> ForwardProgram:
     program, returned = read_function(function)
     if returned != (program.steps[-1].name,):
         raise NotAForwardProgram(
-            f"{program.name} must end by returning the name its last step assigns, the loss."
+            f"{program.name}, line {program.steps[-1].number}: the last step has to assign what is"
+            " returned, the loss."
         )
     return program
 
@@ -199,6 +200,8 @@ def read_function(function: Callable[..., Any]) -> tuple[ForwardProgram, tuple[s
     Raises:
         NotAForwardProgram: it is not straight-line code; the message says which line.
     """
+    if not hasattr(function, "__globals__"):
+        raise NotAForwardProgram(f"{function!r} is not a plain Python function.")
     name, (definition, source) = function.__name__, source_of(function)
     signature = inspect.signature(function, eval_str=True)
     constants = {

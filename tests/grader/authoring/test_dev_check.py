@@ -165,7 +165,7 @@ NEW_SIZES = {"n": 40, "m": 18}
     [
         (
             replace(FUSED_CROSS_ENTROPY, forward=not_straight),
-            "not_straight, line 2, is not a step: `x = x * 2`.",
+            f"line {not_straight.__code__.co_firstlineno + 1}, is not a step: `x = x * 2`",
         ),
         (
             replace(FUSED_CROSS_ENTROPY, sizes={"n": 32}),

@@ -70,7 +70,7 @@ def test_a_bad_course_is_one_sentence(course: Path, tmp_path: Path, capsys: Capt
     (course / "forward.py").write_text(FORWARD.replace("    inv =", "    x = x\n    inv ="))
     assert run("check", right, "--course", course) == exit_codes.UNREADABLE
     err = capsys.readouterr().err
-    assert err.startswith(f"{course / 'forward.py'}, line 10: this is no forward program. ")
+    assert err.startswith(f"{course / 'forward.py'}: rms_norm, line 14, is not a step: ")
     assert err.count("\n") == 1
     (course / "course.toml").write_text(COURSE.replace("dgain", "dg"))
     for command in (("check", right), ("status", tmp_path), ("reset", right), ("hint", "dx")):

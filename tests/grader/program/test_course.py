@@ -149,14 +149,15 @@ def test_a_file_that_is_not_python(tmp_path: Path) -> None:
 
 
 BAD_FORWARD = {
-    "raises": (f"import torch\n1 / 0\n{FORWARD[FORWARD.index('from typing') :]}", "line 2: this"),
+    "raises": (f"import torch\n1 / 0\n{FORWARD[FORWARD.index('from typing') :]}", ", line 2: this"),
     "a loop": (
         FORWARD.replace("    inv =", "    for i in x:\n        pass\n    inv ="),
-        "line 10: this is no forward program. rms_norm, line 5, is not a step",
+        ": rms_norm, line 14, is not a step: `for i in x:`.",
     ),
+    "no function": (f"{FORWARD}\nrms_norm = 3\n", ": 3 is not a plain Python function."),
     "a size": (
         FORWARD.replace('gain: Annotated[Tensor, "d"]', 'gain: Annotated[Tensor, "e"]'),
-        "line 10: its shapes name a size e, which `sizes` of n1 lacks.",
+        ": rms_norm, line 10: its shapes name a size e, which `sizes` of n1 lacks.",
     ),
 }
 
@@ -169,4 +170,4 @@ def test_a_bad_forward_function_gets_a_sentence(tmp_path: Path, trouble: str) ->
     course = read_course(write_course(tmp_path, forward=text))
     with pytest.raises(BadCourse) as error:
         load_exercises(course)
-    assert str(error.value).startswith(f"{tmp_path / 'forward.py'}, {sentence}")
+    assert str(error.value).startswith(f"{tmp_path / 'forward.py'}{sentence}")

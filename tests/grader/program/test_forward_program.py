@@ -171,7 +171,7 @@ def test_what_is_not_straight_line_code_is_refused_with_its_line_in_the_file(
 
 
 def test_an_exercise_ends_in_its_loss() -> None:
-    with pytest.raises(NotAForwardProgram, match="must end by returning the name its last step"):
+    with pytest.raises(NotAForwardProgram, match=r"_another, line \d+: the last step has to"):
         parse_program(returns_another)
 
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import inspect
+import traceback
 from collections.abc import Mapping, Sequence, Set
 from dataclasses import dataclass, field
 from functools import cache
@@ -12,7 +14,12 @@ from torch import Tensor
 from grader.program.compare import agrees
 from grader.program.course_file import BadCourse
 from grader.program.exercises import Exercise
-from grader.program.forward_program import ForwardProgram, is_differentiable, parse_program
+from grader.program.forward_program import (
+    ForwardProgram,
+    is_differentiable,
+    parse_program,
+    source_of,
+)
 from grader.program.instances import Instance, make_hidden_instances, make_instance
 
 SEED = 2147483647
@@ -135,10 +142,14 @@ def prepare(exercise: Exercise, seed: int = SEED) -> References:
         return make_references(program, exercise.sizes, seed)
     except MemoryError:
         raise
-    except Exception as error:  # whatever a line of the author's raises, the author is to see
+    except Exception as error:  # the author sees whatever a line raises
+        here = program.steps[0].code.co_filename
+        frames = traceback.extract_tb(error.__traceback__)
+        lines = [frame.lineno for frame in frames if frame.filename == here]
+        line = lines[-1] if lines else source_of(exercise.forward)[0].lineno
         raise BadCourse(
-            f"{program.name} of {exercise.prefix} does not run on every size, "
-            f"{dict(exercise.sizes)} and those of grader/program/instances.py "
+            f"{inspect.getfile(exercise.forward)}: {program.name}, line {line}, does not run on "
+            f"every size, {dict(exercise.sizes)} and those of grader/program/instances.py "
             f"({type(error).__name__}: {error}). Is one written out as a number?"
         ) from error
 

@@ -177,8 +177,8 @@ NEW_SIZES = {"n": 40, "m": 18}
         ),
         (
             replace(FUSED_CROSS_ENTROPY, forward=of_one_size, sizes=NEW_SIZES),
-            "of_one_size of ex2 does not run on every size, {'n': 40, 'm': 18} and those of"
-            " grader/program/instances.py (RuntimeError: ",
+            f"line {of_one_size.__code__.co_firstlineno + 1}, does not run on every size,"
+            " {'n': 40, 'm': 18} and those of grader/program/instances.py (RuntimeError: ",
         ),
         (
             replace(FUSED_CROSS_ENTROPY, forward=infinite, sizes=NEW_SIZES, gradients=("dz", "dy")),

@@ -86,7 +86,7 @@ def test_a_forward_pass_of_one_size_is_one_sentence(
     handed_in = tmp_path / "class"
     right = write_notebook(handed_in / "ada" / "right.ipynb", RIGHT)
     (course / "forward.py").write_text(FORWARD.replace("x * inv", "x.view(6, 10) * inv"))
-    said = "rms_norm of n1 does not run on every size, {'n': 6, 'd': 10} and those of "
+    said = f"{course / 'forward.py'}: rms_norm, line 15, does not run on every size, "
     assert run("check", right, "--course", course) == exit_codes.UNREADABLE
     assert capsys.readouterr().err.startswith(said)
     assert grade(handed_in, tmp_path / "out", "--course", course) == exit_codes.UNREADABLE

@@ -213,8 +213,12 @@ def _file_result(
 
 def _notebook_of(file: str, course: Course) -> str:
     """The notebook that a file says it is by its name, "" if none."""
-    name = re.sub(r"[^a-z0-9]+", "_", file.rpartition("/")[2].lower())
-    return next((notebook for notebook in course.notebooks if notebook in name), "")
+    name = _plain(file.rpartition("/")[2])
+    return next((notebook for notebook in course.notebooks if _plain(notebook) in name), "")
+
+
+def _plain(name: str) -> str:
+    return re.sub(r"[^a-z0-9]+", "_", name.lower())
 
 
 def _columns(files: Iterable[FileResult], rubric: Rubric) -> tuple[Column, ...]:

@@ -17,8 +17,11 @@ def _notebook_name(notebooks: tuple[str, ...]) -> re.Pattern[str]:
     # Systems and people write spaces or hyphens for the underscores, and leave the number out.
     names = []
     for notebook in notebooks:
-        number, *words = notebook.split("_")
-        names.append(rf"(?:{number}[\s_-]*)?" + r"[\s_-]*".join(words))
+        number, *words = re.split("[_-]", notebook)
+        if number.isdecimal() and words:
+            names.append(rf"(?:{number}[\s_-]*)?" + r"[\s_-]*".join(words))
+        else:
+            names.append(r"[\s_-]*".join((number, *words)))
     return re.compile(rf"(?<![^\W_])(?:{'|'.join(names)})(?![^\W_])", re.IGNORECASE)
 
 

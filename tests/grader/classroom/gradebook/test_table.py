@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import random
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -133,6 +134,14 @@ def test_an_unreadable_file_belongs_to_the_notebook_it_is_named_after(tmp_path: 
     ada = table_of(tmp_path, lines).rows[0]
     assert ada.cells[0].status is Status.UNREADABLE
     assert [file.path for file in ada.elsewhere] == ["ada/notes.ipynb"]
+
+
+def test_a_notebooks_own_name_may_have_capitals_and_hyphens(tmp_path: Path) -> None:
+    course = replace(COURSE, exercises=(replace(COURSE.exercises[0], notebook="RNN-cell"),))
+    lines = [unreadable("rnn_cell.ipynb", "ada")]
+    path = journal(tmp_path / "results.jsonl", lines)
+    table = build_table(class_of(lines), path, parse_rubric("", course))
+    assert table.rows[0].cells[0].status is Status.UNREADABLE
 
 
 def test_flags_of_all_files_count(tmp_path: Path) -> None:

@@ -42,6 +42,21 @@ def test_who_a_files_name_speaks_of(stem: str, who: str, attempt: int) -> None:
     assert split_name(stem, COURSE.notebooks) == (who, attempt)
 
 
+@pytest.mark.parametrize(
+    ("stem", "who", "attempt"),
+    [
+        ("ada_norms", "ada", 0),
+        ("ada (2)", "ada (2)", 0),
+        ("norms-2 ada", "ada", 2),
+        ("ada_rnn_cell", "ada", 0),
+        ("ada_cell", "ada_cell", 0),
+        ("rnn cell (3) ada", "ada", 3),
+    ],
+)
+def test_a_courses_notebooks_need_no_number(stem: str, who: str, attempt: int) -> None:
+    assert split_name(stem, ("norms", "rnn-cell")) == (who, attempt)
+
+
 def test_one_student_may_hand_in_four_notebooks(tmp_path: Path) -> None:
     files = [f"ada_{name}.ipynb" for name in NOTEBOOKS] + [
         f"{name}_bob.ipynb" for name in NOTEBOOKS

@@ -6,7 +6,7 @@ import signal
 import threading
 import warnings
 from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from types import MappingProxyType
 from typing import Any
 
@@ -14,7 +14,6 @@ import torch
 import torch.nn.functional as F
 
 from grader.execution.runner import Reply
-from grader.worker.engine import double_precision
 from grader.worker.execution import LARGER_VALUES, RequestRunner, TimeLimit, interrupt
 from grader.worker.request import Request, RunOrder, Values
 from grader.worker.results import pack_results
@@ -31,17 +30,12 @@ class OwnProcess:
         scope: what statements find beside the values they run on, and in place of them: the
             globals that the caller's code means.
         beside: more values for some groups, of any type.
-        says_float: whether the code asks for single precision by name. Then that name means
-            double precision while it runs.
     """
 
-    def __init__(
-        self, scope: Mapping[str, Any], beside: Mapping[str, Mapping[str, Any]], says_float: bool
-    ) -> None:
+    def __init__(self, scope: Mapping[str, Any], beside: Mapping[str, Mapping[str, Any]]) -> None:
         self.limits = Limits(HOUR, HOUR)
         self._scope = scope
         self._beside = beside
-        self._precision = double_precision if says_float else double_by_default
 
     def run(self, request: Request, values: Values) -> Reply:
         """Make the runs of a request; what it changes of PyTorch's state is put back."""
@@ -50,7 +44,7 @@ class OwnProcess:
             for name, group in {**values.groups, **request.extra}.items()
         }
         runner = _OwnRunner(request, groups, MappingProxyType({}), LARGER_VALUES)
-        runner.scope, runner.precision = self._scope, self._precision
+        runner.scope = self._scope
         default = torch.get_default_dtype()
         try:
             with (
@@ -71,6 +65,7 @@ class _OwnRunner(RequestRunner):
     """The caller may interrupt what runs, and may use the alarm for something else."""
 
     given: Mapping[str, Any] = MappingProxyType({"torch": torch, "F": F})
+    precision = nullcontext  # the caller sees to it
     caught = (Exception, TimeLimit)
     scope: Mapping[str, Any]
     has_alarm = False
@@ -84,19 +79,8 @@ class _OwnRunner(RequestRunner):
 
 
 @contextmanager
-def double_by_default() -> Iterator[None]:
-    """Make new tensors float64 unless they are asked for otherwise."""
-    default = torch.get_default_dtype()
-    torch.set_default_dtype(torch.float64)
-    try:
-        yield
-    finally:
-        torch.set_default_dtype(default)
-
-
-@contextmanager
 def _alarm_if_free() -> Iterator[bool]:
-    """Have alarms raise `TimeLimit`, if this thread may set them and nobody else does."""
+    """Have alarms raise `TimeLimit`, if this thread may set them and no other code does."""
     may_set = threading.current_thread() is threading.main_thread() and hasattr(signal, "setitimer")
     if (
         not may_set

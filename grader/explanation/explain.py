@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
+import torch
+
 from grader.answer.parse import AnswerCell
-from grader.execution.own_process import OwnProcess, double_by_default
+from grader.execution.own_process import OwnProcess
 from grader.explanation.backward import BadInput
 from grader.explanation.explanation import Explanation
 from grader.explanation.forward import Forward, Inputs
@@ -53,8 +56,8 @@ def explain(
     read = Forward.of(forward, sizes or {}, inputs)
     subject = subject_of(backward)
     says_float = SAYS_FLOAT.search(subject.source.text) is not None
-    with double_precision() if says_float else double_by_default():
-        return _explain(read, subject, says_float, seed)
+    with double_precision() if says_float else _double_by_default():
+        return _explain(read, subject, seed)
 
 
 def assert_gradients(
@@ -72,11 +75,22 @@ def assert_gradients(
         raise AssertionError(f"\n{explanation}")
 
 
-def _explain(forward: Forward, subject: Subject, says_float: bool, seed: int) -> Explanation:
+@contextmanager
+def _double_by_default() -> Iterator[None]:
+    """Make new tensors float64 unless they are asked for otherwise."""
+    default = torch.get_default_dtype()
+    torch.set_default_dtype(torch.float64)
+    try:
+        yield
+    finally:
+        torch.set_default_dtype(default)
+
+
+def _explain(forward: Forward, subject: Subject, seed: int) -> Explanation:
     source, tried = subject.source, forward.try_out()
     arriving = subject.arriving(forward, tried)
     if taken := {*forward.program.names} & {*arriving.values()}:
-        raise BadInput(f"{forward.at}: {taken.pop()} is the name of the gradient that arrives.")
+        raise BadInput(f"{forward.at}: {min(taken)} is the name of the gradient that arrives.")
     is_loss = subject.is_loss(forward, tried)
     references = forward.references(arriving, is_loss, seed)
     instances = {f"hidden{n}": one.instance for n, one in enumerate(references.hidden)}
@@ -106,7 +120,7 @@ def _explain(forward: Forward, subject: Subject, says_float: bool, seed: int) ->
         [source.answer(returned)],
         [AnswerCell(source.file, source.text)],
         references,
-        OwnProcess(source.scope, beside, says_float),
+        OwnProcess(source.scope, beside),
         may_differentiate=True,
     )
     report = Report(

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from grader.commands import exit_codes
-from grader.commands.course import course_option
+from grader.commands.course import course_option, instructors_course
 from grader.commands.speech import complain, has_colour, say
 from grader.commands.timeout import limits, timeout_option
 from grader.printable import counted, printable
@@ -62,25 +62,6 @@ def _moment(_: click.Context, option: click.Parameter, text: str | None) -> date
         ) from None
     # A day that is due is over when it ends.
     return moment.replace(hour=23, minute=59, second=59) if len(text) <= 10 else moment
-
-
-def instructors_course(asked: str | None, handed_in: Path | None = None) -> Course:
-    """The course a class is graded by: the one asked for, or else the built-in one.
-
-    Raises:
-        BadCourse: it lies in what students handed in, where its functions would be theirs.
-    """
-    from grader.program.course import built_in_course
-    from grader.program.course_file import BadCourse
-    from grader.submission.which_course import course_called
-
-    course = built_in_course() if asked is None else course_called(asked, Path())
-    if handed_in is not None and course.folder.resolve().is_relative_to(handed_in.resolve()):
-        raise BadCourse(
-            f"The course {printable(str(course.folder))} lies in the folder that is graded: its "
-            "functions would be run as a student left them. Keep it elsewhere."
-        )
-    return course
 
 
 def _print_rubric(context: click.Context, _: click.Parameter, asked: bool) -> None:

@@ -45,7 +45,7 @@ Where a run has no result, the reason stands in its place.
 _KEYS = itertools.count()
 
 
-@lru_cache(maxsize=64)  # a course has some exercises; whoever explains has ever new references
+@lru_cache(maxsize=64)  # a course has some exercises; `explain` makes new references each time
 def values_for(references: References, gradients: Sequence[str]) -> Values:
     """The values that every answer to an exercise is run on.
 

@@ -1,1 +1,1 @@
-"""Why a hand-written backward pass is wrong, whoever wrote it, wherever it stands."""
+"""Explanation: why a hand-written backward pass is wrong."""

@@ -63,7 +63,7 @@ class Backward:
 
     @property
     def returns(self) -> list[ast.Return]:
-        """Its return statements, wherever they stand."""
+        """Its return statements, those in branches and loops too."""
         return [one for one in walk_statements(self.body) if isinstance(one, ast.Return)]
 
     @property

@@ -182,8 +182,8 @@ def call(subject: Subject, arguments: Mapping[str, Any]) -> Any:
     if watch.changed is not None:
         line = watch.changed or subject.source.definition.lineno
         raise BadInput(
-            f"{subject.source.at(line)}, changes an argument in place; whoever handed it over"
-            " would go on with another value."
+            f"{subject.source.at(line)}, changes an argument in place: its caller would go on"
+            " with another value."
         )
     return returned
 

@@ -129,16 +129,12 @@ def ask(course: Course, exercise: str, gradient: str) -> Hint:
     texts, own = read_levels(course)[exercise][gradient], course.remembered(exercise)
 
     def one_more(old: State) -> State:
-        asked = {
-            **old.asked.get(own, {}),
-            gradient: min(_asked(old, own, gradient) + 1, len(texts)),
-        }
-        return replace(old, asked={**old.asked, own: asked})
+        level = min(_asked(old, own, gradient) + 1, len(texts))
+        return replace(old, asked={**old.asked, own: {**old.asked.get(own, {}), gradient: level}})
 
     before, trouble = update_state(one_more)
     asked = _asked(before, own, gradient)
-    level = min(asked + 1, len(texts))
-    no_more = asked >= len(texts)
+    level, no_more = min(asked + 1, len(texts)), asked >= len(texts)
     shown = texts if no_more else texts[level - 1 : level]
     return Hint(gradient, level, len(texts), shown, no_more, trouble)
 

@@ -63,7 +63,7 @@ def _run(path: Path, text: str) -> dict[str, Any]:
     linecache.cache[name] = (len(text), None, text.splitlines(keepends=True), name)
     try:
         exec(compile(text, name, "exec", dont_inherit=True), scope)
-    except Exception as error:  # whatever an author's file raises, the author is to see
+    except Exception as error:  # the author sees whatever the file raises
         lines = [f.lineno for f in traceback.extract_tb(error.__traceback__) if f.filename == name]
         line = lines[-1] if lines else 1
         said = f"{type(error).__name__}: {error}"

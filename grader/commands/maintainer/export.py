@@ -8,7 +8,7 @@ from typing import Any
 
 import click
 
-from grader.commands.course import course_option
+from grader.commands.course import course_option, instructors_course
 from grader.commands.maintainer.dev import InRepository
 from grader.commands.speech import say
 from grader.platforms.gradescope.settings import Visibility
@@ -87,7 +87,6 @@ def gradescope(
     """
     try:
         from grader.classroom.gradebook.rubric import parse_rubric, points_text, read_rubric
-        from grader.commands.grade import instructors_course
         from grader.platforms.gradescope.archive import autograder_zip, notebook_named
         from grader.platforms.gradescope.results import max_points
         from grader.platforms.gradescope.settings import settings_from

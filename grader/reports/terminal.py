@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import io
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import NamedTuple
 
 from rich.box import SIMPLE_HEAD
-from rich.console import Console, Group, RenderableType
+from rich.cells import cell_len
+from rich.console import Console, ConsoleOptions, Group, RenderableType
 from rich.padding import Padding
 from rich.table import Table
 from rich.text import Text
@@ -40,6 +42,8 @@ EXPENDABLE = ("exact", "shape", "maxdiff", "approximate")
 LONGEST_BAR = 24
 SHORTEST_BAR = 6
 STATUS_GAP = 2
+QUOTED = (0, 0, 0, 4)
+"""The space around a student's line."""
 DONE, LEFT = "█", "░"
 
 _ASCII = str.maketrans("✓↓✗…⊘–─│█░·", "+vx.#--|#.-")
@@ -198,9 +202,7 @@ def remark(verdict: Verdict) -> Group:
     if verdict.place is not None:
         head.append(f"  {printable(wording.where(verdict.place))}", "not bold default")
         if verdict.code:
-            before, piece, behind = wording.in_pieces(verdict.code, verdict.piece)
-            parts = (f"│ {before}", "dim"), (piece, "underline"), (behind, "dim")
-            lines.append(_indented(Text.assemble(*parts), 4))
+            lines.append(Padding(_Quoted(*wording.in_pieces(verdict.code, verdict.piece)), QUOTED))
     if verdict.note:
         lines.append(_indented(Text(printable(verdict.note))))
     for number, diagnosis in enumerate(wording.diagnoses(verdict)):
@@ -208,6 +210,21 @@ def remark(verdict: Verdict) -> Group:
         if diagnosis.hint:
             lines.append(_indented(Text(f"Hint: {printable(diagnosis.hint)}", "italic")))
     return Group(*lines)
+
+
+class _Quoted(NamedTuple):
+    """A student's line with the wrong piece underlined: by signs below it where styles are off."""
+
+    before: str
+    piece: str
+    behind: str
+
+    def __rich_console__(self, console: Console, options: ConsoleOptions) -> Iterator[Text]:
+        before = Text(f"│ {self.before}", "dim", overflow="fold")
+        whole = before + Text.assemble((self.piece, "underline"), (self.behind, "dim"))
+        yield whole
+        if console.no_color and self.piece and whole.cell_len <= options.max_width:
+            yield Text(" " * before.cell_len + "^" * cell_len(self.piece))
 
 
 def short_remarks(verdicts: Sequence[Verdict]) -> Iterator[Group]:
@@ -226,9 +243,9 @@ def flag_text(flag: Flag) -> Text:
     return Text(f"{printable(flag.message)}{where}")
 
 
-def _indented(text: Text, by: int = 2) -> Padding:
+def _indented(text: Text) -> Padding:
     text.overflow = "fold"
-    return Padding(text, (0, 0, 0, by))
+    return Padding(text, (0, 0, 0, 2))
 
 
 def summary(report: Report, width: int) -> Iterator[Text]:

@@ -89,7 +89,7 @@ def test_two_diagnoses_are_told_and_no_third(mixed: Report) -> None:
 def test_without_colour_the_wrong_piece_has_signs_below_it(mixed: Report) -> None:
     wrong = next(v for v in mixed.verdicts if v.place is not None and v.diagnosis)
     verdict = dataclasses.replace(wrong, code="dh = dlogits @ W2 / 2", piece=(5, 17))
-    report = dataclasses.replace(mixed, verdicts=[verdict])
+    report = dataclasses.replace(mixed, verdicts=(verdict,))
     shown = "    │ dh = dlogits @ W2 / 2\n           ^^^^^^^^^^^^\n"
     assert shown in terminal.render(report, width=80, colour=False)
     assert "^" not in terminal.render(report, width=80, colour=True)

@@ -3,31 +3,21 @@
 from __future__ import annotations
 
 import ast
-import re
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from itertools import chain
 
-import torch
 from torch import Tensor
 
-from grader.authoring.backward.on_instances import OnInstances, UnknownOperation
-from grader.authoring.backward.readable import (
-    Product,
-    assignment,
-    expression,
-    made,
-    mentions,
-    replaced,
-    text,
-    tidied,
-    total,
-)
-from grader.authoring.backward.table import COPYING, OPTIONAL, ROWS, Row
+from grader.authoring.backward.chain_rule import ChainRule, names_of
+from grader.authoring.backward.operations import UnknownOperation
+from grader.authoring.backward.readable import expression, made, text, total
 from grader.program.compare import agrees
-from grader.program.forward_program import Step, is_differentiable
-from grader.program.references import Reference, References
+from grader.program.references import References
 from grader.user_error import UserError
+
+LONGEST_LINE = 88
+"""In a longer sum, each long branch gets a line of its own."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,184 +50,62 @@ def derive(references: References, tensor: str) -> Derived:
     Raises:
         UserError: a step does what the table does not know; the message names line and operation.
     """
-    program = references.program
+    program, gradient = references.program, f"d{tensor}"
     readers = frozenset(program.readers(tensor))
-    derived = _Backward(tensor, references.hidden).derived()
-    for reference in references.hidden:
-        names = _names(reference, tensor)
-        exec("\n".join(derived.lines), names)
-        if not agrees(names[f"d{tensor}"], reference.local_vjp(tensor, readers), floor=1.0):
-            told = "; ".join(step.line for step in program.steps if step.name in readers)
-            raise UserError(f"What is derived for d{tensor} from `{told}` differs from autograd.")
-    return derived
-
-
-def _names(reference: Reference, tensor: str) -> dict[str, Any]:
-    """What the lines may use, with random upstreams for the gradients of the tensor's readers."""
-    program, instance, drawn = reference.program, reference.instance, reference.cotangents
-    upstreams = {f"d{step}": drawn[step] for step in program.readers(tensor) if step in drawn}
-    return {"torch": torch, **program.scope, **instance.sizes, **instance.values, **upstreams}
-
-
-class _Backward:
-    """The chain rule, from the steps that read a tensor back to it.
-
-    An upstream may be shorter than what it belongs to: it has length 1, or lacks the axis, where it
-    is the same all along an axis. Broadcasting does the rest, until a rule needs it whole.
-    """
-
-    def __init__(self, tensor: str, references: Sequence[Reference]) -> None:
-        self.tensor = tensor
-        self.program = references[0].program
-        self.worlds = [_names(reference, tensor) for reference in references]
-        steps = [step.name for step in self.program.steps]
-        self.on = OnInstances(self.worlds, [*references[0].instance.sizes, *steps])
-        self.before: list[str] = []
-        self.rules: list[str] = []
-        self.known = {
-            text(tidied(expression(step.expression), {})): step.name
-            for step in reversed(self.program.steps)
-            if step.reads
-        }
-
-    def derived(self) -> Derived:
-        """The branches, and the assignment of their sum."""
-        branches, parts = [], list[ast.expr]()
-        for step in reversed(self.program.steps):
-            self.rules = []
-            start = len(self.before)
-            if through := [*self._through_step(step)]:
-                before = tuple(self.before[start:])
-                rules = tuple(dict.fromkeys(self.rules))
-                branches.append(Branch(step.name, text(total(through)), rules, before))
-                parts += through
-        return Derived(tuple(self.lines(parts).split("\n")), tuple(branches))
-
-    def lines(self, parts: Sequence[ast.expr]) -> str:
-        """The assignment, after the statements that fill a tensor, where there are any."""
-        own, gradient = expression(self.tensor), f"d{self.tensor}"
-        if not parts:
-            return f"{gradient} = torch.zeros_like({self.tensor})"
-        whole = total(parts)
-        if self.on.shape(whole) != self.on.shape(own):
-            outside, inside = self.on.split(whole)
-            whole = outside.of(self.on.whole(inside, own))
-        if not is_differentiable(self.on.value(whole)):
-            whole = made("u.type_as(x)", u=whole, x=own)
-        if self.before and isinstance(whole, ast.Name):
-            return re.sub(rf"\b{whole.id}\b", gradient, "\n".join(self.before))
-        return "\n".join([*self.before, assignment(gradient, whole)])
-
-    def _through_step(self, step: Step) -> Iterator[ast.expr]:
-        """What a step hands on to the tensor, a part for each place where it stands."""
-        upstream = expression("1" if step.name == self.program.loss else f"d{step.name}")
+    chain_rule = ChainRule(tensor, references.hidden)
+    branches, parts = [], dict[str, list[ast.expr]]()
+    for step in reversed(program.steps):
         try:
-            for part in self._through(expression(step.expression), upstream):
-                yield tidied(part, self.known)
+            passed, rules = chain_rule.through(step)
         except UnknownOperation as unknown:
             told = f"There is no backward for `{unknown}` in the line `{step.line}`"
-            raise UserError(f"{told}: d{self.tensor} has to be written by hand.") from None
-
-    def _through(self, node: ast.expr, upstream: ast.expr) -> Iterator[ast.expr]:
-        if not self._is_reached(node):
-            return
-        if isinstance(node, ast.Name):
-            yield upstream
-            return
-        operation = self.on.operation(node)
-        fitting = ((row, row.bound(operation)) for row in ROWS)
-        row, given = next(((row, given) for row, given in fitting if given), (None, {}))
-        reached = [name for name in given if name[0] != "*" and self._is_reached(given[name])]
-        # `torch.max(x, y)` has a tensor where a reduction has its axes.
-        has_tensor = "dim" in given and isinstance(self.on.value(given["dim"]), Tensor)
-        if row is None or has_tensor or not {*reached} <= {*row.rules}:
-            raise UnknownOperation(node)
-        self.rules.append(row.name)
-        for name in reached:
-            part = self._pulled(row, name, {**given, "y": node}, upstream)
-            like = node if row.name in COPYING else given[name]
-            yield from self._through(given[name], self.on.fitted(part, given[name], like))
-
-    def _is_reached(self, node: ast.expr) -> bool:
-        """True if a gradient goes through an expression to the tensor."""
-        if not mentions(node, self.tensor):
-            return False
-        value = self.on.value(node)
-        return any(map(is_differentiable, value if isinstance(value, tuple | list) else [value]))
-
-    def _pulled(
-        self, row: Row, name: str, given: Mapping[str, ast.expr], upstream: ast.expr
-    ) -> ast.expr:
-        """What the rule for one operand makes of an upstream; plain numbers stay outside."""
-        y, axes = given["y"], self.on.axes(given["x"], given.get("dim"))
-        outside, u = self.on.split(upstream)
-        dimensions = {key: len(self.on.shape(given[key])) for key in row.rules}
-        rule = ast.parse(row.rule(name, {**dimensions, "u": len(self.on.shape(y))}))
-        is_whole = _takes_whole(rule)
-        lost = axes if row.takes_axes_away and not self._keeps_axes(given) else []
-        if not is_whole and lost == [*range(len(lost))]:
-            lost = []  # broadcasting puts back what comes first
-        if is_whole or (lost and self.on.shape(u)):
-            u = _with_axes(self.on.whole(u, y), lost)
-        *statements, result = rule.body
-        assert isinstance(result, ast.Expr)
-        if statements and not mentions(result, "u"):
-            outside, u = Product(), outside.of(u)
-        names = {**dict.fromkeys(OPTIONAL), **given, **self._named(rule, given, axes)}
-        names |= {"u": u, "y": _with_axes(y, lost)}
-        for statement in statements:
-            line = text(tidied(replaced(statement, names), self.known))
-            try:
-                exec(line, self.worlds[0])
-            except (IndexError, RuntimeError) as error:
-                raise UnknownOperation(y) from error
-            self.before.append(line)
-        return outside.of(replaced(result.value, names))
-
-    def _named(
-        self, rule: ast.Module, given: Mapping[str, ast.expr], axes: Sequence[int]
-    ) -> dict[str, ast.expr]:
-        """The expressions that stand for the names in a rule that its operation is not given."""
-        x, count = given["x"], self.on.count
-        makers: dict[str, Callable[[], ast.expr]] = {
-            "count": lambda: count(x, axes),
-            "freedom": lambda: self._freedom(count(x, axes), given),
-            "rows": lambda: count(x, [0]),
-            "classes": lambda: count(x, [1]),
-            "inverse": lambda: self._inverse(given["*order"]),
-            "p": self._new_name,
-        }
-        return {name: make() for name, make in makers.items() if mentions(rule, name)}
-
-    def _freedom(self, count: ast.expr, given: Mapping[str, ast.expr]) -> ast.expr:
-        told = given.get("correction") or given.get("unbiased")
-        correction = 1 if told is None else int(self.on.value(told))
-        return made(f"n - {correction}", n=count) if correction else count
-
-    def _inverse(self, told: ast.expr) -> ast.expr:
-        axes = self.on.value(told)
-        order = [axis % len(axes) for axis in axes]
-        return expression(str(tuple(order.index(axis) for axis in range(len(order)))))
-
-    def _keeps_axes(self, given: Mapping[str, ast.expr]) -> bool:
-        return "dim" not in given or ("keepdim" in given and self.on.value(given["keepdim"]))
-
-    def _new_name(self) -> ast.expr:
-        name = f"d{self.tensor}_part"
-        return expression(name if name not in self.worlds[0] else f"{name}{len(self.before)}")
+            raise UserError(f"{told}: {gradient} has to be written by hand.") from None
+        if passed:
+            told, parts[step.name] = text(total(passed)), passed
+            branches.append(Branch(step.name, told, rules, tuple(chain_rule.needed([told]))))
+    lines = _lines(chain_rule, parts)
+    for reference in references.hidden:
+        names = names_of(reference, tensor)
+        exec("\n".join(lines), names)
+        if not agrees(names[gradient], reference.local_vjp(tensor, readers), floor=1.0):
+            told = "; ".join(step.line for step in program.steps if step.name in readers)
+            raise UserError(f"What is derived for {gradient} from `{told}` differs from autograd.")
+    return Derived(tuple(lines), tuple(branches))
 
 
-def _takes_whole(rule: ast.Module) -> bool:
-    """True if a rule does more with `u` than to multiply and to add."""
-    return any(
-        mentions(part, "u")
-        for part in ast.walk(rule)
-        if isinstance(part, ast.Call | ast.Attribute)
-        or isinstance(getattr(part, "op", None), ast.MatMult)
-    )
+def _lines(chain_rule: ChainRule, parts: Mapping[str, list[ast.expr]]) -> list[str]:
+    """Statements that assign the gradient: what fills some places of it, then the rest."""
+    tensor, gradient, fills = chain_rule.tensor, f"d{chain_rule.tensor}", chain_rule.fills
+    filling = [gradient + fill.removeprefix(name) for name, fill in fills.items()]
+    rest = {
+        reader: [part for part in passed if text(part) not in fills]
+        for reader, passed in parts.items()
+    }
+    terms = [*chain(*rest.values())]
+    if len(terms) > 1 and len(text(total(terms))) > LONGEST_LINE:
+        sums = [(reader, total(passed)) for reader, passed in rest.items() if passed]
+        terms = [chain_rule.short(branch, f"through_{reader}") for reader, branch in sums]
+    if filling and not terms and len(filling) == 1:
+        filling = [filling[0].replace(" += ", " = ", 1)]
+    if filling:
+        lines = [f"{gradient} = torch.zeros_like({tensor})", *filling]
+        lines += [f"{gradient} += {text(total(terms))}"] if terms else []
+    else:
+        lines = [f"{gradient} = {text(_whole(chain_rule, terms))}"]
+    return [*chain_rule.needed(lines), *lines]
 
 
-def _with_axes(node: ast.expr, axes: Sequence[int]) -> ast.expr:
-    for axis in axes:
-        node = made(f"x.unsqueeze({axis})", x=node)
-    return node
+def _whole(chain_rule: ChainRule, terms: Sequence[ast.expr]) -> ast.expr:
+    """The sum of some terms, in the tensor's shape and dtype."""
+    on, own = chain_rule.on, expression(chain_rule.tensor)
+    if not terms:
+        return made("torch.zeros_like(x)", x=own)
+    whole = total(terms)
+    if on.shape(whole) != on.shape(own):
+        outside, inside = on.split(whole)
+        whole = outside.of(on.whole(inside, own))
+    value = on.value(whole)
+    if not isinstance(value, Tensor):
+        return made("torch.full_like(x, u)", u=whole, x=own)
+    is_alike = value.dtype == on.value(own).dtype
+    return whole if is_alike else made("u.type_as(x)", u=whole, x=own)

@@ -9,12 +9,10 @@ import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from fractions import Fraction
+from functools import reduce
 from typing import TypeVar, cast
 
 Tree = TypeVar("Tree", bound=ast.AST)
-
-LONGEST = 100
-"""How many characters a line may have."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -104,42 +102,23 @@ def mentions(tree: ast.AST, name: str) -> bool:
     return any(isinstance(part, ast.Name) and part.id == name for part in ast.walk(tree))
 
 
-def replaced(tree: Tree, names: Mapping[str, ast.expr | None]) -> Tree:
-    """A copy with expressions in place of names; arguments whose name has none are left out."""
+def replaced(tree: Tree, names: Mapping[str, ast.expr]) -> Tree:
+    """A copy with expressions in place of names; each its own."""
     return cast(Tree, _Replacing(names).visit(copy.deepcopy(tree)))
 
 
-def tidied(tree: Tree, steps: Mapping[str, str]) -> Tree:
-    """The same value, simpler; `steps` are the names of steps by their tidied text."""
-    return cast(Tree, _Tidying(steps).visit(copy.deepcopy(tree)))
-
-
 def text(tree: ast.AST) -> str:
-    """Python text with the spaces that formatters like: `x**2`, `(x + 1e-5) ** -0.5`."""
+    """Python text with the spaces that formatters like, without arguments that are None."""
     written = re.sub(r"\*\* \((-[\d.]+)\)", r"** \1", ast.unparse(tree))
     written = re.sub(r"(\de)-0(\d)", r"\1-\2", written)
+    written = re.sub(r"(?<=\()None(, keepdim=True)?(?=\))|, None(?=\))", "", written)
     return re.sub(
         r"(?<![\w.\])'\"])([A-Za-z_][\w.]*|\d+) \*\* (-?[\w.]+)(?![\w.(\[])", r"\1**\2", written
     )
 
 
-def assignment(name: str, tree: ast.expr) -> str:
-    """`name = tree`, a term a line where one line would be too long."""
-    line = f"{name} = {text(tree)}"
-    if len(line) <= LONGEST or not isinstance(getattr(tree, "op", None), ast.Add | ast.Sub):
-        return line
-    terms = []
-    while isinstance(tree, ast.BinOp) and isinstance(tree.op, ast.Add | ast.Sub):
-        terms.append(f"{'+' if isinstance(tree.op, ast.Add) else '-'} {text(tree.right)}")
-        tree = tree.left
-    return "\n    ".join([f"{name} = (", text(tree), *reversed(terms)]) + "\n)"
-
-
 def _joined(factors: list[ast.expr]) -> ast.expr:
-    result, *others = factors
-    for factor in others:
-        result = ast.BinOp(result, ast.Mult(), factor)
-    return result
+    return reduce(lambda left, right: ast.BinOp(left, ast.Mult(), right), factors)
 
 
 def _power(base: ast.expr, exponent: Product) -> Product | None:
@@ -154,56 +133,8 @@ def _power(base: ast.expr, exponent: Product) -> Product | None:
 
 
 class _Replacing(ast.NodeTransformer):
-    def __init__(self, names: Mapping[str, ast.expr | None]) -> None:
+    def __init__(self, names: Mapping[str, ast.expr]) -> None:
         self.names = names
 
     def visit_Name(self, node: ast.Name) -> ast.expr:
         return copy.deepcopy(self.names.get(node.id) or node)
-
-    def visit_Call(self, node: ast.Call) -> ast.expr:
-        missing = {name for name, value in self.names.items() if value is None}
-        if any(isinstance(part, ast.Name) and part.id in missing for part in node.args):
-            node.args, node.keywords = [], []
-        return self.generic_visit(node)  # type: ignore[return-value]
-
-
-class _Tidying(ast.NodeTransformer):
-    def __init__(self, steps: Mapping[str, str]) -> None:
-        self.steps = steps
-
-    def visit(self, node: ast.AST) -> ast.AST:
-        tidy = super().visit(node)
-        if isinstance(tidy, ast.expr) and not isinstance(tidy, ast.Name | ast.Constant):
-            name = self.steps.get(text(tidy))
-            return tidy if name is None else ast.Name(name, ast.Load())
-        return tidy  # type: ignore[no-any-return]
-
-    def visit_BinOp(self, node: ast.BinOp) -> ast.expr:
-        self.generic_visit(node)
-        left, right = Product.read(node.left), Product.read(node.right)
-        numbers = not (left.above or left.below or right.above or right.below)
-        match node.op:
-            case ast.Mult() | ast.Div() | ast.Pow():
-                return Product.read(node).write()
-            case ast.Sub() if numbers:
-                return replace(left.times(right), number=left.number - right.number).write()
-        return node
-
-    def visit_UnaryOp(self, node: ast.UnaryOp) -> ast.expr:
-        self.generic_visit(node)
-        return Product.read(node).write() if isinstance(node.op, ast.USub) else node
-
-    def visit_Attribute(self, node: ast.Attribute) -> ast.expr:
-        """A transpose turned back, and that of a product as its factors' transposes."""
-        self.generic_visit(node)
-        if node.attr not in ("T", "mT"):
-            return node
-        match node.value:
-            case ast.Attribute(value=inner, attr="T" | "mT"):
-                return inner
-            case ast.BinOp(left=left, op=ast.MatMult(), right=right):
-                left, right = (ast.Attribute(part, node.attr, ast.Load()) for part in (left, right))
-                return ast.BinOp(
-                    self.visit_Attribute(right), ast.MatMult(), self.visit_Attribute(left)
-                )
-        return node

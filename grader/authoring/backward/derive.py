@@ -17,7 +17,7 @@ from grader.program.references import References
 from grader.user_error import UserError
 
 LONGEST_LINE = 88
-"""In a longer sum, each long branch gets a line of its own."""
+"""In a longer sum, each long term gets a line of its own."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,8 +74,8 @@ def derive(references: References, tensor: str) -> Derived:
 
 
 def _lines(chain_rule: ChainRule, parts: Mapping[str, list[ast.expr]]) -> list[str]:
-    """Statements that assign the gradient: what fills some places of it, then the rest."""
-    tensor, gradient, fills = chain_rule.tensor, f"d{chain_rule.tensor}", chain_rule.fills
+    """Statements that assign the gradient, then add to some places of it."""
+    gradient, fills = f"d{chain_rule.tensor}", chain_rule.fills
     filling = [gradient + fill.removeprefix(name) for name, fill in fills.items()]
     rest = {
         reader: [part for part in passed if text(part) not in fills]
@@ -83,15 +83,17 @@ def _lines(chain_rule: ChainRule, parts: Mapping[str, list[ast.expr]]) -> list[s
     }
     terms = [*chain(*rest.values())]
     if len(terms) > 1 and len(text(total(terms))) > LONGEST_LINE:
-        sums = [(reader, total(passed)) for reader, passed in rest.items() if passed]
-        terms = [chain_rule.short(branch, f"through_{reader}") for reader, branch in sums]
-    if filling and not terms and len(filling) == 1:
+        readers = [reader for reader, passed in rest.items() for _ in passed]
+        terms = [
+            chain_rule.short(term, f"through_{reader}")
+            for reader, term in zip(readers, terms, strict=True)
+        ]
+    if len(filling) == 1 and not terms:
         filling = [filling[0].replace(" += ", " = ", 1)]
-    if filling:
-        lines = [f"{gradient} = torch.zeros_like({tensor})", *filling]
-        lines += [f"{gradient} += {text(total(terms))}"] if terms else []
-    else:
-        lines = [f"{gradient} = {text(_whole(chain_rule, terms))}"]
+    whole = _whole(chain_rule, terms)
+    if filling and terms and not isinstance(whole, ast.BinOp):
+        whole = made("u.clone()", u=whole)  # what is filled is nobody else's
+    lines = [f"{gradient} = {text(whole)}", *filling]
     return [*chain_rule.needed(lines), *lines]
 
 

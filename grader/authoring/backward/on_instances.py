@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Sequence
 from dataclasses import replace
+from itertools import combinations
 from types import ModuleType
 from typing import Any
 
@@ -21,7 +22,10 @@ class OnInstances:
         """`sizes` are names of which some are a size, the later the better."""
         self.worlds = worlds
         named = [name for name in sizes if type(worlds[0][name]) is int]
-        self.sizes = {tuple(world[name] for world in worlds): name for name in named}
+        products = [f"{one} * {other}" for one, other in combinations(named, 2)]
+        self.sizes = {
+            tuple(eval(size, world) for world in worlds): size for size in [*products, *named]
+        }
 
     def run(self, statement: str) -> None:
         """Run a statement on each instance."""

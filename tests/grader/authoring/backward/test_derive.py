@@ -11,19 +11,13 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from torch import Tensor
 
-from grader.authoring.backward import derive
+from grader.authoring.backward import Branch, Derived, derive
 from grader.program.compare import agrees
-from grader.program.exercises import Exercise
 from grader.program.forward_program import ForwardProgram, is_differentiable
 from grader.program.references import Reference, References, prepare
 from grader.user_error import UserError
-from tests.generality.programs import OTHER_EXERCISES
-from tests.helpers.lecture_course import EXERCISES
+from tests.helpers.lecture_course import ATOMIC
 from tests.helpers.written_programs import SCOPE, references_of, write_program
-
-each = pytest.mark.parametrize(
-    "exercise", [*EXERCISES, *OTHER_EXERCISES], ids=lambda exercise: exercise.prefix
-)
 
 
 def lines_of(references: References, tensor: str) -> str:
@@ -63,28 +57,7 @@ def assert_all_local(program: ForwardProgram) -> None:
             assert_local(references, tensor)
 
 
-# --- the course, and the programs it does not contain
-
-
-@each
-def test_the_lines_hand_random_upstreams_on_as_autograd_does(exercise: Exercise) -> None:
-    for gradient in exercise.gradients:
-        assert_local(prepare(exercise), gradient[1:])
-
-
-@each
-def test_all_lines_together_are_the_whole_backward_pass(exercise: Exercise) -> None:
-    references = prepare(exercise)
-    program, tensors = references.program, list(references.hidden[0].gradients)[::-1]
-    for number, reference in enumerate(references.hidden):
-        names = values_of(reference)
-        for tensor in tensors:
-            if tensor != program.loss:
-                lines = lines_of(references, tensor)
-                value = run(lines, names, f"d{tensor}")
-                floor = references.floors(tensor)[number]
-                assert agrees(value, reference.gradients[tensor], floor), lines
-
+# --- the lecture's exercise
 
 SOLUTION = """\
 dlogprobs = torch.zeros_like(logprobs)
@@ -118,9 +91,8 @@ dC = torch.zeros_like(C).index_put((Xb,), demb, accumulate=True)"""
 
 
 def test_the_lectures_exercise_reads_as_its_solution() -> None:
-    atomic = EXERCISES[0]
-    references = prepare(atomic)
-    lines = [lines_of(references, gradient[1:]) for gradient in atomic.gradients]
+    references = prepare(ATOMIC)
+    lines = [lines_of(references, gradient[1:]) for gradient in ATOMIC.gradients]
     assert "\n".join(lines) == SOLUTION
 
 
@@ -426,3 +398,53 @@ def test_a_line_that_autograd_does_not_confirm_is_never_returned() -> None:
     program = replace(program, scope={**SCOPE, "tanh": lambda x: torch.tanh(x) * 2})
     with pytest.raises(UserError, match=r"dx from `out = tanh\(x\)` differs from autograd"):
         lines_of(references_of(program), "x")
+
+
+# --- branches
+
+
+def test_a_branch_says_what_a_reader_passes_back_and_by_which_rules() -> None:
+    references = prepare(ATOMIC)
+    assert derive(references, "bndiff").branches == (
+        Branch("bnraw", "bnvar_inv * dbnraw", ("product",)),
+        Branch("bndiff2", "2 * bndiff * dbndiff2", ("power",)),
+    )
+    assert derive(references, "b1").branches == (
+        Branch("hprebn", "dhprebn.sum(0)", ("addition", "copied axis")),
+    )
+    assert derive(references, "bnmeani").branches == (
+        Branch("bndiff", "-dbndiff.sum(0, keepdim=True)", ("addition", "copied axis")),
+    )
+    assert derive(references, "W2").branches == (
+        Branch("logits", "h.T @ dlogits", ("addition", "matrix product")),
+    )
+    maxes = derive(references, "logits").branches[1]
+    assert (maxes.reader, maxes.rules) == ("logit_maxes", ("router",))
+    assert maxes.before == ("largest = logits.argmax(1, keepdim=True)",)
+
+
+def test_a_branch_that_fills_places_stands_alone() -> None:
+    program = write_program("first = x[:, 1:]\nout = x * y\nloss = first.sum() + out.sum()")
+    product, first = derive(references_of(program), "x").branches
+    assert product == Branch("out", "y * dout", ("product",))
+    assert first.before == ("filled = torch.zeros_like(x)", "filled[:, 1:] += dfirst")
+    assert (first.text, first.rules) == ("filled", ("lookup",))
+
+
+def test_a_tensor_that_nothing_reads_has_no_branch() -> None:
+    derived = derive(references_of(write_program("loss = y.sum()")), "x")
+    assert derived == Derived(("dx = torch.zeros_like(x)",), ())
+
+
+def test_a_helper_takes_no_name_of_the_program() -> None:
+    program = write_program(
+        "product = x @ W\nlargest = x.sum()\n"
+        "out = torch.tanh(x @ W * product) @ W.T\nlast = x.max(1).values\n"
+        "loss = out.sum() + last.sum() + largest"
+    )
+    lines = derive(references_of(program), "x").lines
+    assigned = [line.partition(" ")[0] for line in lines]
+    assert {*assigned}.isdisjoint(
+        {*program.names, *(f"d{name}" for name in program.names)} - {"dx"}
+    )
+    assert len({*assigned}) == len(assigned)

@@ -24,10 +24,11 @@ from grader.authoring.backward.tidying import Tidying
 from grader.program.forward_program import Step, is_differentiable
 from grader.program.references import Reference
 
-LONGEST_PART = 32
-"""A longer expression inside of another one gets a name."""
-SHORT_CALL = 12
-"""A value that is computed once more has a name unless it is that short."""
+LONGEST_UPSTREAM = 32
+"""A longer upstream gets a name, as does any product that a rule takes whole."""
+
+LONGEST_OPERAND, LONGEST_VALUE = 28, 12
+"""A longer operand gets a name, a longer value of a function too, which would be computed again."""
 
 PASSING = ("addition", "shape", "sum")
 """Kinds of rules that leave an upstream as it is, but for its shape."""
@@ -85,7 +86,7 @@ class ChainRule:
                 needed = [*statements, *needed]
         return needed
 
-    def short(self, tree: ast.expr, name: str, longest: int = LONGEST_PART) -> ast.expr:
+    def short(self, tree: ast.expr, name: str, longest: int = LONGEST_UPSTREAM) -> ast.expr:
         """An expression, or a name for it where it is long."""
         return tree if len(text(tree)) <= longest else self._named(tree, name)
 
@@ -160,7 +161,7 @@ class ChainRule:
         outside, u = self.on.split(upstream)
         is_whole = _takes_whole(rule)
         is_product = is_whole and isinstance(getattr(u, "op", None), ast.Mult | ast.Div)
-        if is_product or (len(text(upstream)) > LONGEST_PART and row.kind not in PASSING):
+        if is_product or (len(text(upstream)) > LONGEST_UPSTREAM and row.kind not in PASSING):
             upstream = self._named(upstream, f"d{noun(y, self.on)}")
             outside, u = self.on.split(upstream)
         lost = axes if row.takes_axes_away and not self._keeps_axes(given) else []
@@ -170,9 +171,9 @@ class ChainRule:
             u = _with_axes(self.on.whole(u, y), lost)
         names = {**given, **self._made(rule, given, axes), "u": u}
         for each in ("y", *row.rules):
-            if mentions(rule, each):
+            if mentions(rule, each) and row.kind != "shape":
                 known = self._tidied(replaced(given[each], {}))
-                longest = SHORT_CALL if each == "y" else LONGEST_PART
+                longest = LONGEST_VALUE if each == "y" else LONGEST_OPERAND
                 names[each] = self.short(known, noun(given[each], self.on), longest)
         names["y"] = _with_axes(names["y"], lost)
         *statements, result = rule.body

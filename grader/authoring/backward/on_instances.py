@@ -102,7 +102,8 @@ class OnInstances:
         gone = [axis - missing for axis in copied if missing <= axis < extra]
         kept = [axis - max(extra, missing) for axis in there if axis >= extra]
         if gone:
-            inside = made(f"u.sum({_in_python(gone)})", u=inside)
+            told = "" if len(gone) == len(has) else _in_python(gone)
+            inside = made(f"u.sum({told})", u=inside)
         if kept:
             inside = made(f"u.sum({_in_python(kept)}, keepdim=True)", u=inside)
         return outside.of(inside)

@@ -66,6 +66,9 @@ class Product:
         above = [*([ast.Constant(top)] if top != 1 or not self.above else []), *self.above]
         below = [*([ast.Constant(bottom)] if bottom != 1 else []), *self.below]
         if self.number < 0:
+            above.sort(key=lambda factor: isinstance(factor, ast.Compare))  # has no negative
+            if isinstance(above[0], ast.Compare):
+                above.insert(0, ast.Constant(1))
             above[0] = ast.UnaryOp(ast.USub(), above[0])
         whole = _joined(above)
         return ast.BinOp(whole, ast.Div(), _joined(below)) if below else whole

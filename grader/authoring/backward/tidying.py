@@ -49,10 +49,20 @@ class Tidying(ast.NodeTransformer):
 
     def visit_Subscript(self, node: ast.Subscript) -> ast.expr:
         """A length by the name of a size."""
-        self.generic_visit(node)
         is_length = isinstance(node.value, ast.Attribute) and node.value.attr == "shape"
-        size = self.on.size(node) if is_length else None
-        return node if size is None else size
+        if is_length and (size := self.on.size(node)):
+            return size
+        self.generic_visit(node)
+        return node
+
+    def visit_Attribute(self, node: ast.Attribute) -> ast.expr:
+        """The shape of what has no name by the names of sizes."""
+        self.generic_visit(node)
+        if node.attr != "shape" or isinstance(node.value, ast.Name):
+            return node
+        axes = range(len(self.on.shape(node.value)))
+        lengths = [self.on.size(made(f"x[{axis}]", x=node)) for axis in axes]
+        return ast.Tuple([*filter(None, lengths)], ast.Load()) if all(lengths) else node
 
     def _spelled(self, node: ast.expr) -> ast.expr:
         found = Operation.read(node, self.on.is_module)

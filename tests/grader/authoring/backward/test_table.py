@@ -26,11 +26,28 @@ KINDS = {key: kind for kind in TABLE if kind not in NO_RULES for key in TABLE[ki
 
 INPUTS: Mapping[int, Mapping[str, str]] = {
     1: {"x": "m", "z": "m", "one": "1", "row": "m"},
-    2: {"x": "n, m", "z": "n, m", "one": "n, 1", "row": "m", "W": "m, k", "c": "m < n"},
+    2: {
+        "scale": "",
+        "x": "n, m",
+        "z": "n, m",
+        "one": "n, 1",
+        "row": "m",
+        "W": "m, k",
+        "c": "m < n",
+    },
     3: {"x": "t, n, m", "z": "t, n, m", "one": "1, n, 1", "row": "1, m", "W": "m, k"},
-    4: {"x": "s, t, n, m", "z": "s, t, n, m", "one": "t, 1, m", "row": "m", "W": "t, m, k"},
+    4: {
+        "scale": "",
+        "x": "s, t, n, m",
+        "z": "s, t, n, m",
+        "one": "t, 1, m",
+        "row": "m",
+        "W": "t, m, k",
+    },
 }
-"""For each number of axes, tensors that fit: `one` and `row` are copied along some axes."""
+"""For each number of axes, tensors that fit: `one` and `row` are copied along some axes.
+
+There is a number `scale`, too."""
 
 MATRIX = (2,)
 NOT_VECTOR = (2, 3, 4)
@@ -40,9 +57,15 @@ EXAMPLES: Mapping[str, tuple[tuple[int, ...], tuple[str, ...]]] = {
     "x + z": (ALL, ("x + z", "x + row", "one + x", "x.add(2)", "1.5 + x")),
     "x - z": (ALL, ("x - z", "row - x", "torch.sub(x, one)")),
     "-x": (ALL, ("-x", "x.neg()")),
-    "x * z": (ALL, ("x * z", "x * x", "row * x * one", "torch.mul(x, one)", "3 * x")),
+    "x * z": (
+        ALL,
+        ("x * z", "x * x", "row * x * one", "scale * x", "torch.mul(x, one)", "3 * x"),
+    ),
     "prod(x, dim=None, keepdim=False)": (ALL, ("x.prod()", "x.prod(-1)", "x.prod(0, True)")),
-    "x / z": (ALL, ("x / (z**2 + 1)", "x / (row**2 + 1)", "one / (x**2 + 1)", "x / 3")),
+    "x / z": (
+        ALL,
+        ("x / (z**2 + 1)", "x / (row**2 + 1)", "x / (scale**2 + 1)", "one / (x**2 + 1)", "x / 3"),
+    ),
     "reciprocal(x)": (ALL, ("(x**2 + 1).reciprocal()",)),
     "x ** z": (ALL, ("x**2", "x**3", "(x**2 + 1) ** -0.5", "(x**2 + 1) ** row", "x.pow(2)")),
     "square(x)": (ALL, ("x.square()",)),
@@ -254,16 +277,32 @@ EXAMPLES: Mapping[str, tuple[tuple[int, ...], tuple[str, ...]]] = {
 }
 """For each row the numbers of axes that it is tried with, and expressions of which it is part."""
 
+OF_SEVERAL_AXES = {
+    "sum(x, dim=None, keepdim=False)": ("x.sum((0, -1))", "z + x.sum((0, 1), keepdim=True)"),
+    "mean(x, dim=None, keepdim=False)": ("x.mean((0, -1))", "x.mean(dim=(-1, -2), keepdim=True)"),
+    "var(x, dim=None, unbiased: True = True, keepdim=False)": ("x.var((0, -1))",),
+    "std(x, dim=None, unbiased: True = True, keepdim=False)": ("x.std((0, 1), keepdim=True)",),
+    "amax(x, dim=None, keepdim=False)": ("x.amax((0, -1))",),
+    "logsumexp(x, dim, keepdim=False)": ("x.logsumexp((0, 1))",),
+    "norm(x, p: 2 = 2, dim=None, keepdim=False)": ("torch.linalg.norm(x, dim=(0, 1))",),
+}
+"""More of them, for two axes and more."""
+
 CASES = [
     (key, rank, expression)
-    for key, (ranks, expressions) in EXAMPLES.items()
+    for key, (ranks, expressions) in [
+        *EXAMPLES.items(),
+        *((key, (NOT_VECTOR, several)) for key, several in OF_SEVERAL_AXES.items()),
+    ]
     for rank, expression in product(ranks, expressions)
 ]
 
 
 def references_at_random(expression: str, rank: int) -> References:
     """The references of one line, on instances whose sizes are drawn."""
-    program = write_program(f"out = {expression}\nloss = (out * out.sin()).sum()", INPUTS[rank])
+    program = write_program(
+        f"out = {expression}\nloss = (out * out.sin()).sum()", {**INPUTS[rank], "scale": ""}
+    )
     generator = torch.Generator().manual_seed(hash_of(expression))
     shown, *hidden = (
         make_instance(

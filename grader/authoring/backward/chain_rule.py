@@ -74,8 +74,12 @@ class ChainRule:
         """
         self._rules = []
         upstream = expression("1" if step.name == self.program.loss else f"d{step.name}")
-        spelled = cast(ast.expr, Tidying(self.on, {}).visit(expression(step.expression)))
-        parts = [*self._through(spelled, upstream)] if self._is_reached(spelled) else []
+        node = expression(step.expression)
+        try:
+            node = cast(ast.expr, Tidying(self.on, {}).visit(node))
+            parts = [*self._through(node, upstream)] if self._is_reached(node) else []
+        except (SyntaxError, TypeError, ValueError, AttributeError) as error:
+            raise UnknownOperation(node) from error  # no expression of tensors by itself
         return parts, tuple(dict.fromkeys(self._rules))
 
     def needed(self, lines: Sequence[str]) -> list[str]:
@@ -237,7 +241,7 @@ def _takes_whole(rule: ast.Module) -> bool:
     return any(
         mentions(part, "u")
         for part in ast.walk(rule)
-        if isinstance(part, ast.Call | ast.Attribute)
+        if isinstance(part, ast.Call | ast.Attribute | ast.Subscript)
         or isinstance(getattr(part, "op", None), ast.MatMult)
     )
 

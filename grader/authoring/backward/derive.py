@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
-from itertools import chain
 
 from torch import Tensor
 
@@ -53,7 +52,7 @@ def derive(references: References, tensor: str) -> Derived:
     program, gradient = references.program, f"d{tensor}"
     readers = frozenset(program.readers(tensor))
     chain_rule = ChainRule(tensor, references.hidden)
-    branches, parts = [], dict[str, list[ast.expr]]()
+    branches, parts = [], list[tuple[str, ast.expr]]()
     for step in reversed(program.steps):
         try:
             passed, rules = chain_rule.through(step)
@@ -61,7 +60,8 @@ def derive(references: References, tensor: str) -> Derived:
             told = f"There is no backward for `{unknown}` in the line `{step.line}`"
             raise UserError(f"{told}: {gradient} has to be written by hand.") from None
         if passed:
-            told, parts[step.name] = text(total(passed)), passed
+            told = text(total(passed))
+            parts += [(step.name, part) for part in passed]
             branches.append(Branch(step.name, told, rules, tuple(chain_rule.needed([told]))))
     lines = _lines(chain_rule, parts)
     for reference in references.hidden:
@@ -73,21 +73,14 @@ def derive(references: References, tensor: str) -> Derived:
     return Derived(tuple(lines), tuple(branches))
 
 
-def _lines(chain_rule: ChainRule, parts: Mapping[str, list[ast.expr]]) -> list[str]:
+def _lines(chain_rule: ChainRule, parts: Sequence[tuple[str, ast.expr]]) -> list[str]:
     """Statements that assign the gradient, then add to some places of it."""
     gradient, fills = f"d{chain_rule.tensor}", chain_rule.fills
     filling = [gradient + fill.removeprefix(name) for name, fill in fills.items()]
-    rest = {
-        reader: [part for part in passed if text(part) not in fills]
-        for reader, passed in parts.items()
-    }
-    terms = [*chain(*rest.values())]
+    rest = [(reader, part) for reader, part in parts if text(part) not in fills]
+    terms = [part for _, part in rest]
     if len(terms) > 1 and len(text(total(terms))) > LONGEST_LINE:
-        readers = [reader for reader, passed in rest.items() for _ in passed]
-        terms = [
-            chain_rule.short(term, f"through_{reader}")
-            for reader, term in zip(readers, terms, strict=True)
-        ]
+        terms = [chain_rule.short(part, f"through_{reader}") for reader, part in rest]
     if len(filling) == 1 and not terms:
         filling = [filling[0].replace(" += ", " = ", 1)]
     whole = _whole(chain_rule, terms)

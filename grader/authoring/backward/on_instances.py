@@ -40,16 +40,20 @@ class OnInstances:
         """True for `torch` and the like."""
         return isinstance(self.value(node), ModuleType)
 
-    def shape(self, node: ast.expr, world: dict[str, Any] | None = None) -> tuple[int, ...]:
+    def is_tensor(self, node: ast.expr) -> bool:
+        """True for a tensor, false for a plain number."""
+        return isinstance(self.value(node), Tensor)
+
+    def shape(self, node: ast.expr) -> tuple[int, ...]:
         """The shape of an expression; () for a number too."""
-        value = self.value(node, world)
-        return tuple(value.shape) if isinstance(value, Tensor) else ()
+        return tuple(self.value(node).shape) if self.is_tensor(node) else ()
 
     def size(self, length: ast.expr) -> ast.expr | None:
-        """A length by the name of a size, where it has one."""
+        """A length by the name of a size, where it has one; a number where it is always that."""
         lengths = tuple(self.value(length, world) for world in self.worlds)
-        name = "1" if {*lengths} == {1} else self.sizes.get(lengths)
-        return None if name is None else expression(name)
+        if len({*lengths}) == 1 and lengths not in self.sizes:
+            return ast.Constant(lengths[0])
+        return expression(self.sizes[lengths]) if lengths in self.sizes else None
 
     def count(self, node: ast.expr, axes: Sequence[int]) -> ast.expr:
         """How many values there are along some axes."""
@@ -65,16 +69,16 @@ class OnInstances:
 
     def split(self, node: ast.expr) -> tuple[Product, ast.expr]:
         """The plain numbers among the factors of an upstream, and its tensors."""
-        product = Product.read(node)
-        (plain, above), (plain_below, below) = (
+        plain = Product.read(node)
+        (above, plain_above), (below, plain_below) = (
             [
-                tuple(part for part in parts if isinstance(self.value(part), Tensor) is is_tensor)
-                for is_tensor in (False, True)
+                tuple(part for part in parts if self.is_tensor(part) is asked)
+                for asked in (True, False)
             ]
-            for parts in (product.above, product.below)
+            for parts in (plain.above, plain.below)
         )
         tensors = Product(above=above, below=below).write()
-        return replace(product, above=plain, below=plain_below), tensors
+        return replace(plain, above=plain_above, below=plain_below), tensors
 
     def whole(self, part: ast.expr, like: ast.expr) -> ast.expr:
         """A part in the shape of something else, copied along the axes that it lacks."""

@@ -387,6 +387,9 @@ def test_random_programs_are_differentiated_as_autograd_does(text: str) -> None:
     [
         ("x.median(1).values", "x.median"),
         ("x.repeat(2, 1)", "x.repeat"),
+        ("torch.cat([*x])", "torch.cat"),
+        ("x if True else y", "x if True else y"),
+        ("(lambda value: value * 2)(x)", "lambda value: value * 2"),
         ("torch.einsum('nm,mk,nk->n', x, W, x @ W)", "torch.einsum"),
         ("2**x", "2**x"),
         ("x[:, index % 3, None]", "x[:, index % 3, None]"),
@@ -403,6 +406,13 @@ def test_an_unknown_operation_gets_a_sentence(expression: str, operation: str) -
         f"There is no backward for `{operation}` in the line `out = {expression}`:"
         " dx has to be written by hand."
     )
+
+
+def test_a_step_that_is_several_tensors_gets_the_sentence() -> None:
+    """Its gradient would be several too; `x.chunk(2, 1)[0]` in one line is one."""
+    program = write_program("parts = x.chunk(2, 1)\nfirst = parts[0] * 2\nloss = first.sum()")
+    with pytest.raises(UserError, match=r"no backward for `x\.chunk` in the line `parts = "):
+        lines_of(references_of(program), "x")
 
 
 def test_a_line_that_autograd_does_not_confirm_is_never_returned() -> None:

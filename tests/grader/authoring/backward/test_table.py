@@ -240,7 +240,12 @@ EXAMPLES: Mapping[str, tuple[tuple[int, ...], tuple[str, ...]]] = {
         ALL,
         (
             *("torch.cat([x, z])", "torch.cat((z, x, z), dim=-1)", "torch.stack([x, z, x])"),
-            *("torch.stack((z, x), -1)", "torch.cat([x[:1], x[1:]], 0)"),
+            *(
+                "torch.stack((z, x), -1)",
+                "torch.stack([x, z]).mean(0)",
+                "torch.cat([z, x]).sum(0)",
+                "torch.cat([x[:1], x[1:]], 0)",
+            ),
         ),
     ),
     "cross_entropy(x, target, *, reduction: 'mean' = 'mean')": (
@@ -266,6 +271,15 @@ EXAMPLES: Mapping[str, tuple[tuple[int, ...], tuple[str, ...]]] = {
     "mse_loss(x, z, *, reduction: 'mean' = 'mean')": (ALL, ("F.mse_loss(x, z)",)),
     "mse_loss(x, z, *, reduction: 'sum' = 'mean')": (ALL, ('F.mse_loss(x, z, reduction="sum")',)),
     "l1_loss(x, z)": (ALL, ("F.l1_loss(x, z)",)),
+    "smooth_l1_loss(x, z)": (ALL, ("F.smooth_l1_loss(3 * x, z)",)),
+    "kl_div(x, target, *, reduction: 'batchmean')": (
+        NOT_VECTOR,
+        ('F.kl_div(x.log_softmax(-1), (z > 0).double(), reduction="batchmean")',),
+    ),
+    "kl_div(x, target, *, reduction: 'sum')": (
+        ALL,
+        ('F.kl_div(x, (z > 0).double(), reduction="sum")',),
+    ),
     "binary_cross_entropy_with_logits(x, target)": (
         ALL,
         ("F.binary_cross_entropy_with_logits(x, (z > 0).double())",),

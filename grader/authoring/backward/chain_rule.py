@@ -78,8 +78,10 @@ class ChainRule:
         try:
             node = cast(ast.expr, Tidying(self.on, {}).visit(node))
             parts = [*self._through(node, upstream)] if self._is_reached(node) else []
-        except (SyntaxError, TypeError, ValueError, AttributeError) as error:
-            raise UnknownOperation(node) from error  # no expression of tensors by itself
+        except UnknownOperation:
+            raise
+        except Exception as error:  # whatever a part raises that is no expression by itself
+            raise UnknownOperation(node) from error
         return parts, tuple(dict.fromkeys(self._rules))
 
     def needed(self, lines: Sequence[str]) -> list[str]:

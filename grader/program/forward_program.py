@@ -65,6 +65,13 @@ class ForwardProgram:
         """The steps that read `name`: the branches through which its gradient arrives."""
         return tuple(step.name for step in self.steps if name in step.reads)
 
+    def numbers(self) -> dict[str, float]:
+        """The plain numbers that steps name and no step assigns, such as an epsilon of the file."""
+        trees = (ast.parse(step.expression) for step in self.steps)
+        named = {part.id for tree in trees for part in ast.walk(tree) if isinstance(part, ast.Name)}
+        outside = {name: self.scope.get(name) for name in sorted(named - {*self.names})}
+        return {name: v for name, v in outside.items() if isinstance(v, int | float)}
+
     def arrivals(self) -> dict[str, str]:
         """The inputs that are gradients of a step, by convention or by name, each with the step."""
         steps = {step.name for step in self.steps}

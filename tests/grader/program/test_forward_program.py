@@ -44,6 +44,19 @@ def test_steps_know_what_they_read() -> None:
     assert program.readers("x") == ("n", "mean", "difference")
 
 
+EPSILON = 1e-3
+
+
+def test_numbers_from_outside_are_known() -> None:
+    def shifted(x: Row, scale: float = 2.0, name: str = "x") -> Tensor:
+        y = scale * x + EPSILON
+        loss = y.sum() + len(name)
+        return loss
+
+    assert parse_program(shifted).numbers() == {"EPSILON": 1e-3, "scale": 2.0}
+    assert parse_program(squares).numbers() == {}
+
+
 def test_body_source_is_the_text_of_the_function() -> None:
     text = body_source(squares)
     assert text.splitlines()[0] == "n = x.shape[0]"

@@ -127,7 +127,7 @@ $(INSTALLED): pyproject.toml constraints.txt
 	@$(PYTHON) -c 'import sys; sys.version_info >= (3, 11) or sys.exit("Python 3.11 or newer is needed; this one is " + sys.version.split()[0] + ". Try: make PYTHON=python3.13 ...")'
 	@echo "Installing what the course needs into $(VENV); a few minutes, once."
 	$(PYTHON) -m venv $(VENV)
-	$(RUN) -m pip install -qq --disable-pip-version-check -c constraints.txt -e '.[dask,dev,grade,lab]'
+	$(RUN) -m pip install -qq --disable-pip-version-check -c constraints.txt -e '.[author,dask,dev,grade,lab]'
 	@# matplotlib lists the fonts when it is first imported, and says so on stderr where that is slow.
 	@$(RUN) -c 'import matplotlib.font_manager'
 	@touch $@

@@ -45,12 +45,11 @@ def metadata() -> Message:
 def requirements(extra: str | None = None) -> set[str]:
     """The packages that the wheel, or one of its extras, asks for."""
     asked = map(Requirement, metadata().get_all("Requires-Dist") or ())
-    marked = {r.name: str(r.marker or "") for r in asked}
     wanted = f'extra == "{extra}"' if extra else ""
     return {
-        canonicalize_name(name)
-        for name, marker in marked.items()
-        if (wanted in marker if extra else not marker)
+        canonicalize_name(one.name)
+        for one in asked
+        if (wanted in str(one.marker) if extra else not one.marker)
     }
 
 

@@ -29,14 +29,15 @@ _SOLUTION = re.compile(
 )
 _ANSWER = re.compile(r"^# answer: (\S+)[ \t]*$", re.MULTILINE)
 _TELLING = 8
-"""Characters of a right-hand side, spaces left out, from which on it counts as a solution."""
+"""Characters of a right-hand side, spaces left out, from which on it counts as a solution: a name
+alone never does."""
 
 
-def make_blank(notebook: NotebookNode) -> NotebookNode:
+def make_blank(notebook: NotebookNode, public: Iterable[str] = ()) -> NotebookNode:
     """The student's copy: `dX = ...  # your turn` for each gradient that a solution assigns.
 
     Raises SourceError where the copy would still tell a solution: a line of one in a text, a
-    hint or another cell.
+    hint or another cell. What `public` texts say, such as the forward pass, may be told.
     """
     blank = copy.deepcopy(notebook)
     gradients = all_checked(notebook.cells)
@@ -46,7 +47,9 @@ def make_blank(notebook: NotebookNode) -> NotebookNode:
             cell.outputs = []
             cell.execution_count = None
     texts = [(cell.source.strip().partition("\n")[0], cell.source) for cell in blank.cells]
-    if told := first_told(texts, _secrets(notebook)):
+    known = squeezed("\n".join(public))
+    secrets = {secret: line for secret, line in _secrets(notebook).items() if secret not in known}
+    if told := first_told(texts, secrets):
         opening, statement = told
         raise SourceError(
             f"the student's copy tells the solution `{statement}`, in the cell that begins "
@@ -139,17 +142,22 @@ def split_answers(text: str) -> dict[str, str]:
 
 
 def _secrets(notebook: NotebookNode) -> dict[str, str]:
+    code = [cell.source for cell in notebook.cells if cell.cell_type == "code"]
+    return secrets_of(
+        textwrap.dedent("\n".join(region)) for source in code for region in solution_regions(source)
+    )
+
+
+def secrets_of(solutions: Iterable[str]) -> dict[str, str]:
     """What would give a solution away, spaces left out, with the statement that it is from."""
     secrets: dict[str, str] = {}
-    code = [cell.source for cell in notebook.cells if cell.cell_type == "code"]
-    for region in (region for source in code for region in solution_regions(source)):
-        text = textwrap.dedent("\n".join(region))
+    for text in solutions:
         for node in ast.walk(ast.parse(text)):
             if isinstance(node, ast.Assign | ast.AugAssign):
                 statement = ast.get_source_segment(text, node) or ""
                 value = squeezed(ast.get_source_segment(text, node.value) or "")
                 secrets[squeezed(statement)] = statement
-                if len(value) >= _TELLING:
+                if len(value) >= _TELLING and not value.isidentifier():
                     secrets[value] = statement
     return secrets
 

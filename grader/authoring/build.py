@@ -1,4 +1,4 @@
-"""The committed notebooks: made from their sources, run, and compared with what they should be."""
+"""A course's notebooks: made from their sources, run, and compared with what they should be."""
 
 from __future__ import annotations
 
@@ -17,17 +17,11 @@ from nbclient.exceptions import CellExecutionError
 from nbformat import NotebookNode
 
 from grader.authoring.blank import fill, make_blank
-from grader.authoring.course import (
-    BLANK_CELLS,
-    BLANKS,
-    SOLUTIONS,
-    SOURCES,
-    read_notebooks,
-    write_notebook,
-)
+from grader.authoring.course import OURS, SOLUTIONS, SOURCES, Layout, read_notebooks, write_notebook
 from grader.authoring.source import SourceError
 from grader.notebook.state import VARIABLE as STATE_VARIABLE
 from grader.submission.blank_cells import blank_cells, blank_cells_file
+from grader.submission.which_course import VARIABLE as COURSE_VARIABLE
 from makemore_data import load_names
 
 LECTURE_NAMES = 32_033
@@ -45,25 +39,41 @@ _ADDRESS = re.compile(r"\b0x[0-9a-f]{6,}\b")
 _WHERE_NAMES_ARE = re.compile(r"(?<=\s)/\S*/(?=names\.txt\b)")
 
 
-def build(names: Sequence[str] = ()) -> None:
+def build(names: Sequence[str] = (), layout: Layout = OURS) -> None:
     """Write the student's copy and the executed solution of the named sources, or of all.
 
     Raises:
         SourceError: a source cannot become a notebook, or its solution cannot be published.
     """
-    # A solution shows losses and shapes; readers of the course should see the lecture's.
-    if len(load_names()) != LECTURE_NAMES:
+    # A solution shows losses and shapes; readers of our course should see the lecture's.
+    if layout is OURS and len(load_names()) != LECTURE_NAMES:
         raise SourceError(
             f"The committed solutions are run on the lecture's {LECTURE_NAMES:,} names. "
             "Set MAKEMORE_NAMES to the file, or build where it can be downloaded."
         )
-    for name, notebook in read_notebooks(names).items():
-        blank, solution = make_blank(notebook), execute(notebook)
-        write_notebook(blank, BLANKS / f"{name}.ipynb")
-        write_notebook(solution, SOLUTIONS / f"{name}.ipynb")
-    blanks = {name: make_blank(notebook) for name, notebook in read_notebooks().items()}
-    BLANK_CELLS.write_text(_blank_cells_file(blanks), encoding="utf-8")
-    click.echo(f"wrote {BLANK_CELLS}")
+    for name, notebook in read_notebooks(names, layout=layout).items():
+        write_both(name, notebook, layout)
+    write_blank_cells(layout)
+
+
+def write_both(name: str, notebook: NotebookNode, layout: Layout) -> None:
+    """Write the student's copy and the executed solution of one notebook.
+
+    Raises:
+        SourceError: the copy would tell a solution, or the solution cannot be published.
+    """
+    blank, solution = make_blank(notebook, layout.forward_texts()), execute(notebook)
+    write_notebook(blank, layout.blanks / f"{name}.ipynb")
+    write_notebook(solution, layout.solutions / f"{name}.ipynb")
+
+
+def write_blank_cells(layout: Layout) -> None:
+    """Write the file of what `grader reset` puts back, for all notebooks."""
+    public = layout.forward_texts()
+    solved = read_notebooks(layout=layout)
+    blanks = {name: make_blank(notebook, public) for name, notebook in solved.items()}
+    layout.blank_cells.write_text(_blank_cells_file(blanks), encoding="utf-8")
+    click.echo(f"wrote {layout.blank_cells}")
 
 
 def verify() -> list[str]:
@@ -72,11 +82,12 @@ def verify() -> list[str]:
     blanks = {name: make_blank(notebook) for name, notebook in solved.items()}
     complaints: list[str] = []
     for name in solved:
-        blank, solution = (folder / f"{name}.ipynb" for folder in (BLANKS, SOLUTIONS))
+        blank, solution = (folder / f"{name}.ipynb" for folder in (OURS.blanks, SOLUTIONS))
         complaints += [_difference(blank, blanks[name]), _difference(solution, solved[name])]
         complaints += _unfit_outputs(blank, solution)
-    if not BLANK_CELLS.is_file() or BLANK_CELLS.read_text("utf-8") != _blank_cells_file(blanks):
-        complaints.append(f"{BLANK_CELLS} is out of date: its blanks are not those of {SOURCES}.")
+    path = OURS.blank_cells
+    if not path.is_file() or path.read_text("utf-8") != _blank_cells_file(blanks):
+        complaints.append(f"{path} is out of date: its blanks are not those of {SOURCES}.")
     return list(filter(None, complaints))
 
 
@@ -88,7 +99,9 @@ def execute(notebook: NotebookNode) -> NotebookNode:
     """
     executed = copy.deepcopy(notebook)
     # Notebooks draw inline, whatever backend this process was told to use.
-    environment = {key: value for key, value in os.environ.items() if key != "MPLBACKEND"}
+    # Whatever course is meant elsewhere, a notebook has its own.
+    unwanted = ("MPLBACKEND", COURSE_VARIABLE)
+    environment = {key: value for key, value in os.environ.items() if key not in unwanted}
     names = environment.get("MAKEMORE_NAMES", "").strip()
     if names not in ("", "bundled"):  # an empty variable counts as not set
         environment["MAKEMORE_NAMES"] = str(Path(names).absolute())
@@ -99,6 +112,7 @@ def execute(notebook: NotebookNode) -> NotebookNode:
             executed,
             timeout=CELL_TIMEOUT,
             kernel_name="python3",
+            extra_arguments=["--Application.log_level=ERROR"],
             record_timing=False,
             coalesce_streams=True,
             resources={"metadata": {"path": folder}},
@@ -106,7 +120,7 @@ def execute(notebook: NotebookNode) -> NotebookNode:
         try:
             client.execute(env=environment)
         except CellExecutionError as error:
-            raise SourceError(f"A cell of the solution raises:\n{error}") from error
+            raise SourceError(f"A cell of the notebook raises:\n{error}") from error
     executed.metadata = notebook.metadata  # the kernel has added its own version
     for cell in executed.cells:
         for output in cell.get("outputs", []):

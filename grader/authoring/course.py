@@ -1,40 +1,99 @@
-"""The course's own files: where they lie, and its sources read as notebooks."""
+"""A course's own files: where they lie, and its sources read as notebooks."""
 
 from __future__ import annotations
 
+import json
 import re
 import tomllib
 from collections.abc import Sequence
+from dataclasses import dataclass
+from importlib.metadata import metadata
 from pathlib import Path
 
 import click
 import nbformat
 from nbformat import NotebookNode
 
-from grader.authoring.source import HINTS_A_GRADIENT, Hints, SourceError, read_source
-from grader.program.course_file import CourseFile
+from grader.authoring.source import (
+    HINTS_A_GRADIENT,
+    Hints,
+    SourceError,
+    colab_badge,
+    read_source,
+)
+from grader.notebook.hints import FILE as HINTS_FILE
+from grader.program.course import FILE as COURSE_FILE
+from grader.program.course import Course
+from grader.program.course_file import CourseFile, read_text
+from grader.submission.blank_cells import FILE as BLANK_CELLS_FILE
 
 SOURCES = Path("notebooks/source")
 BLANKS = Path("notebooks")
 SOLUTIONS = Path("notebooks/solutions")
-CELLS = SOURCES / "cells"
+CELLS = Path(__file__).parent / "cells"
 """Cells that stand in several notebooks, each of which has to open alone."""
-COURSE = Path("makemore_data/course")
-"""The folder of exercises, forward functions, hints and blank cells."""
-HINTS = COURSE / "hints.toml"
-BLANK_CELLS = COURSE / "blank_cells.json"
 
+_FILES = '"{{ files }}"'
+"""In a shared cell: the files that a notebook carries, by their names."""
 _SHARED_CELL = re.compile(r"(?m)^# \{\{ cell: (?P<name>\w+) \}\}$")
 
 
-def find_sources(names: Sequence[str] = ()) -> list[Path]:
+@dataclass(frozen=True, slots=True)
+class Layout:
+    """Where the files of a course lie.
+
+    `folder` is that of exercises, forward functions, hints and blank cells; `answers` are right
+    answers that are kept, if any are. `course` is what the folder says; None is the built-in one.
+    """
+
+    folder: Path
+    sources: Path
+    blanks: Path
+    solutions: Path
+    answers: Path | None = None
+    course: Course | None = None
+
+    @classmethod
+    def of(cls, course: Course) -> Layout:
+        """A course that is one folder, with the students' notebooks at its top."""
+        folder = course.folder
+        return cls(folder, folder / "source", folder, folder / "solutions", course=course)
+
+    @property
+    def hints(self) -> Path:
+        """The file of the hints."""
+        return self.folder / HINTS_FILE
+
+    @property
+    def blank_cells(self) -> Path:
+        """The file of what `grader reset` puts back."""
+        return self.folder / BLANK_CELLS_FILE
+
+    def forward_texts(self) -> list[str]:
+        """What the forward functions say, which is no secret; of the built-in course nothing is."""
+        return [text for _, text in self.course.sources] if self.course else []
+
+    def files(self) -> dict[str, str]:
+        """The files that a notebook carries, so that it needs no folder beside it."""
+        sources = [name for name, _ in self.course.sources] if self.course else []
+        names = (COURSE_FILE, *sources, HINTS_FILE)
+        return {name: read_text(self.folder / name) for name in names}
+
+
+OURS = Layout(
+    Path("makemore_data/course"), SOURCES, BLANKS, SOLUTIONS, answers=Path("tests/answers")
+)
+"""The built-in course, in the project's repository."""
+
+
+def find_sources(names: Sequence[str] = (), layout: Layout = OURS) -> list[Path]:
     """The sources of the named notebooks, or of all.
 
     Raises:
         SourceError: there are no sources here, or none has such a name.
     """
-    sources = sorted(SOURCES.glob("*.py"))
-    if not sources:
+    sources = sorted(layout.sources.glob("*.py"))
+    if not sources and layout is OURS:
         raise SourceError(f"There is no {SOURCES}/*.py here: run this from the project's folder.")
     if unknown := sorted(set(names) - {source.stem for source in sources}):
         known = ", ".join(source.stem for source in sources)
@@ -43,16 +102,20 @@ def find_sources(names: Sequence[str] = ()) -> list[Path]:
 
 
 def read_notebooks(
-    names: Sequence[str] = (), repository: str | None = None
+    names: Sequence[str] = (), repository: str | None = None, layout: Layout = OURS
 ) -> dict[str, NotebookNode]:
     """Read the named notebooks, or all, as `read_notebook` does; the keys are their names."""
-    return {source.stem: read_notebook(source, repository) for source in find_sources(names)}
+    sources = find_sources(names, layout)
+    return {source.stem: read_notebook(source, repository, layout) for source in sources}
 
 
-def read_notebook(source: Path, repository: str | None = None) -> NotebookNode:
+def read_notebook(
+    source: Path, repository: str | None = None, layout: Layout = OURS
+) -> NotebookNode:
     """Read a source as a notebook, with its solutions in it and not yet run.
 
-    Its badge and its Colab cell lead to `repository`, by default to the course's own.
+    The built-in course's badge and its Colab cell lead to `repository`, by default to its own.
+    Another course's badge leads to where that course says it is.
 
     Raises:
         SourceError: it cannot become a notebook; the message says why.
@@ -61,11 +124,23 @@ def read_notebook(source: Path, repository: str | None = None) -> NotebookNode:
     def shared_cell(directive: re.Match[str]) -> str:
         path = CELLS / f"{directive['name']}.py"
         if not path.is_file():
-            raise SourceError(f"{source}: {directive[0]} asks for {path}, which is not there.")
-        return path.read_text(encoding="utf-8").rstrip()
+            known = ", ".join(sorted(cell.stem for cell in CELLS.glob("*.py")))
+            raise SourceError(
+                f"{source}: {directive[0]} asks for a cell that is not there; there are {known}."
+            )
+        text = path.read_text(encoding="utf-8").rstrip()
+        if _FILES not in text:
+            return text
+        return text.replace(_FILES, json.dumps(layout.files(), indent=4, ensure_ascii=False))
 
-    text = _SHARED_CELL.sub(shared_cell, source.read_text(encoding="utf-8"))
-    return read_source(text, source.stem, repository or read_repository(), load_hints(HINTS))
+    text, course, name = read_text(source), layout.course, source.stem
+    text, hints = _SHARED_CELL.sub(shared_cell, text), load_hints(layout.hints)
+    if course is None:
+        address = repository or read_repository()
+        return read_source(text, name, address, hints, colab_badge(address, f"notebooks/{name}"))
+    badge = colab_badge(course.repository, name) if course.repository else ""
+    points = {outline.prefix: outline.points for outline in course.exercises}
+    return read_source(text, name, package_repository(), hints, badge, points)
 
 
 def read_repository() -> str:
@@ -73,6 +148,12 @@ def read_repository() -> str:
     project = tomllib.loads(Path("pyproject.toml").read_text(encoding="utf-8"))["project"]
     address: str = project["urls"]["Repository"]
     return address
+
+
+def package_repository() -> str:
+    """The address from which the grader can be installed, as its package says."""
+    urls = metadata("backprop-ninja").get_all("Project-URL") or []
+    return str(next(url.partition(", ")[2] for url in urls if url.startswith("Repository, ")))
 
 
 def load_hints(path: Path) -> Hints:

@@ -1,18 +1,22 @@
-"""The maintainer's check: is everything there that belongs to an exercise, and is it right?"""
+"""The author's check: is everything there that belongs to an exercise, and is it right?"""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 
+import nbformat
+from nbformat import NotebookNode
+
 from grader.answer.parse import AnswerCell, cells_of, prefix_of
-from grader.authoring import course
 from grader.authoring.blank import split_answers
-from grader.authoring.build import verify
+from grader.authoring.build import execute, verify, write_both
+from grader.authoring.course import OURS, Layout, load_hints, read_notebook
 from grader.authoring.source import (
     HINTS_A_GRADIENT,
     SourceError,
     all_checked,
+    checked_gradients,
     solved_gradients,
     sources_of,
 )
@@ -20,7 +24,7 @@ from grader.execution.runner import Runner
 from grader.grading.grade import grade_exercise
 from grader.program.course import built_in_course
 from grader.program.course_file import BadCourse
-from grader.program.exercises import Exercise
+from grader.program.exercises import Exercise, exercises_of
 from grader.program.forward_program import (
     ForwardProgram,
     NotAForwardProgram,
@@ -30,24 +34,64 @@ from grader.program.forward_program import (
 )
 from grader.program.instances import HIDDEN_SIZES, size_names
 from grader.program.references import prepare
+from grader.reports import wording
 from grader.submission.read import read_submission
 from grader.user_error import UserError
 from grader.verdict import Outcome
 
-ANSWERS = Path("tests/answers")
 
-
-def check_exercise(exercise: Exercise, runner: Runner) -> Iterator[str]:
+def check_exercise(exercise: Exercise, runner: Runner, layout: Layout = OURS) -> Iterator[str]:
     """Say what is missing or wrong in sentences, in the order in which an exercise is written."""
-    program = list(_check_program(exercise))
-    yield from program
-    checks = [_check_hints(exercise), _check_texts(exercise)]
-    if not program:
-        checks += [
-            _check_notebook(course.BLANKS, exercise, Outcome.TODO, runner),
-            _check_notebook(course.SOLUTIONS, exercise, Outcome.PASS, runner),
-            _check_right_answers(exercise, runner),
-        ]
+    yield from check_texts(exercise, layout)
+    if not any(_check_program(exercise)):
+        yield from check_verdicts(exercise, runner, layout)
+
+
+def check_texts(exercise: Exercise, layout: Layout) -> Iterator[str]:
+    """Say what is missing or wrong in what an author writes."""
+    yield from _check_program(exercise)
+    yield from _spoken(_check_hints(exercise, layout), _check_source(exercise, layout))
+
+
+def build_and_check(layout: Layout, notebook: str, runner: Runner) -> list[str]:
+    """Build a notebook if what its author writes is in order, and say what is missing or wrong."""
+    exercises = exercises_of(layout.course or built_in_course(), notebook)
+    if complaints := [text for each in exercises for text in check_texts(each, layout)]:
+        return complaints
+    if complaints := list(_spoken(_build(layout, notebook))):
+        return complaints
+    return [text for each in exercises for text in check_verdicts(each, runner, layout)]
+
+
+def _build(layout: Layout, notebook: str) -> Iterator[str]:
+    """The notebooks are made, and the student's runs and says `to do` of every gradient."""
+    write_both(notebook, read_notebook(layout.sources / f"{notebook}.py", layout=layout), layout)
+    path = layout.blanks / f"{notebook}.ipynb"
+    try:
+        cells = execute(nbformat.read(path, as_version=4)).cells
+    except SourceError as error:
+        raise SourceError(f"{path}: {error}") from error
+    lines = [line.split() for cell in cells for line in _printed(cell).splitlines()]
+    to_do = {words[0] for words in lines if words[-2:] == wording.word(Outcome.TODO).split()}
+    for gradient in all_checked(cells):
+        if gradient not in to_do:
+            yield f"{path}: run as it is, its check does not say `to do` of {gradient}."
+
+
+def _printed(cell: NotebookNode) -> str:
+    return "".join(output.get("text", "") for output in cell.get("outputs", []))
+
+
+def check_verdicts(exercise: Exercise, runner: Runner, layout: Layout) -> Iterator[str]:
+    """Say where the built notebooks, or the right answers that are kept, get other verdicts."""
+    yield from _spoken(
+        _check_notebook(layout.blanks, exercise, Outcome.TODO, runner, layout),
+        _check_notebook(layout.solutions, exercise, Outcome.PASS, runner, layout),
+        _check_right_answers(exercise, runner, layout),
+    )
+
+
+def _spoken(*checks: Iterator[str]) -> Iterator[str]:
     for check in checks:
         try:
             yield from check
@@ -67,9 +111,9 @@ def check_notebooks(notebooks: Iterable[str] = ()) -> list[str]:
     return [*complaints, "Run `make notebooks`, look, commit."] if complaints else []
 
 
-def right_answers(exercise: Exercise) -> list[Path]:
-    """The files of the right answers that are kept for an exercise."""
-    return sorted((ANSWERS / exercise.prefix / "right").glob("*.py"))
+def right_answers(exercise: Exercise, folder: Path) -> list[Path]:
+    """The files of the right answers that a folder keeps for an exercise."""
+    return sorted((folder / exercise.prefix / "right").glob("*.py"))
 
 
 def _check_program(exercise: Exercise) -> Iterator[str]:
@@ -128,9 +172,9 @@ def _check_gradients(exercise: Exercise, program: ForwardProgram) -> Iterator[st
             yield f"{gradient} has NaN or infinite numbers in it on a hidden instance."
 
 
-def _check_hints(exercise: Exercise) -> Iterator[str]:
-    path = course.HINTS
-    hints = course.load_hints(path).get(exercise.prefix)
+def _check_hints(exercise: Exercise, layout: Layout) -> Iterator[str]:
+    path = layout.hints
+    hints = load_hints(path).get(exercise.prefix)
     if hints is None:
         yield f"{path} has no [{exercise.prefix}]: `dx = [...]` for each gradient."
         return
@@ -142,13 +186,13 @@ def _check_hints(exercise: Exercise) -> Iterator[str]:
         yield f"{path} has hints for {_listed(unasked)}, which nobody asks for."
 
 
-def _check_texts(exercise: Exercise) -> Iterator[str]:
+def _check_source(exercise: Exercise, layout: Layout) -> Iterator[str]:
     """The notebook shows this forward pass, and asks for these gradients and checks them."""
-    source = course.SOURCES / f"{exercise.notebook}.py"
+    source = layout.sources / f"{exercise.notebook}.py"
     if not source.is_file():
         yield f"{source} is missing: the notebook of {exercise.prefix}."
         return
-    notebook = course.read_notebook(source)
+    notebook = read_notebook(source, layout=layout)
     answers = sources_of("answer", notebook.cells, exercise.prefix)
     answered = {n for text in answers for n in solved_gradients(text, exercise.gradients)}
     code = [cell.source.strip() for cell in notebook.cells if cell.cell_type == "code"]
@@ -166,22 +210,34 @@ def _check_texts(exercise: Exercise) -> Iterator[str]:
             yield f"{source}: no check cell of {exercise.prefix} names {gradient}."
     if unasked := sorted(set(checked) - set(exercise.gradients)):
         yield f"{source}: a check cell of {exercise.prefix} names {_listed(unasked)}."
+    checks = sources_of("check", notebook.cells, exercise.prefix)
+    named = [name for text in checks for name in checked_gradients(text)]
+    if len(named) > len(checked):
+        earned, worth = (exercise.points * len(names) for names in (named, exercise.gradients))
+        yield (
+            f"{source}: the check cells of {exercise.prefix} add up to {earned} points, its"
+            f" gradients to {worth}: a gradient is checked once."
+        )
 
 
 def _check_notebook(
-    folder: Path, exercise: Exercise, due: Outcome, runner: Runner
+    folder: Path, exercise: Exercise, due: Outcome, runner: Runner, layout: Layout
 ) -> Iterator[str]:
     """The student's copy is to do, or the solution passes."""
     path = folder / f"{exercise.notebook}.ipynb"
     if path.is_file():  # if it is not, `check_notebooks` says so
-        cells = cells_of(exercise.prefix, read_submission(path, built_in_course()).cells)
+        submission = read_submission(path, layout.course or built_in_course())
+        cells = cells_of(exercise.prefix, submission.cells)
         yield from _grade(path, exercise, cells, due, runner)
 
 
-def _check_right_answers(exercise: Exercise, runner: Runner) -> Iterator[str]:
-    kept = right_answers(exercise)
+def _check_right_answers(exercise: Exercise, runner: Runner, layout: Layout) -> Iterator[str]:
+    if layout.answers is None:
+        return
+    kept = right_answers(exercise, layout.answers)
     if not kept:
-        yield f"{ANSWERS / exercise.prefix}/right holds no right answer: put at least one there."
+        place = layout.answers / exercise.prefix
+        yield f"{place}/right holds no right answer: put at least one there."
     for path in kept:
         try:
             sources = split_answers(path.read_text(encoding="utf-8"))
@@ -204,6 +260,8 @@ def _grade(
         if verdict.outcome is not due:
             reasons = (verdict.note, *(diagnosis.message for diagnosis in verdict.diagnosis))
             why = " ".join(reason for reason in reasons if reason)
+            if verdict.outcome is Outcome.TODO:
+                why = why or "its solution is still to be written."
             said = f"{path}: {verdict.name} is `{verdict.outcome}`, not `{due}`"
             yield f"{said}: {why}" if why else f"{said}."
     for flag in flags:

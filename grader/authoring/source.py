@@ -9,12 +9,15 @@ import textwrap
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from types import MappingProxyType
 from urllib.parse import urlsplit
 
 import jupytext
 import nbformat
 from nbformat import NotebookNode
 
+from grader.answer.parse import prefix_of
+from grader.submission.answer_cells import GRADE_ID
 from grader.user_error import UserError
 
 BEGIN_SOLUTION = "### BEGIN SOLUTION"
@@ -30,8 +33,10 @@ METADATA = {
 }
 """The metadata of every notebook: nothing of the machine that built it."""
 
-_ROLE = re.compile(r"# (answer|check|try): ((ex\d+[a-z]?)-[a-z0-9-]+)")
+_ROLE = re.compile(rf"# (answer|check|try): ({GRADE_ID.pattern})")
 _NEARLY_ROLE = re.compile(r"#+\s*(answer|check)\b", re.IGNORECASE)
+_KEPT = ("tags", "jupyter", "cellView")
+"""What a source may say of a cell: the last two fold it, in JupyterLab and on Colab."""
 _DIRECTIVE = re.compile(r"\{\{ (\w+)(?:: (\w+))? \}\}")
 """`{{ colab }}`, with exactly one space on each side: LaTeX's own double braces have none."""
 
@@ -49,12 +54,27 @@ class Role:
     exercise: str
 
 
-def read_source(text: str, name: str, repository: str, hints: Hints) -> NotebookNode:
+def read_source(
+    text: str,
+    name: str,
+    repository: str,
+    hints: Hints,
+    badge: str = "",
+    points: Mapping[str, int] = MappingProxyType({}),
+) -> NotebookNode:
     """Make the notebook of one source: templates expanded, cells with metadata, nothing run yet.
 
-    `name` is the notebook's ("01_atomic_backprop"), `repository` the project's address. Raises
-    SourceError for whatever would make a wrong notebook: an answer without its END SOLUTION,
-    an unknown or missing hint, one grade_id given twice, a check of an answer that is not there.
+    Args:
+        text: the source.
+        name: the notebook's ("01_atomic_backprop").
+        repository: the project's address.
+        hints: those of every exercise.
+        badge: the Markdown that opens the notebook on Colab.
+        points: what each gradient of an exercise is worth, 1 where that is not said.
+
+    Raises:
+        SourceError: the notebook would be wrong: an answer without its END SOLUTION, an unknown or
+            missing hint, one grade_id given twice, a check of an answer that is not there.
     """
     notebook: NotebookNode = jupytext.reads(text, fmt="py:percent")
     cells = [cell for cell in notebook.cells if cell.source.strip()]
@@ -66,7 +86,7 @@ def read_source(text: str, name: str, repository: str, hints: Hints) -> Notebook
             case ("repository", None):
                 return repository
             case ("colab", None):
-                return colab_badge(repository, name)
+                return badge
             case ("hints", str(gradient)):
                 return _details(gradient, _hints_for(gradient, exercises, hints))
         raise SourceError(
@@ -76,7 +96,7 @@ def read_source(text: str, name: str, repository: str, hints: Hints) -> Notebook
 
     seen: Counter[str] = Counter()
     for cell in cells:
-        cell.metadata = nbformat.from_dict(_metadata(cell, name))
+        cell.metadata = nbformat.from_dict(_metadata(cell, name, points))
         if cell.cell_type == "code":
             # An f-string may hold braces of its own, so that code knows this one word only.
             cell.source = cell.source.replace("{{ repository }}", repository).strip("\n")
@@ -93,7 +113,7 @@ def role_of(cell: NotebookNode) -> Role | None:
     if cell.cell_type != "code":
         return None
     match = _ROLE.fullmatch(cell.source.partition("\n")[0].rstrip())
-    return Role(*match.groups()) if match else None
+    return Role(match[1], match[2], prefix_of(match[2])) if match else None
 
 
 def sources_of(kind: str, cells: Sequence[NotebookNode], exercise: str = "") -> list[str]:
@@ -160,10 +180,10 @@ def solved_gradients(source: str, gradients: Sequence[str]) -> set[str]:
     return {name for region in regions for name in assigned_gradients(region, gradients)}
 
 
-def colab_badge(repository: str, name: str) -> str:
-    """The Markdown of the badge that opens notebook `name` of `repository` on Colab."""
+def colab_badge(repository: str, path: str) -> str:
+    """The Markdown of the badge that opens the notebook at `path` of `repository` on Colab."""
     where = urlsplit(repository).path.strip("/")
-    address = f"https://colab.research.google.com/github/{where}/blob/main/notebooks/{name}.ipynb"
+    address = f"https://colab.research.google.com/github/{where}/blob/main/{path}.ipynb"
     picture = "https://colab.research.google.com/assets/colab-badge.svg"
     return f"[![Open in Colab]({picture})]({address})"
 
@@ -240,10 +260,8 @@ def _details(gradient: str, hints: Sequence[str]) -> str:
     )
 
 
-def _metadata(cell: NotebookNode, name: str) -> dict[str, object]:
-    metadata: dict[str, object] = {}
-    if tags := cell.metadata.get("tags"):
-        metadata["tags"] = list(tags)
+def _metadata(cell: NotebookNode, name: str, worth: Mapping[str, int]) -> dict[str, object]:
+    metadata = {key: cell.metadata[key] for key in _KEPT if key in cell.metadata}
     role = role_of(cell)
     if role is None or role.kind == "try":
         return metadata
@@ -251,7 +269,7 @@ def _metadata(cell: NotebookNode, name: str) -> dict[str, object]:
     if role.kind == "answer":
         nbgrader |= {"grade_id": role.grade_id, "grade": False, "locked": False, "solution": True}
     else:
-        points = len(checked_gradients(cell.source))
+        points = len(checked_gradients(cell.source)) * worth.get(role.exercise, 1)
         if points == 0:
             raise SourceError(f"{name}: the check of {role.grade_id} names no gradient.")
         grade_id = f"{role.grade_id}-check"

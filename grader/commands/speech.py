@@ -6,7 +6,7 @@ import os
 import shutil
 import sys
 import traceback
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -81,3 +81,11 @@ def own_failure(what: str, error: Exception) -> str:
         f"{printable(str(error))}. This is a mistake in the grader; please report it, with what "
         "GRADER_DEBUG=1 shows."
     )
+
+
+def told(what: str, complaints: Sequence[str]) -> bool:
+    """Say in a line how something is, and below it what is missing; true if nothing is."""
+    say(f"{what}: {'to mend' if complaints else 'in order'}\n")
+    for sentence in complaints:
+        say(f"  {sentence}\n")
+    return not complaints

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import atexit
 import os
+import tempfile
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cache
+from hashlib import sha256
 from pathlib import Path
 from typing import Any
 
@@ -25,6 +27,7 @@ from grader.program.course_file import BadCourse
 from grader.program.exercises import Exercise, load_exercises
 from grader.program.references import prepare
 from grader.reports.result import say_where
+from grader.submission.which_course import VARIABLE as COURSE_VARIABLE
 from grader.submission.which_course import course_for
 from grader.verdict import Diagnosis, Verdict
 
@@ -115,13 +118,18 @@ def _history(shell: Any) -> History:
     return history
 
 
-def start_lesson() -> None:
+def start_lesson(course: Mapping[str, str] | None = None) -> None:
     """Start the worker that runs answers, and note every cell that runs from now on.
 
     A notebook's first cell calls it, so that the first check need not wait for a worker that
     imports torch. Without it all that happens at the first check, and the cells that ran before
     are taken from IPython's history. Where no notebook is running it does nothing.
+
+    Args:
+        course: the course that the notebook carries: the texts of its files, by their names.
     """
+    if course is not None:
+        _carry(course)
     if (shell := get_ipython()) is not None:
         _history(shell)
         worker()
@@ -156,16 +164,41 @@ def open_lesson(prefix: str | None = None) -> Lesson:
     return Lesson(shell.user_ns, cells, exercise, history.others())
 
 
+_carried: list[Path] = []
+"""The folder of the course that the notebook carries, where it carries one."""
+
+
+@cache
+def _courses_of_this_session() -> Path:
+    folder = tempfile.TemporaryDirectory(prefix="courses-")
+    atexit.register(folder.cleanup)
+    return Path(folder.name)
+
+
+def _carry(files: Mapping[str, str]) -> None:
+    """Write a course's files into a folder, which is the lesson's course from now on."""
+    # The same files are the same course: what is known of it is kept when the cell runs again.
+    folder = _courses_of_this_session() / sha256(repr([*files.items()]).encode()).hexdigest()
+    folder.mkdir(exist_ok=True)
+    for name, text in files.items():
+        (folder / Path(name).name).write_text(text, encoding="utf-8")
+    _carried[:] = [folder]
+    lesson_course.cache_clear()
+
+
 @cache
 def lesson_course() -> Course:
     """The course of the running notebook, found once: see `grader.submission.which_course`.
+
+    The course that the notebook carries goes before all that is beside it.
 
     Raises:
         NotInTheLesson: it cannot be used.
     """
     path = Path(os.environ.get(NOTEBOOK_VARIABLE) or ".")
+    asked = os.environ.get(COURSE_VARIABLE) or next(map(str, _carried), None)
     try:
-        course = course_for(None, path if path.is_file() else Path())
+        course = course_for(asked, path if path.is_file() else Path())
         load_exercises(course)
     except BadCourse as error:
         raise NotInTheLesson(str(error)) from error
@@ -177,7 +210,10 @@ def _find(exercises: Sequence[Exercise], prefix: str) -> Exercise:
         if exercise.prefix == prefix:
             return exercise
     known = ", ".join(exercise.prefix for exercise in exercises)
-    raise NotInTheLesson(f"There is no exercise {prefix}; there are {known}.")
+    raise NotInTheLesson(
+        f"There is no exercise {prefix}; there are {known}. Have you run this notebook's cells from"
+        " the top down?"
+    )
 
 
 def known_gradients(names: Sequence[str], exercise: Exercise) -> Sequence[str]:

@@ -64,7 +64,8 @@ def which_notebook(path: Path, cells: Sequence[Cell], known: Mapping[str, str]) 
     if prefixes:
         raise UnreadableNotebook(
             f"{shown(path)} answers {prefixes[0]}, and this grader knows only {expected}: "
-            "is it another course's notebook, or is there a newer version of the grader?"
+            "is it another course's notebook (`--course` says which), or is there a newer version "
+            "of the grader?"
         )
     raise UnreadableNotebook(
         f"{shown(path)} is not one of the course's notebooks: none of its {len(cells)} cells is an "

@@ -10,11 +10,12 @@ from typing import Any
 import click
 
 from grader.commands import exit_codes
-from grader.commands.speech import complain, say
+from grader.commands.speech import complain, told
 from grader.printable import counted
 from grader.user_error import UserError
 
-NEEDED = (Path("notebooks/source"), Path("tests/answers"), Path("pyproject.toml"))
+ANSWERS = Path("tests/answers")
+NEEDED = (Path("notebooks/source"), ANSWERS, Path("pyproject.toml"))
 """What tells the repository's folder from any other."""
 
 
@@ -81,10 +82,10 @@ def check(exercises: Sequence[str]) -> int:
         for prefix in exercises or known:
             exercise = known[prefix]
             asked = counted(len(exercise.gradients), "gradient")
-            kept = counted(len(right_answers(exercise)), "right answer")
+            kept = counted(len(right_answers(exercise, ANSWERS)), "right answer")
             what = f"{prefix} ({exercise.notebook}): {asked}, {kept}"
-            is_in_order &= _told(what, list(check_exercise(exercise, runner)))
-    is_in_order &= _told(
+            is_in_order &= told(what, list(check_exercise(exercise, runner)))
+    is_in_order &= told(
         "notebooks and their sources",
         check_notebooks(known[prefix].notebook for prefix in exercises),
     )
@@ -191,11 +192,3 @@ def _why_not_here(command: str) -> str:
     if missing := [name for name in ("jupytext", "nbformat", "nbclient") if not find_spec(name)]:
         return f"{missing[0]} is missing: `{command}` needs `pip install -e '.[dev,lab]'`."
     return ""
-
-
-def _told(what: str, complaints: Sequence[str]) -> bool:
-    """Say in a line how something is, and below it what is missing; true if nothing is."""
-    say(f"{what}: {'to mend' if complaints else 'in order'}\n")
-    for sentence in complaints:
-        say(f"  {sentence}\n")
-    return not complaints

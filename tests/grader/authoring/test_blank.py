@@ -106,6 +106,19 @@ def test_a_copy_that_tells_a_solution_is_refused(telling: str) -> None:
         make_blank(solution(SOURCE.replace("# {{ hints: da }}", telling + "\n# {{ hints: da }}")))
 
 
+def test_what_the_forward_pass_says_is_no_secret() -> None:
+    forward = "root = torch.sqrt(h + 1)"
+    source = SOURCE.replace("da += db", forward) + f"\n# %%\n{forward}\n"
+    with pytest.raises(SourceError, match=r"tells the solution `root = torch\.sqrt"):
+        make_blank(solution(source))
+    assert make_blank(solution(source), public=[forward])
+
+
+def test_a_name_alone_tells_no_solution() -> None:
+    source = SOURCE.replace("da += db", "da += dnorm_logits") + "\n# %%\nprint(dnorm_logits)\n"
+    assert make_blank(solution(source))
+
+
 def test_fill_puts_each_answer_into_its_cell() -> None:
     answers = "# my notes\n# answer: ex1-first\nda = 1\ndb = 2\n\n# answer: ex1-second\ndc = 3\n"
     filled = sources(fill(make_blank(solution()), answers))

@@ -10,16 +10,13 @@ TOY = Path("notebooks/source/01_toy.py")
 
 
 @pytest.mark.usefixtures("toy_course")
-def test_a_shared_cell_is_put_in_and_followed() -> None:
-    shared = Path("notebooks/source/cells/setup.py")
-    shared.parent.mkdir()
-    shared.write_text("ready = True\n", encoding="utf-8")
+def test_a_shared_cell_is_put_in() -> None:
     edit(str(TOY), "import os\n", "# {{ cell: setup }}\nimport os\n")
-    assert "ready = True\nimport os" in read_notebook(TOY).cells[1].source
-    edit(str(shared), "True", "False")
-    assert "ready = False\nimport os" in read_notebook(TOY).cells[1].source
+    setup = read_notebook(TOY).cells[1].source
+    assert "git+https://github.com/a/b" in setup
+    assert setup.endswith('import os\nprint("3 names from", os.environ["MAKEMORE_NAMES"])')
     edit(str(TOY), "cell: setup", "cell: missing")
-    with pytest.raises(SourceError, match=r"asks for .*missing\.py, which is not there"):
+    with pytest.raises(SourceError, match=r"cell that is not there; there are course, setup\."):
         read_notebook(TOY)
 
 

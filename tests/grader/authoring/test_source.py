@@ -14,6 +14,7 @@ from grader.authoring.source import (
 )
 
 REPOSITORY = "https://github.com/somebody/somewhere"
+BADGE = colab_badge(REPOSITORY, "notebooks/01_toy")
 HINTS = {"ex1": {"dh": ["nudge", "push", "shove"], "dlogits": ["a", "b", "$c$"]}}
 SOURCE = """# %% [markdown]
 # # A notebook
@@ -44,7 +45,7 @@ check("dlogits", "dh")
 
 
 def read(source: str = SOURCE) -> nbformat.NotebookNode:
-    return read_source(source, "01_toy", REPOSITORY, HINTS)
+    return read_source(source, "01_toy", REPOSITORY, HINTS, BADGE)
 
 
 def test_cells_are_those_of_the_text() -> None:
@@ -54,7 +55,7 @@ def test_cells_are_those_of_the_text() -> None:
 
 def test_templates_are_expanded() -> None:
     title, install, hints, *_ = read().cells
-    assert colab_badge(REPOSITORY, "01_toy") in title.source
+    assert BADGE in title.source
     assert 'requirement = "git+https://github.com/somebody/somewhere"' in install.source
     assert "{{ this is Python }}" in install.source
     assert hints.source.count("<details>") == 6
@@ -62,10 +63,8 @@ def test_templates_are_expanded() -> None:
 
 
 def test_badge_opens_the_notebook_of_this_repository() -> None:
-    assert (
-        "colab.research.google.com/github/somebody/somewhere/blob/main/notebooks/01_toy.ipynb"
-        in (colab_badge(REPOSITORY, "01_toy"))
-    )
+    place = "colab.research.google.com/github/somebody/somewhere/blob/main/notebooks/01_toy.ipynb"
+    assert place in BADGE
 
 
 def test_graded_cells_carry_nbgrader_metadata() -> None:

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from tests.grader.notebook.test_lesson import execute, text
-from tests.helpers.small_course import COURSE, RIGHT, write_course
+from tests.helpers.small_course import COURSE, FILES, RIGHT, write_course
 
 SETUP = """\
 import torch
@@ -36,6 +36,45 @@ def test_a_course_beside_the_notebook(tmp_path: Path, monkeypatch: pytest.Monkey
     assert said["points"] == "3\n"
     assert "A copied axis." in outputs["hint"][0].data["text/plain"]
     assert said["board"] == "All 2 gradients pass. pass: dx, dgain"
+
+
+def test_a_course_that_the_notebook_carries(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """It goes before what lies beside; run again, it is what the cell says then."""
+    monkeypatch.setenv("BACKPROP_NINJA_STATE", str(tmp_path / "state"))
+    write_course(tmp_path, course=COURSE.replace("n1", "n2"))
+    carry = f"from grader import start_lesson\nstart_lesson({FILES!r})"
+    script = {
+        "carry": carry,
+        "setup": SETUP,
+        "answer": f"# answer: n1-norm\n{RIGHT}",
+        "check": "check()",
+        "hint": "hint('gain')",
+        "board": "board('n1')",
+        "carry other": carry.replace("n1", "n3"),
+        "other board": "board('n3')",
+    }
+    outputs = execute(script, tmp_path)
+    said = text(outputs["check"]).splitlines()
+    assert [line.rpartition("| ")[2] for line in said] == ["pass", "pass"]
+    assert "A copied axis." in outputs["hint"][0].data["text/plain"]
+    assert text(outputs["board"]) == "All 2 gradients pass. pass: dx, dgain"
+    assert text(outputs["other board"]).startswith("0 of 2 gradients pass")
+
+
+def test_the_course_asked_for_goes_before_the_one_that_is_carried(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    write_course(tmp_path / "norms", course=COURSE.replace("n1", "n2"))
+    monkeypatch.setenv("GRADER_COURSE", "norms")
+    script = {
+        "carry": f"from grader import start_lesson\nstart_lesson({FILES!r})",
+        "setup": SETUP,
+        "board": "board('n1')",
+    }
+    outputs = execute(script, tmp_path)
+    assert text(outputs["board"]).startswith("There is no exercise n1; there are n2. ")
 
 
 def test_a_bad_course_is_a_sentence(tmp_path: Path) -> None:

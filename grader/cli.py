@@ -22,7 +22,7 @@ from makemore_data.training.interruption import uninterrupted
 _STUDENTS_AND_INSTRUCTORS = ("check", "explain", "grade", "hint", "reset", "status", "watch")
 COMMANDS = {
     **{name: f"grader.commands.{name}" for name in _STUDENTS_AND_INSTRUCTORS},
-    **{name: f"grader.commands.maintainer.{name}" for name in ("build", "dev", "export")},
+    **{name: f"grader.commands.maintainer.{name}" for name in ("build", "dev", "export", "new")},
 }
 """The module of each command; the command is the function of its name there."""
 

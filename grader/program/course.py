@@ -14,7 +14,7 @@ from functools import cache
 from importlib.resources import files
 from pathlib import Path
 
-from grader.program.course_file import BadCourse, CourseFile, read_text
+from grader.program.course_file import CourseFile, read_python, read_text
 
 FILE = "course.toml"
 
@@ -178,12 +178,7 @@ def _refuse_twice(file: CourseFile, number: int, outlines: tuple[Outline, ...]) 
 
 def _check_function(file: CourseFile, number: int, outline: Outline, text: str) -> None:
     """Look at a forward function's text: it is there, and has what the gradients belong to."""
-    path = file.path.parent / outline.file
-    try:
-        tree = ast.parse(text)
-    except (SyntaxError, ValueError) as error:
-        line = getattr(error, "lineno", None) or 1
-        raise BadCourse(f"{path}, line {line}: this is not Python: {error.args[0]}.") from None
+    tree = read_python(file.path.parent / outline.file, text)
     functions = {node.name: node for node in tree.body if isinstance(node, ast.FunctionDef)}
     function = functions.get(outline.function)
     if function is None:

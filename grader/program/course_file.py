@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import re
 import tomllib
 from pathlib import Path
@@ -60,3 +61,16 @@ def read_text(path: Path) -> str:
         raise BadCourse(f"{path} is missing, which a course has to have.") from None
     except (OSError, UnicodeDecodeError) as error:
         raise BadCourse(f"{path} cannot be read as text: {error}.") from None
+
+
+def read_python(path: Path, text: str) -> ast.Module:
+    """The syntax tree of a course's Python file.
+
+    Raises:
+        BadCourse: it is not Python.
+    """
+    try:
+        return ast.parse(text)
+    except (SyntaxError, ValueError) as error:
+        line = getattr(error, "lineno", None) or 1
+        raise BadCourse(f"{path}, line {line}: this is not Python: {error.args[0]}.") from None

@@ -42,7 +42,7 @@ def load_exercises(course: Course) -> tuple[Exercise, ...]:
     Raises:
         BadCourse: a file raises, or a function is not a forward program.
     """
-    scopes = {name: _run(course.folder / name, text) for name, text in course.sources}
+    scopes = {name: run_file(course.folder / name, text) for name, text in course.sources}
     return tuple(_load(course, outline, scopes[outline.file]) for outline in course.exercises)
 
 
@@ -56,8 +56,12 @@ def exercise_called(course: Course, prefix: str) -> Exercise:
     return {each.prefix: each for each in load_exercises(course)}[prefix]
 
 
-def _run(path: Path, text: str) -> dict[str, Any]:
-    """The names that a course's file defines."""
+def run_file(path: Path, text: str) -> dict[str, Any]:
+    """The names that a course's file defines.
+
+    Raises:
+        BadCourse: it raises; the message names the line.
+    """
     name, scope = str(path), {"__name__": path.stem, "__file__": str(path)}
     # The functions' own text is read again; on another machine the file itself is not there.
     linecache.cache[name] = (len(text), None, text.splitlines(keepends=True), name)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
@@ -46,7 +47,7 @@ class Instance:
     values: Mapping[str, Any]
 
 
-def _read_shape(annotation: str) -> tuple[list[str], str]:
+def read_shape(annotation: str) -> tuple[list[str], str]:
     """The dimensions that an input's annotation gives, and a bound if its values are indices."""
     dimensions, _, below = annotation.partition("<")
     return [text.strip() for text in dimensions.split(",") if text.strip()], below.strip()
@@ -56,11 +57,9 @@ def size_names(program: ForwardProgram) -> tuple[str, ...]:
     """The names of a program's sizes ("n", "block_size", ...) in order of first mention."""
     names: dict[str, None] = {}
     for annotation in program.annotations.values():
-        dimensions, below = _read_shape(annotation)
+        dimensions, below = read_shape(annotation)
         for text in (*dimensions, below):
-            for word in text.replace("*", " ").split():
-                if word.isidentifier():
-                    names[word] = None
+            names |= dict.fromkeys(re.findall(r"[^\W\d]\w*", text))
     return tuple(names)
 
 
@@ -122,7 +121,7 @@ def _draw(
     dtype: torch.dtype,
     spared: int,
 ) -> Tensor:
-    dimensions, below = _read_shape(annotation)
+    dimensions, below = read_shape(annotation)
     lengths = [_length(text, sizes) for text in dimensions]
     if below:
         most = max(1, _length(below, sizes) - spared)
@@ -134,6 +133,12 @@ def _draw(
 
 
 def _length(text: str, sizes: Mapping[str, int]) -> int:
-    """The value of a dimension such as "n", "1" or "block_size * n_embd"."""
-    factors = (factor.strip() for factor in text.split("*"))
-    return math.prod(int(factor) if factor.isdigit() else sizes[factor] for factor in factors)
+    """The value of a dimension such as "n", "1", "block_size * n_embd" or "length - 2"."""
+    return sum(
+        math.prod(
+            int(factor) if factor.isdigit() else sizes[factor]
+            for factor in map(str.strip, product.split("*"))
+        )
+        * (-1 if sign == "-" else 1)
+        for sign, product in re.findall(r"([+-]?)([^+-]+)", text)
+    )

@@ -1,6 +1,9 @@
 """Hidden instances: sizes, dtypes, reproducibility."""
 
+from typing import Annotated
+
 import torch
+from torch import Tensor
 
 from grader.program.forward_program import parse_program
 from grader.program.instances import HIDDEN_SIZES, make_hidden_instances, make_instance, size_names
@@ -52,6 +55,18 @@ def test_values_have_the_annotated_shapes_and_dtypes() -> None:
     assert int(values["Xb"].max()) < sizes["vocab_size"]
     assert values["logits"].dtype == torch.float64
     assert values["n"] == sizes["n"]
+
+
+def lengths(x: Annotated[Tensor, "n, 2 * half - 1"], y: Annotated[Tensor, "1, n + half"]) -> Tensor:
+    loss = x.sum() + y.sum()
+    return loss
+
+
+def test_a_length_is_made_of_products_sums_and_differences() -> None:
+    program = parse_program(lengths)
+    assert size_names(program) == ("n", "half")
+    values = make_instance(program, {"n": 7, "half": 4}, 1, torch.float64).values
+    assert (values["x"].shape, values["y"].shape) == ((7, 7), (1, 11))
 
 
 def test_a_seed_means_the_same_values_in_both_precisions() -> None:

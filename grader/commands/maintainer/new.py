@@ -1,0 +1,37 @@
+"""`grader new`: a file of forward functions becomes a course's folder."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import click
+
+from grader.commands import exit_codes
+from grader.commands.speech import say
+
+
+@click.command()
+@click.argument("file", metavar="FORWARD.py", type=click.Path(path_type=Path))
+@click.option(
+    "--out",
+    type=click.Path(path_type=Path),
+    metavar="FOLDER",
+    help="The course's folder, by default called as the file is. It must not be there yet.",
+)
+def new(file: Path, out: Path | None) -> int:
+    """Write a course from the forward functions in FORWARD.py.
+
+    A forward function is straight-line code whose inputs are annotated with their shapes. Each
+    becomes an exercise with a notebook to be taught from: the forward pass, a table of shapes, the
+    rules it takes, answer cells with solutions, checks, and three hints a gradient. All of it is
+    text for you to edit; `grader build` makes the notebooks. The file is run.
+
+    The exit code is 0 if the folder is written, and 2 if not.
+    """
+    from grader.authoring.draft.write import write_course
+
+    folder = out or Path(file.stem)
+    for path in write_course(file, folder):
+        say(f"wrote {path}\n")
+    say(f"Edit them as you like, then run: grader build {folder}\n")
+    return exit_codes.PASSED

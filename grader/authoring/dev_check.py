@@ -132,14 +132,14 @@ def _check_program(exercise: Exercise) -> Iterator[str]:
         return
     if len(names) > len(HIDDEN_SIZES[0]):
         yield (
-            f"{program.name} has {len(names)} sizes; grader/program/instances.py has"
-            f" {len(HIDDEN_SIZES[0])} for the hidden instances."
+            f"{program.name} has {len(names)} sizes; a hidden instance can have"
+            f" {len(HIDDEN_SIZES[0])}."
         )
         return
     for name, size in sizes.items():
         if any(size in row for row in HIDDEN_SIZES):
             yield (
-                f"{name} = {size} is a size of a hidden instance too (grader/program/instances.py):"
+                f"{name} = {size} is a size of a hidden instance too:"
                 " it would let a number through that is written into an answer, so take another."
             )
     yield from _check_gradients(exercise, program)

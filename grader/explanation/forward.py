@@ -93,6 +93,9 @@ class Forward:
                 raise BadInput(f"{self.at}, returns {result}, which is no tensor.")
         if not any(is_differentiable(tried.values[result]) for result in self.returned):
             raise BadInput(f"{self.at}, returns no floating-point tensor.")
+        reached = {step for name in self.program.inputs for step in self.program.descendants(name)}
+        if reached.isdisjoint(self.returned):
+            raise BadInput(f"{self.at}, returns nothing that depends on its inputs.")
         return tried
 
     @property

@@ -117,9 +117,12 @@ class ForwardProgram:
             name: value.detach().clone().requires_grad_() if is_differentiable(value) else value
             for name, value in inputs.items()
         }
-        tensors = {
-            name: value for name, value in self.run(leaves).items() if is_differentiable(value)
-        }
+        values: dict[str, Any] = leaves
+        for step in self.steps:
+            value = self.evaluate(step, values)
+            # A constant, such as a mask of ones and zeros, has a gradient too.
+            values[step.name] = value.requires_grad_() if is_differentiable(value) else value
+        tensors = {name: value for name, value in values.items() if is_differentiable(value)}
         gradients = torch.autograd.grad(
             tensors[self.loss],
             list(tensors.values()),

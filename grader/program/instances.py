@@ -28,6 +28,9 @@ that loops over its examples takes most of its time there.
 LARGE_AND_FEW = (37, 71, 67)
 """The second row for a program of so few sizes that each of them may be the lecture's 64."""
 
+DIMENSION = re.compile(r"\w+(\s*[*+-]\s*\w+)*")
+"""How the length of an axis is written: "n", "1", "block_size * n_embd", "length - 2"."""
+
 Draw = Callable[[torch.Generator, Mapping[str, int]], Mapping[str, Tensor]]
 """Draws inputs that an annotation cannot describe, from a generator and the sizes."""
 
@@ -133,7 +136,9 @@ def _draw(
 
 
 def _length(text: str, sizes: Mapping[str, int]) -> int:
-    """The value of a dimension such as "n", "1", "block_size * n_embd" or "length - 2"."""
+    """The length of an axis, from how it is written."""
+    if not DIMENSION.fullmatch(text):
+        raise ValueError(f"{text!r} is no size or number, nor a product or sum of them")
     return sum(
         math.prod(
             int(factor) if factor.isdigit() else sizes[factor]

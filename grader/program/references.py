@@ -149,7 +149,7 @@ def prepare(exercise: Exercise, seed: int = SEED) -> References:
         line = lines[-1] if lines else source_of(exercise.forward)[0].lineno
         raise BadCourse(
             f"{inspect.getfile(exercise.forward)}: {program.name}, line {line}, does not run on "
-            f"every size, {dict(exercise.sizes)} and those of grader/program/instances.py "
+            f"every size, {dict(exercise.sizes)} and the hidden ones "
             f"({type(error).__name__}: {error}). Is one written out as a number?"
         ) from error
 

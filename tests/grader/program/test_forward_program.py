@@ -122,6 +122,25 @@ def test_every_local_vjp_composes_to_the_gradient() -> None:
             torch.testing.assert_close(found, gradients[tensor], rtol=1e-9, atol=1e-12)
 
 
+def masked(x: Annotated[Tensor, "n, n"]) -> Tensor:
+    """A mask of ones and zeros is no part of what autograd follows; nor is what is detached."""
+    mask = torch.ones(x.shape[0], x.shape[0], dtype=x.dtype).tril()
+    largest = x.max().detach()
+    shown = mask * (x - largest)
+    loss = (shown**2).sum()
+    return loss
+
+
+def test_a_constant_has_the_gradient_of_its_own_branches() -> None:
+    program = parse_program(masked)
+    x = torch.randn(3, 3).double()
+    values, gradients = program.run({"x": x}), program.gradients({"x": x})
+    shown = 2 * values["shown"]
+    torch.testing.assert_close(gradients["mask"], shown * (x - x.max()))
+    torch.testing.assert_close(gradients["largest"], -(shown * values["mask"]).sum())
+    torch.testing.assert_close(gradients["x"], shown * values["mask"])
+
+
 def test_the_function_itself_computes_the_loss() -> None:
     program = parse_program(ATOMIC.forward)
     instance = make_hidden_instances(program, seed=3)[0]

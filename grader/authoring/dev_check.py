@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 
@@ -38,6 +39,9 @@ from grader.reports import wording
 from grader.submission.read import read_submission
 from grader.user_error import UserError
 from grader.verdict import Outcome
+
+UNWRITTEN = re.compile(r"^(d\w+) = None$", re.MULTILINE)
+"""A solution that is left to the author, as `grader new` writes it."""
 
 
 def check_exercise(exercise: Exercise, runner: Runner, layout: Layout = OURS) -> Iterator[str]:
@@ -203,8 +207,11 @@ def _check_source(exercise: Exercise, layout: Layout) -> Iterator[str]:
             " as it stands in its file, without its docstring and its return: it needs one."
         )
     checked = all_checked(notebook.cells, exercise.prefix)
+    unwritten = {name for text in answers for name in UNWRITTEN.findall(text)}
     for gradient in exercise.gradients:
-        if gradient not in answered:
+        if gradient in unwritten:
+            yield f"{source}: `{gradient} = None` is no solution yet; this one is left to you."
+        elif gradient not in answered:
             yield f"{source}: no answer cell of {exercise.prefix} assigns {gradient}."
         if gradient not in checked:
             yield f"{source}: no check cell of {exercise.prefix} names {gradient}."

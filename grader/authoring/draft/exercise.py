@@ -186,12 +186,16 @@ def _pieces(exercise: Exercise, references: References) -> Iterator[Piece]:
 
 def _asked(references: References) -> list[str]:
     """The tensors whose gradients a student is to write: all on a way to the loss, none given."""
-    program, values = references.program, references.lecture.values
-    given = given_gradients(program)
+    program, given = references.program, given_gradients(references.program)
+    drawn = {name: references.lecture.values[name] for name in program.inputs}
+    with torch.enable_grad():
+        leaves = {n: v.clone().requires_grad_(is_differentiable(v)) for n, v in drawn.items()}
+        values = program.run(leaves)
     return [
         name
         for name in program.names
         if is_differentiable(values[name])
+        and values[name].requires_grad  # else it is a constant, such as a mask of ones and zeros
         and program.loss in program.descendants(name)
         and name not in given
         and f"d{name}" not in given

@@ -68,6 +68,10 @@ EDITS: dict[str, tuple[Callable[[], object], str]] = {
         lambda: Path(SOURCE).unlink(),
         f"{SOURCE} is missing: the notebook of ex2.",
     ),
+    "a solution that is left to the author": (
+        lambda: change(SOURCE, "### BEGIN SOLUTION\n", "### BEGIN SOLUTION\ndlogits = None\n"),
+        f"{SOURCE}: `dlogits = None` is no solution yet; this one is left to you.",
+    ),
     "no hints": (
         lambda: change(HINTS, "[ex2]", "[ex22]"),
         f"{HINTS} has no [ex2]: `dx = [...]` for each gradient.",

@@ -107,6 +107,19 @@ def test_several_functions_are_several_notebooks(several: dict[str, str]) -> Non
         ast.parse(source)
 
 
+def test_a_constant_is_no_exercise(tmp_path: Path) -> None:
+    file = tmp_path / "masked.py"
+    head = SEVERAL.partition("\n\n\n")[0]
+    file.write_text(
+        f'{head}\n\n\ndef masked(x: Annotated[Tensor, "n, n"]):\n'
+        "    mask = torch.ones(x.shape[0], x.shape[0], dtype=x.dtype).tril()\n"
+        "    shown = x * mask\n"
+        "    return shown\n"
+    )
+    (exercise,) = tomllib.loads(course_texts(file)["course.toml"])["exercise"]
+    assert exercise["gradients"] == ["dx"]
+
+
 def test_what_cannot_be_derived_is_left_to_the_author(several: dict[str, str]) -> None:
     source = several["source/02_dots.py"]
     _, _, solution = source.partition("# answer: dots2-lengths\n")

@@ -30,6 +30,9 @@ LONGEST_UPSTREAM = 32
 LONGEST_OPERAND, LONGEST_VALUE = 28, 12
 """A longer operand gets a name, a longer value of a function too, which would be computed again."""
 
+NO_NUMBERS = ("detach", "device", "dim", "dtype", "ndim", "numel", "shape", "size")
+"""What is asked of a tensor by these passes nothing back to it."""
+
 PASSING = ("addition", "shape", "sum")
 """Kinds of rules that leave an upstream as it is, but for its shape."""
 
@@ -138,7 +141,7 @@ class ChainRule:
 
     def _is_reached(self, node: ast.expr) -> bool:
         """True if a gradient goes through an expression to the tensor."""
-        if isinstance(node, ast.Slice | ast.Tuple) or not mentions(node, self.tensor):
+        if isinstance(node, ast.Slice | ast.Tuple) or not _hands_on(self.tensor, node):
             return False
         value = self.on.value(node)
         return any(map(is_differentiable, value if isinstance(value, tuple) else [value]))
@@ -236,6 +239,15 @@ class ChainRule:
 
     def _keeps_axes(self, given: Mapping[str, ast.expr]) -> bool:
         return self.on.value(given["dim"]) is None or bool(self.on.value(given["keepdim"]))
+
+
+def _hands_on(name: str, node: ast.AST) -> bool:
+    """True if a tensor's numbers go into an expression, not its shape or dtype alone."""
+    if isinstance(node, ast.Name):
+        return node.id == name
+    if isinstance(node, ast.Attribute) and node.attr in NO_NUMBERS:
+        return False
+    return any(_hands_on(name, part) for part in ast.iter_child_nodes(node))
 
 
 def _takes_whole(rule: ast.Module) -> bool:

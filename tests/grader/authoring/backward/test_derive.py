@@ -105,6 +105,12 @@ SIZES = "n = x.shape[0]\nm = x.shape[1]\n"
     ("expression", "tensor", "expected"),
     [
         ("x + row", "x", "dx = dout"),
+        (
+            "x * torch.ones(x.shape, dtype=x.dtype).tril()",
+            "x",
+            "tril = torch.ones(x.shape, dtype=x.dtype).tril()\ndx = tril * dout",
+        ),
+        ("y - torch.ones(x.size(0), 1, dtype=x.dtype) * x.detach() + 2 * x", "x", "dx = 2 * dout"),
         ("x + row", "row", "drow = dout.sum(0, keepdim=True)"),
         ("x - 2 * y", "y", "dy = -2 * dout"),
         ("x - (y - row)", "row", "drow = dout.sum(0, keepdim=True)"),

@@ -120,11 +120,11 @@ def execute(notebook: NotebookNode) -> NotebookNode:
         try:
             client.execute(env=environment)
         except CellExecutionError as error:
-            outputs = ((each["id"], o) for each in executed.cells for o in each.get("outputs", []))
-            failed = [cell for cell, output in outputs if output["output_type"] == "error"]
-            raise SourceError(
-                f"The cell {' '.join(failed)} raises {error.ename}: {error.evalue}"
-            ) from error
+            outputs = ((each.source, o) for each in executed.cells for o in each.get("outputs", []))
+            failed = [source for source, output in outputs if output["output_type"] == "error"]
+            line = "".join(failed).strip().partition("\n")[0]
+            what = ": ".join(filter(None, (error.ename, error.evalue)))
+            raise SourceError(f"The cell that begins `{line}` raises {what}") from error
     executed.metadata = notebook.metadata  # the kernel has added its own version
     for cell in executed.cells:
         for output in cell.get("outputs", []):

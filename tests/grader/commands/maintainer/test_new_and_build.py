@@ -138,7 +138,7 @@ def test_build_runs_what_it_makes(capsys: Capture) -> None:
     capsys.readouterr()
     assert run("build", "norms") == exit_codes.NOT_PASSED
     out = capsys.readouterr().out
-    assert f"norms/{NOTEBOOK}: A cell of the notebook raises" in out
+    assert f"norms/{NOTEBOOK}: The cell that begins `assert" in out
     edit(SOURCE, "assert isinstance(dx, torch.Tensor)\n", "board()\n")
     assert run("build", "norms") == exit_codes.NOT_PASSED
     out = capsys.readouterr().out

@@ -165,7 +165,10 @@ def _check_gradients(exercise: Exercise, program: ForwardProgram) -> Iterator[st
     if twice := [gradient for gradient in dict.fromkeys(asked) if asked.count(gradient) > 1]:
         yield f"{_listed(twice)} is asked for twice."
     for place, gradient in enumerate(asked):
-        later = {f"d{step}" for step in program.descendants(gradient.removeprefix("d"))}
+        if gradient not in floating:
+            continue
+        steps = program.differentiable_descendants(values, gradient.removeprefix("d"))
+        later = {f"d{step}" for step in steps}
         if early := sorted(later.intersection(asked[place + 1 :])):
             yield f"{gradient} is made from {_listed(early)}, and is asked for before."
         if any(

@@ -174,6 +174,20 @@ class ForwardProgram:
         gradients: tuple[Tensor, ...] = torch.autograd.grad(weighted.sum(), leaf)
         return gradients[0]
 
+    @torch.enable_grad()
+    def differentiable_descendants(self, values: Mapping[str, Any], name: str) -> frozenset[str]:
+        """The steps through which a gradient comes back to `name`, not those that read its shape.
+
+        `values` are what `run` returned.
+        """
+        live: dict[str, Any] = {name: values[name].detach().clone().requires_grad_()}
+        for step in self.steps:
+            if not live.keys().isdisjoint(step.reads):
+                value = self.evaluate(step, {**values, **live})
+                if isinstance(value, Tensor) and value.requires_grad:
+                    live[step.name] = value
+        return frozenset(live.keys() - {name})
+
     def evaluate(self, step: Step, values: Mapping[str, Any]) -> Any:
         """One step's value from those that it reads."""
         return eval(step.code, {**self.scope, **values})

@@ -141,6 +141,21 @@ def test_a_constant_has_the_gradient_of_its_own_branches() -> None:
     torch.testing.assert_close(gradients["x"], shown * values["mask"])
 
 
+def flat(x: Annotated[Tensor, "n, d"], w: Annotated[Tensor, "d, n"]) -> Tensor:
+    turned = x.reshape(w.shape)
+    product = turned * w
+    loss = product.sum()
+    return loss
+
+
+def test_a_shape_that_is_read_hands_no_gradient_back() -> None:
+    program = parse_program(flat)
+    values = program.run({"x": torch.randn(2, 3), "w": torch.randn(3, 2)})
+    assert program.descendants("w") == {"turned", "product", "loss"}
+    assert program.differentiable_descendants(values, "w") == {"product", "loss"}
+    assert program.differentiable_descendants(values, "x") == {"turned", "product", "loss"}
+
+
 def test_the_function_itself_computes_the_loss() -> None:
     program = parse_program(ATOMIC.forward)
     instance = make_hidden_instances(program, seed=3)[0]

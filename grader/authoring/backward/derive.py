@@ -67,7 +67,10 @@ def derive(references: References, tensor: str) -> Derived:
     for reference in references.hidden:
         names = names_of(reference, tensor)
         exec("\n".join(lines), names)
-        if not agrees(names[gradient], reference.local_vjp(tensor, readers), floor=1.0):
+        due = reference.local_vjp(tensor, readers)
+        if not due.isfinite().all():
+            raise UserError(f"{gradient} is NaN or infinite on a hidden instance, in autograd too.")
+        if not agrees(names[gradient], due, floor=1.0):
             told = "; ".join(step.line for step in program.steps if step.name in readers)
             raise UserError(f"What is derived for {gradient} from `{told}` differs from autograd.")
     return Derived(tuple(lines), tuple(branches))

@@ -477,3 +477,9 @@ def test_a_helper_takes_no_name_of_the_program() -> None:
         {*program.names, *(f"d{name}" for name in program.names)} - {"dx"}
     )
     assert len({*assigned}) == len(assigned)
+
+
+def test_where_autograd_has_no_numbers_either_that_is_said() -> None:
+    program = write_program("out = (x - x).log() * 0\nloss = out.sum()")
+    with pytest.raises(UserError, match="dx is NaN or infinite on a hidden instance"):
+        lines_of(references_of(program), "x")

@@ -8,7 +8,7 @@ import random
 import tomllib
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -48,9 +48,9 @@ HARMLESS: Mapping[str, str] = {
 class LabelledFault:
     """A right answer with one mistake in it, and what the mistake is called.
 
-    `prefix` is the exercise, `style` the right answer; characters `start` to `end` of its text
-    became `replacement`. `row` is the mistake's number in the course's collection, if it is from
-    there.
+    `prefix` is the exercise, `style` the right answer and `right` its text, of which characters
+    `start` to `end` became `replacement`. `row` is the mistake's number in the course's collection,
+    if it is from there.
     """
 
     prefix: str
@@ -58,6 +58,7 @@ class LabelledFault:
     gradient: str
     operator: str
     label: Label
+    right: str = field(repr=False)
     start: int
     end: int
     replacement: str
@@ -67,8 +68,7 @@ class LabelledFault:
 
     @property
     def source(self) -> str:
-        right = right_answer(self.prefix, self.style)
-        return right[: self.start] + self.replacement + right[self.end :]
+        return self.right[: self.start] + self.replacement + self.right[self.end :]
 
     @property
     def key(self) -> str:
@@ -182,11 +182,11 @@ def _variants() -> Iterator[LabelledFault]:
         for style in styles:
             source = right_answer(prefix, style)
             for fault in one_fault_variants(source, NAMES[prefix], operators):
-                if not _is_noise(fault):
-                    yield _labelled(prefix, style, fault)
+                if not is_noise(fault):
+                    yield labelled(prefix, style, source, fault)
 
 
-def _is_noise(fault: Fault) -> bool:
+def is_noise(fault: Fault) -> bool:
     """True for edits that nobody would call a mistake in a gradient, or that are none.
 
     An empty list times two; an axis counted from the other end; the length of flipped labels.
@@ -199,11 +199,13 @@ def _is_noise(fault: Fault) -> bool:
     return fault.kind == "index-misrouted" and stands_in(site, "len")
 
 
-def _labelled(prefix: str, style: str, fault: Fault) -> LabelledFault:
+def labelled(prefix: str, style: str, right: str, fault: Fault) -> LabelledFault:
+    """A fault in the text of a right answer, with what is true of it."""
     edit = fault.edit
     where = (edit.start, edit.end, edit.replacement)
     text = (fault.before, fault.after)
-    return LabelledFault(prefix, style, fault.gradient, fault.kind, label(fault), *where, *text)
+    told = (fault.gradient, fault.kind, label(fault))
+    return LabelledFault(prefix, style, *told, right, *where, *text)
 
 
 @cache
@@ -223,6 +225,7 @@ def _from_entry(entry: Mapping[str, Any]) -> LabelledFault:
         gradient=entry["gradient"],
         operator=HANDWRITTEN,
         label=named(*kinds, reason=entry.get("why", "")) if kinds else Label(frozenset(), False),
+        right=source,
         start=start,
         end=start + len(entry["right"]),
         replacement=entry["wrong"],
@@ -239,11 +242,11 @@ def _spread_over_groups(faults: Iterable[LabelledFault]) -> list[LabelledFault]:
         groups[fault.prefix, fault.label.named, fault.label.kinds].append(fault)
     chosen = []
     for (prefix, is_named, _), group in groups.items():
-        chosen += _spread(group, (NAMED_IN_A_GROUP if is_named else NAMELESS_IN_A_GROUP)[prefix])
+        chosen += spread(group, (NAMED_IN_A_GROUP if is_named else NAMELESS_IN_A_GROUP)[prefix])
     return chosen
 
 
-def _spread(faults: Iterable[LabelledFault], most: int) -> list[LabelledFault]:
+def spread(faults: Iterable[LabelledFault], most: int) -> list[LabelledFault]:
     """At most so many of the faults, as varied as can be."""
     left = sorted(faults, key=lambda fault: _hash(fault.key))
     used: Counter[str] = Counter()

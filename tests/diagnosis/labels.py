@@ -136,7 +136,7 @@ def is_number(node: ast.AST, site: Site) -> bool:
         case ast.Constant(int() | float()):
             return True
         case ast.Name(name):
-            return name in site.names.sizes or name in SCALARS
+            return name in site.names.sizes or name in SCALARS - site.names.shape_of.keys()
         case ast.Subscript(ast.Attribute(attr="shape")):
             return True
         case ast.Call(func=ast.Name("len")) | ast.Call(func=ast.Attribute(attr="numel")):

@@ -13,6 +13,7 @@ from grader.answer.parse import AnswerCell
 from grader.diagnosis.kinds import Kind
 from grader.execution.runner import Runner
 from grader.grading.grade import grade_exercise
+from grader.program.exercises import Exercise
 from grader.verdict import Outcome
 from grader.worker.terms import Limits
 from tests.diagnosis.corpus import LabelledFault
@@ -119,9 +120,14 @@ def judge_answers(
 
 
 def judge_one(prefix: str, source: str, runner: Runner) -> tuple[Judged, ...]:
-    """The verdicts on one answer."""
+    """The verdicts on one answer to the course."""
+    return judge_answer(BY_PREFIX[prefix], source, runner)
+
+
+def judge_answer(exercise: Exercise, source: str, runner: Runner) -> tuple[Judged, ...]:
+    """The verdicts on one answer to an exercise."""
     cells = [AnswerCell(grade_id, text) for grade_id, text in read_cells(source)]
-    verdicts, flags = grade_exercise(BY_PREFIX[prefix], cells, runner)
+    verdicts, flags = grade_exercise(exercise, cells, runner)
     broken = [flag.message for flag in flags if flag.kind == "diagnosis-failed"]
     if broken:
         raise RuntimeError(broken[0])

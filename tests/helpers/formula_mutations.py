@@ -108,7 +108,7 @@ def axes(site: Site) -> Iterator[Mutation]:
     named = next((k.value for k in keywords if k.arg == "dim"), None)
     axis = axes_given[0] if axes_given else named
     if isinstance(axis, ast.Constant) and isinstance(axis.value, int):
-        other = ast.Constant(1 - axis.value)
+        other = ast.Constant(abs(axis.value - 1))
         placed = [a if a is not axis else other for a in args]
         turned = [k if k.value is not axis else ast.keyword(k.arg, other) for k in keywords]
         yield "axis-changed", with_field(call, args=placed, keywords=turned)

@@ -66,13 +66,12 @@ def read_compound(top: ast.stmt, effects: Mapping[ast.stmt, Effects]) -> Compoun
         for name in own.binds | own.changes | own.perhaps:
             writing[name].append(inner)
         if isinstance(inner, COMPOUND):
-            above |= {child: inner for block in blocks(inner) for child in block}
             for block in blocks(inner):
                 names = bound[inner]
                 if isinstance(inner, ast.For) and block is inner.body:
                     names |= _stored([inner.target])
                 for child in block:
-                    bound[child] = names
+                    above[child], bound[child] = inner, names
                     if isinstance(child, ast.Assign):
                         names |= _stored(child.targets)
         elif isinstance(inner, LOOP_CONTROL):

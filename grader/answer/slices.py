@@ -122,9 +122,10 @@ class _Search:
                 one = kept.pop()
                 self.kept.add(one)
                 reads = self.answer.effects[one].reads - self.given
-                self._need(reads - block.bound[one])
-                self.fresh |= reads & block.bound[one] - inside
-                inside |= reads & block.bound[one]
+                bound_inside = reads & block.bound[one]
+                self._need(reads - bound_inside)
+                self.fresh |= bound_inside - inside
+                inside |= bound_inside
                 kept += block.ends.get(one, ())
                 if one in block.above and block.above[one] not in self.sure:
                     self.sure.add(block.above[one])

@@ -17,7 +17,6 @@ from grader.answer.slices import Slice
 from grader.answer.statements import COMPOUND, marked, pruned, walk_statements
 from grader.answer.watched import may_bend, watched
 from grader.execution.runner import AnyRunner, Reply, WorkerLost
-from grader.program.forward_program import ForwardProgram
 from grader.program.instances import Instance
 from grader.program.references import References
 from grader.verdict import Flag
@@ -53,9 +52,10 @@ def values_for(references: References, gradients: Sequence[str]) -> Values:
     The lecture's instance, the hidden ones, and for each of these the random upstreams: nothing
     that autograd has said.
     """
-    groups: dict[str, Group] = {"lecture": _group(references.lecture, references.program)}
+    numbers = references.program.numbers()
+    groups: dict[str, Group] = {"lecture": _group(references.lecture, numbers)}
     for number, reference in enumerate(references.hidden):
-        groups[f"hidden{number}"] = _group(reference.instance, references.program)
+        groups[f"hidden{number}"] = _group(reference.instance, numbers)
         upstreams = {
             name: reference.cotangents[name[1:]]
             for name in gradients
@@ -70,10 +70,10 @@ def new_key() -> str:
     return f"values-{next(_KEYS)}"
 
 
-def _group(instance: Instance, program: ForwardProgram) -> Group:
+def _group(instance: Instance, numbers: Mapping[str, float]) -> Group:
     kinds = (Tensor, int, float)
     values = {name: v for name, v in instance.values.items() if isinstance(v, kinds)}
-    return {**program.numbers(), **instance.sizes, **values}
+    return {**numbers, **instance.sizes, **values}
 
 
 class RunPlan:

@@ -186,16 +186,15 @@ def _pieces(exercise: Exercise, references: References) -> Iterator[Piece]:
 
 def _asked(references: References) -> list[str]:
     """The tensors whose gradients a student is to write: all on a way to the loss, none given."""
-    program, given = references.program, given_gradients(references.program)
-    drawn = {name: references.lecture.values[name] for name in program.inputs}
-    with torch.enable_grad():
-        leaves = {n: v.clone().requires_grad_(is_differentiable(v)) for n, v in drawn.items()}
-        values = program.run(leaves)
+    program, values = references.program, references.lecture.values
+    given = given_gradients(program)
+    drawn = [name for name in program.inputs if is_differentiable(values[name])]
+    # What comes from none of these is a constant, such as a mask of ones and zeros.
+    live = {*drawn}.union(*(program.differentiable_descendants(values, name) for name in drawn))
     return [
         name
         for name in program.names
-        if is_differentiable(values[name])
-        and values[name].requires_grad  # else it is a constant, such as a mask of ones and zeros
+        if name in live
         and program.loss in program.descendants(name)
         and name not in given
         and f"d{name}" not in given

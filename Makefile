@@ -113,7 +113,7 @@ build/docs/notebooks/%.ipynb: notebooks/%.ipynb | $(DOCS_INSTALLED)
 	$(RUN) -m docs.building.run_notebooks $< $@
 
 otter: $(INSTALLED) ## write an assignment of each notebook for otter-grader, to build/otter
-	$(RUN) -m grader dev otter --out build/otter
+	$(RUN) -m grader export otter --out build/otter
 
 bench: $(INSTALLED) ## measure what the project promises about speed
 	$(RUN) -m benchmarks $(ARGS)

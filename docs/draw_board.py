@@ -1,10 +1,11 @@
-"""Draws the README's picture: the board of somebody who is halfway through notebook 1."""
+"""Draws the README's pictures: a board halfway through notebook 1, and a gradient that moves."""
 
 from pathlib import Path
 
 from grader.answer.parse import AnswerCell
 from grader.execution.runner import Runner
 from grader.grading.grade import grade_exercise
+from grader.pictures.motion import NARROW, STILL, gradient_runs_back
 from grader.program.course import built_in_course
 from grader.program.exercises import exercise_called
 from grader.program.references import prepare
@@ -15,16 +16,39 @@ ATOMIC = exercise_called(built_in_course(), "ex1")
 
 HERE = Path(__file__).parent
 
+MOVING = {
+    "gradient.svg": "",
+    "gradient-narrow.svg": NARROW,
+    "gradient-still.svg": STILL,
+    "gradient-still-narrow.svg": f"{STILL} and {NARROW}",
+}
+"""The files of the moving picture, each with the media query that asks for it."""
+
 
 def main() -> None:
+    """Draw both."""
+    draw_moving(HERE)
+    draw_half_done()
+
+
+def draw_moving(folder: Path) -> None:
+    """Write every version of the moving picture."""
+    versions = gradient_runs_back().versions
+    for name, media in MOVING.items():
+        (folder / name).write_text(versions[media], "utf-8")
+
+
+def draw_half_done() -> None:
     """Grade the sample submission, with one contribution forgotten, and draw its verdicts."""
     source = sample_submissions()["half_done"].replace("dcounts += dcounts_sum\n", "")
     cells = [AnswerCell(*cell) for cell in read_cells(source)]
     with Runner() as runner:
         verdicts, _ = grade_exercise(ATOMIC, cells, runner)
     outcomes = {verdict.name: verdict.outcome for verdict in verdicts}
-    board = mark_board(draw_board(prepare(ATOMIC).program, ATOMIC.gradients), outcomes)
-    (HERE / "board.svg").write_text(f"{as_picture(board)}\n", "utf-8")
+    for name, columns in (("board.svg", None), ("board-narrow.svg", 2)):
+        drawn = draw_board(prepare(ATOMIC).program, ATOMIC.gradients, columns)
+        board = mark_board(drawn, outcomes)
+        (HERE / name).write_text(f"{as_picture(board)}\n", "utf-8")
 
 
 if __name__ == "__main__":

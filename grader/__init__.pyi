@@ -1,6 +1,8 @@
 from .explanation.explain import assert_gradients, explain
 from .explanation.explanation import Explanation
-from .notebook.lesson import board, check, heat_map, hint, points
+from .notebook.answers_train import train_with_my_answers
+from .notebook.lesson import board, check, heat_map, hint, nudge, points
+from .notebook.own_loop import check_own
 from .notebook.running_notebook import start_lesson
 from .notebook.training_lesson import check_training, line_up, my_backward, show_code
 from .pictures import figures
@@ -13,6 +15,7 @@ __all__ = [
     "assert_gradients",
     "board",
     "check",
+    "check_own",
     "check_training",
     "cmp",
     "explain",
@@ -21,7 +24,9 @@ __all__ = [
     "hint",
     "line_up",
     "my_backward",
+    "nudge",
     "points",
     "show_code",
     "start_lesson",
+    "train_with_my_answers",
 ]

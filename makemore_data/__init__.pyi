@@ -1,4 +1,5 @@
 from .course.forward import atomic, fused_forward
+from .model.colleague import colleagues_gradients
 from .model.inference import calibrate, logits_with, mean_loss, sample_names
 from .model.parameters import LECTURE_SEED, Parameters, init_parameters
 from .names.load import load_names
@@ -9,6 +10,7 @@ from .training.interruption import stop_button
 from .training.loops import autograd_loop, manual_loop
 from .training.race import LIMIT, contestants, race, race_table
 from .training.train import ALL_STEPS, Run, begin_run, train
+from .training.whole_run import WholeRun, names_table, whole_run
 
 __all__ = [
     "ALL_STEPS",
@@ -18,6 +20,7 @@ __all__ = [
     "Run",
     "Splits",
     "UnusableNames",
+    "WholeRun",
     "Windows",
     "atomic",
     "autograd_loop",
@@ -26,6 +29,7 @@ __all__ = [
     "build_vocabulary",
     "build_windows",
     "calibrate",
+    "colleagues_gradients",
     "contestants",
     "fused_forward",
     "init_parameters",
@@ -33,10 +37,12 @@ __all__ = [
     "logits_with",
     "manual_loop",
     "mean_loss",
+    "names_table",
     "race",
     "race_table",
     "sample_names",
     "split_names",
     "stop_button",
     "train",
+    "whole_run",
 ]

@@ -168,7 +168,7 @@ def test_the_repository_has_one_address(pyproject: dict[str, Any], project: Path
             r"(?:github\.com|colab\.research\.google\.com/github)/([\w.-]+/[\w.-]+)",
             path.read_text(encoding="utf-8"),
         )
-        others = ("karpathy/", "containers/")
+        others = ("karpathy/", "containers/", "pytorch/")
         ours = [a.removesuffix(".git") for a in addresses if not a.startswith(others)]
         assert set(ours) <= {repository.removeprefix("https://github.com/")}, path
     assert repository in (project / "README.md").read_text(encoding="utf-8")

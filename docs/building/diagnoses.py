@@ -11,8 +11,9 @@ import torch
 
 from docs.building.attribute_docs import attribute_docs
 from docs.building.samples import reports
+from grader.answer.parse import parse_answer
 from grader.diagnosis.kinds import Kind, hint
-from grader.notebook.forward_pass import find_stale
+from grader.notebook.forward_pass import describe_stale, find_stale
 from grader.program.course import built_in_course
 from grader.program.exercises import exercise_called
 from grader.program.forward_program import parse_program
@@ -67,6 +68,4 @@ def _stale() -> Diagnosis:
     program = parse_program(ATOMIC.forward)
     values = dict(make_instance(program, ATOMIC.sizes, 1, torch.float32).values)
     values["h"] = torch.zeros(ATOMIC.sizes["n"], ATOMIC.sizes["n_hidden"])
-    found = find_stale(program, values, frozenset({"h"}))
-    assert found is not None
-    return found
+    return describe_stale(find_stale(program, values, {"h"}), program, parse_answer([]))

@@ -45,8 +45,9 @@ def on_files(files: Any, config: Any) -> Any:
         _rendered[page] = render(nbformat.read(path, as_version=4))
         heading = f"---\ntitle: {json.dumps(_rendered[page].title, ensure_ascii=False)}\n---\n"
         files.append(File.generated(config, page, content=heading))
-    board = str(PROJECT / "docs/board.svg")
-    files.append(File.generated(config, "assets/board.svg", abs_src_path=board))
+    for picture in (PROJECT / "docs").glob("*.svg"):
+        target = f"assets/{picture.name}"
+        files.append(File.generated(config, target, abs_src_path=str(picture)))
     return files
 
 

@@ -11,7 +11,10 @@ from urllib.parse import unquote, urljoin, urlsplit
 import click
 from bs4 import BeautifulSoup
 
-_LOADED = {"img": "src", "script": "src", "link": "href", "source": "src", "iframe": "src"}
+_LOADED = (
+    *(("img", "src"), ("script", "src"), ("link", "href"), ("iframe", "src")),
+    *(("source", "src"), ("source", "srcset")),
+)
 _NOT_FETCHED = {"canonical", "prev", "next", "alternate", "author"}
 
 
@@ -49,7 +52,7 @@ def read_page(html: str) -> Page:
     soup = BeautifulSoup(html, "html.parser")
     loads = [
         str(element[attribute])
-        for name, attribute in _LOADED.items()
+        for name, attribute in _LOADED
         for element in soup.find_all(name)
         if element.get(attribute)
         and not set(element.get_attribute_list("rel")) & _NOT_FETCHED

@@ -13,6 +13,7 @@ from nbformat import NotebookNode
 
 from docs.building.mathematics import set_formulas
 from docs.building.toc import Heading
+from grader.authoring.alt_text import describe_pictures
 
 _HEADINGS = ("h1", "h2", "h3", "h4", "h5", "h6")
 
@@ -47,13 +48,14 @@ def render(notebook: NotebookNode) -> Rendered:
 
 
 def _described(notebook: NotebookNode) -> NotebookNode:
-    """The notebook with each picture's text as its alternative."""
-    described = copy.deepcopy(notebook)
+    """The notebook with words for each picture: its own, its caption, or else its text."""
+    described = describe_pictures(copy.deepcopy(notebook))
     for cell in described.cells:
         for output in cell.get("outputs", ()):
             data = output.get("data", {})
             if "image/png" in data:
-                output.metadata["image/png"] = {"alt": data.get("text/plain", "A picture.")}
+                of_image = output.metadata.setdefault("image/png", {})
+                of_image.setdefault("alt", data.get("text/plain", "A picture."))
     return described
 
 

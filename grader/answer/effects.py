@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 MODULES = frozenset({"torch", "F", "np", "numpy", "math"})
 """Names of modules: `torch.relu_(a)` changes a, not torch."""
 
-SHOWING = frozenset({"print", "display", "cmp", "check", "board", "heat_map", "hint"})
+SHOWING = frozenset({"print", "display", "cmp", "check", "board", "heat_map", "hint", "nudge"})
 """Functions that are called for what they show, and change none of their arguments."""
 
 LOOP_CONTROL = (ast.Break, ast.Continue)

@@ -60,15 +60,30 @@ def make_blank(notebook: NotebookNode, public: Iterable[str] = ()) -> NotebookNo
 
 
 def with_placeholders(source: str, gradients: Sequence[str]) -> str:
-    """A cell with `dX = ...  # your turn` before each solution, for each gradient it assigns."""
+    """A cell with `dX = ...  # your turn` before each solution, for each gradient it assigns.
+
+    In a cell that nobody grades, `# try:`, names that the rest of the cell needs count as well; a
+    function in which that leaves no name gets `...  # your turn`.
+    """
     regions = iter(solution_regions(source))
+    is_tried = source.startswith("# try:")
+    wanted = (*gradients, *_names_beside_solutions(source)) if is_tried else gradients
 
     def placeholders(begin: re.Match[str]) -> str:
-        names = assigned_gradients(next(regions), gradients)
+        names = assigned_gradients(next(regions), wanted)
         lines = [f"{begin['indent']}{name} = ...  # your turn\n" for name in names]
+        if is_tried and not lines and begin["indent"]:
+            lines = [f"{begin['indent']}...  # your turn\n"]
         return "".join([*lines, begin[0]])
 
     return _BEGIN.sub(placeholders, source)
+
+
+def _names_beside_solutions(source: str) -> tuple[str, ...]:
+    """The names that a cell reads outside of its solutions."""
+    rest = _SOLUTION.sub("", _BEGIN.sub(lambda begin: f"{begin['indent']}pass\n{begin[0]}", source))
+    nodes = (node for node in ast.walk(ast.parse(rest)) if isinstance(node, ast.Name))
+    return tuple(node.id for node in nodes if isinstance(node.ctx, ast.Load))
 
 
 def solution_statements(notebook: NotebookNode) -> set[str]:

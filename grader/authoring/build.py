@@ -7,7 +7,7 @@ import os
 import re
 import sys
 import tempfile
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 import click
@@ -16,11 +16,19 @@ from nbclient import NotebookClient
 from nbclient.exceptions import CellExecutionError
 from nbformat import NotebookNode
 
+from grader.authoring.alt_text import describe_pictures, undescribed
 from grader.authoring.blank import fill, make_blank
-from grader.authoring.course import OURS, SOLUTIONS, SOURCES, Layout, read_notebooks, write_notebook
+from grader.authoring.course import (
+    OURS,
+    SOLUTIONS,
+    SOURCES,
+    Layout,
+    as_blank_cells,
+    read_notebooks,
+    write_notebook,
+)
 from grader.authoring.source import SourceError
 from grader.notebook.state import VARIABLE as STATE_VARIABLE
-from grader.submission.blank_cells import blank_cells, blank_cells_file
 from grader.submission.which_course import VARIABLE as COURSE_VARIABLE
 from makemore_data import load_names
 
@@ -72,7 +80,7 @@ def write_blank_cells(layout: Layout) -> None:
     public = layout.forward_texts()
     solved = read_notebooks(layout=layout)
     blanks = {name: make_blank(notebook, public) for name, notebook in solved.items()}
-    layout.blank_cells.write_text(_blank_cells_file(blanks), encoding="utf-8")
+    layout.blank_cells.write_text(as_blank_cells(blanks), encoding="utf-8")
     click.echo(f"wrote {layout.blank_cells}")
 
 
@@ -86,7 +94,7 @@ def verify() -> list[str]:
         complaints += [_difference(blank, blanks[name]), _difference(solution, solved[name])]
         complaints += _unfit_outputs(blank, solution)
     path = OURS.blank_cells
-    if not path.is_file() or path.read_text("utf-8") != _blank_cells_file(blanks):
+    if not path.is_file() or path.read_text("utf-8") != as_blank_cells(blanks):
         complaints.append(f"{path} is out of date: its blanks are not those of {SOURCES}.")
     return list(filter(None, complaints))
 
@@ -129,7 +137,7 @@ def execute(notebook: NotebookNode) -> NotebookNode:
     for cell in executed.cells:
         for output in cell.get("outputs", []):
             _clean(output, cell["id"])
-    return executed
+    return describe_pictures(executed)
 
 
 def mark(out: Path) -> None:
@@ -155,16 +163,6 @@ def fill_in(blank: Path, answers: Sequence[Path], out: Path) -> None:
         except SourceError as error:
             raise SourceError(f"{path}: {error}") from error
         write_notebook(filled, out / f"{path.stem}.ipynb")
-
-
-def _blank_cells_file(blanks: Mapping[str, NotebookNode]) -> str:
-    """The file of what `grader reset` puts back, from the students' copies of all notebooks."""
-    return blank_cells_file(
-        {
-            name: blank_cells([cell.source for cell in blank.cells if cell.cell_type == "code"])
-            for name, blank in blanks.items()
-        }
-    )
 
 
 def _clean(output: NotebookNode, place: str) -> None:
@@ -213,8 +211,14 @@ def _unfit_outputs(blank: Path, solution: Path) -> Iterator[str]:
         if any(cell.get("outputs") or cell.get("execution_count") for cell in cells):
             yield f"{blank} has been run: the student's copy has no outputs."
     if solution.is_file():
-        code = [c for c in nbformat.read(solution, as_version=4).cells if c.cell_type == "code"]
+        solved = nbformat.read(solution, as_version=4)
+        code = [cell for cell in solved.cells if cell.cell_type == "code"]
         if not all(cell.execution_count for cell in code):
             yield f"{solution} has cells that were not run."
         if any(output.output_type == "error" for cell in code for output in cell.outputs):
             yield f"{solution} has a cell that raised."
+        for line in undescribed(solved):
+            yield (
+                f"{solution} has a picture without words, below the cell that begins `{line}`: "
+                "let the text below begin with a caption in italics."
+            )

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import re
 import tomllib
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from importlib.metadata import metadata
 from pathlib import Path
@@ -14,18 +14,15 @@ import click
 import nbformat
 from nbformat import NotebookNode
 
-from grader.authoring.source import (
-    HINTS_A_GRADIENT,
-    Hints,
-    SourceError,
-    colab_badge,
-    read_source,
-)
+from grader.authoring.blank import make_blank
+from grader.authoring.carried_files import carried_files
+from grader.authoring.source import SourceError, colab_badge, read_source
 from grader.notebook.hints import FILE as HINTS_FILE
-from grader.program.course import FILE as COURSE_FILE
+from grader.notebook.hints import levels_in
 from grader.program.course import Course
 from grader.program.course_file import CourseFile, read_text
 from grader.submission.blank_cells import FILE as BLANK_CELLS_FILE
+from grader.submission.blank_cells import blank_cells, blank_cells_file
 
 SOURCES = Path("notebooks/source")
 BLANKS = Path("notebooks")
@@ -73,12 +70,6 @@ class Layout:
         """What the forward functions say, which is no secret; of the built-in course nothing is."""
         return [text for _, text in self.course.sources] if self.course else []
 
-    def files(self) -> dict[str, str]:
-        """The files that a notebook carries, so that it needs no folder beside it."""
-        sources = [name for name, _ in self.course.sources] if self.course else []
-        names = (COURSE_FILE, *sources, HINTS_FILE)
-        return {name: read_text(self.folder / name) for name in names}
-
 
 OURS = Layout(
     Path("makemore_data/course"), SOURCES, BLANKS, SOLUTIONS, answers=Path("tests/answers")
@@ -93,8 +84,9 @@ def find_sources(names: Sequence[str] = (), layout: Layout = OURS) -> list[Path]
         SourceError: there are no sources here, or none has such a name.
     """
     sources = sorted(layout.sources.glob("*.py"))
-    if not sources and layout is OURS:
-        raise SourceError(f"There is no {SOURCES}/*.py here: run this from the project's folder.")
+    if not sources:
+        where = " here: run this from the project's folder" if layout is OURS else ""
+        raise SourceError(f"There is no {layout.sources}/*.py{where}.")
     if unknown := sorted(set(names) - {source.stem for source in sources}):
         known = ", ".join(source.stem for source in sources)
         raise SourceError(f"There is no notebook {unknown[0]}; there are {known}.")
@@ -128,19 +120,33 @@ def read_notebook(
             raise SourceError(
                 f"{source}: {directive[0]} asks for a cell that is not there; there are {known}."
             )
-        text = path.read_text(encoding="utf-8").rstrip()
-        if _FILES not in text:
-            return text
-        return text.replace(_FILES, json.dumps(layout.files(), indent=4, ensure_ascii=False))
+        return path.read_text(encoding="utf-8").rstrip()
 
     text, course, name = read_text(source), layout.course, source.stem
-    text, hints = _SHARED_CELL.sub(shared_cell, text), load_hints(layout.hints)
+    text, hints = _SHARED_CELL.sub(shared_cell, text), levels_in(CourseFile(layout.hints))
     if course is None:
         address = repository or read_repository()
         return read_source(text, name, address, hints, colab_badge(address, f"notebooks/{name}"))
     badge = colab_badge(course.repository, name) if course.repository else ""
     points = {outline.prefix: outline.points for outline in course.exercises}
-    return read_source(text, name, package_repository(), hints, badge, points)
+    notebook = read_source(text, name, package_repository(), hints, badge, points)
+    for cell in notebook.cells:
+        if _FILES in cell.source:
+            blanks = {name: make_blank(notebook, layout.forward_texts())}
+            files = carried_files(course, name, hints) | {BLANK_CELLS_FILE: as_blank_cells(blanks)}
+            text = json.dumps(files, indent=4, ensure_ascii=False)
+            cell.source = cell.source.replace(_FILES, text)
+    return notebook
+
+
+def as_blank_cells(blanks: Mapping[str, NotebookNode]) -> str:
+    """The file of what `grader reset` puts back, from students' copies by their names."""
+    return blank_cells_file(
+        {
+            name: blank_cells([cell.source for cell in blank.cells if cell.cell_type == "code"])
+            for name, blank in blanks.items()
+        }
+    )
 
 
 def read_repository() -> str:
@@ -154,26 +160,6 @@ def package_repository() -> str:
     """The address from which the grader can be installed, as its package says."""
     urls = metadata("backprop-ninja").get_all("Project-URL") or []
     return str(next(url.partition(", ")[2] for url in urls if url.startswith("Repository, ")))
-
-
-def load_hints(path: Path) -> Hints:
-    """The hints of every exercise, finished or not: a table `[ex1]` has `dprobs = [...]`.
-
-    Raises:
-        SourceError: the file holds something else.
-    """
-    tables = CourseFile(path).values
-    for prefix, table in tables.items():
-        if not isinstance(table, dict) or not all(map(_is_texts, table.values())):
-            raise SourceError(
-                f"{path} cannot be read: [{prefix}] has to be a table with a line such as "
-                f"`dprobs = [...]` for each gradient, {HINTS_A_GRADIENT} texts."
-            )
-    return tables
-
-
-def _is_texts(value: object) -> bool:
-    return isinstance(value, list) and all(isinstance(text, str) for text in value)
 
 
 def write_notebook(notebook: NotebookNode, path: Path) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import re
 from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
@@ -12,9 +13,10 @@ from nbformat import NotebookNode
 from grader.answer.parse import AnswerCell, cells_of, prefix_of
 from grader.authoring.blank import split_answers
 from grader.authoring.build import execute, verify, write_both
-from grader.authoring.course import OURS, Layout, load_hints, read_notebook
+from grader.authoring.course import OURS, Layout, read_notebook
 from grader.authoring.source import (
     HINTS_A_GRADIENT,
+    NoHints,
     SourceError,
     all_checked,
     checked_gradients,
@@ -23,8 +25,10 @@ from grader.authoring.source import (
 )
 from grader.execution.runner import Runner
 from grader.grading.grade import grade_exercise
+from grader.notebook.hints import levels_in
+from grader.program.course import FILE as COURSE_FILE
 from grader.program.course import built_in_course
-from grader.program.course_file import BadCourse
+from grader.program.course_file import BadCourse, CourseFile
 from grader.program.exercises import Exercise, exercises_of
 from grader.program.forward_program import (
     ForwardProgram,
@@ -36,6 +40,7 @@ from grader.program.forward_program import (
 from grader.program.instances import HIDDEN_SIZES, size_names
 from grader.program.references import prepare
 from grader.reports import wording
+from grader.submission.answer_cells import GRADE_ID
 from grader.submission.read import read_submission
 from grader.user_error import UserError
 from grader.verdict import Outcome
@@ -54,7 +59,15 @@ def check_exercise(exercise: Exercise, runner: Runner, layout: Layout = OURS) ->
 def check_texts(exercise: Exercise, layout: Layout) -> Iterator[str]:
     """Say what is missing or wrong in what an author writes."""
     yield from _check_program(exercise)
-    yield from _spoken(_check_hints(exercise, layout), _check_source(exercise, layout))
+    if other_name := list(_check_name(exercise, layout)):
+        yield from other_name
+        return
+    yield from (hints := list(_spoken(_check_hints(exercise, layout))))
+    try:
+        yield from _check_source(exercise, layout)
+    except UserError as error:
+        if not (hints and isinstance(error, NoHints)):  # that is said already
+            yield str(error)
 
 
 def build_and_check(layout: Layout, notebook: str, runner: Runner) -> list[str]:
@@ -107,7 +120,7 @@ def check_notebooks(notebooks: Iterable[str] = ()) -> list[str]:
     """Say where the committed notebooks, or some of them, are not what their sources make."""
     try:
         complaints = verify()
-    except SourceError as error:
+    except UserError as error:
         complaints = [str(error)]
     names = tuple(notebooks)
     if names:
@@ -167,8 +180,7 @@ def _check_gradients(exercise: Exercise, program: ForwardProgram) -> Iterator[st
     for place, gradient in enumerate(asked):
         if gradient not in floating:
             continue
-        steps = program.differentiable_descendants(values, gradient.removeprefix("d"))
-        later = {f"d{step}" for step in steps}
+        later = {f"d{step}" for step in program.descendants(gradient.removeprefix("d"))}
         if early := sorted(later.intersection(asked[place + 1 :])):
             yield f"{gradient} is made from {_listed(early)}, and is asked for before."
         if any(
@@ -179,16 +191,29 @@ def _check_gradients(exercise: Exercise, program: ForwardProgram) -> Iterator[st
             yield f"{gradient} has NaN or infinite numbers in it on a hidden instance."
 
 
+def _check_name(exercise: Exercise, layout: Layout) -> Iterator[str]:
+    """The source calls the exercise as the course does."""
+    source = layout.sources / f"{exercise.notebook}.py"
+    text = source.read_text(encoding="utf-8") if source.is_file() else ""
+    ids = [*re.findall(rf"(?m)^# answer: ({GRADE_ID.pattern})", text)]
+    called = dict.fromkeys(map(prefix_of, ids))
+    if called and exercise.prefix not in called:
+        yield (
+            f"{source} calls it {_listed(called)}, and {layout.folder / COURSE_FILE} calls it"
+            f" {exercise.prefix}: use one name in both, and in {layout.hints}."
+        )
+
+
 def _check_hints(exercise: Exercise, layout: Layout) -> Iterator[str]:
     path = layout.hints
-    hints = load_hints(path).get(exercise.prefix)
+    hints = levels_in(CourseFile(path)).get(exercise.prefix)
     if hints is None:
         yield f"{path} has no [{exercise.prefix}]: `dx = [...]` for each gradient."
         return
     for gradient in exercise.gradients:
-        found = [hint for hint in hints.get(gradient, ()) if hint.strip()]
-        if len(found) != HINTS_A_GRADIENT:
-            yield f"{gradient} has {len(found)} hints in {path}; it needs {HINTS_A_GRADIENT}."
+        found = len(hints.get(gradient, ()))
+        if found != HINTS_A_GRADIENT:
+            yield f"{gradient} has {found} hints in {path}; it needs {HINTS_A_GRADIENT}."
     if unasked := sorted(hints.keys() - set(exercise.gradients)):
         yield f"{path} has hints for {_listed(unasked)}, which nobody asks for."
 
@@ -208,6 +233,7 @@ def _check_source(exercise: Exercise, layout: Layout) -> Iterator[str]:
         yield (
             f"{source} has {count or 'no'} cells that are the body of {exercise.forward.__name__},"
             " as it stands in its file, without its docstring and its return: it needs one."
+            f"{'' if count else _first_difference(body_source(exercise.forward), code)}"
         )
     checked = all_checked(notebook.cells, exercise.prefix)
     unwritten = {name for text in answers for name in UNWRITTEN.findall(text)}
@@ -228,6 +254,17 @@ def _check_source(exercise: Exercise, layout: Layout) -> Iterator[str]:
             f"{source}: the check cells of {exercise.prefix} add up to {earned} points, its"
             f" gradients to {worth}: a gradient is checked once."
         )
+
+
+def _first_difference(body: str, cells: Sequence[str]) -> str:
+    """Where the cell that is most like a forward function's body is not the same."""
+    meant = body.splitlines()
+    said = max((cell.splitlines() for cell in cells), key=lambda own: len({*own} & {*meant}))
+    if not {*said} & {*meant}:
+        return " Copy the lines from there."
+    pairs = itertools.zip_longest(said, meant, fillvalue="")
+    here, there = next(pair for pair in pairs if pair[0] != pair[1])
+    return f" The first line that differs is `{here}` in the notebook, `{there}` in the file."
 
 
 def _check_notebook(

@@ -35,14 +35,20 @@ METADATA = {
 
 _ROLE = re.compile(rf"# (answer|check|try): ({GRADE_ID.pattern})")
 _NEARLY_ROLE = re.compile(r"#+\s*(answer|check)\b", re.IGNORECASE)
-_KEPT = ("tags", "jupyter", "cellView")
-"""What a source may say of a cell: the last two fold it, in JupyterLab and on Colab."""
+_FORM = "# @title "
+"""A code cell that begins so is folded: its title is what one sees."""
+_FOLDED = {"jupyter": {"source_hidden": True}, "cellView": "form"}
+"""The metadata that folds a cell, in JupyterLab and on Colab."""
 _DIRECTIVE = re.compile(r"\{\{ (\w+)(?:: (\w+))? \}\}")
 """`{{ colab }}`, with exactly one space on each side: LaTeX's own double braces have none."""
 
 
 class SourceError(UserError):
     """A source that cannot become a notebook; the message is a sentence for its author."""
+
+
+class NoHints(SourceError):
+    """A source that shows hints which `hints.toml` lacks."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,7 +94,9 @@ def read_source(
             case ("colab", None):
                 return badge
             case ("hints", str(gradient)):
-                return _details(gradient, _hints_for(gradient, exercises, hints))
+                folded = _details(gradient, _hints_for(gradient, exercises, hints))
+                is_last = not directive.string[directive.end() :].strip()
+                return folded if is_last else f"{folded}{_GAP}"
         raise SourceError(
             f"{name}: {directive[0]} is not known. A source may say {{{{ colab }}}}, "
             "{{ repository }} and {{ hints: dX }}, in Markdown."
@@ -213,9 +221,17 @@ def _refuse_disorder(cells: Sequence[NotebookNode], name: str) -> None:
                 )
             solved |= assigned
     told = "\n".join(cell.source for cell in cells if cell.cell_type != "code")
-    for gradient in gradients:
+    checks_of = {
+        gradient: role.grade_id
+        for role, text in roles
+        if role.kind == "check"
+        for gradient in checked_gradients(text)
+    }
+    for gradient, check in checks_of.items():
         if gradient not in solved:
-            raise SourceError(f"{name}: a check names {gradient}, which no solution assigns.")
+            raise SourceError(
+                f"{name}: the check {check} names {gradient}, which no solution assigns."
+            )
         if f"{{{{ hints: {gradient} }}}}" not in told:
             raise SourceError(f"{name}: no cell says {{{{ hints: {gradient} }}}}.")
 
@@ -245,10 +261,14 @@ def _hints_for(gradient: str, exercises: Sequence[str], hints: Hints) -> Sequenc
     ]
     if not found:
         tables = " or ".join(f"[{exercise}]" for exercise in exercises)
-        raise SourceError(f"{gradient} has no hints in {tables or 'any exercise'} of hints.toml.")
+        raise NoHints(f"{gradient} has no hints in {tables or 'any exercise'} of hints.toml.")
     if len(found[0]) != HINTS_A_GRADIENT or not all(hint.strip() for hint in found[0]):
-        raise SourceError(f"{gradient} needs {HINTS_A_GRADIENT} hints, none of them empty.")
+        raise NoHints(f"{gradient} needs {HINTS_A_GRADIENT} hints, none of them empty.")
     return found[0]
+
+
+_GAP = "\n\n<p></p>"
+"""In JupyterLab a text that follows the last hint would stick to it."""
 
 
 def _details(gradient: str, hints: Sequence[str]) -> str:
@@ -261,7 +281,11 @@ def _details(gradient: str, hints: Sequence[str]) -> str:
 
 
 def _metadata(cell: NotebookNode, name: str, worth: Mapping[str, int]) -> dict[str, object]:
-    metadata = {key: cell.metadata[key] for key in _KEPT if key in cell.metadata}
+    metadata: dict[str, object] = {}
+    if "tags" in cell.metadata:
+        metadata["tags"] = cell.metadata["tags"]
+    if cell.source.startswith(_FORM):
+        metadata |= _FOLDED
     role = role_of(cell)
     if role is None or role.kind == "try":
         return metadata

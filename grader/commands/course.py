@@ -16,16 +16,24 @@ from grader.submission.which_course import course_called
 Command = TypeVar("Command", bound=Callable[..., object])
 
 
-def course_option(command: Command) -> Command:
-    """Add `--course FOLDER`, which `course_for` understands."""
+def _course_option(by_default: str) -> Callable[[Command], Command]:
     return click.option(
         "--course",
-        is_eager=True,  # other options may ask for something of it
-        metavar="FOLDER",
-        help="The course: its folder, or the name of an installed one, or built-in. By default the "
-        "one that the notebook names, or a course.toml beside or above it, else the built-in one. "
-        "Its forward functions are run: take courses from people you trust.",
-    )(command)
+        metavar="COURSE",
+        help="The course: its folder, or a notebook that carries it, or the name of an installed "
+        f"one, or built-in. By default {by_default}. Its forward functions are run: take courses "
+        "from people you trust.",
+    )
+
+
+course_option = _course_option(
+    "the one that GRADER_COURSE or the notebook names, or a course.toml beside or above it, else "
+    "the built-in one"
+)
+"""Adds `--course COURSE`, which `course_for` understands."""
+
+class_course_option = _course_option("the built-in one, whatever a notebook or GRADER_COURSE names")
+"""Adds `--course COURSE`, which `instructors_course` understands."""
 
 
 def instructors_course(asked: str | None, handed_in: Path | None = None) -> Course:
@@ -34,10 +42,11 @@ def instructors_course(asked: str | None, handed_in: Path | None = None) -> Cour
     Raises:
         BadCourse: it lies in what students handed in, where its functions would be theirs.
     """
-    course = built_in_course() if asked is None else course_called(asked, Path())
-    if handed_in is not None and course.folder.resolve().is_relative_to(handed_in.resolve()):
+    course = built_in_course() if asked is None else course_called(asked)
+    place = Path(asked) if asked and Path(asked).is_file() else course.folder
+    if handed_in is not None and place.resolve().is_relative_to(handed_in.resolve()):
         raise BadCourse(
-            f"The course {printable(str(course.folder))} lies in the folder that is graded: its "
+            f"The course {printable(str(place))} lies in the folder that is graded: its "
             "functions would be run as a student left them. Keep it elsewhere."
         )
     return course

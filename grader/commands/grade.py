@@ -16,7 +16,8 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from grader.commands import exit_codes
-from grader.commands.course import course_option, instructors_course
+from grader.commands.course import class_course_option, instructors_course
+from grader.commands.extras import require
 from grader.commands.speech import complain, has_colour, say
 from grader.commands.timeout import limits, timeout_option
 from grader.printable import counted, printable
@@ -64,20 +65,10 @@ def _moment(_: click.Context, option: click.Parameter, text: str | None) -> date
     return moment.replace(hour=23, minute=59, second=59) if len(text) <= 10 else moment
 
 
-def _print_rubric(context: click.Context, _: click.Parameter, asked: bool) -> None:
-    if asked:
-        from grader.classroom.gradebook.rubric import example_rubric
-
-        # Eager as the option is: `--course` counts where it stands before this one.
-        say(example_rubric(instructors_course(context.params.get("course"))))
-        context.exit()
-
-
 @click.command()
-@click.argument("folder", metavar="FOLDER", type=click.Path(path_type=Path))
+@click.argument("folder", required=False, metavar="FOLDER", type=click.Path(path_type=Path))
 @click.option(
     "--out",
-    required=True,
     metavar="DIR",
     type=click.Path(path_type=Path),
     help="Where the gradebook goes: a new folder, or that of an earlier run to go on with.",
@@ -102,12 +93,7 @@ def _print_rubric(context: click.Context, _: click.Parameter, asked: bool) -> No
     help="Points for each gradient (TOML). Another rubric regrades nothing.",
 )
 @click.option(
-    "--example-rubric",
-    is_flag=True,
-    is_eager=True,
-    expose_value=False,
-    callback=_print_rubric,
-    help="Print a rubric to edit.",
+    "--example-rubric", is_flag=True, help="Print the course's rubric to edit, and grade nothing."
 )
 @click.option(
     "--jobs",
@@ -136,9 +122,10 @@ def _print_rubric(context: click.Context, _: click.Parameter, asked: bool) -> No
     help="What keeps students' code from this machine. With none it can read and write all that "
     "you can.",
 )
-@course_option
+@class_course_option
 @click.option("--quiet", is_flag=True, help="Say only what is wrong.")
-def grade(**asked: Any) -> int:
+@click.pass_context
+def grade(context: click.Context, /, example_rubric: bool, **asked: Any) -> int:
     """Grade what a class handed in: FOLDER becomes a gradebook in DIR.
 
     FOLDER is what Canvas, Moodle or Gradescope let you download (unpacked), nbgrader's submitted/,
@@ -148,17 +135,20 @@ def grade(**asked: Any) -> int:
     like (Ctrl-C, a power cut): the same command goes on where it stopped. Give it again when files
     were added or changed, too: only those are graded.
 
-    The exit code is 0 once every file has its row, whatever the grades; 2 if the class could not
-    be graded, and a sentence says why; 130 after Ctrl-C.
+    The exit code is 0 once every file has its row, whatever the grades; 2 if the class, or no file
+    of it, could be graded, and a sentence says why; 130 after Ctrl-C.
     """
+    if example_rubric:
+        from grader.classroom.gradebook.rubric import example_rubric as rubric_of
+
+        say(rubric_of(instructors_course(asked["course"])))
+        return exit_codes.PASSED
+    for parameter in context.command.params:
+        if parameter.name in ("folder", "out") and asked[parameter.name] is None:
+            raise click.MissingParameter(ctx=context, param=parameter)
     order = Order(**asked)
     try:
         return _grade(order)
-    except ModuleNotFoundError as error:
-        complain(
-            f"To grade a class, {error.name} is needed, and it is missing: install it with "
-            "`pip install 'backprop-ninja[grade]'`."
-        )
     except OSError as error:
         where = printable(str(error.filename or order.out))
         complain(
@@ -169,6 +159,9 @@ def grade(**asked: Any) -> int:
 
 
 def _grade(order: Order) -> int:
+    require("grade", "grader grade")
+    if order.scheduler is not None:
+        require("dask", "grader grade --scheduler")
     from grader.classroom.gradebook.rubric import parse_rubric, read_rubric
     from grader.classroom.gradebook.write import write_gradebook
     from grader.classroom.intake.class_reader import read_class
@@ -176,14 +169,14 @@ def _grade(order: Order) -> int:
     from grader.classroom.run.class_run import Run, Stop
     from grader.classroom.run.grade_task import grade_task
     from grader.classroom.run.journal import Journal
-    from grader.execution.sandbox import Sandbox, require
+    from grader.execution import sandbox
 
     course = instructors_course(order.course, order.folder)
     points = read_rubric(order.rubric, course) if order.rubric else parse_rubric("", course)
     out_folder.refuse_misplaced(order.folder, order.out)
     out_folder.refuse_foreign(order.out)
     if order.scheduler is None:  # a Dask worker says so itself
-        require(Sandbox(order.sandbox))
+        sandbox.require(sandbox.Sandbox(order.sandbox))
     class_folder = read_class(order.folder, course, order.roster, order.due)
     for notice in class_folder.notices:
         complain(notice)
@@ -206,12 +199,28 @@ def _grade(order: Order) -> int:
                 return 128 + told[0]
             seconds = time.monotonic() - began
             journal.finish({item.id: item for item in class_folder.handed_in})
+        before = _pages(order.out)
         with _writing(order.quiet):
             index = write_gradebook(class_folder, order.out / out_folder.RESULTS, points, order.out)
+        if order.roster is None and (gone := len(before - _pages(order.out))):
+            complain(
+                f"{counted(gone, 'student')} of the gradebook as it was before handed in nothing, "
+                "and no --roster was given this time: without it they have no row."
+            )
     if not order.quiet:
         say(_summary(settings, class_folder, run.tally, seconds))
         say(f"The gradebook: {printable(str(index))}, and tables beside report/.\n")
-    return exit_codes.PASSED
+    if run.tally.unreadable < run.tally.total:
+        return exit_codes.PASSED
+    complain(f"No file could be graded. {run.tally.reason}")
+    return exit_codes.UNREADABLE
+
+
+def _pages(out: Path) -> set[Path]:
+    """The pages of the students of a gradebook."""
+    from grader.classroom.gradebook.write import REPORT, STUDENTS
+
+    return {*(out / REPORT / STUDENTS).glob("*.html")}
 
 
 def _fresh(order: Order, course: Course) -> Settings:

@@ -14,6 +14,7 @@ from grader.notebook.hint_text import as_text
 from grader.notebook.hints import Hint, Levels, ask, homes_of, read_levels, review
 from grader.printable import listed, printable
 from grader.submission.answer_cells import which_notebook
+from grader.submission.course_files import find_course_files
 from grader.submission.notebook_file import read_cells
 from grader.submission.which_course import course_for
 from grader.user_error import UserError
@@ -40,7 +41,13 @@ def hint(name: str, notebook: str | None, again: bool, all_: bool, course: str |
     file = Path(notebook or "")
     own = course_for(course, file if file.is_file() else Path())
     levels = read_levels(own)
-    exercise, gradient = find_gradient(name, notebook, levels, own.notebook_of)
+    try:
+        exercise, gradient = find_gradient(name, notebook, levels, own.notebook_of)
+    except UserError as error:
+        if course or notebook:
+            raise
+        strangers = find_course_files((Path(),), own.notebook_of).strangers
+        raise UserError(" ".join([str(error), *strangers])) from error
     if all_:
         texts = levels[exercise][gradient]
         found = Hint(gradient, len(texts), len(texts), texts)

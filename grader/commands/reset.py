@@ -19,7 +19,7 @@ from grader.printable import listed, printable
 from grader.program.course import Course
 from grader.submission.answer_cells import role_comments, which_notebook
 from grader.submission.backup import WouldLoseWork, back_up, refuse_unsafe, replace_file
-from grader.submission.blank_cells import gradients_in, read_blank_cells
+from grader.submission.blank_cells import FILE, gradients_in, read_blank_cells
 from grader.submission.notebook_file import cells_in, read_bytes, shown
 from grader.submission.reset import reset_cells
 from grader.submission.which_course import course_for
@@ -59,7 +59,10 @@ def reset(path: Path, exercises: Sequence[str], course: str | None) -> int:
     name = which_notebook(path, cells, own.notebook_of)
     blanks = read_blank_cells(own)
     if name not in blanks:
-        raise UserError(f"The course in {shown(own.folder)} does not say what is blank in {name}.")
+        raise UserError(
+            f"{shown(own.folder / FILE)} does not say what is blank in {name}: "
+            f"`grader build {shown(own.folder)}` writes it."
+        )
     wanted = choose(exercises, blanks[name], name)
     done = reset_cells(before.decode("utf-8"), cells, wanted)
     if done.changed:

@@ -42,7 +42,9 @@ def status(places: Sequence[Path], course: str | None, timeout: float | None) ->
         complain(sentence)
     if not files.chosen:
         if looked := where_looked(places):
-            complain(f"There is no notebook of the course in {looked}.")
+            complain(
+                " ".join([f"There is no notebook of the course in {looked}.", *files.strangers])
+            )
         return exit_codes.UNREADABLE if files.unreadable or not looked else exit_codes.PASSED
 
     results: dict[str, Result | None] = dict.fromkeys(own.notebooks)

@@ -121,8 +121,7 @@ def _found(search: Search, verdict: Verdict) -> _Found | None:
 
 def _findings(search: Search, verdict: Verdict) -> Iterator[_Found]:
     """What there is to say, the best first."""
-    unfit = _unfit(search.item)
-    if unfit is not None:
+    if (unfit := _unfit(search.item)) is not None:
         yield _Found(*unfit)
         return
     values = search.values
@@ -169,7 +168,8 @@ def _shown(search: Search) -> Iterator[Explanation]:
     name, values, hidden = search.item.name, search.values, search.references.hidden
     if not (values and search.coarse):
         return
-    if not any(bool(value.any()) or not value.numel() for value in values):
+    fits = [value.shape for value in values] == [right.shape for right in search.targets[0]]
+    if fits and not any(bool(value.any()) or not value.numel() for value in values):
         yield Kind.MISSING_BRANCH, f"`{name}` is zero: nothing that arrives is handed on."
     wrong = [
         [Wrong(name, *one) for one in zip(values, right, hidden, strict=True)]
@@ -198,10 +198,8 @@ def _compared(search: Search, verdict: Verdict) -> Iterator[Explanation]:
         if written:
             message = f"`{name}` is right at the notebook's sizes only: it has "
             yield Kind.HARD_CODED_SIZE, f"{message}{', '.join(written)} written out."
-        yield (
-            Kind.ONLY_THIS_BATCH,
-            f"`{name}` is right on the notebook's batch and wrong on others.",
-        )
+        message = f"`{name}` is right on the notebook's batch and wrong on others."
+        yield Kind.ONLY_THIS_BATCH, message
     elif shape is not None and expected is not None and shape != expected:
         turned = len(shape) == 2 and shape == expected[::-1]
         kind = Kind.TRANSPOSED if turned else Kind.WRONG_SHAPE

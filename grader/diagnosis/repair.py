@@ -144,10 +144,8 @@ class Search:
         """For each instance and edit, the targets that it meets, with the numbers it lacks."""
         texts = [edit.texts for edit in batch]
         found = self._variants.run(texts, instances) if batch else [[]] * len(instances)
-        return [
-            self._hits(batch, values, instance)
-            for instance, values in zip(instances, found, strict=True)
-        ]
+        pairs = zip(found, instances, strict=True)
+        return [self._hits(batch, values, instance) for values, instance in pairs]
 
     def _hits(
         self, batch: Sequence[Edit], values: Sequence[Tensor | None], instance: int
@@ -221,14 +219,12 @@ def _scope(
     tensor, values = item.name[1:], reference.instance.values
     tensors = {n: v for n, v in values.items() if isinstance(v, Tensor) and n != program.loss}
     floating = [name for name, value in tensors.items() if value.is_floating_point()]
-    upstreams = [g for g in exercise.gradients if g != item.name and g[1:] in reference.cotangents]
-    arrivals = program.arrivals()
-    upstreams += arrivals
+    arrivals, others = program.arrivals(), (g for g in exercise.gradients if g != item.name)
+    upstreams = [*(g for g in others if g[1:] in reference.cotangents), *arrivals]
     forward = [name for name in floating if name not in upstreams]
     known = {*tensors, *exercise.gradients, *exercise.sizes, "_"}
-    nodes = (node for own in statements for node in ast.walk(own.top))
-    stored = (node for node in nodes if isinstance(node, ast.Name))
-    assigned = (node.id for node in stored if isinstance(node.ctx, ast.Store))
+    written = (n for own in statements for n in ast.walk(own.top) if isinstance(n, ast.Name))
+    assigned = (name.id for name in written if isinstance(name.ctx, ast.Store))
     near = [name for name in program.between(tensor, item.reads) if name in forward][:MOST_NEAR]
     slopes = reference.slopes(tensor)
     readers = program.readers(tensor)

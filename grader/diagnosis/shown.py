@@ -148,25 +148,19 @@ def other_shape(wrong: Wrong) -> Iterator[Explanation]:
     if value.dim() == 2 and agrees(value.mT, right):
         yield Kind.TRANSPOSED, f"`{gradient}` is the transpose of what it should be."
     if value.numel() == right.numel() and agrees(value.reshape(right.shape), right):
-        if [*value.shape] == [length for length in right.shape if length != 1]:
-            lost = "are right, but an axis of length 1 has been lost"
-            yield Kind.LOST_KEEPDIM, f"The numbers of `{gradient}` {lost}."
-        else:
-            yield Kind.WRONG_SHAPE, f"The numbers of `{gradient}` are right, its shape is not."
+        is_lost = [*value.shape] == [length for length in right.shape if length != 1]
+        kind = Kind.LOST_KEEPDIM if is_lost else Kind.WRONG_SHAPE
+        why = "but an axis of length 1 has been lost" if is_lost else "its shape is not"
+        yield kind, f"The numbers of `{gradient}` are right, {why}."
     axes = range(min(value.dim(), MOST_AXES))
     for some in (some for n in axes for some in itertools.combinations(axes, n + 1)):
         if any(agrees(value.sum(some, keepdim=keepdim), right) for keepdim in (True, False)):
-            message = f"is not summed over axis {' and '.join(map(str, some))}"
-            yield (
-                Kind.MISSING_SUM,
-                f"`{gradient}` {message}: `{gradient[1:]}` was copied along it.",
-            )
+            copied = f"{' and '.join(map(str, some))}: `{gradient[1:]}` was copied along it"
+            yield Kind.MISSING_SUM, f"`{gradient}` is not summed over axis {copied}."
     if _is_copied(value, right):
-        message = "something of another shape was added to it or multiplied by it"
-        yield (
-            Kind.WRONG_SHAPE,
-            f"`{gradient}` has the right numbers several times over: {message}.",
-        )
+        why = "something of another shape was added to it or multiplied by it"
+        message = f"`{gradient}` has the right numbers several times over: {why}."
+        yield Kind.WRONG_SHAPE, message
 
 
 def _is_copied(value: Tensor, right: Tensor) -> bool:

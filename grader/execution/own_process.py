@@ -48,7 +48,7 @@ class OwnProcess:
         default = torch.get_default_dtype()
         try:
             with (
-                _alarm_if_free() as runner.has_alarm,
+                alarm_if_free() as runner.has_alarm,
                 torch.random.fork_rng([]),
                 torch.no_grad(),
                 warnings.catch_warnings(),
@@ -79,7 +79,7 @@ class _OwnRunner(RequestRunner):
 
 
 @contextmanager
-def _alarm_if_free() -> Iterator[bool]:
+def alarm_if_free() -> Iterator[bool]:
     """Have alarms raise `TimeLimit`, if this thread may set them and no other code does."""
     may_set = threading.current_thread() is threading.main_thread() and hasattr(signal, "setitimer")
     if (

@@ -66,13 +66,14 @@ class Variants:
                 empty text leaves one out.
             instances: numbers of hidden instances.
         """
-        plan, fixed = _Plan(self.answer, len(instances)), tuple(sorted(self.fixed))
+        plan, want = _Plan(self.answer, len(instances)), (self.gradient,)
+        fixed = tuple(sorted(self.fixed))
         ready = [plan.edited(self.keep, texts) for texts in edited]
         for instance in instances:
             groups = (f"hidden{instance}", f"upstream{instance}", f"beside{instance}")
             for statements in ready:
                 if statements is not None:
-                    plan.add(RunOrder(groups, statements, (self.gradient,), fixed, double=True))
+                    plan.add(RunOrder(groups, statements, want, fixed, double=True, brief=True))
         seconds, found = self.patience.seconds, list[Tensor | None]()
         if len(plan) and seconds > 0:
             limits = replace(

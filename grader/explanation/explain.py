@@ -20,7 +20,7 @@ from grader.explanation.subject import Subject, call, subject_of
 from grader.grading.grade import grade_answer
 from grader.program.exercises import Exercise
 from grader.program.references import SEED
-from grader.verdict import Report
+from grader.verdict import Outcome, Report
 from grader.worker.engine import double_precision
 
 SAYS_FLOAT = re.compile(r"\bfloat(32)?\b|\bFloatTensor\b|\bdouble\b")
@@ -72,7 +72,10 @@ def assert_gradients(
     __tracebackhide__ = True  # pytest then shows the caller's line, not this one
     explanation = explain(forward, backward, sizes=sizes, inputs=inputs, seed=seed)
     if not explanation.ok:
-        raise AssertionError(f"\n{explanation}")
+        wrong = [each for each in explanation.verdicts if each.outcome is not Outcome.PASS]
+        # pytest's summary shows the first line alone
+        first = ", ".join(f"{verdict.name}: {verdict.outcome}" for verdict in wrong)
+        raise AssertionError(f"{first}\n\n{explanation}")
 
 
 @contextmanager

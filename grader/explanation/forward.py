@@ -95,7 +95,7 @@ class Forward:
             raise BadInput(f"{self.at}, returns no floating-point tensor.")
         reached = {step for name in self.program.inputs for step in self.program.descendants(name)}
         if reached.isdisjoint(self.returned):
-            raise BadInput(f"{self.at}, returns nothing that depends on its inputs.")
+            raise BadInput(f"{self.at}, returns nothing that passes a gradient to its inputs.")
         return tried
 
     @property
@@ -121,6 +121,8 @@ class Forward:
                 # A copy: what a step changes in place may be what it returns.
                 first = value.clone() if isinstance(value, Tensor) else value
                 again = self.program.evaluate(step, values)
+            except NotAForwardProgram as error:
+                raise BadInput(str(error)) from None
             except Exception as error:
                 at = ", ".join(f"{size} = {length}" for size, length in sizes.items())
                 raise BadInput(f"{where} raised {describe(error)} (at {at}).") from error

@@ -10,7 +10,15 @@ from grader.program.course import Course
 from grader.program.exercises import Exercise
 from grader.program.references import prepare
 from grader.reports import wording
-from grader.reports.board import as_picture, draw_board, in_words, mark_board, title
+from grader.reports.board import (
+    as_picture,
+    draw_board,
+    in_groups,
+    in_words,
+    is_wide,
+    mark_board,
+    title,
+)
 from grader.reports.templates import make_environment
 from grader.verdict import Verdict
 
@@ -40,7 +48,8 @@ def in_forms(
         counts=wording.counts(list(verdicts.values())),
         # A front end that does not trust a notebook shows pictures, but no SVG among the HTML.
         picture=b64encode(as_picture(board).encode()).decode(),
-        is_wide='class="graph wide"' in board,
+        is_wide=is_wide(board),
+        groups=in_groups(outcomes, "bpn-") if is_wide(board) else "",
         words=words,
         course=known if has_others else {},
     )

@@ -2,56 +2,64 @@
 
 from __future__ import annotations
 
-import ast
-from collections.abc import Mapping
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from types import MappingProxyType
 from typing import Any
 
 import torch
 from torch import Tensor
 
-from grader.answer.parse import Answer
+from grader.answer.assigned import first_assignments
+from grader.answer.parse import Answer, AnswerCell, quote
 from grader.diagnosis.kinds import Kind
 from grader.printable import listed
 from grader.program.compare import compare
-from grader.program.forward_program import ForwardProgram, Step, is_differentiable
-from grader.verdict import Diagnosis
+from grader.program.forward_program import ForwardProgram, is_differentiable
+from grader.verdict import Diagnosis, Place
 
 MOST_NAMED = 3
 """More tensors than this are counted, not named: after the first, the others follow from it."""
 
 
 def names_read(answer: Answer) -> frozenset[str]:
-    """What an answer takes from the notebook: the names it reads and does not assign itself."""
-    names = [node for nodes in answer.nodes.values() for node in nodes if type(node) is ast.Name]
-    bound = {node.id for node in names if isinstance(node.ctx, ast.Store)}
-    return frozenset(node.id for node in names) - bound
+    """What an answer takes from the notebook: names that it reads or changes, and then may bind."""
+    bound, taken = set[str](), set[str]()
+    for statement in answer.statements:
+        effects = answer.shown[statement]
+        taken |= (effects.reads | effects.changes) - bound
+        bound |= effects.binds
+    return frozenset(taken)
 
 
 def find_stale(
-    program: ForwardProgram, namespace: Mapping[str, Any], wanted: frozenset[str]
-) -> Diagnosis | None:
-    """Compare a notebook's forward tensors with what the program makes of its inputs now.
+    program: ForwardProgram,
+    namespace: Mapping[str, Any],
+    wanted: Collection[str],
+    given: Mapping[str, Tensor] = MappingProxyType({}),
+) -> list[str]:
+    """The forward tensors of a notebook that are not what the program makes of its inputs now.
 
-    Costs one forward pass. A forward pass that does not run is no matter for this diagnosis.
+    Costs one forward pass. A forward pass that does not run is no matter for this.
 
     Args:
         program: the exercise's forward program.
         namespace: the notebook's names.
-        wanted: only these steps are compared, such as those that an answer reads.
+        wanted: only these are compared, such as those that an answer reads.
+        given: inputs as they were before an answer changed them; these are compared too.
     """
     # A student's namespace holds anything, and nothing in it may keep a check from its verdicts.
     try:
         with torch.no_grad():
-            now = program.run({name: namespace[name] for name in program.inputs})
-            stale = [
-                step
-                for step in program.steps
-                if step.name in wanted
-                and not _is_current(step.name, namespace.get(step.name), now[step.name])
+            now = program.run({name: namespace[name] for name in program.inputs} | {**given})
+            return [
+                name
+                for name in program.names
+                if name in wanted
+                and (name not in program.inputs or name in given)
+                and not _is_current(name, namespace.get(name), now[name])
             ]
     except Exception:
-        return None
-    return _describe(stale) if stale else None
+        return []
 
 
 def _is_current(name: str, value: object, now: object) -> bool:
@@ -64,14 +72,48 @@ def _is_current(name: str, value: object, now: object) -> bool:
     return bool(compare(name, value, now).approximate)
 
 
-def _describe(stale: list[Step]) -> Diagnosis:
-    names = listed((f"`{step.name}`" for step in stale), most=MOST_NAMED)
-    verb, them = ("is", "it") if len(stale) == 1 else ("are", "them")
-    line = stale[0].line.splitlines()[0]
+def describe_stale(
+    names: Sequence[str], program: ForwardProgram, answer: Answer, others: Iterable[AnswerCell] = ()
+) -> Diagnosis:
+    """Say which tensors are out of date, which line changes them, and what to run.
+
+    Args:
+        names: what `find_stale` found.
+        program: the exercise's forward program.
+        answer: the student's; a line of it may be what changes the tensors.
+        others: the cells that are no answers, one of which makes each input.
+    """
+    listing = listed((f"`{name}`" for name in names), most=MOST_NAMED)
+    if changed := [name for name in names if name in program.inputs or _writers(answer, name)]:
+        name = changed[0]
+        line = next((quote(place, answer.cells) for place in _writers(answer, name)), "")
+        return Diagnosis(
+            Kind.STALE_FORWARD,
+            f"{f'Your line `{line}`' if line else 'Your answer'} changes the notebook's `{name}`,"
+            " so that it starts from other numbers each time it runs.",
+            f"Give the result a name of its own; where you write in place, write into a copy,"
+            f" `{name}.clone()`. Then run the cells from {_maker(name, program, others)} on again,"
+            " down to your answers.",
+        )
+    verb, them = ("is", "it") if len(names) == 1 else ("are", "them")
     return Diagnosis(
         Kind.STALE_FORWARD,
-        f"The notebook's {names} {verb} not what the forward pass makes of its inputs now, so"
+        f"The notebook's {listing} {verb} not what the forward pass makes of its inputs now, so"
         f" what you compute from {them} is not right either.",
-        f"Run the cell of the forward pass again (the one with `{line}`), then the answer cells"
-        " from the top down.",
+        f"Run the cell of the forward pass again ({_maker(names[0], program)}), then the answer"
+        " cells from the top down.",
     )
+
+
+def _writers(answer: Answer, name: str) -> list[Place]:
+    """Where the answer changes a name, or binds it anew."""
+    return [answer.places[number] for number in sorted(answer.writing(name))]
+
+
+def _maker(name: str, program: ForwardProgram, others: Iterable[AnswerCell] = ()) -> str:
+    """The cell in which a forward tensor is made."""
+    lines = [step.line.splitlines()[0] for step in program.steps if step.name == name]
+    for cell in others:
+        if line := first_assignments(cell.source, (name,)).get(name):
+            lines.append(cell.source.split("\n")[line - 1].strip())
+    return f"the one with `{lines[0]}`" if lines else f"the one that makes `{name}`"

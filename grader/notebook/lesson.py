@@ -16,6 +16,9 @@ from grader.notebook.check_report import Row, as_html, as_text, describe, make_s
 from grader.notebook.hint_text import as_text as hint_text
 from grader.notebook.hint_text import heading
 from grader.notebook.hints import Hint, NoSuchHint, ask, read_levels, which_hint
+from grader.notebook.nudge import describe as describe_nudge
+from grader.notebook.nudge import move_number, own_slope, read_index
+from grader.notebook.nudge import picture as nudge_picture
 from grader.notebook.running_notebook import (
     Lesson,
     NotInTheLesson,
@@ -26,9 +29,11 @@ from grader.notebook.running_notebook import (
     open_lesson,
 )
 from grader.notebook.state import read_state, remember_passed
+from grader.pictures.front_end import image_element, is_live
 from grader.pictures.gradient_error import measure_error
 from grader.program.compare import compare
 from grader.program.course_file import BadCourse
+from grader.program.references import prepare
 from grader.reports import wording
 from grader.verdict import Outcome, Verdict
 
@@ -37,6 +42,9 @@ if TYPE_CHECKING:
 
 DOTS_PER_INCH = 110
 """Resolution of pictures in a notebook."""
+
+FIRST_TIME = "Starting the process that runs your answers: a few seconds, this once ..."
+"""What a person sees while the first verdicts of a session are found."""
 
 STRICT_VARIABLE = "GRADER_STRICT"
 """Environment variable that turns strict mode on: anything but an empty word or "0"."""
@@ -76,13 +84,31 @@ def check(*gradients: str) -> None:
             raise
         print(trouble)
         return
-    judged = lesson.verdicts()
+    judged = _judge(lesson)
     passed = sum(verdict.outcome is Outcome.PASS for verdict in judged.values())
     remember_passed(lesson_course().remembered(lesson.exercise.prefix), passed)
     verdicts = [judged[name] for name in names]
     _say(verdicts, lesson)
     if is_strict():
         insist(verdicts)
+
+
+_has_judged: list[bool] = []
+"""Not empty when this session has judged an answer: from then on it takes no time."""
+
+
+def _judge(lesson: Lesson) -> dict[str, Verdict]:
+    """The verdicts; the first time, a line says what they wait for, and is gone when they come."""
+    if _has_judged or not is_live():
+        return lesson.verdicts()
+    print(FIRST_TIME, end="", flush=True)
+    try:
+        verdicts = lesson.verdicts()
+    finally:
+        # As a progress bar does it: what is printed next takes the place of the line.
+        print("\r" + " " * len(FIRST_TIME) + "\r", end="", flush=True)
+    _has_judged.append(True)
+    return verdicts
 
 
 def is_strict() -> bool:
@@ -128,7 +154,7 @@ def board(exercise: str | None = None) -> None:
         exercise: an exercise's prefix such as "ex1"; by default that of the cell run last.
     """
     lesson = open_lesson(exercise)
-    verdicts, passed = lesson.verdicts(), read_state()[0].passed
+    verdicts, passed = _judge(lesson), read_state()[0].passed
     show(board_card.in_forms(lesson.exercise, verdicts, passed, lesson_course()))
 
 
@@ -171,9 +197,37 @@ def heat_map(gradient: str) -> None:
         print(f"{name} has no value in this notebook yet: there is nothing to draw.")
         return
     _show_picture(draw_error(name, value, reference))
-    outcome = lesson.verdicts()[name].outcome
+    outcome = _judge(lesson)[name].outcome
     if outcome is Outcome.FAIL and compare(name, value, reference).approximate:
         print(f'The value is right here, but the line is not: see check("{name}").')
+
+
+@told(NotInTheLesson)
+def nudge(gradient: str, *index: int) -> None:
+    """Move one number of a tensor both ways; show the slope of the loss beside your gradient's.
+
+    The batch and the parameters are the notebook's own, in float64. Of a step of the forward pass
+    the value is moved, and every line after it is computed again.
+
+    Args:
+        gradient: a name such as "dC".
+        index: which of its numbers, as one index for each dimension: nudge("dC", 3, 5).
+    """
+    lesson = open_lesson()
+    (name,) = known_gradients([gradient], lesson.exercise)
+    shape = lesson.references()[name[1:]].shape
+    place = read_index(name, shape, index)
+    moved = move_number(prepare(lesson.exercise), lesson.inputs(), name, place)
+    yours, problem = own_slope(moved, lesson.namespace.get(name), shape)
+    print(describe_nudge(moved, yours))
+    display(nudge_picture(moved, yours))  # type: ignore[no-untyped-call]
+    match _judge(lesson)[name].outcome:
+        case Outcome.ERROR:
+            print(f'The answer that gives {name} raises an exception: see check("{name}").')
+        case Outcome.FAIL if yours is not None and moved.agrees(yours):
+            print(f'This number is right, but the line is not: see check("{name}").')
+        case _ if problem:
+            print(problem)
 
 
 @told(NotInTheLesson)
@@ -217,7 +271,11 @@ def _show_picture(picture: Figure) -> None:
     with io.BytesIO() as memory:
         picture.savefig(memory, format="png", dpi=DOTS_PER_INCH)
         png = memory.getvalue()
-    show({"image/png": png, "text/plain": picture.get_label()})
+    words = str(picture.get_label())
+    forms: dict[str, object] = {"image/png": png, "text/plain": words}
+    if is_live():  # as a `Picture` does
+        forms["text/html"] = image_element(png, words)
+    display(forms, metadata={"image/png": {"alt": words}}, raw=True)  # type: ignore[no-untyped-call]
 
 
 def show(forms: Mapping[str, object]) -> None:

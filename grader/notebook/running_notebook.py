@@ -4,12 +4,10 @@ from __future__ import annotations
 
 import atexit
 import os
-import tempfile
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cache
-from hashlib import sha256
 from pathlib import Path
 from typing import Any
 
@@ -20,15 +18,17 @@ from torch import Tensor
 from grader.answer.parse import AnswerCell, parse_answer
 from grader.execution.runner import Runner
 from grader.grading.grade import Regrader
-from grader.notebook.forward_pass import find_stale, names_read
+from grader.notebook.forward_pass import describe_stale, find_stale, names_read
+from grader.notebook.given import Given
 from grader.notebook.history import History
 from grader.program.course import Course
-from grader.program.course_file import BadCourse
 from grader.program.exercises import Exercise, load_exercises
 from grader.program.references import prepare
 from grader.reports.result import say_where
+from grader.submission.carried_course import unpack
 from grader.submission.which_course import VARIABLE as COURSE_VARIABLE
 from grader.submission.which_course import course_for
+from grader.user_error import UserError
 from grader.verdict import Diagnosis, Verdict
 
 NOTEBOOK_VARIABLE = "JPY_SESSION_NAME"
@@ -54,24 +54,31 @@ class Lesson:
     cells: tuple[AnswerCell, ...]
     exercise: Exercise
     others: tuple[AnswerCell, ...] = ()
+    given: Mapping[str, Tensor] = field(default_factory=dict)
+    """The forward pass's inputs from before answer cells changed any, by name."""
 
     def verdicts(self) -> dict[str, Verdict]:
         """The verdict on every gradient of the exercise; at once where no answer cell changed."""
-        with _one_thread():
+        with one_thread():
             verdicts, _ = _regrader(worker()).grade_exercise(self.exercise, self.cells)
         return {verdict.name: verdict for verdict in say_where(verdicts, self.others)}
 
-    def references(self) -> dict[str, Tensor]:
-        """Autograd's gradients, by tensor, at the notebook's own batch and parameters."""
-        program = prepare(self.exercise).program
-        missing = [name for name in program.inputs if name not in self.namespace]
+    def inputs(self) -> dict[str, Any]:
+        """The notebook's own batch and parameters, as they were before answer cells changed any."""
+        inputs = prepare(self.exercise).program.inputs
+        missing = [name for name in inputs if name not in self.namespace]
         if missing:
             names = ", ".join(missing)
             raise NotInTheLesson(
                 f"{names} is not defined: run the cells from the top down to the forward pass."
             )
+        return {name: self.given.get(name, self.namespace[name]) for name in inputs}
+
+    def references(self) -> dict[str, Tensor]:
+        """Autograd's gradients, by tensor, at the notebook's own batch and parameters."""
+        program, inputs = prepare(self.exercise).program, self.inputs()
         try:
-            return program.gradients({name: self.namespace[name] for name in program.inputs})
+            return program.gradients(inputs)
         # Whatever a changed input makes of the forward pass, it is the student's to see.
         except Exception as error:
             raise NotInTheLesson(
@@ -81,12 +88,13 @@ class Lesson:
 
     def stale_forward(self) -> Diagnosis | None:
         """What is to be said of forward tensors that the notebook's inputs no longer give."""
-        program = prepare(self.exercise).program
-        return find_stale(program, self.namespace, names_read(parse_answer(self.cells)))
+        program, answer = prepare(self.exercise).program, parse_answer(self.cells)
+        stale = find_stale(program, self.namespace, names_read(answer), self.given)
+        return describe_stale(stale, program, answer, self.others) if stale else None
 
 
 @contextmanager
-def _one_thread() -> Iterator[None]:
+def one_thread() -> Iterator[None]:
     """Do with one thread what is too small for several: on a busy machine they would wait."""
     threads = torch.get_num_threads()
     torch.set_num_threads(1)
@@ -118,6 +126,14 @@ def _history(shell: Any) -> History:
     return history
 
 
+@cache
+def _given(shell: Any) -> Given:
+    """What this kernel's answer cells were given."""
+    given = Given()
+    given.follow(shell, _history(shell))
+    return given
+
+
 def start_lesson(course: Mapping[str, str] | None = None) -> None:
     """Start the worker that runs answers, and note every cell that runs from now on.
 
@@ -129,9 +145,10 @@ def start_lesson(course: Mapping[str, str] | None = None) -> None:
         course: the course that the notebook carries: the texts of its files, by their names.
     """
     if course is not None:
-        _carry(course)
+        _carried[:] = [unpack(course)]
+        lesson_course.cache_clear()
     if (shell := get_ipython()) is not None:
-        _history(shell)
+        _given(shell)
         worker()
 
 
@@ -150,40 +167,23 @@ def open_lesson(prefix: str | None = None) -> Lesson:
     shell = get_ipython()
     if shell is None:
         raise NotInTheLesson(
-            "check(), points(), board() and heat_map() read the answer cells of a running notebook;"
-            " for a notebook's file there is the command `grader check`."
+            "check(), points(), board(), heat_map() and nudge() read the answer cells of a running"
+            " notebook; for a notebook's file there is the command `grader check`."
         )
     history = _history(shell)
     exercises = load_exercises(lesson_course())
     exercise = _find(exercises, prefix or history.latest_prefix() or exercises[0].prefix)
     try:
-        prepare(exercise)
-    except BadCourse as error:
+        inputs = prepare(exercise).program.inputs
+    except UserError as error:
         raise NotInTheLesson(str(error)) from error
     cells = history.answers(exercise.prefix, exercise.gradients)
-    return Lesson(shell.user_ns, cells, exercise, history.others())
+    given = _given(shell).tensors(inputs, shell.user_ns)
+    return Lesson(shell.user_ns, cells, exercise, history.others(), given)
 
 
 _carried: list[Path] = []
 """The folder of the course that the notebook carries, where it carries one."""
-
-
-@cache
-def _courses_of_this_session() -> Path:
-    folder = tempfile.TemporaryDirectory(prefix="courses-")
-    atexit.register(folder.cleanup)
-    return Path(folder.name)
-
-
-def _carry(files: Mapping[str, str]) -> None:
-    """Write a course's files into a folder, which is the lesson's course from now on."""
-    # The same files are the same course: what is known of it is kept when the cell runs again.
-    folder = _courses_of_this_session() / sha256(repr([*files.items()]).encode()).hexdigest()
-    folder.mkdir(exist_ok=True)
-    for name, text in files.items():
-        (folder / Path(name).name).write_text(text, encoding="utf-8")
-    _carried[:] = [folder]
-    lesson_course.cache_clear()
 
 
 @cache
@@ -200,7 +200,7 @@ def lesson_course() -> Course:
     try:
         course = course_for(asked, path if path.is_file() else Path())
         load_exercises(course)
-    except BadCourse as error:
+    except UserError as error:
         raise NotInTheLesson(str(error)) from error
     return course
 

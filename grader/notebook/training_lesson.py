@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 from inspect import getsource
 
 from grader.answer.parse import parse_answer
 from grader.notebook.lesson import show, told
-from grader.notebook.manual_step import Unfinished, missing_gradients, write_backward
+from grader.notebook.manual_step import Unfinished, missing_gradients, training, write_backward
 from grader.notebook.running_notebook import NotInTheLesson, open_lesson, worker
 from grader.notebook.trajectory import STEPS, compare_trajectories
 from grader.printable import listed
@@ -24,7 +25,7 @@ def check_training() -> None:
     Prints a line for each: the lecture's sizes, then two hidden networks of other sizes. Where
     answers are missing, wrong or refused it prints which; it raises nothing.
     """
-    lesson = open_lesson("ex4")
+    lesson = open_lesson(training().prefix)
     answer = parse_answer(lesson.cells)
     if answer.broken:
         print(f"training        | error\n  {next(iter(answer.broken.values())).message}")
@@ -60,14 +61,16 @@ def my_backward(anyway: bool = False) -> Backward | None:
         `backward(Xb, Yb, C, W1, b1, bngain, bnbias, W2, b2) -> loss, gradients`, or None, with a
         sentence printed, while some gradient is still to do, or wrong.
     """
-    lesson = open_lesson("ex4")
+    lesson = open_lesson(training().prefix)
     backward = write_backward(lesson.cells, lesson.namespace)
     wrong = wording.wrong(list(lesson.verdicts().values()))
     if not wrong:
         return backward
     named = listed(f"{verdict.name} ({wording.word(verdict.outcome)})" for verdict in wrong)
     if anyway:
-        print(f"This function has a mistake in it: {named}.")
+        # What trains or races with it later says so again.
+        backward.__doc__ = f"This function has a mistake in it: {named}."
+        print(backward.__doc__)
         return backward
     print(
         f"Not yet a function: mend {named} first, see the check above. To train with the mistake,"
@@ -87,21 +90,27 @@ def line_up(backward: Backward | None) -> dict[str, Loop]:
     if backward is None:
         print("to do: the race begins when the gradients of part 2 are there")
         return {}
-    loops, absent = contestants("by hand, yours", backward)
+    if backward.__doc__:
+        print(backward.__doc__)
+    loops, absent = contestants("by hand, yours", backward, say=partial(print, flush=True))
     for sentence in absent:
         print(sentence)
     return loops
 
 
-def show_code(*functions: Callable[..., object]) -> None:
+def show_code(*functions: Callable[..., object], title: str = "") -> None:
     """Display functions as they stand in the course's package.
 
     Args:
         functions: functions or classes of a Python file.
+        title: with one, the code is folded under it.
 
     Raises:
         TypeError: something is neither.
         OSError: its file is not there.
     """
     code = "\n\n".join(getsource(function).rstrip() for function in functions)
-    show({"text/markdown": f"```python\n{code}\n```", "text/plain": code})
+    markdown = f"```python\n{code}\n```"
+    if title:
+        markdown = f"<details>\n<summary>{title}</summary>\n\n{markdown}\n\n</details>"
+    show({"text/markdown": markdown, "text/plain": code})

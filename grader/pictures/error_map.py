@@ -21,9 +21,11 @@ if TYPE_CHECKING:
     from torch import Tensor
 
 _COLOURS = LinearSegmentedColormap.from_list(
-    "error", ["#004a78", "#0072b2", "#86bcdb", "#f6f6f4", "#efab80", "#d55e00", "#9a4200"]
+    "error", ["#4a1a6b", "#762a83", "#c2a5cf", "#f6f6f4", "#a6dba0", "#1b7837", "#00441b"]
 ).with_extremes(bad=INK)
-"""Through Okabe and Ito's blue (too small) and vermilion (too large): safe for the colour-blind."""
+"""From purple (too small) to green (too large), ColorBrewer's PRGn: safe for the colour-blind.
+
+Blue and orange mean forward and backward in this course."""
 
 _TITLE = 21.0
 _TEXT = 16.0
@@ -237,7 +239,7 @@ def _row_label(row: int, shape: Index) -> str:
 
 def _draw_scale(card: Card, limit: float, left: float, top: float) -> None:
     """Draw the colour bar with its meaning, its ends and its middle."""
-    card.write(left, top, "yours minus autograd's (blue: too small, orange: too large)", _TICK)
+    card.write(left, top, "yours minus autograd's (purple: too small, green: too large)", _TICK)
     below = top + line_height(_TICK)
     card.axes.imshow(
         np.linspace(-1, 1, 256).reshape(1, -1),

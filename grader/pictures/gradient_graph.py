@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import ast
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
 from functools import cache
@@ -21,12 +20,6 @@ Edge = tuple[str, str]
 Spot = str | tuple[str, str, int]
 """What takes up room in a row: a node, or the point where an edge passes the row."""
 
-_SIZES = frozenset({"shape", "ndim", "dtype", "device"})
-_CUTTING_CALLS = frozenset(
-    {"argmax", "argmin", "detach", "dim", "item", "len", "numel", "range", "size"}
-)
-"""Calls whose results carry no gradient."""
-
 _CUT_COST = 2.0
 """What an edge that runs on into the next column costs, beside the square of a column's height."""
 
@@ -42,8 +35,7 @@ def gradient_graph(program: ForwardProgram) -> dict[str, tuple[str, ...]]:
         name: () for name in program.inputs if "<" not in program.annotations[name]
     }
     for step in program.steps:
-        values = set(_value_names(ast.parse(step.expression, mode="eval").body))
-        read = tuple(name for name in step.reads if name in sources and name in values)
+        read = tuple(name for name in step.passes_to if name in sources)
         if read:
             sources[step.name] = read
     readers: dict[str, tuple[str, ...]] = {program.loss: ()}
@@ -52,24 +44,6 @@ def gradient_graph(program: ForwardProgram) -> dict[str, tuple[str, ...]]:
         if arriving:
             readers[name] = arriving
     return readers
-
-
-def _value_names(node: ast.AST) -> Iterator[str]:
-    """Names whose values carry a gradient on: those in sizes, indices and comparisons do not."""
-    match node:
-        case ast.Name(id=name):
-            yield name
-        case ast.Compare():
-            return
-        case ast.Attribute(attr=attribute) if attribute in _SIZES:
-            return
-        case ast.Call(func=ast.Attribute(attr=name) | ast.Name(id=name)) if name in _CUTTING_CALLS:
-            return
-        case ast.Subscript(value=value):
-            yield from _value_names(value)
-        case _:
-            for child in ast.iter_child_nodes(node):
-                yield from _value_names(child)
 
 
 @dataclass(frozen=True, slots=True)

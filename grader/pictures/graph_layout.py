@@ -28,6 +28,8 @@ _LANE = 11.0
 _GUTTER = 20.0
 """From a column to the first edge beside it."""
 _WIDEST_ROW = 380.0
+_HEAD = 5.0
+"""Pixels of an arrow that its head covers."""
 ROUNDING = 8.0
 """Radius of the corners of nodes and edges, in pixels."""
 _MOST_COLUMNS = 8
@@ -82,19 +84,20 @@ class Layout:
     height: float
 
 
-def lay_out(readers: Mapping[str, Sequence[str]], widths: Mapping[str, float]) -> Layout:
+def lay_out(
+    readers: Mapping[str, Sequence[str]], widths: Mapping[str, float], columns: int | None = None
+) -> Layout:
     """Place a graph in as many columns as are best to read on a screen.
 
     Args:
         readers: for each node the nodes that read it, in an order in which readers come first.
         widths: each node's width.
+        columns: so many columns instead, where the graph has as many layers.
     """
     layers = assign_layers(readers, widths, _WIDEST_ROW)
-    most = min(_MOST_COLUMNS, max(layers.values()) + 1)
-    layouts = (
-        _place(make_rows(readers, layers, columns), widths) for columns in range(1, most + 1)
-    )
-    return max(layouts, key=_legibility)
+    count = max(layers.values()) + 1
+    tried = [min(columns, count)] if columns else range(1, min(_MOST_COLUMNS, count) + 1)
+    return max((_place(make_rows(readers, layers, n), widths) for n in tried), key=_legibility)
 
 
 def _legibility(layout: Layout) -> tuple[float, float]:
@@ -254,3 +257,19 @@ def _toward(corner: Point, other: Point) -> Point:
     (x0, y0), (x1, y1) = corner, other
     share = min(0.5, ROUNDING / (abs(x1 - x0) + abs(y1 - y0)))
     return x0 + share * (x1 - x0), y0 + share * (y1 - y0)
+
+
+def svg_path(route: Sequence[Point]) -> str:
+    """The route of an arrow, up to its head, as a part of an SVG path."""
+    *before, (x, y) = route
+    parts = smooth([*before, (x, y - _HEAD)])
+    return "".join(f"{letter}{' '.join(map(_at, points))}" for letter, points in parts)
+
+
+def svg_head(route: Sequence[Point]) -> str:
+    """The head of an arrow as a part of an SVG path."""
+    return f"M{_at(route[-1])}l-3.5-6.5h7z"
+
+
+def _at(point: Point) -> str:
+    return f"{point[0]:.4g},{point[1]:.4g}"

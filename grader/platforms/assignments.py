@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+import json
 import shutil
 import textwrap
 from collections.abc import Iterator, Sequence
@@ -14,7 +15,14 @@ from nbformat import NotebookNode
 from nbformat.v4 import new_code_cell, new_notebook, new_raw_cell
 
 from grader.authoring.blank import make_blank, with_placeholders
-from grader.authoring.course import read_notebooks, read_repository, write_notebook
+from grader.authoring.course import (
+    OURS,
+    Layout,
+    package_repository,
+    read_notebooks,
+    read_repository,
+    write_notebook,
+)
 from grader.authoring.source import (
     BEGIN_SOLUTION,
     END_SOLUTION,
@@ -23,7 +31,9 @@ from grader.authoring.source import (
     checked_gradients,
     role_of,
 )
-from grader.platforms.otter import HANDED_IN
+from grader.platforms.otter import GRADED_BY, HANDED_IN
+from grader.program.course import FILE
+from grader.program.course_file import read_text
 
 ASSIGNMENT = "backprop"
 LINE_LENGTH = 100
@@ -42,11 +52,11 @@ check_cell: false"""
 
 TEST = '''\
 """ # BEGIN TEST CONFIG
-points: 1
+points: {points}
 """ # END TEST CONFIG
-def test_{gradient}({handed_in}):
+def test_{gradient}({handed_in}, {graded_by}):
     from grader.platforms.otter import expect_point
-    expect_point("{role.exercise}", "{gradient}", {handed_in})'''
+    expect_point("{role.exercise}", "{gradient}", {handed_in}, {graded_by})'''
 
 
 def write_nbgrader(out: Path) -> None:
@@ -88,28 +98,38 @@ def nbgrader_assignment(notebook: NotebookNode) -> NotebookNode:
     return assignment
 
 
-def write_otter(out: Path) -> None:
-    """Write an otter-grader assignment for each notebook, for `otter assign`."""
-    repository = read_repository()
-    for name, notebook in read_notebooks().items():
-        write_notebook(otter_assignment(notebook, repository), out / f"{name}.ipynb")
+def write_otter(out: Path, layout: Layout = OURS) -> None:
+    """Write an otter-grader assignment for each notebook of a course, for `otter assign`."""
+    course = layout.course
+    repository = package_repository() if course else read_repository()
+    names = course.notebooks if course else ()
+    for name, notebook in read_notebooks(names, layout=layout).items():
+        write_notebook(otter_assignment(notebook, repository, layout), out / f"{name}.ipynb")
 
 
-def otter_assignment(notebook: NotebookNode, repository: str) -> NotebookNode:
+def otter_assignment(
+    notebook: NotebookNode, repository: str, layout: Layout = OURS
+) -> NotebookNode:
     """A notebook with its solutions, in the form that `otter assign` takes.
 
     Each answer cell begins a question that ends with its check cell; each gradient has a test worth
-    a point.
+    its points. A course that is not the built-in one goes along in the first cell, which otter
+    takes into the autograder.
     """
-    gradients = all_checked(notebook.cells)
-    config = CONFIG.read_text("utf-8").format(repository=repository).strip()
+    gradients, course, own, points = all_checked(notebook.cells), layout.course, "", {}
+    if course is not None:
+        files = {FILE: read_text(course.folder / FILE), **dict(course.sources)}
+        own = f": {json.dumps({'course': files}, ensure_ascii=False)}"
+        points = {outline.prefix: outline.points for outline in course.exercises}
+    config = CONFIG.read_text("utf-8").format(repository=repository, course=own).strip()
     cells = [new_raw_cell(config, id="otter")]
-    for cell, blank in zip(notebook.cells, make_blank(notebook).cells, strict=True):
+    blanks = make_blank(notebook, layout.forward_texts()).cells
+    for cell, blank in zip(notebook.cells, blanks, strict=True):
         role = role_of(cell)
         if role and role.kind == "answer":
             cells += _answer(role, cell, gradients)
         elif role and role.kind == "check":
-            cells += _check(role, cell)
+            cells += _check(role, cell, points.get(role.exercise, 1))
         else:
             # A try as well: it is not graded, and otter takes solutions out of questions only.
             cells.append(blank)
@@ -143,12 +163,13 @@ def _answer(role: Role, cell: NotebookNode, gradients: Sequence[str]) -> Iterato
     yield new_raw_cell("# END SOLUTION", id=f"{role.grade_id}-end")
 
 
-def _check(role: Role, cell: NotebookNode) -> Iterator[NotebookNode]:
-    """The end of a question, with its tests."""
+def _check(role: Role, cell: NotebookNode, points: int) -> Iterator[NotebookNode]:
+    """The end of a question, with a test for each gradient, worth so many points."""
     yield cell
     yield new_raw_cell("# BEGIN TESTS", id=f"{role.grade_id}-tests")
     for gradient in checked_gradients(cell.source):
-        source = TEST.format(role=role, gradient=gradient, handed_in=HANDED_IN)
+        names = {"handed_in": HANDED_IN, "graded_by": GRADED_BY}
+        source = TEST.format(role=role, gradient=gradient, points=points, **names)
         yield new_code_cell(source, id=f"{role.grade_id}-{gradient}")
     yield new_raw_cell("# END TESTS", id=f"{role.grade_id}-tested")
     yield new_raw_cell("# END QUESTION", id=f"{role.grade_id}-done")

@@ -15,17 +15,25 @@ from grader.execution.runner import Runner
 from grader.execution.sandbox import best_sandbox
 from grader.grading.grade import grade_exercise
 from grader.printable import printable
-from grader.program.course import built_in_course
+from grader.program.course import built_in_course, read_course
 from grader.program.exercises import exercises_of
 from grader.reports import wording
-from grader.submission.read import read_submission
+from grader.submission.carried_course import unpack
+from grader.submission.notebook_file import read_bytes
+from grader.submission.read import submission_in
 from grader.verdict import Verdict
 
 if TYPE_CHECKING:
     from nbformat import NotebookNode
 
+Files = Mapping[str, str]
+"""The texts of a course's files, by their names."""
+
 HANDED_IN = "handed_in"
 """The name under which otter's tests find the path of the notebook."""
+
+GRADED_BY = "graded_by"
+"""The name under which they find the files of the instructor's course, None for the built-in."""
 
 OTTERS_TESTS = "tests"
 """The folder beside the notebook into which otter puts its tests."""
@@ -40,7 +48,8 @@ class AnswersOnly:
     """A plugin that keeps a student's code from running where the points are counted.
 
     Otter would run the whole notebook, pictures, training and all, in the process that writes the
-    results down. Its tests need the answers alone, and these run in a worker.
+    results down. Its tests need the answers alone, and these run in a worker. The configuration,
+    which stands in the autograder's zip, may hold the files of a `course` by their names.
     """
 
     submission_path: str
@@ -48,7 +57,7 @@ class AnswersOnly:
     plugin_config: Mapping[str, Any]
 
     def before_execution(self, submission: NotebookNode) -> NotebookNode:
-        """Give otter another notebook to run, which only says where the student's is.
+        """Give otter another notebook to run, which says where the student's is, and the course.
 
         Every other file that was handed in is removed from otter's copy. Python looks there first:
         a `torch.py` would be imported.
@@ -60,11 +69,14 @@ class AnswersOnly:
             if other.name not in {notebook.name, OTTERS_TESTS}:
                 is_folder = other.is_dir() and not other.is_symlink()
                 shutil.rmtree(other) if is_folder else other.unlink()
-        submission.cells = [new_code_cell(f"{HANDED_IN} = {str(notebook)!r}")]
+        names = {HANDED_IN: str(notebook), GRADED_BY: self.plugin_config.get("course")}
+        submission.cells = [new_code_cell(f"{name} = {value!r}") for name, value in names.items()]
         return submission
 
 
-def expect_point(exercise: str, gradient: str, handed_in: str | None) -> None:
+def expect_point(
+    exercise: str, gradient: str, handed_in: str | None, graded_by: Files | None = None
+) -> None:
     """Raise unless a gradient has earned its point.
 
     Args:
@@ -72,19 +84,22 @@ def expect_point(exercise: str, gradient: str, handed_in: str | None) -> None:
         gradient: a name such as "dlogits".
         handed_in: the notebook's path; None where a student tries the tests while working, who is
             told about the answer cells that have run.
+        graded_by: the files of the instructor's course; None for the built-in one.
 
     Raises:
         NoPoint: with the verdict and its reasons.
         UnreadableNotebook: the file is not one of the course's notebooks.
     """
-    verdict = _verdicts(exercise, handed_in)[gradient]
+    verdict = _verdicts(exercise, handed_in, graded_by)[gradient]
     if not verdict.points:
         raise NoPoint(_told(verdict))
 
 
-def _verdicts(exercise: str, handed_in: str | None) -> Mapping[str, Verdict]:
+def _verdicts(
+    exercise: str, handed_in: str | None, graded_by: Files | None
+) -> Mapping[str, Verdict]:
     if handed_in is not None:
-        return _graded(exercise, handed_in)
+        return _graded(exercise, handed_in, unpack(graded_by) if graded_by else None)
     # Not above: it imports IPython, which is not there where otter grades.
     from grader.notebook.running_notebook import open_lesson
 
@@ -92,10 +107,11 @@ def _verdicts(exercise: str, handed_in: str | None) -> Mapping[str, Verdict]:
 
 
 @cache
-def _graded(exercise: str, path: str) -> Mapping[str, Verdict]:
+def _graded(exercise: str, path: str, folder: Path | None) -> Mapping[str, Verdict]:
     """The verdicts on an exercise in a notebook's file."""
-    course = built_in_course()  # never one that a student names
-    submission = read_submission(Path(path), course)
+    # Never a course that a student names.
+    course = read_course(folder) if folder else built_in_course()
+    submission = submission_in(read_bytes(Path(path)), Path(path), course)
     exercises = exercises_of(course, submission.notebook)
     found = next((each for each in exercises if each.prefix == exercise), None)
     if found is None:

@@ -13,9 +13,13 @@ from typing import Any
 import torch
 from torch import Tensor
 
+from grader.program.passing import passed_to
+
+ONE_EACH = "Give each tensor a line of its own, such as `a = x.chunk(2, 1)[0]` or `a = x[:, :2]`."
+
 
 class NotAForwardProgram(ValueError):
-    """A function that is not straight-line code; the message names the line."""
+    """A function that is not straight-line code of tensors; the message names the line."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,6 +36,11 @@ class Step:
     line: str
     code: CodeType = field(repr=False, compare=False)
     number: int = 0
+
+    @property
+    def passes_to(self) -> tuple[str, ...]:
+        """Those that it reads and passes a gradient back to: not where it reads only a shape."""
+        return tuple(name for name in self.reads if name in passed_to(self.expression))
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -62,8 +71,8 @@ class ForwardProgram:
         return self.steps[-1].name
 
     def readers(self, name: str) -> tuple[str, ...]:
-        """The steps that read `name`: the branches through which its gradient arrives."""
-        return tuple(step.name for step in self.steps if name in step.reads)
+        """The steps that pass a gradient to `name`: the branches through which it arrives."""
+        return tuple(step.name for step in self.steps if name in step.passes_to)
 
     def numbers(self) -> dict[str, float]:
         """The plain numbers that steps name and no step assigns, such as an epsilon of the file."""
@@ -79,10 +88,10 @@ class ForwardProgram:
         return {**named, **self.arriving}
 
     def descendants(self, name: str) -> frozenset[str]:
-        """The steps whose values depend on `name`."""
+        """The steps through which a gradient comes back to `name`."""
         found = {name}
         for step in self.steps:
-            if not found.isdisjoint(step.reads):
+            if not found.isdisjoint(step.passes_to):
                 found.add(step.name)
         return frozenset(found - {name})
 
@@ -90,7 +99,7 @@ class ForwardProgram:
         """The steps from `name` up to `ends`, each with what it reads, in order."""
         live, found = {name}, dict[str, None]()
         for step in self.steps:
-            if not live.isdisjoint(step.reads):
+            if not live.isdisjoint(step.passes_to):
                 found |= dict.fromkeys((step.name, *step.reads))
                 if step.name not in ends:
                     live.add(step.name)
@@ -106,6 +115,14 @@ class ForwardProgram:
                 break
             values[step.name] = self.evaluate(step, values)
         return values
+
+    def rerun(self, values: Mapping[str, Any], name: str, value: Tensor) -> dict[str, Any]:
+        """What `run` returned, with another value of `name` and all that follows from it."""
+        again, later = {**values, name: value}, self.descendants(name)
+        for step in self.steps:
+            if step.name in later:
+                again[step.name] = self.evaluate(step, again)
+        return again
 
     @torch.enable_grad()  # a notebook may call this under `torch.no_grad()`
     def gradients(self, inputs: Mapping[str, Tensor]) -> dict[str, Tensor]:
@@ -174,23 +191,20 @@ class ForwardProgram:
         gradients: tuple[Tensor, ...] = torch.autograd.grad(weighted.sum(), leaf)
         return gradients[0]
 
-    @torch.enable_grad()
-    def differentiable_descendants(self, values: Mapping[str, Any], name: str) -> frozenset[str]:
-        """The steps through which a gradient comes back to `name`, not those that read its shape.
-
-        `values` are what `run` returned.
-        """
-        live: dict[str, Any] = {name: values[name].detach().clone().requires_grad_()}
-        for step in self.steps:
-            if not live.keys().isdisjoint(step.reads):
-                value = self.evaluate(step, {**values, **live})
-                if isinstance(value, Tensor) and value.requires_grad:
-                    live[step.name] = value
-        return frozenset(live.keys() - {name})
-
     def evaluate(self, step: Step, values: Mapping[str, Any]) -> Any:
-        """One step's value from those that it reads."""
-        return eval(step.code, {**self.scope, **values})
+        """One step's value from those that it reads.
+
+        Raises:
+            NotAForwardProgram: it is several tensors, which no one gradient belongs to.
+        """
+        value = eval(step.code, {**self.scope, **values})
+        parts = value.values() if isinstance(value, dict) else value
+        if isinstance(value, dict | list | tuple) and any(isinstance(p, Tensor) for p in parts):
+            where, shown = f"{self.name}, line {step.number},", step.line.partition("\n")[0]
+            raise NotAForwardProgram(
+                f"{where} is not a step: `{shown}` makes several tensors. {ONE_EACH}"
+            )
+        return value
 
 
 def is_differentiable(value: object) -> bool:
@@ -323,6 +337,10 @@ def _parse_steps(
                 )
             case ast.Assign(targets=[ast.Name(id=name)], value=value):
                 pass
+            case ast.Assign(targets=[ast.Tuple() | ast.List()]):
+                raise NotAForwardProgram(
+                    f"{where} is not a step: `{shown}` assigns several names. {ONE_EACH}"
+                )
             case _:
                 raise NotAForwardProgram(
                     f"{where} is not a step: `{shown}`. A forward program consists of lines"

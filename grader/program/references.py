@@ -16,6 +16,7 @@ from grader.program.course_file import BadCourse
 from grader.program.exercises import Exercise
 from grader.program.forward_program import (
     ForwardProgram,
+    NotAForwardProgram,
     is_differentiable,
     parse_program,
     source_of,
@@ -134,7 +135,7 @@ def prepare(exercise: Exercise, seed: int = SEED) -> References:
     """Draw an exercise's instances and ask autograd for their gradients, once a process.
 
     Raises:
-        BadCourse: the forward pass does not run on every size.
+        BadCourse: the forward pass does not run on every size, or a line makes several tensors.
         MemoryError: it needs more than there is.
     """
     program = parse_program(exercise.forward)
@@ -142,6 +143,8 @@ def prepare(exercise: Exercise, seed: int = SEED) -> References:
         return make_references(program, exercise.sizes, seed)
     except MemoryError:
         raise
+    except NotAForwardProgram as error:
+        raise BadCourse(f"{inspect.getfile(exercise.forward)}: {error}") from error
     except Exception as error:  # the author sees whatever a line raises
         here = program.steps[0].code.co_filename
         frames = traceback.extract_tb(error.__traceback__)

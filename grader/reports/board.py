@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Mapping
 from types import SimpleNamespace as Mark
 from typing import TYPE_CHECKING
 
 from markupsafe import Markup
 
 from grader.pictures.gradient_graph import gradient_graph
-from grader.pictures.graph_layout import NODE_HEIGHT, Point, lay_out, smooth
+from grader.pictures.graph_layout import NODE_HEIGHT, lay_out, svg_head, svg_path
 from grader.reports import wording
 from grader.reports.templates import HERE, make_environment
 from grader.verdict import Outcome
@@ -21,11 +21,9 @@ _LETTER = 8.6
 """Width of a letter in pixels; no common font for code has wider ones at 14 pixels."""
 _BESIDE_NAME = 24.0
 _BADGE = 20.0
-_HEAD = 5.0
-"""Pixels of an arrow that its head covers."""
 
 
-def draw_board(program: ForwardProgram, asked: Collection[str]) -> str:
+def draw_board(program: ForwardProgram, asked: Collection[str], columns: int | None = None) -> str:
     """Draw the graph that gradients flow through, from the loss down, without any verdict yet.
 
     Nothing is run: where a node stands depends on the program's text alone.
@@ -34,6 +32,7 @@ def draw_board(program: ForwardProgram, asked: Collection[str]) -> str:
         program: the forward program.
         asked: the gradients the exercise asks for; other steps are drawn quietly, other inputs
             not at all.
+        columns: into how many columns it is broken; by default as many as suit a screen.
 
     Returns:
         SVG in pixels, a text for `mark_board`.
@@ -49,15 +48,15 @@ def draw_board(program: ForwardProgram, asked: Collection[str]) -> str:
         name: _LETTER * len(label) + _BESIDE_NAME + (_BADGE if label in asked else 0)
         for name, label in labels.items()
     }
-    layout = lay_out(readers, widths)
+    layout = lay_out(readers, widths, columns)
     routes = layout.routes.values()
     template = make_environment().get_template("board.svg.jinja")
     return template.render(
         width=round(layout.width),
         height=round(layout.height),
         node_height=round(NODE_HEIGHT),
-        edges="".join(map(_path, routes)),
-        heads="".join(f"M{_at(route[-1])}l-3.5-6.5h7z" for route in routes),
+        edges="".join(map(svg_path, routes)),
+        heads="".join(map(svg_head, routes)),
         boxes=[(labels[name], box) for name, box in layout.boxes.items()],
         loss=program.loss,
         asked=asked,
@@ -78,6 +77,42 @@ def mark_board(board: str, outcomes: Mapping[str, Outcome]) -> Markup:
     return Markup(board.format(words=in_words(outcomes), **marks))
 
 
+def is_wide(board: str) -> bool:
+    """True for a board that cannot be read on a telephone."""
+    return 'class="graph wide"' in board
+
+
+def in_groups(outcomes: Mapping[str, Outcome], prefix: str = "") -> Markup:
+    """List the gradients by verdict, for where there is no room for a board.
+
+    Args:
+        outcomes: by name of gradient, from the loss down.
+        prefix: what the page's classes begin with.
+    """
+    item = Markup(
+        '<li class="{}"><span class="{}"><span aria-hidden="true">{}</span> {}</span> {}</li>'
+    )
+    items = [
+        item.format(
+            f"{prefix}{outcome}",
+            f"{prefix}verdict",
+            wording.SIGNS[outcome],
+            wording.word(outcome),
+            Markup(" ").join(Markup("<code>{}</code>").format(name) for name in names),
+        )
+        for outcome, names in _by_outcome(outcomes).items()
+    ]
+    return Markup('<ul class="{}">{}</ul>').format(f"{prefix}groups", Markup("").join(items))
+
+
+def _by_outcome(outcomes: Mapping[str, Outcome]) -> dict[Outcome, list[str]]:
+    return {
+        outcome: [name for name in outcomes if outcomes[name] is outcome]
+        for outcome in Outcome
+        if outcome in outcomes.values()
+    }
+
+
 def as_picture(board: Markup) -> str:
     """The board as an SVG file of its own, which brings along what a page has around it."""
     style = "".join((HERE / name).read_text("utf-8") for name in ("palette.css", "board.css"))
@@ -96,19 +131,7 @@ def title(outcomes: Mapping[str, Outcome]) -> str:
 def in_words(outcomes: Mapping[str, Outcome]) -> str:
     """Describe a board in words: "1 of 2 gradients pass. pass: dh; fail: dlogits"."""
     groups = [
-        f"{wording.word(outcome)}: {', '.join(n for n in outcomes if outcomes[n] is outcome)}"
-        for outcome in Outcome
-        if outcome in outcomes.values()
+        f"{wording.word(outcome)}: {', '.join(names)}"
+        for outcome, names in _by_outcome(outcomes).items()
     ]
     return f"{title(outcomes)}. {'; '.join(groups)}"
-
-
-def _path(route: Sequence[Point]) -> str:
-    """The route of an arrow, up to its head, as a part of an SVG path."""
-    *before, (x, y) = route
-    parts = smooth([*before, (x, y - _HEAD)])
-    return "".join(f"{letter}{' '.join(map(_at, points))}" for letter, points in parts)
-
-
-def _at(point: Point) -> str:
-    return f"{point[0]:.4g},{point[1]:.4g}"

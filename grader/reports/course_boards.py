@@ -13,7 +13,7 @@ from functools import cache
 from markupsafe import Markup
 
 from grader.program.course import Course, built_in_course
-from grader.reports.board import draw_board, mark_board
+from grader.reports.board import draw_board, in_groups, is_wide, mark_board
 from grader.verdict import Outcome, Report
 
 FILE = "boards.json"
@@ -21,15 +21,17 @@ FILE = "boards.json"
 
 
 def boards(report: Report, course: Course) -> list[Markup]:
-    """The boards of a notebook's exercises; a gradient that the report lacks is to do."""
-    outcomes = {verdict.name: verdict.outcome for verdict in report.verdicts}
-    return [
-        mark_board(
-            read_boards(course)[each.prefix],
-            {name: outcomes.get(name, Outcome.TODO) for name in each.gradients},
-        )
-        for each in course.outlines(report.notebook)
-    ]
+    """The boards of a notebook's exercises; a gradient that the report lacks is to do.
+
+    Behind a large one stands the list that takes its place on a narrow page.
+    """
+    found = {verdict.name: verdict.outcome for verdict in report.verdicts}
+    drawn = []
+    for each in course.outlines(report.notebook):
+        outcomes = {name: found.get(name, Outcome.TODO) for name in each.gradients}
+        board = mark_board(read_boards(course)[each.prefix], outcomes)
+        drawn.append(board + in_groups(outcomes) if is_wide(board) else board)
+    return drawn
 
 
 @cache

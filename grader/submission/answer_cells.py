@@ -10,6 +10,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
 from grader.answer.parse import prefix_of
+from grader.submission.carried_course import advice_on, carried_files
 from grader.submission.notebook_file import Cell, UnreadableNotebook, shown
 
 MOST_ANSWER_CELLS = 300
@@ -39,13 +40,16 @@ def answer_id(cell: Cell) -> str | None:
     return grade_id if isinstance(grade_id, str) and GRADE_ID.fullmatch(grade_id) else None
 
 
-def which_notebook(path: Path, cells: Sequence[Cell], known: Mapping[str, str]) -> str:
+def which_notebook(
+    path: Path, cells: Sequence[Cell], known: Mapping[str, str], advise: bool = True
+) -> str:
     """The notebook that most answers belong to; the file's name says nothing.
 
     Args:
         path: the file, for the sentence.
         cells: all its cells.
         known: the notebook of each exercise's prefix.
+        advise: True where the reader may choose the course: the sentence says of one carried.
 
     Raises:
         UnreadableNotebook: it is not one of the course's notebooks; the message is a sentence.
@@ -62,10 +66,11 @@ def which_notebook(path: Path, cells: Sequence[Cell], known: Mapping[str, str]) 
         return max(known.values(), key=lambda notebook: votes[notebook])
     expected = ", ".join(f"{prefix}-..." for prefix in known)
     if prefixes:
+        advice = f" It carries {advice_on(path)}" if advise and carried_files(cells) else ""
         raise UnreadableNotebook(
             f"{shown(path)} answers {prefixes[0]}, and this grader knows only {expected}: "
             "is it another course's notebook (`--course` says which), or is there a newer version "
-            "of the grader?"
+            f"of the grader?{advice}"
         )
     raise UnreadableNotebook(
         f"{shown(path)} is not one of the course's notebooks: none of its {len(cells)} cells is an "

@@ -9,6 +9,7 @@ from pathlib import Path
 from grader.printable import listed
 from grader.submission.answer_cells import which_notebook
 from grader.submission.backup import BACKUP
+from grader.submission.carried_course import advice_on, carried_files
 from grader.submission.notebook_file import UnreadableNotebook, cells_in, read_bytes, shown
 
 SUBFOLDER = "notebooks"
@@ -20,12 +21,14 @@ class CourseFiles:
     """What was found.
 
     `chosen` is one file for each notebook; `others` are further files of the same notebooks;
-    `unreadable` are sentences about files that may have been notebooks.
+    `unreadable` are sentences about files that may have been notebooks, `strangers` about those of
+    a folder that carry another course.
     """
 
     chosen: Mapping[str, Path]
     others: tuple[Path, ...] = ()
     unreadable: tuple[str, ...] = ()
+    strangers: tuple[str, ...] = ()
 
 
 def find_course_files(places: Sequence[Path], notebooks: Mapping[str, str]) -> CourseFiles:
@@ -40,7 +43,7 @@ def find_course_files(places: Sequence[Path], notebooks: Mapping[str, str]) -> C
         notebooks: the notebook of each exercise's prefix.
     """
     found: dict[str, list[tuple[Path, bool]]] = {name: [] for name in notebooks.values()}
-    unreadable = []
+    unreadable, strangers = [], []
     for path, named in _candidates(places):
         try:
             cells = cells_in(read_bytes(path), path)
@@ -52,6 +55,8 @@ def find_course_files(places: Sequence[Path], notebooks: Mapping[str, str]) -> C
         except UnreadableNotebook as error:
             if named:
                 unreadable.append(str(error))
+            elif carried_files(cells):
+                strangers.append(f"{shown(path)} carries {advice_on(path)}")
     ranked = {
         notebook: sorted(files, key=lambda file: _rank(notebook, *file), reverse=True)
         for notebook, files in found.items()
@@ -61,6 +66,7 @@ def find_course_files(places: Sequence[Path], notebooks: Mapping[str, str]) -> C
         chosen={notebook: files[0][0] for notebook, files in ranked.items()},
         others=tuple(path for files in ranked.values() for path, _ in files[1:]),
         unreadable=tuple(unreadable),
+        strangers=tuple(strangers),
     )
 
 

@@ -41,18 +41,20 @@ def read_submission(path: Path, course: Course) -> Submission:
     Raises:
         UnreadableNotebook: if it is not one of the course's notebooks; the message is a sentence.
     """
-    return submission_in(read_bytes(path), path, course)
+    return submission_in(read_bytes(path), path, course, advise=True)
 
 
-def submission_in(data: bytes, path: Path, course: Course) -> Submission:
+def submission_in(data: bytes, path: Path, course: Course, advise: bool = False) -> Submission:
     """What `read_submission` makes of a file that holds `data`; `path` is how it is called.
+
+    `advise` as `which_notebook` does: a class is graded by the instructor's course.
 
     Which notebook it is, the answers' prefixes say, never the file's name.
     """
     cells = cells_in(data, path)
     found = find_answer_cells(cells)
     known = course.notebook_of
-    notebook = which_notebook(path, cells, known)
+    notebook = which_notebook(path, cells, known, advise)
     gradients = tuple(gradient for _, gradient in course.gradients(notebook))
     own = [(name, cell) for name, cell in found if known.get(prefix_of(name)) == notebook]
     readable = [(name, cell) for name, cell in own if cell.kind == "code" and cell.source]

@@ -9,6 +9,7 @@ from pathlib import Path
 
 from grader.program.course import BUILT_IN, FILE, Course, built_in_course, read_course
 from grader.program.course_file import BadCourse
+from grader.submission.carried_course import carried_course
 from grader.submission.notebook_file import (
     UnreadableNotebook,
     metadata_in,
@@ -33,15 +34,17 @@ def course_for(asked: str | None, place: Path) -> Course:
     """The course asked for, or else the one that `place` belongs to.
 
     Args:
-        asked: a folder or the name of a course; None where nobody has said.
+        asked: a folder, the name of a course, or a notebook that carries one; None where nobody
+            has said.
         place: a notebook, whose metadata may name a course; else, or where it is a folder, a
             `course.toml` beside it or above it counts, then the built-in course.
 
     Raises:
         BadCourse: the course cannot be used, or there is none of that name.
+        UnreadableNotebook: a notebook is asked for, and its file is none.
     """
     if decided := asked or os.environ.get(VARIABLE):
-        return course_called(decided, Path())
+        return course_called(decided)
     folder = place if place.is_dir() else place.parent
     if (named := _named_in(place)) is not None:
         return course_called(named, folder)
@@ -51,17 +54,23 @@ def course_for(asked: str | None, place: Path) -> Course:
     return built_in_course()
 
 
-def course_called(name: str, beside: Path) -> Course:
+def course_called(name: str, beside: Path | None = None) -> Course:
     """The built-in course, the one in a folder (from `beside` on), or an installed one.
+
+    Where a person says the name, and no file whose folder is `beside`, it may be that of a notebook
+    too: its course is what it carries. A notebook comes from anybody.
 
     Raises:
         BadCourse: it cannot be used, or there is none.
+        UnreadableNotebook: the file is no notebook.
     """
     if name == OURS:
         return built_in_course()
-    folder = beside / name
+    folder = (beside or Path()) / name
     if folder.is_dir():
         return _course_in(folder)
+    if beside is None and folder.suffix == ".ipynb":
+        return carried_course(folder)
     offered = {point.name: point for point in entry_points(group=GROUP)}
     if name not in offered:
         known = f" Installed are {', '.join(sorted(offered))}." if offered else ""

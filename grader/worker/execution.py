@@ -24,7 +24,7 @@ from grader.worker.results import LONGEST_MESSAGE, REFUSED, Problem, Result, can
 from grader.worker.terms import DYNAMIC_NAMES, SEE
 from grader.worker.watching import Watch
 
-NOTEBOOK_FUNCTIONS = ("cmp", "check", "board", "heat_map", "hint", "display")
+NOTEBOOK_FUNCTIONS = ("cmp", "check", "board", "heat_map", "hint", "nudge", "display")
 """Functions of the notebook that an answer may call for what they show."""
 
 
@@ -143,11 +143,13 @@ class RequestRunner:
             problem = self._forecast(statement)
             if problem is None:
                 started(statement.number)
-                problem = self._execute(statement, namespace)
+                problem = self._execute(statement, namespace, order.brief)
                 if fixed:
                     namespace.update((name, value.clone()) for name, value in fixed.items())
             if problem is not None:
                 problems.append(problem)
+                if order.brief:
+                    return problems, ({}, {})
         return problems, self._read_values(namespace, order.want)
 
     def _without_room(self, tensors: Mapping[str, Tensor], given: Group) -> list[str]:
@@ -237,7 +239,9 @@ class RequestRunner:
         if hasattr(signal, "setitimer"):
             signal.setitimer(signal.ITIMER_REAL, seconds)
 
-    def _execute(self, statement: Statement, namespace: dict[str, Any]) -> Problem | None:
+    def _execute(
+        self, statement: Statement, namespace: dict[str, Any], brief: bool = False
+    ) -> Problem | None:
         try:
             try:
                 self.set_alarm(self.request.limits.statement_seconds)
@@ -245,6 +249,9 @@ class RequestRunner:
             finally:
                 self.set_alarm(0)
         except self.caught as error:
+            # To find its words and its line takes as long as to raise it.
+            if brief and not isinstance(error, TimeLimit):
+                return Problem(statement.number, type(error).__name__, "")
             problem = _describe(statement, error)
             if isinstance(error, TimeLimit) and problem.inner is not None:
                 self.slow[problem.inner] = problem

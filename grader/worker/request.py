@@ -7,12 +7,11 @@ import struct
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from types import CodeType
-from typing import Any
 
 import safetensors.torch
 from torch import Tensor
 
-from grader.worker.results import Problem
+from grader.worker.results import Problem, fields_of
 from grader.worker.terms import Limits
 
 Group = Mapping[str, Tensor | float]
@@ -64,7 +63,7 @@ class RunOrder:
     `groups` name groups of values, later ones over earlier ones; `statements` are indices into
     those of the request. What is wanted is not given; what is `fixed` has its given value again
     after every statement, whatever the statement assigned to it. A run that is `recorded` says
-    what each statement did to names.
+    what each statement did to names. A `brief` one ends where a statement raises, and says no more.
     """
 
     groups: tuple[str, ...]
@@ -73,6 +72,7 @@ class RunOrder:
     fixed: tuple[str, ...]
     double: bool
     recorded: bool = False
+    brief: bool = False
 
 
 LIMITS = struct.Struct("<ddQI")
@@ -107,11 +107,11 @@ class Request:
         nothing ever travels so in the other direction.
         """
         order = (
-            [_fields(statement) for statement in self.statements],
-            [_fields(run) for run in self.runs],
-            [_fields(problem) for problem in self.known],
+            [fields_of(statement) for statement in self.statements],
+            [fields_of(run) for run in self.runs],
+            [fields_of(problem) for problem in self.known],
         )
-        limits = LIMITS.pack(*_fields(self.limits), len(self.runs))
+        limits = LIMITS.pack(*fields_of(self.limits), len(self.runs))
         head, tensors = _pack_groups(self.values, self.extra)
         return [b"request", limits, marshal.dumps(order), head, tensors]
 
@@ -129,11 +129,6 @@ class Request:
             extra,
             tuple(Problem(*fields) for fields in known),
         )
-
-
-def _fields(one: Statement | RunOrder | Problem | Limits) -> tuple[Any, ...]:
-    """Not by `astuple`, which copies what is in it: that takes a tenth of the judge's time."""
-    return tuple([getattr(one, name) for name in one.__slots__])
 
 
 def _pack_groups(key: str, groups: Mapping[str, Group]) -> list[bytes]:

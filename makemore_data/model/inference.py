@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping, Sequence
 
 import torch
 import torch.nn.functional as F
@@ -97,16 +97,32 @@ def sample_names(
         RuntimeError: block_size is not that of the parameters.
     """
     g = torch.Generator().manual_seed(seed)
-    names = []
-    for _ in range(count):
-        window, name = [0] * block_size, ""
-        while True:
-            logits = logits_with(parameters, mean, variance, torch.tensor([window]))
-            probabilities = F.softmax(logits, dim=1)
-            index = int(torch.multinomial(probabilities, 1, generator=g))
-            if index == 0:
-                break
-            name += itos[index]
-            window = [*window[1:], index]
-        names.append(name)
-    return names
+
+    def predict(window: Sequence[int]) -> Tensor:
+        return logits_with(parameters, mean, variance, torch.tensor([window]))
+
+    return [sample_name(predict, itos, block_size, g) for _ in range(count)]
+
+
+def sample_name(
+    predict: Callable[[Sequence[int]], Tensor],
+    itos: Mapping[int, str],
+    block_size: int,
+    generator: torch.Generator,
+) -> str:
+    """One name, made up character after character until a dot is drawn.
+
+    Args:
+        predict: from a window, `block_size` indices, to the logits (1, vocab_size) of what follows.
+        itos: from an index to its character; 0 ends a name.
+        block_size: how many characters the network sees.
+        generator: of the draws.
+    """
+    window, name = [0] * block_size, ""
+    while True:
+        probabilities = F.softmax(predict(window), dim=1)
+        index = int(torch.multinomial(probabilities, 1, generator=generator))
+        if index == 0:
+            return name
+        name += itos[index]
+        window = [*window[1:], index]

@@ -22,7 +22,9 @@ SOLVED = "makemore_data.training.solved"
 """The loops that contain the answers of notebook 4; a student release is without them."""
 
 
-def contestants(name: str, backward: Backward) -> tuple[dict[str, Loop], list[str]]:
+def contestants(
+    name: str, backward: Backward, say: Callable[[str], None] = lambda _: None
+) -> tuple[dict[str, Loop], list[str]]:
     """Every loop that can take part here: autograd's first, `backward` under the given name.
 
     Compiling two of them may take a minute.
@@ -30,6 +32,7 @@ def contestants(name: str, backward: Backward) -> tuple[dict[str, Loop], list[st
     Args:
         name: what to call the loop with `backward` in it.
         backward: from a minibatch and the parameters to the loss and the gradients, see `train`.
+        say: is told what is compiled, before it is, and how long that took.
 
     Returns:
         The loops by name, and a sentence for each reason why one of them is missing.
@@ -51,8 +54,14 @@ def contestants(name: str, backward: Backward) -> tuple[dict[str, Loop], list[st
         "tuned": tuned_loop,
     }
     try:
-        loops["tuned and compiled"] = compile_loop()
-        loops[f"the same, {STEPS_A_CALL} steps a call"] = compile_loop(STEPS_A_CALL)
+        for label, steps in (
+            ("tuned and compiled", 1),
+            (f"the same, {STEPS_A_CALL} steps a call", STEPS_A_CALL),
+        ):
+            say(f"compiling: {label}; this can take a minute or two ...")
+            start = time.perf_counter()
+            loops[label] = compile_loop(steps)
+            say(f"  compiled in {time.perf_counter() - start:.0f} seconds")
     except NoCompiler as trouble:
         return loops, [str(trouble)]
     return loops, []

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 
 import torch
@@ -54,6 +54,48 @@ def begin_run(n_hidden: int = 200, block_size: int = 3, seed: int = LECTURE_SEED
     return Run(init_parameters(g, n_hidden=n_hidden, block_size=block_size), g)
 
 
+def learning_rate(step: int) -> float:
+    """The length of a step: 0.1 in the first half of the lecture's training, then 0.01.
+
+    Args:
+        step: how many steps are done.
+    """
+    return 0.1 if step < ALL_STEPS // 2 else 0.01
+
+
+def update(parameters: Iterable[Tensor], gradients: Iterable[Tensor], learning_rate: float) -> None:
+    """Take a step downhill: change every parameter in place.
+
+    Args:
+        parameters: tensors that nobody asks for a gradient.
+        gradients: one of each parameter, of its shape.
+        learning_rate: the length of the step.
+
+    Raises:
+        ValueError: there are more or fewer gradients than parameters.
+        RuntimeError: a gradient does not fit its parameter.
+    """
+    for parameter, gradient in zip(parameters, gradients, strict=True):
+        parameter -= learning_rate * gradient
+
+
+def train_steps(run: Run, backward: Backward, X: Tensor, Y: Tensor, until: int) -> None:
+    """Train until that many steps are done.
+
+    Args:
+        run: is taken further in place.
+        backward: as `train` takes it.
+        X: windows, int64 (N, block_size).
+        Y: the characters that follow, int64 (N,).
+        until: how many steps there are in the end, those of before included.
+    """
+    while run.step < until:
+        ix = torch.randint(0, X.shape[0], (BATCH,), generator=run.generator)
+        loss, gradients = backward(X[ix], Y[ix], *run.parameters)
+        update(run.parameters, gradients, learning_rate(run.step))
+        run.losses.append(loss.item())
+
+
 @torch.no_grad()
 def train(
     run: Run,
@@ -62,8 +104,9 @@ def train(
     Y: Tensor,
     until: int,
     watch: Callable[[Run], None] = lambda run: None,
+    loop: Callable[[Run, Backward, Tensor, Tensor, int], None] = train_steps,
 ) -> None:
-    """Train until that many steps are done, or until the stop button is pressed.
+    """Train with a progress bar until that many steps are done, or the stop button is pressed.
 
     Args:
         run: is taken further in place.
@@ -73,6 +116,7 @@ def train(
         Y: the characters that follow, int64 (N,).
         until: how many steps there are in the end, those of before included.
         watch: is called with the run every 500 steps.
+        loop: takes the steps, one a call.
 
     Raises:
         ValueError: `backward` gives more or fewer gradients than there are parameters.
@@ -81,12 +125,7 @@ def train(
     bar = tqdm(total=until, initial=run.step, file=sys.stdout, leave=False, mininterval=0.5)
     with stop_button() as pressed, bar:
         while run.step < until and not pressed():
-            ix = torch.randint(0, X.shape[0], (32,), generator=run.generator)
-            loss, gradients = backward(X[ix], Y[ix], *run.parameters)
-            learning_rate = 0.1 if run.step < 100_000 else 0.01
-            for parameter, gradient in zip(run.parameters, gradients, strict=True):
-                parameter -= learning_rate * gradient
-            run.losses.append(loss.item())
+            loop(run, backward, X, Y, run.step + 1)
             bar.update()
             if run.step % 500 == 0:
                 watch(run)

@@ -5,25 +5,22 @@
 #
 # You are going to write the backward pass of a neural network by hand: every gradient, from the
 # loss at the end back to the table of letters at the beginning. The network is small (it reads
-# three letters of a name and guesses the fourth), but nothing in it is a toy. Embedding, linear
-# layers, batch normalisation, tanh, softmax and cross-entropy are all there, and after today none
-# of them will be a black box.
+# three letters of a name and guesses the fourth), but it has what large ones have: embedding,
+# linear layers, batch normalisation, tanh, softmax and cross-entropy. PyTorch could give you all
+# these gradients with one call. Here it gives you none; it only checks. In the end the network
+# invents names, trained by your own lines.
 #
-# PyTorch could give you all these gradients with one call. Here it gives you none; it only
-# checks.
-#
-# - **Time:** about four hours, in as many sittings as you like. One hour for parts 1 to 4, the
-#   rest for part 5, which comes in nine pieces.
+# - **Time:** about four hours, in as many sittings as you like. Your first gradient comes after a
+#   quarter of an hour.
 # - **You need:** Python; a first acquaintance with PyTorch tensors (`shape`, indexing, `sum`,
 #   `@`); the chain rule for functions of one variable. You have called `loss.backward()` before.
 # - **Afterwards you can:** write down the backward step of any line of tensor code, find your
 #   mistakes by looking at shapes, test a gradient without trusting anybody's calculus, and say
 #   what softmax and batch normalisation do to a gradient and why.
 #
-# The way there: **part 1** shows what goes wrong in networks whose gradients nobody looked at,
-# **part 2** finds slopes without any calculus, **part 3** builds the network, **part 4** puts the
-# whole method on one page, and in **part 5** you do the work, with a drawing, a small example on
-# paper, and three hints for each gradient.
+# The network and the exercise are those of Andrej Karpathy's lecture
+# [*Becoming a Backprop Ninja*](https://www.youtube.com/watch?v=q8SA3rM6ckI), part 4 of *Building
+# makemore*. You need not have seen it.
 #
 # Run the next two cells first.
 
@@ -31,292 +28,136 @@
 # {{ cell: setup }}
 
 # %%
-import math
-
-import matplotlib.pyplot as plt
 import torch
 import torch.nn.functional as F
 
-from grader import board, check, cmp, figures, heat_map, hint
-from makemore_data import (
-    LECTURE_SEED,
-    Parameters,
-    atomic,
-    build_splits,
-    build_vocabulary,
-    build_windows,
-    init_parameters,
-    load_names,
-)
+from grader import board, check, cmp, figures, heat_map, hint, nudge
 
-figures.use_course_style()
+figures.gradient_runs_back()
 
 # %% [markdown]
+# *The way that you are going to write: a gradient sets out from the loss and comes back to every
+# tensor.*
+#
 # # Part 1 · Why look inside at all?
 #
-# Autograd works so well that one can train networks for years without ever seeing a gradient. The
-# trouble is that a gradient that has gone bad raises no exception. The code runs, the loss goes
-# down a little, and the network is quietly worse than it could be. An abstraction that shows its
-# insides only when things go wrong is called *leaky*, and backpropagation leaks in a few famous
-# places. Here are four of them. You need no theory for them yet, just one sentence:
+# Autograd works so well that one can train networks for years without ever seeing a gradient. But
+# a gradient that has gone bad raises no exception. The code runs, the loss goes down a little, and
+# the network is quietly worse than it could be. An abstraction that works until it fails in a way
+# that only its insides explain is called *leaky*. Backpropagation leaks in four famous places. The
+# lecturer has [written](https://karpathy.medium.com/yes-you-should-understand-backprop-e2f06eab496b)
+# about them: a clipped loss that forgets its hardest examples (you will meet it in section 5.2),
+# a gradient that is multiplied until it vanishes or explodes (5.4), units that are saturated and
+# units that are dead (5.5).
 #
-# > On the way back, each step multiplies the gradient that arrives by its own slope and hands the
-# > product on.
+# <details>
+# <summary>Before autograd: how it was done when every gradient was written by hand</summary>
 #
-# ## 1.1 A saturated unit lets nothing through
+# Well into the 2010s it was common to write what you are going to write. The files that came with
+# Hinton and Salakhutdinov's *Reducing the Dimensionality of Data with Neural Networks* (Science,
+# 2006) are MATLAB: `rbm.m` trains restricted Boltzmann machines, layer by layer, with *contrastive
+# divergence*, which estimates a gradient by sampling; those around `backprop.m` fine-tune the
+# whole, the derivatives written out by hand. In 2014 the lecturer matched images with sentences in
+# NumPy, the loss and its gradients inline in one function, line below line. Slips were found by a
+# test like the one after section 5.1. Autograd has made the writing unnecessary, and the knowing
+# not.
 #
-# The slope of tanh is 1 in the middle and nearly 0 on both sides. The slope of the sigmoid is at
-# best 1/4.
+# </details>
+#
+# # Part 2 · Three rules
+#
+# `dX` always means $\partial\,\text{loss} / \partial X$: for each number in `X`, how fast the
+# loss grows when that number grows. Three rules are enough for everything that follows.
+#
+# **Rule 1: local slope times what arrives.** A step `y = f(x)` knows nothing about the rest of
+# the network. It is told `dy`, how much the loss cares about its output; it knows its own slope;
+# the product is how much the loss cares about its input.
 
 # %%
-x = torch.linspace(-6, 6, 241, requires_grad=True)
-
-fig, (values, slopes) = plt.subplots(1, 2)
-for name, function, line in (("tanh", torch.tanh, "-"), ("sigmoid", torch.sigmoid, "--")):
-    y = function(x)
-    (slope,) = torch.autograd.grad(y.sum(), x)  # each y depends on its own x only
-    values.plot(x.detach(), y.detach(), line, label=name)
-    slopes.plot(x.detach(), slope, line, label=name)
-values.set(title="the function", xlabel="x")
-slopes.set(title="its slope: what passes backwards", xlabel="x")
-slopes.legend()
-plt.show()
-
-for point in (0.0, 2.0, 5.0):
-    print(f"tanh at x = {point:.0f} lets {1 - math.tanh(point) ** 2:.2%} of the gradient pass")
+figures.one_step()
 
 # %% [markdown]
-# *Left, the two S-shaped curves; right, their slopes, two bells: tanh's is 1 high, the sigmoid's
-# 0.25, and both are flat at zero beyond x = ±5.*
+# *Blue runs forward, orange backward, in all drawings of steps.*
 #
-# A unit whose input has drifted to 5 is **saturated**: it reports 1 for practically every
-# example, and whatever the loss has to say about it is multiplied by less than a five-thousandth
-# on the way back. Everything between it and the inputs starves. Large weights at the start are
-# the usual cause, and batch normalisation, which you will take apart in part 5, is the usual
-# cure. As for the sigmoid, ten layers of it multiply the gradient by $(1/4)^{10}$, about a
-# millionth, *at best*.
+# What *arrives* always comes from the side of the loss. Code begins with the letters and ends with
+# the loss, so its backward pass begins with the last line.
 #
-# ## 1.2 A dead unit never comes back
-#
-# The rectifier, `relu(x) = max(x, 0)`, does not saturate on the right. On the left its slope is
-# exactly zero. If one careless update pushes a unit so far that it is negative for *every*
-# example, no gradient reaches its weights any more; so they do not change; so it stays negative.
-#
-# Let us be careless: a layer of 40 units, one step with a learning rate that is too large.
+# **Rule 2: where paths meet, gradients add.** If two lines read the same tensor, it influences
+# the loss along two paths, and the two influences add up. People forget this rule most often.
+# Before you write down `dX`, look for *every* line that has `X` on its right-hand side.
 
 # %%
-generator = torch.Generator().manual_seed(0)
-inputs = torch.rand(100, 10, generator=generator)
-targets = torch.rand(100, 1, generator=generator)
-weights = (torch.randn(10, 40, generator=generator) / 10**0.5).requires_grad_()
-readout = torch.randn(40, 1, generator=generator) / 40**0.5
-
-
-def hidden_layer():
-    return torch.relu(inputs @ weights)
-
-
-def error():
-    return ((hidden_layer() @ readout - targets) ** 2).mean()
-
-
-before = hidden_layer().detach() > 0
-(gradient,) = torch.autograd.grad(error(), weights)
-with torch.no_grad():
-    weights -= 30 * gradient  # far too large
-after = hidden_layer().detach() > 0
-
-by_activity = after.sum(0).argsort(descending=True)
-fig, panels = plt.subplots(1, 2, sharey=True)
-for panel, fires, title in zip(panels, (before, after), ("before", "after one step"), strict=True):
-    panel.imshow(fires[:, by_activity], cmap="gray", aspect="auto", interpolation="nearest")
-    panel.set(title=title, xlabel="unit")
-    panel.grid(visible=False)
-panels[0].set_ylabel("example")
-plt.show()
-
-dead = ~after.any(0)
-(gradient,) = torch.autograd.grad(error(), weights)
-print(f"dead units: {(~before.any(0)).sum()} before, {dead.sum()} after")
-print("the dead units' weights have a gradient of exactly zero:", not gradient[:, dead].any())
+figures.forks()
 
 # %% [markdown]
-# *Each column is a unit, each row an example; white where the unit fires. After the step a block
-# of columns on the right is black from top to bottom.*
+# *Forward, x is copied to two readers. Backward, what the two send back is added.*
 #
-# Some units can be dead from the first day on, by bad luck in the initialisation. Smaller steps
-# make it rarer, and so do rectifiers that keep a little slope on the left (leaky ReLU).
+# **Rule 3: a gradient has the shape of its tensor**, `dX.shape == X.shape`, for there is one slope
+# for each number in `X`. Most mistakes show up here first.
 #
-# ## 1.3 Sixty multiplications
-#
-# A recurrent network applies the same weight matrix at every time step. Backwards, the gradient
-# is multiplied by the same matrix, turned over (*transposed*, in code `.T`), once for each step.
-# Multiply a number by 0.8 sixty times and little is left; multiply it by 1.2 sixty times and it
-# is enormous. With a matrix, the size of its largest eigenvalue plays the part of that number.
+# Here is rule 2 in numbers. `cmp` compares a gradient of yours with the one that autograd has
+# left in `.grad`: *exact* means equal to the last bit, *approximate* equal up to rounding, and
+# *maxdiff* is the largest difference. Approximate is all you need.
 
 # %%
-generator = torch.Generator().manual_seed(1)
-recurrent = torch.randn(64, 64, generator=generator)
-recurrent /= torch.linalg.eigvals(recurrent).abs().max()  # its largest eigenvalue: size 1
-at_the_end = torch.randn(64, generator=generator)
+x = torch.tensor([1.0, 2.0, 3.0], requires_grad=True)
+y = x**2  # the first reader of x
+z = 5 * x  # the second
+(y + z).sum().backward()
 
-fig, axes = plt.subplots()
-for size, line in ((0.8, "--"), (1.0, "-"), (1.2, ":")):
-    gradient, norms = at_the_end, []
-    for _ in range(60):
-        gradient = (size * recurrent).T @ gradient
-        norms.append(gradient.norm() / at_the_end.norm())
-    axes.semilogy(range(1, 61), norms, line, label=f"largest eigenvalue {size}")
-    vanished, exploded = norms[-1] < 1e-5, norms[-1] > 1e3
-    print(f"largest eigenvalue {size}: vanished {vanished}, exploded {exploded}")
-axes.set(title="the gradient's length, relative to its start", xlabel="steps back in time")
-axes.legend()
-plt.show()
+dx = 2 * x.detach()  # what the first sends back
+cmp("dx", dx, x)
+dx += 5  # what the second sends back
+cmp("dx", dx, x)
 
 # %% [markdown]
-# *Three lines on a logarithmic scale: with eigenvalue 0.8 the gradient falls steadily, with 1.2
-# it climbs as steadily, with 1 it soon stays level.*
+# After one branch the comparison fails, by exactly what is missing; after two it passes.
 #
-# The first is called a **vanishing** gradient: what happened sixty steps ago cannot be learnt
-# from. The second is an **exploding** one: a single update ruins the weights. Residual
-# connections, gated units and careful initialisation keep the factor near 1; clipping, next,
-# limits the damage.
+# <details>
+# <summary>What <code>cmp</code> does, in four lines</summary>
 #
-# ## 1.4 Clip the gradient, not the loss
+# ```python
+# def cmp(s, dt, t):
+#     exact = torch.all(dt == t.grad).item()
+#     close = torch.allclose(dt, t.grad)
+#     maxdiff = (dt - t.grad).abs().max().item()
+#     print(f"{s} | exact: {exact} | approximate: {close} | maxdiff: {maxdiff}")
+# ```
 #
-# Exploding gradients are kept in check by *clipping*: if the gradient is larger than some limit,
-# make it smaller. In a hurry one might clip the loss instead, with `loss.clamp(max=...)`. This
-# has happened in published code, and it does not merely work less well. It does the opposite of
-# what was meant.
+# So it stands in the lecture. Ours differs in two points: it compares shapes first (broadcasting
+# would let a wrong one pass), and it measures rounding against the largest number of the gradient.
 #
-# Take a world with two letters, one common (95 of 100), one rare (5 of 100), and a model that is
-# two logits. It starts out convinced that the rare letter hardly exists.
+# </details>
+#
+# ## Warm-up
+#
+# Take $u = 2$ and $v = -3$, and compute
+#
+# $$w = u\,v, \qquad s = w + u, \qquad t = s^2 .$$
+#
+# Forward: $w = -6$, $s = -4$, $t = 16$. **Your turn:** replace the four `...`. Begin at the end,
+# where $\mathrm{d}t = 1$ because $t$ plays the part of the loss; mind that $u$ is read twice.
 
 # %%
-letters = torch.tensor([0] * 95 + [1] * 5)
+# try: ex1-warmup
+u = torch.tensor(2.0, requires_grad=True)
+v = torch.tensor(-3.0, requires_grad=True)
+w = u * v
+s = w + u
+t = s**2
+for tensor in (w, s):
+    tensor.retain_grad()  # autograd keeps the gradients of inputs only, unless it is asked
+t.backward()
 
+### BEGIN SOLUTION
+ds = 2 * s  # the slope of a square, times dt = 1
+dw = ds  # a sum passes on what arrives
+dv = u * dw  # a product passes it on times the *other* factor
+du = v * dw + ds  # the product's part, and the sum's
+### END SOLUTION
 
-def probability_of_the_rare_letter(style, n_steps=200):
-    """The model's belief in the rare letter after each training step."""
-    model = torch.tensor([6.0, 0.0], requires_grad=True)
-    beliefs = []
-    for _ in range(n_steps):
-        losses = F.cross_entropy(model.expand(100, 2), letters, reduction="none")
-        if style == "clamped loss":
-            losses = losses.clamp(max=4.0)
-        (gradient,) = torch.autograd.grad(losses.mean(), model)
-        if style == "clipped gradient":
-            gradient = gradient.clamp(-0.01, 0.01)
-        with torch.no_grad():
-            model -= 2.0 * gradient
-        beliefs.append(model.softmax(0)[1].item())
-    return beliefs
-
-
-fig, axes = plt.subplots()
-axes.axhline(0.05, color="grey", linewidth=1, label="the truth")
-for style, line in (("plain", "-"), ("clipped gradient", "--"), ("clamped loss", ":")):
-    beliefs = probability_of_the_rare_letter(style)
-    axes.plot(beliefs, line, label=style)
-    print(f"{style:<16} learns the rare letter: {abs(beliefs[-1] - 0.05) < 0.01}")
-axes.set(title="belief in the rare letter", xlabel="training step", ylim=(0, 0.09))
-axes.legend(ncols=2, loc="upper left")
-plt.show()
-
-# %% [markdown]
-# *The plain loss reaches the truth, 5 %, soonest; with the clipped gradient the curve gets there
-# more slowly; with the clamped loss it starts near zero and sinks.*
-#
-# Beyond its limit, `clamp` is a horizontal line, and a horizontal line has the slope zero. The
-# five examples on which the model was most wrong are the only ones over the limit. They are the
-# only ones that could have taught it something, and they are the only ones whose gradient is now
-# zero.
-#
-# None of these four raises an exception. All of them are plain to see for anybody who follows a
-# gradient backwards, and that is why we are here.
-
-# %% [markdown]
-# # Part 2 · Slopes without calculus
-#
-# Before autograd, people derived gradients on paper and typed them in. They made mistakes, and
-# they had a way to find them that needs no calculus at all: move one number a little, and see how
-# far the result moves.
-
-# %%
-figures.chords()
-
-# %% [markdown]
-# *The slope at* $x$ *is that of the dashed tangent. The orange chord looks ahead only and is too
-# steep on this curve; the blue chord reaches equally far to both sides and is nearly parallel to
-# the tangent.*
-#
-# The two chords have the slopes
-#
-# $$\frac{f(x+\delta)-f(x)}{\delta} = f'(x) + \tfrac{\delta}{2}\,f''(x) + \dots
-# \qquad\text{and}\qquad
-# \frac{f(x+\delta)-f(x-\delta)}{2\delta} = f'(x) + \tfrac{\delta^2}{6}\,f'''(x) + \dots$$
-#
-# With the **central difference** on the right, the terms in $\delta$ cancel by symmetry, so that a
-# step ten times smaller makes the error a hundred times smaller. Then why not take a tiny step?
-# Because a computer rounds. Let us look at a function whose slope we know,
-#
-# $$f(x) = x^2 \tanh x, \qquad f'(x) = 2x \tanh x + x^2\,(1 - \tanh^2 x).$$
-
-
-# %%
-def f(x):
-    return x**2 * torch.tanh(x)
-
-
-def slope_of_f(x):
-    return 2 * x * torch.tanh(x) + x**2 * (1 - torch.tanh(x) ** 2)
-
-
-def one_sided(function, x, step):
-    return (function(x + step) - function(x)) / step
-
-
-def central(function, x, step):
-    return (function(x + step) - function(x - step)) / (2 * step)
-
-
-point = torch.tensor(0.7, dtype=torch.float64)
-steps = torch.logspace(0, -13, 105, dtype=torch.float64)
-true_slope = slope_of_f(point)
-
-errors = {
-    "central, float64": (central(f, point, steps) - true_slope).abs(),
-    "one-sided, float64": (one_sided(f, point, steps) - true_slope).abs(),
-    "central, float32": (central(f, point.float(), steps.float()) - true_slope).abs(),
-}
-fig, axes = plt.subplots(figsize=(6.8, 3.8))
-for (label, error_at), line in zip(errors.items(), ("-", "--", ":"), strict=True):
-    axes.loglog(steps, error_at, line, label=label)
-axes.set(xlabel="step δ  (small steps on the left)", ylabel="error of the slope", ylim=(1e-14, 20))
-axes.legend()
-plt.show()
-
-good_step = (steps - 1e-5).abs().argmin()
-for label, error_at in errors.items():
-    print(f"{label:<19} at δ = 1e-5: the error is below 1e-9: {error_at[good_step] < 1e-9}")
-
-# %% [markdown]
-# *Each curve is a V. Coming from the right, the error falls with the step: a step ten times
-# smaller makes the error ten times smaller for the one-sided difference, and a hundred times
-# smaller for the central one. Then rounding takes over and the error climbs again as the step
-# shrinks. The lowest point of the central curve in float64 lies near δ = 10⁻⁵. In float32 it is
-# far higher and comes far earlier, and for the smallest steps* $x + \delta$ *is rounded to* $x$
-# *itself: the slope found is 0.*
-#
-# To the right of the V's bottom you see the mathematics, $\delta$ and $\delta^2$. To the left you
-# see the computer: $f(x+\delta)$ and $f(x-\delta)$ agree in nearly all their digits, their
-# difference keeps only the few digits in which they do not, and what has been rounded away is then
-# blown up by the division by $2\delta$. The two errors, $\delta^2$ and $\epsilon/\delta$ with
-# $\epsilon \approx 10^{-16}$, are equally large where $\delta = \sqrt[3]{\epsilon}$, between
-# $10^{-6}$ and $10^{-5}$. Two lessons are worth keeping: **check gradients in float64, and take a
-# step near** $10^{-5}$.
-#
-# We shall come back with this tool to the network, as soon as there is one.
+for name, mine, tensor in (("ds", ds, s), ("dw", dw, w), ("dv", dv, v), ("du", du, u)):
+    cmp(name, mine, tensor)
 
 # %% [markdown]
 # # Part 3 · The network
@@ -327,6 +168,8 @@ for label, error_at in errors.items():
 # a dot stands for "before the beginning" and for "the end".
 
 # %% tags=["data-dependent"]
+from makemore_data import build_splits, build_vocabulary, build_windows, load_names
+
 names = load_names()
 stoi, itos = build_vocabulary()
 vocab_size = len(itos)
@@ -340,17 +183,41 @@ for context, following in zip(example.X.tolist(), example.Y.tolist(), strict=Tru
     print("".join(itos[i] for i in context), "is followed by", itos[following])
 
 # %% [markdown]
-# ## 3.2 Parameters and a batch
-#
-# The parameters are drawn from a generator with a fixed seed, so that your numbers are the same
-# each time. One thing about them is unusual: biases mostly start at zero and gains at one, but
-# here they are slightly off. Zeros and ones would hide mistakes. If a bias is 0, forgetting it
-# makes no difference.
-#
-# One of the parameters, `b1`, turns out to be of no use at all. See whether you find out why
-# before section 5.7 tells you.
+# ## 3.2 The whole of it
 
 # %%
+figures.network()
+
+# %% [markdown]
+# *Blue is what you will be given; orange, and a gradient for each name inside a box, is what you
+# will write. Shapes stand in brackets.*
+#
+# 1. **Embedding.** Each character is replaced by its row of the table `C`: ten numbers. The three
+#    rows are laid side by side (`embcat`, *concatenated*).
+# 2. **Linear layer 1** turns these 30 numbers into 64: `hprebn`, the hidden layer *pre batch norm*.
+# 3. **Batch normalisation** shifts and scales each of the 64 columns so that, over the batch, it
+#    has mean 0 and variance 1: `bnraw`. Then it lets the network choose another scale (`bngain`)
+#    and shift (`bnbias`): `hpreact`, the hidden layer *pre-activation*. Read the `i` of `bnmeani`
+#    as: the mean of this iteration's batch alone.
+# 4. **tanh** gives the hidden layer `h`, and **linear layer 2** 27 *logits* for each example:
+#    scores, any real numbers, one for each character.
+# 5. **The softmax** turns a row $z$ of logits into probabilities,
+#    $p_j = e^{z_j} / \sum_k e^{z_k}$. The $e^{z_j}$ are the `counts` (as if somebody had counted
+#    letters), their sum is `counts_sum`, and one over that `counts_sum_inv`. The row's largest
+#    logit is subtracted first (`norm_logits`), so that no exponential overflows.
+# 6. **The loss** is the average of $-\ln p$ over the characters that really came next. With the
+#    softmax it is called *cross-entropy*.
+#
+# ## 3.3 Parameters and a batch
+#
+# A fixed seed makes your numbers the same each time. Biases usually begin at zero and gains at one.
+# Here they are slightly off, because zeros and ones hide mistakes: if a bias is 0, forgetting it
+# makes no difference. One of the parameters turns out to be of no use at all. See whether you find
+# out which before section 5.7 tells you.
+
+# %%
+from makemore_data import LECTURE_SEED, init_parameters
+
 n_embd = 10  # numbers that describe a character
 n_hidden = 64  # units in the hidden layer
 n = 32  # examples in a batch
@@ -371,25 +238,10 @@ ix = torch.randint(0, Xtr.shape[0], (n,), generator=g)
 Xb, Yb = Xtr[ix], Ytr[ix]
 
 # %% [markdown]
-# ## 3.3 The forward pass
+# ## 3.4 The forward pass
 #
-# Here is the whole model, in steps so small that each line does one thing.
-#
-# 1. **Embedding.** Each of the three characters is replaced by its row of the table `C`, and the
-#    three rows are laid side by side.
-# 2. **Linear layer 1** turns these 30 numbers into 64.
-# 3. **Batch normalisation** shifts and scales each of the 64 columns so that, over the batch, it
-#    has mean 0 and variance 1, then lets the network choose another scale (`bngain`) and shift
-#    (`bnbias`).
-# 4. **tanh**, and **linear layer 2**, which gives 27 *logits* for each example.
-# 5. **Cross-entropy.** The softmax turns a row $z$ of logits into probabilities,
-#    $p_j = e^{z_j} / \sum_k e^{z_k}$, and the loss is the average of $-\ln p$ over the
-#    characters that really came next. (Subtracting the row's maximum first changes nothing, as
-#    section 5.3 will show, but it keeps the exponentials from overflowing.)
-#
-# The names in this cell are those of everything that follows, so give it a minute. A gradient is
-# called after its tensor with a `d` before it: `dlogits` is the gradient of the loss with respect
-# to `logits`.
+# The same in code, in steps so small that each line does one thing. These names are those of
+# everything that follows.
 
 # %%
 n = Xb.shape[0]
@@ -418,14 +270,9 @@ probs = counts * counts_sum_inv
 logprobs = probs.log()
 loss = -logprobs[range(n), Yb].mean()
 
-# %% [markdown]
-# What comes out should be close to $\ln 27 \approx 3.3$, the loss of somebody who deals out the
-# same probability to all 27 characters. And the last eight of the twenty small lines, those from
-# the logits to the loss, should agree with PyTorch's own cross-entropy.
-
 # %% tags=["data-dependent"]
-print(f"near the loss of a blind guess: {abs(loss.item() - math.log(vocab_size)) < 0.5}")
-print(f"equal to F.cross_entropy: {torch.allclose(loss, F.cross_entropy(logits, Yb))}")
+print(f"loss {loss:.4f}, PyTorch's own cross-entropy {F.cross_entropy(logits, Yb):.4f}")
+print(f"a blind guess among {vocab_size} characters {torch.tensor(vocab_size).log():.4f}")
 
 # %% [markdown]
 # Now autograd walks back through these lines once. Normally it throws the gradients of
@@ -447,193 +294,21 @@ for parameter in parameters:
 loss.backward()
 
 # %% [markdown]
-# All the shapes, for later. `n` is 32, the size of the batch.
+# # Part 4 · How to work
 #
-# | part | tensors | shape | in numbers |
-# | :-- | :-- | :-- | :-- |
-# | batch | `Xb` | n, block_size | 32, 3 |
-# | | `Yb` | n | 32 |
-# | embedding | `C` | vocab_size, n_embd | 27, 10 |
-# | | `emb` | n, block_size, n_embd | 32, 3, 10 |
-# | | `embcat` | n, block_size · n_embd | 32, 30 |
-# | linear 1 | `W1` | block_size · n_embd, n_hidden | 30, 64 |
-# | | `b1` | n_hidden | 64 |
-# | | `hprebn` | n, n_hidden | 32, 64 |
-# | batch norm | `bngain`, `bnbias` | 1, n_hidden | 1, 64 |
-# | | `bnmeani`, `bnvar`, `bnvar_inv` | 1, n_hidden | 1, 64 |
-# | | `bndiff`, `bndiff2`, `bnraw`, `hpreact` | n, n_hidden | 32, 64 |
-# | tanh | `h` | n, n_hidden | 32, 64 |
-# | linear 2 | `W2` | n_hidden, vocab_size | 64, 27 |
-# | | `b2` | vocab_size | 27 |
-# | | `logits` | n, vocab_size | 32, 27 |
-# | softmax | `logit_maxes`, `counts_sum`, `counts_sum_inv` | n, 1 | 32, 1 |
-# | | `norm_logits`, `counts`, `probs`, `logprobs` | n, vocab_size | 32, 27 |
-# | loss | `loss` | a single number | |
+# Each piece of part 5 has an **answer cell**, in which you replace the `...`, and below it a
+# **check cell**. Run the one, then the other. You may use everything the forward pass has computed
+# and every gradient you have already found. No `.grad` and no `backward()`, of course.
 #
-# ## 3.4 One weight, checked by hand
+# The check runs your lines again on hidden networks of other sizes, so write `n` or ask a tensor
+# for its `.shape` where you are tempted to write 32. For this your answer cells run **alone**, one
+# after the other. They find `torch` and `F`, every name of the forward cell, and the sizes `n`,
+# `block_size`, `vocab_size`, `n_embd` and `n_hidden`, and nothing else. A function of your own or
+# an `import` must stand in an answer cell too.
 #
-# Is autograd right? With part 2's tool nobody has to believe it. Take one of the 1,920 numbers in
-# `W1`, move it a little to either side, and run the whole network each time. The forward cell
-# above also exists as a function, `atomic(Xb, Yb, C, W1, ...)`; here it gets all parameters in
-# float64.
-
-# %% tags=["data-dependent"]
-in_float64 = Parameters(*(p.detach().double() for p in parameters))
-row, column = 4, 7
-
-
-def loss_with(weight):
-    """The loss, with the one chosen element of W1 set to `weight`."""
-    changed = in_float64.W1.clone()
-    changed[row, column] = weight
-    return atomic(Xb, Yb, *in_float64._replace(W1=changed))
-
-
-watched = in_float64.W1.clone().requires_grad_()
-(by_autograd,) = torch.autograd.grad(atomic(Xb, Yb, *in_float64._replace(W1=watched)), watched)
-
-steps = torch.logspace(0, -11, 45, dtype=torch.float64)
-weight = in_float64.W1[row, column]
-errors = {
-    "central": [central(loss_with, weight, step) for step in steps],
-    "one-sided": [one_sided(loss_with, weight, step) for step in steps],
-}
-fig, axes = plt.subplots()
-for (label, found), line in zip(errors.items(), ("-", "--"), strict=True):
-    relative = (torch.stack(found) / by_autograd[row, column] - 1).abs()
-    axes.loglog(steps, relative, line, label=label)
-    good = relative[(steps - 1e-5).abs().argmin()] < 1e-7
-    print(f"{label:<9} at δ = 1e-5: agrees with autograd to 7 digits: {good}")
-axes.set(xlabel="step δ", ylabel="relative error")
-axes.legend()
-plt.show()
-
-# %% [markdown]
-# *The same two V's as before, for a network instead of a formula.*
+# Stuck? Three hints stand folded above each answer cell; `hint("dlogprobs")`, in a cell of your
+# own, shows them one at a time.
 #
-# So autograd is right about this weight. What did it cost? Two forward passes, for one number.
-# All 4,137 parameters would take 8,274 forward passes, for every single training step. Autograd
-# needs one walk backwards, which costs about as much as two forward passes and yields *all* the
-# gradients. That factor of some thousands, which grows with the network, is why backpropagation
-# is the engine of the whole field. Numerical slopes remain what they always were: a slow, honest
-# witness.
-
-# %% [markdown]
-# # Part 4 · The method on one page
-#
-# `dX` always means $\partial\,\text{loss} / \partial X$: for each number in `X`, how fast the
-# loss grows when that number grows. Three rules are enough for everything that follows.
-#
-# **Rule 1: local slope times what arrives.** A step `y = f(x)` knows nothing about the rest of
-# the network. It is told `dy`, how much the loss cares about its output; it knows its own slope;
-# the product is how much the loss cares about its input.
-#
-# What *arrives* at a step always comes **from the side of the loss**, and what the step hands on
-# goes towards the letters. Where that is on the page changes: code begins with the letters and
-# ends with the loss, so that its backward pass begins with the last line. From now on *above* and
-# *below* are places on the page, and the way of a gradient is *back*, from the loss to the
-# letters.
-
-# %%
-figures.one_step()
-
-# %% [markdown]
-# *Blue runs forward, orange backward, in this drawing and in all drawings of steps that follow.
-# (The board and the plots of numbers have colours of their own.)*
-#
-# **Rule 2: where paths meet, gradients add.** If two lines read the same tensor, it influences
-# the loss along two paths, and the two influences add up. This is the rule that people forget
-# most often. Before you write down `dX`, look for *every* line that has `X` on its right-hand
-# side.
-
-# %%
-figures.forks()
-
-# %% [markdown]
-# *Forward, x is copied to two readers. Backward, what the two send back is added.*
-#
-# **Rule 3: a gradient has the shape of its tensor.** There is one slope for each number in `X`,
-# so `dX.shape == X.shape`, without exception. Most mistakes show up here first.
-#
-# ## A warm-up with three lines
-#
-# Take $u = 2$ and $v = -3$, and compute
-#
-# $$w = u\,v, \qquad s = w + u, \qquad t = s^2 .$$
-#
-# Forward: $w = -6$, $s = -4$, $t = 16$. Now backward, starting from the end, where
-# $\mathrm{d}t = 1$ because $t$ plays the part of the loss. Cover the cell below and try; mind
-# that $u$ is read twice.
-
-# %%
-u = torch.tensor(2.0, requires_grad=True)
-v = torch.tensor(-3.0, requires_grad=True)
-w = u * v
-s = w + u
-t = s**2
-for tensor in (w, s):
-    tensor.retain_grad()
-t.backward()
-
-ds = 2 * s  # the slope of a square, times dt = 1
-dw = ds  # a sum passes on what arrives
-dv = u * dw  # a product passes it on times the *other* factor
-du = v * dw + ds  # two readers: the product and the sum
-
-for name, mine, tensor in (("ds", ds, s), ("dw", dw, w), ("dv", dv, v), ("du", du, u)):
-    cmp(name, mine, tensor)
-
-# %% [markdown]
-# `cmp` puts your gradient beside autograd's. *Exact* means equal to the last bit, *approximate*
-# equal up to rounding, and *maxdiff* is the largest difference between a number of yours and
-# autograd's at the same place. For what follows, approximately equal is perfectly good.
-#
-# ## How part 5 works
-#
-# Each piece has an **answer cell**, in which you replace the `...`, and below it a **check
-# cell**. Run the one, then the other. You may use everything the forward pass has computed and
-# every gradient you have already found. No `.grad` and no `backward()`, of course.
-#
-# The check does more than `cmp`. It runs your lines again on hidden networks of other sizes, so
-# write `n` or ask a tensor for its `.shape` where you are tempted to write 32. It also judges
-# each line by itself, with random numbers in place of the gradient that arrives. That is why it
-# can say who is to blame.
-#
-# For this your answer cells run **alone**, one after the other, without the rest of the notebook.
-# They find `torch` and `F`, every name of the forward cell, and the sizes `n`, `block_size`,
-# `vocab_size`, `n_embd` and `n_hidden`, and nothing else. Whatever your lines need besides, a
-# function of your own or an `import`, must stand in an answer cell too.
-#
-# | verdict | what it means |
-# | :-- | :-- |
-# | pass | It is right. |
-# | carried | Your line is right, but the gradient that arrived was wrong. Mend that one. |
-# | fail | This line is wrong. The check names it and, where it can, says what is wrong. |
-# | error | It raised an exception, or gave something that is no gradient. |
-# | refused | Autograd was asked for the answer. |
-# | to do | Nothing there yet. |
-#
-# What it can say is, for instance, that one of two contributions is missing, that a sum runs over
-# the wrong axis, or that two of your names stand for one and the same tensor. The grader knows the
-# forward pass and looks for the *one* mistake that gives your numbers; where it finds none, it says
-# nothing more. `hint("dlogits")`, in a cell of your own, gives the three hints one at a time. When
-# you cannot see where the error is, let it be drawn:
-#
-# ```python
-# heat_map("dlogits")
-# ```
-#
-# Each field of the picture is one number, yours minus autograd's: blue where yours is too small,
-# orange where it is too large.
-#
-# The **board** is the graph of all 26 gradients, and it fills up as you go. It begins with the
-# loss, and its arrows run back, as the gradients do: those that arrive at `dcounts` come from the
-# lines that read `counts`. Where two arrows meet, two contributions add up.
-
-# %%
-board()
-
-# %% [markdown]
 # # Part 5 · From the loss back to the letters
 #
 # ## 5.1 The loss
@@ -678,17 +353,157 @@ dlogprobs[range(n), Yb] = -1 / n
 check("dlogprobs")
 
 # %% [markdown]
-# **Worth noticing.** Of 864 numbers only 32 are not zero, and together they make -1. The loss
-# complains about the right characters' probabilities alone; it says nothing about the wrong ones.
-# Yet the network does learn to make wrong characters less likely. How do they hear of it? Through
-# the next section: the probabilities of a row share a denominator.
+# **Pass** means that the line is right. **To do** means that nothing is there yet. **Fail** comes
+# with a card that names the line and, where it can, says what is wrong with it: the grader looks
+# for the *one* mistake that gives your numbers. **Error**: the line raised an exception, or gave
+# something that is no gradient. **Refused**: autograd was asked for the answer.
+#
+# **Worth noticing.** Of 864 numbers only 32 are not zero. The loss complains about the right
+# characters' probabilities alone; it says nothing about the wrong ones. Yet the network does learn
+# to make wrong characters less likely. How do they hear of it? Through the next section: the
+# probabilities of a row share a denominator.
 
 # %%
 nonzero = (logprobs.grad != 0).sum()
-print(f"{nonzero} of {logprobs.nelement()} numbers are not zero")
-print(f"their sum: {logprobs.grad.sum():.3f}")
+print(
+    f"{nonzero} of {logprobs.nelement()} numbers are not zero; their sum: {logprobs.grad.sum():.3f}"
+)
 
 # %% [markdown]
+# Here is the way of one example, from three letters to its part of the loss, and what comes back.
+
+# %% tags=["data-dependent"]
+one = 3  # the example to follow, 0 to 31
+letters, right = [itos[i] for i in Xb[one].tolist()], Yb[one]
+back = logits.grad[one]
+
+
+def begins(tensor):
+    return ", ".join(f"{number:.3f}" for number in tensor[one, :3].tolist()) + ", ..."
+
+
+print("letters ", *letters, "  rows", *Xb[one].tolist(), "of C; next came", itos[int(right)])
+print("embcat  ", begins(embcat))
+print("h       ", begins(h))
+print("logits  ", begins(logits), f"that of the right character {logits[one, right]:.3f}")
+print(f"         its probability {probs[one, right]:.4f}")
+print(f"loss     {-logprobs[one, right]:.4f}, of which a 32nd counts")
+print(
+    f"dlogits  {back[right]:.4f} at the right character, {back.sum() - back[right]:.4f} elsewhere"
+)
+print("dh      ", begins(h.grad))
+print("dembcat ", begins(embcat.grad))
+
+# %% [markdown]
+# Minus at the right character: to lower the loss, raise its logit and lower the others.
+#
+# The **board** is the graph of all 26 gradients, and it fills up as you go. It begins with the
+# loss, and its arrows run back, as the gradients do. Where two arrows meet, two contributions add
+# up.
+
+# %%
+board()
+
+# %% [markdown]
+# ## Interlude: slopes without calculus
+#
+# `check` trusts autograd. Who checks autograd? Those who typed their gradients in by hand had a
+# test that needs no calculus: move one number a little, and see how far the result moves.
+
+# %%
+figures.chords()
+
+# %% [markdown]
+# *The slope at* $x$ *is that of the dashed tangent. The pink chord looks ahead only and is too
+# steep on this curve; the blue chord reaches equally far to both sides and is nearly parallel to
+# the tangent.*
+#
+# Here are both chords for $f(x) = x^2 \tanh x$, whose slope we know from the rules of school.
+
+
+# %%
+def one_sided(function, x, step):
+    return (function(x + step) - function(x)) / step
+
+
+def central(function, x, step):
+    return (function(x + step) - function(x - step)) / (2 * step)
+
+
+def f(x):
+    return x**2 * torch.tanh(x)
+
+
+point = torch.tensor(0.7, dtype=torch.float64)
+true_slope = 2 * point * torch.tanh(point) + point**2 * (1 - torch.tanh(point) ** 2)
+for step in (0.1, 0.01, 0.001):
+    errors = [abs(way(f, point, step) - true_slope) for way in (one_sided, central)]
+    print(f"δ = {step}: one-sided is wrong by {errors[0]:.1e}, central by {errors[1]:.1e}")
+
+# %%
+figures.step_delta()
+
+# %% [markdown]
+# *Where a kernel runs, a slider below moves the step. Each error is a V: coming from the right, it
+# falls with the step; then it climbs again.*
+#
+# A step ten times smaller makes the one-sided error ten times smaller and the central one a hundred
+# times. But a computer rounds: $f(x+\delta)$ and $f(x-\delta)$ agree in nearly all their digits,
+# and what has been rounded away is blown up by the division by $2\delta$. Hence the left arm of the
+# V; in float32 it begins some thousand times earlier. So **check gradients in float64, with a step
+# near** $10^{-5}$.
+#
+# <details>
+# <summary>Why: the Taylor terms</summary>
+#
+# $$\frac{f(x+\delta)-f(x)}{\delta} = f'(x) + \tfrac{\delta}{2}\,f''(x) + \dots
+# \qquad
+# \frac{f(x+\delta)-f(x-\delta)}{2\delta} = f'(x) + \tfrac{\delta^2}{6}\,f'''(x) + \dots$$
+#
+# In the second the terms in $\delta$ cancel by symmetry. Its error $\delta^2$ and the rounding
+# error $\epsilon/\delta$, with $\epsilon \approx 10^{-16}$, are equally large at
+# $\delta = \sqrt[3]{\epsilon}$, between $10^{-6}$ and $10^{-5}$.
+#
+# </details>
+#
+# Now the network. Take one of the 1,920 numbers in `W1`, move it to either side, and run all of the
+# forward cell each time; it also exists as a function, `atomic(Xb, Yb, C, W1, ...)`.
+# `torch.autograd.grad(loss, x)` is `backward()` for one tensor: it returns the gradient instead of
+# storing it.
+
+# %% tags=["data-dependent"]
+from makemore_data import Parameters, atomic
+
+in_float64 = Parameters(*(p.detach().double() for p in parameters))
+row, column = 4, 7
+
+
+def loss_with(weight):
+    """The loss, with the one chosen element of W1 set to `weight`."""
+    changed = in_float64.W1.clone()
+    changed[row, column] = weight
+    return atomic(Xb, Yb, *in_float64._replace(W1=changed))
+
+
+watched = in_float64.W1.clone().requires_grad_()
+(by_autograd,) = torch.autograd.grad(atomic(Xb, Yb, *in_float64._replace(W1=watched)), watched)
+print(f"central   {central(loss_with, in_float64.W1[row, column], 1e-5):.10f}")
+print(f"autograd  {by_autograd[row, column]:.10f}")
+
+# %% [markdown]
+# Autograd is right about this weight. The test took two forward passes, for one number. All 4,137
+# parameters would take 8,274, for every training step; autograd takes one walk backwards, about as
+# much work as two forward passes, and yields *all* the gradients. That factor, which grows with
+# the network, is why backpropagation is the engine of the whole field. Numerical slopes remain
+# what they always were: a slow, honest witness. `nudge` calls that witness for any number of any
+# tensor, and sets your slope beside the other two:
+
+# %% tags=["data-dependent"]
+nudge("dlogprobs", 0, int(Yb[0]))
+
+# %% [markdown]
+# *The loss as this one number moves, with the slopes found, autograd's, and yours.*
+#
 # ## 5.2 The softmax
 #
 # ```python
@@ -701,12 +516,12 @@ print(f"their sum: {logprobs.grad.sum():.3f}")
 # `counts`, `probs` and `logprobs` are (32, 27); `counts_sum` and `counts_sum_inv` are columns,
 # (32, 1).
 #
-# Two of these lines work place by place, the logarithm and the power. There the chain rule of
-# school applies 864 (or 32) times over. Of the other two, one copies a column and one adds up
-# rows, and they deserve a drawing each.
+# The logarithm and the power work place by place: the chain rule of school, 864 (or 32) times over.
+# In [micrograd](https://github.com/karpathy/micrograd), the lecturer's small autograd, each of
+# these numbers would be an object with a gradient of its own, and that is all there would be to it.
+# Tensors do the 864 in one line, and pay with two new kinds of step: copying and adding up.
 #
-# **On paper: a column meets a matrix.** Multiply a 3 by 3 matrix $A$ with a column $b$. Written
-# out,
+# **On paper: a column meets a matrix.** Multiply a 3 by 3 matrix $A$ with a column $b$:
 #
 # $$\begin{pmatrix}
 # a_{11} b_1 & a_{12} b_1 & a_{13} b_1 \\
@@ -720,7 +535,7 @@ print(f"their sum: {logprobs.grad.sum():.3f}")
 # $$\mathrm{d}b_1
 # = a_{11}\,\mathrm{d}m_{11} + a_{12}\,\mathrm{d}m_{12} + a_{13}\,\mathrm{d}m_{13} .$$
 #
-# So there are two steps in that one line of code: copy, then multiply. Backwards: first the
+# So there are two steps in one line of code: copy, then multiply. Backwards: first the
 # multiplication, which gives each copy a gradient of its own,
 # $g_{ij} = a_{ij}\,\mathrm{d}m_{ij}$; then the copying, whose gradients are added up.
 
@@ -731,8 +546,7 @@ figures.broadcast_and_sum()
 # *Read the lower row from right to left. A copy forward is a sum backward.*
 #
 # **On paper: a matrix becomes a column.** The sum of a row, $s_1 = a_{11} + a_{12} + a_{13}$, has
-# slope 1 in each of its terms. So what arrives at $s_1$ goes to all three, unchanged. A sum is a
-# router that sends everybody the same message:
+# slope 1 in each of its terms. So what arrives at $s_1$ goes to all three, unchanged:
 
 # %%
 figures.sum_is_a_router()
@@ -756,12 +570,10 @@ matrix.sum(1, keepdim=True).backward(gradient=arrives)
 print("gradient of the matrix that was summed:", matrix.grad.tolist())
 
 # %% [markdown]
-# **The duality.** Put the last two drawings side by side. But for the factor $A$, each is the other
-# one read backwards. Whenever you find a `sum` in a forward line, expect a broadcast in the
-# backward line, and whenever something broadcasts forward, expect a `sum`. So the axis with the 1
-# in its shape is the one to sum over, and `keepdim=True` keeps that 1 in place. Without it the
-# result has the shape (32,), and (32,) together with (32, 1) broadcasts to (32, 32): no error, only
-# nonsense.
+# **The duality.** Whenever you find a `sum` in a forward line, expect a copy in the backward line,
+# and whenever something broadcasts forward, expect a `sum`: over the axis along which it was
+# copied. `keepdim=True` keeps that axis, with length 1. Without it the result has the shape (32,),
+# and (32,) together with (32, 1) broadcasts to (32, 32): no error, only nonsense.
 #
 # **Your turn**, one line after the other, beginning with the last, which is nearest to the loss.
 #
@@ -796,33 +608,83 @@ dcounts = dprobs * counts_sum_inv + dcounts_sum
 check("dprobs", "dcounts_sum_inv", "dcounts_sum", "dcounts")
 
 # %% [markdown]
+# **Carried** means: your line is right, but the gradient that arrived was wrong; mend that one. The
+# check can say so because it also judges each line by itself, with random numbers in place of what
+# arrives. When you cannot see where an error is, `heat_map("dcounts")` in a cell of your own draws
+# it: each field is one number, yours minus autograd's, purple where yours is too small, green where
+# it is too large.
+#
 # **Worth noticing: the boost.** At the right character, the gradient of the probability $p$ is
-# $-\tfrac{1}{n\,p}$. If the network gave the right answer a probability of one half, that is a
-# mere $2/n$; at one in a thousand it is $1000/n$. The logarithm turns the volume up exactly for
-# those examples on which the network is most wrong.
+# $-\tfrac{1}{n\,p}$: a mere $2/n$ in size at one half, $1000/n$ at one in a thousand. The
+# logarithm turns the volume up exactly for those examples on which the network is most wrong.
 
 # %% tags=["data-dependent"]
 p_right = probs.detach()[range(n), Yb]
-boost = probs.grad[range(n), Yb].abs()
-
-fig, axes = plt.subplots()
-curve = torch.logspace(-3, 0, 100)
-axes.loglog(curve, 1 / (n * curve), color="grey", linewidth=1, label="1 / (n p)")
-axes.loglog(p_right, boost, "o", label="the 32 examples")
-axes.set(xlabel="probability of the right character", ylabel="size of its gradient")
-axes.legend()
-plt.show()
-
-print("the least likely one has the largest gradient:", bool(boost.argmax() == p_right.argmin()))
-print("no gradient of a logit exceeds 1/n:", bool((logits.grad.abs() <= 1 / n).all()))
+boost = probs.grad[range(n), Yb]
+largest = n * boost.abs().max()
+print(f"largest gradient of a probability: {largest:.1f} / n, at p = {p_right.min():.3f}")
+print(f"largest gradient of a logit:       {n * logits.grad.abs().max():.2f} / n")
+figures.boosts(p_right, boost)
 
 # %% [markdown]
 # *All 32 examples lie on the falling line.*
 #
-# Look at the second printed line: further on the way back, at the logits, the boost is gone. Every
-# number there is at most $1/n$. The softmax multiplies by the same $p$ by which the logarithm
-# divides, and a gradient that could be as large as it likes becomes one that is beautifully tame.
-# Notebook 02 shows this in one formula.
+# Further on the way back, at the logits, the boost is gone: no number there exceeds $1/n$. The
+# softmax multiplies by the same $p$ by which the logarithm divides. Notebook 02 shows this in one
+# formula.
+#
+# **A leak: clip the gradient, not the loss.** Large gradients ruin an update, so one limits them.
+# In a hurry one might limit the loss instead, with `clamp(max=...)`. In the essay's example from
+# published code it was the error that was clipped, before it was squared. Take two letters, one
+# common (95 of 100), one rare, and a model that is two logits and starts out convinced that the
+# rare letter hardly exists:
+
+
+# %%
+def train_two_logits(style, n_steps=200):
+    """The model's belief in the rare letter after each training step."""
+    letters = torch.tensor([0] * 95 + [1] * 5)
+    model, beliefs = torch.tensor([6.0, 0.0], requires_grad=True), []
+    for _ in range(n_steps):
+        all_rows = model.expand(100, 2)  # the same two logits for each letter
+        losses = F.cross_entropy(all_rows, letters, reduction="none")
+        if style == "clamped loss":
+            losses = losses.clamp(max=4.0)
+        (gradient,) = torch.autograd.grad(losses.mean(), model)
+        if style == "clipped gradient":
+            gradient = gradient.clamp(-0.01, 0.01)
+        with torch.no_grad():
+            model -= 2.0 * gradient
+        beliefs.append(model.softmax(0)[1].item())
+    return beliefs
+
+
+styles = ("plain", "clipped gradient", "clamped loss")
+beliefs = {style: train_two_logits(style) for style in styles}
+for style in styles:
+    print(f"{style:<16}: believes in the rare letter with {beliefs[style][-1]:.3f}, truth 0.050")
+figures.beliefs(beliefs, truth=0.05)
+
+# %% [markdown]
+# Beyond its limit, `clamp` is a horizontal line, with slope zero. The five examples over the limit
+# were the only ones that could have taught the model something.
+#
+# **Worth noticing: the last bit.** The forward pass says `counts_sum**-1`. Why not
+# `1 / counts_sum`? The two have the same derivative, $-1/x^2$. But PyTorch computes it in two ways:
+
+# %% tags=["nbval-ignore-output"]
+arrives, x = counts_sum_inv.grad, counts_sum.detach()
+by_hand = {"-(x**-2)": arrives * -(x**-2), "-(1 / x)**2": arrives * -((1 / x) ** 2)}
+for name, invert in (("x**-1", lambda x: x**-1), ("1 / x", lambda x: 1 / x)):
+    leaf = x.clone().requires_grad_()
+    invert(leaf).backward(gradient=arrives)
+    for formula, gradient in by_hand.items():
+        apart = (gradient - leaf.grad).abs().max()
+        print(f"{name} forward, {formula:<11} backward: largest difference {apart:.0e}")
+
+# %% [markdown]
+# With `1 / counts_sum` the formula of school is right to all digits but the last, and from there on
+# no gradient is exact any more. *Exact* says how alike two pieces of code are, not who is right.
 #
 # ## 5.3 The maximum
 #
@@ -832,7 +694,8 @@ print("no gradient of a logit exceeds 1/n:", bool((logits.grad.abs() <= 1 / n).a
 # counts = norm_logits.exp()
 # ```
 #
-# `logits`, `norm_logits`, `counts` are (32, 27); `logit_maxes` is a column, (32, 1).
+# `logits`, `norm_logits`, `counts` are (32, 27); `logit_maxes` is a column, (32, 1). (`max` along
+# an axis returns two tensors, the largest `values` and their `indices`.)
 #
 # What is the maximum for? In float32 the exponential of 89 is infinite already, and infinity
 # divided by infinity is not a number. After the subtraction the largest exponent is 0.
@@ -844,9 +707,13 @@ safe = tall - tall.max()
 print("minus the maximum:", safe.exp() / safe.exp().sum())
 
 # %% [markdown]
-# **On paper: the maximum is a router too**, but one that sends its message to a single address.
-# Raise the largest number of a row by a little, and the maximum rises by as much: slope 1. Raise
-# any other, and nothing happens: slope 0.
+# **On paper: a column is subtracted.** In $C = A - b$ with a 3 by 3 matrix $A$ and a column $b$,
+# $c_{32} = a_{32} - b_3$. Each $a$ goes into one $c$, with slope 1; each $b$ into three, with slope
+# $-1$.
+#
+# **On paper: the maximum is a router**, which sends what arrives to a single address. Raise the
+# largest number of a row by a little, and the maximum rises by as much: slope 1. Raise any other,
+# and nothing happens: slope 0.
 
 # %%
 figures.max_is_a_router()
@@ -854,6 +721,19 @@ figures.max_is_a_router()
 # %% [markdown]
 # *The maximum remembers who won. All others get zero.*
 #
+# One trap before you add two contributions in place:
+
+# %%
+first = torch.zeros(3)
+both = first  # a second name for the same tensor
+both += 1
+print("after both += 1, first is", first.tolist())
+first = torch.zeros(3)
+both = first.clone()  # a second tensor
+both += 1
+print("with .clone() it stays", first.tolist())
+
+# %% [markdown]
 # **Your turn.**
 #
 # **`dnorm_logits`** (32, 27), through the exponential.
@@ -883,20 +763,13 @@ dlogits = dnorm_logits + winners * dlogit_maxes
 check("dnorm_logits", "dlogit_maxes", "dlogits")
 
 # %% [markdown]
-# **Worth noticing: a gradient that is zero.** How large are the numbers in `dlogit_maxes`? Here
-# is the largest, signs aside, as autograd has it, and below it the largest in `dlogits`:
-
-# %% tags=["nbval-ignore-output"]
-for name, tensor in (("dlogit_maxes", logit_maxes), ("dlogits", logits)):
-    print(f"largest number in {name:<12}: {tensor.grad.abs().max():.0e}")
-
-# %% [markdown]
-# Beside the second, the first is as good as nothing (a millionth of it or so, or less), and for a
-# reason. Call a row of logits $z$ again, and subtract any constant $c$ from all of it:
+# **Worth noticing: a gradient that is zero.** `dlogit_maxes` is as good as nothing, for a reason.
+# Take the same constant $c$ away from all logits $z$ of a row:
 #
-# $$\frac{e^{z_j - c}}{\sum_k e^{z_k - c}}
-# = \frac{e^{-c}\,e^{z_j}}{e^{-c} \sum_k e^{z_k}}
-# = \frac{e^{z_j}}{\sum_k e^{z_k}} .$$
+# $$\begin{aligned}
+# \frac{e^{z_j - c}}{\sum_k e^{z_k - c}} &= \frac{e^{-c}\,e^{z_j}}{e^{-c} \sum_k e^{z_k}} \\
+# &= \frac{e^{z_j}}{\sum_k e^{z_k}} .
+# \end{aligned}$$
 
 # %%
 figures.softmax_ignores_a_shift()
@@ -905,27 +778,23 @@ figures.softmax_ignores_a_shift()
 # *Subtracting the maximum lowers all bars by the same amount; the probabilities stay as they
 # are.*
 #
-# The probabilities do not notice the shift, so the loss does not, so its slope with respect to
-# the shift is exactly zero. What you see is rounding. One can tell rounding from a small
-# gradient: compute with more digits, and rounding shrinks with the precision, while a real
-# gradient stays where it is.
+# So the loss does not notice the shift, and its slope with respect to the shift is exactly zero.
+# What you see is rounding. One can tell rounding from a small gradient: compute with more digits,
+# and rounding shrinks, while a real gradient stays where it is.
 
-# %%
-for dtype, noise in ((torch.float32, 1e-7), (torch.float64, 1e-15)):
+# %% tags=["nbval-ignore-output"]
+print(f"largest number in dlogits {logits.grad.abs().max():.0e}, in the gradient of a shift:")
+for dtype in (torch.float32, torch.float64):
     shift = torch.zeros(n, 1, dtype=dtype, requires_grad=True)
     F.cross_entropy(logits.detach().to(dtype) - shift, Yb).backward()
-    print(f"{dtype}: the shift's gradient is below {noise}: {shift.grad.abs().max() < noise}")
+    print(f"{dtype}: {shift.grad.abs().max():.0e}")
 
 # %% [markdown]
 # This is also why the branch through the maximum cannot be judged by its value: add it, leave it
-# out, send it to the wrong place, and `cmp` sees no difference. The check judges that line with a
-# random gradient in place of the one that arrives, so the mechanics count as well. If you left
-# the branch out because you know that it is zero, that is right too.
-
-# %%
-board()
-
-# %% [markdown]
+# out, send it to the wrong place, and `cmp` still says `approximate: True`. The check judges that
+# line with a random gradient in place of the one that arrives, so the mechanics count as well. If
+# you left the branch out because you know that it is zero, that is right too.
+#
 # ## 5.4 Linear layer 2
 #
 # ```python
@@ -955,19 +824,23 @@ board()
 # \end{aligned}$$
 #
 # Each is a row of one matrix times a row of another: a matrix product again, with something
-# turned over (**transposed**: rows become columns, in code `A.T`). Do the same search for $b_{11}$
-# (it appears in $y_{11}$ and in $y_{21}$) and for $c_1$. Then write $\mathrm{d}A$ and
-# $\mathrm{d}B$ as a product each, of two of the matrices $A$, $B$ and $\mathrm{d}Y$;
-# $\mathrm{d}c_1$ is a plain sum.
+# **transposed** (rows become columns, in code `A.T`). Forward, a weight carries a number from its
+# row to its column; backward, each number goes back along the way it came, from the column to the
+# row. Do the same search for $b_{11}$ (it appears in $y_{11}$ and in $y_{21}$) and for $c_1$. Then
+# write $\mathrm{d}A$ and $\mathrm{d}B$ as a product each, of two of the matrices $A$, $B$ and
+# $\mathrm{d}Y$; $\mathrm{d}c_1$ is a plain sum.
 #
-# If you would rather not: the shapes alone decide. Here are the blocks. Each may be turned over,
-# they may stand in either order, and their touching sides must be equally long.
+# If you would rather not: the shapes alone decide. Each block may be transposed, they may stand in
+# either order, and their touching sides must be equally long.
 
 # %%
 figures.which_product()
 
 # %% [markdown]
 # *For each question mark there is one way only to fit the two blocks together.*
+#
+# A word about $c$, and `b2`, which is (27,). Where two shapes differ in length, broadcasting first
+# puts 1s on the *left*: (27,) counts as (1, 27), a row, and is copied to all 32 rows of `h @ W2`.
 #
 # **Your turn.** What arrives is `dlogits`.
 #
@@ -979,7 +852,7 @@ figures.which_product()
 #
 # {{ hints: dW2 }}
 #
-# **`db2`** (27,), the part of $c$. Which axis was copied?
+# **`db2`** (27,), the part of $c$.
 #
 # {{ hints: db2 }}
 
@@ -996,15 +869,40 @@ db2 = dlogits.sum(0)
 check("dh", "dW2", "db2")
 
 # %% [markdown]
-# **Worth noticing.** You need not remember the rule, ever: rule 3 (the gradient has the shape of
-# its tensor) leaves one way to fit the blocks together. There is one trap. If two sides happen to
-# be equally long, more than one product fits, and then only the written-out toy can decide. It is
-# a good habit to choose sizes that all differ, at least in tests. The hidden networks of the
-# check do so.
+# **Worth noticing.** Rule 3 leaves one way to fit the blocks together, so you need not remember
+# anything. There is one trap: if two sides happen to be equally long, more than one product fits,
+# and only the written-out toy can decide. The hidden networks of the check have sides that all
+# differ.
 #
-# Where is the sum over the 32 examples in the gradient of `W2`? All of them used the same
-# weights, so their contributions must be added up. They are: inside the matrix product, whose
-# inner side is the 32. For `b2` the sum is there in plain sight.
+# All 32 examples used the same weights, so their contributions are added up: for `W2` inside the
+# matrix product, whose inner side is the 32; for `b2` in plain sight.
+#
+# **A leak: sixty multiplications.** A recurrent network applies the same matrix at every time step,
+# so backwards the gradient is multiplied by its transpose once for each step. Multiply a number by
+# 0.8 sixty times and little is left; by 1.2, and it is enormous. For a matrix the size of its
+# largest *eigenvalue* plays the part of that number: the factor by which it stretches a vector
+# whose direction it keeps (complex ones turn it too).
+
+# %%
+generator = torch.Generator().manual_seed(1)
+recurrent = torch.randn(64, 64, generator=generator)
+recurrent /= torch.linalg.eigvals(recurrent).abs().max()  # its largest eigenvalue: size 1
+at_the_end = torch.randn(64, generator=generator)
+
+norms = {}
+for size in (0.8, 1.0, 1.2):
+    gradient, norms[size] = at_the_end, []
+    for _ in range(60):
+        gradient = (size * recurrent).T @ gradient
+        norms[size].append((gradient.norm() / at_the_end.norm()).item())
+    print(f"largest eigenvalue {size}: length {norms[size][0]:.2f}, ..., {norms[size][-1]:.1g}")
+figures.lengths(norms)
+
+# %% [markdown]
+# In the first steps any of the three may shrink; *eventually* the first **vanishes** (what happened
+# sixty steps ago cannot be learnt from), the third **explodes** (one update ruins the weights), and
+# the second does neither. Residual connections, gated units and careful initialisation keep the
+# factor near 1.
 #
 # ## 5.5 tanh
 #
@@ -1012,8 +910,8 @@ check("dh", "dW2", "db2")
 # h = torch.tanh(hpreact)
 # ```
 #
-# Place by place, (32, 64). You met the slope in part 1; here is where it comes from. With
-# $\tanh x = \dfrac{e^x - e^{-x}}{e^x + e^{-x}}$, the quotient rule gives
+# Place by place, (32, 64). With $\tanh x = \dfrac{e^x - e^{-x}}{e^x + e^{-x}}$, the quotient rule
+# gives
 #
 # $$\tanh' x = \frac{(e^x + e^{-x})^2 - (e^x - e^{-x})^2}{(e^x + e^{-x})^2} = 1 - \tanh^2 x .$$
 #
@@ -1037,34 +935,68 @@ dhpreact = (1 - h**2) * dh
 check("dhpreact")
 
 # %% [markdown]
-# **Worth noticing: from here on, exact may be out of reach**, and that is nobody's fault. On most
-# processors PyTorch's own code for this line multiplies and adds in a single instruction with a
-# single rounding; yours rounds twice. The difference is about $10^{-9}$, and every gradient on the
-# rest of the way back inherits it. Depending on your computer you may see `exact: False` from now
-# on, beside `approximate: True`. Another way of writing a line, every bit as right, may cost the
-# last bit even earlier: perhaps you have seen it in section 5.2.
+# From here on `exact: False` may be nobody's fault: on most processors PyTorch's own code for this
+# line multiplies and adds with a single rounding; yours rounds twice. All gradients further back
+# inherit the difference.
 #
-# The slope works as a gate. Here it is for each unit and each example of the batch:
+# **A leak: the gate.** The slope of a squashing function opens and shuts the way back:
+
+# %%
+figures.squashing()
+
+# %% [markdown]
+# *At ±5 nothing is left of tanh's slope, and 3 % of the sigmoid's best.*
+#
+# At input 5 tanh lets 0.02 % of the gradient through: the unit is **saturated** and learns nothing
+# from this example. Large weights at the start are the usual cause, and batch normalisation, which
+# comes next, the usual cure. The sigmoid's slope is at best 1/4: ten layers of it leave a
+# millionth, *at best*. Here are our own gates:
 
 # %% tags=["data-dependent"]
 gate = 1 - h.detach() ** 2
-fig, axes = plt.subplots(figsize=(6.8, 3.6))
-image = axes.imshow(gate, cmap="cividis", vmin=0, vmax=1, aspect="auto")
-axes.grid(visible=False)
-axes.set(title="what the gate lets through", xlabel="unit", ylabel="example")
-fig.colorbar(image)
-plt.show()
-
-print("some gates are more than 99 % open:", bool((gate > 0.99).any()))
-print("some are more than 90 % shut:", bool((gate < 0.1).any()))
-print("a unit is shut for every example:", bool((gate < 0.1).all(0).any()))
+shut = gate < 0.1
+print(f"{(gate > 0.99).float().mean():.1%} of the gates are more than 99 % open")
+print(f"{shut.float().mean():.1%} are more than 90 % shut")
+print(f"{shut.all(0).sum()} units are shut for every example")
+figures.gates(gate)
 
 # %% [markdown]
-# *Bright: the gradient passes. Dark: the unit is saturated for this example, which can teach it
-# little. No column is dark from top to bottom.*
+# *No column is dark from top to bottom.*
 #
-# The picture is this healthy because the layer before, batch normalisation, keeps the inputs of
-# tanh near zero. That layer comes next, and it is the heart of this notebook.
+# The rectifier, `relu(x) = max(x, 0)`, has the slope 1 on the right and exactly 0 on the left. If
+# one careless update makes a unit negative for *every* example, no gradient reaches its weights: it
+# is **dead**. A layer of 40 units, one step with a learning rate that is too large:
+
+# %%
+generator = torch.Generator().manual_seed(0)
+inputs = torch.rand(100, 10, generator=generator)
+targets = torch.rand(100, 1, generator=generator)
+weights = (torch.randn(10, 40, generator=generator) / 10**0.5).requires_grad_()
+readout = torch.randn(40, 1, generator=generator) / 40**0.5
+
+
+def hidden_and_gradient():
+    hidden = torch.relu(inputs @ weights)
+    (gradient,) = torch.autograd.grad(((hidden @ readout - targets) ** 2).mean(), weights)
+    return hidden.detach() > 0, gradient
+
+
+before, gradient = hidden_and_gradient()
+with torch.no_grad():
+    weights -= 30 * gradient  # far too large
+after, gradient = hidden_and_gradient()
+
+dead = ~after.any(0)
+print(f"dead units: {(~before.any(0)).sum()} before, {dead.sum()} after")
+print(f"largest gradient of a dead unit's weights: {gradient[:, dead].abs().max():.1f}")
+figures.firing(before, after)
+
+# %% [markdown]
+# *White where a unit fires.*
+#
+# Here the inputs are fixed, and the dead stay dead. In a deeper network the layers before go on
+# learning and may move their outputs so far that a dead unit fires again; one should not count on
+# it. Smaller steps help, and rectifiers that keep a little slope on the left (leaky ReLU).
 #
 # ## 5.6 Batch normalisation
 #
@@ -1078,18 +1010,16 @@ print("a unit is shut for every example:", bool((gate < 0.1).all(0).any()))
 # hpreact = bngain * bnraw + bnbias
 # ```
 #
-# Seven lines, but no step in them is new to you: copies along axis 0, sums along axis 0,
-# products, a square, a power. What is new is that the examples of a batch meet here. Each column
-# (each unit) is treated on its own, but within a column all 32 numbers share a mean and a
-# variance. What happens to one example now depends on the other 31.
+# Seven lines, but no step in them is new to you. What is new is that the examples of a batch meet
+# here. Each column (each unit) is treated on its own, but within a column all 32 numbers share a
+# mean and a variance. What happens to one example now depends on the other 31.
 
 # %%
 figures.batchnorm_graph()
 
 # %% [markdown]
 # *The arrows show the forward pass, from* `hprebn`*, on the side of the letters, to* `hpreact`*, on
-# the side of the loss; the backward pass follows them against their direction. H stands for
-# n_hidden. The two green tensors are read by two lines each.*
+# the side of the loss. H stands for n_hidden. The two green tensors are read by two lines each.*
 #
 # We go back in three stages, the one nearest to the loss first.
 #
@@ -1141,7 +1071,7 @@ check("dbngain", "dbnbias", "dbnraw")
 # **On paper.** A column of three numbers, divided by $n - 1 = 2$: with
 # $q = \tfrac12 (a_1 + a_2 + a_3)$, each term has the slope $\tfrac12$, so each receives
 # $\tfrac12\,\mathrm{d}q$. And a power: for $r = q^{-1/2}$ the slope is $-\tfrac12\,q^{-3/2}$. At
-# $q = 4$ that is $-\tfrac12 \cdot \tfrac18 = -\tfrac1{16}$. (Test it as in part 2:
+# $q = 4$ that is $-\tfrac12 \cdot \tfrac18 = -\tfrac1{16}$. (Test it as in the interlude:
 # $4.1^{-1/2} = 0.49386$ and $3.9^{-1/2} = 0.50637$, and their difference divided by 0.2 is
 # $-0.0625$.)
 #
@@ -1179,44 +1109,35 @@ check("dbnvar_inv", "dbnvar", "dbndiff2")
 # **Worth noticing: why n − 1?** The variance is measured from the batch's *own* mean, which lies
 # closer to the batch's numbers than the true mean does. So the sum of squares comes out a little
 # too small. Dividing by $n-1$ instead of $n$ makes up for that on average; it is called
-# **Bessel's correction**. With standard normal numbers, whose true variance is 1, the average
-# over many batches looks like this:
+# [**Bessel's correction**](http://mathcenter.oxford.emory.edu/site/math117/besselCorrection/). With
+# standard normal numbers, whose true variance is 1:
 
 # %%
 generator = torch.Generator().manual_seed(5)
 sizes = [2, 3, 4, 6, 8, 12, 16, 24, 32]
 batches = [torch.randn(20_000, size, generator=generator) for size in sizes]
-with_n = [batch.var(1, correction=0).mean() for batch in batches]
-with_n_minus_1 = [batch.var(1, correction=1).mean() for batch in batches]
-
-fig, axes = plt.subplots()
-axes.axhline(1, color="grey", linewidth=1, label="the true variance")
-axes.plot(sizes, with_n, "o--", label="divided by n")
-axes.plot(sizes, with_n_minus_1, "s-", label="divided by n - 1")
-axes.set(xlabel="size of the batch", ylabel="average estimate", ylim=(0.4, 1.1))
-axes.legend(loc="lower right")
-plt.show()
+with_n = [batch.var(1, correction=0).mean().item() for batch in batches]
+with_n_minus_1 = [batch.var(1, correction=1).mean().item() for batch in batches]
+print(f"batches of  2: {with_n[0]:.2f} with n, {with_n_minus_1[0]:.2f} with n - 1")
+print(f"batches of 32: {with_n[-1]:.2f} with n, {with_n_minus_1[-1]:.2f} with n - 1")
+figures.variance_estimates(sizes, with_n, with_n_minus_1)
 
 # %% [markdown]
-# *Divided by n, batches of two find half the variance and batches of 32 still miss 3 % of it;
-# divided by n − 1, the average is right for every size.*
-#
-# The paper that introduced batch normalisation uses both: $n$ while training, when each batch is
-# normalised with its own variance, and $n-1$ for the variance that is stored and used after
-# training. PyTorch's `BatchNorm1d` follows the paper, so training and testing do not compute
-# quite the same function, and the smaller the batch, the larger the gap. Our network divides by
-# $n-1$ everywhere, so that the question does not arise. Look at what PyTorch's layer does:
+# [The paper that introduced batch normalisation](https://arxiv.org/abs/1502.03167) uses both: $n$
+# while training, and $n-1$ for the variance that is stored and used after training. PyTorch's
+# `BatchNorm1d` follows it, so training and testing do not compute quite the same function. Our
+# network divides by $n-1$ everywhere, so that the question does not arise.
 
-# %%
+# %% tags=["data-dependent"]
 layer = torch.nn.BatchNorm1d(n_hidden, momentum=1.0)  # momentum 1: store the latest batch only
 units = hprebn.detach()
 normalised = layer(units)
 deviation = units - units.mean(0)
 for correction, name in ((0, "n"), (1, "n - 1")):
     variance = units.var(0, correction=correction)
-    trains = torch.allclose(normalised, deviation * (variance + layer.eps) ** -0.5, atol=1e-5)
-    stores = torch.allclose(layer.running_var, variance)
-    print(f"divided by {name:<5}  normalises with it: {trains!s:<5}  stores it: {stores}")
+    output = (normalised - deviation * (variance + layer.eps) ** -0.5).abs().max()
+    stored = (layer.running_var / variance - 1).abs().max()
+    print(f"{name:<5}: its output differs by {output:.3f}, the variance it stores by {stored:.1%}")
 
 # %% [markdown]
 # ### The mean, and back to the first layer
@@ -1231,7 +1152,7 @@ for correction, name in ((0, "n"), (1, "n - 1")):
 # **On paper.** Take a column of three numbers, $x = (1, 2, 6)$, with the mean $m = 3$ and the
 # differences $y = (-2, -1, 3)$. Raise $x_1$ by $\varepsilon$. Its own difference grows by
 # $\varepsilon$. But the mean has grown by $\varepsilon/3$ too, so that *all three* differences
-# fall by $\varepsilon/3$. How each $y_i$ depends on each $x_j$ is therefore
+# fall by $\varepsilon/3$. How each $y_i$ depends on each $x_j$ is a table, the **Jacobian**:
 #
 # $$\frac{\partial y}{\partial x} =
 # \begin{pmatrix} 1 & 0 & 0 \\ 0 & 1 & 0 \\ 0 & 0 & 1 \end{pmatrix} - \frac13
@@ -1246,7 +1167,8 @@ for correction, name in ((0, "n"), (1, "n - 1")):
 #
 # {{ hints: dbndiff }}
 #
-# **`dbnmeani`** (1, 64).
+# **`dbnmeani`** (1, 64). The lecture adds up to (64,), and its `cmp` accepts it, by broadcasting.
+# Here it has to have the shape of its tensor.
 #
 # {{ hints: dbnmeani }}
 #
@@ -1267,16 +1189,15 @@ dhprebn = dbndiff + dbnmeani / n  # two readers: the difference and the mean
 check("dbndiff", "dbnmeani", "dhprebn")
 
 # %% [markdown]
-# **Worth noticing.** Multiply the matrix on paper by a column of ones: the result is zero.
-# Raising all the numbers of a column by the same amount changes none of the differences. Backward,
-# what arrives is multiplied by the transposed matrix. It is the same matrix, and its columns add
-# up to zero, so the result does too: in each column, the gradients that leave batch normalisation
-# add up to zero. The layer does not let a common shift through in either direction. Keep that in
-# mind for a moment.
+# **Worth noticing.** Multiply the Jacobian by a column of ones: the result is zero. Raising all the
+# numbers of a column by the same amount changes none of the differences. Backward, what arrives is
+# multiplied by its transpose, which is the same matrix; its columns add up to zero, so in each
+# column the gradients that leave batch normalisation do too. The layer does not let a common shift
+# through in either direction.
 
-# %%
-column_sums = hprebn.grad.sum(0).abs().max() / hprebn.grad.abs().max()
-print(f"the columns of hprebn's gradient sum to zero: {column_sums < 1e-5}")
+# %% tags=["nbval-ignore-output"]
+print(f"largest number in hprebn's gradient: {hprebn.grad.abs().max():.0e}")
+print(f"largest sum of a column:             {hprebn.grad.sum(0).abs().max():.0e}")
 board()
 
 # %% [markdown]
@@ -1288,20 +1209,17 @@ board()
 #
 # (32, 30) times (30, 64) plus (64,) gives (32, 64).
 #
-# **On paper** there is nothing new to do; it is section 5.4 with other names. Do it from the
-# shapes alone, without looking back.
-#
-# **Your turn.** What arrives is `dhprebn`.
-#
-# **`dembcat`** (32, 30).
+# **`dembcat`** (32, 30) is section 5.4 with other names. Do it from the shapes alone, without
+# looking back.
 #
 # {{ hints: dembcat }}
 #
-# **`dW1`** (30, 64).
+# **Two gradients in one.** A bias is a weight whose input is always 1. So put a column of ones
+# beside `embcat` (`torch.cat` along axis 1): what would `W1` have to look like for the whole line
+# to be one product, and where in the gradient of that larger matrix do **`dW1`** (30, 64) and
+# **`db1`** (64,) lie? (One after the other is just as right.)
 #
 # {{ hints: dW1 }}
-#
-# **`db1`** (64,).
 #
 # {{ hints: db1 }}
 
@@ -1309,8 +1227,9 @@ board()
 # answer: ex1-linear1
 ### BEGIN SOLUTION
 dembcat = dhprebn @ W1.T
-dW1 = embcat.T @ dhprebn
-db1 = dhprebn.sum(0)
+with_ones = torch.cat((embcat, torch.ones(n, 1)), 1)
+dboth = with_ones.T @ dhprebn  # (31, 64): a row for each of embcat's columns, and one for the ones
+dW1, db1 = dboth[:-1], dboth[-1]
 ### END SOLUTION
 
 # %%
@@ -1319,21 +1238,67 @@ check("dembcat", "dW1", "db1")
 
 # %% [markdown]
 # **Worth noticing: the useless bias.** The gradient of `b1` is zero but for rounding, like that
-# of `logit_maxes`, and you have just seen why. The bias adds the same number to all examples of a
-# column. Batch normalisation subtracts the mean of the column, and with it the bias. Whatever
-# `b1` is, the loss never hears of it. Let us be extreme:
+# of `logit_maxes`, and you have just seen why: batch normalisation subtracts the mean of the
+# column, and with it the bias. Whatever `b1` is, the loss never hears of it. Let us be extreme:
 
-# %%
+# %% tags=["data-dependent"]
 far_off = atomic(Xb, Yb, *in_float64._replace(b1=in_float64.b1 + 1000))
-as_it_was = atomic(Xb, Yb, *in_float64)
-print(f"1000 added to each b1, and the loss stays what it was: {torch.isclose(far_off, as_it_was)}")
-print(f"b1's gradient is noise beside W1's: {b1.grad.abs().max() < 1e-5 * W1.grad.abs().max()}")
+print(f"loss {atomic(Xb, Yb, *in_float64):.8f}, with 1000 added to each b1 {far_off:.8f}")
 
 # %% [markdown]
-# A bias right before batch normalisation is 64 numbers that take up memory and learn nothing.
-# `bnbias`, which comes *after* the mean has been subtracted, does its work. In serious code you
-# will find `Linear(..., bias=False)` in front of a normalisation layer; now you know the reason.
+# These 64 numbers take up memory and learn nothing. `bnbias`, which comes *after* the mean has been
+# subtracted, does their work. That is why serious code says `Linear(..., bias=False)` in front of
+# a normalisation layer.
 #
+# **A fault to find.** Here is somebody else's backward pass. It runs, all its shapes are right, and
+# one contribution has been forgotten. Which gradient is the first to be wrong, counted from the
+# loss? Everything behind it is wrong as well, through no fault of its own.
+
+# %% tags=["nbval-ignore-output"]
+from IPython.display import display
+
+from makemore_data import colleagues_gradients
+
+theirs = colleagues_gradients(Xb, Yb, *parameters)
+tensors = {"logits": logits, "h": h, "hpreact": hpreact, "bnraw": bnraw, "bndiff": bndiff}
+tensors |= {"bnmeani": bnmeani, "hprebn": hprebn, "embcat": embcat, "W1": W1}
+for name, tensor in tensors.items():
+    cmp(name, theirs[name], tensor)
+
+# %% [markdown]
+# Find that gradient on the board: how many arrows lead to it? Give its tensor's name, such as
+# `"logits"`, and look at its error:
+
+# %% tags=["data-dependent"]
+# try: ex1-fault
+### BEGIN SOLUTION
+first_wrong = list(tensors)[6]  # hprebn
+### END SOLUTION
+
+first_wrong = str(first_wrong).removeprefix("d")
+if first_wrong in tensors:
+    display(figures.difference(f"d{first_wrong}", theirs[first_wrong], tensors[first_wrong]))
+else:
+    print("to do")
+
+# %% [markdown]
+# *("Yours" is theirs.) If you have the right one: stripes from top to bottom. Each column is off by
+# a number of its own, the same for all 32 examples.*
+#
+# Which contribution is the same for all examples of a column? Put it back, from `theirs` alone:
+
+# %%
+# try: ex1-repair
+### BEGIN SOLUTION
+repaired = theirs["hprebn"] + theirs["bnmeani"] / n  # the branch through the mean
+### END SOLUTION
+
+if first_wrong in tensors:
+    cmp("repaired", repaired, tensors[first_wrong])
+else:
+    print("to do")
+
+# %% [markdown]
 # ## 5.8 The view
 #
 # ```python
@@ -1341,16 +1306,16 @@ print(f"b1's gradient is noise beside W1's: {b1.grad.abs().max() < 1e-5 * W1.gra
 # ```
 #
 # (32, 3, 10) becomes (32, 30): the three rows of ten that belong to an example are laid side by
-# side. No number changes and none moves in memory; only the brackets do.
+# side. No number changes and none moves in memory; only the brackets do. What is the slope of a
+# step that changes nothing? The backward step is to put the brackets back. Choose: an example with
+# three positions of two numbers each; which grid, A or B, did this row come from?
 
 # %%
-figures.view_is_a_relabelling()
+figures.which_view()
 
 # %% [markdown]
-# *Two examples, three positions, two numbers each. Colours mark the position in the window.*
-#
-# What is the slope of a step that changes nothing? The backward step of a view is to put the
-# brackets back. `demb` is the first of the two gradients in the next answer cell.
+# `demb` is the first of the two gradients in the next answer cell, and its check will tell whether
+# you have chosen well: with the other grid every number is there, in the wrong place.
 #
 # ## 5.9 The embedding
 #
@@ -1412,31 +1377,24 @@ for example in range(n):
 # check: ex1-embedding
 check("demb", "dC")
 
+# %% tags=["data-dependent"]
+nudge("dC", 3, 5)
+
 # %% [markdown]
-# **Worth noticing.** A row of `C` is trained as often as its character turns up. The dot comes
-# first by far; a character that is in none of the batch's windows has a gradient of exactly zero
-# and does not move in this step. (With fifty thousand rows instead of 27, nearly all of them
-# stand still in any one step; libraries offer *sparse* gradients for such tables.) By the way, a
-# lookup is a matrix product in disguise: a one-hot matrix times `C`. So even the last step
-# follows the rule of section 5.4, with a left factor that is nearly all zeros.
+# **Worth noticing.** A row of `C` is trained as often as its character turns up. A character that
+# is in none of the batch's windows has a gradient of exactly zero and does not move in this step.
+# (With fifty thousand rows instead of 27, nearly all of them stand still in any one step; libraries
+# offer *sparse* gradients for such tables.) By the way, a lookup is a matrix product in disguise: a
+# one-hot matrix times `C`. So even the last step follows the rule of section 5.4.
 
 # %% tags=["data-dependent"]
 lookups = torch.bincount(Xb.flatten(), minlength=vocab_size)
 lengths = C.grad.norm(dim=1)
-
-fig, (above, below) = plt.subplots(2, 1, sharex=True, figsize=(6.8, 4.0), layout="constrained")
-characters = [itos[i] for i in range(vocab_size)]
-above.bar(characters, lookups)
-above.set(title="how often each row of C is looked up")
-below.bar(characters, lengths, color="C1")
-below.set(title="length of its gradient")
-plt.show()
-
-print("rows without a lookup have no gradient:", not C.grad[lookups == 0].any())
+absent = [itos[i] for i in range(vocab_size) if lookups[i] == 0]
+print(f"never looked up: {' '.join(absent)}; lengths {lengths[lookups == 0].tolist()}")
+figures.rows_of_the_table([itos[i] for i in range(vocab_size)], lookups, lengths)
 
 # %% [markdown]
-# *A row's gradient is zero exactly where its character does not occur in the batch.*
-#
 # # Part 6 · What you have built
 #
 # That was the last one. All of it in one view, from the loss back to the letters:
@@ -1461,16 +1419,36 @@ check()
 # | a change of shape | the change undone |
 # | read by several lines | the readers' gradients, added up |
 #
+# Now let them do what gradients are for. For a minute the next cell runs your ten answer cells
+# on one batch after the other, and each time moves every parameter a little against its gradient:
+# your lines, and no `loss.backward()`.
+
+# %% tags=["nbval-ignore-output"]
+from grader import train_with_my_answers
+from makemore_data import begin_run, calibrate, mean_loss, sample_names
+
+untrained = begin_run(n_hidden)
+trained = train_with_my_answers(Xtr, Ytr, seconds=60)
+for run in filter(None, (untrained, trained)):
+    mean, variance = calibrate(run.parameters, Xtr)  # of all examples, in place of a batch's
+    network = run.parameters, mean, variance
+    invented = sample_names(*network, itos, block_size, count=10)
+    print(f"{run.step:,} steps, loss {mean_loss(*network, Xdev, Ydev):.2f} on names never seen:")
+    print("   ", ", ".join(name[:20] for name in invented))
+
+# %% [markdown]
+# Nobody has told the network what a name is. What lies between the two lists is the chain rule, as
+# you wrote it.
+#
 # **You can now** take a forward line that you have never seen, find its readers, write its
 # backward step, and check it by its shape, against autograd, or against nothing but a central
 # difference. You know two gradients that are zero by design and why their values cannot prove
 # your formula right. And you have seen where a gradient is boosted, gated, routed and lost.
 #
-# **Where next.** You have walked in small steps, and at the logits something curious happened: a
-# huge gradient became a tame one. Notebook **02** takes the eight lines of the cross-entropy in a
-# single stride, and the result fits into half a line. **03** does the same for batch
-# normalisation. In **04** your backward pass trains the network, without a single
-# `loss.backward()`, until it invents names of its own.
+# **Where next.** At the logits something curious happened: a huge gradient became a tame one.
+# Notebook **02** takes the eight lines of the cross-entropy in a single stride, and the result fits
+# into half a line. **03** does the same for batch normalisation. In **04** you train the network in
+# earnest, with these short forms, for 200,000 steps.
 #
 # In a terminal, `grader check 01_atomic_backprop.ipynb` says the same as the cells above, for the
 # whole notebook at once. It reads the file, so save first. On Colab, download the notebook (*File*,

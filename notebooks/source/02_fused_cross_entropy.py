@@ -3,11 +3,10 @@
 #
 # {{ colab }}
 #
-# In notebook 01 the gradient took eight lines to get from the loss back to the logits. On the way
-# it was blown up by a logarithm and tamed again by a softmax. Here you go the whole way in one
-# stride: with pencil and paper first, then in half a line of code. Nearly every classifier is
-# trained with this gradient, and it can be read: it says which scores are pulled up, which are
-# pushed down, and how hard.
+# In notebook 01 the gradient took eight lines to get from the loss back to the logits. Here you go
+# the whole way in one step: with pencil and paper first, then in half a line of code. Nearly every
+# classifier is trained with this gradient, and it can be read: it says which scores are pulled up,
+# which are pushed down, and how hard.
 #
 # - **Time:** about an hour and a half: half an hour on paper, the rest for what it means.
 # - **You need:** notebook 01 up to its section 5.3 (or its three rules by heart), the slopes of
@@ -16,9 +15,12 @@
 #   in one expression, read a picture of it, say why nobody computes it in small steps, and adapt
 #   it when the loss changes.
 #
-# The way there: **part 1** replaces eight lines by one, **part 2** is the derivation, **part 3**
-# the code, **part 4** what the result means and what it saves, and in **part 5** the loss changes
-# and you derive its gradient anew.
+# | on paper | in code, as in 01 and 04 |
+# | :-- | :-- |
+# | $\ell$ | `logits`; `scores` after training; `z` in part 5 |
+# | $e^{\ell}$, and its sum $S$ | `counts`, `counts_sum` (of `norm_logits`, in 01) |
+# | $p$ | `probs` |
+# | $y$, the right character | `Yb` |
 #
 # Run the next two cells first.
 
@@ -27,55 +29,56 @@
 
 # %%
 import math
-import time
+import timeit
+from functools import partial
 
-import matplotlib.pyplot as plt
 import torch
 import torch.nn.functional as F
-from matplotlib.patches import Rectangle
 
 from grader import check, figures, heat_map
 from makemore_data import (
-    LECTURE_SEED,
+    autograd_loop,
+    begin_run,
     build_splits,
     build_vocabulary,
-    init_parameters,
     load_names,
 )
 
 figures.use_course_style()
+torch.set_num_threads(1)  # matrices this small: two threads would mostly wait for each other
 
 # %% [markdown]
 # # Part 1 · Eight lines, or one
 #
-# The names, the network and the batch are those of notebook 01, with the same seed. Only this
-# time the network itself does not interest us, so it is written down briefly, and without a
-# record for autograd. We start where it ends: with the **logits**, 27 scores for each of 32
-# examples.
+# The names, the network and the batch are those of notebook 01, with the same seed. This time the
+# network itself is only a function, and autograd takes no notes of it. We start where it ends: with
+# the **logits**, 27 scores for each of 32 examples.
+
 
 # %% tags=["data-dependent"]
+def network(Xb, C, W1, b1, bngain, bnbias, W2, b2):
+    """The forward pass of notebook 01, up to the logits."""
+    hprebn = C[Xb].view(len(Xb), -1) @ W1 + b1
+    bnraw = (hprebn - hprebn.mean(0)) * (hprebn.var(0) + 1e-5) ** -0.5
+    h = torch.tanh(bngain * bnraw + bnbias)
+    return h @ W2 + b2
+
+
 names = load_names()
 stoi, itos = build_vocabulary()
 vocab_size = len(itos)
 (Xtr, Ytr), _, _ = build_splits(names, block_size=3)
 
-g = torch.Generator().manual_seed(LECTURE_SEED)
-C, W1, b1, bngain, bnbias, W2, b2 = init_parameters(
-    g, vocab_size=vocab_size, n_embd=10, n_hidden=64, block_size=3
-)
+run = begin_run(n_hidden=64)  # the lecture's parameters, and the generator that drew them
 n = 32
-ix = torch.randint(0, Xtr.shape[0], (n,), generator=g)
+ix = torch.randint(0, Xtr.shape[0], (n,), generator=run.generator)
 Xb, Yb = Xtr[ix], Ytr[ix]
-
-hprebn = C[Xb].view(n, -1) @ W1 + b1
-deviation = hprebn - hprebn.mean(0)
-h = torch.tanh(bngain * deviation / torch.sqrt(hprebn.var(0) + 1e-5) + bnbias)
-logits = h @ W2 + b2
+logits = network(Xb, *run.parameters)
 print("logits:", tuple(logits.shape), "  right characters:", tuple(Yb.shape))
 
 # %% [markdown]
-# Here are notebook 01's eight lines again. They stand in a function, so that their names stay
-# inside it.
+# Here are notebook 01's eight lines again, in a function, so that their names stay inside it. (With
+# `torch.arange` for `range`, which Python walks through number by number.)
 
 
 # %%
@@ -87,36 +90,33 @@ def eight_small_lines(logits, Yb):
     counts_sum_inv = counts_sum**-1
     probs = counts * counts_sum_inv
     logprobs = probs.log()
-    return -logprobs[range(len(Yb)), Yb].mean()
+    return -logprobs[torch.arange(len(Yb)), Yb].mean()
 
 
 # %% [markdown]
-# And here is the one line that takes their place.
+# And here is the one line that takes their place. Do they give the same number?
 
 # %%
 loss = F.cross_entropy(logits, Yb)
-
-# %% [markdown]
-# Do they give the same number?
 
 # %% tags=["data-dependent"]
 print(f"eight lines: {eight_small_lines(logits, Yb).item():.4f}")
 print(f"one line:    {loss.item():.4f}")
 
 # %% [markdown]
-# They are the same function: not only for these logits, also for others, small ones and large ones.
-# (Where the logits are extreme, rounding parts the two after all; section 4.6 goes there.)
+# And for other logits, small ones and large ones?
 
-# %%
-print("the same loss:", torch.allclose(loss, eight_small_lines(logits, Yb)))
+# %% tags=["data-dependent"]
+generator = torch.Generator().manual_seed(0)
 for size in (0.1, 10.0):
-    others = size * torch.randn(n, vocab_size, generator=g)
-    same = torch.allclose(F.cross_entropy(others, Yb), eight_small_lines(others, Yb))
-    print(f"and for random logits of size {size}:", same)
+    others = size * torch.randn(n, vocab_size, generator=generator)
+    eight, one = eight_small_lines(others, Yb).item(), F.cross_entropy(others, Yb).item()
+    print(f"random logits of size {size}: {eight:.4f} and {one:.4f}")
 
 # %% [markdown]
-# If the two functions are the same, so are their gradients. The forward pass has become one step;
-# the backward pass should become one too.
+# They are the same function. (Where the logits are extreme, rounding parts the two after all;
+# section 4.6 goes there.) So their gradients are the same as well. The forward pass has become one
+# step; the backward pass should become one too.
 
 # %%
 figures.eight_lines_become_one()
@@ -132,7 +132,7 @@ figures.eight_lines_become_one()
 # $\ell_1, \ell_2, \dots, \ell_{27}$. Call the right character (the label) $y$, the sum of the
 # exponentials $S$, the probabilities $p_1, \dots, p_{27}$, and the loss of this one example $L$:
 #
-# $$S = \sum_k e^{\ell_k}, \qquad p_i = \frac{e^{\ell_i}}{S}, \qquad L = -\ln p_y .$$
+# $$S = \sum_k e^{\ell_k}, \quad p_i = \frac{e^{\ell_i}}{S}, \quad L = -\ln p_y .$$
 #
 # We look for $\dfrac{\partial L}{\partial \ell_i}$, for each $i$. Mind the letters: $y$ is *one*
 # character, the right one; $i$ is *any*, the one whose logit we move; $k$ only runs through all of
@@ -237,11 +237,10 @@ print([round(slope, 3) for slope in three_logits.grad[0].tolist()])
 # %% [markdown]
 # # Part 3 · In one expression
 #
-# **Your turn.** What stands ready: `logits` (32, 27), `Yb` (32,), `n`, `vocab_size`, and of course
-# `torch` and `F`. The names inside `eight_small_lines` do not: this gradient needs no step in
-# between. (A helper line of your own is fine, though.) The check works as in notebook 01: it runs
-# your lines on hidden batches of other sizes as well, so write `n`, not 32; and no `.grad` and no
-# `backward()`, of course.
+# **Your turn.** What stands ready: `logits` (32, 27), `Yb` (32,), `n`, `vocab_size`, `torch` and
+# `F`. The names inside `eight_small_lines` do not: this gradient needs no step in between. The
+# check works as in notebook 01: it runs your lines on hidden batches of other sizes as well, so
+# write `n`, not 32; and no `.grad` and no `backward()`, of course.
 #
 # **`dlogits`** (32, 27), from nothing but the logits and the labels.
 #
@@ -290,14 +289,19 @@ check("dlogits")
 # %% [markdown]
 # # Part 4 · What it means
 #
-# From here on the pictures use fresh logits and autograd's gradient, so that they are right
-# whatever your cell holds. If your check says *pass*, yours is the same.
+# From here on the pictures use autograd's gradient, so that they are right whatever your cell
+# holds. If your check says *pass*, yours is the same. And since an untrained network gives all
+# characters much the same score, it now learns for 500 steps (one or two seconds).
 
-# %%
-scores = h @ W2 + b2  # the logits once more, whatever has happened to the others
+# %% tags=["data-dependent"]
+autograd_loop(run, Xtr, Ytr, steps=500)
+scores = network(Xb, *run.parameters)  # the same batch, after training
 watched = scores.clone().requires_grad_()
-(gradient,) = torch.autograd.grad(F.cross_entropy(watched, Yb), watched)
-probabilities = torch.softmax(scores, 1)
+loss = F.cross_entropy(watched, Yb)
+(gradient,) = torch.autograd.grad(loss, watched)
+probs = torch.softmax(scores, 1)
+characters = [itos[i] for i in range(vocab_size)]
+print(f"loss of our batch: {loss.item():.2f}, before training {eight_small_lines(logits, Yb):.2f}")
 
 # %% [markdown]
 # ## 4.1 The whole batch
@@ -306,63 +310,47 @@ probabilities = torch.softmax(scores, 1)
 # been multiplied by $n$, which takes the mean out again: they lie between -1 and 1.
 
 # %% tags=["data-dependent"]
-fig, axes = plt.subplots(figsize=(7.4, 6.6))
-image = axes.imshow(n * gradient, cmap="RdBu_r", vmin=-1, vmax=1, aspect="auto")
-for example, label in enumerate(Yb.tolist()):
-    axes.add_patch(Rectangle((label - 0.5, example - 0.5), 1, 1, fill=False, linewidth=1.2))
-axes.grid(visible=False)
-axes.set_xticks(range(vocab_size), [itos[i] for i in range(vocab_size)])
-axes.set(title="n times dlogits; the labels are framed", xlabel="character", ylabel="example")
-fig.colorbar(image)
-plt.show()
+figures.batch_of_gradients(n * gradient, Yb, characters)
 
+# %% tags=["data-dependent"]
 at_the_label = gradient[range(n), Yb]
-print("one number below zero in each row:", bool(((gradient < 0).sum(1) == 1).all()))
-print("and it stands at the label:", bool((at_the_label < 0).all()))
+print("numbers below zero:", (gradient < 0).sum().item())
+print("of these, at a label:", (at_the_label < 0).sum().item())
 
 # %% [markdown]
-# *One dark blue place in each row, the framed one; all others are white or of a faint red.*
+# *One purple place in each row, the framed one, pale where the network is nearly right; all others
+# are white or green, and the darkest green is where it bet wrongly.*
 #
-# A gradient points uphill, to *more* loss; training walks the other way. So blue means "this logit
-# will be raised" and red "this one will be lowered". There is one blue place a row: every character
-# except the label has to go down. The darker the blue, the less the model believed in the label.
+# A gradient points uphill, to *more* loss; training walks the other way. So purple means "this
+# logit will be raised" and green "this one will be lowered": every character except the label has
+# to go down.
 #
 # ## 4.2 One row
 #
-# How much down? Put the first row below its probabilities, on the same scale.
+# How much down? Take the example that the network gets most wrong, and put its row below its
+# probabilities, on the same scale.
 
 # %% tags=["data-dependent"]
-row = 0
+row = probs[range(n), Yb].argmin().item()
 label = Yb[row].item()
-characters = [itos[i] for i in range(vocab_size)]
-colours = ["C0" if i == label else "C5" for i in range(vocab_size)]
+figures.one_row(probs[row], n * gradient[row], label, characters)
 
-fig, (above, below) = plt.subplots(
-    2, 1, sharex=True, figsize=(6.8, 4.4), height_ratios=(1, 1.5), layout="constrained"
-)
-top = 1.15 * probabilities[row].max().item()
-above.bar(characters, probabilities[row], color=colours)
-above.set(title="the probabilities of one example (dark: the right character)", ylim=(0, top))
-below.bar(characters, n * gradient[row], color=colours)
-below.set(title="n times its row of dlogits", ylim=(-0.5 * top, top))
-below.text(label + 0.7, -0.4 * top, f"down to {n * gradient[row, label]:.2f}", color="C0")
-below.axhline(0, color="grey", linewidth=1)
-plt.show()
-
-gap = probabilities[row] - n * gradient[row]
+# %% tags=["data-dependent"]
+context = "".join(itos[i] for i in Xb[row].tolist())
+gap = probs[row] - n * gradient[row]
 elsewhere = torch.arange(vocab_size) != label
-print("off the label the two are equal:", bool(gap[elsewhere].abs().max() < 1e-6))
+print(f"after {context} came {itos[label]}, to which it gave {probs[row, label]:.3f}")
+print(f"off the label, probabilities and bars differ by {gap[elsewhere].abs().max():.4f}")
 print(f"at the label they differ by {gap[label]:.4f}")
 
 # %% [markdown]
-# *The two charts are the same, bar for bar, but for the right character's: that one hangs down, far
-# out of the picture.*
+# *The two charts are the same, bar for bar, but for the right character's.*
 #
 # ## 4.3 Rows that sum to zero
 
-# %%
-largest_sum = gradient.sum(1).abs().max()
-print(f"the rows sum to zero, but for rounding: {largest_sum < 1e-5 * gradient.abs().max()}")
+# %% tags=["data-dependent"]
+largest = gradient.abs().max()
+print(f"largest number: {largest:.3f}, largest sum of a row: {gradient.sum(1).abs().max():.5f}")
 
 # %% [markdown]
 # The probabilities of a row add up to 1, and so does a one-hot row. It could not be otherwise: in
@@ -391,11 +379,16 @@ figures.pull_and_push()
 # - **No force exceeds 1/n.** However wrong the model is, one example pulls no harder than that.
 #   This is the tame gradient which notebook 01 promised.
 #
-# From here the gradient goes on, backwards, into the network. Whatever moves `W2`, the hidden layer
-# or the table of letters has come through these forces.
+# Here are the forces on four logits. Where a kernel runs, sliders move them; make the right one the
+# largest, and see what is left of the pull.
+
+# %%
+figures.logit_forces()
+
+# %% [markdown]
+# *Above, the logits with the forces on them; below, their probabilities.*
 #
-# Let us see them at work with no network in between. Take one example's logits and let the forces
-# move them, step by step:
+# Now let the forces move the logits of the example above, step by step:
 
 # %% tags=["data-dependent"]
 moving = scores[[row]]
@@ -406,24 +399,17 @@ for _ in range(200):
     (slopes,) = torch.autograd.grad(F.cross_entropy(leaf, Yb[[row]]), leaf)
     moving = moving - 0.2 * slopes  # minus the gradient: along the forces
 history = torch.stack(history)
+figures.pulled_and_pushed(history, label, itos[label])
 
-fig, axes = plt.subplots()
-axes.plot(history[:, elsewhere], color="C5", linewidth=0.8)
-axes.plot(history[:, label], color="C0", label=f"the right character: {itos[label]}")
-axes.plot(1 - history[:, label], "--", color="C1", label="the pull on its logit")
-axes.set(title="one example, pulled and pushed", xlabel="step", ylim=(0, 1))
-axes.set_ylabel("probability, pull")
-axes.legend(loc="center right")
-plt.show()
-
+# %% tags=["data-dependent"]
 growth = history[1:, label] - history[:-1, label]
-print("the right character ends above 0.9:", bool(history[-1, label] > 0.9))
-print("it grows slowly at the start:", bool(growth[0] < 0.5 * growth.max()))
-print("and slowly at the end:", bool(growth[-1] < 0.5 * growth.max()))
+fastest = growth.argmax().item()
+for step in (0, fastest, 198):
+    print(f"step {step:3d}: probability {history[step, label]:.3f}, growing by {growth[step]:.4f}")
 
 # %% [markdown]
 # *The right character's probability climbs slowly, then fast, then slowly again. The dashed pull
-# falls all the way. The 26 others sink to zero together.*
+# falls all the way.*
 #
 # Why slowly at first, when the pull is strongest? The forces move the *logits*. How far the
 # probability follows is a matter of its slopes, and each of those in section 2.2 has the factor
@@ -431,61 +417,56 @@ print("and slowly at the end:", bool(growth[-1] < 0.5 * growth.max()))
 #
 # ## 4.5 What one step saves: time
 #
-# Autograd can go either way as well. Back through the eight lines it visits every small step; for
-# `F.cross_entropy` it has your formula built in. Here is the time that each takes **backward** on
-# one thread, the best of many short rounds, for our batch and for a large one.
-
+# What has PyTorch built in for `F.cross_entropy`? The loss knows which step made it, and each step
+# knows the one before it:
 
 # %%
-def backward_seconds(loss_function, n_rows, n_rounds=300):
-    """The time of one backward pass from the loss to the logits: the best of many rounds."""
-    generator = torch.Generator().manual_seed(0)
-    scores = torch.randn(n_rows, vocab_size, generator=generator, requires_grad=True)
-    labels = torch.randint(vocab_size, (n_rows,), generator=generator)
-    value = loss_function(scores, labels)
-    n_calls = 5 if n_rows < 1000 else 1  # short rounds: some of them are left undisturbed
-    best = math.inf
-    n_threads = torch.get_num_threads()
-    torch.set_num_threads(1)  # how many are free changes from moment to moment; one always is
-    for _ in range(n_rounds):
-        start = time.perf_counter()
-        for _ in range(n_calls):
-            torch.autograd.grad(value, scores, retain_graph=True)
-        best = min(best, (time.perf_counter() - start) / n_calls)
-    torch.set_num_threads(n_threads)
-    return best
-
-
-measured = {
-    n_rows: (
-        1e6 * backward_seconds(eight_small_lines, n_rows),
-        1e6 * backward_seconds(F.cross_entropy, n_rows),
-    )
-    for n_rows in (32, 20_000)
-}
-for n_rows, (small_steps, fused) in measured.items():
-    print(f"{n_rows} rows, eight lines: {small_steps:.0f} µs")
-    print(f"{n_rows} rows, one step: {fused:.0f} µs")
-
-fig, axes = plt.subplots(figsize=(6.8, 2.4))
-ratios = [small_steps / fused for small_steps, fused in measured.values()]
-bars = axes.barh([f"{n_rows:,} rows" for n_rows in measured], ratios, color="C0")
-axes.bar_label(bars, fmt=" %.1f times as long")
-axes.axvline(1, color="grey", linewidth=1)
-axes.set(title="eight lines, compared with one step", xlim=(0, 1.45 * max(ratios)))
-axes.invert_yaxis()  # the small batch on top
-axes.grid(visible=False)
-plt.show()
+node = F.cross_entropy(watched, Yb).grad_fn
+while node is not None:
+    print(type(node).__name__)
+    node = node.next_functions[0][0] if node.next_functions else None
 
 # %% [markdown]
-# *Two bars, both well beyond the line at 1: the eight lines take several times as long. (How many
-# times depends on the machine and on what else it is doing; run the cell again.)*
+# Two steps back, and a third that only stores the result. The first (NLL stands for the negative
+# log-likelihood) puts $-\frac1n$ at each label. The second takes what arrives, $g$, to
+# $g_i - p_i \sum_k g_k$. Put the first into it: it is your formula.
 #
-# There are two reasons. With 32 rows the numbers are few, and what costs time is calling one small
-# function after another. With 20,000 rows each small step has to read and write a large matrix, and
-# memory is slower than arithmetic. One step does all its arithmetic on a row while the row is at
-# hand. This is called **fusing**, and it is why libraries offer `cross_entropy` as one function,
-# and why compilers look for chains of small steps.
+# Here is the time that either way takes, **forward** and **backward**, on one thread, the best of
+# many short rounds, for our batch and for a large one.
+
+
+# %% tags=["nbval-ignore-output"]
+def microseconds(work, rounds):
+    """The time of one call: the best of many short rounds, some of them left undisturbed."""
+    return 1e6 * min(timeit.repeat(work, number=5, repeat=rounds)) / 5
+
+
+measured = {}
+for n_rows, rounds in ((32, 300), (20_000, 20)):
+    many = torch.randn(n_rows, vocab_size, requires_grad=True)
+    labels = torch.randint(vocab_size, (n_rows,))
+    times = []
+    for name, function in (("eight lines", eight_small_lines), ("one step", F.cross_entropy)):
+        back = partial(torch.autograd.grad, function(many, labels), many, retain_graph=True)
+        forward = microseconds(partial(function, many.detach(), labels), rounds)
+        backward = microseconds(back, rounds)
+        times.append((forward, backward))
+        print(
+            f"{n_rows:>6,} rows, {name:<11}: {forward:8.1f} µs forward, {backward:8.1f} µs backward"
+        )
+    (slow_forward, slow_backward), (fast_forward, fast_backward) = times
+    measured[f"{n_rows:,} rows"] = slow_forward / fast_forward, slow_backward / fast_backward
+
+figures.times_as_long(measured)
+
+# %% [markdown]
+# *All bars end well beyond the line at 1.*
+#
+# With 32 rows the numbers are few, and what costs time is calling one small function after another.
+# With 20,000 rows each small step has to read and write a large matrix, and memory is slower than
+# arithmetic. One step does all its arithmetic on a row while the row is at hand. This is called
+# **fusing**, and it is why libraries offer `cross_entropy` as one function, and why compilers look
+# for chains of small steps.
 #
 # ## 4.6 What one step saves: the answer itself
 #
@@ -504,9 +485,9 @@ for name, function in (("eight lines", eight_small_lines), ("one step", F.cross_
 # In float32, $e^{-200}$ is 0. The eight lines take the logarithm of that 0, so that the loss is
 # infinite. On the way back they divide by it and get *not a number*, `nan`, which spreads to every
 # parameter of the network; after one training step the model is gone. In the formula that you
-# derived, this division is not there any more. You cancelled it on paper, before it could do any
-# harm. (Forward, the same is done with $\ln p_i = \ell_i - \ln S$, once the maximum has been
-# subtracted: no probability is ever computed, so none can be 0. PyTorch calls it `log_softmax`.)
+# derived, this division is not there any more: you cancelled it on paper. (Forward, the same is
+# done with $\ln p_i = \ell_i - \ln S$, once the maximum has been subtracted: no probability is
+# ever computed, so none can be 0. PyTorch calls it `log_softmax`.)
 
 # %% [markdown]
 # # Part 5 · Another loss
@@ -517,8 +498,10 @@ for name, function in (("eight lines", eight_small_lines), ("one step", F.cross_
 # them, and the label keeps the rest. The targets of an example are then no longer the one-hot
 # $t_i$, but
 #
-# $$q_i = (1 - \alpha)\,t_i + \frac{\alpha}{K} ,
-# \qquad\text{and its loss is}\qquad L = -\sum_k q_k \ln p_k .$$
+# $$\begin{aligned}
+# q_i &= (1 - \alpha)\,t_i + \frac{\alpha}{K} , \\
+# \text{and its loss is}\quad L &= -\sum_k q_k \ln p_k .
+# \end{aligned}$$
 #
 # With $\alpha = 0$ only the term $k = y$ is left, and that is the loss from before. The loss of
 # the batch is the mean, as ever. PyTorch has all this built in. In code, $\alpha$ is `smoothing`,
@@ -562,9 +545,9 @@ check("dz")
 
 # %% [markdown]
 # **Worth noticing.** A force vanishes where prediction and target agree. Without smoothing the
-# target is 1, and no finite logits give a probability of exactly 1: the right logit is pulled up
-# for ever, ever more gently. With smoothing there is a place to rest, where $p_i = q_i$ for all
-# $i$. Since $\ell_i = \ln p_i + \ln S$, the right logit is then ahead of each wrong one by
+# target is 1, and on paper no finite logits give a probability of exactly 1: the right logit is
+# pulled up for ever, ever more gently. With smoothing there is a place to rest, where $p_i = q_i$
+# for all $i$. Since $\ell_i = \ln p_i + \ln S$, the right logit is then ahead of each wrong one by
 #
 # $$\ell_y - \ell_i = \ln p_y - \ln p_i = \ln \frac{q_y}{q_i} .$$
 #
@@ -576,22 +559,20 @@ q_right = 1 - smoothing + q_wrong
 rest = math.log(q_right / q_wrong)
 right, wrong = 5, 0  # any two characters
 
-fig, axes = plt.subplots()
-for share, line in ((0.0, "--"), (smoothing, "-")):
-    moving, gaps = torch.zeros(1, vocab_size), []
+gaps = {}
+for share in (0.0, smoothing):
+    moving, gap = torch.zeros(1, vocab_size), []
     for _ in range(600):
         leaf = moving.clone().requires_grad_()
         value = F.cross_entropy(leaf, torch.tensor([right]), label_smoothing=share)
         (slopes,) = torch.autograd.grad(value, leaf)
         moving = moving - slopes
-        gaps.append((moving[0, right] - moving[0, wrong]).item())
-    axes.plot(gaps, line, label=f"smoothing {share}")
-    print(f"smoothing {share}: at rest after 600 steps: {abs(gaps[-1] - gaps[-100]) < 1e-3}")
-axes.axhline(rest, color="grey", linewidth=1)
-axes.set(title="right logit minus a wrong one", xlabel="step")
-axes.legend(loc="lower right")
-plt.show()
+        gap.append((moving[0, right] - moving[0, wrong]).item())
+    gaps[f"smoothing {share}"] = gap
+    print(f"smoothing {share}: {gap[499]:.2f} after 500 steps, {gap[599]:.2f} after 600")
 print(f"the place to rest: {rest:.2f}, where the right probability is {q_right:.3f}")
+
+figures.ahead_of_the_others(gaps, rest)
 
 # %% [markdown]
 # *Both curves climb steeply at first. The dashed one, without smoothing, never stops climbing; the

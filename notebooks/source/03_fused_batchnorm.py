@@ -5,20 +5,23 @@
 #
 # In notebook 01 you went backwards through batch normalisation in seven small steps. Here the layer
 # is one formula, and its gradient becomes one formula too. The derivation takes a page. It is the
-# longest of this course and the most rewarding, because so much of it cancels; people who have done
-# it once are not afraid of any layer any more.
+# longest of this course and the most rewarding, because so much of it cancels.
 #
 # - **Time:** two to three hours. Half of it with pencil and paper, before you type anything.
-# - **You need:** notebook 01, part 4 (the three rules) and section 5.6; what a mean and a variance
+# - **You need:** notebook 01, its three rules and section 5.6; what a mean and a variance
 #   are; the slope of a power. Notebook 02 is a good warm-up.
 # - **Afterwards you can:** derive the gradient of a layer in which the examples of a batch depend
 #   on each other, turn sums with indices into broadcasting, say which variance the paper,
 #   `torch.var` and `BatchNorm1d` compute, and give PyTorch a backward pass of your own.
 #
-# The way there: **part 1** writes the layer as one expression, **part 2** draws its graph and
-# counts the arrows, **part 3** does gain and bias, **part 4** is the derivation, in four stages
-# with a check after each, **part 5** settles the matter of $n$ and $n - 1$, and in **part 6** your
-# formula becomes a part of PyTorch.
+# | in the paper | here | in 01 | in 04 |
+# | :-- | :-- | :-- | :-- |
+# | $x$ | `hprebn` (before batch norm) | `hprebn` | `hprebn` |
+# | $\mu$ | `mu` | `bnmeani` | `bnmean` |
+# | $\sigma^2$ | `var` | `bnvar` | `bnvar` |
+# | $\hat{x}$, say *x-hat* | `xhat` | `bnraw` | `bnraw` |
+# | $\gamma$, $\beta$ | `bngain`, `bnbias` | the same | the same |
+# | $y$ | `hpreact` | `hpreact` | `hpreact` |
 #
 # Run the next two cells first.
 
@@ -26,11 +29,11 @@
 # {{ cell: setup }}
 
 # %%
-import matplotlib.pyplot as plt
 import torch
 import torch.nn.functional as F
+from torch.autograd.function import once_differentiable
 
-from grader import board, check, figures
+from grader import board, check, figures, heat_map
 from makemore_data import (
     LECTURE_SEED,
     build_splits,
@@ -80,8 +83,8 @@ def in_one_expression(hprebn, bngain, bnbias):
 
 
 # %% [markdown]
-# What the rest of the network does with the result is not our business here. All we need of it is
-# the gradient that comes back, `dhpreact`. In notebook 01 you computed it; now we take it as given.
+# All we need of the rest of the network is the gradient that comes back, `dhpreact`. In notebook 01
+# you computed it; now we take it as given.
 
 
 # %%
@@ -94,10 +97,10 @@ hpreact = in_one_expression(hprebn, bngain, bnbias).requires_grad_()
 print("dhpreact:", tuple(dhpreact.shape))
 
 # %% [markdown]
-# For the derivation the expression is a bit too much at once. In the paper by Ioffe and Szegedy
-# (2015) it has four lines. For a column of numbers $x_1, \dots, x_n$, one for each example, they
-# are the mean, the variance, the normalised numbers $\hat{x}_i$ (say *x-hat*), and these scaled and
-# shifted:
+# For the derivation the expression is a bit too much at once. In the paper by
+# [Ioffe and Szegedy (2015)](https://arxiv.org/abs/1502.03167) it has four lines. For a column of
+# numbers $x_1, \dots, x_n$, one for each example, they are the mean, the variance, the normalised
+# numbers $\hat{x}_i$, and these scaled and shifted:
 #
 # $$\begin{aligned}
 # \mu &= \frac1n \sum_i x_i \\
@@ -106,11 +109,15 @@ print("dhpreact:", tuple(dhpreact.shape))
 # y_i &= \gamma\,\hat{x}_i + \beta
 # \end{aligned}$$
 #
-# (The paper divides by $n$ in the second line. Part 5 is about that.) In code $x$ is `hprebn`, $y$
-# is `hpreact`, $\gamma$ and $\beta$ are `bngain` and `bnbias`, and $\sigma^2$ is `var`.
-# $\varepsilon$ is a fixed number, written `1e-5`, which keeps the power finite where all numbers of
-# a column are equal. It is part of the formula, forward and backward. `mu` and `var` are rows of
-# shape (1, 64), with one number for each column; `xhat` is a matrix, (32, 64).
+# (The paper divides by $n$ in the second line. Part 5 is about that.) $\varepsilon$ is a fixed
+# number, written `1e-5`, which keeps the power finite where all numbers of a column are equal. `mu`
+# and `var` are rows of shape (1, 64), with one number for each column; `xhat` is a matrix, (32,
+# 64).
+#
+# The line after those four, `loss`, is a stand-in for the rest of the network. It is not the
+# network's loss, but it has the right slope: each number of `hpreact` is multiplied by the number
+# of `dhpreact` at its place, so the gradient that arrives at `hpreact` is exactly `dhpreact`. That
+# is all a layer ever learns about what comes after it.
 
 # %%
 n = hprebn.shape[0]
@@ -121,14 +128,12 @@ hpreact = bngain * xhat + bnbias
 loss = (dhpreact * hpreact).sum()
 
 # %%
-one_expression = in_one_expression(hprebn, bngain, bnbias)
-print("the lines and the expression agree:", torch.allclose(hpreact, one_expression, atol=1e-6))
+difference = (hpreact - in_one_expression(hprebn, bngain, bnbias)).abs().max()
+print(f"the lines and the expression differ by {difference:.5f} at most")
 
-# %% [markdown]
-# The line after those four, `loss`, is a stand-in for the rest of the network. It is not the
-# network's loss, but it has the right slope: each number of `hpreact` is multiplied by the number
-# of `dhpreact` at its place, so the gradient that arrives at `hpreact` is exactly `dhpreact`. That
-# is all a layer ever learns about what comes after it.
+watched = hpreact.clone().requires_grad_()
+(arriving,) = torch.autograd.grad((dhpreact * watched).sum(), watched)
+print(f"what the stand-in sends back differs from dhpreact by {(arriving - dhpreact).abs().max()}")
 
 # %% [markdown]
 # # Part 2 · Count the arrows
@@ -166,11 +171,11 @@ board("ex3")
 # %% [markdown]
 # # Part 3 · Gain and bias
 #
-# You have done these two in notebook 01, so consider them a stretch before the run. $\gamma$ and
-# $\beta$ go into all 32 of the $y_i = \gamma\,\hat{x}_i + \beta$, each of the 64 columns having its
-# own. What stands ready in this notebook's answers: the tensors of the lines above, `n`,
-# `n_hidden`, and what you have found so far. The check works as in notebook 01: it runs your lines
-# on hidden batches of other sizes as well, so write `n`, not 32.
+# You have done these two in notebook 01. $\gamma$ and $\beta$ go into all 32 of the $y_i =
+# \gamma\,\hat{x}_i + \beta$, each of the 64 columns having its own. What stands ready in this
+# notebook's answers: the tensors of the lines above, `n`, `n_hidden`, and what you have found so
+# far. The check works as in notebook 01: it runs your lines on hidden batches of other sizes as
+# well, so write `n`, not 32.
 #
 # **`dbngain`** (1, 64).
 #
@@ -240,10 +245,6 @@ check("dxhat")
 #
 # Put the slope in. Which factors do not depend on $i$ and may stand in front of the sum?
 #
-# (Here and further on: a check may fail although `maxdiff` is below $10^{-6}$, even where it says
-# *approximate*. That is no rounding, which would be near $10^{-9}$. Compare the base of your power
-# with the forward line's, to the last term.)
-#
 # **`dvar`** (1, 64). One number for each column.
 #
 # {{ hints: dvar }}
@@ -259,6 +260,15 @@ dvar = -0.5 * (var + 1e-5) ** -1.5 * (dxhat * (hprebn - mu)).sum(0, keepdim=True
 check("dvar")
 
 # %% [markdown]
+# <details>
+# <summary>A fail, although <code>maxdiff</code> is tiny?</summary>
+#
+# Rounding would leave a `maxdiff` near $10^{-9}$. Where it is larger, something small is missing,
+# even if the line says *approximate*: compare the base of your power with the forward line's, to
+# the last term.
+#
+# </details>
+#
 # ## 4.3 Thirty-three arrows: the mean
 #
 # Of the 33 arrows that leave $\mu$, 32 go to the $\hat{x}_i$, each with the slope
@@ -282,25 +292,16 @@ check("dvar")
 
 # %%
 column = torch.tensor([1.0, 2.0, 6.0])
-m = torch.linspace(0, 6, 121)
-measured_from_m = ((column[:, None] - m) ** 2).sum(0) / 2
+for m in (2.9, 3.0, 3.1):
+    print(f"measured from {m}: {((column - m) ** 2).sum() / 2:.3f}")
 
-fig, axes = plt.subplots()
-axes.plot(m, measured_from_m)
-axes.plot([1.5, 4.5], [7, 7], "--", color="C1", label="the tangent there")
-axes.plot(3, 7, "o", color="C1", label="the mean")
-axes.set(title="the variance of (1, 2, 6), measured from m", xlabel="m", ylim=(0, 22))
-axes.legend(loc="upper center")
-plt.show()
-
-print("it is smallest at m =", round(m[measured_from_m.argmin()].item(), 2))
+figures.lowest_at_the_mean()
 
 # %% [markdown]
 # *A parabola. Its lowest point is at the mean, 3, and there its tangent is level.*
 #
 # The mean is the place from which the sum of squares is smallest, and at the lowest point of a
-# curve the slope is zero. Measured from any other place the variance would have a slope, and the
-# arrow would carry something. But $\mu$ always *is* the mean.
+# curve the slope is zero. And $\mu$ always *is* the mean.
 #
 # So 32 of the 33 arrows are left. (The board draws the other one too, from `dvar` to `dmu`: it
 # shows which formula reads which tensor, not how much comes back.)
@@ -331,26 +332,26 @@ check("dmu")
 #
 # $$\begin{aligned}
 # \mathrm{d}\mu &= -(\sigma^2+\varepsilon)^{-1/2} \sum_j \mathrm{d}\hat{x}_j , \\
-# \mathrm{d}\sigma^2 &= -\tfrac12\,(\sigma^2+\varepsilon)^{-3/2}
-# \sum_j \mathrm{d}\hat{x}_j\,(x_j - \mu) .
+# \mathrm{d}\sigma^2 &= -\tfrac12\,(\sigma^2+\varepsilon)^{-3/2} \\
+# &\quad \cdot \sum_j \mathrm{d}\hat{x}_j\,(x_j - \mu) .
 # \end{aligned}$$
 #
 # With $n = 3$ and $i = 2$, for instance, the first sum is $\mathrm{d}\hat{x}_1 +
 # \mathrm{d}\hat{x}_2 + \mathrm{d}\hat{x}_3$, although it is $x_2$ that we ask about. This is what
 # makes the layer special: what arrives at the examples 1 and 3 has a say in the gradient of example
-# 2. With $i$ for both, nobody could tell our own example from all the others.
+# 2.
 #
 # **Three slopes.** The arrows that leave $x_i$ have these:
 #
-# | to | slope |
-# | :-- | :-- |
-# | $\hat{x}_i = (x_i - \mu)\,(\sigma^2+\varepsilon)^{-1/2}$ | $(\sigma^2+\varepsilon)^{-1/2}$ |
-# | $\mu = \frac1n \sum_j x_j$ | $\frac1n$ |
-# | $\sigma^2 = \frac{1}{n-1} \sum_j (x_j - \mu)^2$ | $\frac{2}{n-1}\,(x_i - \mu)$ |
+# $$\begin{aligned}
+# \frac{\partial \hat{x}_i}{\partial x_i} &= (\sigma^2+\varepsilon)^{-1/2} \\
+# \frac{\partial \mu}{\partial x_i} &= \frac1n \\
+# \frac{\partial \sigma^2}{\partial x_i} &= \frac{2}{n-1}\,(x_i - \mu)
+# \end{aligned}$$
 #
-# In the last two the sum is gone, because only one of its terms contains our $x_i$: the one with
-# $j = i$. And along one arrow, what the other arrows carry is held fixed; that is why $\mu$ counts
-# as a constant in the first and the third. The chain rule, one product for each arrow:
+# In the last two the sum over $j$ is gone, because only one of its terms contains our $x_i$: the
+# one with $j = i$. And along one arrow, what the other arrows carry is held fixed; that is why
+# $\mu$ counts as a constant in the first and the third. The chain rule, one product for each arrow:
 #
 # $$\begin{aligned}
 # \mathrm{d}x_i = {} & \mathrm{d}\hat{x}_i\,(\sigma^2+\varepsilon)^{-1/2} \\
@@ -372,8 +373,10 @@ check("dmu")
 #
 # Your result has this form, and the boxes are for you to fill in:
 #
-# $$\mathrm{d}x_i = \frac{\gamma\,(\sigma^2+\varepsilon)^{-1/2}}{n}
-# \Big[\; n\,\mathrm{d}y_i \;-\; \Box \;-\; \Box\;\hat{x}_i\;\Box \;\Big]$$
+# $$\begin{aligned}
+# \mathrm{d}x_i = {} & \frac{\gamma\,(\sigma^2+\varepsilon)^{-1/2}}{n} \\
+# & \cdot \Big[\, n\,\mathrm{d}y_i - \Box - \Box\;\hat{x}_i\;\Box \,\Big]
+# \end{aligned}$$
 #
 # The first box is a sum over $j$, the second a fraction made of $n$ and $n - 1$, the third another
 # sum over $j$. *Do not go on before you have filled them in.*
@@ -393,7 +396,7 @@ print("the same, in sevenths:", [round(value) for value in (7 * brackets).tolist
 
 # %% [markdown]
 # Nothing arrived at the examples 2 and 3, and yet their gradients are not zero: they share a mean
-# and a variance with example 1. Add the three up, too: after 4.5 we come back to that.
+# and a variance with example 1.
 
 # %% [markdown]
 # ## 4.5 All columns at once
@@ -440,11 +443,8 @@ dhprebn = (
 check("dhprebn")
 
 # %% [markdown]
-# A wrong one? Draw where: `from grader import heat_map`, then `heat_map("dhprebn")`, in a cell of
-# your own. Rounding would leave a `maxdiff` near $10^{-9}$; anything much larger is a mistake.
-#
 # <details>
-# <summary>What the picture says</summary>
+# <summary>A wrong one? What <code>heat_map("dhprebn")</code> says, in a cell of your own</summary>
 #
 # - Stripes, each of one colour from top to bottom: every example of a column lacks the same number.
 #   Look at the first box.
@@ -460,24 +460,29 @@ board()
 
 # %% [markdown]
 # **Worth noticing: two directions are missing.** Think of one column of `dhprebn` as a vector with
-# 32 coordinates. How much it has in common with another such vector is told by their *dot product*:
-# multiply place by place, add up. Divided by both lengths it is 1 for vectors of the same direction
-# and 0 for two at right angles.
-#
-# Your bracket takes what arrives and subtracts two things. The first makes each column add up to
-# zero, and its sum is its dot product with $(1, 1, \dots, 1)$. The second removes whatever points
-# along $\hat{x}$. Autograd's gradient shows both:
+# one coordinate for each example. Your bracket takes what arrives and subtracts two things: its
+# mean, which is its part along $(1, 1, \dots, 1)$, and its part along $\hat{x}$. Here for the
+# column $(1, 2, 6)$ of the test on paper, as arrows in space:
 
 # %%
+figures.two_directions_removed()
+
+# %% [markdown]
+# *Of three directions one is left, at right angles to both. For* $n$ *examples it is* $n - 2$ *of*
+# $n$.
+#
+# In autograd's gradient of our batch, as the share of a column's length that points there:
+
+# %% tags=["data-dependent"]
 watched = hprebn.clone().requires_grad_()
 normalised = in_one_expression(watched, bngain, bnbias)
 (gradient,) = torch.autograd.grad((normalised * dhpreact).sum(), watched)
 
-size = gradient.norm(dim=0)
-along_ones = (gradient.sum(0) / n**0.5 / size).abs().max()
-along_xhat = ((gradient * xhat).sum(0) / xhat.norm(dim=0) / size).abs().max()
-print("nothing points along (1, 1, ..., 1):", bool(along_ones < 1e-3))
-print("nothing points along x-hat:", bool(along_xhat < 1e-3))
+for name, arrows in (("what arrives", dhpreact), ("what gets through", gradient)):
+    size = arrows.norm(dim=0)
+    along_ones = (arrows.sum(0) / n**0.5 / size).abs().max()
+    along_xhat = ((arrows * xhat).sum(0) / xhat.norm(dim=0) / size).abs().max()
+    print(f"{name}: up to {along_ones:.3f} along ones, up to {along_xhat:.3f} along x-hat")
 
 # %% [markdown]
 # It has to be so. Add the same number to a whole column: the mean swallows it. Stretch the whole
@@ -485,45 +490,45 @@ print("nothing points along x-hat:", bool(along_xhat < 1e-3))
 # loss does not, so the gradient in these two directions is zero (for the second, up to the little
 # $\varepsilon$). A layer before batch normalisation cannot gain anything by shifting or stretching.
 #
-# The other 30 directions of a column's 32 get through. Here are all slopes
-# $\partial\hat{x}_i / \partial x_j$ of one unit, 32 outputs by 32 inputs:
+# Here are all slopes $\partial\hat{x}_i / \partial x_j$ of one unit, 32 outputs by 32 inputs:
+
 
 # %% tags=["data-dependent"]
-
-
 def normalise(x):
     return (x - x.mean()) / torch.sqrt(x.var() + 1e-5)
 
 
-unit = 0
-slopes = torch.autograd.functional.jacobian(normalise, hprebn[:, unit])
-off_diagonal = slopes - torch.diag(slopes.diag())
+slopes = torch.autograd.functional.jacobian(normalise, hprebn[:, 0])
+figures.slopes_of_a_column(slopes)
 
-fig, (every, others) = plt.subplots(1, 2, figsize=(7.6, 3.5), layout="constrained")
-for axes, values, title in (
-    (every, slopes, "all slopes"),
-    (others, off_diagonal, "without the diagonal"),
-):
-    limit = values.abs().max()
-    image = axes.imshow(values, cmap="RdBu_r", vmin=-limit, vmax=limit)
-    axes.grid(visible=False)
-    axes.set(title=title, xlabel="moved: example j", ylabel="changes: example i")
-    fig.colorbar(image, shrink=0.8)
-plt.show()
-
-print("every example depends on every other:", bool((off_diagonal != 0).sum() == n * (n - 1)))
+# %% tags=["data-dependent"]
+on_diagonal = slopes.diag().abs().mean()
+off_diagonal = (slopes - slopes.diag().diag()).abs().sum() / (n * (n - 1))
+print(f"on the diagonal {on_diagonal:.3f} on average, off it {off_diagonal:.3f}")
 
 # %% [markdown]
-# *Red: raise one input, and that output rises; blue: it falls. Left, a strong diagonal on a nearly
-# white ground. Right, on a finer scale and with the diagonal left out, the ground alone: mostly
-# pale blue, with darker rows and columns woven into it.*
+# *Green: raise one input, and that output rises; purple: it falls. Left, a strong diagonal on a
+# nearly white ground. Right, on a finer scale, the ground alone: mostly pale purple, with darker
+# rows and columns woven into it.*
 #
-# On the diagonal each example talks to itself. Off it, they talk to each other, on average roughly
-# a thirtieth as loudly: through the mean (the pale blue, the same for all) and through the variance
-# (the woven pattern; examples far from the mean talk loudest). Without batch normalisation the
-# right picture would be white. This coupling is a kind of noise, since each example's batch is
-# drawn at random. It regularises a little, it has caused many a bug, and layer normalisation was
-# invented to be rid of it.
+# On the diagonal each example talks to itself. Off it, they talk to each other: through the mean
+# (the pale purple, the same for all) and through the variance (the woven pattern; examples far from
+# the mean talk loudest). Without batch normalisation the right picture would be white. Since each
+# example's batch is drawn at random, this coupling is a kind of noise. It regularises a little, and
+# it has caused many a bug. How much noise is it?
+
+# %%
+figures.batch_noise()
+
+# %% [markdown]
+# *One and the same example, normalised in 400 random batches. Where a kernel runs, a slider sets
+# their size: in larger ones it becomes nearly the same each time. In small ones it moves mean and
+# variance itself, so it lands nearer to 0, and spreads less than* $1/\sqrt{n}$ *says.*
+#
+# [Layer normalisation](https://arxiv.org/abs/1607.06450) (2016) takes mean and variance over the
+# units of one example instead. Its authors give two reasons: batch normalisation depends on the
+# size of the batch, and a recurrent network, which applies one layer again at each step of a
+# sequence, would need other statistics for each step.
 #
 # <details>
 # <summary>The formula of this picture, once your check says <em>pass</em></summary>
@@ -531,8 +536,10 @@ print("every example depends on every other:", bool((off_diagonal != 0).sum() ==
 # With $\gamma = 1$ your formula is a sum over all the $y$, slope times what arrives. Read the
 # slopes off it; $\delta_{ij}$ is 1 where $i = j$ and 0 elsewhere:
 #
-# $$\frac{\partial\hat{x}_i}{\partial x_j} = (\sigma^2+\varepsilon)^{-1/2}
-# \Big[\, \delta_{ij} - \frac1n - \frac{\hat{x}_i\,\hat{x}_j}{n-1} \,\Big] .$$
+# $$\begin{aligned}
+# \frac{\partial\hat{x}_i}{\partial x_j} = {} & (\sigma^2+\varepsilon)^{-1/2} \\
+# & \cdot \Big[\, \delta_{ij} - \frac1n - \frac{\hat{x}_i\,\hat{x}_j}{n-1} \,\Big] .
+# \end{aligned}$$
 #
 # It stays the same when $i$ and $j$ change places, so the picture is its own mirror image. And why
 # $n - 1$? To remove what points along $\hat{x}$, one has to divide by the square of its length, and
@@ -548,9 +555,10 @@ print("every example depends on every other:", bool((off_diagonal != 0).sum() ==
 # $(1, 2, 6)$ has the mean 3 and the squares $4 + 1 + 9 = 14$, so the two variances are
 # $14/3 \approx 4.667$ and $14/2 = 7$.
 #
-# `BatchNorm1d` does not say which one it used, but its output does: a gain of 1 and a bias of 0,
-# with which the layer begins, make it $\hat{x}_i = (x_i - 3)\,(\text{variance} +
-# \varepsilon)^{-1/2}$. So the variance is the square of $(x_i - 3)/\hat{x}_i$, less $\varepsilon$.
+# `BatchNorm1d` cannot be told which to use; it has no argument for it. But its output says which it
+# used: a gain of 1 and a bias of 0, with which the layer begins, make it $\hat{x}_i = (x_i -
+# 3)\,(\text{variance} + \varepsilon)^{-1/2}$. So the variance is the square of $(x_i -
+# 3)/\hat{x}_i$, less $\varepsilon$.
 
 # %%
 print(f"torch.var:               {column.var():.3f}")
@@ -574,10 +582,12 @@ print(f"BatchNorm1d, later:      {layer.running_var.item():.3f}")
 # | this course | $n - 1$ | $n - 1$ |
 #
 # `torch.var` is only a function, and divides by $n - 1$ unless it is told `correction=0` (or, as it
-# used to be written, `unbiased=False`).
+# used to be written, `unbiased=False`). For years PyTorch's documentation of `BatchNorm1d` named
+# the biased variance alone, as if it were kept for later too. Readers kept reporting it ([issue
+# 77427](https://github.com/pytorch/pytorch/issues/77427) is one); since 2023 it names both.
 #
-# The paper and PyTorch train with one variance and then use the network with another. What that
-# means you can see by giving the layer the same three numbers again, once the training is over:
+# So the paper and PyTorch train with one variance and then use the network with another. Give the
+# layer the same three numbers again, once the training is over:
 
 # %%
 layer.eval()
@@ -585,23 +595,15 @@ later = layer(column[:, None]).detach()[:, 0]
 print("while training:", [f"{value:.3f}" for value in output.tolist()])
 print("afterwards:    ", [f"{value:.3f}" for value in later.tolist()])
 
-sizes = torch.arange(2, 65)
-fig, axes = plt.subplots()
-axes.plot(sizes, torch.sqrt((sizes - 1) / sizes))
-axes.plot(3, (later / output)[0], "o", label="the three numbers above")
-axes.set(title="output afterwards / output while training", xlabel="batch size", ylim=(0.65, 1.02))
-axes.legend(loc="lower right")
-plt.show()
+figures.output_afterwards((later / output)[0].item())
 
 # %% [markdown]
 # *The curve rises from 0.71 for a batch of two towards 1; the dot for three lies on it, at 0.82. At
 # 32 it has reached 0.98.*
 #
 # For large batches nobody notices. With two or three numbers in a column, training and use differ
-# by 20 or 30 per cent. (For images the pixels of all examples are counted together, so there are
-# many numbers even where the batch is small.) Dividing by $n - 1$ in both places, as we do, or by
-# $n$ in both, would settle it; but it was decided otherwise in 2015, and many a trained network
-# depends on it now.
+# by 20 or 30 per cent. Dividing by $n - 1$ in both places, as we do, or by
+# $n$ in both, would settle it; but many a trained network depends on it now.
 #
 # **One more, without a check.** How would your formula look with $n$ in the variance? Follow the
 # $n - 1$ through section 4.4: it enters in one place only.
@@ -628,12 +630,8 @@ plt.show()
 # `BatchNorm.apply(...)`. From then on autograd uses your formula as if it had always been there.
 #
 # The next cell is not graded. Move your three formulas into it. `dhpreact`, `xhat`, `var`, `bngain`
-# and `n` stand ready under the usual names, and with them the fused form has all it needs. The form
-# with three terms does not: `hprebn`, `dxhat`, `dvar` and `dmu` would be this notebook's tensors,
-# not those of the call.
-#
-# Then let another judge speak: `gradcheck` compares a backward pass with central differences, the
-# tool of notebook 01's part 2, number by number.
+# and `n` stand ready under the usual names. Then let another judge speak: `gradcheck` compares a
+# backward pass with central differences, a tool of notebook 01, number by number.
 
 
 # %%
@@ -666,6 +664,7 @@ small = [
     tensor[:, :3].double().requires_grad_()  # few numbers, in float64: differences need both
     for tensor in (hprebn[:8], bngain, bnbias)
 ]
+is_blank = False
 try:
     torch.autograd.gradcheck(BatchNorm.apply, small)
 except RuntimeError as trouble:
@@ -681,16 +680,60 @@ else:
     print("in the network, the same gradient as autograd's:", same)
 
 # %% [markdown]
-# (It says *to do* until all three are there. Where it fails, `gradcheck` numbers the inputs: 0 is
-# `hprebn`, 1 is `bngain`, 2 is `bnbias`.)
+# (It says *to do* until all three are there.)
+#
+# <details>
+# <summary>It fails, although your check said <em>pass</em>?</summary>
+#
+# `gradcheck` numbers the inputs: 0 is `hprebn`, 1 is `bngain`, 2 is `bnbias`. If it is about
+# shapes, a name is the notebook's tensor, not that of the call: `hprebn`, `dxhat`, `dvar` and `dmu`
+# are not saved here. The fused form does without them.
+#
+# </details>
 #
 # Eight rows and three columns are enough, and better than all of them: with so few examples the
 # difference of $n$ and $n - 1$ is large, so that `gradcheck`, which tolerates one part in a
 # thousand, is sure to see it.
 #
-# Look at what `forward` saves: `xhat`, `var` and the gain. Autograd, left to itself, would save
-# something for nearly every operation of the expression. A formula of one's own needs less memory
-# as well as less time, and in large networks memory is what runs out first.
+# `forward` saves `xhat`, `var` and the gain. Autograd, left to itself, saves three times as many
+# numbers here and takes longer.
+#
+# **Twice is too much.** A backward pass is computed from tensors, so autograd can differentiate it
+# as well (`create_graph=True` asks for that). `gradgradcheck` compares these second derivatives
+# with differences:
+
+
+# %%
+class OnceOnly(BatchNorm):
+    backward = staticmethod(once_differentiable(BatchNorm.backward))
+
+
+def differentiate_twice(function):
+    cubes = function.apply(*small).pow(3).sum()
+    (first,) = torch.autograd.grad(cubes, small[0], create_graph=True)
+    first.square().sum().backward()
+
+
+if is_blank:
+    print("BatchNorm.backward | to do")
+else:
+    for name, attempt in (
+        ("gradgradcheck", lambda: torch.autograd.gradgradcheck(BatchNorm.apply, small)),
+        ("OnceOnly, twice", lambda: differentiate_twice(OnceOnly)),
+    ):
+        try:
+            attempt()
+        except RuntimeError as trouble:
+            print(f"{name:<15} | {str(trouble).splitlines()[0].rstrip(',')}")
+        else:
+            print(f"{name:<15} | no complaint")
+
+# %% [markdown]
+# Your gradient is right (if it passed above), and its derivative is wrong: `xhat` and `var` were
+# made inside `forward`, where autograd takes no notes, so to autograd they are constants that
+# `hprebn` cannot move. Without a test nobody would notice. `@once_differentiable`, written above
+# `backward`, turns these wrong numbers into an exception. (To have right ones, save the inputs and
+# compute `xhat` and `var` in `backward`.)
 
 # %% [markdown]
 # # Part 7 · What you have found
@@ -717,7 +760,6 @@ check()
 # $\mathrm{d}\hat{x}$ stays where $\gamma\,\mathrm{d}y$ stood.)
 #
 # **Where next.** In notebook **04** all the pieces come together: the embedding from 01, the
-# cross-entropy from 02, and the line you have just written. Twenty lines, no `loss.backward()`, and
-# a network that learns to make up names.
+# cross-entropy from 02, and the line you have just written.
 #
 # In a terminal, `grader check 03_fused_batchnorm.ipynb` says the same as the cells above.

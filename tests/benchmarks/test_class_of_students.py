@@ -93,7 +93,8 @@ def test_the_grader_finds_the_answers(tmp_path: Path) -> None:
 
 def test_what_one_cell_answers_the_others_do_not_ask_for(tmp_path: Path) -> None:
     write_class(tmp_path, Class(1, answers=only("right", "one_cell")))
-    assert "your turn" not in (tmp_path / "s00000.ipynb").read_text(encoding="utf-8")
+    cells = read_submission(tmp_path / "s00000.ipynb", COURSE).cells
+    assert not any("your turn" in cell.source for cell in cells)
 
 
 def test_some_loop_and_without_the_loops_they_are_the_same(tmp_path: Path) -> None:

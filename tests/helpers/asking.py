@@ -30,6 +30,7 @@ class Run:
     keep: frozenset[int] | None = None
     fixed: tuple[str, ...] = ()
     double: bool = False
+    brief: bool = False
 
 
 def request(
@@ -45,7 +46,9 @@ def request(
     plan = RunPlan(answer, 0)
     for run in runs or (Run(), Run()):
         keep = answer.live if run.keep is None else run.keep
-        plan.add(RunOrder(run.groups, plan.compiled(keep), run.want, run.fixed, run.double))
+        statements, (double, brief) = plan.compiled(keep), (run.double, run.brief)
+        order = RunOrder(run.groups, statements, run.want, run.fixed, double, brief=brief)
+        plan.add(order)
     return replace(plan.request(values, limits), extra=extra or {})
 
 

@@ -37,12 +37,13 @@ SIZES = (6, 3, 4, 9, 10, 12, 14, 15)
 def write_program(text: str, inputs: Mapping[str, str] = INPUTS) -> ForwardProgram:
     """The program with the lines `name = expression` of a text; the last one is the loss."""
     known, steps = list(inputs), []
-    for line in text.strip().splitlines():
+    for number, line in enumerate(text.strip().splitlines(), start=1):
         name, expression = line.strip().split(" = ", 1)
         tree = ast.parse(expression, mode="eval")
         words = [node.id for node in ast.walk(tree) if isinstance(node, ast.Name)]
         reads = tuple(word for word in known if word in words)
-        steps.append(Step(name, expression, reads, line, compile(tree, "<text>", "eval")))
+        code = compile(tree, "<text>", "eval")
+        steps.append(Step(name, expression, reads, line, code, number))
         known.append(name)
     return ForwardProgram("written", tuple(inputs), dict(inputs), tuple(steps), SCOPE)
 

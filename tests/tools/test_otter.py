@@ -19,6 +19,7 @@ from grader.authoring.blank import make_blank, with_placeholders
 from grader.authoring.course import read_notebook
 from grader.authoring.source import all_checked
 from tests.helpers.places import PROJECT
+from tests.helpers.small_course import FORWARD, RIGHT
 from tests.tools.students import FULL, STUDENTS
 
 pytestmark = pytest.mark.tools
@@ -104,7 +105,7 @@ def _in_the_project() -> Iterator[None]:
 def course(tmp_path_factory: pytest.TempPathFactory) -> Course:
     OTTER.make_with_course()
     folder = tmp_path_factory.mktemp("otter")
-    write = [sys.executable, "-m", "grader", "dev", "otter", "--out", str(folder)]
+    write = [sys.executable, "-m", "grader", "export", "otter", "--out", str(folder)]
     subprocess.run(write, cwd=PROJECT, check=True, capture_output=True)
     return Course(folder)
 
@@ -224,3 +225,29 @@ def test_a_student_may_run_the_tests_and_hand_in_what_is_exported(
     handed_in = course.grade(exported, notebook, tmp_path / "out")
     of_the_file = course.grade(tmp_path / f"{notebook}.ipynb", notebook, tmp_path / "out")
     assert total(handed_in) == total(of_the_file) == 4
+
+
+def test_another_course_counts_its_points_itself(course: Course, tmp_path: Path) -> None:
+    """Whatever forward pass the notebook handed in carries."""
+    (tmp_path / "rms_norm.py").write_text(FORWARD, encoding="utf-8")
+    new = ("new", "rms_norm.py", "--out", "norms")
+    for words in (new, ("export", "otter", "--course", "norms", "--out", ".")):
+        grader = [sys.executable, "-m", "grader", *words]
+        subprocess.run(grader, cwd=tmp_path, check=True, capture_output=True)
+    own, notebook = Course(tmp_path), "01_rms_norm"
+    assert "All autograder tests passed." in own.assign(notebook)
+
+    def points(answer: str) -> float:
+        paper = own.released(notebook)
+        carrying = next(cell for cell in paper.cells if '"forward.py"' in cell.source)
+        assert "loss = (dout" in carrying.source
+        carrying.source = carrying.source.replace("loss = (dout", "loss = (0 * dout")
+        first = next(cell for cell in paper.cells if is_answer(cell))
+        first.source = f"{first.source.partition(chr(10))[0]}\n{answer}"
+        path = tmp_path / "handed in" / f"{notebook}.ipynb"
+        path.parent.mkdir(exist_ok=True)
+        nbformat.write(paper, path)
+        return total(own.grade(path, notebook, tmp_path / "results"))
+
+    assert points("dx = 0 * x\ndgain = 0 * gain") == 0
+    assert points(RIGHT) == 3

@@ -22,6 +22,7 @@ from grader.authoring.backward.readable import (
 from grader.authoring.backward.table import ROWS, Operation, Row
 from grader.authoring.backward.tidying import Tidying
 from grader.program.forward_program import Step, is_differentiable
+from grader.program.passing import passed_to
 from grader.program.references import Reference
 
 LONGEST_UPSTREAM = 32
@@ -29,9 +30,6 @@ LONGEST_UPSTREAM = 32
 
 LONGEST_OPERAND, LONGEST_VALUE = 28, 12
 """A longer operand gets a name, a longer value of a function too, which would be computed again."""
-
-NO_NUMBERS = ("detach", "device", "dim", "dtype", "ndim", "numel", "shape", "size")
-"""What is asked of a tensor by these passes nothing back to it."""
 
 PASSING = ("addition", "shape", "sum")
 """Kinds of rules that leave an upstream as it is, but for its shape."""
@@ -141,7 +139,7 @@ class ChainRule:
 
     def _is_reached(self, node: ast.expr) -> bool:
         """True if a gradient goes through an expression to the tensor."""
-        if isinstance(node, ast.Slice | ast.Tuple) or not _hands_on(self.tensor, node):
+        if isinstance(node, ast.Slice | ast.Tuple) or self.tensor not in passed_to(text(node)):
             return False
         value = self.on.value(node)
         return any(map(is_differentiable, value if isinstance(value, tuple) else [value]))
@@ -239,15 +237,6 @@ class ChainRule:
 
     def _keeps_axes(self, given: Mapping[str, ast.expr]) -> bool:
         return self.on.value(given["dim"]) is None or bool(self.on.value(given["keepdim"]))
-
-
-def _hands_on(name: str, node: ast.AST) -> bool:
-    """True if a tensor's numbers go into an expression, not its shape or dtype alone."""
-    if isinstance(node, ast.Name):
-        return node.id == name
-    if isinstance(node, ast.Attribute) and node.attr in NO_NUMBERS:
-        return False
-    return any(_hands_on(name, part) for part in ast.iter_child_nodes(node))
 
 
 def _takes_whole(rule: ast.Module) -> bool:

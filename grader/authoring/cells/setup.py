@@ -1,9 +1,9 @@
+# @title Set-up: run this cell first (on Colab it installs the course, which takes a minute)
 import importlib.util
 import os
 import re
 import subprocess
 import sys
-import tempfile
 from importlib.metadata import version
 from pathlib import Path
 
@@ -22,13 +22,9 @@ if importlib.util.find_spec("makemore_data") is None:
         print("Installing the course ...", flush=True)
         # pip may add packages, but Colab's own torch and numpy stay exactly as they are.
         kept = [f"{p}=={version(p)}" for p in ("torch", "numpy") if importlib.util.find_spec(p)]
-        with tempfile.TemporaryDirectory() as folder:
-            constraints = Path(folder, "constraints.txt")
-            constraints.write_text("\n".join(kept))
-            install = [sys.executable, "-m", "pip", "install", "--quiet", "--no-color"]
-            package = os.environ.get("BACKPROP_NINJA_PACKAGE", COURSE)
-            command = [*install, "--constraint", str(constraints), package]
-            pip = subprocess.run(command, capture_output=True, text=True, check=False)
+        install = [sys.executable, "-m", "pip", "install", "--quiet", "--no-color", *kept]
+        command = [*install, os.environ.get("BACKPROP_NINJA_PACKAGE", COURSE)]
+        pip = subprocess.run(command, capture_output=True, text=True, check=False)
         if pip.returncode != 0:
             reasons = re.findall(r"(?:fatal|ERROR): (.+)", pip.stderr) or ["pip does not say why"]
             raise CourseMissing(

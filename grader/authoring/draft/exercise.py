@@ -4,18 +4,21 @@ from __future__ import annotations
 
 import ast
 import inspect
+import re
 import tomllib
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from functools import cache
 from pathlib import Path
 
 import torch
 
 from grader.authoring.backward.derive import Derived, derive
+from grader.authoring.backward.table import Operation
 from grader.authoring.blank import secrets_of
 from grader.authoring.draft.forward_file import needed, shape_texts
 from grader.authoring.draft.hints import make_hints
+from grader.pictures.gradient_graph import gradient_graph
 from grader.program.exercises import Exercise
 from grader.program.forward_program import (
     ForwardProgram,
@@ -40,6 +43,7 @@ class Rule:
     hint: str
     figure: str = ""
     caption: str = ""
+    slopes: Mapping[str, str] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,15 +65,18 @@ class Gradient:
 class Piece:
     """The gradients that are complete once the way back has passed a line.
 
-    `arrives` is the gradient that arrives there, "" where the line is the last; `rules` are needed
-    here for the first time; `known` are the names of those told before.
+    `arrives` is the gradient that arrives there, "" where the line is the last; `before` are those
+    that arrive at other lines which read the same tensors; `rules` are needed here for the first
+    time, `slopes` are sentences on functions that are; `known` are the names of rules told before.
     """
 
     grade_id: str
     line: str
     arrives: str
+    before: tuple[str, ...]
     gradients: tuple[Gradient, ...]
     rules: tuple[Rule, ...]
+    slopes: tuple[str, ...]
     known: tuple[str, ...]
 
 
@@ -173,32 +180,54 @@ def _pieces(exercise: Exercise, references: References) -> Iterator[Piece]:
         words = list(dict.fromkeys(word for branch in branches for word in branch.rules))
         new = [word for word in words if word not in told]
         told += new
+        read_by = list(dict.fromkeys(each for name in names for each in readers[name]))
+        slopes = [each for each in dict.fromkeys(_slopes(read_by)) if each not in told]
+        told += slopes
         if names:
             yield Piece(
                 grade_id=f"{exercise.prefix}-{step.name if step.name.isascii() else number}",
                 line=step.line,
                 arrives="" if step.name == program.loss else f"d{step.name}",
-                gradients=tuple(map(gradient, names)),
+                before=tuple(
+                    f"d{each.name}" for each in read_by if each not in (step, program.steps[-1])
+                ),
+                gradients=tuple(_said_once(map(gradient, names))),
                 rules=tuple(rules()[word] for word in new),
+                slopes=tuple(slopes),
                 known=tuple(rules()[word].name for word in words if word not in new),
             )
+
+
+def _slopes(steps: Iterable[Step]) -> Iterator[str]:
+    """A sentence for each function of one number in some steps."""
+    for node in (node for step in steps for node in ast.walk(ast.parse(step.expression))):
+        if isinstance(node, ast.Call):
+            name = Operation.read(node, lambda _: False).name
+            if name in rules()["function"].slopes:
+                yield rules()["function"].slopes[name]
+
+
+def _said_once(gradients: Iterable[Gradient]) -> Iterator[Gradient]:
+    """Gradients of one cell without the helper lines that stand in it already.
+
+    A line is left out as long as no name in it has got another value since.
+    """
+    written: set[str] = set()
+    for gradient in gradients:
+        lines = [line for line in gradient.lines if line not in written]
+        for line in lines:
+            name = re.escape(line.partition(" = ")[0])
+            written = {other for other in written if not re.search(rf"\b{name}\b", other)} | {line}
+        yield replace(gradient, lines=tuple(lines))
 
 
 def _asked(references: References) -> list[str]:
     """The tensors whose gradients a student is to write: all on a way to the loss, none given."""
     program, values = references.program, references.lecture.values
     given = given_gradients(program)
-    drawn = [name for name in program.inputs if is_differentiable(values[name])]
-    # What comes from none of these is a constant, such as a mask of ones and zeros.
-    live = {*drawn}.union(*(program.differentiable_descendants(values, name) for name in drawn))
-    return [
-        name
-        for name in program.names
-        if name in live
-        and program.loss in program.descendants(name)
-        and name not in given
-        and f"d{name}" not in given
-    ]
+    others = {program.loss, *given, *(gradient[1:] for gradient in given)}
+    asked = gradient_graph(program).keys() - others
+    return [name for name in program.names if name in asked and is_differentiable(values[name])]
 
 
 def given_gradients(program: ForwardProgram) -> dict[str, str]:
@@ -220,10 +249,9 @@ def _derivations(references: References) -> tuple[dict[str, Derived], dict[str, 
 
 def _readers(references: References, name: str, derived: Derived | None) -> list[Step]:
     """The steps that pass something back to a tensor, the last one first."""
-    program, values = references.program, references.lecture.values
-    known = [reader for reader in program.readers(name) if is_differentiable(values[reader])]
+    program, known = references.program, references.program.readers(name)
     if derived is not None:
-        known = [branch.reader for branch in derived.branches]
+        known = tuple(branch.reader for branch in derived.branches)
     return [step for step in reversed(program.steps) if step.name in known]
 
 
@@ -232,7 +260,8 @@ def _tensors(references: References) -> Iterator[Tensor]:
     for name in program.names:
         if isinstance(values[name], torch.Tensor):
             numbers = ", ".join(map(str, values[name].shape))
-            yield Tensor(name, _shape(references, name), numbers, program.readers(name))
+            readers = tuple(step.name for step in program.steps if name in step.reads)
+            yield Tensor(name, _shape(references, name), numbers, readers)
 
 
 def _shape(references: References, name: str) -> str:
@@ -260,6 +289,8 @@ def _inputs(exercise: Exercise, program: ForwardProgram) -> Iterator[str]:
             yield f"{name} = torch.randint({below}, {shape}, generator=generator)"
             continue
         scale = ""
-        if len(axes) > 1 and axes[0] != "1":
-            scale = f" / {axes[0] if axes[0].isidentifier() else f'({axes[0]})'}**0.5"
+        if len(axes) > 1:  # weights by their rows; data by their width, not by how many there are
+            width = axes[-1] if axes[0] == next(iter(exercise.sizes)) else axes[0]
+            root = f" / {width if width.isidentifier() else f'({width})'}**0.5"
+            scale = root if width != "1" else ""
         yield f"{name} = torch.randn({shape}, generator=generator){scale}"

@@ -43,10 +43,26 @@ def make_hints(
         told = "; then ".join(rules[rule] for rule in branch.rules) or "nothing is changed"
         arrives = "1" if branch.reader == loss else f"d{branch.reader}"
         passed.append(f"`{arrives}` arrives at `{lines[branch.reader]}`. On the way back, {told}.")
-    last = [f"The line, without its last factor: `{without_last_factor(derived.lines)}`"]
-    if any(secret in squeezed(last[0]) for secret in secrets):
-        last = [shape]
-    return [which_lines(tensor, readers), " ".join(passed), *last]
+    last = nearly_there(derived.lines)
+    if not last or any(secret in squeezed(last) for secret in secrets):
+        last = shape
+    return [which_lines(tensor, readers), " ".join(passed), last]
+
+
+def nearly_there(lines: Sequence[str]) -> str:
+    """The last hint: all lines, each without its last factor, so that no name in it is new.
+
+    It is "" where that would leave nothing.
+    """
+    left = [without_last_factor(line) for line in lines]
+    if len(left) > 1:
+        return f"The lines, each without its last factor: {'; '.join(map('`{}`'.format, left))}"
+    if not left[0].endswith(" = ..."):
+        return f"The line, without its last factor: `{left[0]}`"
+    value = lines[0].partition(" = ")[2]
+    if value.isidentifier():
+        return "The right-hand side is one name alone: there is nothing to multiply or to add."
+    return f"The right-hand side ends in `{value[value.rindex('.') :]}`." if "." in value else ""
 
 
 def which_lines(tensor: str, readers: Sequence[Step]) -> str:
@@ -57,15 +73,15 @@ def which_lines(tensor: str, readers: Sequence[Step]) -> str:
     return f"{count} {verb} `{tensor}`: {lines}.{ending}"
 
 
-def without_last_factor(lines: Sequence[str]) -> str:
-    """The last of some statements, `...` in place of its last factor.
+def without_last_factor(line: str) -> str:
+    """A statement with `...` in place of its last factor.
 
-    >>> without_last_factor(["dx = dxhat * inv + 2 * x * dms / d"])
+    >>> without_last_factor("dx = dxhat * inv + 2 * x * dms / d")
     'dx = dxhat * inv + 2 * x * dms / ...'
-    >>> without_last_factor(["dgain = (dout * xhat).sum(0)"])
+    >>> without_last_factor("dgain = (dout * xhat).sum(0)")
     'dgain = (dout * ...).sum(0)'
     """
-    *_, last = ast.parse("\n".join(lines)).body
+    (last,) = ast.parse(line).body
     if isinstance(last, ast.Assign | ast.AugAssign | ast.Expr):
         last.value = _gapped(last.value)
     return text(ast.fix_missing_locations(last))

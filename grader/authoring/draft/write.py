@@ -29,20 +29,23 @@ _AS_IT_IS = ("#", "|", "- ", "```", "{{ ")
 """How a paragraph begins whose lines are not filled anew."""
 
 
-def write_course(file: Path, folder: Path) -> list[Path]:
+def write_course(file: Path, folder: Path, first_id: str | None = None) -> list[Path]:
     """Write a course into a folder: what it asks for, hints, and a notebook for each function.
+
+    The exercises are called after `first_id`, from which they count on, or after their functions.
 
     Returns:
         The files written.
 
     Raises:
-        UserError: the file has no forward function that can be used, or the folder is not empty.
+        UserError: the file has no forward function that can be used, the folder is not empty, or
+            no exercise can have this id.
     """
     if not file.is_file():
         raise UserError(f"There is no file {file}.")
     if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
         raise UserError(f"{folder} is there already: name another with --out. Nothing was written.")
-    texts = course_texts(file)
+    texts = course_texts(file, first_id)
     try:
         for name, text in texts.items():
             (folder / name).parent.mkdir(parents=True, exist_ok=True)
@@ -52,7 +55,7 @@ def write_course(file: Path, folder: Path) -> list[Path]:
     return [folder / name for name in texts]
 
 
-def course_texts(file: Path) -> dict[str, str]:
+def course_texts(file: Path, first_id: str | None = None) -> dict[str, str]:
     """The files of the course that a file of forward functions becomes, by their names."""
     forward = read_forward_file(file)
     path = file.with_name(FORWARD)
@@ -60,7 +63,7 @@ def course_texts(file: Path) -> dict[str, str]:
     drafts = []
     for number, name in enumerate(forward.functions, start=1):
         sizes = dict(zip(size_names(parse_program(scope[name])), SIZES, strict=False))
-        prefix = f"{''.join(re.findall('[A-Za-z]', name))[:20] or 'ex'}{number}"
+        prefix = _id_of(name, number, first_id)
         exercise = Exercise(prefix, f"{number:02}_{name}", scope[name], (), sizes)
         drafts.append(make_draft(exercise, tree, forward.text))
     shown = {"title": file.stem.replace("_", " ").strip().capitalize(), "drafts": drafts}
@@ -74,6 +77,15 @@ def course_texts(file: Path) -> dict[str, str]:
             for number, draft in enumerate(drafts, start=1)
         },
     }
+
+
+def _id_of(function: str, number: int, first_id: str | None) -> str:
+    if first_id is None:
+        return f"{''.join(re.findall('[A-Za-z]', function))[:20] or 'ex'}{number}"
+    match = re.fullmatch(r"([A-Za-z]{1,20})(\d{1,8})", first_id)
+    if match is None:
+        raise UserError(f"No exercise can be called {first_id}: take letters and a number, as n1.")
+    return f"{match[1]}{int(match[2]) + number - 1}"
 
 
 def _template(name: str) -> jinja2.Template:

@@ -69,8 +69,7 @@ def write_gradebook(
             add_suite(student_suite(row, lines))
             summary.add(row, lines)
     index = out / REPORT / "index.html"
-    title = class_folder.root.resolve().name or "Class"
-    write_page(index, class_page(table, summary, title, class_folder.notices))
+    write_page(index, class_page(table, summary, rubric.course.title, class_folder.notices))
     _remove_others(students, {row.page for row in table.rows})
     return index
 

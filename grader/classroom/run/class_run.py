@@ -29,7 +29,8 @@ class Tally:
     """Counts over the files handed in.
 
     `kept` were graded by an earlier run; `passed`, `unfinished`, `unreadable` add up to all that
-    are done, kept ones included; `flagged` are those of them that a human should look at.
+    are done, kept ones included; `flagged` are those of them that a human should look at. `reason`
+    is the sentence why a file is unreadable.
     """
 
     total: int
@@ -38,6 +39,7 @@ class Tally:
     unfinished: int = 0
     unreadable: int = 0
     flagged: int = 0
+    reason: str = ""
 
     @property
     def done(self) -> int:
@@ -54,6 +56,7 @@ class Tally:
         self.kept += kept
         if entry.error is not None:
             self.unreadable += 1
+            self.reason = self.reason or entry.error
         elif entry.passed:
             self.passed += 1
         else:

@@ -53,7 +53,8 @@ def as_clock(seconds: float) -> str:
 
 def counts(tally: Tally) -> str:
     """The counts in words."""
-    parts = [f"{tally.passed:,} pass", f"{tally.unfinished:,} fail", f"{tally.flagged:,} flagged"]
+    others = f"{tally.unfinished:,} do not"  # a notebook that is still to do has not failed
+    parts = [f"{tally.passed:,} pass", others, f"{tally.flagged:,} flagged"]
     if tally.unreadable:
         parts.append(f"{tally.unreadable:,} unreadable")
     return ", ".join(parts)
@@ -99,16 +100,16 @@ def _bar(tally: Tally, pace: tuple[float, str] | None) -> RenderableType:
 
 
 def lines_to(say: Callable[[str], None], clock: Clock = time.monotonic) -> Show:
-    """A line now and then, for a file or a pipe."""
+    """A line now and then, for a file or a pipe; none where it would be the same again."""
     pace, began = pace_by(clock), clock()
-    shown = began
+    shown, said = began, -1
 
     def show(tally: Tally) -> None:
-        nonlocal shown
+        nonlocal shown, said
         found, now = pace(tally), clock()
         first, later = PLAIN_SECONDS
-        if now - shown >= (first if now - began <= later else later):
-            shown = now
+        if tally.done > said and now - shown >= (first if now - began <= later else later):
+            shown, said = now, tally.done
             speed = " ({:.1f}/s, about {} left)".format(*found) if found else ""
             say(f"{tally.done:,} of {tally.total:,} done{speed}: {counts(tally)}")
 

@@ -2,18 +2,15 @@
 
 from __future__ import annotations
 
-from importlib.util import find_spec
 from pathlib import Path
 
 import click
 
 from grader.commands import exit_codes
+from grader.commands.extras import require
 from grader.commands.speech import say, told
 from grader.printable import counted, listed
 from grader.program.course import read_course
-from grader.user_error import UserError
-
-NEEDED = ("ipykernel", "jupytext", "nbclient", "nbformat")
 
 
 @click.command()
@@ -29,10 +26,7 @@ def build(folder: Path) -> int:
     The exit code is 0 if everything is in order, 1 if something is missing, and 2 if FOLDER holds
     no course that can be used.
     """
-    if missing := [name for name in NEEDED if not find_spec(name)]:
-        raise UserError(
-            f"{missing[0]} is missing: `grader build` needs `pip install 'backprop-ninja[author]'`."
-        )
+    require("author", "grader build")
     course = read_course(folder)
 
     from grader.authoring.build import write_blank_cells
@@ -54,5 +48,7 @@ def build(folder: Path) -> int:
         return exit_codes.NOT_PASSED
     write_blank_cells(layout)
     paths = listed(f"{folder / notebook}.ipynb" for notebook in course.notebooks)
+    file = f"{course.notebooks[0]}.ipynb"
     say(f"For your students: {paths}. A notebook needs no other file.\n")
+    say(f"At a terminal they name it twice: grader check {file} --course {file}\n")
     return exit_codes.PASSED

@@ -24,7 +24,7 @@ class InRepository(click.Command):
 
     def invoke(self, ctx: click.Context) -> Any:
         """Run the command, or say in which folder it works."""
-        if trouble := _why_not_here(ctx.command_path):
+        if trouble := why_not_here(ctx.command_path):
             complain(trouble)
             return exit_codes.UNREADABLE
         return super().invoke(ctx)
@@ -168,16 +168,7 @@ def nbgrader(out: Path) -> None:
     write_nbgrader(out)
 
 
-@dev.command()
-@_out
-def otter(out: Path) -> None:
-    """Write each notebook as an assignment for `otter assign`."""
-    from grader.platforms.assignments import write_otter
-
-    write_otter(out)
-
-
-def _why_not_here(command: str) -> str:
+def why_not_here(command: str) -> str:
     """A sentence if this is not the course's repository, with the grader that is run in it."""
     if not all(path.exists() for path in NEEDED):
         return (

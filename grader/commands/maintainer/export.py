@@ -8,11 +8,13 @@ from typing import Any
 
 import click
 
-from grader.commands.course import course_option, instructors_course
-from grader.commands.maintainer.dev import InRepository
+from grader.commands.course import class_course_option, instructors_course
+from grader.commands.extras import require
+from grader.commands.maintainer.dev import InRepository, why_not_here
 from grader.commands.speech import say
 from grader.platforms.gradescope.settings import Visibility
 from grader.printable import printable
+from grader.program.course import built_in_course
 from grader.user_error import UserError
 
 KEY_BYTES = 16
@@ -25,7 +27,7 @@ def export() -> None:
 
 
 @export.command()
-@course_option
+@class_course_option
 @click.option(
     "--notebook", required=True, metavar="NAME", help="The assignment's notebook: 01, or its name."
 )
@@ -85,6 +87,7 @@ def gradescope(
     a wheel. A submission gets a test for each gradient, with the verdict, the student's own line
     and why it is wrong.
     """
+    require("grade", "grader export gradescope")
     try:
         from grader.classroom.gradebook.rubric import parse_rubric, points_text, read_rubric
         from grader.platforms.gradescope.archive import autograder_zip, notebook_named
@@ -99,11 +102,6 @@ def gradescope(
         text = None if rubric is None else rubric.read_bytes()
         path = out or Path(f"gradescope-{name.partition('_')[0]}.zip")
         write_whole(path, autograder_zip(settings, text, own, torch_index))
-    except ModuleNotFoundError as error:
-        raise UserError(
-            f"To make an autograder, {error.name} is needed, and it is missing: install it with "
-            "`pip install 'backprop-ninja[grade]'`."
-        ) from error
     except OSError as error:
         reason = (error.strerror or str(error)).lower()
         raise UserError(f"{printable(str(error.filename))}: {reason}.") from error
@@ -116,6 +114,35 @@ def gradescope(
         "- try it with a submission of your own before students see the assignment.\n"
         "Keep the zip to yourself: it holds the key to the hidden values.\n"
     )
+
+
+@export.command()
+@class_course_option
+@click.option(
+    "--out",
+    required=True,
+    metavar="FOLDER",
+    type=click.Path(path_type=Path),
+    help="Where the assignments go, a notebook each.",
+)
+@click.pass_context
+def otter(context: click.Context, course: str | None, out: Path) -> None:
+    """Write each notebook as an assignment for `otter assign`.
+
+    They are made from the course's sources, with their solutions. The course goes along in the
+    assignment, so that points are counted by it and never by what a student hands in. For the
+    built-in course, run this in a clone of its repository.
+    """
+    own = instructors_course(course)
+    is_ours = own is built_in_course()
+    if is_ours and (trouble := why_not_here(context.command_path)):
+        raise UserError(trouble)
+    require("author", context.command_path)
+
+    from grader.authoring.course import OURS, Layout
+    from grader.platforms.assignments import write_otter
+
+    write_otter(out, OURS if is_ours else Layout.of(own))
 
 
 @export.command(cls=InRepository)

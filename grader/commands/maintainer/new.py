@@ -7,6 +7,7 @@ from pathlib import Path
 import click
 
 from grader.commands import exit_codes
+from grader.commands.extras import require
 from grader.commands.speech import say
 
 
@@ -16,9 +17,16 @@ from grader.commands.speech import say
     "--out",
     type=click.Path(path_type=Path),
     metavar="FOLDER",
-    help="The course's folder, by default called as the file is. It must not be there yet.",
+    help="The course's folder, by default called as the file is. It has to be new or empty.",
 )
-def new(file: Path, out: Path | None) -> int:
+@click.option(
+    "--id",
+    "first_id",
+    metavar="ID",
+    help="What the exercise is called, as its cells' ids begin: letters and a number, such as n1. "
+    "Several functions count on from it. By default the function's own name, and its number.",
+)
+def new(file: Path, out: Path | None, first_id: str | None) -> int:
     """Write a course from the forward functions in FORWARD.py.
 
     A forward function is straight-line code whose inputs are annotated with their shapes. Each
@@ -28,10 +36,11 @@ def new(file: Path, out: Path | None) -> int:
 
     The exit code is 0 if the folder is written, and 2 if not.
     """
+    require("author", "grader new")
     from grader.authoring.draft.write import write_course
 
     folder = out or Path(file.stem)
-    for path in write_course(file, folder):
+    for path in write_course(file, folder, first_id):
         say(f"wrote {path}\n")
     say(f"Edit them as you like, then run: grader build {folder}\n")
     return exit_codes.PASSED

@@ -4,6 +4,17 @@ from grader.pictures.figures.batchnorm import (
     all_columns_at_once,
     batchnorm_arrows,
     batchnorm_graph,
+    lowest_at_the_mean,
+    output_afterwards,
+    slopes_of_a_column,
+    two_directions_removed,
+)
+from grader.pictures.figures.leaks import beliefs, firing, lengths, squashing
+from grader.pictures.figures.measured import (
+    boosts,
+    gates,
+    rows_of_the_table,
+    variance_estimates,
 )
 from grader.pictures.figures.routing import (
     broadcast_and_sum,
@@ -15,33 +26,66 @@ from grader.pictures.figures.routing import (
 )
 from grader.pictures.figures.rules import chords, forks, one_step, which_product
 from grader.pictures.figures.sheet import Picture, use_course_style
+from grader.pictures.figures.sliders import batch_noise, logit_forces, step_delta
 from grader.pictures.figures.softmax import (
+    ahead_of_the_others,
+    batch_of_gradients,
     eight_lines_become_one,
+    one_row,
     pull_and_push,
+    pulled_and_pushed,
     softmax_ignores_a_shift,
     softmax_slopes,
+    times_as_long,
 )
-from grader.pictures.figures.training import race_chart
+from grader.pictures.figures.training import letter_maps, race_chart
+from grader.pictures.figures.whole_network import difference, network, which_view
+from grader.pictures.motion import gradient_runs_back
 
 __all__ = [
     "Picture",
+    "ahead_of_the_others",
     "all_columns_at_once",
+    "batch_noise",
+    "batch_of_gradients",
     "batchnorm_arrows",
     "batchnorm_graph",
+    "beliefs",
+    "boosts",
     "broadcast_and_sum",
     "chords",
+    "difference",
     "eight_lines_become_one",
+    "firing",
     "forks",
+    "gates",
+    "gradient_runs_back",
+    "lengths",
+    "letter_maps",
+    "logit_forces",
     "lookups_and_repeats",
+    "lowest_at_the_mean",
     "max_is_a_router",
+    "network",
+    "one_row",
     "one_step",
+    "output_afterwards",
     "picked_entries",
     "pull_and_push",
+    "pulled_and_pushed",
     "race_chart",
+    "rows_of_the_table",
+    "slopes_of_a_column",
     "softmax_ignores_a_shift",
     "softmax_slopes",
+    "squashing",
+    "step_delta",
     "sum_is_a_router",
+    "times_as_long",
+    "two_directions_removed",
     "use_course_style",
+    "variance_estimates",
     "view_is_a_relabelling",
     "which_product",
+    "which_view",
 ]

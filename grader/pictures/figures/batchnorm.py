@@ -2,14 +2,21 @@
 
 from __future__ import annotations
 
+import numpy as np
+from matplotlib.figure import Figure
+from matplotlib.patches import Polygon
+from torch import Tensor
+
 from grader.pictures.figures.sheet import (
     BACKWARD,
     BLUE,
     FORK,
+    FORWARD,
     GREEN,
     GREY,
     HAIRLINE,
     INK,
+    PAPER,
     PLAIN_FILL,
     Picture,
     Place,
@@ -148,4 +155,103 @@ def all_columns_at_once() -> Picture:
     return sheet.picture(
         "Left, a grid of four rows and two columns, the examples i and the units a and b. The sum "
         "over j along axis 0 makes one row. Broadcasting copies this row to all four examples."
+    )
+
+
+def lowest_at_the_mean() -> Picture:
+    """The variance of 1, 2 and 6, measured from any number: level at their mean."""
+    m = np.linspace(0, 6, 121)
+    measured_from_m = sum((x - m) ** 2 for x in (1, 2, 6)) / 2
+    figure = Figure(figsize=(6.8, 3.2), facecolor=PAPER, layout="constrained")
+    axes = figure.subplots()
+    axes.plot(m, measured_from_m, color=FORWARD)
+    axes.plot([1.5, 4.5], [7, 7], "--", color=BACKWARD, label="the tangent there")
+    axes.plot(3, 7, "o", color=INK, label="the mean")
+    axes.set(title="the variance of (1, 2, 6), measured from m", xlabel="m", ylim=(0, 22))
+    axes.legend(loc="upper center")
+    return Picture(figure, "A parabola. Its lowest point is at the mean, 3, with a level tangent.")
+
+
+def two_directions_removed() -> Picture:
+    """A column of three numbers as an arrow that loses its parts along (1, 1, 1) and x-hat."""
+    arriving, ones, x_hat = np.array([1, 0, 0]), np.ones(3), np.array([1, 2, 6]) - 3
+    left_over = np.cross(ones, x_hat)
+    up, right, near = (float(arriving @ v / np.linalg.norm(v)) for v in (ones, x_hat, left_over))
+
+    def at(up: float, right: float, near: float) -> Place:
+        """Where the sheet shows a point in space."""
+        return 8.5 + 6 * (right - 0.7 * near), 4.3 + 6 * (0.45 * near - up)
+
+    sheet = new_sheet(13.8, 7.0, scale=0.42)
+    corners = [at(0, *place) for place in ((-0.7, 0), (0.6, 0), (0.6, 0.8), (-0.7, 0.8))]
+    sheet.axes.add_patch(Polygon(corners, fc=PLAIN_FILL, ec=HAIRLINE))
+    origin, tip = at(0, 0, 0), at(up, right, near)
+    first, second = at(0, right, near), at(0, 0, near)
+    sheet.arrow(origin, at(0.62, 0, 0), colour=BLUE)
+    sheet.arrow(origin, at(0, 0.6, 0), colour=BLUE)
+    sheet.arrow(origin, tip, colour=BACKWARD, linewidth=2.4)
+    sheet.arrow(origin, second, colour=BACKWARD, linewidth=2.4)
+    for (x, y), (end_x, end_y) in ((tip, first), (first, second)):
+        sheet.axes.plot([x, end_x], [y, end_y], "--", color=GREY, linewidth=1.6)
+    for place, text, colour, ha in (
+        (at(0.58, 0.04, 0), "(1, 1, 1): all three raised", BLUE, "left"),
+        (at(0.06, 0.2, 0), r"along $\hat{x}$: stretched", BLUE, "left"),
+        (at(up + 0.06, right, near), "what arrives: (1, 0, 0)", BACKWARD, "left"),
+        (at(up / 2, right - 0.03, near), "its part along\n(1, 1, 1)", GREY, "right"),
+        (at(0.05, right / 2, near), r"its part along $\hat{x}$", GREY, "center"),
+        (at(0, 0.06, 0.8 * near), "what is left", BACKWARD, "left"),
+    ):
+        sheet.write(place, text, colour, 11, ha=ha)
+    return sheet.picture(
+        "An arrow in space, what arrives at three examples: (1, 0, 0). From its tip a dashed line "
+        "leads straight down, its part along (1, 1, 1), to a plane; in the plane another leads "
+        "to the right, its part along x-hat. The arrow from the origin to where this ends is "
+        "what is left; it is at right angles to both directions."
+    )
+
+
+def slopes_of_a_column(slopes: Tensor) -> Picture:
+    """How each output of a normalised column moves with each input, with and without the diagonal.
+
+    Args:
+        slopes: (n, n), the outputs down.
+    """
+    figure = Figure(figsize=(7.6, 3.5), facecolor=PAPER, layout="constrained")
+    for axes, values, title in zip(
+        figure.subplots(1, 2),
+        (slopes, slopes - slopes.diag().diag()),
+        ("all slopes", "without the diagonal"),
+        strict=True,
+    ):
+        limit = values.abs().max().item()
+        image = axes.imshow(values.numpy(), cmap="PRGn", vmin=-limit, vmax=limit)
+        axes.grid(visible=False)
+        axes.set(title=title, xlabel="moved: example j", ylabel="changes: example i")
+        figure.colorbar(image, shrink=0.8)
+    return Picture(
+        figure,
+        "Two matrices of 32 by 32 slopes. Left, a strong green diagonal on a nearly white ground. "
+        "Right, the ground alone on a finer scale: mostly pale purple, with darker rows and "
+        "columns woven into it.",
+    )
+
+
+def output_afterwards(measured: float) -> Picture:
+    """By how much BatchNorm1d's output shrinks when training ends, for each size of the batch.
+
+    Args:
+        measured: the ratio that was found for three examples.
+    """
+    sizes = np.arange(2, 65)
+    figure = Figure(figsize=(6.8, 3.2), facecolor=PAPER, layout="constrained")
+    axes = figure.subplots()
+    axes.plot(sizes, np.sqrt((sizes - 1) / sizes), color=FORWARD)
+    axes.plot(3, measured, "o", color=FORWARD, label="the three numbers above")
+    axes.set(title="output afterwards / output while training", xlabel="batch size")
+    axes.set_ylim(0.65, 1.02)
+    axes.legend(loc="lower right")
+    return Picture(
+        figure,
+        "A curve that rises from 0.71 for a batch of two towards 1, which it has nearly reached at "
+        "64. A dot for three examples lies on it, at 0.82.",
     )

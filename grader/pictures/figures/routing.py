@@ -92,9 +92,9 @@ def sum_is_a_router() -> Picture:
     sheet.arrow((9.7, 7.5), (5.0, 7.5), "every term gets\nthe same gradient", colour=BACKWARD)
     sheet.matrix(10.1, 6.0, upstream, "gradient of $s$  (3, 1)", colour=BACKWARD)
     return sheet.picture(
-        "The mirror image of the copying in the picture before. Forward: the rows of a 3 by 3 "
-        "grid are added up into a column. Backward: each number g1, g2, g3 of the column's "
-        "gradient is copied to all three terms of its row."
+        "A sum, the mirror image of a copy. Forward: the rows of a 3 by 3 grid are added up "
+        "into a column. Backward: each number g1, g2, g3 of the column's gradient is copied to "
+        "all three terms of its row."
     )
 
 

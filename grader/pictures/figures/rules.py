@@ -12,8 +12,8 @@ from grader.pictures.figures.sheet import (
     FORWARD,
     GREY,
     INK,
-    ORANGE,
     PAPER,
+    PINK,
     Picture,
     Sheet,
     new_sheet,
@@ -28,20 +28,27 @@ def chords() -> Picture:
         return 0.08 * x**3 + 0.45 * x**2 - 0.15 * x + 0.4
 
     slope = 3 * 0.08 * point**2 + 2 * 0.45 * point - 0.15
-    figure = Figure(figsize=(6.5, 3.3), facecolor=PAPER, layout="constrained")
+    figure = Figure(figsize=(5.4, 3.2), facecolor=PAPER, layout="constrained")
     axes = figure.subplots()
     x = np.linspace(0.0, 2.0, 200)
     middle, right = np.array(point), np.array(point + step)
-    left = np.array(point - step)
+    left, far = np.array(point - step), np.array(2.0)
     axes.plot(x, curve(x), color=INK, linewidth=2.2)
-    reach = np.array([-0.85, 0.85])
-    axes.plot(point + reach, curve(middle) + slope * reach, color=GREY, linestyle=(0, (4, 3)))
-    for ends, colour in (((middle, right), ORANGE), ((left, right), BLUE)):
-        axes.plot([*ends], [curve(end) for end in ends], color=colour, marker="o", linewidth=2)
+    back = middle - 0.85
+    ends = [curve(middle) + slope * (at - middle) for at in (back, far)]
+    axes.plot([back, far], ends, color=GREY, linestyle=(0, (4, 3)))
+    named = [("tangent", ends[1], GREY)]
+    for words, start, colour in (("one-sided chord", middle, PINK), ("central chord", left, BLUE)):
+        rise = (curve(right) - curve(start)) / (right - start)
+        beyond = curve(right) + rise * (far - right)
+        axes.plot([start, right], [curve(start), curve(right)], color=colour, marker="o")
+        axes.plot([right, far], [curve(right), beyond], color=colour, linewidth=1.2)
+        named.append((words, beyond, colour))
     axes.plot(middle, curve(middle), color=INK, marker="o", markersize=7)
-    axes.annotate("one-sided chord", (1.3, 1.1), (0.86, 1.28), color=ORANGE, fontsize=11)
-    axes.annotate("central chord", (0.7, 0.5), (0.34, 0.76), color=BLUE, fontsize=11)
-    axes.annotate("tangent", (1.8, 1.2), (1.7, 1.3), color=GREY, fontsize=11)
+    # Beside the lines' ends, where nothing crosses them.
+    for words, height, colour in named:
+        axes.text(2.04, height, words, color=colour, fontsize=12, va="center")
+    axes.set_xlim(-0.1, 2.85)
     labels = [r"$x-\delta$", "$x$", r"$x+\delta$"]
     axes.set_xticks([point - step, point, point + step], labels, fontsize=12)
     axes.set_yticks([])

@@ -14,6 +14,7 @@ from matplotlib.figure import Figure
 from matplotlib.patches import FancyArrowPatch, FancyBboxPatch, Rectangle
 
 from grader.pictures import card
+from grader.pictures.front_end import image_element, is_live
 
 # Okabe and Ito's palette: its colours stay apart for every common kind of colour blindness.
 BLUE = "#0072B2"
@@ -49,6 +50,7 @@ class Picture:
 
     Jupyter shows it as a PNG image that carries `alt`; a terminal prints `alt`. It is no
     matplotlib `Figure` itself, so it shows in a notebook whichever backend is active.
+    JupyterLab lets no PNG image carry words: at a front end it is HTML as well.
     """
 
     figure: Figure
@@ -65,9 +67,23 @@ class Picture:
         )
         return buffer.getvalue()
 
+    @property
+    def width(self) -> int:
+        """How wide it is displayed, in pixels."""
+        return round(self.figure.get_figwidth() * PIXELS_PER_INCH)
+
     def _repr_png_(self) -> tuple[bytes, dict[str, object]]:
-        width = round(self.figure.get_figwidth() * PIXELS_PER_INCH)
-        return self.png(), {"alt": self.alt, "width": width}
+        return self.png(), {"alt": self.alt, "width": self.width}
+
+    def _repr_html_(self) -> str | None:
+        return image_element(self.png(), self.alt, self.width) if is_live() else None
+
+    def forms(self) -> tuple[dict[str, object], dict[str, object]]:
+        """What a front end gets, with the metadata."""
+        png, described = self._repr_png_()
+        html = image_element(png, self.alt, self.width)
+        data: dict[str, object] = {"text/html": html, "image/png": png, "text/plain": repr(self)}
+        return data, {"image/png": described}
 
 
 def new_sheet(width: float, height: float, *, scale: float = 0.5) -> Sheet:
@@ -198,7 +214,10 @@ def symbols(letter: str, n_rows: int, n_columns: int) -> list[list[str]]:
 
 
 def use_course_style() -> None:
-    """Give the plots that a notebook draws with pyplot the look of the teaching figures."""
+    """Give the plots that a notebook draws with pyplot the look of the teaching figures.
+
+    Orange is not among the colours of its lines: it means backward.
+    """
     plt.rcParams.update(
         {
             "figure.facecolor": PAPER,
@@ -215,7 +234,7 @@ def use_course_style() -> None:
             "axes.spines.right": False,
             "axes.grid": True,
             "axes.axisbelow": True,
-            "axes.prop_cycle": cycler(color=[BLUE, ORANGE, GREEN, YELLOW, PINK, SKY]),
+            "axes.prop_cycle": cycler(color=[BLUE, GREEN, YELLOW, PINK, SKY, INK]),
             "grid.color": "#E5E7EB",
             "text.color": INK,
             "xtick.color": GREY,

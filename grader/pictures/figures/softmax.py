@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
+
 import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
+from matplotlib.patches import Rectangle
+from torch import Tensor
 
 from grader.pictures.figures.sheet import (
     BACKWARD,
@@ -141,15 +145,14 @@ def _draw_forces(axes: Axes, probabilities: tuple[float, ...], label: int) -> No
     for place, p in enumerate(probabilities):
         is_label = place == label
         axes.bar(place - 0.22, p, width=0.3, color=BLUE if is_label else SKY)
-        colour = FORWARD if is_label else BACKWARD
         force = 1 - p if is_label else -p
         start = 0.0 if is_label else p
         x = place + 0.08
         # a head no longer than the shortest arrow
-        sheet.arrow((x, start), (x, start + force), colour=colour, head=10, linewidth=2.2)
+        sheet.arrow((x, start), (x, start + force), colour=BACKWARD, head=10, linewidth=2.2)
         top = max(start, start + force) + 0.02
         text = f"{'+' if force > 0 else '−'}{abs(force):.2f}"
-        sheet.write((place - 0.03, top), text, colour, 10, ha="left", va="bottom")
+        sheet.write((place - 0.03, top), text, BACKWARD, 10, ha="left", va="bottom")
     axes.set_xticks(range(4), ["a", "b (right)", "c", "d"], color=INK)
     axes.set_xlim(-0.6, 3.7)
     axes.set_ylim(0, 1.02)
@@ -162,3 +165,132 @@ def _draw_zero_alone(axes: Axes) -> None:
     axes.axhline(0, color=GREY, linewidth=1)
     axes.grid(visible=False)
     axes.spines[:].set_visible(False)
+
+
+def batch_of_gradients(gradient: Tensor, labels: Tensor, characters: Sequence[str]) -> Picture:
+    """Every number of a batch's gradient of the logits, the labels framed.
+
+    Args:
+        gradient: of the sum of the examples' losses, so between -1 and 1: (n, vocab_size).
+        labels: the right characters, int64 (n,).
+        characters: the names of the columns.
+    """
+    figure, axes = _plot(7.4, 6.6)
+    image = axes.imshow(gradient.numpy(), cmap="PRGn", vmin=-1, vmax=1, aspect="auto")
+    for example, label in enumerate(labels.tolist()):
+        axes.add_patch(Rectangle((label - 0.5, example - 0.5), 1, 1, fill=False, linewidth=1.2))
+    axes.grid(visible=False)
+    axes.set_xticks(range(len(characters)), characters)
+    axes.set(title="n times dlogits; the labels are framed", xlabel="character", ylabel="example")
+    figure.colorbar(image)
+    return Picture(
+        figure,
+        "A matrix of small squares, a row for each example, a column for each character. Each row "
+        "has one purple square, at its framed label; the darker it is, the more the network is "
+        "wrong. The others are white or green.",
+    )
+
+
+def one_row(
+    probabilities: Tensor, gradient: Tensor, label: int, characters: Sequence[str]
+) -> Picture:
+    """The probabilities of one example above its row of the gradient, to one scale.
+
+    Args:
+        probabilities: (vocab_size,).
+        gradient: of the example's loss with respect to its logits: (vocab_size,).
+        label: the right character.
+        characters: the names of all.
+    """
+    figure = Figure(figsize=(6.8, 5.2), facecolor=PAPER, layout="constrained")
+    above, below = figure.subplots(2, 1, sharex=True, height_ratios=(1, 2.6))
+    is_label = [place == label for place in range(len(characters))]
+    top = 1.15 * probabilities.max().item()
+    above.bar(characters, probabilities.numpy(), color=[FORWARD if it else SKY for it in is_label])
+    above.set(title="the probabilities of one example (dark: the right character)", ylim=(0, top))
+    pale = "#F0A878"
+    below.bar(characters, gradient.numpy(), color=[BACKWARD if it else pale for it in is_label])
+    below.set(title="n times its row of dlogits", ylim=(-1.05, top))
+    for axes in (above, below):
+        axes.grid(visible=False, axis="x")
+    below.axhline(0, color=GREY, linewidth=1)
+    return Picture(
+        figure,
+        "Two bar charts of all characters. Above, the probabilities of one example. Below, its "
+        "row of dlogits: the same bars, but for the right character, whose bar hangs down to "
+        "nearly minus 1.",
+    )
+
+
+def pulled_and_pushed(history: Tensor, label: int, character: str) -> Picture:
+    """One example's probabilities while the forces move its logits.
+
+    Args:
+        history: the probabilities after each step, (steps, vocab_size).
+        label: the right character.
+        character: its name.
+    """
+    figure, axes = _plot(6.8, 3.4)
+    others = [place for place in range(history.shape[1]) if place != label]
+    axes.plot(history[:, others], color=SKY, linewidth=0.8)
+    axes.plot(history[:, label], color=FORWARD, label=f"the right character: {character}")
+    axes.plot(1 - history[:, label], "--", color=BACKWARD, label="the pull on its logit")
+    axes.set(title="one example, pulled and pushed", xlabel="step", ylim=(0, 1.02))
+    axes.set_ylabel("probability, pull")
+    axes.legend(loc="center right")
+    return Picture(
+        figure,
+        "Lines over 200 steps. The right character's probability climbs slowly, then fast, then "
+        "slowly again, to nearly 1. The pull on its logit, 1 minus this, falls. The other "
+        "probabilities end near zero.",
+    )
+
+
+def times_as_long(times: Mapping[str, tuple[float, float]]) -> Picture:
+    """How many times as long the eight lines take as the one step, forward and backward.
+
+    Args:
+        times: by the name of a batch, forward and backward.
+    """
+    figure, axes = _plot(6.8, 2.8)
+    for shift, colour, way in ((-0.2, FORWARD, 0), (0.2, BACKWARD, 1)):
+        ratios = [pair[way] for pair in times.values()]
+        places = [place + shift for place in range(len(times))]
+        bars = axes.barh(places, ratios, height=0.36, color=colour)
+        axes.bar_label(bars, fmt=f" %.1f {'backward' if way else 'forward'}", color=INK)
+    axes.axvline(1, color=GREY, linewidth=1)
+    axes.set_yticks(range(len(times)), list(times))
+    longest = max(max(pair) for pair in times.values())
+    axes.set(title="eight lines: how many times as long as one step", xlim=(0, 1.3 * longest))
+    axes.invert_yaxis()  # the first batch on top
+    axes.grid(visible=False)
+    said = "; ".join(
+        f"{name}: {forward:.1f} times forward, {backward:.1f} times backward"
+        for name, (forward, backward) in times.items()
+    )
+    return Picture(figure, f"How many times as long the eight lines take as one step. {said}.")
+
+
+def ahead_of_the_others(gaps: Mapping[str, Sequence[float]], rest: float) -> Picture:
+    """How far the right logit is ahead of a wrong one while the forces work.
+
+    Args:
+        gaps: for each loss by name, one without smoothing first, the distance after each step.
+        rest: the distance at which the smoothed forces vanish.
+    """
+    figure, axes = _plot(6.8, 3.2)
+    for (name, gap), line, colour in zip(gaps.items(), ("--", "-"), (SKY, FORWARD), strict=True):
+        axes.plot(gap, line, color=colour, label=name)
+    axes.axhline(rest, color=GREY, linewidth=1)
+    axes.set(title="right logit minus a wrong one", xlabel="step")
+    axes.legend(loc="lower right")
+    return Picture(
+        figure,
+        "Two curves that climb steeply at first. The dashed one, without smoothing, never stops "
+        "climbing; the other, with smoothing, settles on a grey line.",
+    )
+
+
+def _plot(width: float, height: float) -> tuple[Figure, Axes]:
+    figure = Figure(figsize=(width, height), facecolor=PAPER, layout="constrained")
+    return figure, figure.subplots()

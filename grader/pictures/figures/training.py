@@ -1,4 +1,4 @@
-"""Pictures of a training: its loss while it goes on, and the race of the loops."""
+"""Pictures of a training: its loss while it goes on, the letters learnt, the race of the loops."""
 
 from __future__ import annotations
 
@@ -7,8 +7,10 @@ from collections.abc import Mapping, Sequence
 
 import torch
 from matplotlib.figure import Figure
+from matplotlib.ticker import MaxNLocator
+from torch import Tensor
 
-from grader.pictures.figures.sheet import BLUE, GREY, HAIRLINE, INK, ORANGE, PAPER, Picture
+from grader.pictures.figures.sheet import BLUE, GREEN, GREY, HAIRLINE, INK, PAPER, Picture
 from makemore_data.training.train import ALL_STEPS, Run
 
 SECONDS_BETWEEN = 2.0
@@ -62,7 +64,7 @@ def draw_losses(losses: Sequence[float]) -> Picture:
     axes = figure.add_subplot(facecolor=PAPER)
     axes.plot([stretch * (number + 1) for number in range(points)], means, color=BLUE)
     if len(losses) > ALL_STEPS // 2:
-        axes.axvline(ALL_STEPS // 2, color=ORANGE, linestyle="--", linewidth=1)
+        axes.axvline(ALL_STEPS // 2, color=GREY, linestyle="--", linewidth=1)
         axes.annotate(
             "learning rate 0.1, then 0.01",
             (ALL_STEPS // 2, 0.97),
@@ -70,7 +72,7 @@ def draw_losses(losses: Sequence[float]) -> Picture:
             xytext=(6, 0),
             textcoords="offset points",
             va="top",
-            color=ORANGE,
+            color=GREY,
             fontsize=10,
         )
     axes.set_title(f"loss (nats), mean of {stretch:,} minibatches each", loc="left", fontsize=11)
@@ -95,6 +97,7 @@ def race_chart(rates: Mapping[str, float]) -> Picture:
         axes.text(rate, place, text, va="center", color=INK, fontsize=10)
     axes.set_xlim(0, max(rates.values()) * 1.4)
     axes.set_xlabel("training steps per second, on one thread")
+    axes.xaxis.set_major_locator(MaxNLocator(5))
     axes.xaxis.set_major_formatter(lambda rate, _: f"{rate:,.0f}")
     axes.tick_params(colors=GREY)
     axes.tick_params(axis="y", length=0, labelcolor=INK)
@@ -102,3 +105,48 @@ def race_chart(rates: Mapping[str, float]) -> Picture:
     axes.spines[["top", "right", "left"]].set_visible(False)
     described = "; ".join(f"{name} {rate:,.0f}" for name, rate in rates.items())
     return Picture(figure, f"Steps per second: {described}.")
+
+
+def letter_maps(embeddings: Mapping[str, Tensor], itos: Mapping[int, str]) -> Picture:
+    """Draw letters in the two directions in which their rows of a matrix differ most.
+
+    Args:
+        embeddings: matrices with a row for each character, such as C, by the title of their map.
+        itos: from a row's number to its character; the vowels are drawn in green.
+    """
+    size = (3.4 * len(embeddings), 3.3)
+    figure = Figure(figsize=size, facecolor=PAPER, layout="constrained")
+    orders = []
+    for place, (title, C) in enumerate(embeddings.items(), start=1):
+        axes = figure.add_subplot(1, len(embeddings), place, facecolor=PAPER)
+        points = flat_map(C)
+        across, up = points.T.tolist()
+        orders.append(
+            f"{title}: {' '.join(itos[index] for index in points[:, 0].argsort().tolist())}"
+        )
+        axes.scatter(across, up, s=0)  # the letters alone would not set the limits
+        for index, letter in itos.items():
+            is_vowel = letter in "aeiou"
+            axes.annotate(
+                letter,
+                (across[index], up[index]),
+                ha="center",
+                va="center",
+                color=GREEN if is_vowel else INK,
+                weight="bold" if is_vowel or letter == "." else "normal",
+                fontsize=20 if letter == "." else 13,
+            )
+        axes.margins(0.1)
+        axes.set_title(title, loc="left", fontsize=11)
+        axes.set(xticks=[], yticks=[])
+        axes.spines[:].set_color(HAIRLINE)
+    return Picture(figure, f"Maps of the letters. From left to right, {'; '.join(orders)}.")
+
+
+def flat_map(C: Tensor) -> Tensor:
+    """The rows of C in their two principal components, (vocab_size, 2), with row 1 at the left."""
+    centred = C - C.mean(0)
+    _, _, directions = torch.linalg.svd(centred, full_matrices=False)
+    points: Tensor = centred @ directions[:2].T
+    # A principal component has no sign of its own.
+    return points * torch.where(points[1] > 0, -1.0, 1.0)

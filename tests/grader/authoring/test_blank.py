@@ -70,6 +70,25 @@ def test_a_try_becomes_a_blank_that_nobody_grades() -> None:
     assert "nbgrader" not in cell.metadata
 
 
+@pytest.mark.parametrize(
+    ("solved", "blank"),
+    [
+        (
+            "    total = 1\n    ### END SOLUTION\n    return total",
+            "    total = ...  # your turn\n    return total",
+        ),
+        ("    helper = 1\n    return helper\n    ### END SOLUTION", "    ...  # your turn"),
+    ],
+)
+def test_a_function_to_try_keeps_a_body_and_the_names_that_it_needs(
+    solved: str, blank: str
+) -> None:
+    head = "# try: ex1-sum\ndef count(a):\n"
+    source = f"\n# %%\n{head}    ### BEGIN SOLUTION\n{solved}\n"
+    *_, cell = make_blank(solution(SOURCE + source)).cells
+    assert cell.source == head + blank
+
+
 def test_solutions_become_placeholders() -> None:
     blank = sources(make_blank(solution()))
     assert blank["ex1-first"] == (

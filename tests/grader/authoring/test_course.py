@@ -2,8 +2,9 @@ from pathlib import Path
 
 import pytest
 
-from grader.authoring.course import load_hints, read_notebook
+from grader.authoring.course import read_notebook
 from grader.authoring.source import SourceError
+from grader.program.course_file import BadCourse
 from tests.helpers.toy_course import edit
 
 TOY = Path("notebooks/source/01_toy.py")
@@ -20,8 +21,11 @@ def test_a_shared_cell_is_put_in() -> None:
         read_notebook(TOY)
 
 
-@pytest.mark.parametrize("text", ["[ex1]\nda = 1\n", "ex1 = 1\n", "[ex1]\nda = [1]\n"])
-def test_hints_that_cannot_be_read(text: str, tmp_path: Path) -> None:
-    (tmp_path / "hints.toml").write_text(text, encoding="utf-8")
-    with pytest.raises(SourceError, match=r"hints\.toml cannot be read: \[ex1\] has to be a table"):
-        load_hints(tmp_path / "hints.toml")
+@pytest.mark.usefixtures("toy_course")
+def test_hints_that_cannot_be_read_are_said_with_their_line() -> None:
+    """By the reader that `hint` has: see `tests/grader/notebook/test_hints.py`."""
+    path = Path("makemore_data/course/hints.toml")
+    path.write_text('[ex1]\nda = ["a", 1]\n', encoding="utf-8")
+    with pytest.raises(BadCourse) as error:
+        read_notebook(TOY)
+    assert str(error.value) == f"{path}, line 2: the hints for da have to be a list of texts."

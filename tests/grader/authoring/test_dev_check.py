@@ -153,6 +153,13 @@ def of_one_size(x: Annotated[Tensor, "n, m"]) -> Tensor:
     return loss
 
 
+def of_several(x: Annotated[Tensor, "n, m"]) -> Tensor:
+    parts = x.chunk(2, 1)
+    first = parts[0] * 2
+    loss = first.sum()
+    return loss
+
+
 def infinite(x: Annotated[Tensor, "n, m"]) -> Tensor:
     y = x - x
     z = y.abs().sqrt()
@@ -182,6 +189,11 @@ NEW_SIZES = {"n": 40, "m": 18}
             replace(FUSED_CROSS_ENTROPY, forward=of_one_size, sizes=NEW_SIZES),
             f"line {of_one_size.__code__.co_firstlineno + 1}, does not run on every size,"
             " {'n': 40, 'm': 18} and the hidden ones (RuntimeError: ",
+        ),
+        (
+            replace(FUSED_CROSS_ENTROPY, forward=of_several, sizes=NEW_SIZES),
+            f"{__file__}: of_several, line {of_several.__code__.co_firstlineno + 1}, is not a step:"
+            " `parts = x.chunk(2, 1)` makes several tensors. Give each tensor a line of its own",
         ),
         (
             replace(FUSED_CROSS_ENTROPY, forward=infinite, sizes=NEW_SIZES, gradients=("dz", "dy")),

@@ -60,6 +60,9 @@ def test_templates_are_expanded() -> None:
     assert "{{ this is Python }}" in install.source
     assert hints.source.count("<details>") == 6
     assert "Hint 3 for <code>dlogits</code></summary>\n\n$c$\n\n</details>" in hints.source
+    # A text that follows keeps its distance from the last hint.
+    assert hints.source.count("</details>\n\n<p></p>\n") == 1
+    assert hints.source.endswith("</details>")
 
 
 def test_badge_opens_the_notebook_of_this_repository() -> None:
@@ -92,6 +95,13 @@ def test_tags_are_kept_and_nothing_else_of_the_text_format() -> None:
     cells = read(SOURCE.replace("\n\n# %%", "\n\n\n\n# %%")).cells
     assert cells[1].metadata == {"tags": ["data-dependent"]}
     assert cells[2].metadata == {}
+
+
+def test_a_cell_with_a_title_is_folded_in_jupyterlab_and_on_colab() -> None:
+    titled = read(SOURCE.replace("requirement =", "# @title Run it\nrequirement =", 1)).cells[1]
+    assert titled.metadata.jupyter.source_hidden
+    assert titled.metadata.cellView == "form"
+    assert "jupyter" not in read().cells[1].metadata
 
 
 def test_reading_twice_gives_the_same_bytes() -> None:
@@ -136,7 +146,11 @@ def test_equal_cells_have_different_ids() -> None:
             "# check: ex1-other",
             "ex1-linear lacks its answer cell or its check",
         ),
-        ('"dlogits", "dh"', '"dlogits", "dh", "dW"', "a check names dW, which no solution assigns"),
+        (
+            '"dlogits", "dh"',
+            '"dlogits", "dh", "dW"',
+            "the check ex1-linear names dW, which no solution assigns",
+        ),
         ("dlogits", "dother", "dother has no hints"),
         ('check("dlogits", "dh")', "check()", "no solution that assigns a gradient"),
         (

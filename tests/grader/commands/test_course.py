@@ -9,23 +9,36 @@ from typing import Any
 import pytest
 
 from grader import cli
+from grader.classroom.gradebook.rubric import parse_rubric
 from grader.commands import exit_codes
 from grader.execution.sandbox import best_sandbox
 from grader.notebook.state import VARIABLE
-from tests.helpers.small_course import COURSE, FORWARD, RIGHT, write_course
+from grader.program.course import read_course
+from tests.helpers.small_course import BLANK, COURSE, FILES, FORWARD, RIGHT, write_course
 
 Capture = pytest.CaptureFixture[str]
 
 WRONG = RIGHT.replace("keepdim=True) * inv", "keepdim=True)")
-BLANK = "# answer: n1-norm\ndgain = ...  # your turn\ndx = ...  # your turn"
 CHEAT = FORWARD.replace("loss = (dout * out).sum()", "loss = (0 * dout * out).sum()")
 
 
-def write_notebook(path: Path, answer: str, **metadata: Any) -> Path:
-    cell: dict[str, Any] = {"cell_type": "code", "metadata": {}, "outputs": []}
-    cell["execution_count"] = None
-    cell["source"] = f"# answer: n1-norm\n{answer}".splitlines(keepends=True)
-    document = {"nbformat": 4, "nbformat_minor": 5, "metadata": metadata, "cells": [cell]}
+def write_notebook(
+    path: Path, answer: str, carried: dict[str, str] | None = None, **metadata: Any
+) -> Path:
+    sources = [f"# answer: n1-norm\n{answer}"]
+    if carried is not None:
+        sources.append(f"# The course.\nfrom grader import start_lesson\nstart_lesson({carried!r})")
+    cells: list[dict[str, Any]] = [
+        {
+            "cell_type": "code",
+            "metadata": {},
+            "outputs": [],
+            "execution_count": None,
+            "source": source.splitlines(keepends=True),
+        }
+        for source in sources
+    ]
+    document = {"nbformat": 4, "nbformat_minor": 5, "metadata": metadata, "cells": cells}
     path.parent.mkdir(parents=True, exist_ok=True)
     path.write_text(json.dumps(document))
     return path
@@ -63,6 +76,95 @@ def test_check_finds_the_course_by_itself(course: Path, tmp_path: Path, capsys: 
     named = write_notebook(tmp_path / "x.ipynb", RIGHT, backprop_ninja={"course": "norms"})
     beside = write_notebook(course / "week 1" / "x.ipynb", RIGHT)
     assert run("check", named, beside) == exit_codes.PASSED, capsys.readouterr()
+
+
+CARRIED = {**FILES, "blank_cells.json": json.dumps({"01_rms_norm": {"n1-norm": BLANK.split("\n")}})}
+ADVICE = "It carries its own course: add `--course {}` if you trust who made it.\n"
+
+
+def test_a_carried_course_counts_where_it_is_asked_for(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: Capture
+) -> None:
+    monkeypatch.setenv(VARIABLE, str(tmp_path / "state"))
+    monkeypatch.chdir(tmp_path)
+    mine = write_notebook(Path("mine.ipynb"), RIGHT, CARRIED)
+    assert run("check", mine, "--course", mine) == exit_codes.PASSED, capsys.readouterr()
+    assert run("status", "--course", mine) == exit_codes.PASSED
+    assert "2 of 2" in capsys.readouterr().out
+    assert run("hint", "dgain", "--course", mine) == exit_codes.PASSED
+    assert "A copied axis." in capsys.readouterr().out
+    assert run("reset", mine, "--course", mine) == exit_codes.PASSED
+    assert "".join(json.loads(mine.read_text())["cells"][0]["source"]) == BLANK
+    monkeypatch.setenv("GRADER_COURSE", "mine.ipynb")
+    assert run("check", mine) == exit_codes.NOT_PASSED
+
+
+def test_a_carried_course_that_was_not_asked_for_is_said_and_not_run(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: Capture
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    forged = {**FILES, "forward.py": FORWARD.replace('"""\n\n', '"""\n\nopen("ran", "w")\n', 1)}
+    forged["forward.py"] = forged["forward.py"].replace("from __future__ import annotations\n", "")
+    mine = write_notebook(Path("a class", "eve", "it is.ipynb"), RIGHT, forged)
+    for command in (("check", mine), ("reset", mine), ("watch", mine), ("status", mine)):
+        assert run(*command) == exit_codes.UNREADABLE
+        assert capsys.readouterr().err.endswith(ADVICE.format(f"'{mine}'"))
+    assert run("hint", "dx", "--notebook", mine) == exit_codes.UNREADABLE
+    assert capsys.readouterr().err.endswith(ADVICE.format(f"'{mine}'"))
+    monkeypatch.chdir(mine.parent)
+    for said, code in (("status", exit_codes.PASSED), ("hint dgain", exit_codes.UNREADABLE)):
+        assert run(*said.split()) == code
+        assert capsys.readouterr().err.endswith(
+            " it is.ipynb carries its own course: add `--course 'it is.ipynb'` if you trust who"
+            " made it.\n"
+        )
+    monkeypatch.chdir(tmp_path)
+    named = write_notebook(
+        Path("named.ipynb"), RIGHT, forged, backprop_ninja={"course": "named.ipynb"}
+    )
+    assert run("check", named) == exit_codes.UNREADABLE, "a file does not ask for what it carries"
+
+    assert grade(Path("a class"), Path("out")) == exit_codes.UNREADABLE
+    assert "carries" not in lines(Path("out"))["eve"]["error"]
+    assert grade(Path("a class"), Path("other"), "--course", mine) == exit_codes.UNREADABLE
+    assert f"The course {mine} lies in the folder that is graded" in capsys.readouterr().err
+    assert not Path("ran").exists()
+    assert run("check", mine, "--course", mine) == exit_codes.PASSED
+    assert Path("ran").exists(), "or the test could not fail"
+
+
+def test_a_class_is_graded_by_the_course_that_the_instructors_notebook_carries(
+    tmp_path: Path, capsys: Capture
+) -> None:
+    own = write_notebook(tmp_path / "own.ipynb", RIGHT, dict(FILES))
+    write_notebook(tmp_path / "class" / "ada" / "01.ipynb", RIGHT)
+    write_notebook(
+        tmp_path / "class" / "eve" / "01.ipynb", "dx = 0 * x", {**FILES, "forward.py": CHEAT}
+    )
+    assert grade(tmp_path / "class", tmp_path / "out", "--course", own) == exit_codes.PASSED
+    found = lines(tmp_path / "out")
+    assert [found[student]["score"] for student in ("ada", "eve")] == [2, 0]
+
+
+@pytest.mark.parametrize(
+    ("carried", "said"),
+    [
+        (None, "mine.ipynb carries no course: no cell says `start_lesson({...})`.\n"),
+        ({}, "mine.ipynb carries no course: no cell says `start_lesson({...})`.\n"),
+        ({"course.toml": COURSE}, "forward.py is missing, which a course has to have.\n"),
+        ({**FILES, "course.toml": COURSE.replace("dx", "dy")}, "line 8: dy is asked for, "),
+    ],
+)
+def test_a_carried_course_that_cannot_be_used_is_one_sentence(
+    carried: dict[str, str] | None, said: str, tmp_path: Path, capsys: Capture
+) -> None:
+    mine = write_notebook(tmp_path / "mine.ipynb", RIGHT, carried)
+    assert run("check", mine, "--course", mine) == exit_codes.UNREADABLE
+    err = capsys.readouterr().err
+    assert said in err
+    assert err.count("\n") == 1
+    assert run("check", mine, "--course", tmp_path / "gone.ipynb") == exit_codes.UNREADABLE
+    assert capsys.readouterr().err.startswith(f"There is no file {tmp_path / 'gone.ipynb'}: ")
 
 
 def test_a_bad_course_is_one_sentence(course: Path, tmp_path: Path, capsys: Capture) -> None:
@@ -116,7 +218,8 @@ def test_hint_and_reset(course: Path, tmp_path: Path, capsys: Capture) -> None:
     assert "A copied axis." in capsys.readouterr().out, "forgotten with the answer"
     (course / "blank_cells.json").unlink()
     assert run("reset", mine, "--course", course) == exit_codes.UNREADABLE
-    assert "does not say what is blank in 01_rms_norm" in capsys.readouterr().err
+    said = f"blank_cells.json does not say what is blank in 01_rms_norm: `grader build {course}` "
+    assert said in capsys.readouterr().err
 
 
 def test_watch_asks_the_course_which_notebook_it_is(
@@ -157,7 +260,10 @@ def test_a_class_is_graded_by_the_instructors_course(
     assert "6 of 6 points" in (out / "report" / "students" / "ada.html").read_text("utf-8")
 
     # Without --course it is the built-in one, which has no such notebook.
-    assert grade(handed_in, tmp_path / "other") == exit_codes.PASSED
+    capsys.readouterr()
+    assert grade(handed_in, tmp_path / "other") == exit_codes.UNREADABLE
+    said = "No file could be graded. ada/01_rms_norm.ipynb answers n1, and this grader knows only "
+    assert said in capsys.readouterr().err
     assert "this grader knows only ex1-" in lines(tmp_path / "other")["eve"]["error"]
     assert not touched.exists()
     run("check", handed_in / "eve" / "01_rms_norm.ipynb")
@@ -188,3 +294,11 @@ def test_a_rubric_of_a_course(course: Path, capsys: Capture) -> None:
     out = capsys.readouterr().out
     assert "[n1]  # 01_rms_norm" in out
     assert "ex1" not in out
+    assert parse_rubric(out, read_course(course)).worth("n1", "dx") == 3, "as course.toml says"
+    assert "\n# dx = 3\n" in out
+    assert run("grade", "--example-rubric", "--course", course) == exit_codes.PASSED
+    assert capsys.readouterr().out == out
+    assert run("grade", "--example-rubric", "--course", "nowhere") == exit_codes.UNREADABLE
+    assert "There is no course nowhere" in capsys.readouterr().err
+    assert run("grade", "--course", course, "somewhere") == exit_codes.UNREADABLE
+    assert "Missing option '--out'" in capsys.readouterr().err

@@ -97,7 +97,7 @@ def test_a_class_is_graded_whatever_it_hands_in(tmp_path: Path) -> None:
         check=False,
     )
     assert first.returncode == exit_codes.PASSED, first.stderr
-    assert "6 files of 6 students: 1 pass, 3 fail" in first.stdout
+    assert "6 files of 6 students: 1 pass, 3 do not" in first.stdout
     assert "1 student handed in nothing." in first.stdout
     lines = read(out)
     assert set(lines) == {"ada", "bob", "eve", "kay", "lyn"}
@@ -169,7 +169,7 @@ def test_a_run_can_be_interrupted_and_killed_and_gone_on_with(tmp_path: Path) ->
         command(folder, out), capture_output=True, text=True, timeout=SECONDS, check=False
     )
     assert done.returncode == exit_codes.PASSED, done.stderr
-    assert "12 files of 12 students: 5 pass, 7 fail" in done.stdout
+    assert "12 files of 12 students: 5 pass, 7 do not" in done.stdout
     assert f"{len(kept)} files had been graded by an earlier run." in done.stdout
     assert [line["run"]["seed"] for line in read(out).values()].count(
         json.loads(kept[0])["run"]["seed"]
@@ -272,6 +272,20 @@ def test_only_what_is_new_is_graded_and_who_is_late_needs_no_grading(
     assert "2 files had been graded by an earlier run." in capsys.readouterr().out
     assert run(folder) == exit_codes.PASSED
     assert len(pools) == 2
+
+
+def test_who_loses_a_row_without_the_roster_is_said(
+    folder: Path, pools: list[InlinePool], capsys: Capture
+) -> None:
+    roster = folder.parent / "roster.txt"
+    roster.write_text("ada\nbob\nzoe\n")
+    assert run(folder, "--roster", roster) == exit_codes.PASSED
+    assert run(folder, "--roster", roster) == exit_codes.PASSED
+    assert capsys.readouterr().err == ""
+    assert run(folder) == exit_codes.PASSED
+    said = "1 student of the gradebook as it was before handed in nothing, and no --roster was"
+    assert capsys.readouterr().err.startswith(said)
+    assert "zoe" not in (folder.parent / "out" / "grades.csv").read_text("utf-8")
 
 
 @pytest.mark.parametrize("code", [errno.ENOSPC, errno.EROFS, errno.EIO])

@@ -69,6 +69,18 @@ def has_a_strange_shape(x: Annotated[Tensor, "n d"]) -> Tensor:
     return y
 
 
+def makes_several(x: Rows) -> Tensor:
+    y = x * 2
+    largest = y.max(1)
+    z = largest.values * 2
+    return z
+
+
+def only_compares(x: Rows) -> Tensor:
+    y = (x > 0).double()
+    return y
+
+
 def does_not_depend(x: Rows) -> Tensor:
     y = torch.zeros(3)
     return y
@@ -99,7 +111,9 @@ def takes_the_name(x: Rows, dy: Rows) -> Tensor:
         (has_a_strange_shape, 0, "its inputs cannot be drawn from their annotations"),
         (wants_an_even_size, 1, "`y = x.view(-1, 2, 4)` raised RuntimeError: "),
         (takes_the_name, 0, "dy is the name of the gradient that arrives."),
-        (does_not_depend, 0, "returns nothing that depends on its inputs."),
+        (makes_several, 2, "is not a step: `largest = y.max(1)` makes several tensors. Give each"),
+        (only_compares, 0, "returns nothing that passes a gradient to its inputs."),
+        (does_not_depend, 0, "returns nothing that passes a gradient to its inputs."),
     ],
 )
 def test_a_forward_function_that_is_none(

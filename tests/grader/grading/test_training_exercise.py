@@ -31,7 +31,7 @@ def test_right_answers_pass(style: str, runner: Runner) -> None:
 
 def test_a_blank_is_to_do(runner: Runner) -> None:
     blank = "\n".join(f"{name} = ...  # your turn" for name in TRAINING.gradients)
-    found = outcomes(f"# answer: ex4-backward\n{blank}\n", runner)
+    found = outcomes(f"# answer: ex4-output\n{blank}\n", runner)
     assert set(found.values()) == {Outcome.TODO}
     assert list(found) == list(TRAINING.gradients)
 

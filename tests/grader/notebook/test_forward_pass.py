@@ -9,7 +9,7 @@ import torch
 
 from grader.answer.parse import AnswerCell, parse_answer
 from grader.diagnosis.kinds import Kind
-from grader.notebook.forward_pass import find_stale, names_read
+from grader.notebook.forward_pass import describe_stale, find_stale, names_read
 from grader.program.forward_program import parse_program
 from grader.program.instances import make_instance
 from grader.verdict import Diagnosis
@@ -30,7 +30,8 @@ def namespace() -> dict[str, Any]:
 
 
 def stale(namespace: dict[str, Any], wanted: frozenset[str] = ALL) -> Diagnosis | None:
-    return find_stale(PROGRAM, namespace, wanted)
+    found = find_stale(PROGRAM, namespace, wanted)
+    return describe_stale(found, PROGRAM, parse_answer([])) if found else None
 
 
 def message(namespace: dict[str, Any]) -> str:
@@ -130,5 +131,43 @@ def test_it_leaves_the_notebook_alone(namespace: dict[str, Any]) -> None:
 def test_an_answer_takes_from_the_notebook_what_it_reads_and_does_not_make() -> None:
     cells = [AnswerCell("ex1-a", "probs = counts * 1\ndh = probs * (1 - h**2)\ndx = dh")]
     assert names_read(parse_answer(cells)) == {"counts", "h"}
+    # What is changed is read before.
+    cells = [AnswerCell("ex1-a", "h -= 1\nprobs = probs / n\ncounts.exp_()\nlogits[0] = 1")]
+    assert names_read(parse_answer(cells)) == {"h", "probs", "n", "counts", "logits"}
     assert {"h", "bnraw", "counts", "n"} <= names_read(ANSWER)
     assert "loss" not in names_read(ANSWER)
+
+
+@pytest.mark.parametrize(
+    ("line", "name", "made"),
+    [
+        ("probs[range(n), Yb] -= 1", "probs", "probs = counts * counts_sum_inv"),
+        ("norm_logits = norm_logits.exp()", "norm_logits", "norm_logits = logits - logit_maxes"),
+        ("torch.exp_(C.mul_(2))", "C", "C, W1 = init_parameters()"),
+    ],
+)
+def test_the_answers_line_that_changes_a_tensor_is_quoted(
+    namespace: dict[str, Any], line: str, name: str, made: str
+) -> None:
+    answer = parse_answer([AnswerCell("ex1-a", f"# answer: ex1-a\ndprobs = 1\n{line}")])
+    others = [AnswerCell("", "C -= C"), AnswerCell("", "x = 1\n  \nC, W1 = init_parameters()")]
+    given = {"C": namespace["C"].clone()}
+    if name in given:
+        namespace[name] *= 2
+    else:
+        namespace[name] = namespace[name] + 1
+    stale = find_stale(PROGRAM, namespace, names_read(answer), given)
+    found = describe_stale(stale, PROGRAM, answer, others[1:])
+    assert stale == [name]
+    assert found.message.startswith(f"Your line `{line}` changes the notebook's `{name}`, so that")
+    assert f"run the cells from the one with `{made}` on again" in found.hint
+
+
+def test_a_change_under_another_name_has_no_line(namespace: dict[str, Any]) -> None:
+    answer = parse_answer([AnswerCell("ex1-a", "weights = W1\nweights -= 1\ndh = weights")])
+    given = {"W1": namespace["W1"].clone()}
+    namespace["W1"] -= 1
+    found = describe_stale(["W1"], PROGRAM, answer)
+    assert find_stale(PROGRAM, namespace, {"W1"}, given) == ["W1"]
+    assert found.message.startswith("Your answer changes the notebook's `W1`, so that")
+    assert "from the one that makes `W1` on again" in found.hint

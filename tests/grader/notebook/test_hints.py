@@ -17,13 +17,14 @@ from grader.notebook.hints import (
     NoSuchHint,
     ask,
     forget,
+    levels_in,
     read_levels,
     review,
     which_hint,
 )
 from grader.notebook.state import Asked, parse_state
 from grader.program.course import read_course
-from grader.program.course_file import BadCourse
+from grader.program.course_file import BadCourse, CourseFile
 from grader.program.exercises import Exercise
 from tests.helpers.lecture_course import COURSE, EXERCISES
 from tests.helpers.small_course import COURSE as COURSE_TEXT
@@ -67,6 +68,11 @@ def test_bad_hints_get_a_sentence_with_their_line(text: str, says: str, tmp_path
     with pytest.raises(BadCourse) as error:
         read_levels(course)
     assert str(error.value).startswith(f"{tmp_path / 'hints.toml'}, {says}")
+
+
+def test_hints_of_exercises_that_are_not_finished_can_be_read(tmp_path: Path) -> None:
+    (tmp_path / "hints.toml").write_text('[n2]\ndz = ["a"]\n', encoding="utf-8")
+    assert levels_in(CourseFile(tmp_path / "hints.toml")) == {"n2": {"dz": ("a",)}}
 
 
 def test_another_courses_hints_are_counted_apart(tmp_path: Path, memory: Path) -> None:

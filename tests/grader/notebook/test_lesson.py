@@ -1,7 +1,9 @@
 """The lesson's functions in real notebooks."""
 
+import ast
 import base64
 import json
+import re
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
@@ -10,7 +12,7 @@ import nbformat
 import pytest
 from nbclient import NotebookClient
 
-from grader import board, check, heat_map
+from grader import board, check, heat_map, nudge
 from grader.answer.parse import AnswerCell
 from grader.execution.runner import Runner
 from grader.grading.grade import grade
@@ -27,7 +29,7 @@ from tests.helpers.places import PROJECT
 CELLS = dict(read_cells(right_answers()["lecture"]))
 SETUP = (
     "import torch\nimport torch.nn.functional as F\n"
-    "from grader import board, check, cmp, heat_map, hint, points, start_lesson\n"
+    "from grader import board, check, cmp, heat_map, hint, nudge, points, start_lesson\n"
     "start_lesson()"
 )
 OLDER_SETUP = SETUP.replace(", start_lesson\nstart_lesson()", "")
@@ -63,27 +65,37 @@ SCRIPT = {
     "check blank": "check('dh')",
     "points of blank": "points('dh')",
     "heat map of nothing": "heat_map('dh')",
+    "nudge of nothing": "nudge('dh', 3, 5)",
     "wrong": WRONG,
     "check wrong": "check('dh', 'db2')",
     "heat map of wrong": "heat_map('h')",
+    "nudge of wrong": "nudge('h', 3, 5)",
+    "nudge too far": "nudge('dh', 3, 64)",
+    "nudge of a matrix with one index": "nudge('dh', 3)",
     "wrong shape": "keep, dh = dh, dh.T\nheat_map('dh')\ndh = keep",
+    "nudge of wrong shape": "keep, dh = dh, dh.T\nnudge('dh', 3, 5)\ndh = keep",
     "tanh": CELLS["ex1-tanh"],
     "check carried": "check('dhpreact')",
     "points of wrong and carried": "points('dh', 'dhpreact')",
     "raising": RAISING,
     "check raising": "check('dh')",
+    "nudge of raising": "nudge('dh', 3, 5)",
     "right": LINEAR2,
     "check right": "check('dh', 'W2')",
     "check stale": "check('dhpreact')",
     "heat map of right": "heat_map('dW2')",
+    "nudge of right": "nudge('dW2', -1, [5][0])",
+    "nudge of carried": "nudge('dhpreact', 0, 0)",
     "set outside": "dbngain = torch.ones(1, 64)",
     "check outside": "check('dbngain')",
     "unknown": "check('dnothing', 'dh')",
     "unknown heat map": "heat_map('dnothing')",
+    "unknown nudge": "nudge('dnothing', 0)",
     "no string": "check(dh)",
     "without gradients": "with torch.no_grad(): check('dh')",
     "changed input": "keep, W1 = W1, None\ncheck('dh')\nW1 = keep",
     "missing input": "keep = W1\ndel W1\ncheck('dh')\nW1 = keep",
+    "nudge on missing input": "keep = W1\ndel W1\nnudge('dh', 3, 5)\nW1 = keep",
     "all": "check()",
     "board": "board()",
     "value": "result = check('dh')\nresult",
@@ -157,7 +169,7 @@ def as_in_jupyterlab(client: NotebookClient, cell: nbformat.NotebookNode) -> Non
 
     def msg(kind: str, content: Any = None, **others: Any) -> Any:
         if kind == "execute_request":
-            others["metadata"] = {**cell.metadata, "cellId": cell.id, "deletedCells": []}
+            others["metadata"] = {"cellId": cell.id, "deletedCells": [], **cell.metadata}
             content = {**content, "allow_stdin": True}
         return message(session, kind, content, **others)
 
@@ -197,6 +209,7 @@ def picture(outputs: list[Any]) -> str:
     (output,) = outputs
     assert base64.b64decode(output.data["image/png"]).startswith(b"\x89PNG")
     words: str = output.data["text/plain"]
+    assert output.metadata["image/png"]["alt"] == words
     return words
 
 
@@ -261,6 +274,13 @@ STALE = "Your code is right, but the value in the notebook is not what it gives 
         ("without gradients", [f"dh              {PASS}"]),
         ("changed input", ["The forward pass does not run with the notebook's Xb, Yb, "]),
         ("missing input", [f"W1 is not defined: {NOT_STARTED}"]),
+        ("nudge on missing input", [f"W1 is not defined: {NOT_STARTED}"]),
+        ("unknown nudge", ["dnothing is no gradient of this exercise; it asks for dlogprobs, "]),
+        (
+            "nudge too far",
+            ["dh has shape (32, 64): index 64 is out of range in dimension 1, which"],
+        ),
+        ("nudge of a matrix with one index", ["dh has shape (32, 64), so one of its numbers has "]),
         ("heat map of nothing", ["dh has no value in this notebook yet: there is nothing"]),
         ("value", [f"dh              {PASS}"]),
         (
@@ -470,6 +490,40 @@ def test_pictures_come_with_words(outputs: dict[str, list[Any]], key: str, words
     assert picture(outputs[key]).startswith(words)
 
 
+@pytest.mark.parametrize(
+    ("key", "lines"),
+    [
+        ("nudge of nothing", ["dh is not written yet: there is no slope of yours."]),
+        ("nudge of wrong", ["yours ", "Yours is 2 times autograd's."]),
+        (
+            "nudge of wrong shape",
+            ["dh has shape (64, 32), but a gradient has its tensor's shape, "],
+        ),
+        (
+            "nudge of raising",
+            [
+                "yours ",
+                "Yours is 2 times autograd's.",
+                'The answer that gives dh raises an exception: see check("dh").',
+            ],
+        ),
+        ("nudge of right", ["yours ", "All three agree."]),
+        ("nudge of carried", ["yours ", "Yours is 2 times autograd's."]),
+    ],
+)
+def test_a_nudge_is_numbers_and_a_picture(
+    outputs: dict[str, list[Any]], key: str, lines: list[str]
+) -> None:
+    printed = "".join(output.get("text", "") for output in outputs[key]).splitlines()
+    assert re.fullmatch(r"\w+\[\d+, \d+\] = .*, moved by ±1e-05", printed[0])
+    assert [line.split()[:-1] for line in printed[1:3]] == [["slope", "found"], ["autograd"]]
+    for line, beginning in zip(printed[3:], lines, strict=True):
+        assert line.startswith(beginning)
+    (drawn,) = [output for output in outputs[key] if output.output_type == "display_data"]
+    assert sorted(drawn.data) == ["image/png", "text/plain"]
+    assert drawn.metadata["image/png"]["alt"].startswith("The change of the loss as ")
+
+
 def test_the_heat_map_of_a_right_gradient_says_so(outputs: dict[str, list[Any]]) -> None:
     words = picture(outputs["heat map of right"])
     assert "right, up to rounding" in words or "equal to the reference" in words
@@ -608,17 +662,44 @@ def test_importing_it_starts_and_registers_nothing(project: Path) -> None:
     count = "len(psutil.Process().children()), len(shell.events.callbacks['pre_run_cell'])"
     outputs = execute({"import": code, "started": f"{start}{count}"}, project)
     assert outputs["import"][-1].data == {"text/plain": "(True, 0)"}
-    assert outputs["started"][-1].data == {"text/plain": "(1, 1)"}
+    assert outputs["started"][-1].data == {"text/plain": "(1, 2)"}
+
+
+def test_the_first_check_says_what_it_waits_for(project: Path) -> None:
+    """To a person; the line is overwritten, as by a progress bar."""
+    printed = (
+        "import contextlib, io\n"
+        "get_ipython().get_parent()['content']['allow_stdin'] = True\n"
+        "with contextlib.redirect_stdout(io.StringIO()) as said: check('dlogprobs')\n"
+        "print(repr(said.getvalue()))"
+    )
+    script = {
+        "setup": SETUP,
+        "inputs": INPUTS,
+        "forward": FORWARD,
+        "loss": CELLS["ex1-loss"],
+        "first check": printed,
+        "second check": printed,
+    }
+    outputs = execute(script, project)
+    first, second = (
+        ast.literal_eval(text(outputs[key])) for key in ("first check", "second check")
+    )
+    waiting, blank, said = first.split("\r")
+    assert waiting.startswith("Starting the process that runs your answers")
+    assert blank == " " * len(waiting)
+    assert said == second == f"dlogprobs       {PASS}\n"
 
 
 def test_outside_of_a_notebook_there_is_a_sentence(capsys: pytest.CaptureFixture[str]) -> None:
     check("dh")
     board()
     heat_map("dh")
+    nudge("dh", 0, 0)
     said = capsys.readouterr()
     assert said.err == ""
     lines = said.out.splitlines()
-    assert len(lines) == 3
+    assert len(lines) == 4
     assert all("`grader check`" in line for line in lines)
 
 
@@ -650,3 +731,66 @@ def test_what_passes_is_let_pass() -> None:
 
 def test_a_notebook_shows_the_sentence_alone() -> None:
     assert NotEveryGradientPasses("Not yet.")._render_traceback_() == ["Not yet."]
+
+
+IN_PLACE = {
+    "ex1": "# answer: ex1-softmax\nprobs[range(n), Yb] -= 1\nprobs /= n\ndlogits = probs * 1\n",
+    "ex2": "# answer: ex2-dlogits\nlogits.exp_()\nlogits /= logits.sum(1, keepdim=True)\n"
+    "logits[range(n), Yb] -= 1\ndlogits = logits / n\n",
+    "ex3": "# answer: ex3-xhat\ndhpreact *= bngain\ndxhat = dhpreact * 1\n",
+}
+"""Right answers that write into what the notebook gives them."""
+
+
+@pytest.fixture(scope="module")
+def in_place(state: Path) -> dict[str, list[Any]]:
+    """Each exercise's cells run twice in a row, then once more after the forward pass."""
+    checks = {"ex1": "check('dlogits')", "ex2": "check('dlogits')", "ex3": "check('dxhat')"}
+    forwards = {
+        "ex1": INPUTS + FORWARD,
+        "ex2": "logits = 3 * torch.randn(32, 27)",
+        "ex3": "hprebn, dhpreact = torch.randn(32, 64), torch.randn(32, 64)",
+    }
+    script = {"setup": SETUP}
+    for exercise, answer in IN_PLACE.items():
+        script |= {
+            f"{exercise} forward": forwards[exercise],
+            f"{exercise} answer": answer,
+            f"{exercise} check": checks[exercise],
+            f"{exercise} answer again": answer,
+            f"{exercise} check again": checks[exercise],
+            f"{exercise} forward again": forwards[exercise],
+            f"{exercise} answer after it": answer,
+            f"{exercise} check after it": checks[exercise],
+        }
+    one_cell = {key: {"cellId": source[:20]} for key, source in script.items()}
+    return execute(script, PROJECT, metadata=one_cell)
+
+
+@pytest.mark.parametrize("exercise", IN_PLACE)
+def test_an_answer_that_changes_the_forward_pass_passes_while_it_is_fresh(
+    in_place: dict[str, list[Any]], exercise: str
+) -> None:
+    for key in ("check", "check after it"):
+        (line,) = text(in_place[f"{exercise} {key}"]).splitlines()
+        assert "| approximate: True " in line
+        assert line.endswith("| pass")
+
+
+@pytest.mark.parametrize(
+    ("exercise", "line", "name", "made"),
+    [
+        ("ex1", "probs[range(n), Yb] -= 1", "probs", "probs = counts * counts_sum_inv"),
+        ("ex2", "logits.exp_()", "logits", "logits = 3 * torch.randn(32, 27)"),
+        ("ex3", "dhpreact *= bngain", "dhpreact", "hprebn, dhpreact = torch.randn(32, 64), torch"),
+    ],
+)
+def test_run_again_it_is_told_what_it_changes_and_what_to_run(
+    in_place: dict[str, list[Any]], exercise: str, line: str, name: str, made: str
+) -> None:
+    values, head, message, hint = text(in_place[f"{exercise} check again"]).splitlines()
+    assert "| approximate: False | maxdiff: " in values
+    assert values.endswith("| pass")
+    assert head.startswith("↻ run again: d")
+    assert f"Your line `{line}` changes the notebook's `{name}`, so that" in message
+    assert f"run the cells from the one with `{made}" in hint

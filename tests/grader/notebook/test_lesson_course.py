@@ -11,7 +11,7 @@ from tests.helpers.small_course import COURSE, FILES, RIGHT, write_course
 
 SETUP = """\
 import torch
-from grader import board, check, hint, points
+from grader import board, check, hint, nudge, points
 x, gain, dout = torch.randn(6, 10), torch.randn(10), torch.randn(6, 10)
 ms = (x**2).mean(1, keepdim=True)
 inv = (ms + 1e-5) ** -0.5
@@ -29,9 +29,14 @@ def test_a_course_beside_the_notebook(tmp_path: Path, monkeypatch: pytest.Monkey
         "points": "print(points('dx'))",
         "hint": "hint('gain')",
         "board": "board()",
+        "nudge": "nudge('gain', -1)",
     }
     outputs = execute(script, tmp_path)
     said = {key: text(outputs[key]) for key in ("check", "points", "board")}
+    printed, picture = outputs["nudge"]
+    assert printed.text.startswith("gain[9] = ")
+    assert printed.text.endswith("\nAll three agree.\n")
+    assert "as gain[9] moves" in picture.metadata["image/png"]["alt"]
     assert [line.rpartition("| ")[2] for line in said["check"].splitlines()] == ["pass", "pass"]
     assert said["points"] == "3\n"
     assert "A copied axis." in outputs["hint"][0].data["text/plain"]

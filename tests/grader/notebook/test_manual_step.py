@@ -58,7 +58,7 @@ def test_an_exception_shows_the_students_line() -> None:
 @pytest.mark.parametrize(
     ("text", "sentence"),
     [
-        ("# answer: ex4-backward\n", "to do: dW2, db2, dbngain, dbnbias, dW1, db1, dC"),
+        ("# answer: ex4-output\n", "to do: dW2, db2, dbngain, dbnbias, dW1, db1, dC"),
         (
             with_mistake("dh = dlogits @ W2.T", "dh = ...  # your turn"),
             "to do: dh",

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 
 import pytest
 import torch
@@ -29,6 +30,19 @@ def answer(monkeypatch: pytest.MonkeyPatch, runner: Runner) -> Answer:
     monkeypatch.setattr(training_lesson, "worker", lambda: runner)
     monkeypatch.setattr("grader.notebook.running_notebook.worker", lambda: runner)
     return put
+
+
+def test_the_exercise_is_the_one_that_trains(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    def not_here(prefix: str) -> Lesson:
+        raise NotInTheLesson(f"{prefix} is not here")
+
+    monkeypatch.setattr(training_lesson, "open_lesson", not_here)
+    monkeypatch.setattr(training_lesson, "training", lambda: replace(TRAINING, prefix="t7"))
+    check_training()
+    my_backward()
+    assert capsys.readouterr().out == "t7 is not here\n" * 2
 
 
 def test_a_right_answer_trains_as_autograd_does(
@@ -71,7 +85,11 @@ def test_a_mistake_is_said_with_where_to_mend_it(
     ],
 )
 def test_a_wrong_answer_becomes_a_function_only_when_told_to(
-    answer: Answer, capsys: pytest.CaptureFixture[str], mistake: str, named: str
+    answer: Answer,
+    capsys: pytest.CaptureFixture[str],
+    monkeypatch: pytest.MonkeyPatch,
+    mistake: str,
+    named: str,
 ) -> None:
     answer(with_mistake("dh = dlogits @ W2.T", mistake))
     assert my_backward() is None
@@ -79,8 +97,15 @@ def test_a_wrong_answer_becomes_a_function_only_when_told_to(
         f"Not yet a function: mend {named} first, see the check above. To train with the mistake,"
         " call my_backward(anyway=True).\n"
     )
-    assert my_backward(anyway=True) is not None
-    assert capsys.readouterr().out == f"This function has a mistake in it: {named}.\n"
+    backward = my_backward(anyway=True)
+    assert backward is not None
+    said = f"This function has a mistake in it: {named}."
+    assert capsys.readouterr().out == f"{said}\n"
+    # Whoever trains or races with it is told again.
+    assert backward.__doc__ == said
+    monkeypatch.setattr(training_lesson, "contestants", lambda *_, **__: ({}, []))
+    line_up(backward)
+    assert capsys.readouterr().out == f"{said}\n"
 
 
 def test_what_cannot_stand_in_a_function_is_said(
@@ -136,6 +161,10 @@ def test_my_backward_can_be_shown(answer: Answer, monkeypatch: pytest.MonkeyPatc
     show_code(backward)
     assert shown[0]["text/plain"].startswith("def my_backward(Xb, Yb, C, ")
     assert shown[0]["text/markdown"] == f"```python\n{shown[0]['text/plain']}\n```"
+    show_code(backward, title="Yours")
+    folded = shown[1]["text/markdown"]
+    assert folded.startswith("<details>\n<summary>Yours</summary>\n\n```python\ndef my_backward(")
+    assert shown[1]["text/plain"] == shown[0]["text/plain"]
 
 
 def test_the_race_waits_for_the_gradients(capsys: pytest.CaptureFixture[str]) -> None:
@@ -146,7 +175,9 @@ def test_the_race_waits_for_the_gradients(capsys: pytest.CaptureFixture[str]) ->
 def test_who_does_not_start_is_said(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    monkeypatch.setattr(training_lesson, "contestants", lambda name, _: ({name: loop}, ["So."]))
+    monkeypatch.setattr(
+        training_lesson, "contestants", lambda name, _, say: ({name: loop}, ["So."])
+    )
 
     def loop(*_: object) -> None: ...
 

@@ -75,7 +75,7 @@ def test_colours_are_symmetric_about_zero() -> None:
     assert image.get_clim() == (-3.0, 3.0)
     assert {"−3", "0", "+3"} <= set(texts(figure))
     # In the words of the notebook that explains the picture.
-    assert "yours minus autograd's (blue: too small, orange: too large)" in texts(figure)
+    assert "yours minus autograd's (purple: too small, green: too large)" in texts(figure)
 
 
 def test_both_values_are_told() -> None:

@@ -17,7 +17,7 @@ from grader.platforms.assignments import (
     write_nbgrader,
     write_otter,
 )
-from grader.platforms.otter import HANDED_IN, AnswersOnly
+from grader.platforms.otter import GRADED_BY, HANDED_IN, AnswersOnly
 from tests.helpers.lecture_course import EXERCISES, NOTEBOOKS
 
 
@@ -180,7 +180,7 @@ def test_every_gradient_has_a_test_worth_a_point(notebook: NotebookNode) -> None
         points += yaml.safe_load(config)["points"]
         (function,) = ast.parse(test.removeprefix(" # END TEST CONFIG\n")).body
         assert isinstance(function, ast.FunctionDef)
-        assert [argument.arg for argument in function.args.args] == [HANDED_IN]
+        assert [argument.arg for argument in function.args.args] == [HANDED_IN, GRADED_BY]
         call = ast.unparse(function.body[-1])
         asked.append(re.findall(r"'(\w+)'", call))
     known = [

@@ -1,14 +1,17 @@
 import json
 from pathlib import Path
 from types import SimpleNamespace
+from typing import Any
 
+import nbformat
 import pytest
 from nbformat.v4 import new_code_cell, new_notebook
 
 from grader.notebook import running_notebook
-from grader.platforms.otter import HANDED_IN, AnswersOnly, NoPoint, expect_point
+from grader.platforms.otter import GRADED_BY, HANDED_IN, AnswersOnly, NoPoint, expect_point
 from grader.submission.read import UnreadableNotebook
 from grader.verdict import Check, Comparison, Outcome, Verdict
+from tests.helpers.small_course import FILES, FORWARD, write_course
 
 HALF = {
     "ex3-scale": "dbngain = (dhpreact * xhat).sum(0, keepdim=True)\ndbnbias = dhpreact.sum()",
@@ -56,6 +59,29 @@ def test_another_notebook_is_told_so(paper: str) -> None:
         expect_point("ex1", "dlogits", paper)
 
 
+def test_points_are_counted_by_the_instructors_course(tmp_path: Path) -> None:
+    """Whatever the notebook handed in carries, names, or has beside it."""
+    forged = {**FILES, "forward.py": FORWARD.replace("(dout * out)", "(0 * dout * out)")}
+    write_course(tmp_path, forward=forged["forward.py"])
+    cheat = "dx = 0 * x\ndgain = (dout * xhat).sum(0)"
+    sources = [f"start_lesson({forged!r})", f"# answer: n1-norm\n{cheat}"]
+    cells = [new_code_cell(source) for source in sources]
+    metadata = {"backprop_ninja": {"course": "."}}
+    path = tmp_path / "x.ipynb"
+    nbformat.write(new_notebook(cells=cells, metadata=metadata), path)
+    config = {"course": {name: FILES[name] for name in ("course.toml", "forward.py")}}
+    names: dict[str, Any] = {}
+    for cell in AnswersOnly(str(path), {}, config).before_execution(new_notebook()).cells:
+        exec(cell.source, names)
+    handed_in, graded_by = names[HANDED_IN], names[GRADED_BY]
+    expect_point("n1", "dgain", handed_in, graded_by)
+    with pytest.raises(NoPoint, match="dx: fail"):
+        expect_point("n1", "dx", handed_in, graded_by)
+    with pytest.raises(UnreadableNotebook, match="knows only ex1-") as trouble:
+        expect_point("n1", "dx", handed_in)
+    assert "carries" not in str(trouble.value)
+
+
 def test_a_file_that_is_no_notebook_of_the_course_is_told_so(tmp_path: Path) -> None:
     (tmp_path / "a.ipynb").write_text("{}")
     with pytest.raises(UnreadableNotebook):
@@ -80,10 +106,10 @@ def test_while_working_the_running_notebook_is_asked(
 def test_the_plugin_leaves_of_a_notebook_where_it_is(tmp_path: Path) -> None:
     path = tmp_path / "it's.ipynb"
     notebook = new_notebook(cells=[new_code_cell("1 / 0"), new_code_cell("while True: pass")])
-    (cell,) = AnswersOnly(str(path), {}, {}).before_execution(notebook).cells
     names: dict[str, object] = {}
-    exec(cell.source, names)
-    assert names[HANDED_IN] == str(path)
+    for cell in AnswersOnly(str(path), {}, {}).before_execution(notebook).cells:
+        exec(cell.source, names)
+    assert (names[HANDED_IN], names[GRADED_BY]) == (str(path), None)
 
 
 def test_the_plugin_removes_what_the_tests_could_import(tmp_path: Path) -> None:

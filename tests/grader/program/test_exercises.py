@@ -56,7 +56,7 @@ def test_the_notebooks_forward_cell_is_the_programs_text(exercise: Exercise, pro
 def test_the_notebook_has_a_blank_for_every_gradient(exercise: Exercise, project: Path) -> None:
     source = (project / f"notebooks/source/{exercise.notebook}.py").read_text(encoding="utf-8")
     for gradient in exercise.gradients:
-        assert re.search(rf"(?m)^{gradient} = ", source), gradient
+        assert re.search(rf"(?m)^(\w+, )*{gradient}(, \w+)* = ", source), gradient
     ids = re.findall(r"(?m)^# answer: (\S+)$", source)
     assert len(ids) == len(set(ids))
     assert any(grade_id.startswith(f"{exercise.prefix}-") for grade_id in ids)

@@ -16,6 +16,7 @@ from grader.program.forward_program import (
 from grader.program.instances import make_hidden_instances, make_instance
 from grader.program.references import make_reference
 from tests.helpers.lecture_course import ATOMIC
+from tests.helpers.written_programs import write_program
 
 Row = Annotated[Tensor, "n, width"]
 
@@ -41,7 +42,24 @@ def test_steps_know_what_they_read() -> None:
         ("scale", "difference"),
     ]
     assert program.loss == "loss"
-    assert program.readers("x") == ("n", "mean", "difference")
+    # `n` has the shape of `x` alone.
+    assert [step.passes_to for step in program.steps] == [
+        (),
+        ("x", "n"),
+        ("x", "mean"),
+        ("scale", "difference"),
+    ]
+    assert program.readers("x") == ("mean", "difference")
+
+
+def test_what_follows_from_another_value_is_computed_again() -> None:
+    program = parse_program(squares)
+    values = program.run({"x": torch.tensor([[1.0], [3.0]]), "scale": torch.ones(1)})
+    again = program.rerun(values, "mean", torch.zeros(1, 1))
+    assert again["difference"].tolist() == [[1.0], [3.0]]
+    assert float(again["loss"]) == 10.0
+    assert again["x"] is values["x"]
+    assert float(values["loss"]) == 2.0
 
 
 EPSILON = 1e-3
@@ -150,10 +168,10 @@ def flat(x: Annotated[Tensor, "n, d"], w: Annotated[Tensor, "d, n"]) -> Tensor:
 
 def test_a_shape_that_is_read_hands_no_gradient_back() -> None:
     program = parse_program(flat)
-    values = program.run({"x": torch.randn(2, 3), "w": torch.randn(3, 2)})
-    assert program.descendants("w") == {"turned", "product", "loss"}
-    assert program.differentiable_descendants(values, "w") == {"product", "loss"}
-    assert program.differentiable_descendants(values, "x") == {"turned", "product", "loss"}
+    assert program.readers("w") == ("product",)
+    assert program.descendants("w") == {"product", "loss"}
+    assert program.descendants("x") == {"turned", "product", "loss"}
+    assert program.between("w", {"product"}) == ["product", "turned", "w"]
 
 
 def test_the_function_itself_computes_the_loss() -> None:
@@ -200,7 +218,7 @@ def returns_an_expression(x: Row) -> Tensor:
 @pytest.mark.parametrize(
     ("function", "line", "sentence"),
     [
-        (two_targets, 1, "is not a step: `a, b = x, x`."),
+        (two_targets, 1, "is not a step: `a, b = x, x` assigns several names. Give each tensor a"),
         (same_name_twice, 2, "is not a step: `y = y + 1` assigns y again."),
         (loops, 1, "is not a step: `for _ in range(3):"),
         (without_shape, 0, "must annotate its input x with its shape"),
@@ -215,6 +233,31 @@ def test_what_is_not_straight_line_code_is_refused_with_its_line_in_the_file(
         parse_program(function)
     assert str(refusal.value).startswith(where)
     assert sentence in str(refusal.value)
+
+
+@pytest.mark.parametrize(
+    "expression",
+    ["x.chunk(2, 1)", "x.max(1)", "[x, 2 * x]", "(len(x), x)", "{'half': x / 2}"],
+)
+def test_a_step_that_is_several_tensors_is_refused(expression: str) -> None:
+    """Each would have a gradient of its own, and a step has one."""
+    program = write_program(f"y = x * 2\nparts = {expression}\nloss = y.sum()", {"x": "n, width"})
+    x = torch.randn(4, 3).double()
+    sentence = (
+        f"written, line 2, is not a step: `parts = {expression}` makes several tensors."
+        " Give each tensor a line of its own, such as `a = x.chunk(2, 1)[0]` or `a = x[:, :2]`."
+    )
+    for use in (program.run, program.gradients):
+        with pytest.raises(NotAForwardProgram) as refusal:
+            use({"x": x})
+        assert str(refusal.value) == sentence
+
+
+def test_a_step_may_be_several_numbers() -> None:
+    program = write_program(
+        "shape = x.shape\naxes = [0, 1]\nloss = x.sum(axes) / shape[0]", {"x": "n, m"}
+    )
+    assert program.run({"x": torch.ones(4, 3)})["loss"] == 3
 
 
 def test_an_exercise_ends_in_its_loss() -> None:

@@ -8,7 +8,7 @@ import pytest
 from grader.pictures.gradient_graph import gradient_graph
 from grader.program.forward_program import parse_program
 from grader.reports import wording
-from grader.reports.board import as_picture, draw_board, in_words, mark_board, title
+from grader.reports.board import as_picture, draw_board, in_groups, in_words, mark_board, title
 from grader.reports.course_boards import boards
 from grader.verdict import Outcome, Report
 from makemore_data.course.forward import atomic
@@ -60,6 +60,14 @@ def test_notebook_1_has_26_gradients_and_every_edge() -> None:
     assert nodes(board).keys() == {"loss", *asked}
     edges, heads = (path.get("d", "").count("M") for path in board.iter(f"{SVG}path"))
     assert edges == heads == sum(map(len, graph.values()))
+
+
+def test_on_a_narrow_page_the_gradients_stand_in_groups() -> None:
+    outcomes = {"dy": Outcome.PASS, "dh": Outcome.FAIL, "db": Outcome.PASS}
+    (passed, failed) = fromstring(in_groups(outcomes, "x-"))
+    assert (passed.get("class"), failed.get("class")) == ("x-pass", "x-fail")
+    assert "".join(passed.itertext()) == "✓ pass dy db"
+    assert "".join(failed.itertext()) == "✗ fail dh"
 
 
 def test_gradients_not_asked_for_stand_there_without_a_verdict() -> None:

@@ -69,7 +69,7 @@ def run_one(source: str, **changes: Any) -> tuple[dict[str, Tensor], dict[str, s
 
 def test_an_answer_finds_the_notebooks_names() -> None:
     tensors, types, problems = run_one(
-        "check('a'); cmp('a', 1, 2); board(); heat_map('a'); hint('a')\n"
+        "check('a'); cmp('a', 1, 2); board(); heat_map('a'); hint('a'); nudge('a', 0)\n"
         "a = F.relu(x) * n + torch.zeros(3) * math.pi"
     )
     assert not problems
@@ -89,6 +89,19 @@ def test_a_statement_that_raises_does_not_stop_the_next() -> None:
     tensors, _, problems = run_one("b = 1 / 0\na = x")
     assert torch.equal(tensors["a"], torch.ones(3))
     assert problems == [Problem(0, "ZeroDivisionError", "division by zero", CELL, 1, 0)]
+
+
+def test_a_brief_run_ends_at_the_first_statement_that_raises_and_says_only_that() -> None:
+    tensors, _, problems = run_one("b = 1 / 0\na = x", brief=True)
+    assert not tensors
+    assert problems == [Problem(0, "ZeroDivisionError", "")]
+
+
+def test_a_brief_run_says_which_statement_is_slow_so_that_the_next_leaves_it_out() -> None:
+    asked = request("while True: b = 1", Run(brief=True), Run(brief=True))
+    results, begun = run(replace(asked, limits=Limits(statement_seconds=0.1)))
+    assert [problem.kind for n in (0, 1) for problem in results[n].problems] == ["TimeLimit"] * 2
+    assert begun == [(0, 0)]
 
 
 @pytest.mark.parametrize(

@@ -52,11 +52,15 @@ def data() -> tuple[Tensor, Tensor]:
 
 @pytest.mark.usefixtures("quick_compiler")
 def test_everybody_takes_part_and_autograd_comes_first() -> None:
-    loops, absent = contestants("mine", lecture_backward)
+    said: list[str] = []
+    loops, absent = contestants("mine", lecture_backward, say=said.append)
     assert next(iter(loops)) == "autograd"
     assert list(loops)[1:4] == ["by hand, as in the lecture", "mine", "tuned"]
     assert len(loops) == 6
     assert absent == []
+    # What takes long is said before it begins.
+    assert [line.startswith("compiling: ") for line in said] == [True, False, True, False]
+    assert said[2].startswith(f"compiling: {list(loops)[-1]}; ")
 
 
 @pytest.mark.usefixtures("quick_compiler")

@@ -1,19 +1,15 @@
 from __future__ import annotations
 
-import ast
-import inspect
 import os
 import signal
-from collections.abc import Callable
-from pathlib import Path
 
 import pytest
 import torch
 from torch import Tensor
 
 from makemore_data import Run, begin_run, train
-from makemore_data.model.inference import calibrate, logits_with, mean_loss, sample_names
 from makemore_data.training.solved.lecture import lecture_backward
+from makemore_data.training.train import Backward, train_steps
 
 Data = tuple[Tensor, Tensor]
 STEPS = 40
@@ -102,30 +98,14 @@ def test_somebody_may_watch(data: Data) -> None:
     assert seen == [500, 1000]
 
 
-def without_annotations(source: str, name: str) -> str:
-    """A function's code alone: no types, no docstring, no matter how its lines are broken."""
-    (function,) = (
-        node
-        for node in ast.walk(ast.parse(source))
-        if isinstance(node, ast.FunctionDef) and node.name == name
-    )
-    function.returns = None
-    if ast.get_docstring(function) is not None:
-        del function.body[0]
-    for argument in function.args.args:
-        argument.annotation = None
-    return ast.unparse(function)
+def test_a_loop_of_ones_own_takes_the_steps(data: Data) -> None:
+    asked: list[int] = []
 
+    def loop(run: Run, backward: Backward, X: Tensor, Y: Tensor, until: int) -> None:
+        asked.append(until)
+        train_steps(run, backward, X, Y, until)
 
-@pytest.mark.parametrize("function", [train, calibrate, logits_with, mean_loss, sample_names])
-def test_the_notebook_defines_the_very_same_function(
-    function: Callable[..., object], project: Path
-) -> None:
-    notebook = project / "notebooks/source/04_manual_training.py"
-    # unwrapped: torch puts a function of its own around what is decorated with `no_grad`
-    module = Path(inspect.getfile(inspect.unwrap(function)))
-    texts = [
-        without_annotations(path.read_text(encoding="utf-8"), function.__name__)
-        for path in (notebook, module)
-    ]
-    assert texts[0] == texts[1]
+    run = begin_run(20)
+    train(run, lecture_backward, *data, until=3, loop=loop)
+    assert asked == [1, 2, 3]
+    assert_same(run, go_on(begin_run(20), data, until=3))

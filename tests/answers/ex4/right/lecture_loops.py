@@ -1,5 +1,5 @@
 # The lecture's way, with two Python loops for the table.
-# answer: ex4-backward
+# answer: ex4-output
 dlogits = F.softmax(logits, 1)
 dlogits[range(n), Yb] -= 1
 dlogits /= n

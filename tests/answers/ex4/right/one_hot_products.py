@@ -1,5 +1,5 @@
 # Lookups undone with one-hot matrix products, in two cells.
-# answer: ex4-backward
+# answer: ex4-output
 onehot = F.one_hot(Yb, num_classes=vocab_size)
 dlogits = (F.softmax(logits, dim=1) - onehot) / n
 dh, dW2, db2 = dlogits @ W2.T, h.T @ dlogits, dlogits.sum(0)

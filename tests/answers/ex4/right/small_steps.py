@@ -1,5 +1,5 @@
 # Batch normalisation in the small steps of notebook 1.
-# answer: ex4-backward
+# answer: ex4-output
 logprobs = F.log_softmax(logits, 1)
 dlogprobs = torch.zeros_like(logits)
 dlogprobs[torch.arange(n), Yb] = -1.0 / n

@@ -414,13 +414,6 @@ def test_an_unknown_operation_gets_a_sentence(expression: str, operation: str) -
     )
 
 
-def test_a_step_that_is_several_tensors_gets_the_sentence() -> None:
-    """Its gradient would be several too; `x.chunk(2, 1)[0]` in one line is one."""
-    program = write_program("parts = x.chunk(2, 1)\nfirst = parts[0] * 2\nloss = first.sum()")
-    with pytest.raises(UserError, match=r"no backward for `x\.chunk` in the line `parts = "):
-        lines_of(references_of(program), "x")
-
-
 def test_a_line_that_autograd_does_not_confirm_is_never_returned() -> None:
     """A function that is called like one of the table, and does something else."""
     program = write_program("out = tanh(x)\nloss = out.sum()")

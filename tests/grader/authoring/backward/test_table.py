@@ -201,7 +201,6 @@ EXAMPLES: Mapping[str, tuple[tuple[int, ...], tuple[str, ...]]] = {
     "contiguous(x)": (ALL, ("x.contiguous()",)),
     "clone(x)": (ALL, ("x.clone()",)),
     "type_as(x, *like)": (ALL, ("x.double()", "x.to(z.dtype)", "(x > 0).double() * x")),
-    "detach(x)": (ALL, ("x.detach() * x",)),
     "gather(x, dim, index)": (NOT_VECTOR, ("x.gather(-1, x.argsort(-1)[..., :2])",)),
     "take_along_dim(x, index, dim)": (
         NOT_VECTOR,

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from grader.authoring.backward.derive import Branch, Derived
-from grader.authoring.draft.hints import make_hints, without_last_factor
+from grader.authoring.draft.hints import make_hints, nearly_there, without_last_factor
 from grader.program.forward_program import Step, parse_program
 from tests.grader.authoring.draft.forwards import rms_norm
 
@@ -54,9 +54,30 @@ def test_what_cannot_be_derived_has_hints_all_the_same() -> None:
         ("dy = -dout.sum(0)", "dy = -dout.sum(...)"),
         ("dy = a * b - (c @ d.T).sum(0)", "dy = a * b - (c @ ...).sum(0)"),
         ("dy = torch.where(x > 0, du, 0)", "dy = torch.where(x > 0, du, ...)"),
-        ("dy = torch.zeros_like(y)\ndy[range(n), i] = -1 / n", "dy[range(n), i] = -1 / ..."),
-        ("dy = torch.zeros_like(y)\ndy.index_add_(0, i, du)", "dy.index_add_(0, i, ...)"),
+        ("dy[range(n), i] = -1 / n", "dy[range(n), i] = -1 / ..."),
+        ("dy.index_add_(0, i, du)", "dy.index_add_(0, i, ...)"),
     ],
 )
 def test_the_last_factor_is_left_out(line: str, gap: str) -> None:
-    assert without_last_factor(line.splitlines()) == gap
+    assert without_last_factor(line) == gap
+
+
+@pytest.mark.parametrize(
+    ("lines", "hint"),
+    [
+        (["dy = -dr"], "The line, without its last factor: `dy = -...`"),
+        (
+            ["dpred = dr"],
+            "The right-hand side is one name alone: there is nothing to multiply or to add.",
+        ),
+        (["dx = dy.sum(0).T"], "The right-hand side ends in `.T`."),
+        (["dmask = a == b"], ""),
+        (
+            ["dproduct = dscores / tau", "dq = dproduct @ k"],
+            "The lines, each without its last factor: `dproduct = dscores / ...`;"
+            " `dq = dproduct @ ...`",
+        ),
+    ],
+)
+def test_the_last_hint_leaves_something_and_names_what_is_new(lines: list[str], hint: str) -> None:
+    assert nearly_there(lines) == hint

@@ -67,7 +67,7 @@ def test_the_folder_is_a_course_whose_source_becomes_a_notebook(tmp_path: Path) 
 
     notebook = read_notebook(folder / "source/01_rms_norm.py", layout=Layout.of(course))
     blank = make_blank(notebook)
-    answers = [cell.source for cell in blank.cells if "# answer:" in cell.source]
+    answers = [cell.source for cell in blank.cells if cell.source.startswith("# answer:")]
     assert answers[0].splitlines()[1:] == ["dgain = ...  # your turn", "dxhat = ...  # your turn"]
     ids = [role.grade_id for cell in notebook.cells if (role := role_of(cell))]
     assert ids[::2] == ["rmsnorm1-out", "rmsnorm1-xhat", "rmsnorm1-inv", "rmsnorm1-ms"]
@@ -142,9 +142,49 @@ def test_a_function_without_gradients_is_refused(step: str, tmp_path: Path) -> N
         course_texts(path)
 
 
+ATTENTION = """\
+from typing import Annotated
+
+from torch import Tensor
+
+
+def scored(
+    q: Annotated[Tensor, "n, d"],
+    k: Annotated[Tensor, "m, d"],
+    tau: Annotated[Tensor, "m"],
+    shift: Annotated[Tensor, ""],
+) -> Tensor:
+    scores = q @ k.T / tau + shift
+    a = scores.abs()
+    low = a.clamp(max=1)
+    rest = (a - low).exp()
+    cost = low**2 + 3 * rest
+    loss = cost.mean()
+    return loss
+"""
+
+
+def test_a_draft_says_what_a_step_needs_once(tmp_path: Path) -> None:
+    path = tmp_path / "scored.py"
+    path.write_text(ATTENTION, encoding="utf-8")
+    texts = course_texts(path)
+    source = " ".join(texts["source/01_scored.py"].replace("\n# ", " ").split())
+    assert "What arrives here is `drest`. You also need `dcost`, from before." in source
+    abs_slope, exp_slope = (rules()["function"].slopes[name] for name in ("abs", "exp"))
+    assert (source.count(exp_slope), source.count(abs_slope)) == (1, 1)
+    assert source.index(exp_slope) < source.index("What arrives here is `da`.")
+    assert source.index(abs_slope) > source.index("What arrives here is `da`.")
+    assert source.count("dproduct = dscores / tau") == 1
+    assert "q = torch.randn((n, d), generator=generator) / d**0.5" in source
+    assert "shift = torch.randn((), generator=generator)\n" in texts["source/01_scored.py"]
+
+
 def test_every_rule_has_its_text() -> None:
+    functions = {row.name for row in ROWS if row.kind == "function"}
+    assert rules()["function"].slopes.keys() == functions
     assert {row.kind for row in ROWS} <= rules().keys()
     for rule in rules().values():
+        assert bool(rule.slopes) == (rule.name == "function of one number")
         assert not rule.figure or rule.figure in figures.__all__
         assert bool(rule.figure) == bool(rule.caption)
 

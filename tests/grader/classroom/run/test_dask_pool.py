@@ -6,7 +6,6 @@ import asyncio
 import json
 import os
 import signal
-import sys
 from collections.abc import Callable, Iterator
 from concurrent.futures import CancelledError
 from pathlib import Path
@@ -222,12 +221,6 @@ def test_nobody_answers(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(dask_pool, "CONNECT_SECONDS", 0.3)
     with pytest.raises(CannotGrade, match="No Dask scheduler answers at tcp"):
         grade(folder, "tcp://127.0.0.1:1")
-
-
-def test_dask_is_not_installed(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setitem(sys.modules, "distributed", None)
-    with pytest.raises(CannotGrade, match=r"pip install 'backprop-ninja\[dask\]'"):
-        DaskPool("tcp://127.0.0.1:1")
 
 
 def test_what_one_task_raises_concerns_no_other(cluster: Cluster) -> None:

@@ -27,8 +27,8 @@ def test_clock(seconds: float, text: str) -> None:
 
 
 def test_counts_name_the_unreadable_only_where_there_are_some() -> None:
-    assert counts(HALF) == "3,000 pass, 1,990 fail, 25 flagged, 10 unreadable"
-    assert counts(Tally(1)) == "0 pass, 0 fail, 0 flagged"
+    assert counts(HALF) == "3,000 pass, 1,990 do not, 25 flagged, 10 unreadable"
+    assert counts(Tally(1)) == "0 pass, 0 do not, 0 flagged"
 
 
 def test_the_rate_is_that_of_this_run_and_of_late() -> None:
@@ -54,7 +54,20 @@ def test_lines_come_by_time_not_by_file() -> None:
         tally.passed += 1
         show(tally)
     assert 60 <= len(said) <= 70
-    assert said[0].startswith("101 of 100,000 done (10.0/s, about 2:46:30 left): 101 pass, 0 fail")
+    assert said[0].startswith(
+        "101 of 100,000 done (10.0/s, about 2:46:30 left): 101 pass, 0 do not"
+    )
+
+
+def test_no_line_comes_twice() -> None:
+    said: list[str] = []
+    clock = Clock()
+    show, tally = lines_to(said.append, clock), Tally(3)
+    for second in range(100):
+        clock.now = float(second)
+        tally.passed = second // 60
+        show(tally)
+    assert [line.partition(" done")[0] for line in said] == ["0 of 3", "1 of 3"]
 
 
 @pytest.mark.parametrize("width", [40, 60, 80, 200])
@@ -65,4 +78,6 @@ def test_the_bar_fits_the_terminal(width: int) -> None:
         show(replace(HALF))
     bar, words = file.getvalue().split("\n")[:2]
     assert bar.endswith("5,000/10,000")
-    assert words.startswith("3,000 pass, 1,990 fail, 25 flagged" + ", 10 unreadable" * (width > 50))
+    assert words.startswith(
+        "3,000 pass, 1,990 do not, 25 flagged" + ", 10 unreadable" * (width > 50)
+    )

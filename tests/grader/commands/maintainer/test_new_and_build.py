@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import json
 import shutil
+import tomllib
 from pathlib import Path
 from typing import Any
 
 import nbformat
 import pytest
+import yaml
 
 from grader import cli
 from grader.authoring.blank import fill
@@ -71,6 +73,18 @@ def test_new_says_what_to_do_next(capsys: Capture) -> None:
     assert capsys.readouterr().err == said
 
 
+def test_new_calls_the_exercise_as_it_is_told(capsys: Capture) -> None:
+    two = FORWARD + FORWARD[FORWARD.index("def ") :].replace("rms_norm", "other_norm")
+    Path("two.py").write_text(two, encoding="utf-8")
+    assert run("new", "two.py", "--id", "n1") == exit_codes.PASSED
+    table = tomllib.loads(Path("two/course.toml").read_text(encoding="utf-8"))
+    assert [each["id"] for each in table["exercise"]] == ["n1", "n2"]
+    assert "\n# answer: n2-out\n" in Path("two/source/02_other_norm.py").read_text("utf-8")
+    assert run("new", "two.py", "--out", "other", "--id", "norm") == exit_codes.UNREADABLE
+    said = "No exercise can be called norm: take letters and a number, as n1.\n"
+    assert capsys.readouterr().err == said
+
+
 def test_new_tells_a_bad_file_in_one_sentence(capsys: Capture) -> None:
     Path("rms_norm.py").write_text(FORWARD.replace("x * inv", "x * y"), encoding="utf-8")
     assert run("new", "rms_norm.py", "--out", "norms") == exit_codes.UNREADABLE
@@ -86,6 +100,34 @@ def test_build_needs_a_course(capsys: Capture) -> None:
     assert capsys.readouterr().err == said
 
 
+def test_export_for_otter_takes_the_course_along(alone: Path, capsys: Capture) -> None:
+    run("new", "rms_norm.py", "--out", "norms")
+    edit("course.toml", "sizes =", "points = 2\nsizes =")
+    assert run("export", "otter", "--course", "norms", "--out", "out") == exit_codes.PASSED
+    assert capsys.readouterr().out.endswith(f"wrote out/{NOTEBOOK}\n")
+    first, *cells = nbformat.read(Path("out", NOTEBOOK), as_version=4).cells
+    (plugin,) = yaml.safe_load(first.source)["plugins"]
+    files = plugin["grader.platforms.otter.AnswersOnly"]["course"]
+    paths = [Path("norms", name) for name in ("course.toml", "forward.py")]
+    assert files == {path.name: path.read_text(encoding="utf-8") for path in paths}
+    tests = [cell.source for cell in cells if "# BEGIN TEST CONFIG" in cell.source]
+    assert len(tests) == 5
+    assert all("\npoints: 2\n" in test for test in tests)
+
+
+def test_export_for_otter_needs_sources(alone: Path, capsys: Capture) -> None:
+    run("new", "rms_norm.py", "--out", "norms")
+    Path("norms", SOURCE).unlink()
+    for course, said in (
+        (("--course", "norms"), "There is no norms/source/*.py.\n"),
+        ((), "`grader export otter` looks at the course's own files: run it in a clone of"),
+    ):
+        capsys.readouterr()
+        assert run("export", "otter", *course, "--out", "out") == exit_codes.UNREADABLE
+        assert capsys.readouterr().err.startswith(said)
+    assert not Path("out").exists()
+
+
 def edit(name: str, old: str, new: str) -> None:
     path = Path("norms", name)
     text = path.read_text(encoding="utf-8")
@@ -97,11 +139,14 @@ SOURCE = "source/01_rms_norm.py"
 MISSING = {
     "a gradient without hints": (
         ("hints.toml", "dinv = [", "dinv_ = ["),
-        ["dinv has 0 hints in norms/hints.toml; it needs 3."],
+        [
+            "dinv has 0 hints in norms/hints.toml; it needs 3.",
+            "norms/hints.toml has hints for dinv_, which nobody asks for.",
+        ],
     ),
     "a gradient without an answer cell": (
         (SOURCE, "dxhat = gain * dout", ""),
-        ["01_rms_norm: a check names dxhat, which no solution assigns."],
+        ["01_rms_norm: the check rmsnorm1-out names dxhat, which no solution assigns."],
     ),
     "points that do not add up": (
         (SOURCE, 'check("dx")', 'check("dx", "dms")'),
@@ -112,7 +157,18 @@ MISSING = {
     ),
     "another forward pass in the notebook": (
         (SOURCE, "xhat = x * inv\n", "xhat = inv * x\n"),
-        [f"norms/{SOURCE} has no cells that are the body of rms_norm, as it stands in its file,"],
+        [
+            f"norms/{SOURCE} has no cells that are the body of rms_norm, as it stands in its file,"
+            " without its docstring and its return: it needs one. The first line that differs is"
+            " `xhat = inv * x` in the notebook, `xhat = x * inv` in the file."
+        ],
+    ),
+    "another name of the exercise": (
+        ("course.toml", '"rmsnorm1"', '"n1"'),
+        [
+            f"norms/{SOURCE} calls it rmsnorm1, and norms/course.toml calls it n1: use one name in"
+            " both, and in norms/hints.toml."
+        ],
     ),
 }
 
@@ -128,6 +184,7 @@ def test_build_says_what_is_missing(name: str, capsys: Capture) -> None:
     assert out.startswith("01_rms_norm: 5 gradients, 5 points: to mend\n")
     for sentence in sentences:
         assert f"  {sentence}" in out
+    assert out.count("\n  ") == len(sentences), "each is said once"
 
 
 @pytest.mark.slow
@@ -153,7 +210,9 @@ def test_from_a_file_to_a_graded_class(alone: Path, capsys: Capture) -> None:
     assert run("build", "norms") == exit_codes.PASSED, capsys.readouterr()
     out = capsys.readouterr().out
     assert "01_rms_norm: 5 gradients, 10 points: in order\n" in out
-    assert out.endswith(f"For your students: norms/{NOTEBOOK}. A notebook needs no other file.\n")
+    told, twice = out.splitlines()[-2:]
+    assert told == f"For your students: norms/{NOTEBOOK}. A notebook needs no other file."
+    assert twice.endswith(f"name it twice: grader check {NOTEBOOK} --course {NOTEBOOK}")
 
     blank = nbformat.read(Path("norms", NOTEBOOK), as_version=4)
     points = [cell.metadata.get("nbgrader", {}).get("points", 0) for cell in blank.cells]
@@ -169,7 +228,11 @@ def test_from_a_file_to_a_graded_class(alone: Path, capsys: Capture) -> None:
     scores: dict[str, Any] = {line["student"]: line["score"] for line in lines}
     assert scores == {"ada": 10, "bob": 8, "cleo": 0}
 
+    for student, code in (("ada", exit_codes.PASSED), ("bob", exit_codes.NOT_PASSED)):
+        own = Path("class", student, NOTEBOOK)
+        assert run("check", own, "--course", own) == code, "a notebook carries its course"
+
     handed_in = shutil.copy(Path("class/bob", NOTEBOOK), alone / "mine.ipynb")
-    assert run("reset", handed_in, "--course", "norms") == exit_codes.PASSED
+    assert run("reset", handed_in, "--course", handed_in) == exit_codes.PASSED
     sources = [cell.source for cell in nbformat.read(handed_in, as_version=4).cells]
     assert "# answer: rmsnorm1-ms\ndx = ...  # your turn" in sources

@@ -6,24 +6,60 @@ from collections.abc import Callable
 import matplotlib.image
 import matplotlib.pyplot as plt
 import pytest
+import torch
 
 from grader.pictures import figures
 from grader.pictures.figures import Picture
+from makemore_data import build_vocabulary, whole_run
 
 RATES = {"autograd": 1966.0, "by hand": 2492.0, "six matrix products": 19789.0}
+LETTERS = [".", "a", "b", "c"]
+ROWS = torch.tensor([[0.1, 0.2, 0.3, 0.4], [0.7, 0.1, 0.1, 0.1]])
+CURVES = {0.8: [0.8, 0.6, 0.5], 1.0: [1.0, 0.9, 1.0], 1.2: [1.2, 1.4, 1.7]}
+FIRING = torch.eye(4, 6, dtype=torch.bool)
+PROBABILITIES = torch.tensor([0.02, 0.05, 0.4])
 
 
-def race_chart() -> Picture:
-    """The one figure that is drawn from measured numbers."""
-    return figures.race_chart(RATES)
+def _wrong_gradient() -> Picture:
+    tensor = torch.zeros(3, 4, requires_grad=True)
+    tensor.grad = torch.ones(3, 4)
+    return figures.difference("dx", torch.eye(3, 4), tensor)
 
 
-DRAWN = [
-    race_chart if name == "race_chart" else getattr(figures, name)
-    for name in figures.__all__
-    if name not in ("Picture", "use_course_style")
-]
-each = pytest.mark.parametrize("draw", DRAWN, ids=lambda draw: draw.__name__)
+def _letter_maps() -> Picture:
+    stored, (_, itos) = whole_run(), build_vocabulary()
+    return figures.letter_maps({"C": stored.C, "C @ W1": stored.middle}, itos)
+
+
+FROM_NUMBERS: dict[str, Callable[[], Picture]] = {
+    "ahead_of_the_others": lambda: figures.ahead_of_the_others({"a": [1, 2], "b": [1, 1.5]}, 1.6),
+    "batch_of_gradients": lambda: figures.batch_of_gradients(ROWS, torch.tensor([3, 0]), LETTERS),
+    "beliefs": lambda: figures.beliefs({str(size): CURVES[size] for size in CURVES}, truth=0.5),
+    "boosts": lambda: figures.boosts(PROBABILITIES, 1 / PROBABILITIES),
+    "difference": _wrong_gradient,
+    "firing": lambda: figures.firing(FIRING, FIRING.roll(1, 0)),
+    "gates": lambda: figures.gates(torch.linspace(0, 1, 12).view(3, 4)),
+    "lengths": lambda: figures.lengths(CURVES),
+    "letter_maps": _letter_maps,
+    "one_row": lambda: figures.one_row(ROWS[0], ROWS[1] - 1, 2, LETTERS),
+    "output_afterwards": lambda: figures.output_afterwards(0.82),
+    "pulled_and_pushed": lambda: figures.pulled_and_pushed(ROWS, 1, "a"),
+    "race_chart": lambda: figures.race_chart(RATES),
+    "rows_of_the_table": lambda: figures.rows_of_the_table("abc", PROBABILITIES, PROBABILITIES),
+    "slopes_of_a_column": lambda: figures.slopes_of_a_column(torch.eye(3) - 0.3),
+    "times_as_long": lambda: figures.times_as_long({"32 rows": (11, 9), "20,000 rows": (4, 3)}),
+    "variance_estimates": lambda: figures.variance_estimates([2, 8], [0.5, 0.9], [1.0, 1.0]),
+}
+"""The figures that are drawn from numbers, with some."""
+
+LIVE = ("batch_noise", "logit_forces", "step_delta")
+"""Figures with sliders: see test_sliders.py."""
+
+OTHERS = ("Picture", "gradient_runs_back", "use_course_style", *LIVE)
+NAMES = [name for name in figures.__all__ if name not in OTHERS]
+each = pytest.mark.parametrize(
+    "draw", [FROM_NUMBERS.get(name) or getattr(figures, name) for name in NAMES], ids=NAMES
+)
 
 
 @each

@@ -2,10 +2,11 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+import torch
 from matplotlib.patches import Rectangle
 
-from grader.pictures.figures import race_chart
-from grader.pictures.figures.training import LossPlot, draw_losses
+from grader.pictures.figures import letter_maps, race_chart
+from grader.pictures.figures.training import LossPlot, draw_losses, flat_map
 from makemore_data import begin_run
 
 
@@ -52,3 +53,22 @@ def test_the_race_as_bars() -> None:
     ]
     assert [text.get_text().strip() for text in axes.texts] == ["1,000  (1.0 ×)", "9,000  (9.0 ×)"]
     assert picture.alt == "Steps per second: autograd 1,000; the limit 9,000."
+
+
+def test_a_map_keeps_the_two_directions_in_which_rows_differ_most() -> None:
+    flat = torch.randn(9, 2, generator=torch.Generator().manual_seed(1)) * torch.tensor([5.0, 2.0])
+    turned, _ = torch.linalg.qr(torch.randn(6, 6, generator=torch.Generator().manual_seed(2)))
+    points = flat_map(flat @ turned[:2] + 3)
+    assert torch.allclose(torch.cdist(points, points), torch.cdist(flat, flat), atol=1e-4)
+    assert (points[1] <= 0).all()
+
+
+def test_every_letter_is_on_every_map() -> None:
+    itos = dict(enumerate(".abe"))
+    rows = torch.tensor([[0.0, 2.0], [-9.0, 0.0], [3.0, 1.0], [6.0, 0.0]])
+    picture = letter_maps({"before": rows, "after": rows[[2, 1, 0, 3]]}, itos)
+    for axes in picture.figure.axes:
+        assert [text.get_text() for text in axes.texts] == [*".abe"]
+    assert picture.alt == (
+        "Maps of the letters. From left to right, before: a . b e; after: a b . e."
+    )

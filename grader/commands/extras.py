@@ -1,0 +1,22 @@
+"""The packages that a command needs and only an extra installs."""
+
+from __future__ import annotations
+
+from importlib.util import find_spec
+
+from grader.user_error import UserError
+
+PACKAGES = {
+    "author": ("ipykernel", "jupytext", "nbclient", "nbformat"),
+    "dask": ("distributed",),
+    "grade": ("filelock", "yaml"),
+}
+"""The modules of each extra that `pyproject.toml` names."""
+
+
+def require(extra: str, command: str) -> None:
+    """Raise UserError where something is missing that an extra installs."""
+    if missing := [name for name in PACKAGES[extra] if not find_spec(name)]:
+        raise UserError(
+            f"{missing[0]} is missing: `{command}` needs `pip install 'backprop-ninja[{extra}]'`."
+        )

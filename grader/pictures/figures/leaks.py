@@ -1,0 +1,119 @@
+"""Plots of gradients that go bad unseen: saturated, dead, multiplied too often, clipped away."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+import numpy as np
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+from torch import Tensor
+
+from grader.pictures.figures.sheet import (
+    BACKWARD,
+    FORWARD,
+    GREEN,
+    GREY,
+    INK,
+    PAPER,
+    PINK,
+    Picture,
+)
+
+LINES = ((INK, "-"), (GREEN, "--"), (PINK, ":"))
+"""What tells curves apart: a way of drawing and a colour, none of those of forward and backward."""
+
+
+def plain_axes(
+    columns: int = 1, rows: int = 1, *, height: float = 2.9, share: bool = False
+) -> tuple[Figure, list[Axes]]:
+    """A figure as wide as a notebook's column, and its axes in reading order."""
+    figure = Figure(figsize=(6.8, height), facecolor=PAPER, layout="constrained")
+    panels = figure.subplots(rows, columns, squeeze=False, sharex=share, sharey=share).flat
+    for axes in panels:
+        axes.set_facecolor(PAPER)
+        axes.grid(color="#E5E7EB")
+        axes.set_axisbelow(True)
+        axes.spines[["top", "right"]].set_visible(False)
+        axes.tick_params(colors=GREY)
+        axes.title.set_color(INK)
+    return figure, list(figure.axes)
+
+
+def squashing() -> Picture:
+    """Tanh and the sigmoid, and their slopes."""
+    figure, (values, slopes) = plain_axes(2)
+    x = np.linspace(-6, 6, 241)
+    sigmoid = 1 / (1 + np.exp(-x))
+    curves = {"tanh": (np.tanh(x), 1 - np.tanh(x) ** 2), "sigmoid": (sigmoid, sigmoid - sigmoid**2)}
+    for (name, (value, slope)), (_, line) in zip(curves.items(), LINES, strict=False):
+        values.plot(x, value, line, color=FORWARD, label=name, linewidth=2)
+        slopes.plot(x, slope, line, color=BACKWARD, label=name, linewidth=2)
+    values.set_title("the function", loc="left", fontsize=11)
+    slopes.set_title("its slope: the gate", loc="left", fontsize=11)
+    slopes.legend(frameon=False)
+    return Picture(
+        figure,
+        "Left, tanh and the sigmoid, two S-shaped curves. Right their slopes, two bells: tanh's "
+        "is 1 high, the sigmoid's 0.25; both are flat at zero beyond x = -5 and x = 5.",
+    )
+
+
+def firing(before: Tensor, after: Tensor) -> Picture:
+    """Which unit fires for which example, before and after an update.
+
+    Args:
+        before: True where a unit fires, bool (examples, units).
+        after: the same after the update.
+    """
+    order = after.sum(0).argsort(descending=True)
+    figure, panels = plain_axes(2, share=True)
+    for axes, fires, title in zip(panels, (before, after), ("before", "after"), strict=True):
+        axes.imshow(fires[:, order].numpy(), cmap="gray", aspect="auto", interpolation="nearest")
+        axes.set_title(title, loc="left", fontsize=11)
+        axes.set_xlabel("unit")
+        axes.grid(visible=False)
+    panels[0].set_ylabel("example")
+    silent = int((~after.any(0)).sum())
+    return Picture(
+        figure,
+        "Two grids, a column for each unit and a row for each example, white where the unit "
+        f"fires. After the step {silent} columns are black from top to bottom.",
+    )
+
+
+def lengths(norms: Mapping[float, Sequence[float]]) -> Picture:
+    """How long a gradient is after each multiplication with a matrix.
+
+    Args:
+        norms: for each size of the largest eigenvalue the lengths, relative to the start.
+    """
+    figure, (axes,) = plain_axes()
+    for (size, values), (colour, line) in zip(norms.items(), LINES, strict=False):
+        steps = range(1, len(values) + 1)
+        label = f"largest eigenvalue {size}"
+        axes.semilogy(steps, values, line, color=colour, label=label, linewidth=2)
+    axes.set_title("the gradient's length, relative to its start", loc="left", fontsize=11)
+    axes.set_xlabel("multiplications")
+    axes.legend(frameon=False)
+    ends = "; ".join(f"with {size} it ends at {values[-1]:.0e}" for size, values in norms.items())
+    return Picture(figure, f"Lengths on a logarithmic scale over the multiplications: {ends}.")
+
+
+def beliefs(curves: Mapping[str, Sequence[float]], truth: float) -> Picture:
+    """A probability that several trainings learn.
+
+    Args:
+        curves: for each training the probability after every step.
+        truth: what it should become.
+    """
+    figure, (axes,) = plain_axes()
+    axes.axhline(truth, color=GREY, linewidth=1, label="the truth")
+    for (name, values), (colour, line) in zip(curves.items(), LINES, strict=False):
+        axes.plot(values, line, color=colour, label=name, linewidth=2)
+    axes.set_title("belief in the rare letter", loc="left", fontsize=11)
+    axes.set_xlabel("training step")
+    axes.set_ylim(0, 1.8 * truth)
+    axes.legend(frameon=False, ncols=2, loc="upper left")
+    ends = "; ".join(f"{name} ends at {values[-1]:.4f}" for name, values in curves.items())
+    return Picture(figure, f"Beliefs over the training steps, the truth being {truth}: {ends}.")

@@ -1,0 +1,89 @@
+"""The picture of a number that was moved both ways: the loss, the chord, the slopes."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+from matplotlib.figure import Figure
+
+from grader.pictures.figures.sheet import (
+    BACKWARD,
+    FORWARD,
+    GREY,
+    HAIRLINE,
+    INK,
+    PAPER,
+    Picture,
+)
+
+_LINES: dict[str, dict[str, Any]] = {
+    "yours": {"color": BACKWARD, "linewidth": 4.5},
+    "slope found": {"color": FORWARD, "linewidth": 2.2, "marker": "o"},
+    "autograd": {"color": INK, "linewidth": 1.4, "linestyle": (0, (4, 3))},
+}
+"""From below: where slopes agree, the wider line is seen at both sides of the narrower."""
+
+_FLAT = 1e-6
+"""Changes of the loss much smaller than this are rounding, and are drawn flat."""
+
+_TALLER = 3.0
+"""A line that is steeper than the curve by more than this runs out of the picture."""
+
+
+def draw_slopes(
+    place: str,
+    number: float,
+    curve: tuple[Sequence[float], Sequence[float]],
+    reach: float,
+    slopes: Mapping[str, float | None],
+) -> Picture:
+    """Draw by how much the loss changes as one number moves, with the slopes as lines.
+
+    Args:
+        place: the number's name, such as "C[3, 5]".
+        number: its value.
+        curve: moves of the number, and by how much the loss changes at each.
+        reach: how far from the number the chord ends.
+        slopes: "slope found", which is drawn as the chord, "autograd" and "yours", if there is one.
+    """
+    moves, losses = (np.asarray(values) for values in curve)
+    figure = Figure(figsize=(5.2, 3.7), facecolor=PAPER, layout="constrained")
+    axes = figure.add_subplot(facecolor=PAPER)
+    axes.plot(number + moves, losses, color=HAIRLINE, linewidth=8, alpha=0.5, label="the loss")
+    ends = np.interp([-reach, reach], moves, losses)
+    tallest = spread = max(float(np.nanmax(np.abs(losses))), _FLAT)
+    for name, look in _LINES.items():
+        slope = slopes[name]
+        if slope is None:
+            continue
+        label = f"{name}  {shown(slope)}"
+        is_chord = name == "slope found"
+        at = np.array([-reach, reach]) if is_chord else moves[[0, -1]]
+        line = ends if is_chord else slope * at
+        axes.plot(number + at, line, label=label, solid_capstyle="round", **look)
+        if np.isfinite(slope):
+            tallest = max(tallest, min(float(np.abs(line).max()), _TALLER * spread))
+    axes.plot(number, 0, color=INK, marker="o", markersize=7)
+    axes.set_ylim(-1.1 * tallest, 1.1 * tallest)
+    axes.set_xlabel(place, color=INK, fontsize=11)
+    axes.set_ylabel("change of the loss", color=INK, fontsize=11)
+    axes.ticklabel_format(axis="y", scilimits=(-3, 3), useMathText=True)
+    axes.tick_params(colors=GREY, labelsize=10)
+    axes.spines[["top", "right"]].set_visible(False)
+    axes.spines[["bottom", "left"]].set_color(HAIRLINE)
+    figure.legend(loc="outside upper left", frameon=False, fontsize=11, ncols=2)
+    said = "; ".join(
+        f"{name} {shown(slope)}" for name, slope in slopes.items() if slope is not None
+    )
+    return Picture(
+        figure,
+        f"The change of the loss as {place} moves, as a curve, with a chord from its left end to"
+        f" its right end and a line for each slope through the middle. The slopes: {said}.",
+    )
+
+
+def shown(value: float, digits: int = 4) -> str:
+    """Write a number with so many significant digits and a true minus sign."""
+    return f"{value:.{digits}g}".replace("-", "−")

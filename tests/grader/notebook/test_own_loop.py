@@ -1,0 +1,507 @@
+"""The parts of the training loop: right ones pass, each known mistake is named."""
+
+from __future__ import annotations
+
+import linecache
+import textwrap
+from collections.abc import Callable
+from typing import Any
+
+import jupytext
+import pytest
+import torch
+import torch.nn.functional as F
+
+from grader.authoring.source import role_of
+from grader.notebook import own_loop
+from grader.notebook.own_loop import TRIALS, check_own
+from makemore_data import begin_run
+from makemore_data.training.train import learning_rate, train_steps, update
+from tests.helpers.places import PROJECT
+
+SOURCE = PROJECT / "notebooks/source/04_manual_training.py"
+
+UPDATE = """
+for p, dp in zip(parameters, gradients):
+    p -= learning_rate * dp
+"""
+LOOP = """
+while run.step < until:
+    ix = torch.randint(0, len(X), (32,), generator=run.generator)
+    loss, gradients = backward(X[ix], Y[ix], *run.parameters)
+    rate = learning_rate(run.step)
+    update(run.parameters, gradients, rate)
+    run.losses.append(loss.item())
+"""
+CALIBRATE = """
+C, W1, b1, *_ = parameters
+hprebn = C[X].view(len(X), -1) @ W1 + b1
+return hprebn.mean(0, keepdim=True), hprebn.var(0, keepdim=True)
+"""
+LOGITS = """
+C, W1, b1, bngain, bnbias, W2, b2 = parameters
+with torch.no_grad():
+    hprebn = C[X].view(len(X), -1) @ W1 + b1
+    bnraw = (hprebn - mean) * (variance + 1e-5) ** -0.5
+    return torch.tanh(bngain * bnraw + bnbias) @ W2 + b2
+"""
+LOSS = "return F.cross_entropy(logits_with(parameters, mean, variance, X), Y).item()"
+NAME = """
+name, window = "", [0] * block_size
+while True:
+    probs = F.softmax(predict(window), 1)
+    ix = torch.multinomial(probs, 1, generator=g).item()
+    if ix == 0:
+        break
+    name += itos[ix]
+    window = window[1:] + [ix]
+return name
+"""
+
+HEADS = {
+    "update": ("parameters, gradients, learning_rate", UPDATE),
+    "learning_rate": ("step", "return 0.1 if step < 100_000 else 0.01"),
+    "loop": ("run, backward, X, Y, until", LOOP),
+    "calibrate": ("parameters, X", CALIBRATE),
+    "logits": ("parameters, mean, variance, X", LOGITS),
+    "mean_loss": ("parameters, mean, variance, X, Y", LOSS),
+    "sample_name": ("predict, itos, block_size, g", NAME),
+}
+
+
+def function(part: str, body: str, **names: Any) -> Callable[..., Any]:
+    """The part as a notebook's cell would define it, among the names of notebook 4."""
+    arguments, _ = HEADS[part]
+    source = f"def mine({arguments}):\n{textwrap.indent(body.strip(), '    ')}\n"
+    linecache.cache["<cell>"] = (len(source), None, source.splitlines(keepends=True), "<cell>")
+    scope: dict[str, Any] = {
+        "torch": torch,
+        "F": F,
+        "update": update,
+        "learning_rate": learning_rate,
+        "logits_with": TRIALS["logits"][0],
+        "run": begin_run(5),
+        "Xtr": torch.zeros(9, 3, dtype=torch.int64),
+        "Ytr": torch.zeros(9, dtype=torch.int64),
+        **names,
+    }
+    exec(compile(source, "<cell>", "exec"), scope)
+    made: Callable[..., Any] = scope["mine"]
+    return made
+
+
+def changed(part: str, *changes: str) -> str:
+    """The right body with pieces replaced: the first by the second, and so on."""
+    body = HEADS[part][1]
+    for right, wrong in zip(changes[::2], changes[1::2], strict=True):
+        assert right in body, right
+        body = body.replace(right, wrong)
+    return body
+
+
+@pytest.mark.parametrize("part", HEADS)
+def test_a_right_part_passes_and_is_used(part: str, capsys: pytest.CaptureFixture[str]) -> None:
+    right = function(part, HEADS[part][1])
+    assert check_own(part, right) is right
+    assert capsys.readouterr().out == "mine             | pass\n"
+
+
+@pytest.mark.parametrize("part", HEADS)
+def test_the_courses_own_passes_its_trial(part: str) -> None:
+    own, trial = TRIALS[part]
+    assert trial(own) == ""
+
+
+@pytest.mark.parametrize("part", HEADS)
+def test_a_blank_is_to_do(part: str, capsys: pytest.CaptureFixture[str]) -> None:
+    blank = function(part, '"""What it does."""\n...  # your turn')
+    assert check_own(part, blank) is TRIALS[part][0]
+    said = capsys.readouterr().out
+    assert said.startswith("mine             | to do\n")
+    assert "the course's own" in said
+
+
+@pytest.mark.parametrize("part", HEADS)
+def test_nothing_and_nan_never_pass(part: str, capsys: pytest.CaptureFixture[str]) -> None:
+    for body in (
+        "pass",
+        "return None",
+        "return float('nan')",
+        "return torch.tensor(float('nan'))",
+        "return (torch.full((1, 7), float('nan')), torch.full((1, 7), float('nan')))",
+        "1 / 0",
+        "raise SystemExit",
+        "yield 1",
+    ):
+        assert check_own(part, function(part, body)) is TRIALS[part][0], body
+        assert "| fail\n  " in capsys.readouterr().out
+
+
+SENTENCES = [
+    # update
+    (
+        "update",
+        changed("update", "p -= learning_rate * dp", "p = p - learning_rate * dp"),
+        "No par",
+    ),
+    ("update", "return [p - learning_rate * d for p, d in zip(parameters, gradients)]", "No par"),
+    ("update", changed("update", "-=", "+="), "uphill"),
+    ("update", changed("update", "learning_rate * ", ""), "The learning rate makes no difference"),
+    ("update", changed("update", "p -= learning_rate * dp", "p -= float('nan') * dp"), "down."),
+    ("update", changed("update", "zip(parameters", "zip(parameters[:3]"), "bngain, bnbias, W2 and"),
+    ("update", changed("update", "p -=", "dp *= 2\n    p -="), "It changes the gradients."),
+    (
+        "update",
+        changed("update", "zip(parameters", "zip(run.parameters"),
+        "notebook's `run` in `for",
+    ),
+    # learning rate
+    ("learning_rate", "return 0.1", "It is still 0.1 at step 199,999: it never falls."),
+    ("learning_rate", "return 0.1 if step <= 100_000 else 0.01", "at step 100,001, and not at 100"),
+    ("learning_rate", "return 0.1 if step < 10_000 else 0.01", "At step 50,000 it gives 0.01"),
+    ("learning_rate", "return 0.1 if step < 150_000 else 0.01", "It falls at step 150,000, and"),
+    ("learning_rate", "return 0.01 if step < 100_000 else 0.1", "At step 0 it gives 0.01; 0.1 is"),
+    ("learning_rate", "return 0.1 if step < 100_000 else 0.001", "gives 0.001; 0.01 is due."),
+    ("learning_rate", "return 0.1 if step != 100_000 else 0.01", "it never falls."),
+    ("learning_rate", "if step > 100_000: return 0.01", "At step 0 it gives None; 0.1 is due."),
+    # loop
+    (
+        "loop",
+        """
+ix = torch.randint(0, len(X), (32,), generator=run.generator)
+while run.step < until:
+    loss, gradients = backward(X[ix], Y[ix], *run.parameters)
+    update(run.parameters, gradients, learning_rate(run.step))
+    run.losses.append(loss.item())
+""",
+        "Each step trains on the same minibatch",
+    ),
+    (
+        "loop",
+        """
+ix = torch.randint(0, len(X), (32,), generator=run.generator)
+loss, gradients = backward(X[ix], Y[ix], *run.parameters)
+while run.step < until:
+    update(run.parameters, gradients, learning_rate(run.step))
+    run.losses.append(loss.item())
+""",
+        "In 6 steps it asks for gradients 1 times",
+    ),
+    (
+        "loop",
+        """
+gradients = [torch.zeros_like(p) for p in run.parameters]
+while run.step < until:
+    update(run.parameters, gradients, learning_rate(run.step))
+    ix = torch.randint(0, len(X), (32,), generator=run.generator)
+    loss, gradients = backward(X[ix], Y[ix], *run.parameters)
+    run.losses.append(loss.item())
+""",
+        "It updates before it asks for gradients",
+    ),
+    (
+        "loop",
+        """
+while run.step < until:
+    update(run.parameters, gradients, learning_rate(run.step))
+    ix = torch.randint(0, len(X), (32,), generator=run.generator)
+    loss, gradients = backward(X[ix], Y[ix], *run.parameters)
+    run.losses.append(loss.item())
+""",
+        "`gradients` is used in `update(run.parameters, gradients, learning_rate(run.step))` be",
+    ),
+    (
+        "loop",
+        """
+rate = learning_rate(run.step)
+while run.step < until:
+    ix = torch.randint(0, len(X), (32,), generator=run.generator)
+    loss, gradients = backward(X[ix], Y[ix], *run.parameters)
+    update(run.parameters, gradients, rate)
+    run.losses.append(loss.item())
+""",
+        "The learning rate never falls",
+    ),
+    (
+        "loop",
+        """
+rate = 0.1
+while run.step < until:
+    ix = torch.randint(0, len(X), (32,), generator=run.generator)
+    loss, gradients = backward(X[ix], Y[ix], *run.parameters)
+    update(run.parameters, gradients, rate)
+    rate = learning_rate(run.step)
+    run.losses.append(loss.item())
+""",
+        "It uses the learning rate of the step before",
+    ),
+    (
+        "loop",
+        """
+while run.step < until:
+    ix = torch.randint(0, len(X), (32,), generator=run.generator)
+    loss, gradients = backward(X[ix], Y[ix], *run.parameters)
+    run.losses.append(loss.item())
+    update(run.parameters, gradients, learning_rate(run.step))
+""",
+        "It uses the learning rate of the next step",
+    ),
+    (
+        "loop",
+        changed("loop", "    run.losses.append(loss.item())\n", ""),
+        "It goes on for ever: the",
+    ),
+    ("loop", changed("loop", "run.step < until", "True"), "It goes on for ever, past `until`."),
+    ("loop", changed("loop", "while run.step < until", "for _ in range(until)"), "for ever, past"),
+    (
+        "loop",
+        changed("loop", "run.step < until", "run.step <= until"),
+        "It takes 7 steps and notes 7",
+    ),
+    ("loop", changed("loop", "while run.step < until", "for _ in range(6)"), "it takes one more"),
+    ("loop", changed("loop", ".item()", ""), "`run.losses` gets tensors"),
+    ("loop", changed("loop", "generator=run.generator", ""), "not drawn with `run.generator`"),
+    ("loop", changed("loop", "(32,)", "(64,)"), "A minibatch has 64 windows and 64 characters"),
+    ("loop", changed("loop", "len(X), (32", "32, (32"), "come from the first rows alone"),
+    ("loop", changed("loop", "Y[ix]", "Y[torch.arange(32)]"), "come from different rows"),
+    (
+        "loop",
+        changed("loop", "X[ix], Y[ix]", "Xtr[ix], Ytr[ix]"),
+        "It uses the notebook's `Xtr` in",
+    ),
+    (
+        "loop",
+        changed("loop", "update(run.parameters", "update(map(torch.clone, run.parameters)"),
+        "do not move",
+    ),
+    ("loop", changed("loop", "    update(run.parameters, gradients, rate)\n", ""), "do not move"),
+    # calibration
+    (
+        "calibrate",
+        changed("calibrate", "hprebn.var(0,", "hprebn.var(0, unbiased=False,"),
+        "The variance is divided by n, and",
+    ),
+    ("calibrate", changed("calibrate", ".var", ".std"), "This is the standard deviation"),
+    ("calibrate", changed("calibrate", "hprebn =", "X = X[:32]\nhprebn ="), "it uses some of them"),
+    (
+        "calibrate",
+        changed("calibrate", "hprebn =", "X = X[torch.randint(0, len(X), (32,))]\nhprebn ="),
+        "it uses some of them",
+    ),
+    ("calibrate", changed("calibrate", "C[X]", "C[Xtr]", "len(X)", "len(Xtr)"), "notebook's `Xtr`"),
+    ("calibrate", changed("calibrate", " + b1", ""), "The mean is that without `b1`."),
+    (
+        "calibrate",
+        changed("calibrate", ", keepdim=True", ""),
+        "The mean has the shape (7,); (1, 7)",
+    ),
+    (
+        "calibrate",
+        changed("calibrate", "mean(0", "mean(1"),
+        "The mean has the shape (150,",
+    ),
+    (
+        "calibrate",
+        changed(
+            "calibrate",
+            "hprebn.mean(0, keepdim=True), ",
+            "",
+            "True)",
+            "True), hprebn.mean(0, keepdim=True)",
+        ),
+        "Mean and variance come in the wrong order.",
+    ),
+    ("calibrate", changed("calibrate", "hprebn.mean(0, keepdim=True), ", ""), "should return two"),
+    # logits
+    ("logits", changed("logits", "- mean", "- hprebn.mean(0, keepdim=True)"), "in another batch"),
+    (
+        "logits",
+        changed("logits", "variance +", "hprebn.var(0, keepdim=True) +"),
+        "in another batch",
+    ),
+    ("logits", changed("logits", " + 1e-5", ""), "There is no 1e-5 beside the variance."),
+    ("logits", changed("logits", "-0.5", "0.5"), "It multiplies by the root of the variance."),
+    ("logits", changed("logits", "-0.5", "-1"), "It divides by the variance and not by its root."),
+    ("logits", changed("logits", "torch.tanh", ""), "There is no tanh in it."),
+    (
+        "logits",
+        changed(
+            "logits",
+            "return torch.tanh(bngain * bnraw + bnbias) @ W2 + b2",
+            "return F.softmax(torch.tanh(bngain * bnraw + bnbias) @ W2 + b2, 1)",
+        ),
+        "These are prob",
+    ),
+    ("logits", changed("logits", "bngain * ", ""), "These are not the logits of the forward pass"),
+    ("logits", changed("logits", "with torch.no_grad()", "if True"), "autograd takes notes"),
+    ("logits", changed("logits", "C[X]", "C[Xtr]", "len(X)", "9"), "It uses the notebook's `Xtr`"),
+    # the loss
+    ("mean_loss", changed("mean_loss", ".item()", ""), "It returns a tensor; `.item()` makes"),
+    (
+        "mean_loss",
+        changed("mean_loss", "X), Y", "Xtr), Ytr"),
+        "It uses the notebook's `Xtr` in `ret",
+    ),
+    ("mean_loss", changed("mean_loss", "Y)", "Y, reduction='sum')"), "the sum over all windows"),
+    ("mean_loss", changed("mean_loss", "return ", "return -"), "The sign is wrong"),
+    (
+        "mean_loss",
+        changed("mean_loss", "X), Y", "X[:32]), Y[:32]"),
+        "where the cross-entropy over all",
+    ),
+    ("mean_loss", changed("mean_loss", ".item()", ".item() / 0.6931472"), "This is in bits"),
+    # a name
+    (
+        "sample_name",
+        changed("sample_name", "    window = window[1:] + [ix]\n", ""),
+        "The window stays as",
+    ),
+    (
+        "sample_name",
+        changed("sample_name", "window[1:] + [ix]", "[ix] + window[:-1]"),
+        "on the left",
+    ),
+    (
+        "sample_name",
+        changed("sample_name", "window[1:] + [ix]", "window + [ix]"),
+        "has 4 characters",
+    ),
+    (
+        "sample_name",
+        changed("sample_name", "[0] * block_size", "[1] * block_size"),
+        "It begins with",
+    ),
+    (
+        "sample_name",
+        changed("sample_name", "torch.multinomial(probs, 1, generator=g)", "probs.argmax()"),
+        "It always takes the likeliest character",
+    ),
+    ("sample_name", changed("sample_name", ", generator=g", ""), "The same seed gives other names"),
+    ("sample_name", changed("sample_name", "ix == 0", "ix == 99"), "The name never ends"),
+    (
+        "sample_name",
+        changed(
+            "sample_name",
+            "    name += itos[ix]\n",
+            "",
+            "    if ix",
+            "    name += itos[ix]\n    if ix",
+        ),
+        "The dot ends the name; it is no part of it.",
+    ),
+    (
+        "sample_name",
+        changed("sample_name", "F.softmax(predict(window), 1)", "(predict(window) > -9).float()"),
+        "Characters do not come as often",
+    ),
+    (
+        "sample_name",
+        changed("sample_name", "F.softmax(predict(window), 1)", "predict(window)"),
+        "RuntimeError",
+    ),
+    ("sample_name", changed("sample_name", '"", [0]', "[], [0]"), "and it returns ['e'"),
+    (
+        "sample_name",
+        changed("sample_name", "return name", "return list(name)"),
+        "and it returns ['e'",
+    ),
+    (
+        "sample_name",
+        changed(
+            "sample_name",
+            "    if ix == 0:\n        break\n",
+            "",
+            "    window =",
+            "    break\n    window =",
+        ),
+        "It stops after one character.",
+    ),
+]
+
+
+@pytest.mark.parametrize(("part", "body", "sentence"), SENTENCES)
+def test_a_mistake_is_named(
+    part: str, body: str, sentence: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert check_own(part, function(part, body)) is TRIALS[part][0]
+    said = capsys.readouterr().out
+    assert said.startswith("mine             | fail\n  ")
+    assert sentence in said
+    assert said.count("\n") == 3
+
+
+def test_what_does_not_end_is_ended(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(own_loop, "SECONDS", 0.2)
+    body = """
+while True:
+    try:
+        while True:
+            pass
+    except Exception:
+        pass
+"""
+    assert check_own("learning_rate", function("learning_rate", body)) is learning_rate
+    assert "It did not end within 0.2 seconds." in capsys.readouterr().out
+
+
+def test_the_notebooks_tensors_and_draws_stay_as_they_are() -> None:
+    run = begin_run(5)
+    before = run.parameters.C.clone()
+    body = "for p, d in zip(run.parameters, gradients): p -= 1\ntorch.manual_seed(3)"
+    mine = function("update", body, run=run)
+    state = torch.get_rng_state()
+    check_own("update", mine)
+    assert torch.equal(run.parameters.C, before)
+    assert mine.__globals__["run"] is run
+    assert torch.equal(torch.get_rng_state(), state)
+
+
+def test_a_decorated_function_is_judged_as_well(capsys: pytest.CaptureFixture[str]) -> None:
+    for part in ("update", "logits"):
+        right = torch.no_grad()(function(part, changed(part)))
+        assert check_own(part, right) is right
+    hidden = torch.no_grad()(function("update", changed("update", "zip(p", "zip(run.p")))
+    check_own("update", hidden)
+    assert "It uses the notebook's `run`" in capsys.readouterr().out
+
+
+def test_what_is_no_function_is_said(capsys: pytest.CaptureFixture[str]) -> None:
+    thing: Any = 3
+    assert check_own("update", thing) is update
+    assert "It is int, not a function." in capsys.readouterr().out
+    assert check_own("updat", update) is update
+    assert 'There is no part "updat" of the loop' in capsys.readouterr().out
+
+
+def test_a_blank_that_was_left_in_place_does_not_count(capsys: pytest.CaptureFixture[str]) -> None:
+    for body in ("...  # your turn\n" + UPDATE.strip(), UPDATE.strip() + "\n...  # your turn"):
+        right = function("update", body)
+        assert check_own("update", right) is right
+    check_own("update", function("update", "...  # your turn\nparameters += 1"))
+    assert "fail\n  It raises TypeError in `parameters += 1`: " in capsys.readouterr().out
+
+
+def test_the_notebooks_own_solutions_pass_and_train_as_the_course_does() -> None:
+    cells = jupytext.read(SOURCE, fmt="py:percent").cells
+    scope: dict[str, Any] = {"torch": torch, "F": F, "check_own": check_own}
+    for cell in cells:
+        role = role_of(cell)
+        if role and role.kind == "try" and "def my_" in cell.source:
+            exec(cell.source, scope)
+        elif cell.cell_type == "code" and " = check_own(" in cell.source:
+            line = next(line for line in cell.source.splitlines() if "check_own" in line)
+            exec(line, scope)
+            name, _, call = line.partition(" = ")
+            assert scope[name] is eval(call.rpartition(", ")[2].rstrip(")"), scope)
+
+    def backward(*given: torch.Tensor) -> tuple[torch.Tensor, list[torch.Tensor]]:
+        return given[0].sum() / 7, [p.cos() for p in given[2:]]
+
+    X, Y = torch.arange(300).view(100, 3) % 27, torch.arange(100) % 27
+    runs = begin_run(5), begin_run(5)
+    for run, loop in zip(runs, (scope["loop"], train_steps), strict=True):
+        loop(run, backward, X, Y, 20)
+    assert runs[0].losses == runs[1].losses
+    assert all(map(torch.equal, runs[0].parameters, runs[1].parameters))

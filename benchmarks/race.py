@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from grader.notebook.manual_step import write_backward
+from grader.notebook.training.manual_step import write_backward
 from grader.submission.read import read_submission
 from makemore_data import build_splits, contestants, load_names, race, race_table
 from tests.helpers.lecture_course import COURSE

@@ -5,7 +5,7 @@ from pathlib import Path
 from grader.answer.parse import AnswerCell
 from grader.execution.runner import Runner
 from grader.grading.grade import grade_exercise
-from grader.pictures.motion import NARROW, STILL, gradient_runs_back
+from grader.pictures.figures.motion import NARROW, STILL, gradient_runs_back
 from grader.program.course import built_in_course
 from grader.program.exercises import exercise_called
 from grader.program.references import prepare

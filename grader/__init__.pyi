@@ -1,10 +1,10 @@
 from .explanation.explain import assert_gradients, explain
 from .explanation.explanation import Explanation
-from .notebook.answers_train import train_with_my_answers
 from .notebook.lesson import board, check, heat_map, hint, nudge, points
-from .notebook.own_loop import check_own
 from .notebook.running_notebook import start_lesson
-from .notebook.training_lesson import check_training, line_up, my_backward, show_code
+from .notebook.training.answers_train import train_with_my_answers
+from .notebook.training.lesson import check_training, line_up, my_backward, show_code
+from .notebook.training.own_loop import check_own
 from .pictures import figures
 from .pictures.figures.training import LossPlot
 from .program.compare import cmp

@@ -17,7 +17,7 @@ import click
 from grader.commands import exit_codes
 from grader.commands.speech import complain, own_failure, say
 from grader.user_error import UserError
-from makemore_data.training.interruption import uninterrupted
+from makemore_data.interruption import uninterrupted
 
 _STUDENTS_AND_INSTRUCTORS = ("check", "explain", "grade", "hint", "reset", "status", "watch")
 COMMANDS = {

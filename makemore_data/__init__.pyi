@@ -1,4 +1,5 @@
 from .course.forward import atomic, fused_forward
+from .interruption import stop_button
 from .model.colleague import colleagues_gradients
 from .model.inference import calibrate, logits_with, mean_loss, sample_names
 from .model.parameters import LECTURE_SEED, Parameters, init_parameters
@@ -6,7 +7,6 @@ from .names.load import load_names
 from .names.name_list import UnusableNames
 from .names.vocabulary import build_vocabulary
 from .names.windows import Splits, Windows, build_splits, build_windows, split_names
-from .training.interruption import stop_button
 from .training.loops import autograd_loop, manual_loop
 from .training.race import LIMIT, contestants, race, race_table
 from .training.train import ALL_STEPS, Run, begin_run, train

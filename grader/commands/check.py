@@ -29,7 +29,7 @@ from grader.printable import printable
 from grader.reports.result import Result, Ungraded, complete
 from grader.submission.which_course import course_for
 from grader.verdict import Report
-from makemore_data.training.interruption import uninterrupted
+from makemore_data.interruption import uninterrupted
 
 if TYPE_CHECKING:
     from grader.execution.runner import Runner

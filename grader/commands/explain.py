@@ -17,7 +17,7 @@ from grader.commands import exit_codes
 from grader.commands.speech import has_colour, say, terminal_width
 from grader.printable import printable
 from grader.user_error import UserError
-from makemore_data.training.interruption import uninterrupted
+from makemore_data.interruption import uninterrupted
 
 
 def _read_sizes(

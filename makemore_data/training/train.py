@@ -10,8 +10,8 @@ import torch
 from torch import Tensor
 from tqdm import tqdm
 
+from makemore_data.interruption import stop_button
 from makemore_data.model.parameters import LECTURE_SEED, Parameters, init_parameters
-from makemore_data.training.interruption import stop_button
 
 ALL_STEPS = 200_000
 """Steps of the lecture's training."""

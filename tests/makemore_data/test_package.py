@@ -11,6 +11,7 @@ import makemore_data
 
 MODULES = [
     "course.forward",
+    "interruption",
     "model.parameters",
     "names.download",
     "names.load",
@@ -18,7 +19,6 @@ MODULES = [
     "names.shuffle",
     "names.vocabulary",
     "names.windows",
-    "training.interruption",
 ]
 
 

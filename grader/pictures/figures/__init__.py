@@ -16,6 +16,7 @@ from grader.pictures.figures.measured import (
     rows_of_the_table,
     variance_estimates,
 )
+from grader.pictures.figures.motion import gradient_runs_back
 from grader.pictures.figures.routing import (
     broadcast_and_sum,
     lookups_and_repeats,
@@ -40,7 +41,6 @@ from grader.pictures.figures.softmax import (
 )
 from grader.pictures.figures.training import letter_maps, race_chart
 from grader.pictures.figures.whole_network import difference, network, which_view
-from grader.pictures.motion import gradient_runs_back
 
 __all__ = [
     "Picture",

@@ -653,7 +653,7 @@ def test_importing_it_starts_and_registers_nothing(project: Path) -> None:
     code = (
         "shell = get_ipython()\n"
         "before = [len(c) for c in shell.events.callbacks.values()]\n"
-        "import grader.notebook.lesson, grader.notebook.training_lesson\n"
+        "import grader.notebook.lesson, grader.notebook.training.lesson\n"
         "import psutil\n"
         "after = [len(c) for c in shell.events.callbacks.values()]\n"
         "before == after, len(psutil.Process().children())"

@@ -6,7 +6,7 @@ from xml.etree import ElementTree
 import pytest
 
 from docs.draw_board import MOVING, draw_moving
-from grader.pictures.motion import NARROW, STILL, draw_motion, gradient_runs_back
+from grader.pictures.figures.motion import NARROW, STILL, draw_motion, gradient_runs_back
 from grader.program.forward_program import parse_program
 from tests.helpers.lecture_course import ATOMIC
 from tests.helpers.places import PROJECT

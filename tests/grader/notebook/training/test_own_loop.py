@@ -13,8 +13,8 @@ import torch
 import torch.nn.functional as F
 
 from grader.authoring.source import role_of
-from grader.notebook import own_loop
-from grader.notebook.own_loop import TRIALS, check_own
+from grader.notebook.training import own_loop
+from grader.notebook.training.own_loop import TRIALS, check_own
 from makemore_data import begin_run
 from makemore_data.training.train import learning_rate, train_steps, update
 from tests.helpers.places import PROJECT

@@ -6,7 +6,7 @@ import threading
 
 import pytest
 
-from makemore_data.training.interruption import stop_button, uninterrupted
+from makemore_data.interruption import stop_button, uninterrupted
 
 
 def press() -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from grader.execution.runner import Runner
-from grader.notebook.trajectory import compare_trajectories
+from grader.notebook.training.trajectory import compare_trajectories
 from grader.program.instances import HIDDEN_SIZES
 from grader.worker.terms import Limits
 from tests.helpers.exercise_four import STYLES, as_cells, right_answer, with_mistake

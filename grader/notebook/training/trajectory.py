@@ -14,7 +14,7 @@ from grader.answer.parse import Answer, AnswerCell, is_blank, parse_answer
 from grader.execution.collect import describe_problem, gradients_of
 from grader.execution.runner import Runner, WorkerLost
 from grader.execution.runs import RunPlan, new_key
-from grader.notebook.manual_step import PARAMETERS, training
+from grader.notebook.training.manual_step import PARAMETERS, training
 from grader.printable import listed
 from grader.program.forward_program import ForwardProgram, body_source
 from grader.program.instances import Instance

@@ -9,9 +9,9 @@ import pytest
 import torch
 
 from grader.execution.runner import Runner
-from grader.notebook import training_lesson
 from grader.notebook.running_notebook import Lesson, NotInTheLesson
-from grader.notebook.training_lesson import check_training, line_up, my_backward, show_code
+from grader.notebook.training import lesson as training_lesson
+from grader.notebook.training.lesson import check_training, line_up, my_backward, show_code
 from grader.program.instances import HIDDEN_SIZES
 from tests.helpers.exercise_four import as_cells, right_answer, with_mistake
 from tests.helpers.lecture_course import TRAINING

@@ -22,7 +22,7 @@ def lesson_with(monkeypatch: pytest.MonkeyPatch, runner: Runner, answers: str) -
     """Make a text the answer of the notebook that seems to run."""
     cells = tuple(AnswerCell(grade_id, source) for grade_id, source in read_cells(answers))
     lesson = Lesson({}, cells, ATOMIC)
-    monkeypatch.setattr("grader.notebook.answers_train.open_lesson", lambda prefix: lesson)
+    monkeypatch.setattr("grader.notebook.training.answers_train.open_lesson", lambda prefix: lesson)
     monkeypatch.setattr("grader.notebook.running_notebook.worker", lambda: runner)
 
 

@@ -8,9 +8,14 @@ from inspect import getsource
 
 from grader.answer.parse import parse_answer
 from grader.notebook.lesson import show, told
-from grader.notebook.manual_step import Unfinished, missing_gradients, training, write_backward
 from grader.notebook.running_notebook import NotInTheLesson, open_lesson, worker
-from grader.notebook.trajectory import STEPS, compare_trajectories
+from grader.notebook.training.manual_step import (
+    Unfinished,
+    missing_gradients,
+    training,
+    write_backward,
+)
+from grader.notebook.training.trajectory import STEPS, compare_trajectories
 from grader.printable import listed
 from grader.reports import wording
 from grader.verdict import Outcome

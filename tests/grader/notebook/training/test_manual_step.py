@@ -8,7 +8,12 @@ import traceback
 import pytest
 import torch
 
-from grader.notebook.manual_step import PARAMETERS, Unfinished, backward_source, write_backward
+from grader.notebook.training.manual_step import (
+    PARAMETERS,
+    Unfinished,
+    backward_source,
+    write_backward,
+)
 from grader.program.references import prepare
 from tests.helpers.exercise_four import STYLES, as_cells, right_answer, with_mistake
 from tests.helpers.lecture_course import TRAINING

@@ -19,13 +19,13 @@ import torch
 from torch import Tensor
 
 from grader.execution.own_process import alarm_if_free
-from grader.notebook.inference_trials import (
+from grader.notebook.training.inference_trials import (
     try_calibration,
     try_logits,
     try_mean_loss,
     try_sample_name,
 )
-from grader.notebook.loop_trials import (
+from grader.notebook.training.loop_trials import (
     Endless,
     Part,
     Trial,

@@ -11,7 +11,7 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor
 
-from grader.notebook.loop_trials import (
+from grader.notebook.training.loop_trials import (
     BLOCK_SIZE,
     MOST_CALLS,
     N_HIDDEN,

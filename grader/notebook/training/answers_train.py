@@ -14,8 +14,8 @@ from grader.notebook.running_notebook import Lesson, NotInTheLesson, one_thread,
 from grader.printable import listed
 from grader.program.forward_program import body_source
 from grader.verdict import Outcome
+from makemore_data.interruption import stop_button
 from makemore_data.model.parameters import Parameters
-from makemore_data.training.interruption import stop_button
 from makemore_data.training.train import Backward, Run, begin_run, train_steps
 
 MOST_NAMED = 4

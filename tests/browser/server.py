@@ -14,6 +14,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 SECONDS_TO_START = 120
+SECONDS_TO_STOP = 60
 
 SETTINGS = {
     # A question about news, and a request to another machine.
@@ -71,7 +72,19 @@ def serve(notebooks: Path, scratch: Path) -> Iterator[Server]:
     try:
         yield Server(_address(process, folders["JUPYTER_RUNTIME_DIR"], log), token)
     finally:
-        process.terminate()  # its kernels end with it
+        _stop(process)
+
+
+def _stop(process: subprocess.Popen[bytes]) -> None:
+    """End the server, and its kernels with it.
+
+    Where its own tidying up fails, it never ends: it stops its loop only after that.
+    """
+    process.terminate()
+    try:
+        process.wait(SECONDS_TO_STOP)
+    except subprocess.TimeoutExpired:
+        process.kill()
         process.wait()
 
 

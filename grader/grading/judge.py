@@ -20,8 +20,8 @@ from grader.grading.reasons import (
     aliased,
     carried,
     on_other_sizes,
-    sizes_met,
     why_it_fails,
+    with_sizes_met,
 )
 from grader.program.compare import (
     compare,
@@ -73,7 +73,7 @@ def judge(evidence: Sequence[GradientEvidence], references: References) -> list[
     ]
     verdicts = list(_judge_shared_memory(evidence, verdicts, references))
     verdicts = list(_judge_siblings(evidence, verdicts, references))
-    return list(_judge_carried(evidence, verdicts))
+    return list(_judge_carried(evidence, verdicts, references))
 
 
 def _judge_gradient(
@@ -131,11 +131,10 @@ def _weigh(
         return Outcome.FAIL, Finding(Check.WRONG, sentence)
     # Where both raised, the local check's reason is the line's own, not an earlier line's.
     reason = local if local.check is Check.NOT_RUN else whole
-    reason = _at_the_lectures_sizes(reason, item.lecture, references)
     if comparison.approximate:
         sentence = on_other_sizes(reason.sentence, references)
         return Outcome.ERROR, replace(reason, sentence=sentence)
-    return Outcome.ERROR, reason
+    return Outcome.ERROR, _at_the_lectures_sizes(reason, item.lecture, references)
 
 
 def _weigh_right_value(
@@ -261,17 +260,12 @@ def _compare_lecture(name: str, value: Value, reference: Tensor) -> Comparison:
 def _at_the_lectures_sizes(reason: Finding, lecture: Value, references: References) -> Finding:
     """The same exception as the student sees it: with the shapes of the notebook's batch.
 
-    Where the notebook does not come so far, its sizes are explained.
+    Where nothing is raised in the notebook, or something else, the other sizes are explained.
     """
-    raised = lecture.raised
-    if raised is None:
-        return reason
-    same = raised.message.partition(":")[0] == reason.sentence.partition(":")[0]
-    if raised.place == reason.place and same:
+    raised, kind = lecture.raised, reason.sentence.partition(":")[0]
+    if raised and (raised.place, raised.message.partition(":")[0]) == (reason.place, kind):
         return replace(reason, sentence=raised.message)
-    met = sizes_met(reason.sentence, references)
-    sentence = f"{reason.sentence} (On another batch: {met}.)" if met else reason.sentence
-    return replace(reason, sentence=sentence)
+    return replace(reason, sentence=with_sizes_met(reason.sentence, references))
 
 
 def _judge_shared_memory(
@@ -317,7 +311,7 @@ def _is_right(
 
 
 def _judge_carried(
-    evidence: Sequence[GradientEvidence], verdicts: Sequence[Verdict]
+    evidence: Sequence[GradientEvidence], verdicts: Sequence[Verdict], references: References
 ) -> Iterator[Verdict]:
     """Name, for each `carried`, the gradients with which it began.
 
@@ -348,12 +342,12 @@ def _judge_carried(
                 missing = all(outcomes[name] is Outcome.TODO for name in names)
                 verdict = replace(verdict, note=carried(names, missing))
             else:
-                verdict = _begins_here(items[verdict.name], verdict)
+                verdict = _begins_here(items[verdict.name], verdict, references)
                 outcomes[verdict.name] = verdict.outcome
         yield verdict
 
 
-def _begins_here(item: GradientEvidence, verdict: Verdict) -> Verdict:
+def _begins_here(item: GradientEvidence, verdict: Verdict, references: References) -> Verdict:
     """The verdict on a line that is right by itself, where no other is to blame for its value."""
     if verdict.global_check is Check.RIGHT:
         return replace(verdict, outcome=Outcome.FAIL, note=ONLY_ON_OTHER_SIZES)
@@ -361,7 +355,7 @@ def _begins_here(item: GradientEvidence, verdict: Verdict) -> Verdict:
         if value.raised is not None:
             # A statement of the same block, though not one of its own, kept it from running.
             place = value.raised.place or verdict.place
-            note = value.raised.message
+            note = with_sizes_met(value.raised.message, references)
             return replace(verdict, outcome=Outcome.ERROR, note=note, place=place)
         if value.is_placeholder:
             note = f"{verdict.name} is not assigned."

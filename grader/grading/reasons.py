@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import math
 import re
 from collections.abc import Sequence
+from itertools import combinations
 
 from grader.diagnosis.kinds import Kind, hint
 from grader.execution.evidence import GradientEvidence
@@ -33,13 +35,22 @@ def on_other_sizes(reason: str, references: References) -> str:
 
 def sizes_met(reason: str, references: References) -> str:
     """Which sizes of a hidden network a sentence speaks of; empty where it speaks of none."""
-    lecture, numbers = references.lecture.sizes, re.findall(r"\d+", reason)
+    lecture, numbers = references.lecture.sizes, {*map(int, re.findall(r"\d+", reason))}
     for reference in references.hidden:
-        sizes = reference.instance.sizes.items()
-        met = [f"{n} is {k} there instead of {lecture[n]}" for n, k in sizes if str(k) in numbers]
+        sizes = reference.instance.sizes
+        # What was flattened has a product of sizes for its length.
+        groups = [group for many in (1, 2, 3) for group in combinations(sizes, many)]
+        met = {n for g in groups if math.prod(sizes[n] for n in g) in numbers for n in g}
         if met:
-            return ", ".join(met)
+            said = (f"{n} is {sizes[n]} there instead of {lecture[n]}" for n in sizes if n in met)
+            return ", ".join(said)
     return ""
+
+
+def with_sizes_met(reason: str, references: References) -> str:
+    """The same sentence, with the sizes of another network explained where it speaks of them."""
+    met = sizes_met(reason, references)
+    return f"{reason} (On another batch: {met}.)" if met else reason
 
 
 def why_it_fails(comparison: Comparison, references: References, whole: str, local: str) -> str:
@@ -53,8 +64,11 @@ def why_it_fails(comparison: Comparison, references: References, whole: str, loc
     """
     if comparison.approximate:
         return on_other_sizes(whole or WRITTEN_IN, references)
+    if local.startswith(f"{comparison.name} has shape ") and comparison.shape is not None:
+        is_seen = comparison.shape != comparison.expected_shape
+        local = comparison.problem if is_seen else local
     # The local sentence is about this line; the whole answer's may be about an earlier one.
-    return local or says_nothing_else(comparison.name)
+    return with_sizes_met(local, references) or says_nothing_else(comparison.name)
 
 
 def says_nothing_else(gradient: str) -> str:

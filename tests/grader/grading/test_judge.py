@@ -546,6 +546,36 @@ def test_what_raises_on_other_sizes_only_says_so(case: Case) -> None:
     assert verdict.note == f"{ON_ANOTHER_BATCH}. This line raised E."
 
 
+# In the notebook n is 6 and width 3; on the hidden instances they are 7 and 5, or 37 and 71.
+SIZES_MET = " (On another batch: n is 7 there instead of 6, width is 5 there instead of 3.)"
+
+
+@pytest.mark.parametrize("length", ["7x5", "35"])
+def test_what_raises_on_other_sizes_and_is_wrong_in_the_notebook_explains_the_sizes(
+    case: Case, length: str
+) -> None:
+    message = f"This line raised RuntimeError: (2, 9) does not fit to {length}."
+    raised = (Value(raised=Raised(message, DEEPER)),) * len(HIDDEN_SIZES)
+    twice = Value(2 * case.lecture["centre"])
+    verdict = case.judge_one("dcentre", lecture=twice, hidden=raised, local=raised)
+    assert (verdict.outcome, verdict.note) == (Outcome.ERROR, message + SIZES_MET)
+
+
+def test_a_shape_is_that_of_the_notebook_or_else_its_sizes_are_explained(case: Case) -> None:
+    def flat(tensor: Tensor) -> Tensor:
+        return 2 * tensor.flatten()
+
+    hidden, local = case.globally("dcentre", flat), case.locally("dcentre", flat)
+    right = case.lecture["centre"]
+    sentence = "dcentre has shape {}, but a gradient has its tensor's shape, (6, 3)."
+    for lecture, note in (
+        (flat(right), sentence.format("(18,)")),
+        (2 * right, sentence.format("(35,)") + SIZES_MET),
+    ):
+        verdict = case.judge_one("dcentre", lecture=Value(lecture), hidden=hidden, local=local)
+        assert (verdict.outcome, verdict.note) == (Outcome.FAIL, note)
+
+
 ASKED = Flag("autograd", "`.grad`: PyTorch's autograd is switched off here.", DEEPER)
 
 

@@ -196,7 +196,7 @@ def heat_map(gradient: str) -> None:
     if not isinstance(value, Tensor):
         print(f"{name} has no value in this notebook yet: there is nothing to draw.")
         return
-    _show_picture(draw_error(name, value, reference))
+    _show_picture(draw_error(name, value, reference, lesson.labels(name[1:])))
     outcome = _judge(lesson)[name].outcome
     if outcome is Outcome.FAIL and compare(name, value, reference).approximate:
         print(f'The value is right here, but the line is not: see check("{name}").')

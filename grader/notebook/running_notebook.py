@@ -23,6 +23,7 @@ from grader.notebook.given import Given
 from grader.notebook.history import History
 from grader.program.course import Course
 from grader.program.exercises import Exercise, load_exercises
+from grader.program.instances import read_shape
 from grader.program.references import prepare
 from grader.reports.result import say_where
 from grader.submission.carried_course import unpack
@@ -85,6 +86,20 @@ class Lesson:
                 f"The forward pass does not run with the notebook's {', '.join(program.inputs)}"
                 f" ({error}): run the cells from the top down to the forward pass."
             ) from error
+
+    def labels(self, tensor: str) -> tuple[str, Tensor] | None:
+        """The input that names a column in each row of a tensor's gradient, such as Yb for logits.
+
+        Found on a hidden instance, no two sizes of which are equal.
+        """
+        reference, inputs = prepare(self.exercise).hidden[0], self.inputs()
+        sizes, shape = reference.instance.sizes, reference.gradients[tensor].shape
+        for name, annotation in reference.program.annotations.items():
+            dimensions, below = read_shape(annotation)
+            named = [sizes.get(size) for size in (*dimensions, below)]
+            if below and len(named) == 2 and named == [*shape]:
+                return name, inputs[name]
+        return None
 
     def stale_forward(self) -> Diagnosis | None:
         """What is to be said of forward tensors that the notebook's inputs no longer give."""

@@ -70,7 +70,9 @@ class _Map:
         return row, index[-1] if index else 0
 
 
-def draw_error(name: str, student: Tensor, reference: Tensor) -> Figure:
+def draw_error(
+    name: str, student: Tensor, reference: Tensor, labels: tuple[str, Tensor] | None = None
+) -> Figure:
     """Draw where a gradient is wrong, and by how much.
 
     The figure's label is a text for those who cannot see it.
@@ -80,6 +82,8 @@ def draw_error(name: str, student: Tensor, reference: Tensor) -> Figure:
         student: the student's gradient, of any dtype; one that is complex or has another shape
             than the reference gets a sentence instead of a map.
         reference: autograd's gradient, real, of any shape.
+        labels: the name of a tensor of indices and the tensor itself, (n,) for a gradient
+            (n, m): it names a place in each row, which gets a frame.
     """
     if student.shape != reference.shape:
         return _draw_sentence(describe_shape(name, tuple(student.shape), tuple(reference.shape)))
@@ -87,7 +91,7 @@ def draw_error(name: str, student: Tensor, reference: Tensor) -> Figure:
         return _draw_sentence(describe_dtype(name, student))
     if not reference.numel():
         return _draw_sentence(f"{name} has shape {tuple(reference.shape)}: it has no entries.")
-    return _draw_map(name, measure_error(student, reference))
+    return _draw_map(name, measure_error(student, reference), labels)
 
 
 def _draw_sentence(sentence: str) -> Figure:
@@ -98,10 +102,12 @@ def _draw_sentence(sentence: str) -> Figure:
     return card.figure
 
 
-def _draw_map(name: str, measured: GradientError) -> Figure:
+def _draw_map(name: str, measured: GradientError, labels: tuple[str, Tensor] | None) -> Figure:
     shape = measured.error.shape
     gutter = 8 + max(text_width(_row_label(row, shape), _TICK, True) for row in _some_rows(shape))
     title, details = measured.in_words(name)
+    if labels is not None:
+        details = [*details, f"Framed is the place in each row that {labels[0]} names."]
     place = _size_map(shape, _MARGIN + gutter)
     inner = max(_INNER_WIDTH, gutter + place.width)
     titles = wrap(title, _TITLE, inner, bold=True)
@@ -117,6 +123,8 @@ def _draw_map(name: str, measured: GradientError) -> Figure:
     # Rounding must not look like a mistake: the colours begin where mistakes do.
     limit = max(measured.largest, measured.tolerance) if has_scale else 1.0
     _draw_cells(card, measured, place, limit)
+    if labels is not None:
+        _draw_frames(card, place, labels[1].tolist())
     worst = None
     if measured.worst is not None and measured.largest > measured.tolerance:
         worst = place.cell_of(measured.worst)
@@ -172,6 +180,15 @@ def _draw_cells(card: Card, measured: GradientError, place: _Map, limit: float) 
     if len(broken) <= _MOST_CROSSES:
         for row, column in broken:
             _draw_mark(card, place.x(column), place.y(row), "x", 10.0, "not finite")
+
+
+def _draw_frames(card: Card, place: _Map, columns: Sequence[int]) -> None:
+    width, height = place.width / place.columns, place.height / place.rows
+    for row, column in enumerate(columns):
+        corner = (place.x(column) - width / 2, place.y(row) - height / 2)
+        frame = Rectangle(corner, width, height, fc="none", ec=INK, lw=points(1.2), zorder=2)
+        frame.set_gid("label")
+        card.axes.add_patch(frame)
 
 
 def _draw_ring(card: Card, place: _Map, row: int, column: int) -> None:

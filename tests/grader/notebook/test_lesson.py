@@ -84,6 +84,7 @@ SCRIPT = {
     "check right": "check('dh', 'W2')",
     "check stale": "check('dhpreact')",
     "heat map of right": "heat_map('dW2')",
+    "heat map with labels": "heat_map('logits')",
     "nudge of right": "nudge('dW2', -1, [5][0])",
     "nudge of carried": "nudge('dhpreact', 0, 0)",
     "set outside": "dbngain = torch.ones(1, 64)",
@@ -527,6 +528,14 @@ def test_a_nudge_is_numbers_and_a_picture(
 def test_the_heat_map_of_a_right_gradient_says_so(outputs: dict[str, list[Any]]) -> None:
     words = picture(outputs["heat map of right"])
     assert "right, up to rounding" in words or "equal to the reference" in words
+    assert "Framed" not in words
+
+
+def test_the_heat_map_of_a_gradient_with_a_column_for_each_label_frames_the_labels(
+    outputs: dict[str, list[Any]],
+) -> None:
+    words = picture(outputs["heat map with labels"])
+    assert "Framed is the place in each row that Yb names." in words
 
 
 @pytest.mark.slow

@@ -9,6 +9,7 @@ from matplotlib.figure import Figure
 from matplotlib.font_manager import FontProperties, findfont, get_font
 from matplotlib.image import AxesImage
 from matplotlib.lines import Line2D
+from matplotlib.patches import Rectangle
 from matplotlib.text import Text
 
 from grader.pictures.card import FONT
@@ -162,3 +163,16 @@ def test_what_cannot_be_subtracted_gets_a_sentence(
 def test_the_font_has_every_symbol(weight: str) -> None:
     glyphs = get_font(findfont(FontProperties(family=FONT, weight=weight)))
     assert all(glyphs.get_char_index(ord(symbol)) for symbol in "−×✕")
+
+
+def test_the_labels_places_are_framed_and_the_frames_named() -> None:
+    student = torch.zeros(3, 5)
+    student[1, 4] = 1.0
+    figure = draw_error("dX", student, torch.zeros(3, 5), ("Yb", torch.tensor([2, 0, 4])))
+    frames = [box for box in figure.findobj(Rectangle) if box.get_gid() == "label"]
+    centres = [
+        (box.get_x() + box.get_width() / 2, box.get_y() + box.get_height() / 2) for box in frames
+    ]
+    assert [cell_at(figure, centre) for centre in centres] == [(0, 2), (1, 0), (2, 4)]
+    assert "Framed is the place in each row that Yb names." in texts(figure)
+    assert "that Yb names." in str(figure.get_label())

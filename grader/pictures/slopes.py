@@ -6,16 +6,14 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
-from matplotlib.figure import Figure
 
 from grader.pictures.figures.sheet import (
     BACKWARD,
     FORWARD,
-    GREY,
     HAIRLINE,
     INK,
-    PAPER,
     Picture,
+    new_axes,
 )
 
 _LINES: dict[str, dict[str, Any]] = {
@@ -49,8 +47,7 @@ def draw_slopes(
         slopes: "slope found", which is drawn as the chord, "autograd" and "yours", if there is one.
     """
     moves, losses = (np.asarray(values) for values in curve)
-    figure = Figure(figsize=(5.2, 3.7), facecolor=PAPER, layout="constrained")
-    axes = figure.add_subplot(facecolor=PAPER)
+    figure, (axes,) = new_axes(5.2, 3.7)
     axes.plot(number + moves, losses, color=HAIRLINE, linewidth=8, alpha=0.5, label="the loss")
     ends = np.interp([-reach, reach], moves, losses)
     tallest = spread = max(float(np.nanmax(np.abs(losses))), _FLAT)
@@ -70,9 +67,6 @@ def draw_slopes(
     axes.set_xlabel(place, color=INK, fontsize=11)
     axes.set_ylabel("change of the loss", color=INK, fontsize=11)
     axes.ticklabel_format(axis="y", scilimits=(-3, 3), useMathText=True)
-    axes.tick_params(colors=GREY, labelsize=10)
-    axes.spines[["top", "right"]].set_visible(False)
-    axes.spines[["bottom", "left"]].set_color(HAIRLINE)
     figure.legend(loc="outside upper left", frameon=False, fontsize=11, ncols=2)
     said = "; ".join(
         f"{name} {shown(slope)}" for name, slope in slopes.items() if slope is not None

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import numpy as np
-from matplotlib.figure import Figure
 from matplotlib.patches import Polygon
 from torch import Tensor
 
@@ -16,11 +15,11 @@ from grader.pictures.figures.sheet import (
     GREY,
     HAIRLINE,
     INK,
-    PAPER,
     PLAIN_FILL,
     Picture,
     Place,
     Sheet,
+    new_axes,
     new_sheet,
 )
 
@@ -162,8 +161,7 @@ def lowest_at_the_mean() -> Picture:
     """The variance of 1, 2 and 6, measured from any number: level at their mean."""
     m = np.linspace(0, 6, 121)
     measured_from_m = sum((x - m) ** 2 for x in (1, 2, 6)) / 2
-    figure = Figure(figsize=(6.8, 3.2), facecolor=PAPER, layout="constrained")
-    axes = figure.subplots()
+    figure, (axes,) = new_axes(height=3.2)
     axes.plot(m, measured_from_m, color=FORWARD)
     axes.plot([1.5, 4.5], [7, 7], "--", color=BACKWARD, label="the tangent there")
     axes.plot(3, 7, "o", color=INK, label="the mean")
@@ -216,9 +214,9 @@ def slopes_of_a_column(slopes: Tensor) -> Picture:
     Args:
         slopes: (n, n), the outputs down.
     """
-    figure = Figure(figsize=(7.6, 3.5), facecolor=PAPER, layout="constrained")
+    figure, panels = new_axes(7.6, 3.5, columns=2)
     for axes, values, title in zip(
-        figure.subplots(1, 2),
+        panels,
         (slopes, slopes - slopes.diag().diag()),
         ("all slopes", "without the diagonal"),
         strict=True,
@@ -243,8 +241,7 @@ def output_afterwards(measured: float) -> Picture:
         measured: the ratio that was found for three examples.
     """
     sizes = np.arange(2, 65)
-    figure = Figure(figsize=(6.8, 3.2), facecolor=PAPER, layout="constrained")
-    axes = figure.subplots()
+    figure, (axes,) = new_axes(height=3.2)
     axes.plot(sizes, np.sqrt((sizes - 1) / sizes), color=FORWARD)
     axes.plot(3, measured, "o", color=FORWARD, label="the three numbers above")
     axes.set(title="output afterwards / output while training", xlabel="batch size")

@@ -5,8 +5,6 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 import numpy as np
-from matplotlib.axes import Axes
-from matplotlib.figure import Figure
 from torch import Tensor
 
 from grader.pictures.figures.sheet import (
@@ -15,34 +13,18 @@ from grader.pictures.figures.sheet import (
     GREEN,
     GREY,
     INK,
-    PAPER,
     PINK,
     Picture,
+    new_axes,
 )
 
 LINES = ((INK, "-"), (GREEN, "--"), (PINK, ":"))
 """What tells curves apart: a way of drawing and a colour, none of those of forward and backward."""
 
 
-def plain_axes(
-    columns: int = 1, rows: int = 1, *, height: float = 2.9, share: bool = False
-) -> tuple[Figure, list[Axes]]:
-    """A figure as wide as a notebook's column, and its axes in reading order."""
-    figure = Figure(figsize=(6.8, height), facecolor=PAPER, layout="constrained")
-    panels = figure.subplots(rows, columns, squeeze=False, sharex=share, sharey=share).flat
-    for axes in panels:
-        axes.set_facecolor(PAPER)
-        axes.grid(color="#E5E7EB")
-        axes.set_axisbelow(True)
-        axes.spines[["top", "right"]].set_visible(False)
-        axes.tick_params(colors=GREY)
-        axes.title.set_color(INK)
-    return figure, list(figure.axes)
-
-
 def squashing() -> Picture:
     """Tanh and the sigmoid, and their slopes."""
-    figure, (values, slopes) = plain_axes(2)
+    figure, (values, slopes) = new_axes(columns=2)
     x = np.linspace(-6, 6, 241)
     sigmoid = 1 / (1 + np.exp(-x))
     curves = {"tanh": (np.tanh(x), 1 - np.tanh(x) ** 2), "sigmoid": (sigmoid, sigmoid - sigmoid**2)}
@@ -55,7 +37,8 @@ def squashing() -> Picture:
     return Picture(
         figure,
         "Left, tanh and the sigmoid, two S-shaped curves. Right their slopes, two bells: tanh's "
-        "is 1 high, the sigmoid's 0.25; both are flat at zero beyond x = -5 and x = 5.",
+        "is 1 high, the sigmoid's 0.25. At x = -5 and x = 5 tanh's is as good as zero, 0.0002; the "
+        "sigmoid's, the wider bell, is 0.0066.",
     )
 
 
@@ -67,7 +50,7 @@ def firing(before: Tensor, after: Tensor) -> Picture:
         after: the same after the update.
     """
     order = after.sum(0).argsort(descending=True)
-    figure, panels = plain_axes(2, share=True)
+    figure, panels = new_axes(columns=2, sharex=True, sharey=True)
     for axes, fires, title in zip(panels, (before, after), ("before", "after"), strict=True):
         axes.imshow(fires[:, order].numpy(), cmap="gray", aspect="auto", interpolation="nearest")
         axes.set_title(title, loc="left", fontsize=11)
@@ -88,7 +71,7 @@ def lengths(norms: Mapping[float, Sequence[float]]) -> Picture:
     Args:
         norms: for each size of the largest eigenvalue the lengths, relative to the start.
     """
-    figure, (axes,) = plain_axes()
+    figure, (axes,) = new_axes()
     for (size, values), (colour, line) in zip(norms.items(), LINES, strict=False):
         steps = range(1, len(values) + 1)
         label = f"largest eigenvalue {size}"
@@ -107,7 +90,7 @@ def beliefs(curves: Mapping[str, Sequence[float]], truth: float) -> Picture:
         curves: for each training the probability after every step.
         truth: what it should become.
     """
-    figure, (axes,) = plain_axes()
+    figure, (axes,) = new_axes()
     axes.axhline(truth, color=GREY, linewidth=1, label="the truth")
     for (name, values), (colour, line) in zip(curves.items(), LINES, strict=False):
         axes.plot(values, line, color=colour, label=name, linewidth=2)

@@ -7,8 +7,7 @@ from collections.abc import Sequence
 import numpy as np
 from torch import Tensor
 
-from grader.pictures.figures.leaks import plain_axes
-from grader.pictures.figures.sheet import BACKWARD, FORWARD, GREEN, GREY, INK, Picture
+from grader.pictures.figures.sheet import BACKWARD, FORWARD, GREEN, GREY, INK, Picture, new_axes
 
 
 def boosts(probabilities: Tensor, gradients: Tensor) -> Picture:
@@ -18,7 +17,7 @@ def boosts(probabilities: Tensor, gradients: Tensor) -> Picture:
         probabilities: of the right characters, one an example.
         gradients: of these probabilities.
     """
-    figure, (axes,) = plain_axes()
+    figure, (axes,) = new_axes()
     curve = np.logspace(-3, 0, 100)
     n = len(probabilities)
     axes.loglog(curve, 1 / (n * curve), color=GREY, linewidth=1, label="1 / (n p)")
@@ -45,7 +44,7 @@ def gates(slopes: Tensor) -> Picture:
     Args:
         slopes: numbers from 0 to 1, (examples, units).
     """
-    figure, (axes,) = plain_axes(height=3.4)
+    figure, (axes,) = new_axes(height=3.4)
     image = axes.imshow(slopes.numpy(), cmap="cividis", vmin=0, vmax=1, aspect="auto")
     axes.grid(visible=False)
     axes.set_title("what the gate lets through", loc="left", fontsize=11)
@@ -69,7 +68,7 @@ def variance_estimates(
         with_n: the averages where the sum of squares is divided by n.
         with_n_minus_1: those where it is divided by n - 1.
     """
-    figure, (axes,) = plain_axes()
+    figure, (axes,) = new_axes()
     axes.axhline(1, color=GREY, linewidth=1, label="the true variance")
     axes.plot(sizes, with_n, "o--", color=GREEN, label="divided by n")
     axes.plot(sizes, with_n_minus_1, "s-", color=INK, label="divided by n - 1")
@@ -92,7 +91,7 @@ def rows_of_the_table(characters: Sequence[str], lookups: Tensor, gradients: Ten
         lookups: how often each was looked up.
         gradients: the lengths of the rows' gradients.
     """
-    figure, (above, below) = plain_axes(rows=2, height=3.8)
+    figure, (above, below) = new_axes(rows=2, height=3.8)
     above.bar(characters, lookups.tolist(), color=FORWARD)
     above.tick_params(labelbottom=False)
     above.set_title("how often each row of C is looked up", loc="left", fontsize=11)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import numpy as np
-from matplotlib.figure import Figure
 
 from grader.pictures.figures.sheet import (
     BACKWARD,
@@ -16,6 +15,7 @@ from grader.pictures.figures.sheet import (
     PINK,
     Picture,
     Sheet,
+    new_axes,
     new_sheet,
 )
 
@@ -28,8 +28,7 @@ def chords() -> Picture:
         return 0.08 * x**3 + 0.45 * x**2 - 0.15 * x + 0.4
 
     slope = 3 * 0.08 * point**2 + 2 * 0.45 * point - 0.15
-    figure = Figure(figsize=(5.4, 3.2), facecolor=PAPER, layout="constrained")
-    axes = figure.subplots()
+    figure, (axes,) = new_axes(5.4, 3.2)
     x = np.linspace(0.0, 2.0, 200)
     middle, right = np.array(point), np.array(point + step)
     left, far = np.array(point - step), np.array(2.0)
@@ -53,7 +52,6 @@ def chords() -> Picture:
     axes.set_xticks([point - step, point, point + step], labels, fontsize=12)
     axes.set_yticks([])
     axes.grid(visible=False)
-    axes.spines[["top", "right"]].set_visible(False)
     return Picture(
         figure,
         "A rising curve with its tangent at x. The chord from x to x + δ is clearly steeper than "

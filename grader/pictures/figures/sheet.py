@@ -40,6 +40,33 @@ FILLS = {FORWARD: "#DCEBF5", BACKWARD: "#FBE3D3", FORK: "#D5EFE6", HAIRLINE: PLA
 SHARP = 2  # rendered pixels for each displayed one, for high-density screens
 PIXELS_PER_INCH = 96
 
+_COURSE_STYLE: dict[Any, Any] = {
+    "figure.facecolor": PAPER,
+    "figure.figsize": (6.8, 3.2),
+    "figure.dpi": 110,
+    "axes.facecolor": PAPER,
+    "axes.edgecolor": HAIRLINE,
+    "axes.labelcolor": INK,
+    "axes.titlecolor": INK,
+    "axes.titlesize": 11,
+    "axes.titlelocation": "left",
+    "axes.labelsize": 10.5,
+    "axes.spines.top": False,
+    "axes.spines.right": False,
+    "axes.grid": True,
+    "axes.axisbelow": True,
+    "axes.prop_cycle": cycler(color=[BLUE, GREEN, YELLOW, PINK, SKY, INK]),
+    "grid.color": "#E5E7EB",
+    "text.color": INK,
+    "xtick.color": GREY,
+    "ytick.color": GREY,
+    "lines.linewidth": 2.0,
+    "legend.frameon": False,
+    "legend.fontsize": 10,
+    "font.size": 10.5,
+}
+"""Orange is not among the colours of lines: it means backward."""
+
 Cell = tuple[int, int]
 Place = tuple[float, float]
 
@@ -84,6 +111,29 @@ class Picture:
         html = image_element(png, self.alt, self.width)
         data: dict[str, object] = {"text/html": html, "image/png": png, "text/plain": repr(self)}
         return data, {"image/png": described}
+
+
+def new_axes(
+    width: float = 6.8,
+    height: float = 2.9,
+    *,
+    columns: int = 1,
+    rows: int = 1,
+    **arrangement: Any,
+) -> tuple[Figure, list[Axes]]:
+    """An empty plot in the course's look, and its axes in reading order.
+
+    Args:
+        width: in inches; the default is as wide as a notebook's column.
+        height: in inches.
+        columns: how many axes stand side by side.
+        rows: how many stand one below the other.
+        arrangement: what else `Figure.subplots` takes, such as `sharex`.
+    """
+    figure = Figure(figsize=(width, height), facecolor=PAPER, layout="constrained")
+    with plt.rc_context(_COURSE_STYLE):
+        figure.subplots(rows, columns, **arrangement)
+    return figure, list(figure.axes)
 
 
 def new_sheet(width: float, height: float, *, scale: float = 0.5) -> Sheet:
@@ -214,34 +264,5 @@ def symbols(letter: str, n_rows: int, n_columns: int) -> list[list[str]]:
 
 
 def use_course_style() -> None:
-    """Give the plots that a notebook draws with pyplot the look of the teaching figures.
-
-    Orange is not among the colours of its lines: it means backward.
-    """
-    plt.rcParams.update(
-        {
-            "figure.facecolor": PAPER,
-            "figure.figsize": (6.8, 3.2),
-            "figure.dpi": 110,
-            "axes.facecolor": PAPER,
-            "axes.edgecolor": HAIRLINE,
-            "axes.labelcolor": INK,
-            "axes.titlecolor": INK,
-            "axes.titlesize": 11,
-            "axes.titlelocation": "left",
-            "axes.labelsize": 10.5,
-            "axes.spines.top": False,
-            "axes.spines.right": False,
-            "axes.grid": True,
-            "axes.axisbelow": True,
-            "axes.prop_cycle": cycler(color=[BLUE, GREEN, YELLOW, PINK, SKY, INK]),
-            "grid.color": "#E5E7EB",
-            "text.color": INK,
-            "xtick.color": GREY,
-            "ytick.color": GREY,
-            "lines.linewidth": 2.0,
-            "legend.frameon": False,
-            "legend.fontsize": 10,
-            "font.size": 10.5,
-        }
-    )
+    """Give the plots that a notebook draws with pyplot the look of the teaching figures."""
+    plt.rcParams.update(_COURSE_STYLE)

@@ -22,6 +22,7 @@ from grader.pictures.figures.sheet import (
     PINK,
     Picture,
     Sheet,
+    new_axes,
 )
 
 Numbers = NDArray[np.float64]
@@ -29,14 +30,9 @@ Numbers = NDArray[np.float64]
 
 def _two_panels(height: float, ratios: tuple[float, float] = (1, 1)) -> tuple[Figure, Axes, Axes]:
     """Two panels, one below the other: side by side they would be too small on a telephone."""
-    figure = Figure(figsize=(5.4, height), facecolor=PAPER, layout="constrained")
-    above, below = figure.subplots(2, 1, height_ratios=ratios)
+    figure, (above, below) = new_axes(5.4, height, rows=2, height_ratios=ratios)
     for axes in (above, below):
-        axes.set_facecolor(PAPER)
         axes.grid(visible=False)
-        axes.spines[["top", "right"]].set_visible(False)
-        axes.spines[["bottom", "left"]].set_color(HAIRLINE)
-        axes.tick_params(colors=GREY, labelsize=10)
     return figure, above, below
 
 

@@ -6,7 +6,6 @@ from collections.abc import Mapping, Sequence
 
 import numpy as np
 from matplotlib.axes import Axes
-from matplotlib.figure import Figure
 from matplotlib.patches import Rectangle
 from torch import Tensor
 
@@ -18,10 +17,10 @@ from grader.pictures.figures.sheet import (
     GREY,
     HAIRLINE,
     INK,
-    PAPER,
     SKY,
     Picture,
     Sheet,
+    new_axes,
     new_sheet,
 )
 
@@ -35,8 +34,7 @@ def softmax_ignores_a_shift() -> Picture:
     logits = np.array([1.0, 2.2, 0.2, -0.6])
     shift = logits.max()
     probabilities = np.exp(logits) / np.exp(logits).sum()
-    figure = Figure(figsize=(6.5, 2.7), facecolor=PAPER, layout="constrained")
-    left, middle, right = figure.subplots(1, 3)
+    figure, (left, middle, right) = new_axes(6.5, 2.7, columns=3)
     for axes, values, title, colour, digits, limits in (
         (left, logits, "logits", BLUE, 1, (-3.4, 2.8)),
         (middle, logits - shift, "the same, minus\ntheir maximum", SKY, 1, (-3.4, 2.8)),
@@ -123,8 +121,7 @@ def pull_and_push() -> Picture:
 
     Each force is drawn in proportion to its size; those of a row cancel.
     """
-    figure = Figure(figsize=(7.2, 3.5), facecolor=PAPER, layout="constrained")
-    panels = figure.subplots(1, 2, sharey=True)
+    figure, panels = new_axes(7.2, 3.5, columns=2, sharey=True)
     for axes, title, probabilities in (
         (panels[0], "mostly wrong", (0.15, 0.20, 0.55, 0.10)),
         (panels[1], "nearly right", (0.02, 0.90, 0.05, 0.03)),
@@ -175,7 +172,7 @@ def batch_of_gradients(gradient: Tensor, labels: Tensor, characters: Sequence[st
         labels: the right characters, int64 (n,).
         characters: the names of the columns.
     """
-    figure, axes = _plot(7.4, 6.6)
+    figure, (axes,) = new_axes(7.4, 6.6)
     image = axes.imshow(gradient.numpy(), cmap="PRGn", vmin=-1, vmax=1, aspect="auto")
     for example, label in enumerate(labels.tolist()):
         axes.add_patch(Rectangle((label - 0.5, example - 0.5), 1, 1, fill=False, linewidth=1.2))
@@ -202,8 +199,7 @@ def one_row(
         label: the right character.
         characters: the names of all.
     """
-    figure = Figure(figsize=(6.8, 5.2), facecolor=PAPER, layout="constrained")
-    above, below = figure.subplots(2, 1, sharex=True, height_ratios=(1, 2.6))
+    figure, (above, below) = new_axes(height=5.2, rows=2, sharex=True, height_ratios=(1, 2.6))
     is_label = [place == label for place in range(len(characters))]
     top = 1.15 * probabilities.max().item()
     above.bar(characters, probabilities.numpy(), color=[FORWARD if it else SKY for it in is_label])
@@ -230,7 +226,7 @@ def pulled_and_pushed(history: Tensor, label: int, character: str) -> Picture:
         label: the right character.
         character: its name.
     """
-    figure, axes = _plot(6.8, 3.4)
+    figure, (axes,) = new_axes(height=3.4)
     others = [place for place in range(history.shape[1]) if place != label]
     axes.plot(history[:, others], color=SKY, linewidth=0.8)
     axes.plot(history[:, label], color=FORWARD, label=f"the right character: {character}")
@@ -252,7 +248,7 @@ def times_as_long(times: Mapping[str, tuple[float, float]]) -> Picture:
     Args:
         times: by the name of a batch, forward and backward.
     """
-    figure, axes = _plot(6.8, 2.8)
+    figure, (axes,) = new_axes(height=2.8)
     for shift, colour, way in ((-0.2, FORWARD, 0), (0.2, BACKWARD, 1)):
         ratios = [pair[way] for pair in times.values()]
         places = [place + shift for place in range(len(times))]
@@ -278,7 +274,7 @@ def ahead_of_the_others(gaps: Mapping[str, Sequence[float]], rest: float) -> Pic
         gaps: for each loss by name, one without smoothing first, the distance after each step.
         rest: the distance at which the smoothed forces vanish.
     """
-    figure, axes = _plot(6.8, 3.2)
+    figure, (axes,) = new_axes(height=3.2)
     for (name, gap), line, colour in zip(gaps.items(), ("--", "-"), (SKY, FORWARD), strict=True):
         axes.plot(gap, line, color=colour, label=name)
     axes.axhline(rest, color=GREY, linewidth=1)
@@ -289,8 +285,3 @@ def ahead_of_the_others(gaps: Mapping[str, Sequence[float]], rest: float) -> Pic
         "Two curves that climb steeply at first. The dashed one, without smoothing, never stops "
         "climbing; the other, with smoothing, settles on a grey line.",
     )
-
-
-def _plot(width: float, height: float) -> tuple[Figure, Axes]:
-    figure = Figure(figsize=(width, height), facecolor=PAPER, layout="constrained")
-    return figure, figure.subplots()

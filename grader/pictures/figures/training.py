@@ -6,11 +6,10 @@ import time
 from collections.abc import Mapping, Sequence
 
 import torch
-from matplotlib.figure import Figure
 from matplotlib.ticker import MaxNLocator
 from torch import Tensor
 
-from grader.pictures.figures.sheet import BLUE, GREEN, GREY, HAIRLINE, INK, PAPER, Picture
+from grader.pictures.figures.sheet import BLUE, GREEN, GREY, HAIRLINE, INK, Picture, new_axes
 from makemore_data.training.train import ALL_STEPS, Run
 
 SECONDS_BETWEEN = 2.0
@@ -60,8 +59,7 @@ def draw_losses(losses: Sequence[float]) -> Picture:
     stretch = max(100, len(losses) // MOST_POINTS)
     points = len(losses) // stretch
     means = torch.tensor(losses[: points * stretch]).view(points, stretch).mean(1)
-    figure = Figure(figsize=(6.8, 3.0), facecolor=PAPER, layout="constrained")
-    axes = figure.add_subplot(facecolor=PAPER)
+    figure, (axes,) = new_axes(height=3.0)
     axes.plot([stretch * (number + 1) for number in range(points)], means, color=BLUE)
     if len(losses) > ALL_STEPS // 2:
         axes.axvline(ALL_STEPS // 2, color=GREY, linestyle="--", linewidth=1)
@@ -78,16 +76,13 @@ def draw_losses(losses: Sequence[float]) -> Picture:
     axes.set_title(f"loss (nats), mean of {stretch:,} minibatches each", loc="left", fontsize=11)
     axes.set_xlabel("training step")
     axes.xaxis.set_major_formatter(lambda step, _: f"{step:,.0f}")
-    axes.grid(color=HAIRLINE, alpha=0.35)
-    axes.spines[["top", "right"]].set_visible(False)
     return Picture(figure, f"The loss over {len(losses):,} training steps.")
 
 
 def race_chart(rates: Mapping[str, float]) -> Picture:
     """Draw steps per second as bars, the first on top; the last is the limit, in grey."""
     names = list(rates)
-    figure = Figure(figsize=(6.8, 0.42 * len(names) + 0.7), facecolor=PAPER, layout="constrained")
-    axes = figure.add_subplot(facecolor=PAPER)
+    figure, (axes,) = new_axes(height=0.42 * len(names) + 0.7)
     colours = [BLUE] * (len(names) - 1) + [HAIRLINE]
     axes.barh(names, list(rates.values()), color=colours, height=0.62)
     axes.invert_yaxis()
@@ -99,10 +94,9 @@ def race_chart(rates: Mapping[str, float]) -> Picture:
     axes.set_xlabel("training steps per second, on one thread")
     axes.xaxis.set_major_locator(MaxNLocator(5))
     axes.xaxis.set_major_formatter(lambda rate, _: f"{rate:,.0f}")
-    axes.tick_params(colors=GREY)
     axes.tick_params(axis="y", length=0, labelcolor=INK)
     axes.grid(visible=False, axis="y")
-    axes.spines[["top", "right", "left"]].set_visible(False)
+    axes.spines[["left"]].set_visible(False)
     described = "; ".join(f"{name} {rate:,.0f}" for name, rate in rates.items())
     return Picture(figure, f"Steps per second: {described}.")
 
@@ -114,11 +108,9 @@ def letter_maps(embeddings: Mapping[str, Tensor], itos: Mapping[int, str]) -> Pi
         embeddings: matrices with a row for each character, such as C, by the title of their map.
         itos: from a row's number to its character; the vowels are drawn in green.
     """
-    size = (3.4 * len(embeddings), 3.3)
-    figure = Figure(figsize=size, facecolor=PAPER, layout="constrained")
+    figure, panels = new_axes(3.4 * len(embeddings), 3.3, columns=len(embeddings))
     orders = []
-    for place, (title, C) in enumerate(embeddings.items(), start=1):
-        axes = figure.add_subplot(1, len(embeddings), place, facecolor=PAPER)
+    for axes, (title, C) in zip(panels, embeddings.items(), strict=True):
         points = flat_map(C)
         across, up = points.T.tolist()
         orders.append(
@@ -139,7 +131,7 @@ def letter_maps(embeddings: Mapping[str, Tensor], itos: Mapping[int, str]) -> Pi
         axes.margins(0.1)
         axes.set_title(title, loc="left", fontsize=11)
         axes.set(xticks=[], yticks=[])
-        axes.spines[:].set_color(HAIRLINE)
+        axes.spines[:].set_visible(True)
     return Picture(figure, f"Maps of the letters. From left to right, {'; '.join(orders)}.")
 
 

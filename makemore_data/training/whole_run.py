@@ -10,7 +10,7 @@ from importlib.resources import files
 import torch
 from torch import Tensor
 
-LONGEST = 14
+LONGEST = 10
 """Letters of a name that a table shows; an untrained network makes up longer ones."""
 
 
@@ -66,4 +66,6 @@ def names_table(columns: Mapping[str, Sequence[str]], known: Collection[str]) ->
     ]
     rows = [[*columns], [":--"] * len(columns)]
     rows += [list(map(shown, row)) for row in zip(*columns.values(), strict=True)]
-    return "\n".join(f"| {' | '.join(row)} |" for row in [*rows, [f"**{count}**" for count in new]])
+    lines = [f"| {' | '.join(row)} |" for row in [*rows, [f"**{count}**" for count in new]]]
+    # On a telephone the table moves under the finger, and the page does not.
+    return "\n".join(('<div style="overflow-x: auto">', "", *lines, "", "</div>"))

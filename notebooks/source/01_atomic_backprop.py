@@ -317,18 +317,18 @@ loss.backward()
 # loss = -logprobs[range(n), Yb].mean()
 # ```
 #
-# `logprobs` is (32, 27). From row $i$ the loss reads the one number in column `Yb[i]`, the
-# log-probability of the character that really came next. It averages these 32 numbers and changes
-# the sign.
+# `logprobs` is (32, 27). The index takes its two lists in step, row 0 with column `Yb[0]`, row 1
+# with column `Yb[1]`, ...: 32 numbers, the log-probabilities of the characters that really came
+# next. (`[:, Yb]` would take whole columns.) The loss is minus their mean.
 #
-# **On paper.** Three examples and four characters will do. Suppose the right characters are the
-# third, the first and the fourth:
+# **On paper.** Three examples and four characters will do. The right characters are the third, the
+# first and the fourth, so the index is `[[0, 1, 2], [2, 0, 3]]`:
 
 # %%
 figures.picked_entries()
 
 # %% [markdown]
-# *Left, the three entries that the loss reads; right, the gradient.*
+# *Left, the entries that the loss reads; right, the gradient, written to the same places.*
 #
 # Why $-\tfrac13$: raise $a_{13}$ by a little $\varepsilon$, and the sum in the numerator grows by
 # $\varepsilon$, the mean by $\varepsilon/3$, and minus the mean falls by that. Raise $a_{12}$:
@@ -495,8 +495,8 @@ print(f"autograd  {by_autograd[row, column]:.10f}")
 # parameters would take 8,274, for every training step; autograd takes one walk backwards, about as
 # much work as two forward passes, and yields *all* the gradients. That factor, which grows with
 # the network, is why backpropagation is the engine of the whole field. Numerical slopes remain
-# what they always were: a slow, honest witness. `nudge` calls that witness for any number of any
-# tensor, and sets your slope beside the other two:
+# a slow, honest witness. `nudge` calls that witness for any number of any tensor, and sets your
+# slope beside the other two:
 
 # %% tags=["data-dependent"]
 nudge("dlogprobs", 0, int(Yb[0]))
@@ -629,9 +629,8 @@ figures.boosts(p_right, boost)
 # %% [markdown]
 # *All 32 examples lie on the falling line.*
 #
-# Further on the way back, at the logits, the boost is gone: no number there exceeds $1/n$. The
-# softmax multiplies by the same $p$ by which the logarithm divides. Notebook 02 shows this in one
-# formula.
+# At the logits the boost is gone: no number there exceeds $1/n$. The softmax multiplies by the same
+# $p$ by which the logarithm divides. Notebook 02 shows this in one formula.
 #
 # **A leak: clip the gradient, not the loss.** Large gradients ruin an update, so one limits them.
 # In a hurry one might limit the loss instead, with `clamp(max=...)`. In the essay's example from
@@ -871,8 +870,7 @@ check("dh", "dW2", "db2")
 # %% [markdown]
 # **Worth noticing.** Rule 3 leaves one way to fit the blocks together, so you need not remember
 # anything. There is one trap: if two sides happen to be equally long, more than one product fits,
-# and only the written-out toy can decide. The hidden networks of the check have sides that all
-# differ.
+# and only the written-out toy can decide. The check's hidden networks have sides that all differ.
 #
 # All 32 examples used the same weights, so their contributions are added up: for `W2` inside the
 # matrix product, whose inner side is the 32; for `b2` in plain sight.
@@ -916,7 +914,7 @@ figures.lengths(norms)
 # $$\tanh' x = \frac{(e^x + e^{-x})^2 - (e^x - e^{-x})^2}{(e^x + e^{-x})^2} = 1 - \tanh^2 x .$$
 #
 # **On paper.** A unit whose output is 0.8 has the slope $1 - 0.64 = 0.36$. You did not need to
-# know its input. That is convenient, because the output has already been computed.
+# know its input. That is convenient: the output is there already.
 #
 # **Your turn.** What arrives is `dh`.
 #
@@ -1214,10 +1212,10 @@ board()
 #
 # {{ hints: dembcat }}
 #
-# **Two gradients in one.** A bias is a weight whose input is always 1. So put a column of ones
-# beside `embcat` (`torch.cat` along axis 1): what would `W1` have to look like for the whole line
-# to be one product, and where in the gradient of that larger matrix do **`dW1`** (30, 64) and
-# **`db1`** (64,) lie? (One after the other is just as right.)
+# **Two gradients in one.** Find **`dW1`** (30, 64) and **`db1`** (64,) with a single matrix
+# product. (One after the other is right too.) A bias is a weight whose input is always 1: put a
+# column of ones beside `embcat` (`torch.cat` along axis 1). Which larger `W1` would make the whole
+# line one product? Its gradient holds both.
 #
 # {{ hints: dW1 }}
 #
@@ -1250,9 +1248,10 @@ print(f"loss {atomic(Xb, Yb, *in_float64):.8f}, with 1000 added to each b1 {far_
 # subtracted, does their work. That is why serious code says `Linear(..., bias=False)` in front of
 # a normalisation layer.
 #
-# **A fault to find.** Here is somebody else's backward pass. It runs, all its shapes are right, and
-# one contribution has been forgotten. Which gradient is the first to be wrong, counted from the
-# loss? Everything behind it is wrong as well, through no fault of its own.
+# **A fault to find.** Somebody else's backward pass runs, all its shapes are right, and one
+# contribution has been forgotten. Everything behind it is wrong as well. The lines below come in
+# alphabetical order, so find them on the board: which gradient is wrong although all that lead to
+# it are right?
 
 # %% tags=["nbval-ignore-output"]
 from IPython.display import display
@@ -1260,14 +1259,14 @@ from IPython.display import display
 from makemore_data import colleagues_gradients
 
 theirs = colleagues_gradients(Xb, Yb, *parameters)
-tensors = {"logits": logits, "h": h, "hpreact": hpreact, "bnraw": bnraw, "bndiff": bndiff}
-tensors |= {"bnmeani": bnmeani, "hprebn": hprebn, "embcat": embcat, "W1": W1}
+tensors = {"bndiff": bndiff, "bnmeani": bnmeani, "bnraw": bnraw, "embcat": embcat, "h": h}
+tensors |= {"hpreact": hpreact, "hprebn": hprebn, "logits": logits, "W1": W1}
 for name, tensor in tensors.items():
-    cmp(name, theirs[name], tensor)
+    cmp(f"d{name}", theirs[name], tensor)
+board()
 
 # %% [markdown]
-# Find that gradient on the board: how many arrows lead to it? Give its tensor's name, such as
-# `"logits"`, and look at its error:
+# How many arrows lead to it? Give its tensor's name, such as `"logits"`, and look at its error:
 
 # %% tags=["data-dependent"]
 # try: ex1-fault

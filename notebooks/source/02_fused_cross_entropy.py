@@ -35,7 +35,7 @@ from functools import partial
 import torch
 import torch.nn.functional as F
 
-from grader import check, figures, heat_map
+from grader import check, cmp, figures, heat_map
 from makemore_data import (
     autograd_loop,
     begin_run,
@@ -265,7 +265,7 @@ check("dlogits")
 # | :-- | :-- |
 # | your number is `n` times autograd's | the mean |
 # | it is autograd's with the other sign | what is subtracted from what |
-# | errors at the labels, and nowhere else | the case $i = y$ |
+# | errors at the labels (framed) alone | the case $i = y$ |
 # | errors everywhere, but not at the labels | the case $i \ne y$ |
 # | whole columns | the index: it should take *one* place in each row |
 # | patches all over | the axis along which the probabilities add up to 1 |
@@ -515,16 +515,11 @@ smoothing = 0.1
 loss = F.cross_entropy(z, Yb, label_smoothing=smoothing)
 
 # %% [markdown]
-# **On paper.** The loss reads *all* the $p_k$ now, and each of them has its boost: the slope of
-# $L$ with respect to $p_k$ is $-q_k / p_k$. For a fixed logit $\ell_i$ rule 2 says that the
-# contributions of all $k$ are added up:
-#
-# $$\frac{\partial L}{\partial \ell_i}
-# = \sum_k \left(-\frac{q_k}{p_k}\right) \frac{\partial p_k}{\partial \ell_i} .$$
-#
-# One term of this sum has $k = i$, all the others have $k \ne i$: the two cases of section 2.2
-# again, with $k$ in the part of $y$. Put them in, cancel, and collect what belongs to $p_i$. You
-# will meet the sum of all the $q_k$. What is it?
+# **On paper.** Go through part 2 again, with the row of the $q_k$ in place of the one-hot row. The
+# loss reads *all* the $p_k$ now, each with a boost of its own, and by rule 2 their contributions to
+# $\ell_i$ are added up. One of them has $k = i$, all the others $k \ne i$: the two cases of section
+# 2.2, with $k$ in the part of $y$. Cancel, and collect what belongs to $p_i$. You will meet the sum
+# of all the $q_k$. What is it?
 #
 # **Your turn.** What stands ready: `z`, `Yb`, `smoothing`, `n` and `vocab_size`, but not `dlogits`.
 #
@@ -581,11 +576,24 @@ figures.ahead_of_the_others(gaps, rest)
 # A model whose logits need not grow for ever does not become surer and surer of what it has seen.
 # That is what label smoothing is for.
 #
-# **One more, without a check.** With a *temperature* $T$ one divides all logits by $T$ before the
-# softmax. Which factor does that put in front of the gradient, and what else changes?
-#
+# **One more.** With a *temperature* $T$ one divides all logits by $T$ before the softmax. Which
+# factor does that put in front of the gradient, and what else changes?
+
+# %% tags=["data-dependent"]
+# try: ex2-temperature
+T = 3.0
+warm = z.clone().requires_grad_()
+F.cross_entropy(warm / T, Yb).backward()
+
+### BEGIN SOLUTION
+dwarm = (F.softmax(z / T, 1) - F.one_hot(Yb, num_classes=vocab_size)) / (n * T)
+### END SOLUTION
+
+cmp("dwarm", dwarm, warm)
+
+# %% [markdown]
 # <details>
-# <summary>An answer</summary>
+# <summary>Why</summary>
 #
 # The chain rule gets one more step, $\ell_i / T$, between the logits and the softmax. Its slope is
 # $1/T$: that is the factor. What else changes are the probabilities in the formula, which are

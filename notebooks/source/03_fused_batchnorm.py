@@ -416,8 +416,7 @@ figures.all_columns_at_once()
 # and the two sums are rows, (1, 64); $n$ and the fraction are plain numbers.
 #
 # **Your turn.** One expression. (Any other way to the right numbers passes as well. If the fused
-# form resists, write the three terms of 4.4 with `dxhat`, `dvar` and `dmu` first, see them pass,
-# and then fuse.)
+# form resists, write the three terms of 4.4 with `dxhat`, `dvar` and `dmu` first, then fuse.)
 #
 # **`dhprebn`** (32, 64).
 #
@@ -450,8 +449,8 @@ check("dhprebn")
 #   Look at the first box.
 # - Rows stand out as well as columns: a sum along the wrong axis.
 # - Some columns are wrong, the others nearly right: the gain, which is close to 1 in most columns.
-# - Speckled all over: the power in front, or the second box. (With a plain 1 in that box `maxdiff`
-#   is as small as $3 \cdot 10^{-5}$.)
+# - Speckled all over: the power in front, the second box, or the sign before it. (With a plain 1 in
+#   that box `maxdiff` is as small as $3 \cdot 10^{-5}$; with the wrong sign it is $2n$ times that.)
 #
 # </details>
 
@@ -617,8 +616,8 @@ figures.output_afterwards((later / output)[0].item())
 #
 # </details>
 #
-# If you ever compare your own layer with somebody else's and the gradients agree to two digits but
-# not to five, this is the place to look first.
+# If your layer's gradients agree with somebody else's to two digits but not to five, look here
+# first.
 
 # %% [markdown]
 # # Part 6 · A backward pass of your own

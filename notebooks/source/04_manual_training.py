@@ -123,7 +123,7 @@ print(f"does autograd take notes? {loss.requires_grad}")
 #
 # ## 2.1 What goes into them
 #
-# You have met every line of this backward pass. Here is where.
+# You have met every line of this backward pass.
 #
 # | gradient | shape | where you met it |
 # | :-- | :-- | :-- |
@@ -137,8 +137,8 @@ print(f"does autograd take notes? {loss.requires_grad}")
 # | `dC` | (27, 10) | 01: looking up rows; without loops this time |
 #
 # In notebook 01 you may have added up `dC` with two loops, over 32 examples and 3 positions.
-# Ninety-six little additions are nothing, once. But 200,000 times 96 are nineteen million, each
-# with Python around it: these two loops alone would take longer than all the rest of the training.
+# Ninety-six little additions are nothing, once. But 200,000 times 96 are nineteen million: these
+# two loops alone would take longer than all the rest of the training.
 #
 # ## 2.2 Visitors at the door, again
 #
@@ -273,8 +273,7 @@ check_training()
 board("ex4")
 
 # %% [markdown]
-# *Grey are the gradients that your line for* `dhprebn` *jumps over: it goes from* `dhpreact` *to*
-# `dhprebn` *in one step.*
+# *Grey are the gradients that your line for* `dhprebn` *jumps over.*
 #
 # ## 2.4 From a cell to a function
 #
@@ -637,8 +636,7 @@ print(f"validation loss after 6,000 steps: right {loss_right:.4f}, wrong {loss_w
 #
 # Calibration is one more pass over all the data, which one has to remember to make. The usual
 # alternative keeps a *running* mean and variance on the side: each minibatch moves them a little
-# towards its own. In a training loop these are two more lines. Here the training is done already,
-# so we just let minibatches go by.
+# towards its own. In a training loop these are two more lines; here we just let minibatches go by.
 
 
 # %% tags=["data-dependent"]
@@ -717,6 +715,7 @@ Markdown(race_table(rates)) if rates else None
 # The rest of this part is folded; open what you like.
 
 # %%
+# @title The code that ran as tuned
 if "tuned" in loops:
     show_code(loops["tuned"], title="The code that ran as tuned, with numbers in its comments")
 else:
@@ -769,6 +768,7 @@ else:
 # autograd arrives.
 
 # %% tags=["nbval-ignore-output"]
+# @title Two hundred steps of both, compared
 if "tuned" in loops:
     reference, tuned = begin_run(n_hidden), begin_run(n_hidden)
     loops["autograd"](reference, Xtr, Ytr, 200)
@@ -789,8 +789,7 @@ else:
 # do with much fewer. A compiler can. `torch.compile` reads the function below, which says the
 # same in plain lines (in place are only the six updates), and writes a C++ program in which the
 # small operations between two matrix products become *one* loop over the numbers, or a few: they
-# are read once, everything is done to them, and they are written once. (The function is in the cell
-# below.)
+# are read once, everything is done to them, and they are written once.
 #
 # A call of the compiled function still costs something. That price can be shared: the last
 # contestant takes ten steps before it comes back to Python. Where nothing else is running it
@@ -801,6 +800,7 @@ else:
 # </details>
 
 # %%
+# @title What the compiler reads
 if "tuned" in loops:
     from makemore_data.training.solved.compiled import training_step
 

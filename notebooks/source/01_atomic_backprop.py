@@ -332,7 +332,7 @@ figures.picked_entries()
 #
 # Why $-\tfrac13$: raise $a_{13}$ by a little $\varepsilon$, and the sum in the numerator grows by
 # $\varepsilon$, the mean by $\varepsilon/3$, and minus the mean falls by that. Raise $a_{12}$:
-# nothing happens at all.
+# nothing happens.
 #
 # **Your turn.** Nothing arrives here, for the loss itself is the end; that is,
 # $\mathrm{d}\text{loss} = 1$, as $\mathrm{d}t$ was in the warm-up.
@@ -869,7 +869,7 @@ check("dh", "dW2", "db2")
 
 # %% [markdown]
 # **Worth noticing.** Rule 3 leaves one way to fit the blocks together, so you need not remember
-# anything. There is one trap: if two sides happen to be equally long, more than one product fits,
+# anything. One trap: if two sides happen to be equally long, more than one product fits,
 # and only the written-out toy can decide. The check's hidden networks have sides that all differ.
 #
 # All 32 examples used the same weights, so their contributions are added up: for `W2` inside the
@@ -1008,7 +1008,7 @@ figures.firing(before, after)
 # hpreact = bngain * bnraw + bnbias
 # ```
 #
-# Seven lines, but no step in them is new to you. What is new is that the examples of a batch meet
+# Seven lines, but no step is new to you. What is new is that the examples of a batch meet
 # here. Each column (each unit) is treated on its own, but within a column all 32 numbers share a
 # mean and a variance. What happens to one example now depends on the other 31.
 
@@ -1207,8 +1207,7 @@ board()
 #
 # (32, 30) times (30, 64) plus (64,) gives (32, 64).
 #
-# **`dembcat`** (32, 30) is section 5.4 with other names. Do it from the shapes alone, without
-# looking back.
+# **`dembcat`** (32, 30) is section 5.4 with other names. Do it from the shapes alone.
 #
 # {{ hints: dembcat }}
 #
@@ -1396,7 +1395,7 @@ figures.rows_of_the_table([itos[i] for i in range(vocab_size)], lookups, lengths
 # %% [markdown]
 # # Part 6 · What you have built
 #
-# That was the last one. All of it in one view, from the loss back to the letters:
+# That was the last one. All of it, from the loss back to the letters:
 
 # %%
 board()

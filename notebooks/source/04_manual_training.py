@@ -8,7 +8,7 @@
 # them. They train the network, without a single `loss.backward()`, until it makes up names of its
 # own. Then you race it against autograd.
 #
-# - **Time:** two hours. The whole training takes two minutes of it on an ordinary laptop.
+# - **Time:** two hours. The whole training takes two minutes of it on a laptop.
 # - **You need:** notebooks 01 to 03, or at least their results: the gradient of a matrix product,
 #   the fused cross-entropy, the fused batch normalisation.
 # - **Afterwards you can:** write the backward pass of a small network from memory, and the training
@@ -288,7 +288,7 @@ if backward is not None:
     show_code(backward)
 
 # %% [markdown]
-# (When you change an answer, run its cell and then this one again.)
+# (Changed an answer? Run its cell, then this one.)
 #
 # # Part 3 · The training
 #
@@ -386,7 +386,7 @@ loop = check_own("loop", my_loop)
 #
 # First a short run, a twentieth of the whole, some five seconds. **Then write 200_000 in place of
 # 10_000 and run the same cell again.** It goes on where it stands. Press the stop button whenever
-# you like, look around, run the cell again. The parts after this one work with any number of steps.
+# you like, run the cell again. The parts after this one work with any number of steps.
 # The cell keeps copies of the parameters on the way, for later.
 
 # %%

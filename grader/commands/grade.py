@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import csv
 import secrets
 import sys
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import AbstractContextManager, contextmanager, nullcontext, suppress
 from dataclasses import dataclass
 from datetime import datetime
@@ -20,7 +21,7 @@ from grader.commands.course import class_course_option, instructors_course
 from grader.commands.extras import require
 from grader.commands.speech import complain, has_colour, say
 from grader.commands.timeout import limits, timeout_option
-from grader.printable import counted, printable
+from grader.printable import counted, listed, printable
 
 if TYPE_CHECKING:
     from grader.classroom.intake.class_folder import ClassFolder
@@ -40,6 +41,8 @@ class Order:
     folder: Path
     out: Path
     roster: Path | None
+    roster_columns: Mapping[str, str]
+    yes: bool
     due: datetime | None
     rubric: Path | None
     jobs: int | None
@@ -65,6 +68,21 @@ def _moment(_: click.Context, option: click.Parameter, text: str | None) -> date
     return moment.replace(hour=23, minute=59, second=59) if len(text) <= 10 else moment
 
 
+def _roles(_: click.Context, option: click.Parameter, text: str | None) -> dict[str, str]:
+    from grader.classroom.intake.roster_columns import ROLES
+
+    (cells,) = csv.reader([text]) if text else ([],)
+    pairs = [cell.partition("=") for cell in cells]
+    for role, _sign, column in pairs:
+        if role.strip().lower() not in ROLES or not column.strip():
+            said = printable(role)
+            raise click.BadParameter(
+                f"{said!r} says of no column what it is: write id=COLUMN or "
+                f"id=COLUMN,name=COLUMN; there are {listed(ROLES)}."
+            )
+    return {role.strip().lower(): column.strip() for role, _sign, column in pairs}
+
+
 @click.command()
 @click.argument("folder", required=False, metavar="FOLDER", type=click.Path(path_type=Path))
 @click.option(
@@ -79,6 +97,17 @@ def _moment(_: click.Context, option: click.Parameter, text: str | None) -> date
     type=click.Path(path_type=Path),
     help="The class list, as Canvas, Moodle, Gradescope or nbgrader export it, or one id a line: "
     "who handed in nothing gets a row too.",
+)
+@click.option(
+    "--roster-columns",
+    metavar="ROLE=COLUMN,...",
+    callback=_roles,
+    help="Which column of the class list is which, where its header does not say so: "
+    "id=Kennung,name=Wer, or by number, id=1,name=2. "
+    "ROLE is id, login, sis, email, name, first, last or participant.",
+)
+@click.option(
+    "--yes", is_flag=True, help="Go on, even if fewer than half of those who handed in are listed."
 )
 @click.option(
     "--due",
@@ -177,9 +206,11 @@ def _grade(order: Order) -> int:
     out_folder.refuse_foreign(order.out)
     if order.scheduler is None:  # a Dask worker says so itself
         sandbox.require(sandbox.Sandbox(order.sandbox))
-    class_folder = read_class(order.folder, course, order.roster, order.due)
+    class_folder = read_class(order.folder, course, order.roster, order.due, order.roster_columns)
     for notice in class_folder.notices:
         complain(notice)
+    if class_folder.doubt and not _goes_on(class_folder.doubt, order.yes):
+        return exit_codes.UNREADABLE
     with out_folder.claimed(order.out):
         given = {name for name in ("seed", "timeout") if getattr(order, name) is not None}
         settings = out_folder.choose_settings(order.out, _fresh(order, course), given)
@@ -214,6 +245,17 @@ def _grade(order: Order) -> int:
         return exit_codes.PASSED
     complain(f"No file could be graded. {run.tally.reason}")
     return exit_codes.UNREADABLE
+
+
+def _goes_on(doubt: str, yes: bool) -> bool:
+    """Whether to grade with a class list that may be the wrong one; a person is asked."""
+    complain(doubt)
+    if yes:
+        return True
+    if sys.stdin.isatty() and sys.stderr.isatty():
+        return click.confirm("Go on all the same?", err=True)
+    complain("Nothing was graded. If the class list is right, give --yes.")
+    return False
 
 
 def _pages(out: Path) -> set[Path]:

@@ -87,7 +87,8 @@ class Roster:
 class ClassFolder:
     """Who is in the class, and what was handed in, both sorted by the student's id.
 
-    `root` is the folder that ids are paths in. `notices` are sentences for the instructor.
+    `root` is the folder that ids are paths in. `notices` are sentences for the instructor. `doubt`
+    is the sentence why the class list may be the wrong one, "" where nothing speaks for that.
     """
 
     root: Path
@@ -96,3 +97,4 @@ class ClassFolder:
     handed_in: tuple[HandedIn, ...]
     notices: tuple[str, ...] = ()
     roster: Roster | None = None
+    doubt: str = ""

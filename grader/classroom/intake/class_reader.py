@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import unicodedata
 from collections import defaultdict
-from collections.abc import Collection, Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from datetime import UTC, datetime
 from pathlib import Path
+from types import MappingProxyType
 
 from grader.classroom.intake.class_folder import (
     ClassFolder,
@@ -41,6 +42,7 @@ def read_class(
     course: Course,
     roster: Path | None = None,
     due: datetime | None = None,
+    roster_columns: Mapping[str, str] = MappingProxyType({}),
 ) -> ClassFolder:
     """Who is in the class, and what each of them handed in.
 
@@ -56,6 +58,7 @@ def read_class(
         roster: the class list, a CSV file as Canvas, Moodle, nbgrader or Gradescope export it, or
             one id a line.
         due: later submissions are late; without a zone, in the zone of this machine.
+        roster_columns: for roles such as "id", the name or the number of their column.
 
     Raises:
         UnreadableClass: if there is no submission in it, or the class list cannot be read; the
@@ -65,10 +68,16 @@ def read_class(
     seen = _read_by_convention(tree)
     if not seen.files:
         raise UnreadableClass(_nothing_in(tree))
-    classes = read_roster(roster) if roster is not None else None
+    classes = read_roster(roster, roster_columns) if roster is not None else None
     students, called, about_people = _identify(_everyone(seen), classes)
     instant = due.astimezone(UTC) if due is not None else None
     handed_in = _hand_in(tree, seen.files, called, instant)
+    if classes and classes.tester:
+        students = [student for student in students if student.id != classes.tester]
+        left = [item for item in handed_in if item.student != classes.tester]
+        if tried := len(handed_in) - len(left):
+            about_people.append(f"{tried} file(s) of Canvas's Test Student are left out.")
+        handed_in = left
     notices = [
         *seen.notices,
         *_spelled_twice(tree),
@@ -84,6 +93,20 @@ def read_class(
         handed_in=tuple(sorted(handed_in, key=lambda item: (item.student, item.id))),
         notices=tuple(notices),
         roster=classes.roster if classes else None,
+        doubt=_doubt(handed_in, classes) if classes else "",
+    )
+
+
+def _doubt(handed_in: Iterable[HandedIn], classes: ClassList) -> str:
+    """Why the class list may be another class's, or read by the wrong columns."""
+    present = {item.student for item in handed_in}
+    listed_ = present & {student.id for student in classes.students}
+    if 2 * len(listed_) >= len(present):
+        return ""
+    return (
+        f"Of {len(present):,} who handed something in, {len(listed_):,} are in the class list: is "
+        f"it this class's? {classes.columns} Other columns can be named: "
+        "--roster-columns id=...,name=..."
     )
 
 

@@ -214,6 +214,8 @@ def run(folder: Path, *more: object) -> int:
         (["--roster", "{folder}/../nothing"], "nothing"),
         (["--due", "tomorrow"], "'tomorrow' is no time: write 2026-11-20"),
         (["--jobs", "0"], "0 is not in the range"),
+        (["--roster-columns", "who=a"], "'who' says of no column what it is"),
+        (["--roster-columns", "id"], "'id' says of no column what it is"),
     ],
 )
 def test_what_cannot_be_is_refused_with_a_sentence(
@@ -286,6 +288,25 @@ def test_who_loses_a_row_without_the_roster_is_said(
     said = "1 student of the gradebook as it was before handed in nothing, and no --roster was"
     assert capsys.readouterr().err.startswith(said)
     assert "zoe" not in (folder.parent / "out" / "grades.csv").read_text("utf-8")
+
+
+def test_a_list_of_another_class_is_asked_about(
+    folder: Path, pools: list[InlinePool], capsys: Capture
+) -> None:
+    roster = folder.parent / "roster.csv"
+    roster.write_text("Kennung,Wer\nada,x1\nzoe,y1\nbob,z1\n")
+    assert run(folder, "--roster", roster) == exit_codes.UNREADABLE
+    assert "--roster-columns id=Kennung,name=Wer" in capsys.readouterr().err
+    assert run(folder, "--roster", roster, "--roster-columns", "id=Wer") == exit_codes.UNREADABLE
+    said = capsys.readouterr().err
+    assert "Of 2 who handed something in, 0 are in the class list" in said
+    assert "read as id from 'Wer'" in said
+    assert "give --yes" in said
+    assert not (folder.parent / "out").exists()
+    assert pools == []
+    assert run(folder, "--roster", roster, "--roster-columns", "id=Wer", "--yes") == 0
+    assert run(folder, "--roster", roster, "--roster-columns", "id=Kennung") == exit_codes.PASSED
+    assert "give --yes" not in capsys.readouterr().err
 
 
 @pytest.mark.parametrize("code", [errno.ENOSPC, errno.EROFS, errno.EIO])

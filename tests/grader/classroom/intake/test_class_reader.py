@@ -80,6 +80,31 @@ def test_a_canvas_download_with_its_gradebook(tmp_path: Path) -> None:
     assert found.notices == ()
 
 
+def test_canvas_test_student_is_no_student(tmp_path: Path) -> None:
+    folder = make(tmp_path / "in", "lovelaceada_101_7_x.ipynb", "studenttest_103_8_x.ipynb")
+    text = 'Student,ID,SIS Login ID,Section\n"Lovelace, Ada",101,ada,A\n"Student, Test",103,t,A\n'
+    found = read_class(folder, COURSE, roster(tmp_path, text))
+    assert ids(found) == ["101"]
+    assert by_file(found) == {"lovelaceada_101_7_x.ipynb": "101"}
+    assert found.notices == ("1 file(s) of Canvas's Test Student are left out.",)
+    assert found.doubt == ""
+
+
+@pytest.mark.parametrize(
+    ("listed", "doubtful"), [("ada\nbob\n", False), ("ada\n", True), ("x\n", True)]
+)
+def test_a_list_with_fewer_than_half_of_those_who_handed_in_is_doubtful(
+    tmp_path: Path, listed: str, doubtful: bool
+) -> None:
+    folder = make(tmp_path / "in", *(f"{who}/x.ipynb" for who in ("ada", "bob", "cyd", "dan")))
+    found = read_class(folder, COURSE, roster(tmp_path, listed))
+    assert bool(found.doubt) is doubtful
+    if doubtful:
+        assert "Of 4 who handed something in" in found.doubt
+        assert "read as id from column 1" in found.doubt
+    assert read_class(folder, COURSE).doubt == ""
+
+
 def test_the_order_is_the_students_then_the_files(tmp_path: Path) -> None:
     make(
         tmp_path, "b/2.ipynb", "b/10.ipynb", "a/z.ipynb", "a_01_atomic_backprop.ipynb", "B/1.ipynb"
@@ -349,7 +374,7 @@ def test_every_notebook_is_a_row_once(paths: list[tuple[list[str], str]], listed
 def read_or_none(root: Path, listed: bool, beside: Path) -> ClassFolder | None:
     try:
         return read_class(
-            root, COURSE, roster(beside, "ada\n17,Ada Lovelace\n") if listed else None
+            root, COURSE, roster(beside, "17,Ada Lovelace\nada\n") if listed else None
         )
     except UnreadableClass:
         return None

@@ -43,7 +43,8 @@ class HandedIn:
     but where a group handed it in together, a space and the student in brackets follow. `submitted`
     is a time in ISO 8601, `attempt` counts a convention's own marks ("-1", " (2)"). Nothing says
     that the file can be read, or is a file: `sha256` is None until it was. Where it is opened,
-    `parts` tell; a line of the results has none.
+    `parts` tell; a line of the results has none. `modified` is when the file itself was changed, in
+    seconds since 1970, where a student has several and it says anything.
     """
 
     id: str
@@ -54,6 +55,7 @@ class HandedIn:
     submitted: str | None = None
     attempt: int = 0
     parts: Parts = field(default=(), compare=False)
+    modified: float | None = field(default=None, compare=False)
 
 
 @dataclass(frozen=True, slots=True)

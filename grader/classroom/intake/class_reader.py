@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import unicodedata
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
 from types import MappingProxyType
@@ -19,6 +21,7 @@ from grader.classroom.intake.class_folder import (
 from grader.classroom.intake.file_names import read_file_names
 from grader.classroom.intake.gradescope_export import gradescope_tops, read_gradescope
 from grader.classroom.intake.lms_downloads import (
+    CANVAS,
     canvas_tops,
     moodle_tops,
     read_canvas,
@@ -43,6 +46,8 @@ def read_class(
     roster: Path | None = None,
     due: datetime | None = None,
     roster_columns: Mapping[str, str] = MappingProxyType({}),
+    *,
+    file_times: bool = False,
 ) -> ClassFolder:
     """Who is in the class, and what each of them handed in.
 
@@ -59,6 +64,7 @@ def read_class(
             one id a line.
         due: later submissions are late; without a zone, in the zone of this machine.
         roster_columns: for roles such as "id", the name or the number of their column.
+        file_times: True if a file was handed in when it was last changed, where nothing else tells.
 
     Raises:
         UnreadableClass: if there is no submission in it, or the class list cannot be read; the
@@ -71,7 +77,18 @@ def read_class(
     classes = read_roster(roster, roster_columns) if roster is not None else None
     students, called, about_people = _identify(_everyone(seen), classes)
     instant = due.astimezone(UTC) if due is not None else None
-    handed_in = _hand_in(tree, seen.files, called, instant)
+    files = [
+        replace(file, submitted=_modified(tree, file.parts))
+        if file_times and not file.submitted
+        else file
+        for file in seen.files
+    ]
+    handed_in = _hand_in(tree, files, called, instant)
+    if seen.convention != CANVAS:  # Canvas gives each file the time at which it made the download
+        files_of = Counter(item.student for item in handed_in)
+        handed_in = [
+            _with_time(item, tree) if files_of[item.student] > 1 else item for item in handed_in
+        ]
     if classes and classes.tester:
         students = [student for student in students if student.id != classes.tester]
         left = [item for item in handed_in if item.student != classes.tester]
@@ -247,6 +264,18 @@ def _hand_in(
     return handed_in
 
 
+def _with_time(item: HandedIn, tree: Tree) -> HandedIn:
+    modified = _modified(tree, item.parts)
+    return replace(item, modified=modified.timestamp() if modified else None)
+
+
+def _modified(tree: Tree, parts: Parts) -> datetime | None:
+    """When the file was last changed, by its own folder; of a link, the link."""
+    with suppress(OSError, OverflowError, ValueError):
+        return datetime.fromtimestamp(tree.root.joinpath(*parts).lstat().st_mtime, UTC)
+    return None
+
+
 def _spelled_twice(tree: Tree) -> Iterator[str]:
     spellings = defaultdict(set)
     for top, *_ in tree.candidates:
@@ -286,7 +315,8 @@ def _about_time(due: datetime | None, handed_in: Sequence[HandedIn]) -> Iterator
     if untimed:
         yield (
             f"When {untimed:,} of {len(handed_in):,} files were handed in, the folder does not "
-            "tell: only a mark of the system itself makes them late."
+            "tell: only a mark of the system itself makes them late, or --file-times, which takes "
+            "the files' own times."
         )
 
 

@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-import csv
-import io
-import json
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -16,8 +13,8 @@ from grader.classroom.intake.class_folder import (
     RosterRow,
     Student,
     UnreadableClass,
-    explained,
 )
+from grader.classroom.intake.csv_file import read_csv_file
 from grader.classroom.intake.roster_columns import Columns, columns_in
 from grader.classroom.spreadsheet import unescaped
 from grader.printable import listed, printable
@@ -25,12 +22,6 @@ from grader.submission.notebook_file import shown
 
 ID_ORDER = ("id", "login", "sis", "participant", "email", "name")
 """The first of these that a row has is what its student is called."""
-
-MAX_BYTES = 64 * 1024 * 1024
-_DELIMITERS = ",;\t|"
-
-_NO_TABLE = ("<", "{", "%PDF-")
-"""What web pages, which some systems call .xls or .csv, JSON and PDF begin with."""
 
 _TEST_STUDENT = frozenset({"student, test", "test student"})
 """Canvas's own account for "Student View", which every course's gradebook lists."""
@@ -63,22 +54,8 @@ def read_roster(path: Path, wanted: Mapping[str, str] = MappingProxyType({})) ->
     Raises:
         UnreadableClass: if it is no such list, or names nobody; the message is a sentence.
     """
-    text, encoding = _decode(_read(path), path)
-    if text.lstrip("\ufeff \t\r\n").startswith(_NO_TABLE) or "\0" in text:
-        raise UnreadableClass(
-            f"{shown(path)} is not a table of text (CSV): it begins with "
-            f"{printable(text[:20])!r}. Export the class list as CSV."
-        )
-    sep, body = _split_sep(text)
-    delimiter = sep.strip()[4:5] or _delimiter(body)
-    newline = "\r\n" if "\r\n" in body else "\r" if "\r" in body and "\n" not in body else "\n"
-    try:
-        reader = csv.reader(io.StringIO(body, newline=""), delimiter=delimiter)
-        rows = [tuple(map(unescaped, row)) for row in reader]
-    except csv.Error as error:
-        raise UnreadableClass(
-            f"{shown(path)} is not a table of text (CSV): {printable(str(error))}."
-        ) from None
+    table = read_csv_file(path, "class list")
+    rows = [tuple(map(unescaped, row)) for row in table.rows]
     if not any(cell.strip() for row in rows for cell in row):
         raise UnreadableClass(f"{shown(path)} is empty: export the class list again.")
     columns, header, below = columns_in(rows, wanted, shown(path))
@@ -92,10 +69,17 @@ def read_roster(path: Path, wanted: Mapping[str, str] = MappingProxyType({})) ->
     )
     if not students:
         raise UnreadableClass(f"{shown(path)} names no student: is it the class list?")
-    if encoding in {"cp1252", "latin-1"}:
+    if table.encoding in {"cp1252", "latin-1"}:
         notices.insert(0, f"{shown(path)} is not UTF-8: read as Windows-1252 (Western European).")
     roster = Roster(
-        columns.kind, header, tuple(above), student_rows, delimiter, encoding, newline, sep
+        columns.kind,
+        header,
+        tuple(above),
+        student_rows,
+        table.delimiter,
+        table.encoding,
+        table.newline,
+        table.sep,
     )
     return ClassList(
         roster, tuple(students), tuple(known), tuple(notices), tester, columns.described(header)
@@ -104,44 +88,6 @@ def read_roster(path: Path, wanted: Mapping[str, str] = MappingProxyType({})) ->
 
 def _tester(students: Sequence[Student]) -> str:
     return next((who.id for who in students if who.name.casefold() in _TEST_STUDENT), "")
-
-
-def _read(path: Path) -> bytes:
-    with explained(f"The class list {shown(path)} cannot be opened"):
-        if not path.is_file():
-            why = "is a folder" if path.is_dir() else "is no file"
-            raise UnreadableClass(f"The class list {shown(path)} {why}: name the CSV file.")
-        if path.stat().st_size > MAX_BYTES:
-            raise UnreadableClass(
-                f"{shown(path)} is larger than {MAX_BYTES // 2**20} MB: is it the class list?"
-            )
-        return path.read_bytes()
-
-
-def _decode(data: bytes, path: Path) -> tuple[str, str]:
-    if data.startswith((b"PK\x03\x04", b"\xd0\xcf\x11\xe0")):
-        raise UnreadableClass(f"{shown(path)} is a spreadsheet: save it as CSV and name that.")
-    found = json.detect_encoding(data)  # by its mark, or by zeros among the first bytes
-    for encoding in [found] if found != "utf-8" else ["utf-8", "cp1252", "latin-1"]:
-        try:
-            return data.decode(encoding), encoding
-        except UnicodeDecodeError:
-            continue
-    raise UnreadableClass(f"{shown(path)} is damaged: it begins as {found} and breaks off.")
-
-
-def _split_sep(text: str) -> tuple[str, str]:
-    """Excel's first line "sep=;", if it is there, and the rest."""
-    if text[:4].lower() != "sep=":
-        return "", text
-    line, _, rest = text.partition("\n")
-    return line.rstrip("\r"), rest
-
-
-def _delimiter(text: str) -> str:
-    line = next((line for line in text.splitlines() if line.strip()), "")
-    outside = "".join(line.split('"')[::2])
-    return max(_DELIMITERS, key=outside.count)  # the first of them where there is none
 
 
 def _rows_above(columns: Columns, rows: Sequence[tuple[str, ...]]) -> int:

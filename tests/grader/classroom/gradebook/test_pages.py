@@ -236,7 +236,8 @@ def test_older_late_and_missing_files_are_said(tmp_path: Path) -> None:
     assert "This notebook came in late: it keeps 50 % of its points." in ada
     assert "1.5 of 4 points" in ada
     assert 'data-name="points">3 of 3</td>' in ada
-    assert re.search(r"replaced by the newer file</h2>\s*<ul[^>]*>\s*<li>a.ipynb", ada)
+    assert re.search(r"not counted</h2>\s*<ul[^>]*>\s*<li>a.ipynb: 4 points", ada)
+    assert "Counted is b.ipynb, the latest by the time it was handed in: 1.5 points." in ada
     assert "Nothing was handed in for this notebook." in ada
     assert "Nothing was handed in for this notebook." in student(report, "bob")
 

@@ -130,6 +130,29 @@ def test_a_due_date_without_a_zone_is_that_of_the_machine(tmp_path: Path) -> Non
     assert any("taken in that of this machine: 2026-11-01 00:00:00" in n for n in found.notices)
 
 
+def test_the_files_own_times(tmp_path: Path) -> None:
+    make(tmp_path, "ada/x.ipynb", "ada/y.ipynb", "bob/x.ipynb")
+    os.utime(tmp_path / "ada/x.ipynb", (1e9, 1e9))
+    due = datetime(2002, 1, 1, tzinfo=UTC)
+    ada, _, bob = read_class(tmp_path, COURSE, due=due).handed_in
+    assert (ada.modified, ada.submitted, bob.late) == (1e9, None, False)
+    ada, _, bob = read_class(tmp_path, COURSE, due=due, file_times=True).handed_in
+    assert (ada.submitted, ada.late, bob.late) == ("2001-09-09T01:46:40+00:00", False, True)
+
+
+def test_a_platforms_time_goes_before_the_files_own(tmp_path: Path) -> None:
+    make(tmp_path, "ada/hw/x.ipynb")
+    (tmp_path / "ada/hw/timestamp.txt").write_text("2026-11-21 12:00:00 UTC")
+    (found,) = read_class(tmp_path, COURSE, file_times=True).handed_in
+    assert found.submitted == "2026-11-21T12:00:00+00:00"
+
+
+def test_canvas_makes_up_the_times_of_its_files(tmp_path: Path) -> None:
+    make(tmp_path, "lovelaceada_101_7_x.ipynb", "lovelaceada_101_8_y.ipynb")
+    found = read_class(tmp_path, COURSE).handed_in
+    assert [item.modified for item in found] == [None, None]
+
+
 def test_links_are_rows_and_never_followed(tmp_path: Path) -> None:
     outside = make(tmp_path / "outside", "secret.ipynb", "folder/secret.ipynb")
     folder = make(tmp_path / "in", "ada/x.ipynb", "bob/")

@@ -74,6 +74,11 @@ def class_data(
         "statuses": [str(status) for status in Status],
         "kinds": [printable(kind) for kind in kinds],
         "max": points_text(table.max_points),
+        "adjusted": {
+            number: points_text(row.max_points)
+            for number, row in enumerate(table.rows)
+            if row.adjusted
+        },
         "notebooks": [
             [printable(column.notebook), [printable(name) for _, name in column.gradients]]
             for column in table.columns

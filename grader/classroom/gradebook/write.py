@@ -119,8 +119,8 @@ def about_rows(table: Table) -> Iterator[str]:
         )
     if adjusted := [printable(row.student.id) for row in table.rows if row.adjusted]:
         yield (
-            f"Adjusted by the instructor: {listed(adjusted, most=20)}; see `adjusted` in "
-            "grades.csv."
+            f"Adjusted by the instructor (* in the table): {listed(adjusted, most=20)}; see "
+            "`adjusted` in grades.csv."
         )
 
 

@@ -324,7 +324,7 @@ def test_what_the_instructor_decides_survives_and_regrades_nothing(
     assert cli.main(["adjust", str(out), *words]) == exit_codes.PASSED
     assert run(folder, "--due-notebooks", 2) == exit_codes.PASSED
     assert run(folder, "--due-notebooks", 2) == exit_codes.PASSED
-    assert "Adjusted by the instructor: bob;" in capsys.readouterr().err
+    assert "Adjusted by the instructor (* in the table): bob;" in capsys.readouterr().err
     assert (out / "results.jsonl").read_bytes() == before
     assert len(pools) == 1
     (bob,) = (row for row in grades(out) if row["id"] == "bob")

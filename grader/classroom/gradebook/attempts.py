@@ -28,6 +28,8 @@ def in_order(files: Sequence[FileResult]) -> tuple[FileResult, ...]:
 
     A file of which the platform gives no time is older than those of which it does.
     """
+    if len(files) < 2:
+        return tuple(files)
     keys = [key for _, key in _criteria(files)]
     return tuple(sorted(files, key=lambda file: tuple(key(file) for key in keys)))
 

@@ -10,7 +10,7 @@ from fractions import Fraction
 from grader.classroom.gradebook.adjustments import Change, UnusableAdjustment
 from grader.classroom.gradebook.attempts import Attempts, choose, in_order
 from grader.classroom.gradebook.rubric import Rubric, points_text
-from grader.classroom.gradebook.table import Cell, Column, FileResult, Status
+from grader.classroom.gradebook.table import NO_POINTS, Cell, Column, FileResult, Status
 from grader.printable import listed, printable
 
 
@@ -82,8 +82,8 @@ def _cell(column: Column, files: Sequence[FileResult], terms: Terms) -> Cell:
         superseded=tuple(file for file in reversed(graded) if file is not taken),
         unreadable=unreadable,
         why=why,
-        earns=earns if len(graded) > 1 else {},
-        set_points=set_points,
+        earns=earns if len(graded) > 1 else NO_POINTS,
+        set_points=set_points or NO_POINTS,
     )
 
 

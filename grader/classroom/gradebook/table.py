@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
 from fractions import Fraction
+from types import MappingProxyType
 
 from grader.classroom.intake.class_folder import HandedIn, Student
 from grader.classroom.run.settings import Versions
@@ -14,6 +15,10 @@ from grader.verdict import Outcome
 LETTERS = {outcome: outcome.value[0] for outcome in Outcome}
 """A letter for each outcome, so that the outcomes of a whole class are a few short strings."""
 OUTCOMES = {letter: outcome for outcome, letter in LETTERS.items()}
+
+
+NO_POINTS: Mapping[str, Fraction] = MappingProxyType({})
+"""One for all: a large class has hundreds of thousands of cells, and in most there is none."""
 
 
 class Status(StrEnum):
@@ -80,10 +85,10 @@ class Cell:
     superseded: tuple[FileResult, ...] = ()
     unreadable: tuple[FileResult, ...] = ()
     why: str = ""
-    earns: Mapping[str, Fraction] = field(default_factory=dict)
+    earns: Mapping[str, Fraction] = field(default_factory=lambda: NO_POINTS)
     adjusted: tuple[str, ...] = ()
     comments: tuple[str, ...] = ()
-    set_points: Mapping[str, Fraction] = field(default_factory=dict)
+    set_points: Mapping[str, Fraction] = field(default_factory=lambda: NO_POINTS)
 
     @property
     def graded(self) -> bool:

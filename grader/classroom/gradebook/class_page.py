@@ -73,7 +73,12 @@ def class_data(
         "earns": "".join(LETTERS[outcome] for outcome in Outcome if outcome in EARNS_POINTS),
         "statuses": [str(status) for status in Status],
         "kinds": [printable(kind) for kind in kinds],
-        "max": points_text(table.rows[0].max_points) if table.rows else "0",
+        "max": points_text(table.max_points),
+        "adjusted": {
+            number: points_text(row.max_points)
+            for number, row in enumerate(table.rows)
+            if row.adjusted
+        },
         "notebooks": [
             [printable(column.notebook), [printable(name) for _, name in column.gradients]]
             for column in table.columns
@@ -87,7 +92,7 @@ def class_data(
             list(Status).index(row.status),
             len(row.flags),
             float(row.points) if row.graded else None,
-            [float(cell.points) if cell.counts else None for cell in row.cells],
+            [float(cell.points) if cell.graded else None for cell in row.cells],
             "".join(map(_letters, row.cells)),
             {
                 number: kinds.index(found[gradient])

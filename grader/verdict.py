@@ -199,6 +199,11 @@ class Report:
         return all(verdict.outcome is Outcome.PASS for verdict in self.verdicts)
 
 
+def says_nothing_else(gradient: str) -> str:
+    """What is said of a wrong gradient where nothing more is known."""
+    return f"This is not the gradient of the loss with respect to {gradient.removeprefix('d')}."
+
+
 def count_outcomes(verdicts: Sequence[Verdict]) -> dict[Outcome, int]:
     """How many verdicts have each outcome, in the order of `Outcome`, zeros left out."""
     counts = {outcome: sum(v.outcome is outcome for v in verdicts) for outcome in Outcome}

@@ -17,12 +17,12 @@ from grader.execution.runner import AnyRunner
 from grader.execution.variants import Patience
 from grader.grading.imprecision import find_imprecision
 from grader.grading.judge import judge
-from grader.grading.reasons import ON_ANOTHER_BATCH, WRITTEN_IN, says_nothing_else
+from grader.grading.reasons import ON_ANOTHER_BATCH, WRITTEN_IN
 from grader.grading.wrong_value import wrong_value
 from grader.program.exercises import Exercise
 from grader.program.references import SEED, References, prepare
 from grader.user_error import needs_memory
-from grader.verdict import Flag, Outcome, Report, Verdict
+from grader.verdict import Flag, Outcome, Report, Verdict, says_nothing_else
 
 MOST_OF_A_KIND, LONGEST_SENTENCE = 20, 1_000
 """Flags of a kind that a notebook gets, and characters of what is said of a gradient."""

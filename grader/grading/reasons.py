@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from grader.diagnosis.kinds import Kind, hint
 from grader.execution.evidence import GradientEvidence
 from grader.program.references import References
-from grader.verdict import Comparison, Diagnosis, Place
+from grader.verdict import Comparison, Diagnosis, Place, says_nothing_else
 
 TRUE_ZERO = (
     "The value matches only because a true gradient is zero here: if anything else arrived, this"
@@ -55,11 +55,6 @@ def why_it_fails(comparison: Comparison, references: References, whole: str, loc
         return on_other_sizes(whole or WRITTEN_IN, references)
     # The local sentence is about this line; the whole answer's may be about an earlier one.
     return local or says_nothing_else(comparison.name)
-
-
-def says_nothing_else(gradient: str) -> str:
-    """What is said of a wrong gradient where nothing more is known."""
-    return f"This is not the gradient of the loss with respect to {gradient.removeprefix('d')}."
 
 
 def aliased(item: GradientEvidence, place: Place | None) -> Diagnosis:

@@ -79,9 +79,19 @@ def test_find_sort_and_open_a_student(browser: Browser, report: Path) -> None:
         assert worst == "–"
         assert best == "47 / 47"
 
-        page.get_by_label("without points for").select_option(label="dC")
+        what = page.locator("select[name=what]")
+        expect(what).to_be_disabled()
+        page.locator("select[name=gradient]").select_option(label="dC")
         some = int(count.inner_text().split()[0])
         assert 0 < some < STUDENTS
+        numbers = []
+        for which in ("wrong", "todo"):
+            what.select_option(value=which)
+            numbers.append(int(count.inner_text().split()[0]))
+        assert sum(numbers) == some
+        mistake = what.locator("option").nth(3)
+        what.select_option(label=mistake.inner_text())
+        assert mistake.inner_text().endswith(f"({count.inner_text().split()[0]})")
         page.get_by_role("button", name="all students").click()
         page.get_by_placeholder("name or id").fill("ZOE")  # as typed by somebody in a hurry
         expect(count).to_contain_text(f"of {STUDENTS}")
@@ -92,6 +102,22 @@ def test_find_sort_and_open_a_student(browser: Browser, report: Path) -> None:
         expect(count).to_contain_text(f"of {STUDENTS}")
         rows.first.get_by_role("link").click()
         expect(page.locator("header.page")).to_contain_text("points")
+
+
+def test_a_gradient_leads_to_its_mistakes_and_a_mistake_to_its_students(
+    browser: Browser, report: Path
+) -> None:
+    with opened(browser, report, 1200, "light") as page:
+        last = page.locator(".missed a").nth(8)
+        last.focus()
+        page.keyboard.press("Enter")
+        unfolded = page.locator(f"{last.get_attribute('href')}")
+        expect(unfolded).to_have_attribute("open", "")
+        button = unfolded.locator("[data-what]").first
+        students = button.locator("xpath=ancestor::li").locator("p .share").first.inner_text()
+        button.focus()
+        page.keyboard.press("Enter")
+        expect(page.locator("#count")).to_have_text(f"{students.split()[0]} of {STUDENTS} students")
 
 
 def test_all_rows_can_be_reached_with_the_keyboard(browser: Browser, report: Path) -> None:

@@ -59,7 +59,11 @@ def test_every_page_fits(browser: Browser, report: Path, width: int, scheme: str
     students = sorted((report.parent / "students").iterdir())
     hostile = [path for path in students if path.name.count(".") == 2]
     assert len(hostile) > 5
-    for name, path in (("class", report), ("student", students[40]), ("hostile", hostile[2])):
+    lecture = report.with_name("lecture.html")
+    for name, path in (
+        *(("class", report), ("lecture", lecture)),
+        *(("student", students[40]), ("hostile", hostile[2])),
+    ):
         with opened(browser, path, width, scheme) as page:
             assert page.evaluate("document.documentElement.scrollWidth") == width
             photograph(page, pictures / f"{name}-{width}-{scheme}.png")

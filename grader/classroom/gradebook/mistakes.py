@@ -8,7 +8,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import TypeVar
 
-from grader.classroom.gradebook.own_lines import shareable
+from grader.classroom.gradebook.own_lines import names_author, shareable
 from grader.classroom.gradebook.table import Row
 from grader.reports.wording import WRONG
 from grader.verdict import Diagnosis, Outcome, Report, Verdict, says_nothing_else
@@ -33,12 +33,15 @@ C = TypeVar("C", str, Gradient)
 
 @dataclass(frozen=True, slots=True)
 class Specimen:
-    """A mistake where it shows best: the map of its error, with the sizes that belong to it."""
+    """A mistake where it shows best: a map of its error, or else the shape it has.
+
+    `others` are the other gradients of the same notebook that are wrong: they may show here too.
+    """
 
     others: int
-    """How many other gradients of the same notebook are wrong: they may show in the map too."""
     map: str
     shape: tuple[int, ...]
+    expected_shape: tuple[int, ...]
     maxdiff: float | None
 
 
@@ -71,6 +74,11 @@ class Mistake:
         return list(most_common(self.lines))[:MOST_LINES]
 
     @property
+    def hint(self) -> str:
+        """The nudge for its kind."""
+        return self.diagnosis.hint if self.diagnosis else ""
+
+    @property
     def title(self) -> str:
         """The kind, or in words what is equal; `code` stands between backticks."""
         if self.diagnosed:
@@ -99,16 +107,18 @@ class Mistake:
         if line := shareable(verdict.code, row.student):
             _count(self.lines, line)
         if verdict.diagnosis:
-            _count(self.messages, verdict.diagnosis[0].message)
             self.diagnosis = self.diagnosis or verdict.diagnosis[0]
+            if not names_author(verdict.diagnosis[0].message, row.student):
+                _count(self.messages, verdict.diagnosis[0].message)
         elif not self.key.startswith(_SAYS) and verdict.note != says_nothing_else(verdict.name):
             _count(self.messages, verdict.note)
-        best = self.specimen
-        if verdict.wrong and verdict.wrong.map and (best is None or others < best.others):
-            found = verdict.comparison
-            self.specimen = Specimen(
-                others, verdict.wrong.map, found.expected_shape or (), found.maxdiff
-            )
+        found, best = verdict.comparison, self.specimen
+        if found.shape is None or found.expected_shape is None:
+            return
+        map_ = verdict.wrong.map if verdict.wrong else ""
+        if (map_ or found.shape != found.expected_shape) and (best is None or others < best.others):
+            sizes = found.shape, found.expected_shape
+            self.specimen = Specimen(others, map_, *sizes, found.maxdiff)
 
 
 @dataclass(slots=True)

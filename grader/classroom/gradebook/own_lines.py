@@ -1,4 +1,4 @@
-"""A student's line as it can be shown to others: nothing in it says whose it is."""
+"""A student's line as it can be shown to others: it does not say whose it is."""
 
 from __future__ import annotations
 
@@ -25,8 +25,12 @@ def shareable(code: str, author: Student) -> str:
     ''
     """
     line = " ".join(without_comments(code).split())
-    names = _parts(f"{author.name} {author.id}")
-    return "" if names & _parts(line) else line[:LONGEST]
+    return "" if names_author(line, author) else line[:LONGEST]
+
+
+def names_author(text: str, author: Student) -> bool:
+    """True if a part of the author's name or id stands in the text, also within an identifier."""
+    return not _parts(f"{author.name} {author.id}").isdisjoint(_parts(text))
 
 
 @lru_cache(maxsize=10_000)

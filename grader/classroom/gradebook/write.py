@@ -13,6 +13,7 @@ from xml.etree.ElementTree import Element
 from grader.classroom.gradebook.class_page import class_page
 from grader.classroom.gradebook.class_summary import ClassSummary
 from grader.classroom.gradebook.grades_csv import write_grades
+from grader.classroom.gradebook.lecture_page import lecture_page
 from grader.classroom.gradebook.pages import GENERATOR
 from grader.classroom.gradebook.platform_csv import write_canvas, write_moodle
 from grader.classroom.gradebook.rubric import Rubric
@@ -23,7 +24,7 @@ from grader.classroom.run.line import read_line
 from grader.reports import junit
 from grader.whole_file import is_left_over, whole_file, write_whole
 
-REPORT, STUDENTS = "report", "students"
+REPORT, STUDENTS, LECTURE = "report", "students", "lecture.html"
 
 
 def write_gradebook(
@@ -68,6 +69,7 @@ def write_gradebook(
             write_page(students / row.page, student_page(row, lines, rubric))
             add_suite(student_suite(row, lines))
             summary.add(row, lines)
+    write_page(out / REPORT / LECTURE, lecture_page(summary, rubric.course))
     index = out / REPORT / "index.html"
     write_page(index, class_page(table, summary, rubric.course.title, class_folder.notices))
     _remove_others(students, {row.page for row in table.rows})

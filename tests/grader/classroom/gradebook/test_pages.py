@@ -35,8 +35,8 @@ ELEMENTS = frozenset(
         r"\w+",
         "a article bdi body br button canvas circle code dd details div dl dt figcaption figure"
         " footer form g h1 h2 h3 head header html input label legend li line main meta nav noscript"
-        " optgroup option output p path pre rect script section select small span strong style summary svg table tbody td"
-        " text th thead title tr ul",
+        " optgroup option output p path pre rect script section select small span strong style"
+        " summary svg table tbody td text th thead title tr ul",
     )
 )
 """What pages are made of: anything else came from a student."""

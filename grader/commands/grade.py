@@ -47,6 +47,7 @@ class Order:
     seed: int | None
     timeout: float | None
     sandbox: str
+    anonymous: bool
     quiet: bool
     course: str | None
 
@@ -123,6 +124,12 @@ def _moment(_: click.Context, option: click.Parameter, text: str | None) -> date
     "you can.",
 )
 @class_course_option
+@click.option(
+    "--anonymous",
+    is_flag=True,
+    help="Numbers instead of names in report/: no file names, times or comments either. "
+    "anonymous.csv says who is who. The tables beside it keep the names.",
+)
 @click.option("--quiet", is_flag=True, help="Say only what is wrong.")
 @click.pass_context
 def grade(context: click.Context, /, example_rubric: bool, **asked: Any) -> int:
@@ -201,8 +208,18 @@ def _grade(order: Order) -> int:
             journal.finish({item.id: item for item in class_folder.handed_in})
         before = _pages(order.out)
         with _writing(order.quiet):
-            index = write_gradebook(class_folder, order.out / out_folder.RESULTS, points, order.out)
-        if order.roster is None and (gone := len(before - _pages(order.out))):
+            index = write_gradebook(
+                class_folder,
+                order.out / out_folder.RESULTS,
+                points,
+                order.out,
+                anonymous=order.anonymous,
+            )
+        if (
+            order.roster is None
+            and not order.anonymous
+            and (gone := len(before - _pages(order.out)))
+        ):
             complain(
                 f"{counted(gone, 'student')} of the gradebook as it was before handed in nothing, "
                 "and no --roster was given this time: without it they have no row."
@@ -217,9 +234,12 @@ def _grade(order: Order) -> int:
 
 
 def _pages(out: Path) -> set[Path]:
-    """The pages of the students of a gradebook."""
+    """The pages of the students of a gradebook; none where they are only numbered."""
+    from grader.classroom.gradebook.anonymous import WHO
     from grader.classroom.gradebook.write import REPORT, STUDENTS
 
+    if (out / WHO).exists():
+        return set()
     return {*(out / REPORT / STUDENTS).glob("*.html")}
 
 

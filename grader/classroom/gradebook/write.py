@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterator, Sequence
 from contextlib import suppress
+from dataclasses import replace
 from pathlib import Path
 from tempfile import TemporaryFile
 from typing import BinaryIO
 from xml.etree.ElementTree import Element
 
+from grader.classroom.gradebook.anonymous import WHO, Numbered, nameless, number, write_who
 from grader.classroom.gradebook.class_page import class_page
 from grader.classroom.gradebook.class_summary import ClassSummary
 from grader.classroom.gradebook.grades_csv import write_grades
@@ -20,6 +22,7 @@ from grader.classroom.gradebook.rubric import Rubric
 from grader.classroom.gradebook.student_page import Lines, student_page
 from grader.classroom.gradebook.table import Row, Status, build_table
 from grader.classroom.intake.class_folder import ClassFolder
+from grader.classroom.run.journal import read_lines
 from grader.classroom.run.line import read_line
 from grader.reports import junit
 from grader.whole_file import is_left_over, whole_file, write_whole
@@ -32,6 +35,8 @@ def write_gradebook(
     results: Path,
     rubric: Rubric | None,
     out: Path,
+    *,
+    anonymous: bool = False,
 ) -> Path:
     """Write `grades.csv`, `canvas.csv`, `moodle.csv`, `junit.xml` and `report/` into a folder.
 
@@ -45,6 +50,8 @@ def write_gradebook(
         results: the run's `results.jsonl`.
         rubric: None for the contract's points.
         out: the folder; it is made where it is not there.
+        anonymous: whether the report has numbers instead of names; `anonymous.csv` beside it says
+            who is who. The other files have the names all the same: platforms ask for them.
 
     Raises:
         BrokenJournal: a line of `results` is not a result; nothing has been written.
@@ -57,6 +64,7 @@ def write_gradebook(
     write_grades(table, out / "grades.csv")
     write_canvas(table, class_folder, out / "canvas.csv")
     write_moodle(table, class_folder, out / "moodle.csv")
+    numbered = number(table, _seed(results)) if anonymous else Numbered(table.rows, table.rows)
     summary = ClassSummary()
     with (
         results.open("rb") as journal,
@@ -64,16 +72,30 @@ def write_gradebook(
         TemporaryFile(dir=out) as waiting,
         junit.suites_in(file, waiting) as add_suite,
     ):
-        for row in table.rows:
+        for row, shown in zip(numbered.rows, numbered.shown, strict=True):
             lines = _read_again(row, journal)
-            write_page(students / row.page, student_page(row, lines, rubric))
             add_suite(student_suite(row, lines))
-            summary.add(row, lines)
+            if anonymous:
+                lines = nameless(lines, row.student)
+            write_page(students / shown.page, student_page(shown, lines, rubric))
+            summary.add(shown, lines)
+    notices: Sequence[str] = class_folder.notices
+    if anonymous:
+        notices = ()  # they name files and students
+        write_who(numbered, out / WHO)
+    else:
+        (out / WHO).unlink(missing_ok=True)
     write_page(out / REPORT / LECTURE, lecture_page(summary, rubric.course))
     index = out / REPORT / "index.html"
-    write_page(index, class_page(table, summary, rubric.course.title, class_folder.notices))
-    _remove_others(students, {row.page for row in table.rows})
+    shown_table = replace(table, rows=numbered.shown)
+    write_page(index, class_page(shown_table, summary, rubric.course.title, notices))
+    _remove_others(students, {row.page for row in numbered.shown})
     return index
+
+
+def _seed(results: Path) -> int:
+    """The seed of the hidden networks, the same in every line; 0 where there is none."""
+    return next((line.run.seed for _, _, line in read_lines(results)), 0)
 
 
 def _read_again(row: Row, journal: BinaryIO) -> Lines:

@@ -19,7 +19,16 @@ from grader.commands.speech import complain, own_failure, say
 from grader.user_error import UserError
 from makemore_data.training.interruption import uninterrupted
 
-_STUDENTS_AND_INSTRUCTORS = ("check", "explain", "grade", "hint", "reset", "status", "watch")
+_STUDENTS_AND_INSTRUCTORS = (
+    "check",
+    "compare",
+    "explain",
+    "grade",
+    "hint",
+    "reset",
+    "status",
+    "watch",
+)
 COMMANDS = {
     **{name: f"grader.commands.{name}" for name in _STUDENTS_AND_INSTRUCTORS},
     **{name: f"grader.commands.maintainer.{name}" for name in ("build", "dev", "export", "new")},

@@ -81,23 +81,7 @@ class Mistake:
     @property
     def title(self) -> str:
         """The kind, or in words what is equal; `code` stands between backticks."""
-        if self.diagnosed:
-            return f"`{self.key}`"
-        sort, _, rest = self.key.partition(":")
-        match sort:
-            case "value":
-                return "the same wrong value" if self.students > 1 else "a wrong value"
-            case "nan":
-                return "NaN or infinite"
-            case "missing":
-                return "no value"
-            case "shape":
-                return f"shape ({rest.replace('x', ', ')})"
-            case "type" | "dtype":
-                return f"{sort} {rest}"
-            case "refused":
-                return "autograd was asked for it"
-        return rest or "wrong"
+        return f"`{self.key}`" if self.diagnosed else title_of(self.key, self.students)
 
     def add(self, row: Row, verdict: Verdict, others: int) -> None:
         """Count a student in, who has so many other gradients wrong."""
@@ -156,6 +140,27 @@ class Mistakes:
     def kind_of_same_value(self, mistake: Mistake) -> str:
         """The kind that was diagnosed in other students with the same wrong value; "" if none."""
         return "" if mistake.diagnosed else self._kinds.get((mistake.gradient, mistake.key), "")
+
+
+def title_of(key: str, students: int = 1) -> str:
+    """What is said of the mistake with this key, which so many students share; a kind is itself."""
+    sort, _, rest = key.partition(":")
+    match sort:
+        case "value":
+            return "the same wrong value" if students > 1 else "a wrong value"
+        case "nan":
+            return "NaN or infinite"
+        case "missing":
+            return "no value"
+        case "shape":
+            return f"shape ({rest.replace('x', ', ')})"
+        case "type" | "dtype":
+            return f"{sort} {rest}"
+        case "refused":
+            return "autograd was asked for it"
+        case "says":
+            return rest or "wrong"
+    return key
 
 
 def mistake_key(verdict: Verdict) -> str:

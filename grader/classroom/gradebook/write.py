@@ -73,7 +73,7 @@ def write_gradebook(
         junit.suites_in(file, waiting) as add_suite,
     ):
         for row, shown in zip(numbered.rows, numbered.shown, strict=True):
-            lines = _read_again(row, journal)
+            lines = lines_of(row, journal)
             add_suite(student_suite(row, lines))
             if anonymous:
                 lines = nameless(lines, row.student)
@@ -98,7 +98,7 @@ def _seed(results: Path) -> int:
     return next((line.run.seed for _, _, line in read_lines(results)), 0)
 
 
-def _read_again(row: Row, journal: BinaryIO) -> Lines:
+def lines_of(row: Row, journal: BinaryIO) -> Lines:
     """The lines of a student's files that count or have flags."""
     counting = {cell.counts.id for cell in row.cells if cell.counts}
     lines = {}

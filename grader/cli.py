@@ -20,6 +20,7 @@ from grader.user_error import UserError
 from makemore_data.training.interruption import uninterrupted
 
 _STUDENTS_AND_INSTRUCTORS = (
+    "adjust",
     "check",
     "compare",
     "explain",

@@ -29,6 +29,7 @@ from grader.authoring.course import (
 )
 from grader.authoring.source import SourceError
 from grader.notebook.state import VARIABLE as STATE_VARIABLE
+from grader.printable import listed
 from grader.submission.which_course import VARIABLE as COURSE_VARIABLE
 from makemore_data import load_names
 
@@ -53,15 +54,22 @@ def build(names: Sequence[str] = (), layout: Layout = OURS) -> None:
     Raises:
         SourceError: a source cannot become a notebook, or its solution cannot be published.
     """
+    notebooks = read_notebooks(names, layout=layout)
     # A solution shows losses and shapes; readers of our course should see the lecture's.
-    if layout is OURS and len(load_names()) != LECTURE_NAMES:
+    asking = [name for name, notebook in notebooks.items() if _asks_for_names(notebook)]
+    if layout is OURS and asking and len(load_names()) != LECTURE_NAMES:
         raise SourceError(
-            f"The committed solutions are run on the lecture's {LECTURE_NAMES:,} names. "
-            "Set MAKEMORE_NAMES to the file, or build where it can be downloaded."
+            f"The committed solutions of {listed(asking)} are run on the lecture's "
+            f"{LECTURE_NAMES:,} names. Set MAKEMORE_NAMES to the file, or build where it can be "
+            "downloaded."
         )
-    for name, notebook in read_notebooks(names, layout=layout).items():
+    for name, notebook in notebooks.items():
         write_both(name, notebook, layout)
     write_blank_cells(layout)
+
+
+def _asks_for_names(notebook: NotebookNode) -> bool:
+    return any(cell.cell_type == "code" and "load_names" in cell.source for cell in notebook.cells)
 
 
 def write_both(name: str, notebook: NotebookNode, layout: Layout) -> None:

@@ -8,7 +8,6 @@ import time
 from collections.abc import Iterator
 from contextlib import AbstractContextManager, contextmanager, nullcontext, suppress
 from dataclasses import dataclass
-from datetime import datetime
 from pathlib import Path
 from types import FrameType
 from typing import TYPE_CHECKING, Any
@@ -16,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from grader.commands import exit_codes
+from grader.commands.class_options import ClassOrder, class_options, points_options
 from grader.commands.course import class_course_option, instructors_course
 from grader.commands.extras import require
 from grader.commands.speech import complain, has_colour, say
@@ -34,14 +34,9 @@ SEED_BITS = 31
 
 
 @dataclass(frozen=True, slots=True)
-class Order:
+class Order(ClassOrder):
     """What the instructor asks for."""
 
-    folder: Path
-    out: Path
-    roster: Path | None
-    due: datetime | None
-    rubric: Path | None
     jobs: int | None
     scheduler: str | None
     seed: int | None
@@ -50,20 +45,8 @@ class Order:
     anonymous: bool
     quiet: bool
     course: str | None
-
-
-def _moment(_: click.Context, option: click.Parameter, text: str | None) -> datetime | None:
-    if text is None:
-        return None
-    try:
-        moment = datetime.fromisoformat(text)
-    except ValueError:
-        raise click.BadParameter(
-            f"{printable(text)!r} is no time: write 2026-11-20, 2026-11-20T18:00 or "
-            "2026-11-20T18:00+01:00."
-        ) from None
-    # A day that is due is over when it ends.
-    return moment.replace(hour=23, minute=59, second=59) if len(text) <= 10 else moment
+    folder: Path
+    out: Path
 
 
 @click.command()
@@ -74,28 +57,8 @@ def _moment(_: click.Context, option: click.Parameter, text: str | None) -> date
     type=click.Path(path_type=Path),
     help="Where the gradebook goes: a new folder, or that of an earlier run to go on with.",
 )
-@click.option(
-    "--roster",
-    metavar="FILE",
-    type=click.Path(path_type=Path),
-    help="The class list, as Canvas, Moodle, Gradescope or nbgrader export it, or one id a line: "
-    "who handed in nothing gets a row too.",
-)
-@click.option(
-    "--due",
-    metavar="WHEN",
-    callback=_moment,
-    help="What was handed in later is marked late: 2026-11-20 (the whole day), 2026-11-20T18:00.",
-)
-@click.option(
-    "--rubric",
-    metavar="FILE",
-    type=click.Path(path_type=Path),
-    help="Points for each gradient (TOML). Another rubric regrades nothing.",
-)
-@click.option(
-    "--example-rubric", is_flag=True, help="Print the course's rubric to edit, and grade nothing."
-)
+@class_options
+@points_options
 @click.option(
     "--jobs",
     type=click.IntRange(1, 1024),
@@ -153,11 +116,10 @@ def grade(context: click.Context, /, example_rubric: bool, **asked: Any) -> int:
     for parameter in context.command.params:
         if parameter.name in ("folder", "out") and asked[parameter.name] is None:
             raise click.MissingParameter(ctx=context, param=parameter)
-    order = Order(**asked)
     try:
-        return _grade(order)
+        return _grade(Order(**asked))
     except OSError as error:
-        where = printable(str(error.filename or order.out))
+        where = printable(str(error.filename or asked["out"]))
         complain(
             f"{where}: {(error.strerror or str(error)).lower()}. What is graded so far is kept: "
             "mend that, and give the same command again."
@@ -169,7 +131,6 @@ def _grade(order: Order) -> int:
     require("grade", "grader grade")
     if order.scheduler is not None:
         require("dask", "grader grade --scheduler")
-    from grader.classroom.gradebook.rubric import parse_rubric, read_rubric
     from grader.classroom.gradebook.write import write_gradebook
     from grader.classroom.intake.class_reader import read_class
     from grader.classroom.run import out_folder
@@ -179,14 +140,25 @@ def _grade(order: Order) -> int:
     from grader.execution import sandbox
 
     course = instructors_course(order.course, order.folder)
-    points = read_rubric(order.rubric, course) if order.rubric else parse_rubric("", course)
+    points = order.read_rubric(course)
     out_folder.refuse_misplaced(order.folder, order.out)
     out_folder.refuse_foreign(order.out)
     if order.scheduler is None:  # a Dask worker says so itself
         sandbox.require(sandbox.Sandbox(order.sandbox))
-    class_folder = read_class(order.folder, course, order.roster, order.due)
+    class_folder = read_class(
+        order.folder,
+        course,
+        order.roster,
+        order.due,
+        order.roster_columns or {},
+        file_times=order.file_times,
+    )
     for notice in class_folder.notices:
         complain(notice)
+    if class_folder.doubt and not _goes_on(class_folder.doubt, order.yes):
+        return exit_codes.UNREADABLE
+    form = order.platform_form(course, class_folder.roster)
+    adjustments = order.read_adjustments(order.out, course, class_folder.students)
     with out_folder.claimed(order.out):
         given = {name for name in ("seed", "timeout") if getattr(order, name) is not None}
         settings = out_folder.choose_settings(order.out, _fresh(order, course), given)
@@ -213,13 +185,14 @@ def _grade(order: Order) -> int:
                 order.out / out_folder.RESULTS,
                 points,
                 order.out,
+                attempts=order.how_attempts(),
+                adjustments=adjustments,
+                form=form,
+                tell=complain,
                 anonymous=order.anonymous,
             )
-        if (
-            order.roster is None
-            and not order.anonymous
-            and (gone := len(before - _pages(order.out)))
-        ):
+        after = _pages(order.out)
+        if order.roster is None and after and (gone := len(before - after)):
             complain(
                 f"{counted(gone, 'student')} of the gradebook as it was before handed in nothing, "
                 "and no --roster was given this time: without it they have no row."
@@ -231,6 +204,17 @@ def _grade(order: Order) -> int:
         return exit_codes.PASSED
     complain(f"No file could be graded. {run.tally.reason}")
     return exit_codes.UNREADABLE
+
+
+def _goes_on(doubt: str, yes: bool) -> bool:
+    """Whether to grade with a class list that may be the wrong one; a person is asked."""
+    complain(doubt)
+    if yes:
+        return True
+    if sys.stdin.isatty() and sys.stderr.isatty():
+        return click.confirm("Go on all the same?", err=True)
+    complain("Nothing was graded. If the class list is right, give --yes.")
+    return False
 
 
 def _pages(out: Path) -> set[Path]:

@@ -49,7 +49,7 @@ def train_and_report(notebook: Path, steps: int) -> list[str]:
     ]
 
 
-@click.command(help=__doc__)
+@click.command(help=__doc__, context_settings={"help_option_names": ["-h", "--help"]})
 @click.argument("notebook", type=click.Path(path_type=Path), default=SOLUTION)
 @click.option("--steps", default=ALL_STEPS, show_default=True, help="How many steps to train.")
 def main(notebook: Path, steps: int) -> None:

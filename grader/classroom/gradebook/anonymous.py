@@ -70,6 +70,7 @@ def _nameless_row(row: Row, pseudonym: str) -> Row:
         row,
         student=Student(pseudonym),
         page=page_name(pseudonym),
+        comments=(),  # an instructor addresses students by name
         cells=tuple(map(_nameless_cell, row.cells)),
         elsewhere=_nameless_files(row.elsewhere),
     )
@@ -78,6 +79,7 @@ def _nameless_row(row: Row, pseudonym: str) -> Row:
 def _nameless_cell(cell: Cell) -> Cell:
     return replace(
         cell,
+        comments=(),
         counts=_nameless_file(cell.counts) if cell.counts else None,
         superseded=_nameless_files(cell.superseded),
         unreadable=_nameless_files(cell.unreadable),
@@ -94,7 +96,7 @@ def _nameless_file(file: FileResult) -> FileResult:
     error = file.error
     for said in (file.path, file.name):
         error = re.sub(rf"(?<!\w){re.escape(said)}(?!\w)", name, error)
-    return replace(file, path=name, submitted=None, error=error)
+    return replace(file, path=name, submitted=None, modified=None, error=error)
 
 
 def _nameless_line(line: Line, author: Student) -> Line:

@@ -169,13 +169,13 @@
     student.title = named(row) + (row[NAME] ? " (" + row[ID] + ")" : "");
     const drawn = element("td", "c-strip");
     drawn.append(strip(row));
-    made.append(student, element("td", "c-total n", row[POINTS] === null ? "–" : number(row[POINTS]) + " / " + data.max));
+    made.append(student, element("td", "c-total n", row[POINTS] === null ? "–" : number(row[POINTS]) + " / " + (data.adjusted[shown[place]] ?? data.max)));
     if (data.notebooks.length > 1) for (const part of row[PARTS]) made.append(element("td", "c-part n", number(part)));
     const flags = element("td", "c-flags n" + (row[FLAGS] ? " alert" : ""), row[FLAGS] ? "⚑ " + row[FLAGS] : "");
     if (row[FLAGS]) flags.setAttribute("aria-label", row[FLAGS] + (row[FLAGS] === 1 ? " flag" : " flags"));
     const graded = row[PARTS].filter((points) => points !== null).length;
     const some = graded && graded < row[PARTS].length ? " " + graded + "/" + row[PARTS].length : "";
-    const status = data.statuses[row[STATUS]] + some;
+    const status = data.statuses[row[STATUS]] + some + (shown[place] in data.adjusted ? "*" : "");
     made.append(drawn, element("td", "c-status" + (row[POINTS] === null ? " alert" : ""), status), flags);
     return made;
   };

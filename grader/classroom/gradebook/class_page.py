@@ -110,7 +110,12 @@ def class_data(
         "todo": LETTERS[Outcome.TODO],
         "statuses": [str(status) for status in Status],
         "kinds": list(labels.words),
-        "max": points_text(table.rows[0].max_points) if table.rows else "0",
+        "max": points_text(table.max_points),
+        "adjusted": {
+            number: points_text(row.max_points)
+            for number, row in enumerate(table.rows)
+            if row.adjusted
+        },
         "notebooks": [
             [printable(column.notebook), [printable(name) for _, name in column.gradients]]
             for column in table.columns
@@ -124,7 +129,7 @@ def class_data(
             list(Status).index(row.status),
             len(row.flags),
             float(row.points) if row.graded else None,
-            [float(cell.points) if cell.counts else None for cell in row.cells],
+            [float(cell.points) if cell.graded else None for cell in row.cells],
             "".join(map(_letters, row.cells)),
             {
                 number: labels.numbers[gradient, found[gradient]]

@@ -106,7 +106,9 @@ def figures(table: Table, summary: ClassSummary) -> list[tuple[str, str]]:
     missing = sum(row.status is Status.MISSING for row in table.rows)
     late = sum(any(cell.status is Status.LATE for cell in row.cells) for row in table.rows)
     partly = sum(
-        row.graded and any(cell.counts is None for cell in row.cells) for row in table.rows
+        row.graded
+        and any(not cell.graded and cell.status is not Status.EXCUSED for cell in row.cells)
+        for row in table.rows
     )
     full = sum(row.graded and row.points == row.max_points for row in table.rows)
     unreadable = sum(bool(file.error) for row in table.rows for file in row.files)

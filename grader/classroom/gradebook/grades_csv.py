@@ -10,7 +10,8 @@ from itertools import chain
 from pathlib import Path
 
 from grader.classroom.gradebook.rubric import points_text
-from grader.classroom.gradebook.table import Row, Status, Table
+from grader.classroom.gradebook.scale import SCALE_TO_PLATFORM, Scale
+from grader.classroom.gradebook.table import Cell, Row, Status, Table
 from grader.classroom.intake.class_folder import Roster
 from grader.classroom.spreadsheet import escaped
 from grader.printable import printable, visible
@@ -53,8 +54,10 @@ def write_csv(path: Path, rows: Iterable[Sequence[str]], form: Roster) -> None:
         text.detach()  # it flushes, and leaves closing to `whole_file`
 
 
-def write_grades(table: Table, path: Path) -> None:
+def write_grades(table: Table, path: Path, scale: Scale = SCALE_TO_PLATFORM) -> None:
     """Write the gradebook; a notebook that is missing has 0 points and says so under `status`.
+
+    Where points are scaled to a number, it has the grade as well.
 
     UTF-8 with a byte-order mark and lines ending in CR LF: without the mark Excel reads a CSV file
     in the machine's own old encoding, and "Zoë" becomes "ZoÃ«".
@@ -62,27 +65,56 @@ def write_grades(table: Table, path: Path) -> None:
     header = ["id", "name", "email"]
     for column in table.columns:
         header += [column.notebook, f"{column.notebook} max"]
-    header += ["total", "total max", "status", "late", "flags", "flag kinds", "superseded files"]
+    header += ["total", "total max"]
+    header += ["grade", "grade max"] if scale.to is not None else []
+    header += ["status", "late", "flags", "flag kinds"]
+    header += ["superseded files", "attempts", "adjusted", "comment"]
     form = Roster("grades", (), (), (), encoding="utf-8-sig", newline="\r\n")
-    write_csv(path, chain([header], map(_cells, table.rows)), form)
+    write_csv(path, chain([header], (_cells(row, scale) for row in table.rows)), form)
 
 
-def _cells(row: Row) -> list[str]:
+def _cells(row: Row, scale: Scale) -> list[str]:
     cells = [id_cell(row.student.id), text_cell(row.student.name), id_cell(row.student.email)]
     for cell in row.cells:
-        cells += [points_text(cell.points), points_text(cell.column.max_points)]
+        cells += [points_text(cell.points), points_text(cell.max_points)]
     late = [cell.column.notebook for cell in row.cells if cell.status is Status.LATE]
     kinds = Counter(row.flags)
+    grade = []
+    if scale.to is not None:
+        most = row.max_points
+        grade = [points_text(round(row.points / most * scale.to, 2)) if most else ""]
+        grade.append(points_text(scale.to))
     return [
         *cells,
         points_text(row.points),
         points_text(row.max_points),
+        *grade,
         status_text(row),
         text_cell(" ".join(late)),
         str(len(row.flags)),
         text_cell(" ".join(f"{kind}:{number}" for kind, number in sorted(kinds.items()))),
         str(sum(len(cell.superseded) for cell in row.cells)),
+        text_cell("; ".join(attempts_text(cell) for cell in row.cells if cell.superseded)),
+        text_cell("; ".join(adjusted_text(cell) for cell in row.cells if cell.adjusted)),
+        text_cell(" ".join(comments(row))),
     ]
+
+
+def attempts_text(cell: Cell) -> str:
+    """Which of several files was taken and which were not, each with what it earns."""
+    files = [*([cell.counts] if cell.counts else []), *cell.superseded]
+    taken, *others = (f"{file.path} ({points_text(cell.earns[file.id])})" for file in files)
+    return f"{cell.column.notebook}: taken {taken}, {cell.why}; not {', '.join(others)}"
+
+
+def adjusted_text(cell: Cell) -> str:
+    """What the instructor changed in a notebook."""
+    return f"{cell.column.notebook}: {', '.join(cell.adjusted)}"
+
+
+def comments(row: Row) -> list[str]:
+    """The instructor's comments on a student, each once."""
+    return list(dict.fromkeys((*row.comments, *(c for cell in row.cells for c in cell.comments))))
 
 
 def status_text(row: Row) -> str:

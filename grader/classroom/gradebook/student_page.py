@@ -8,7 +8,7 @@ from functools import partial
 
 from grader.classroom.gradebook.pages import render
 from grader.classroom.gradebook.rubric import ONE, Rubric, points_text
-from grader.classroom.gradebook.table import Column, Row
+from grader.classroom.gradebook.table import Cell, Row
 from grader.classroom.run.line import Line
 from grader.reports.course_boards import boards
 from grader.verdict import Report, count_outcomes
@@ -47,15 +47,17 @@ def student_page(row: Row, lines: Lines, rubric: Rubric) -> str:
     )
 
 
-def points_of(report: Report, column: Column, rubric: Rubric) -> dict[str, str]:
+def points_of(report: Report, cell: Cell, rubric: Rubric) -> dict[str, str]:
     """What each gradient earned of its points; nothing where the verdict says that already."""
-    if rubric.carried == rubric.default == ONE and not (rubric.points or rubric.defaults):
+    plain = rubric.carried == rubric.default == ONE and not (rubric.points or rubric.defaults)
+    if plain and not cell.set_points:
         return {}
-    prefixes = {gradient: prefix for prefix, gradient in column.gradients}
+    prefixes = {gradient: prefix for prefix, gradient in cell.column.gradients}
     points = {}
     for verdict in report.verdicts:
         which = prefixes.get(verdict.name, ""), verdict.name
         earned, worth = rubric.earned(*which, verdict.outcome), rubric.worth(*which)
+        earned = cell.set_points.get(verdict.name, earned)
         points[verdict.name] = f"{points_text(earned)} of {points_text(worth)}"
     return points
 

@@ -2,24 +2,13 @@
 
 from __future__ import annotations
 
-import math
-import re
-import sys
-from collections import Counter, defaultdict
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
-from datetime import datetime
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from enum import StrEnum
 from fractions import Fraction
-from pathlib import Path
 
-from grader.classroom.gradebook.pages import page_name
-from grader.classroom.gradebook.rubric import Rubric
-from grader.classroom.intake.class_folder import ClassFolder, HandedIn, Student
-from grader.classroom.run.journal import read_lines
-from grader.classroom.run.line import Line
+from grader.classroom.intake.class_folder import HandedIn, Student
 from grader.classroom.run.settings import Versions
-from grader.program.course import Course
 from grader.verdict import Outcome
 
 LETTERS = {outcome: outcome.value[0] for outcome in Outcome}
@@ -33,6 +22,8 @@ class Status(StrEnum):
     GRADED = "graded"
     LATE = "late"
     """Graded, and late."""
+    EXCUSED = "excused"
+    """It counts neither for the student nor against: its points are not among the most."""
     UNREADABLE = "unreadable"
     MISSING = "missing"
 
@@ -70,26 +61,34 @@ class FileResult(HandedIn):
         """The file as its owner knows it: without the folders, which may hold others' names."""
         return self.path.rpartition("/")[2]
 
-    @property
-    def newness(self) -> tuple[int, float, str]:
-        """The newest of several files is the one where this is greatest; no time counts as old."""
-        submitted = datetime.fromisoformat(self.submitted).timestamp() if self.submitted else 0.0
-        return self.attempt, submitted, self.id
-
 
 @dataclass(frozen=True, slots=True)
 class Cell:
     """A student's notebook: the file that counts, if any, and the others.
 
-    `superseded` are older files that were graded, `unreadable` those that could not be.
+    `superseded` are other files that were graded, and do not count; `why` says by what they were
+    told apart, `earns` what each of all these would earn ("" and empty where there is one).
+    `unreadable` are those that could not be graded. `adjusted` are sentences of what the instructor
+    changed, `comments` why; `set_points` has the points of gradients that the instructor set.
     """
 
     column: Column
     status: Status
     points: Fraction
+    max_points: Fraction
     counts: FileResult | None = None
     superseded: tuple[FileResult, ...] = ()
     unreadable: tuple[FileResult, ...] = ()
+    why: str = ""
+    earns: Mapping[str, Fraction] = field(default_factory=dict)
+    adjusted: tuple[str, ...] = ()
+    comments: tuple[str, ...] = ()
+    set_points: Mapping[str, Fraction] = field(default_factory=dict)
+
+    @property
+    def graded(self) -> bool:
+        """True if the notebook has points: of the file that counts, or from the instructor."""
+        return self.status in (Status.GRADED, Status.LATE)
 
 
 @dataclass(frozen=True, slots=True)
@@ -104,6 +103,8 @@ class Row:
     page: str
     cells: tuple[Cell, ...]
     elsewhere: tuple[FileResult, ...] = ()
+    comments: tuple[str, ...] = ()
+    """The instructor's, on no notebook in particular."""
 
     @property
     def points(self) -> Fraction:
@@ -113,7 +114,7 @@ class Row:
     @property
     def max_points(self) -> Fraction:
         """The most that all notebooks can earn."""
-        return sum((cell.column.max_points for cell in self.cells), Fraction(0))
+        return sum((cell.max_points for cell in self.cells), Fraction(0))
 
     @property
     def files(self) -> tuple[FileResult, ...]:
@@ -133,17 +134,24 @@ class Row:
     @property
     def status(self) -> Status:
         """The worst of the notebooks that say anything; `missing` only where nothing came."""
-        if any(cell.counts for cell in self.cells):
+        if self.graded:
             late = any(cell.status is Status.LATE for cell in self.cells)
             return Status.LATE if late else Status.GRADED
+        if self.cells and all(cell.status is Status.EXCUSED for cell in self.cells):
+            return Status.EXCUSED
         if any(file.error for file in self.files):
             return Status.UNREADABLE
         return Status.MISSING
 
     @property
     def graded(self) -> bool:
-        """True if at least one notebook counts."""
-        return any(cell.counts for cell in self.cells)
+        """True if at least one notebook has points."""
+        return any(cell.graded for cell in self.cells)
+
+    @property
+    def adjusted(self) -> bool:
+        """True if the instructor changed something, or said something."""
+        return bool(self.comments) or any(cell.adjusted or cell.comments for cell in self.cells)
 
 
 @dataclass(frozen=True, slots=True)
@@ -156,127 +164,7 @@ class Table:
     """How many files were graded in each sandbox."""
     versions: frozenset[Versions]
 
-
-def build_table(class_folder: ClassFolder, results: Path, rubric: Rubric) -> Table:
-    """Everybody of the class list and everybody seen in the results, each in a row.
-
-    `results` are those of a run that has finished: they hold a line for each file handed in, which
-    says what the folder says of it now.
-
-    Raises:
-        BrokenJournal: a line of `results` is not a result.
-        OSError: it cannot be read.
-    """
-    files: dict[str, FileResult] = {}
-    sandboxes: Counter[str] = Counter()
-    versions = set()
-    same: dict[tuple[str, ...], tuple[str, ...]] = {}
-    """Equal lists of names kept once: they would be most of a class."""
-    for offset, _, line in read_lines(results):
-        files[line.file.id] = _file_result(line, offset, same, rubric.course)
-        sandboxes[line.run.sandbox] += 1
-        versions.add(line.run.versions)
-    of_student: dict[str, list[FileResult]] = defaultdict(list)
-    for file in files.values():
-        of_student[file.student].append(file)
-    listed = {student.id: student for student in class_folder.students}
-    columns = _columns(files.values(), rubric)
-    rows = tuple(
-        _row(listed.get(id_, Student(id_)), columns, of_student[id_], rubric)
-        for id_ in sorted({*listed, *of_student})
-    )
-    return Table(columns, rows, dict(sorted(sandboxes.items())), frozenset(versions))
-
-
-def _file_result(
-    line: Line, offset: int, same: dict[tuple[str, ...], tuple[str, ...]], course: Course
-) -> FileResult:
-    """What a table keeps of a line; equal texts are kept once."""
-    file, report = line.file, line.report
-    verdicts = report.verdicts if report else ()
-    gradients = tuple(verdict.name for verdict in verdicts)
-    return FileResult(
-        id=file.id,
-        student=sys.intern(file.student),
-        path=file.id if file.path == file.id else file.path,
-        late=file.late,
-        submitted=file.submitted,
-        attempt=file.attempt,
-        notebook=sys.intern(report.notebook if report else _notebook_of(file.path, course)),
-        gradients=same.setdefault(gradients, gradients),
-        outcomes="".join(LETTERS[verdict.outcome] for verdict in verdicts),
-        error=line.error or "",
-        flags=tuple(sys.intern(flag.kind) for flag in line.flags),
-        offset=offset,
-    )
-
-
-def _notebook_of(file: str, course: Course) -> str:
-    """The notebook that a file says it is by its name, "" if none."""
-    name = _plain(file.rpartition("/")[2])
-    return next((notebook for notebook in course.notebooks if _plain(notebook) in name), "")
-
-
-def _plain(name: str) -> str:
-    return re.sub(r"[^a-z0-9]+", "_", name.lower())
-
-
-def _columns(files: Iterable[FileResult], rubric: Rubric) -> tuple[Column, ...]:
-    """The rubric's notebooks, or else those that somebody handed in, or else all."""
-    seen = {file.notebook for file in files}
-    every = rubric.course.notebooks
-    names = rubric.notebooks or [name for name in every if name in seen] or every
-    return tuple(_column(name, rubric) for name in names)
-
-
-def _column(notebook: str, rubric: Rubric) -> Column:
-    known = rubric.course.gradients(notebook)
-    worth = (rubric.worth(prefix, gradient) for prefix, gradient in known)
-    earned = {
-        (gradient, letter): rubric.earned(prefix, gradient, outcome)
-        for prefix, gradient in known
-        for letter, outcome in OUTCOMES.items()
-    }
-    # Whole numbers: sums of fractions are what a large class would spend its time on.
-    parts = math.lcm(*(points.denominator for points in earned.values()))
-    return Column(
-        notebook,
-        known,
-        rubric.total(sum(worth, Fraction(0)), late=False),
-        {key: int(points * parts) for key, points in earned.items()},
-        parts,
-    )
-
-
-def _row(
-    student: Student, columns: Sequence[Column], files: Sequence[FileResult], rubric: Rubric
-) -> Row:
-    by_notebook: dict[str, list[FileResult]] = defaultdict(list)
-    for file in sorted(files, key=lambda file: file.newness, reverse=True):
-        by_notebook[file.notebook].append(file)
-    cells = tuple(_cell(column, by_notebook.pop(column.notebook, []), rubric) for column in columns)
-    elsewhere = tuple(file for _, group in sorted(by_notebook.items()) for file in group)
-    return Row(student, page_name(student.id), cells, elsewhere)
-
-
-def _cell(column: Column, files: Sequence[FileResult], rubric: Rubric) -> Cell:
-    """One cell, from the files of that notebook, the newest first."""
-    unreadable = tuple(file for file in files if file.error)
-    graded = [file for file in files if not file.error]
-    if not graded:
-        status = Status.UNREADABLE if unreadable else Status.MISSING
-        return Cell(column, status, Fraction(0), unreadable=unreadable)
-    newest, *older = graded
-    return Cell(
-        column,
-        Status.LATE if newest.late else Status.GRADED,
-        rubric.total(_earned(newest, column), newest.late),
-        newest,
-        tuple(older),
-        unreadable,
-    )
-
-
-def _earned(file: FileResult, column: Column) -> Fraction:
-    verdicts = zip(file.gradients, file.outcomes, strict=True)
-    return Fraction(sum(column.earned.get(verdict, 0) for verdict in verdicts), column.parts)
+    @property
+    def max_points(self) -> Fraction:
+        """The most that a student can earn of whom all notebooks count."""
+        return sum((column.max_points for column in self.columns), Fraction(0))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator
 from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
@@ -11,19 +11,24 @@ from tempfile import TemporaryFile
 from typing import BinaryIO
 from xml.etree.ElementTree import Element
 
+from grader.classroom.gradebook.adjustments import NONE, Adjustments
 from grader.classroom.gradebook.anonymous import WHO, Numbered, nameless, number, write_who
+from grader.classroom.gradebook.attempts import Attempts
 from grader.classroom.gradebook.class_page import class_page
 from grader.classroom.gradebook.class_summary import ClassSummary
 from grader.classroom.gradebook.grades_csv import write_grades
 from grader.classroom.gradebook.lecture_page import lecture_page
+from grader.classroom.gradebook.make_table import build_table
 from grader.classroom.gradebook.pages import GENERATOR
 from grader.classroom.gradebook.platform_csv import write_canvas, write_moodle
+from grader.classroom.gradebook.platform_form import AS_THEY_ARE, PlatformForm, about_maxima
 from grader.classroom.gradebook.rubric import Rubric
 from grader.classroom.gradebook.student_page import Lines, student_page
-from grader.classroom.gradebook.table import Row, Status, build_table
+from grader.classroom.gradebook.table import Row, Status, Table
 from grader.classroom.intake.class_folder import ClassFolder
 from grader.classroom.run.journal import read_lines
 from grader.classroom.run.line import read_line
+from grader.printable import counted, listed, printable
 from grader.reports import junit
 from grader.whole_file import is_left_over, whole_file, write_whole
 
@@ -36,6 +41,10 @@ def write_gradebook(
     rubric: Rubric | None,
     out: Path,
     *,
+    attempts: Attempts = Attempts.LATEST,
+    adjustments: Adjustments = NONE,
+    form: PlatformForm = AS_THEY_ARE,
+    tell: Callable[[str], object] = lambda sentence: None,
     anonymous: bool = False,
 ) -> Path:
     """Write `grades.csv`, `canvas.csv`, `moodle.csv`, `junit.xml` and `report/` into a folder.
@@ -50,20 +59,29 @@ def write_gradebook(
         results: the run's `results.jsonl`.
         rubric: None for the contract's points.
         out: the folder; it is made where it is not there.
+        attempts: which of several files counts.
+        adjustments: what the instructor decided about single students.
+        form: what the platforms' files get.
+        tell: called with each sentence that the instructor should know.
         anonymous: whether the report has numbers instead of names; `anonymous.csv` beside it says
             who is who. The other files have the names all the same: platforms ask for them.
 
     Raises:
+        UnusableAdjustment: an adjustment does not fit the class; nothing has been written.
+        UnknownColumn: a column named for Canvas is not there; nothing has been written.
         BrokenJournal: a line of `results` is not a result; nothing has been written.
         OSError: a file cannot be written; what was there before still is.
     """
     rubric = rubric or Rubric()
-    table = build_table(class_folder, results, rubric)
+    table = build_table(class_folder, results, rubric, attempts, adjustments)
+    notices = [*about_rows(table), *about_maxima(table, class_folder, form)]
+    for notice in notices:
+        tell(notice)
     students = out / REPORT / STUDENTS
     students.mkdir(parents=True, exist_ok=True)
-    write_grades(table, out / "grades.csv")
-    write_canvas(table, class_folder, out / "canvas.csv")
-    write_moodle(table, class_folder, out / "moodle.csv")
+    write_grades(table, out / "grades.csv", form.scale)
+    write_canvas(table, class_folder, out / "canvas.csv", form)
+    write_moodle(table, class_folder, out / "moodle.csv", form)
     numbered = number(table, _seed(results)) if anonymous else Numbered(table.rows, table.rows)
     summary = ClassSummary()
     with (
@@ -79,9 +97,9 @@ def write_gradebook(
                 lines = nameless(lines, row.student)
             write_page(students / shown.page, student_page(shown, lines, rubric))
             summary.add(shown, lines)
-    notices: Sequence[str] = class_folder.notices
+    notices = [*class_folder.notices, *notices]
     if anonymous:
-        notices = ()  # they name files and students
+        notices = []  # they name files and students
         write_who(numbered, out / WHO)
     else:
         (out / WHO).unlink(missing_ok=True)
@@ -107,6 +125,24 @@ def lines_of(row: Row, journal: BinaryIO) -> Lines:
             journal.seek(file.offset)
             lines[file.id] = read_line(journal.readline())
     return lines
+
+
+def about_rows(table: Table) -> Iterator[str]:
+    """What the instructor should know of files that do not count, and of adjusted points."""
+    several = [row for row in table.rows if any(cell.superseded for cell in row.cells)]
+    if several:
+        whys = Counter(cell.why for row in several for cell in row.cells if cell.superseded)
+        said = ", ".join(f"{why} ({number:,})" for why, number in sorted(whys.items()))
+        yield (
+            f"{counted(len(several), 'student')} handed in a notebook more than once. Taken is "
+            f"{said}: `attempts` in grades.csv, and the students' pages, say which, and what the "
+            "others would earn."
+        )
+    if adjusted := [printable(row.student.id) for row in table.rows if row.adjusted]:
+        yield (
+            f"Adjusted by the instructor (* in the table): {listed(adjusted, most=20)}; see "
+            "`adjusted` in grades.csv."
+        )
 
 
 def student_suite(row: Row, lines: Lines) -> Element:

@@ -43,7 +43,8 @@ class HandedIn:
     but where a group handed it in together, a space and the student in brackets follow. `submitted`
     is a time in ISO 8601, `attempt` counts a convention's own marks ("-1", " (2)"). Nothing says
     that the file can be read, or is a file: `sha256` is None until it was. Where it is opened,
-    `parts` tell; a line of the results has none.
+    `parts` tell; a line of the results has none. `modified` is when the file itself was changed, in
+    seconds since 1970, where a student has several and it says anything.
     """
 
     id: str
@@ -54,6 +55,7 @@ class HandedIn:
     submitted: str | None = None
     attempt: int = 0
     parts: Parts = field(default=(), compare=False)
+    modified: float | None = field(default=None, compare=False)
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,7 +89,8 @@ class Roster:
 class ClassFolder:
     """Who is in the class, and what was handed in, both sorted by the student's id.
 
-    `root` is the folder that ids are paths in. `notices` are sentences for the instructor.
+    `root` is the folder that ids are paths in. `notices` are sentences for the instructor. `doubt`
+    is the sentence why the class list may be the wrong one, "" where nothing speaks for that.
     """
 
     root: Path
@@ -96,3 +99,4 @@ class ClassFolder:
     handed_in: tuple[HandedIn, ...]
     notices: tuple[str, ...] = ()
     roster: Roster | None = None
+    doubt: str = ""

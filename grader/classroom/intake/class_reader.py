@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import unicodedata
-from collections import defaultdict
-from collections.abc import Collection, Iterable, Iterator, Sequence
+from collections import Counter, defaultdict
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
+from types import MappingProxyType
 
 from grader.classroom.intake.class_folder import (
     ClassFolder,
@@ -18,6 +21,7 @@ from grader.classroom.intake.class_folder import (
 from grader.classroom.intake.file_names import read_file_names
 from grader.classroom.intake.gradescope_export import gradescope_tops, read_gradescope
 from grader.classroom.intake.lms_downloads import (
+    CANVAS,
     canvas_tops,
     moodle_tops,
     read_canvas,
@@ -41,6 +45,9 @@ def read_class(
     course: Course,
     roster: Path | None = None,
     due: datetime | None = None,
+    roster_columns: Mapping[str, str] = MappingProxyType({}),
+    *,
+    file_times: bool = False,
 ) -> ClassFolder:
     """Who is in the class, and what each of them handed in.
 
@@ -56,6 +63,8 @@ def read_class(
         roster: the class list, a CSV file as Canvas, Moodle, nbgrader or Gradescope export it, or
             one id a line.
         due: later submissions are late; without a zone, in the zone of this machine.
+        roster_columns: for roles such as "id", the name or the number of their column.
+        file_times: True if a file was handed in when it was last changed, where nothing else tells.
 
     Raises:
         UnreadableClass: if there is no submission in it, or the class list cannot be read; the
@@ -65,10 +74,27 @@ def read_class(
     seen = _read_by_convention(tree)
     if not seen.files:
         raise UnreadableClass(_nothing_in(tree))
-    classes = read_roster(roster) if roster is not None else None
+    classes = read_roster(roster, roster_columns) if roster is not None else None
     students, called, about_people = _identify(_everyone(seen), classes)
     instant = due.astimezone(UTC) if due is not None else None
-    handed_in = _hand_in(tree, seen.files, called, instant)
+    files = [
+        replace(file, submitted=_modified(tree, file.parts))
+        if file_times and not file.submitted
+        else file
+        for file in seen.files
+    ]
+    handed_in = _hand_in(tree, files, called, instant)
+    if seen.convention != CANVAS:  # Canvas gives each file the time at which it made the download
+        files_of = Counter(item.student for item in handed_in)
+        handed_in = [
+            _with_time(item, tree) if files_of[item.student] > 1 else item for item in handed_in
+        ]
+    if classes and classes.tester:
+        students = [student for student in students if student.id != classes.tester]
+        left = [item for item in handed_in if item.student != classes.tester]
+        if tried := len(handed_in) - len(left):
+            about_people.append(f"{tried} file(s) of Canvas's Test Student are left out.")
+        handed_in = left
     notices = [
         *seen.notices,
         *_spelled_twice(tree),
@@ -84,6 +110,20 @@ def read_class(
         handed_in=tuple(sorted(handed_in, key=lambda item: (item.student, item.id))),
         notices=tuple(notices),
         roster=classes.roster if classes else None,
+        doubt=_doubt(handed_in, classes) if classes else "",
+    )
+
+
+def _doubt(handed_in: Iterable[HandedIn], classes: ClassList) -> str:
+    """Why the class list may be another class's, or read by the wrong columns."""
+    present = {item.student for item in handed_in}
+    listed_ = present & {student.id for student in classes.students}
+    if 2 * len(listed_) >= len(present):
+        return ""
+    return (
+        f"Of {len(present):,} who handed something in, {len(listed_):,} are in the class list: is "
+        f"it this class's? {classes.columns} Other columns can be named: "
+        "--roster-columns id=...,name=..."
     )
 
 
@@ -224,6 +264,18 @@ def _hand_in(
     return handed_in
 
 
+def _with_time(item: HandedIn, tree: Tree) -> HandedIn:
+    modified = _modified(tree, item.parts)
+    return replace(item, modified=modified.timestamp() if modified else None)
+
+
+def _modified(tree: Tree, parts: Parts) -> datetime | None:
+    """When the file was last changed, by its own folder; of a link, the link."""
+    with suppress(OSError, OverflowError, ValueError):
+        return datetime.fromtimestamp(tree.root.joinpath(*parts).lstat().st_mtime, UTC)
+    return None
+
+
 def _spelled_twice(tree: Tree) -> Iterator[str]:
     spellings = defaultdict(set)
     for top, *_ in tree.candidates:
@@ -263,7 +315,8 @@ def _about_time(due: datetime | None, handed_in: Sequence[HandedIn]) -> Iterator
     if untimed:
         yield (
             f"When {untimed:,} of {len(handed_in):,} files were handed in, the folder does not "
-            "tell: only a mark of the system itself makes them late."
+            "tell: only a mark of the system itself makes them late, or --file-times, which takes "
+            "the files' own times."
         )
 
 

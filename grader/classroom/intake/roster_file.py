@@ -2,23 +2,20 @@
 
 from __future__ import annotations
 
-import csv
-import io
-import json
-import tomllib
-import unicodedata
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
+from types import MappingProxyType
 
 from grader.classroom.intake.class_folder import (
     Roster,
     RosterRow,
     Student,
     UnreadableClass,
-    explained,
 )
+from grader.classroom.intake.csv_file import read_csv_file
+from grader.classroom.intake.roster_columns import Columns, columns_in
 from grader.classroom.spreadsheet import unescaped
 from grader.printable import listed, printable
 from grader.submission.notebook_file import shown
@@ -26,96 +23,71 @@ from grader.submission.notebook_file import shown
 ID_ORDER = ("id", "login", "sis", "participant", "email", "name")
 """The first of these that a row has is what its student is called."""
 
-MAX_BYTES = 64 * 1024 * 1024
-_DELIMITERS = ",;\t|"
+_TEST_STUDENT = frozenset({"student, test", "test student"})
+"""Canvas's own account for "Student View", which every course's gradebook lists."""
 
 
 @dataclass(frozen=True, slots=True)
 class ClassList:
     """The roster, its students in its order, and under which names they may be looked up.
 
-    `known` has for each student the values of the roles of `ID_ORDER`.
+    `known` has for each student the values of the roles of `ID_ORDER`. `tester` is the id of
+    Canvas's Test Student, who is looked up like the others, but is no student. `columns` says how
+    the columns were read.
     """
 
     roster: Roster
     students: tuple[Student, ...]
     known: tuple[dict[str, str], ...]
     notices: tuple[str, ...] = ()
+    tester: str = ""
+    columns: str = ""
 
 
-def read_roster(path: Path) -> ClassList:
+def read_roster(path: Path, wanted: Mapping[str, str] = MappingProxyType({})) -> ClassList:
     """Read a list of Canvas, Moodle, nbgrader, Gradescope, or one id a line.
+
+    Args:
+        path: the list.
+        wanted: for roles such as "id" or "name", the name or the number of their column.
 
     Raises:
         UnreadableClass: if it is no such list, or names nobody; the message is a sentence.
     """
-    text, encoding = _decode(_read(path), path)
-    sep, body = _split_sep(text)
-    delimiter = sep.strip()[4:5] or _delimiter(body)
-    newline = "\r\n" if "\r\n" in body else "\r" if "\r" in body and "\n" not in body else "\n"
-    try:
-        reader = csv.reader(io.StringIO(body, newline=""), delimiter=delimiter)
-        rows = [tuple(map(unescaped, row)) for row in reader]
-    except csv.Error as error:
-        raise UnreadableClass(
-            f"{shown(path)} is not a table of text (CSV): {printable(str(error))}."
-        ) from None
-    filled = [number for number, row in enumerate(rows) if any(cell.strip() for cell in row)]
-    if not filled:
+    table = read_csv_file(path, "class list")
+    rows = [tuple(map(unescaped, row)) for row in table.rows]
+    if not any(cell.strip() for row in rows for cell in row):
         raise UnreadableClass(f"{shown(path)} is empty: export the class list again.")
-    columns, header = _columns_of(rows[filled[0]]), rows[filled[0]]
-    below = rows[filled[0] + 1 :]
-    if columns is None:
-        columns, header, below = _columns_without_header(rows), (), rows
+    columns, header, below = columns_in(rows, wanted, shown(path))
     students_at = _rows_above(columns, below)
     above, body_rows = below[:students_at], below[students_at:]
     students, known, student_rows, notices = _students(body_rows, columns)
+    tester = _tester(students) if columns.kind == "canvas" else ""
+    student_rows = tuple(
+        replace(row, student="") if tester and row.student == tester else row
+        for row in student_rows
+    )
     if not students:
         raise UnreadableClass(f"{shown(path)} names no student: is it the class list?")
-    if encoding in {"cp1252", "latin-1"}:
+    if table.encoding in {"cp1252", "latin-1"}:
         notices.insert(0, f"{shown(path)} is not UTF-8: read as Windows-1252 (Western European).")
     roster = Roster(
-        columns.kind, header, tuple(above), student_rows, delimiter, encoding, newline, sep
+        columns.kind,
+        header,
+        tuple(above),
+        student_rows,
+        table.delimiter,
+        table.encoding,
+        table.newline,
+        table.sep,
     )
-    return ClassList(roster, tuple(students), tuple(known), tuple(notices))
+    return ClassList(
+        roster, tuple(students), tuple(known), tuple(notices), tester, columns.described(header)
+    )
 
 
-def _read(path: Path) -> bytes:
-    with explained(f"The class list {shown(path)} cannot be opened"):
-        if not path.is_file():
-            why = "is a folder" if path.is_dir() else "is no file"
-            raise UnreadableClass(f"The class list {shown(path)} {why}: name the CSV file.")
-        if path.stat().st_size > MAX_BYTES:
-            raise UnreadableClass(
-                f"{shown(path)} is larger than {MAX_BYTES // 2**20} MB: is it the class list?"
-            )
-        return path.read_bytes()
-
-
-def _decode(data: bytes, path: Path) -> tuple[str, str]:
-    if data.startswith((b"PK\x03\x04", b"\xd0\xcf\x11\xe0")):
-        raise UnreadableClass(f"{shown(path)} is a spreadsheet: save it as CSV and name that.")
-    found = json.detect_encoding(data)  # by its mark, or by zeros among the first bytes
-    for encoding in [found] if found != "utf-8" else ["utf-8", "cp1252", "latin-1"]:
-        try:
-            return data.decode(encoding), encoding
-        except UnicodeDecodeError:
-            continue
-    raise UnreadableClass(f"{shown(path)} is damaged: it begins as {found} and breaks off.")
-
-
-def _split_sep(text: str) -> tuple[str, str]:
-    """Excel's first line "sep=;", if it is there, and the rest."""
-    if text[:4].lower() != "sep=":
-        return "", text
-    line, _, rest = text.partition("\n")
-    return line.rstrip("\r"), rest
-
-
-def _delimiter(text: str) -> str:
-    line = next((line for line in text.splitlines() if line.strip()), "")
-    outside = "".join(line.split('"')[::2])
-    return max(_DELIMITERS, key=outside.count)  # the first of them where there is none
+def _tester(students: Sequence[Student]) -> str:
+    return next((who.id for who in students if who.name.casefold() in _TEST_STUDENT), "")
 
 
 def _rows_above(columns: Columns, rows: Sequence[tuple[str, ...]]) -> int:
@@ -182,67 +154,3 @@ def _notices(ids: Counter[str], nobody: int) -> Iterator[str]:
         )
     if nobody:
         yield f"{nobody} line(s) of the class list have neither an id nor a name."
-
-
-@dataclass(frozen=True, slots=True)
-class Columns:
-    """Which column holds what; `kind` is the system that writes such a list."""
-
-    kind: str
-    places: Mapping[str, int]
-
-    def value(self, role: str, cells: Sequence[str]) -> str:
-        """What the row says there; "" where it has no such column."""
-        place = self.places.get(role)
-        if place is None or place >= len(cells):
-            return ""
-        return unicodedata.normalize("NFC", cells[place]).strip()
-
-
-def _plain(text: str) -> str:
-    folded = unicodedata.normalize("NFC", text).casefold()
-    return "".join(character for character in folded if character.isalnum())
-
-
-_WORDS = tomllib.loads((Path(__file__).parent / "roster_columns.toml").read_text("utf-8"))
-_ROLES: dict[str, str] = {_plain(word): role for role, words in _WORDS.items() for word in words}
-
-
-def _columns_of(row: Sequence[str]) -> Columns | None:
-    """The columns, if the row is a header."""
-    names = [_plain(cell) for cell in row]
-    places: dict[str, int] = {}
-    for place, name in enumerate(names):
-        role = _ROLES.get(name)
-        if role:
-            places.setdefault(role, place)
-    if not places or any("@" in cell for cell in row):
-        return None
-    known = set(names)
-    if "sisloginid" in known or {"student", "id", "section"} <= known:
-        kind = "canvas"
-    elif "id" in known and ("lmsuserid" in known or {"first_name", "last_name"} <= set(row)):
-        kind = "nbgrader"
-    elif "sid" in known:
-        kind = "gradescope"
-    elif "participant" in places or ("first" in places and "last" in places):
-        kind = "moodle"
-    else:
-        kind = "plain"
-    return Columns(kind, places)
-
-
-def _columns_without_header(rows: Sequence[Sequence[str]]) -> Columns:
-    """The columns of a list that says nothing of them: an id, then perhaps a name, an address."""
-    width = max(map(len, rows), default=0)
-    address = {
-        place: sum("@" in row[place] for row in rows if place < len(row)) for place in range(width)
-    }
-    places = {"id": 0}
-    email = max(address, key=lambda place: address[place], default=0)
-    if address.get(email):
-        places["email"] = email
-    names = (place for place in range(1, width) if place != places.get("email"))
-    if (name := next(names, None)) is not None:
-        places["name"] = name
-    return Columns("plain", places)

@@ -38,6 +38,19 @@ def test_solutions_are_run_on_the_lectures_names_only(monkeypatch: pytest.Monkey
 
 
 @pytest.mark.usefixtures("toy_course")
+def test_a_notebook_without_names_is_built_offline(monkeypatch: pytest.MonkeyPatch) -> None:
+    source = Path("notebooks/source/01_toy.py")
+    text = source.read_text(encoding="utf-8")
+    assert "load_names" not in text
+    monkeypatch.setattr("grader.authoring.build.load_names", lambda: ["ann"])
+    monkeypatch.setattr("grader.authoring.build.execute", lambda notebook: notebook)
+    build()
+    source.write_text(f"{text}\n# %%\nfrom makemore_data import load_names\n", encoding="utf-8")
+    with pytest.raises(SourceError, match="solutions of 01_toy are run on the lecture's 32,033"):
+        build()
+
+
+@pytest.mark.usefixtures("toy_course")
 def test_an_unknown_notebook_is_named() -> None:
     with pytest.raises(SourceError, match=r"no notebook 02_toy; there are 01_toy\."):
         build(["02_toy"])

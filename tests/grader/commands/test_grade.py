@@ -10,6 +10,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Callable, Sequence
+from datetime import datetime
 from pathlib import Path
 from typing import Any
 
@@ -214,6 +215,12 @@ def run(folder: Path, *more: object) -> int:
         (["--roster", "{folder}/../nothing"], "nothing"),
         (["--due", "tomorrow"], "'tomorrow' is no time: write 2026-11-20"),
         (["--jobs", "0"], "0 is not in the range"),
+        (["--due-notebooks", "02,9"], "there is no notebook '9' in the course"),
+        (["--scale", "much"], "'much' is no scale"),
+        (["--canvas-column", "HW 1"], "needs Canvas's gradebook"),
+        (["--adjustments", "{folder}/../nothing"], "The file of adjustments"),
+        (["--roster-columns", "who=a"], "'who' says of no column what it is"),
+        (["--roster-columns", "id"], "'id' says of no column what it is"),
     ],
 )
 def test_what_cannot_be_is_refused_with_a_sentence(
@@ -300,6 +307,79 @@ def test_a_report_without_names_and_back(
     assert capsys.readouterr().err == ""
 
 
+def test_a_list_of_another_class_is_asked_about(
+    folder: Path, pools: list[InlinePool], capsys: Capture
+) -> None:
+    roster = folder.parent / "roster.csv"
+    roster.write_text("Kennung,Wer\nada,x1\nzoe,y1\nbob,z1\n")
+    assert run(folder, "--roster", roster) == exit_codes.UNREADABLE
+    assert "--roster-columns id=Kennung,name=Wer" in capsys.readouterr().err
+    assert run(folder, "--roster", roster, "--roster-columns", "id=Wer") == exit_codes.UNREADABLE
+    said = capsys.readouterr().err
+    assert "Of 2 who handed something in, 0 are in the class list" in said
+    assert "read as id from 'Wer'" in said
+    assert "give --yes" in said
+    assert not (folder.parent / "out").exists()
+    assert pools == []
+    assert run(folder, "--roster", roster, "--roster-columns", "id=Wer", "--yes") == 0
+    assert run(folder, "--roster", roster, "--roster-columns", "id=Kennung") == exit_codes.PASSED
+    assert "give --yes" not in capsys.readouterr().err
+
+
+def test_what_the_instructor_decides_survives_and_regrades_nothing(
+    folder: Path, pools: list[InlinePool], capsys: Capture
+) -> None:
+    out = folder.parent / "out"
+    assert run(folder, "--due-notebooks", 2) == exit_codes.PASSED
+    before = (out / "results.jsonl").read_bytes()
+    words = ["bob", "--notebook", "02", "--points", "0.5", "--comment", "oral exam"]
+    assert cli.main(["adjust", str(out), *words]) == exit_codes.PASSED
+    assert run(folder, "--due-notebooks", 2) == exit_codes.PASSED
+    assert run(folder, "--due-notebooks", 2) == exit_codes.PASSED
+    assert "Adjusted by the instructor (* in the table): bob;" in capsys.readouterr().err
+    assert (out / "results.jsonl").read_bytes() == before
+    assert len(pools) == 1
+    (bob,) = (row for row in grades(out) if row["id"] == "bob")
+    assert (bob["total"], bob["comment"]) == ("0.5", "oral exam")
+    assert "oral exam" in (out / "report" / "students" / "bob.html").read_text("utf-8")
+    assert "oral exam" not in (out / "report" / "students" / "ada.html").read_text("utf-8")
+    other = folder.parent / "other.csv"  # in place of the gradebook's own
+    other.write_text("id,notebook,excused\nada,2,yes\n")
+    assert run(folder, "--due-notebooks", 2, "--adjustments", other) == exit_codes.PASSED
+    assert [row["total max"] for row in grades(out)] == ["0", "2"]
+    other.write_text("id,notebook,excused\nada,2,yes\neve,2,yes\n")
+    capsys.readouterr()
+    assert run(folder, "--due-notebooks", 2, "--adjustments", other) == exit_codes.UNREADABLE
+    assert "Line 3 of " in capsys.readouterr().err
+
+
+def test_which_notebooks_are_due_can_be_said(folder: Path, pools: list[InlinePool]) -> None:
+    out = folder.parent / "out"
+    assert run(folder, "--due-notebooks", "03,2") == exit_codes.PASSED
+    assert [row["total max"] for row in grades(out)] == ["8", "8"]
+    assert run(folder, "--due-notebooks", "02_fused_cross_entropy") == exit_codes.PASSED
+    assert [row["total max"] for row in grades(out)] == ["2", "2"]
+    assert "not all notebooks" not in (out / "report" / "index.html").read_text("utf-8")
+
+
+def test_the_files_own_times_make_them_late_where_the_instructor_says_so(
+    folder: Path, pools: list[InlinePool]
+) -> None:
+    for student, day in (("ada", 20), ("bob", 22)):
+        moment = datetime(2026, 11, day, 12).timestamp()
+        os.utime(folder / student / BLANK.name, (moment, moment))
+    assert run(folder, "--due", "2026-11-21") == exit_codes.PASSED
+    assert [line["late"] for line in read(folder.parent / "out").values()] == [False, False]
+    assert run(folder, "--due", "2026-11-21", "--file-times") == exit_codes.PASSED
+    assert [line["late"] for line in read(folder.parent / "out").values()] == [False, True]
+    assert len(pools) == 1
+
+
+def grades(out: Path) -> list[dict[str, str]]:
+    with (out / "grades.csv").open(encoding="utf-8-sig", newline="") as file:
+        return list(csv.DictReader(file))
+
+
 @pytest.mark.parametrize("code", [errno.ENOSPC, errno.EROFS, errno.EIO])
 def test_a_disk_that_fails_gets_a_sentence(
     code: int,
@@ -332,9 +412,9 @@ def test_a_day_ends_at_midnight(
     seen: list[Any] = []
     real = class_reader.read_class
 
-    def read_class(*arguments: Any) -> Any:
+    def read_class(*arguments: Any, **others: Any) -> Any:
         seen.append(arguments[3])
-        return real(*arguments)
+        return real(*arguments, **others)
 
     monkeypatch.setattr(class_reader, "read_class", read_class)
     assert run(folder, "--due", text) == exit_codes.PASSED

@@ -9,9 +9,9 @@ from typing import Any
 import pytest
 
 from grader.classroom.gradebook.class_summary import ClassSummary
+from grader.classroom.gradebook.make_table import build_table
 from grader.classroom.gradebook.mistakes import MOST_LINES, MOST_LINKS, Mistake
 from grader.classroom.gradebook.rubric import Rubric
-from grader.classroom.gradebook.table import build_table
 from grader.classroom.intake.class_folder import Student
 from grader.verdict import pack_map, says_nothing_else
 from tests.helpers.lines import FUSED, Document, as_line, class_of, graded, gradient, journal

@@ -10,9 +10,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from grader.classroom.gradebook.grades_csv import id_cell, text_cell, write_grades
+from grader.classroom.gradebook.make_table import build_table
 from grader.classroom.gradebook.platform_csv import write_canvas, write_moodle
 from grader.classroom.gradebook.rubric import Rubric
-from grader.classroom.gradebook.table import Table, build_table
+from grader.classroom.gradebook.table import Table
 from grader.classroom.intake.class_folder import ClassFolder, Roster, RosterRow, Student
 from grader.classroom.intake.roster_file import read_roster
 from tests.helpers.lines import (
@@ -58,13 +59,16 @@ def test_grades_of_a_small_class(tmp_path: Path) -> None:
     assert header == [
         *("id", "name", "email", FUSED, f"{FUSED} max", "total", "total max"),
         *("status", "late", "flags", "flag kinds", "superseded files"),
+        *("attempts", "adjusted", "comment"),
     ]
-    assert rows == [
+    assert [row[:12] for row in rows] == [
         ["ada", "Lovelace, Ada", "ada@x.org", "2", "2", "2", "2", "late", FUSED, "0", "", "0"],
         ["bob", "", "", "1", "2", "1", "2", "graded", "", "1", "x:1", "1"],
         ["cyd", "", "", "0", "2", "0", "2", "unreadable", "", "0", "", "0"],
         ["dan", "'=1+1", "", "0", "2", "0", "2", "missing", "", "0", "", "0"],
     ]
+    taken = f"{FUSED}: taken b2 (1), the latest by its name; not b (1)"
+    assert [row[12:] for row in rows] == [["", "", ""], [taken, "", ""], ["", "", ""], ["", "", ""]]
 
 
 @given(

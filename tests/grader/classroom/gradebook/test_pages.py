@@ -12,6 +12,7 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from grader.classroom.gradebook import pages
+from grader.classroom.gradebook.adjustments import read_adjustments
 from grader.classroom.gradebook.pages import page_name, policy
 from grader.classroom.gradebook.rubric import Rubric, parse_rubric
 from grader.classroom.gradebook.write import write_gradebook
@@ -237,7 +238,8 @@ def test_older_late_and_missing_files_are_said(tmp_path: Path) -> None:
     assert "This notebook came in late: it keeps 50 % of its points." in ada
     assert "1.5 of 4 points" in ada
     assert 'data-name="points">3 of 3</td>' in ada
-    assert re.search(r"replaced by the newer file</h2>\s*<ul[^>]*>\s*<li>a.ipynb", ada)
+    assert re.search(r"not counted</h2>\s*<ul[^>]*>\s*<li>a.ipynb: 4 points", ada)
+    assert "Counted is b.ipynb, the latest by the time it was handed in: 1.5 points." in ada
     assert "Nothing was handed in for this notebook." in ada
     assert "Nothing was handed in for this notebook." in student(report, "bob")
 
@@ -291,3 +293,30 @@ def test_nobody_takes_anothers_page(other: str) -> None:
     assert page_name("ada") == "ada.html"
     assert page_name(other).lower() != "ada.html"
     assert page_name(page_name(other).removesuffix(".html")) != page_name(other)
+
+
+def test_what_the_instructor_decided_stands_on_the_pages(tmp_path: Path) -> None:
+    lines = [graded("a.ipynb", "ada", "pp"), graded("b.ipynb", "bob", "pp")]
+    folder = class_of(lines, [Student(who) for who in ("ada", "bob", "cyd", "dan")])
+    (tmp_path / "adjustments.csv").write_text(
+        "id,notebook,gradient,points,excused,comment\n"
+        "ada,02,dz,0.5,,<b>half</b> of it\nbob,02,,,yes,\ncyd,02,,1.5,,oral exam\ncyd,,,,,see me\n"
+    )
+    adjustments = read_adjustments(tmp_path / "adjustments.csv", COURSE, folder.students)
+    results = journal(tmp_path / "results.jsonl", lines)
+    index = write_gradebook(folder, results, None, tmp_path / "out", adjustments=adjustments)
+    ada, bob, cyd, dan = (student(index.parent, who) for who in ("ada", "bob", "cyd", "dan"))
+    assert "1.5 of 2 points" in ada
+    assert 'data-name="points">0.5 of 1</td>' in ada
+    assert "Your instructor changed this:" in ada
+    assert "“&lt;b&gt;half&lt;/b&gt; of it”" in ada
+    assert "<strong>excused</strong>" in bob
+    assert "oral exam" in cyd
+    assert "Your instructor says:" in cyd
+    assert "Nothing was handed in" not in cyd
+    assert "Nothing was handed in" in dan
+    assert "Your instructor" not in dan
+    text = index.read_text(encoding="utf-8")
+    (block,) = re.findall(r'<script type="application/json" id="data">(.*?)</script>', text)
+    assert json.loads(block)["once"]["adjusted"] == {"0": "2", "1": "0", "2": "2"}
+    assert "Adjusted by the instructor (* in the table): ada, bob and cyd" in text

@@ -7,8 +7,9 @@ from typing import Any
 
 import pytest
 
+from grader.classroom.gradebook.make_table import build_table
 from grader.classroom.gradebook.rubric import Rubric, parse_rubric
-from grader.classroom.gradebook.table import Row, Status, Table, build_table
+from grader.classroom.gradebook.table import Row, Status, Table
 from grader.classroom.intake.class_folder import Student
 from grader.classroom.run.journal import BrokenJournal
 from tests.helpers.lecture_course import COURSE

@@ -11,8 +11,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from grader.classroom.gradebook.make_table import build_table
 from grader.classroom.gradebook.rubric import Rubric
-from grader.classroom.gradebook.table import build_table
 from grader.classroom.gradebook.write import student_suite, write_gradebook, write_page
 from grader.classroom.intake.class_folder import Student
 from grader.classroom.run.journal import BrokenJournal

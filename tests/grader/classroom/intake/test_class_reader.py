@@ -80,6 +80,31 @@ def test_a_canvas_download_with_its_gradebook(tmp_path: Path) -> None:
     assert found.notices == ()
 
 
+def test_canvas_test_student_is_no_student(tmp_path: Path) -> None:
+    folder = make(tmp_path / "in", "lovelaceada_101_7_x.ipynb", "studenttest_103_8_x.ipynb")
+    text = 'Student,ID,SIS Login ID,Section\n"Lovelace, Ada",101,ada,A\n"Student, Test",103,t,A\n'
+    found = read_class(folder, COURSE, roster(tmp_path, text))
+    assert ids(found) == ["101"]
+    assert by_file(found) == {"lovelaceada_101_7_x.ipynb": "101"}
+    assert found.notices == ("1 file(s) of Canvas's Test Student are left out.",)
+    assert found.doubt == ""
+
+
+@pytest.mark.parametrize(
+    ("listed", "doubtful"), [("ada\nbob\n", False), ("ada\n", True), ("x\n", True)]
+)
+def test_a_list_with_fewer_than_half_of_those_who_handed_in_is_doubtful(
+    tmp_path: Path, listed: str, doubtful: bool
+) -> None:
+    folder = make(tmp_path / "in", *(f"{who}/x.ipynb" for who in ("ada", "bob", "cyd", "dan")))
+    found = read_class(folder, COURSE, roster(tmp_path, listed))
+    assert bool(found.doubt) is doubtful
+    if doubtful:
+        assert "Of 4 who handed something in" in found.doubt
+        assert "read as id from column 1" in found.doubt
+    assert read_class(folder, COURSE).doubt == ""
+
+
 def test_the_order_is_the_students_then_the_files(tmp_path: Path) -> None:
     make(
         tmp_path, "b/2.ipynb", "b/10.ipynb", "a/z.ipynb", "a_01_atomic_backprop.ipynb", "B/1.ipynb"
@@ -103,6 +128,29 @@ def test_a_due_date_without_a_zone_is_that_of_the_machine(tmp_path: Path) -> Non
     found = read_class(tmp_path, COURSE, due=datetime(2026, 11, 1))
     assert [item.late for item in found.handed_in] == [True]
     assert any("taken in that of this machine: 2026-11-01 00:00:00" in n for n in found.notices)
+
+
+def test_the_files_own_times(tmp_path: Path) -> None:
+    make(tmp_path, "ada/x.ipynb", "ada/y.ipynb", "bob/x.ipynb")
+    os.utime(tmp_path / "ada/x.ipynb", (1e9, 1e9))
+    due = datetime(2002, 1, 1, tzinfo=UTC)
+    ada, _, bob = read_class(tmp_path, COURSE, due=due).handed_in
+    assert (ada.modified, ada.submitted, bob.late) == (1e9, None, False)
+    ada, _, bob = read_class(tmp_path, COURSE, due=due, file_times=True).handed_in
+    assert (ada.submitted, ada.late, bob.late) == ("2001-09-09T01:46:40+00:00", False, True)
+
+
+def test_a_platforms_time_goes_before_the_files_own(tmp_path: Path) -> None:
+    make(tmp_path, "ada/hw/x.ipynb")
+    (tmp_path / "ada/hw/timestamp.txt").write_text("2026-11-21 12:00:00 UTC")
+    (found,) = read_class(tmp_path, COURSE, file_times=True).handed_in
+    assert found.submitted == "2026-11-21T12:00:00+00:00"
+
+
+def test_canvas_makes_up_the_times_of_its_files(tmp_path: Path) -> None:
+    make(tmp_path, "lovelaceada_101_7_x.ipynb", "lovelaceada_101_8_y.ipynb")
+    found = read_class(tmp_path, COURSE).handed_in
+    assert [item.modified for item in found] == [None, None]
 
 
 def test_links_are_rows_and_never_followed(tmp_path: Path) -> None:
@@ -349,7 +397,7 @@ def test_every_notebook_is_a_row_once(paths: list[tuple[list[str], str]], listed
 def read_or_none(root: Path, listed: bool, beside: Path) -> ClassFolder | None:
     try:
         return read_class(
-            root, COURSE, roster(beside, "ada\n17,Ada Lovelace\n") if listed else None
+            root, COURSE, roster(beside, "17,Ada Lovelace\nada\n") if listed else None
         )
     except UnreadableClass:
         return None

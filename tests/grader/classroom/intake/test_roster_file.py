@@ -79,7 +79,7 @@ def people(classes: ClassList) -> list[tuple[str, str, str]]:
         ("ada\nzoe\n", "plain", [("ada", "", ""), ("zoe", "", "")]),
         ("17\n\n  \n18", "plain", [("17", "", ""), ("18", "", "")]),
         ("ada@x.edu\n", "plain", [("ada@x.edu", "", "ada@x.edu")]),
-        (f"ada,{ADA}\nzoe,{ZOE}\n", "plain", [("ada", ADA, ""), ("zoe", ZOE, "")]),
+        (f"17,{ADA}\n18,{ZOE}\n", "plain", [("17", ADA, ""), ("18", ZOE, "")]),
         (
             f"ada;{ADA};ada@x.edu\nzoe;{ZOE}\n",
             "plain",
@@ -144,7 +144,9 @@ def test_the_same_file_can_be_written_again(tmp_path: Path, text: str) -> None:
 
 def test_the_row_of_each_student(tmp_path: Path) -> None:
     classes = read(tmp_path, CANVAS)
-    assert [row.student for row in classes.roster.rows] == ["101", "102", "103"]
+    # Canvas's Test Student is known, so that it can be left out, and has no row of grades.
+    assert [row.student for row in classes.roster.rows] == ["101", "102", ""]
+    assert classes.tester == "103"
     assert classes.roster.above[1][0] == "    Points Possible"
     assert "CS101\nand CS102" in classes.roster.rows[1].cells
 
@@ -179,12 +181,85 @@ def test_a_line_that_names_nobody(tmp_path: Path) -> None:
         (b"PK\x03\x04...", "is a spreadsheet"),
         (b"\xd0\xcf\x11\xe0...", "is a spreadsheet"),
         (b"\xff\xfea", "breaks off"),
+        (b"<html><table><tr><td>ada", "not a table of text .* begins with '<html>"),
+        (b"%PDF-1.7", "not a table of text"),
+        (b'{"students": []}', "not a table of text"),
+        (b"ada\0\0\0\x01", "not a table of text"),
         (b'"' + b"x" * 200_000, "is not a table of text"),
     ],
 )
 def test_no_class_list(tmp_path: Path, data: bytes, said: str) -> None:
     with pytest.raises(UnreadableClass, match=said):
         read(tmp_path, data)
+
+
+UNKNOWN = f"a,b,c\nada,{ADA},ada@x.edu\nzoe,{ZOE},zoe@x.edu\n"
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        UNKNOWN,
+        f"user,who\nada,{ADA}\nzoe,{ZOE}\n",
+        "Kürzel;Wer\nada;A\nbob;B\n",
+        f"ada,{ADA}\nzoe,{ZOE}\n",  # as good as the line before: nobody can tell them apart
+        "Kennung\n7001\n7002\n7003\n",
+        f"0,1\n701,{ADA}\n702,{ZOE}\n703,Bob\n",  # as pandas numbers columns
+        f"Column1,Column2\nada,{ADA}\nzoe,{ZOE}\nbob,Bob\n",
+    ],
+)
+def test_columns_that_cannot_be_understood_are_refused(tmp_path: Path, text: str) -> None:
+    with pytest.raises(UnreadableClass) as refused:
+        read(tmp_path, text)
+    said = str(refused.value)
+    first = text.splitlines()[0].replace(";", ",").split(",")[0]
+    assert f"begins with '{first}'" in said
+    assert "'id', 'login', 'email' or 'name'" in said
+    assert f"--roster-columns id={first}" in said
+
+
+@pytest.mark.parametrize(
+    ("text", "wanted", "expected"),
+    [
+        (UNKNOWN, {"id": "a", "name": "b"}, [("ada", ADA, ""), ("zoe", ZOE, "")]),
+        (UNKNOWN, {"id": "3", "name": "B"}, [("ada@x.edu", ADA, "ada@x.edu")]),
+        (f"ada,{ADA}\nzoe,{ZOE}\n", {"id": "1", "name": "2"}, [("ada", ADA, "")]),
+        (f"ada,{ADA}\nzoe,{ZOE}\n", {"name": "1", "id": "2"}, [(ADA, "ada", "")]),
+        ("No,Name,Login\n1,Ada,al\n", {"id": "No"}, [("1", "Ada", "")]),
+        ("ID,Name\nAda,17\n", {"id": "Name", "name": "ID"}, [("17", "Ada", "")]),
+    ],
+)
+def test_columns_can_be_named_or_numbered(
+    tmp_path: Path, text: str, wanted: dict[str, str], expected: list[tuple[str, str, str]]
+) -> None:
+    (tmp_path / "roster.csv").write_text(text, encoding="utf-8")
+    classes = read_roster(tmp_path / "roster.csv", wanted)
+    assert people(classes)[: len(expected)] == expected
+
+
+@pytest.mark.parametrize(
+    ("wanted", "said"),
+    [
+        ({"id": "d"}, "--roster-columns id=d: in .* no column is called that"),
+        ({"id": "4"}, "from 1 to 3"),
+        ({"name": "b"}, "more than one column is called that"),
+    ],
+)
+def test_a_column_that_is_not_there(tmp_path: Path, wanted: dict[str, str], said: str) -> None:
+    (tmp_path / "roster.csv").write_text("a,b,b\n7,8,9\n", encoding="utf-8")
+    with pytest.raises(UnreadableClass, match=said):
+        read_roster(tmp_path / "roster.csv", wanted)
+
+
+def test_a_header_below_a_title_is_not_taken_for_a_student(tmp_path: Path) -> None:
+    with pytest.raises(UnreadableClass, match=r"header in line 3 \('id' and 'name'\)"):
+        read(tmp_path, f"Machine learning 2026\n\nid,name\nada,{ADA}\n")
+
+
+def test_how_the_columns_were_read_is_said(tmp_path: Path) -> None:
+    said = "The class list was read as id from 'ID', email from 'E-Mail' and name from 'Name'."
+    assert read(tmp_path, "ID;E-Mail;Room;Name\n7;a@x.edu;1;Ada\n").columns == said
+    assert "id from column 1" in read(tmp_path, "7,Ada\n").columns
 
 
 def test_no_file(tmp_path: Path) -> None:

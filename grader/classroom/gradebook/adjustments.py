@@ -1,0 +1,263 @@
+"""`adjustments.csv`: what the instructor decides about single students, whatever was graded."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import datetime
+from decimal import Decimal, InvalidOperation
+from fractions import Fraction
+from pathlib import Path
+from typing import TypeVar
+
+from grader.classroom.gradebook.rubric import MOST, points_text
+from grader.classroom.intake.class_folder import Student
+from grader.classroom.intake.csv_file import CsvFile, read_csv_file
+from grader.classroom.intake.due_time import read_due
+from grader.classroom.notebook_called import notebook_called
+from grader.classroom.spreadsheet import unescaped
+from grader.close_names import nearest
+from grader.printable import listed, printable
+from grader.program.course import Course
+from grader.submission.notebook_file import shown
+from grader.user_error import UserError
+
+FIELDS = ("id", "notebook", "gradient", "points", "excused", "due", "attempt", "comment")
+
+_YES, _NO = ("yes", "y", "true", "1", "x", "excused"), ("no", "n", "false", "0")
+
+_SHOWN = 10
+"""So many lines that cannot be used are named at once."""
+
+T = TypeVar("T")
+
+
+class UnusableAdjustment(UserError):
+    """A line of the file names nobody, or nothing that is known; the message has its number."""
+
+
+@dataclass(frozen=True, slots=True)
+class Change:
+    """A line: whom and what it is about, and what it changes. What is not said is None or "".
+
+    `notebook` is "" for all, `gradient` "" for the whole notebook; `attempt` is the name or the
+    number of a file; `where` is the line, for sentences.
+    """
+
+    where: str
+    student: str
+    notebook: str = ""
+    gradient: str = ""
+    points: Fraction | None = None
+    excused: bool | None = None
+    due: datetime | None = None
+    attempt: str = ""
+    comment: str = ""
+
+    @property
+    def sets(self) -> frozenset[str]:
+        """What a later line about the same replaces; a comment alone is something, too."""
+        said = {"points": self.points, "excused": self.excused, "due": self.due}
+        named = {name for name, value in said.items() if value is not None}
+        return frozenset(named | {"attempt"} if self.attempt else named or {"comment"})
+
+
+@dataclass(frozen=True, slots=True)
+class Adjustments:
+    """All changes that hold, by student, in the order of the file."""
+
+    changes: Mapping[str, tuple[Change, ...]] = field(default_factory=dict)
+
+    def of(self, student: str) -> tuple[Change, ...]:
+        """Those of one student."""
+        return self.changes.get(student, ())
+
+    def refuse_unfit(self, most: Mapping[str, Fraction]) -> None:
+        """Raise UnusableAdjustment where a line is about what the gradebook has not.
+
+        `most` are the gradebook's notebooks with their points.
+        """
+        every = (change for changes in self.changes.values() for change in changes)
+        refuse([f"{each.where}: {why}" for each in every if (why := unfit(each, most))])
+
+
+NONE = Adjustments()
+
+
+def unfit(change: Change, most: Mapping[str, Fraction]) -> str:
+    """Why a change is not about a gradebook of these notebooks, as a sentence; or ""."""
+    if change.notebook and change.notebook not in most:
+        return f"{change.notebook} is not in this gradebook; there are {listed(most)}."
+    if change.points is None:
+        return ""
+    if not change.notebook and len(most) > 1:
+        return f"of which notebook are the points? There are {listed(most)}."
+    notebook = change.notebook or next(iter(most))
+    if not change.gradient and change.points > most[notebook]:
+        return (
+            f"{points_text(change.points)} are more points than the {points_text(most[notebook])} "
+            f"of {notebook}."
+        )
+    return ""
+
+
+def read_adjustments(path: Path, course: Course, students: Iterable[Student]) -> Adjustments:
+    """Read the file; the last line about the same thing holds.
+
+    Raises:
+        UnusableAdjustment: lines name nobody, nothing known, or say nothing; the message has the
+            number of each.
+        UnreadableClass: it is no CSV file.
+    """
+    table = read_csv_file(path, "file of adjustments")
+    header = [cell.strip().lower() for cell in table.rows[0]] if table.rows else []
+    if "id" not in header or not {*header} <= {*FIELDS, ""}:
+        raise UnusableAdjustment(
+            f"{shown(path)} needs a header with id and any of {', '.join(FIELDS[1:])}; it has "
+            f"{listed(map(printable, header)) if header else 'none'}."
+        )
+    people = _People(students)
+    found, complaints = [], []
+    for number, cells in zip(table.lines[1:], table.rows[1:], strict=True):
+        if not any(cell.strip() for cell in cells):
+            continue
+        pairs = zip(header, cells, strict=False)
+        said = {name: unescaped(cell.strip()) for name, cell in pairs if cell.strip()}
+        where = f"Line {number} of {shown(path)}"
+        try:
+            found.append(_change(said, where, course, people))
+        except ValueError as error:
+            complaints.append(f"{where}: {error}")
+    refuse(complaints)
+    return _in_force(found)
+
+
+def parse_adjustment(
+    said: Mapping[str, str], course: Course, students: Iterable[Student]
+) -> Change:
+    """One line to be, by the names of its columns.
+
+    Raises:
+        UnusableAdjustment: it cannot be used.
+    """
+    try:
+        return _change(said, "A new line", course, _People(students))
+    except ValueError as error:
+        raise UnusableAdjustment(f"This cannot be written: {error}") from None
+
+
+def refuse(complaints: Sequence[str]) -> None:
+    """Raise UnusableAdjustment if there are any; of very many the first are said."""
+    if complaints:
+        more = len(complaints) - _SHOWN
+        rest = [f"{more} more lines cannot be used."] if more > 0 else []
+        raise UnusableAdjustment("\n".join([*complaints[:_SHOWN], *rest]))
+
+
+def _in_force(found: Sequence[Change]) -> Adjustments:
+    held: dict[str, list[Change]] = defaultdict(list)
+    later: dict[tuple[str, str, str], set[str]] = defaultdict(set)
+    for change in reversed(found):
+        about = later[change.student, change.notebook, change.gradient]
+        if not change.sets <= about:
+            held[change.student].append(change)
+        about |= change.sets
+    return Adjustments({student: tuple(changes[::-1]) for student, changes in held.items()})
+
+
+class _People:
+    """The class, by ids and addresses, whatever their capitals."""
+
+    def __init__(self, students: Iterable[Student]) -> None:
+        self._known: dict[str, set[str]] = defaultdict(set)
+        self.ids = set()
+        for student in students:
+            self.ids.add(student.id)
+            for key in filter(None, (student.id, student.email)):
+                self._known[key.casefold()].add(student.id)
+
+    def find(self, text: str) -> str:
+        if text in self.ids:
+            return text
+        found = self._known.get(text.casefold(), set())
+        if len(found) == 1:
+            return next(iter(found))
+        if found:
+            raise ValueError(f"{printable(text)!r} may be {listed(sorted(found), 'or')}.")
+        close = nearest(text, self.ids)
+        meant = f"; did you mean {listed(map(printable, close), 'or')}?" if close else "."
+        raise ValueError(f"nobody in the class has the id {printable(text)!r}{meant}")
+
+
+def _change(said: Mapping[str, str], where: str, course: Course, people: _People) -> Change:
+    if not said.get("id"):
+        raise ValueError("it has no id.")
+    if said.keys() <= {"id", "notebook", "gradient"}:
+        raise ValueError("it changes nothing: it has neither points nor anything else.")
+    notebook, gradient = _place(said.get("notebook", ""), said.get("gradient", ""), course)
+    if gradient and (not_whole := {"due", "attempt"} & said.keys()):
+        raise ValueError(f"{listed(sorted(not_whole))} cannot be said of one gradient.")
+    return Change(
+        where,
+        people.find(said["id"]),
+        notebook,
+        gradient,
+        _maybe(said, "points", _points),
+        _maybe(said, "excused", _yes),
+        _maybe(said, "due", read_due),
+        said.get("attempt", ""),
+        said.get("comment", ""),
+    )
+
+
+def _maybe(said: Mapping[str, str], name: str, parse: Callable[[str], T]) -> T | None:
+    return parse(said[name]) if name in said else None
+
+
+def _place(notebook: str, gradient: str, course: Course) -> tuple[str, str]:
+    if notebook:
+        notebook = notebook_called(notebook, course)
+    if not gradient:
+        return notebook, ""
+    having = [
+        name
+        for name in ([notebook] if notebook else course.notebooks)
+        if gradient in (known for _, known in course.gradients(name))
+    ]
+    if len(having) == 1:
+        return having[0], gradient
+    if having:
+        raise ValueError(f"{gradient} is asked for in {listed(having)}: which notebook?")
+    names = [n for book in course.notebooks for _, n in course.gradients(book)]
+    close = nearest(gradient, dict.fromkeys(names))
+    meant = f"; did you mean {listed(close, 'or')}?" if close else "."
+    within = f" in {notebook}" if notebook else ""
+    raise ValueError(f"there is no gradient {printable(gradient)!r}{within}{meant}")
+
+
+def _points(text: str) -> Fraction:
+    try:
+        number = Decimal(text.replace(",", "."))
+        if number.is_finite() and 0 <= number <= MOST:
+            return Fraction(number)
+    except (InvalidOperation, ValueError, OverflowError):
+        pass
+    raise ValueError(f"points is {printable(text)!r}, but has to be a number from 0 to {MOST:,}.")
+
+
+def _yes(text: str) -> bool:
+    if text.lower() in (*_YES, *_NO):
+        return text.lower() in _YES
+    raise ValueError(f"excused is {printable(text)!r}, but has to be yes or no.")
+
+
+def with_line(table: CsvFile | None, said: Mapping[str, str]) -> Iterator[list[str]]:
+    """The rows of the file with one more, in its columns and those that are new to it."""
+    header = list(table.rows[0]) if table and table.rows else list(FIELDS)
+    names = [cell.strip().lower() for cell in header]
+    new = [name for name in FIELDS if said.get(name) and name not in names]
+    yield [*header, *new]
+    if table:
+        yield from ([*row, *[""] * (len(header) + len(new) - len(row))] for row in table.rows[1:])
+    yield [said.get(name, "") for name in [*names, *new]]

@@ -1,0 +1,176 @@
+"""A cell of the table: which file counts, what it earns, and what the instructor changed."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from datetime import datetime
+from fractions import Fraction
+
+from grader.classroom.gradebook.adjustments import Change, UnusableAdjustment
+from grader.classroom.gradebook.attempts import Attempts, choose, in_order
+from grader.classroom.gradebook.rubric import Rubric, points_text
+from grader.classroom.gradebook.table import Cell, Column, FileResult, Status
+from grader.printable import listed, printable
+
+
+@dataclass(frozen=True, slots=True)
+class Terms:
+    """On which terms a student's files become points; `changes` are the student's own."""
+
+    rubric: Rubric
+    attempts: Attempts = Attempts.LATEST
+    changes: tuple[Change, ...] = ()
+
+
+def make_cell(column: Column, files: Sequence[FileResult], terms: Terms) -> Cell:
+    """One cell, from a student's files of that notebook.
+
+    Raises:
+        UnusableAdjustment: a change asks for a file that is not there.
+    """
+    cell = _cell(column, files, replace(terms, changes=()))
+    changes = tuple(c for c in terms.changes if c.notebook in ("", column.notebook))
+    if not changes:
+        return cell
+    adjusted = _cell(column, files, replace(terms, changes=changes))
+    return replace(
+        adjusted,
+        adjusted=tuple(_said(cell, adjusted, changes)),
+        comments=tuple(c.comment for c in changes if c.comment and c.notebook),
+    )
+
+
+def _cell(column: Column, files: Sequence[FileResult], terms: Terms) -> Cell:
+    whole = [change for change in terms.changes if not change.gradient]
+    dues = [change.due for change in whole if change.due]
+    unreadable = tuple(file for file in files if file.error)
+    graded = in_order([_due_at(file, dues) for file in files if not file.error])
+    set_points = {
+        c.gradient: c.points for c in terms.changes if c.gradient and c.points is not None
+    }
+    without = _last_excused(terms.changes)
+    earns = {
+        file.id: terms.rubric.total(_earned(file, column, set_points, without), file.late)
+        for file in graded
+    }
+    taken, why = _taken(graded, earns, terms.attempts, whole)
+    most = column.max_points
+    if without:
+        worth = (terms.rubric.worth(*each) for each in column.gradients if each[1] not in without)
+        most = terms.rubric.total(sum(worth, Fraction(0)), late=False)
+    points = Fraction(0)
+    status = Status.UNREADABLE if unreadable else Status.MISSING
+    if taken:
+        points, status = earns[taken.id], Status.LATE if taken.late else Status.GRADED
+    elif set_points:
+        points = terms.rubric.total(_earned(None, column, set_points, without), late=False)
+        status = Status.GRADED
+    for change in whole:
+        if change.points is not None:
+            points = change.points
+            status = status if taken else Status.GRADED
+    if "" in _excused(whole):
+        points = most = Fraction(0)
+        status = Status.EXCUSED
+    return Cell(
+        column,
+        status,
+        points,
+        most,
+        counts=taken,
+        superseded=tuple(file for file in reversed(graded) if file is not taken),
+        unreadable=unreadable,
+        why=why,
+        earns=earns if len(graded) > 1 else {},
+        set_points=set_points,
+    )
+
+
+def _due_at(file: FileResult, dues: Sequence[datetime]) -> FileResult:
+    """The file as it is with an extension; where nobody knows its time, the platform's mark stays.
+
+    A time without a zone is one of this machine's, as for `--due`.
+    """
+    if not dues or not file.submitted:
+        return file
+    return replace(file, late=datetime.fromisoformat(file.submitted) > dues[-1].astimezone())
+
+
+def _taken(
+    graded: Sequence[FileResult],
+    earns: dict[str, Fraction],
+    attempts: Attempts,
+    changes: Sequence[Change],
+) -> tuple[FileResult | None, str]:
+    wanted = [change for change in changes if change.attempt]
+    if wanted:
+        return _named(graded, wanted[-1]), "named by the instructor"
+    if len(graded) > 1:
+        return choose(graded, earns, attempts)
+    return (graded[0] if graded else None), ""
+
+
+def _named(graded: Sequence[FileResult], change: Change) -> FileResult:
+    found = [file for file in graded if change.attempt in (file.name, file.path, file.id)]
+    if not found and change.attempt.isdecimal() and 0 < int(change.attempt) <= len(graded):
+        found = [graded[int(change.attempt) - 1]]
+    if len(found) == 1:
+        return found[0]
+    there = listed([f"{n} ({printable(file.path)})" for n, file in enumerate(graded, start=1)])
+    raise UnusableAdjustment(
+        f"{change.where}: {printable(change.student)} has "
+        + ("more than one file" if found else "no attempt")
+        + f" {printable(change.attempt)!r}; "
+        + (f"there are {there}." if there else "nothing of theirs was graded.")
+    )
+
+
+def _excused(changes: Sequence[Change]) -> set[str]:
+    """The gradients that are excused, "" for all; the last line about each says so."""
+    said = {change.gradient: change.excused for change in changes if change.excused is not None}
+    return {gradient for gradient, excused in said.items() if excused}
+
+
+def _last_excused(changes: Sequence[Change]) -> set[str]:
+    return _excused(changes) - {""}
+
+
+def _earned(
+    file: FileResult | None, column: Column, set_points: dict[str, Fraction], without: set[str]
+) -> Fraction:
+    verdicts = list(zip(file.gradients, file.outcomes, strict=True)) if file else []
+    if not set_points and not without:
+        return Fraction(sum(column.earned.get(each, 0) for each in verdicts), column.parts)
+    earned = {
+        name: Fraction(column.earned.get((name, letter), 0), column.parts)
+        for name, letter in verdicts
+    } | set_points
+    return sum((points for name, points in earned.items() if name not in without), Fraction(0))
+
+
+def _said(before: Cell, after: Cell, changes: Sequence[Change]) -> Iterator[str]:
+    """What was changed, a few words each."""
+    whole = [change for change in changes if not change.gradient]
+    if any(change.attempt for change in whole) and after.counts:
+        yield f"{printable(after.counts.name)} counts"
+    dues = [change.due for change in whole if change.due]
+    if dues:
+        unknown = after.counts and not after.counts.submitted
+        yield f"due {dues[-1]:%d %b %Y, %H:%M}" + (
+            ", but nobody knows when it was handed in" if unknown else ""
+        )
+    for gradient, points in after.set_points.items():
+        yield f"{gradient}: {_points(points)}"
+    for gradient in sorted(_last_excused(changes)):
+        yield f"{gradient}: excused"
+    if after.status is Status.EXCUSED:
+        yield "excused"
+    elif after.points != before.points:
+        yield f"{_points(after.points)} instead of {points_text(before.points)}"
+    elif any(change.points is not None for change in whole):
+        yield _points(after.points)
+
+
+def _points(points: Fraction) -> str:
+    return f"{points_text(points)} point{'' if points == 1 else 's'}"

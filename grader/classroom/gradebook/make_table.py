@@ -1,0 +1,155 @@
+"""The table, made from the results of a run."""
+
+from __future__ import annotations
+
+import math
+import re
+import sys
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Sequence
+from fractions import Fraction
+from operator import attrgetter
+from pathlib import Path
+
+from grader.classroom.gradebook.adjustments import NONE, Adjustments
+from grader.classroom.gradebook.attempts import Attempts
+from grader.classroom.gradebook.make_cell import Terms, make_cell
+from grader.classroom.gradebook.pages import page_name
+from grader.classroom.gradebook.rubric import Rubric
+from grader.classroom.gradebook.table import LETTERS, OUTCOMES, Column, FileResult, Row, Table
+from grader.classroom.intake.class_folder import ClassFolder, Student
+from grader.classroom.run.journal import read_lines
+from grader.classroom.run.line import Line
+from grader.program.course import Course
+
+
+def build_table(
+    class_folder: ClassFolder,
+    results: Path,
+    rubric: Rubric,
+    attempts: Attempts = Attempts.LATEST,
+    adjustments: Adjustments = NONE,
+) -> Table:
+    """Everybody of the class list and everybody seen in the results, each in a row.
+
+    Args:
+        class_folder: who is in the class.
+        results: those of a run that has finished: they hold a line for each file handed in, which
+            says what the folder says of it now.
+        rubric: what gradients are worth.
+        attempts: which of several files counts.
+        adjustments: what the instructor decided, applied last.
+
+    Raises:
+        UnusableAdjustment: a line of them does not fit what was handed in.
+        BrokenJournal: a line of `results` is not a result.
+        OSError: it cannot be read.
+    """
+    files: dict[str, FileResult] = {}
+    sandboxes: Counter[str] = Counter()
+    versions = set()
+    same: dict[tuple[str, ...], tuple[str, ...]] = {}
+    """Equal lists of names kept once: they would be most of a class."""
+    modified = {file.id: file.modified for file in class_folder.handed_in}
+    for offset, _, line in read_lines(results):
+        file = _file_result(line, offset, same, rubric.course, modified.get(line.file.id))
+        files[file.id] = file
+        sandboxes[line.run.sandbox] += 1
+        versions.add(line.run.versions)
+    of_student: dict[str, list[FileResult]] = defaultdict(list)
+    for file in files.values():
+        of_student[file.student].append(file)
+    listed = {student.id: student for student in class_folder.students}
+    columns = _columns(files.values(), rubric)
+    adjustments.refuse_unfit({column.notebook: column.max_points for column in columns})
+    rows = tuple(
+        _row(
+            listed.get(id_, Student(id_)),
+            columns,
+            of_student[id_],
+            Terms(rubric, attempts, adjustments.of(id_)),
+        )
+        for id_ in sorted({*listed, *of_student})
+    )
+    return Table(columns, rows, dict(sorted(sandboxes.items())), frozenset(versions))
+
+
+def _row(
+    student: Student, columns: Sequence[Column], files: Sequence[FileResult], terms: Terms
+) -> Row:
+    by_notebook: dict[str, list[FileResult]] = defaultdict(list)
+    for file in sorted(files, key=attrgetter("id")):
+        by_notebook[file.notebook].append(file)
+    cells = tuple(
+        make_cell(column, by_notebook.pop(column.notebook, []), terms) for column in columns
+    )
+    elsewhere = tuple(file for _, group in sorted(by_notebook.items()) for file in group)
+    comments = tuple(
+        change.comment for change in terms.changes if change.comment and not change.notebook
+    )
+    return Row(student, page_name(student.id), cells, elsewhere, comments)
+
+
+def _file_result(
+    line: Line,
+    offset: int,
+    same: dict[tuple[str, ...], tuple[str, ...]],
+    course: Course,
+    modified: float | None,
+) -> FileResult:
+    """What a table keeps of a line; equal texts are kept once."""
+    file, report = line.file, line.report
+    verdicts = report.verdicts if report else ()
+    gradients = tuple(verdict.name for verdict in verdicts)
+    return FileResult(
+        id=file.id,
+        student=sys.intern(file.student),
+        path=file.id if file.path == file.id else file.path,
+        late=file.late,
+        submitted=file.submitted,
+        attempt=file.attempt,
+        modified=modified,
+        notebook=sys.intern(report.notebook if report else _notebook_of(file.path, course)),
+        gradients=same.setdefault(gradients, gradients),
+        outcomes="".join(LETTERS[verdict.outcome] for verdict in verdicts),
+        error=line.error or "",
+        flags=tuple(sys.intern(flag.kind) for flag in line.flags),
+        offset=offset,
+    )
+
+
+def _notebook_of(file: str, course: Course) -> str:
+    """The notebook that a file says it is by its name, "" if none."""
+    name = _plain(file.rpartition("/")[2])
+    return next((notebook for notebook in course.notebooks if _plain(notebook) in name), "")
+
+
+def _plain(name: str) -> str:
+    return re.sub(r"[^a-z0-9]+", "_", name.lower())
+
+
+def _columns(files: Iterable[FileResult], rubric: Rubric) -> tuple[Column, ...]:
+    """The rubric's notebooks, or else those that somebody handed in, or else all."""
+    seen = {file.notebook for file in files}
+    every = rubric.course.notebooks
+    names = rubric.notebooks or [name for name in every if name in seen] or every
+    return tuple(_column(name, rubric) for name in names)
+
+
+def _column(notebook: str, rubric: Rubric) -> Column:
+    known = rubric.course.gradients(notebook)
+    worth = (rubric.worth(prefix, gradient) for prefix, gradient in known)
+    earned = {
+        (gradient, letter): rubric.earned(prefix, gradient, outcome)
+        for prefix, gradient in known
+        for letter, outcome in OUTCOMES.items()
+    }
+    # Whole numbers: sums of fractions are what a large class would spend its time on.
+    parts = math.lcm(*(points.denominator for points in earned.values()))
+    return Column(
+        notebook,
+        known,
+        rubric.total(sum(worth, Fraction(0)), late=False),
+        {key: int(points * parts) for key, points in earned.items()},
+        parts,
+    )

@@ -1,0 +1,182 @@
+"""Which columns of a platform's own list the grades go into, and what they are scaled to."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from fractions import Fraction
+
+from grader.classroom.gradebook.rubric import points_text
+from grader.classroom.gradebook.scale import SCALE_TO_PLATFORM, Scale, factor, maximum_in
+from grader.classroom.gradebook.table import Column, Table
+from grader.classroom.intake.class_folder import ClassFolder, Roster
+from grader.close_names import nearest
+from grader.printable import listed, printable
+from grader.user_error import UserError
+
+CANVAS_COLUMNS = ("Student", "ID", "SIS User ID", "SIS Login ID", "Section")
+CANVAS_OPTIONAL = ("LastName", "FirstName", "Integration ID", "Root Account")
+MOODLE_COLUMNS = ("Identifier", "Full name", "ID number", "Email address")
+POINTS_POSSIBLE = "Points Possible"
+MAXIMUM = "Maximum Grade"
+
+_IDENTIFYING = frozenset({*CANVAS_COLUMNS, *CANVAS_OPTIONAL, *MOODLE_COLUMNS})
+
+
+class UnknownColumn(UserError):
+    """A column that was named for Canvas is not in its list; the message names those there are."""
+
+
+@dataclass(frozen=True, slots=True)
+class PlatformForm:
+    """What the platforms' files get.
+
+    `canvas_columns` says into which of Canvas's columns a notebook's points go; under "", into
+    which the sum of all does.
+    """
+
+    scale: Scale = SCALE_TO_PLATFORM
+    canvas_columns: Mapping[str, str] = field(default_factory=dict)
+
+
+AS_THEY_ARE = PlatformForm()
+
+
+@dataclass(frozen=True, slots=True)
+class Assignment:
+    """A column of Canvas's: whose points it takes, all notebooks' where `column` is None.
+
+    `target` is what all of its points become, None where they stay as they are.
+    """
+
+    name: str
+    column: Column | None
+    most: Fraction
+    platform: Fraction | None
+    target: Fraction | None
+
+    @property
+    def factor(self) -> Fraction:
+        """What points are multiplied with."""
+        return factor(self.target, self.most)
+
+
+def assignments(table: Table, roster: Roster, form: PlatformForm) -> list[Assignment]:
+    """The columns that Canvas's file gets.
+
+    Raises:
+        UnknownColumn: one that was named is not in the list.
+    """
+    named = form.canvas_columns
+    wanted: list[tuple[str, Column | None]] = []
+    if "" in named:
+        wanted.append((_own(named[""], roster), None))
+    for column in table.columns:
+        if column.notebook in named:
+            wanted.append((_own(named[column.notebook], roster), column))
+        elif "" not in named:
+            wanted.append((column_for(column.notebook, roster), column))
+    made = []
+    for name, whose in wanted:
+        most = whose.max_points if whose is not None else table.max_points
+        possible = [at(roster, row, name) for row in roster.above if is_points_possible(row)]
+        platform = maximum_in(possible[0]) if possible else None
+        target = form.scale.target(platform)
+        if form.scale.to is not None:  # that is what all notebooks together become
+            target = form.scale.to * most / table.max_points if table.max_points else None
+        made.append(Assignment(name, whose, most, platform, target))
+    return made
+
+
+def refuse_unknown_columns(form: PlatformForm, roster: Roster | None) -> None:
+    """Raise UnknownColumn where a column named for Canvas is not in the class list."""
+    for name in form.canvas_columns.values():
+        if roster is None or roster.kind != "canvas":
+            raise UnknownColumn(
+                "--canvas-column needs Canvas's gradebook, as it is exported, for the --roster."
+            )
+        _own(name, roster)
+
+
+def about_maxima(table: Table, class_folder: ClassFolder, form: PlatformForm) -> Iterator[str]:
+    """Where a platform's maximum is another than the points that can be earned."""
+    roster = class_folder.roster
+    if roster is None or not table.max_points:
+        return
+    if roster.kind == "canvas":
+        for each in assignments(table, roster, form):
+            if each.platform is not None:
+                whose = [each.column.notebook] if each.column is not None else _names(table)
+                yield from _differs(
+                    f"Canvas's {each.name}", each.platform, each.most, each.factor, whose
+                )
+    if roster.kind == "moodle" and MAXIMUM in roster.header:
+        written = {maximum_in(at(roster, row.cells, MAXIMUM)) for row in roster.rows}
+        for maximum in sorted(each for each in written if each is not None):
+            by = factor(form.scale.target(maximum), table.max_points)
+            yield from _differs("Moodle's", maximum, table.max_points, by, _names(table))
+
+
+def _differs(
+    whose: str, maximum: Fraction, most: Fraction, by: Fraction, notebooks: list[str]
+) -> Iterator[str]:
+    if maximum == most and by == 1:
+        return
+    are = "are" if len(notebooks) > 1 else "is"
+    scaled = f"scaled to {points_text(round(most * by, 2))}" if by != 1 else "not scaled"
+    differ = "" if most * by == maximum else " The two differ: --scale platform mends that."
+    yield (
+        f"{printable(whose)} maximum is {points_text(maximum)}, and {listed(notebooks)} {are} "
+        f"worth {points_text(most)}: points are {scaled}.{differ} --due-notebooks says which "
+        "notebooks count."
+    )
+
+
+def _names(table: Table) -> list[str]:
+    return [column.notebook for column in table.columns]
+
+
+def _own(name: str, roster: Roster) -> str:
+    """The column that a person means: its name with or without Canvas's number in brackets."""
+    others = [each for each in roster.header if each not in _IDENTIFYING]
+    if name in others:
+        return name
+    found = [
+        each for each in others if letters(re.sub(r"\s*\(\d+\)\s*\Z", "", each)) == letters(name)
+    ]
+    if len(found) == 1:
+        return found[0]
+    there = nearest(name, others) or others
+    raise UnknownColumn(
+        f"Canvas's list has {'more than one' if found else 'no'} column called "
+        f"{printable(name)!r}"
+        + (
+            f"; there are {listed(map(printable, there))}."
+            if there
+            else ": it has none of its own."
+        )
+    )
+
+
+def column_for(notebook: str, roster: Roster) -> str:
+    """The class list's own column for a notebook, or else the notebook's name."""
+    wanted = letters(notebook)
+    others = [name for name in roster.header if name not in _IDENTIFYING]
+    return next((name for name in others if wanted in letters(name)), notebook)
+
+
+def letters(text: str) -> str:
+    """What a column's name is compared by."""
+    return re.sub(r"[^a-z0-9]+", "", text.lower())
+
+
+def is_points_possible(cells: tuple[str, ...]) -> bool:
+    """True for the row of Canvas's that has each column's maximum."""
+    return bool(cells) and cells[0].strip() == POINTS_POSSIBLE
+
+
+def at(roster: Roster, cells: tuple[str, ...], name: str) -> str:
+    """What a row has in the column of that name."""
+    index = roster.header.index(name) if name in roster.header else len(cells)
+    return cells[index] if index < len(cells) else ""

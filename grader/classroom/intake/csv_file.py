@@ -1,0 +1,99 @@
+"""A CSV file from whatever program, with what is needed to write it the same way again."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+from dataclasses import dataclass
+from pathlib import Path
+
+from grader.classroom.intake.class_folder import UnreadableClass, explained
+from grader.printable import printable
+from grader.submission.notebook_file import shown
+
+MAX_BYTES = 64 * 1024 * 1024
+_DELIMITERS = ",;\t|"
+
+_NO_TABLE = ("<", "{", "%PDF-")
+"""What web pages, which some systems call .xls or .csv, JSON and PDF begin with."""
+
+
+@dataclass(frozen=True, slots=True)
+class CsvFile:
+    """The rows, the line in which each begins, and the form; `sep` is Excel's "sep=;" line."""
+
+    rows: tuple[tuple[str, ...], ...]
+    lines: tuple[int, ...]
+    delimiter: str
+    encoding: str
+    newline: str
+    sep: str
+
+
+def read_csv_file(path: Path, what: str) -> CsvFile:
+    """Read the file, which sentences call "the `what`".
+
+    Raises:
+        UnreadableClass: if it is no such file; the message is a sentence.
+    """
+    text, encoding = _decode(_read(path, what), path)
+    if text.lstrip("\ufeff \t\r\n").startswith(_NO_TABLE) or "\0" in text:
+        raise UnreadableClass(
+            f"{shown(path)} is not a table of text (CSV): it begins with "
+            f"{printable(text[:20])!r}. Export the {what} as CSV."
+        )
+    sep, body = _split_sep(text)
+    delimiter = sep.strip()[4:5] or _delimiter(body)
+    newline = "\r\n" if "\r\n" in body else "\r" if "\r" in body and "\n" not in body else "\n"
+    rows, lines = [], []
+    try:
+        reader = csv.reader(io.StringIO(body, newline=""), delimiter=delimiter)
+        begins = 1 + bool(sep)
+        for row in reader:
+            rows.append(tuple(row))
+            lines.append(begins)
+            begins = reader.line_num + 1 + bool(sep)
+    except csv.Error as error:
+        raise UnreadableClass(
+            f"{shown(path)} is not a table of text (CSV): {printable(str(error))}."
+        ) from None
+    return CsvFile(tuple(rows), tuple(lines), delimiter, encoding, newline, sep)
+
+
+def _read(path: Path, what: str) -> bytes:
+    with explained(f"The {what} {shown(path)} cannot be opened"):
+        if not path.is_file():
+            why = "is a folder" if path.is_dir() else "is no file"
+            raise UnreadableClass(f"The {what} {shown(path)} {why}: name the CSV file.")
+        if path.stat().st_size > MAX_BYTES:
+            raise UnreadableClass(
+                f"{shown(path)} is larger than {MAX_BYTES // 2**20} MB: is it the {what}?"
+            )
+        return path.read_bytes()
+
+
+def _decode(data: bytes, path: Path) -> tuple[str, str]:
+    if data.startswith((b"PK\x03\x04", b"\xd0\xcf\x11\xe0")):
+        raise UnreadableClass(f"{shown(path)} is a spreadsheet: save it as CSV and name that.")
+    found = json.detect_encoding(data)  # by its mark, or by zeros among the first bytes
+    for encoding in [found] if found != "utf-8" else ["utf-8", "cp1252", "latin-1"]:
+        try:
+            return data.decode(encoding), encoding
+        except UnicodeDecodeError:
+            continue
+    raise UnreadableClass(f"{shown(path)} is damaged: it begins as {found} and breaks off.")
+
+
+def _split_sep(text: str) -> tuple[str, str]:
+    """Excel's first line "sep=;", if it is there, and the rest."""
+    if text[:4].lower() != "sep=":
+        return "", text
+    line, _, rest = text.partition("\n")
+    return line.rstrip("\r"), rest
+
+
+def _delimiter(text: str) -> str:
+    line = next((line for line in text.splitlines() if line.strip()), "")
+    outside = "".join(line.split('"')[::2])
+    return max(_DELIMITERS, key=outside.count)  # the first of them where there is none

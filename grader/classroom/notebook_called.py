@@ -1,0 +1,24 @@
+"""A notebook by its name or its number."""
+
+from __future__ import annotations
+
+from grader.close_names import nearest
+from grader.printable import listed, printable
+from grader.program.course import Course
+
+
+def notebook_called(text: str, course: Course) -> str:
+    """The course's notebook of that name, or of that number: "2", "02", "02_fused_cross_entropy".
+
+    Raises:
+        ValueError: there is none; the message is a sentence.
+    """
+    for notebook in course.notebooks:
+        number = notebook.partition("_")[0]
+        if text == notebook or (number.isdecimal() and text.lstrip("0") == number.lstrip("0")):
+            return notebook
+    close = nearest(text, course.notebooks) or course.notebooks
+    raise ValueError(
+        f"there is no notebook {printable(text)!r} in the course; did you mean "
+        f"{listed(close, 'or')}?"
+    )

@@ -1,0 +1,124 @@
+"""`grader adjust`: a decision about one student, written beside the gradebook."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from itertools import pairwise
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from grader.commands import exit_codes
+from grader.commands.class_options import ADJUSTMENTS, due_in, said_by
+from grader.commands.course import class_course_option, instructors_course
+from grader.commands.speech import say
+from grader.printable import printable
+from grader.user_error import UserError
+
+if TYPE_CHECKING:
+    from grader.classroom.intake.class_folder import Student
+
+GRADES = "grades.csv"
+
+
+class NoGradebook(UserError):
+    """The folder is none that `grader grade` has written; the message is a sentence."""
+
+
+def _due(text: str) -> str:
+    due_in(text)
+    return text
+
+
+@click.command()
+@click.argument("gradebook", type=click.Path(path_type=Path))
+@click.argument("id", metavar="ID")
+@click.option("--notebook", metavar="NAME", help="Such as 01; without it, all notebooks.")
+@click.option("--gradient", metavar="NAME", help="Only this gradient, such as dlogits.")
+@click.option("--points", metavar="NUMBER", help="The points, in place of the grader's.")
+@click.option("--excused/--not-excused", default=None, help="Whether it does not count at all.")
+@click.option(
+    "--due",
+    metavar="WHEN",
+    callback=said_by(_due),
+    help="An extension: 2026-11-27 (the whole day), 2026-11-27T18:00.",
+)
+@click.option(
+    "--attempt", metavar="FILE", help="The file that counts: its name, or 1 for the first."
+)
+@click.option("--comment", metavar="TEXT", help="For the student, and for you.")
+@click.option(
+    "--file",
+    metavar="FILE",
+    type=click.Path(path_type=Path),
+    help=f"Where to write it: without this, GRADEBOOK/{ADJUSTMENTS}.",
+)
+@class_course_option
+def adjust(
+    gradebook: Path,
+    id: str,
+    excused: bool | None,
+    file: Path | None,
+    course: str | None,
+    **said: Any,
+) -> int:
+    """Decide something about the student ID of a GRADEBOOK: a line of its adjustments.csv.
+
+    ID is as in grades.csv, or the email address. Give `grader grade` again, and every table and
+    page shows it; nothing is graded again. The last line about the same thing holds.
+
+    The exit code is 0, or 2 if ID or anything else is not known in the gradebook.
+    """
+    from grader.classroom.gradebook.adjustments import parse_adjustment, refuse, unfit, with_line
+    from grader.classroom.gradebook.grades_csv import id_cell, text_cell, write_csv
+    from grader.classroom.intake.class_folder import Roster
+    from grader.classroom.intake.csv_file import read_csv_file
+
+    cells = {"id": id, **{name: value for name, value in said.items() if value is not None}}
+    if excused is not None:
+        cells["excused"] = "yes" if excused else "no"
+    students, most = _read_grades(gradebook / GRADES)
+    change = parse_adjustment(cells, instructors_course(course), students)
+    refuse([f"This cannot be written: {why}"] if (why := unfit(change, most)) else [])
+    path = file or gradebook / ADJUSTMENTS
+    table = read_csv_file(path, "file of adjustments") if path.exists() else None
+    form = Roster("adjustments", (), (), (), encoding="utf-8-sig", newline="\r\n")
+    if table:
+        form = Roster(
+            "adjustments", (), (), (), table.delimiter, table.encoding, table.newline, table.sep
+        )
+    cells |= {"id": id_cell(change.student), "notebook": change.notebook}
+    cells |= {name: text_cell(cells[name]) for name in ("comment", "attempt") if name in cells}
+    rows = list(with_line(table, cells))
+    write_csv(path, rows, form)
+    say(
+        f"{printable(change.student)}: line {len(rows)} of {printable(str(path))}. Give "
+        "`grader grade` again to see it in the gradebook; nothing is graded again.\n"
+    )
+    return exit_codes.PASSED
+
+
+def _read_grades(path: Path) -> tuple[list[Student], dict[str, Fraction]]:
+    """The students of a gradebook, and its notebooks with the most that each earns."""
+    from grader.classroom.gradebook.scale import maximum_in
+    from grader.classroom.intake.class_folder import Student
+    from grader.classroom.intake.csv_file import read_csv_file
+    from grader.classroom.spreadsheet import unescaped
+
+    if not path.is_file():
+        raise NoGradebook(
+            f"{printable(str(path))} is not there: name the folder that `grader grade` has written."
+        )
+    header, *rows = read_csv_file(path, "gradebook").rows
+    notebooks = [name for name, most in pairwise(header) if most == f"{name} max"]
+    most = {
+        name: max(
+            (maximum_in(row[header.index(name) + 1]) or Fraction(0) for row in rows),
+            default=Fraction(0),
+        )
+        for name in notebooks
+        if name != "total" and name != "grade"
+    }
+    people = [Student(unescaped(row[0]), email=unescaped(row[2])) for row in rows]
+    return people, most

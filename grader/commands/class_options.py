@@ -1,0 +1,239 @@
+"""The options of `grader grade` about who is in the class, and about what work is worth."""
+
+from __future__ import annotations
+
+import csv
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, replace
+from datetime import datetime
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, TypeVar
+
+import click
+
+from grader.printable import listed, printable
+
+if TYPE_CHECKING:
+    from grader.classroom.gradebook.adjustments import Adjustments
+    from grader.classroom.gradebook.attempts import Attempts
+    from grader.classroom.gradebook.platform_form import PlatformForm
+    from grader.classroom.gradebook.rubric import Rubric
+    from grader.classroom.intake.class_folder import Roster, Student
+    from grader.program.course import Course
+
+F = TypeVar("F", bound=Callable[..., Any])
+
+ADJUSTMENTS = "adjustments.csv"
+"""The file in a gradebook that `grader adjust` writes, and `grader grade` reads."""
+
+
+def said_by(parse: Callable[[str], Any]) -> Callable[..., Any]:
+    """A callback for click: what `parse` makes of an option, its ValueError as click's own."""
+
+    def callback(_: click.Context, __: click.Parameter, text: str | None) -> Any:
+        try:
+            return None if text is None else parse(text)
+        except ValueError as error:
+            raise click.BadParameter(str(error)) from None
+
+    return callback
+
+
+def due_in(text: str) -> datetime:
+    """The time that an option says."""
+    from grader.classroom.intake.due_time import read_due
+
+    return read_due(text)
+
+
+def _roles(text: str) -> dict[str, str]:
+    from grader.classroom.intake.roster_columns import ROLES
+
+    (cells,) = csv.reader([text])
+    pairs = [cell.partition("=") for cell in cells]
+    for role, _, column in pairs:
+        if role.strip().lower() not in ROLES or not column.strip():
+            raise ValueError(
+                f"{printable(role)!r} says of no column what it is: write id=COLUMN or "
+                f"id=COLUMN,name=COLUMN; there are {listed(ROLES)}."
+            )
+    return {role.strip().lower(): column.strip() for role, _, column in pairs}
+
+
+def _scale(text: str) -> Any:
+    from grader.classroom.gradebook.scale import read_scale
+
+    return read_scale(text)
+
+
+@dataclass(frozen=True, slots=True)
+class ClassOrder:
+    """Who is in the class, when work was due, what it is worth, and where the points go."""
+
+    roster: Path | None
+    roster_columns: Mapping[str, str] | None
+    yes: bool
+    due: datetime | None
+    file_times: bool
+    rubric: Path | None
+    due_notebooks: str | None
+    attempts: str
+    adjustments: Path | None
+    scale: Any
+    canvas_column: tuple[str, ...]
+
+    def read_rubric(self, course: Course) -> Rubric:
+        """The rubric, with the notebooks that are due.
+
+        Raises:
+            UnusableRubric: it cannot be used.
+            click.UsageError: there is no notebook of that name.
+        """
+        from grader.classroom.gradebook.rubric import parse_rubric, read_rubric
+        from grader.classroom.notebook_called import notebook_called
+
+        rubric = read_rubric(self.rubric, course) if self.rubric else parse_rubric("", course)
+        if self.due_notebooks is None:
+            return rubric
+        try:
+            due = {notebook_called(each.strip(), course) for each in self.due_notebooks.split(",")}
+        except ValueError as error:
+            raise click.UsageError(f"--due-notebooks: {error}") from None
+        return replace(rubric, notebooks=tuple(name for name in course.notebooks if name in due))
+
+    def platform_form(self, course: Course, roster: Roster | None) -> PlatformForm:
+        """What the platforms' files get.
+
+        Raises:
+            UnknownColumn: Canvas has no such column.
+        """
+        from grader.classroom.gradebook.platform_form import PlatformForm, refuse_unknown_columns
+        from grader.classroom.notebook_called import notebook_called
+
+        columns = {}
+        for text in self.canvas_column:
+            notebook, sign, column = text.partition("=")
+            try:
+                columns[notebook_called(notebook.strip(), course) if sign else ""] = column or text
+            except ValueError:  # the name of a column that has this sign in it
+                columns[""] = text
+        form = PlatformForm(self.scale, columns)
+        refuse_unknown_columns(form, roster)
+        return form
+
+    def how_attempts(self) -> Attempts:
+        """Which of several files counts."""
+        from grader.classroom.gradebook.attempts import Attempts
+
+        return Attempts(self.attempts)
+
+    def read_adjustments(
+        self, out: Path, course: Course, students: Iterable[Student]
+    ) -> Adjustments:
+        """What the instructor decided: the file that was named, else the gradebook's own.
+
+        Raises:
+            UnusableAdjustment: a line of it cannot be used.
+        """
+        from grader.classroom.gradebook.adjustments import NONE, read_adjustments
+
+        path = self.adjustments or out / ADJUSTMENTS
+        if self.adjustments is None and not path.exists():
+            return NONE
+        return read_adjustments(path, course, students)
+
+
+def _together(*options: Callable[[F], F]) -> Callable[[F], F]:
+    def decorate(function: F) -> F:
+        for option in reversed(options):
+            function = option(function)
+        return function
+
+    return decorate
+
+
+_FILE = click.Path(path_type=Path)
+
+class_options = _together(
+    click.option(
+        "--roster",
+        metavar="FILE",
+        type=_FILE,
+        help="The class list, as Canvas, Moodle, Gradescope or nbgrader export it, or one id a "
+        "line: who handed in nothing gets a row too.",
+    ),
+    click.option(
+        "--roster-columns",
+        metavar="ROLE=COLUMN,...",
+        callback=said_by(_roles),
+        help="Which column of the class list is which, where its header does not say so: "
+        "id=Kennung,name=Wer, or by number, id=1,name=2. "
+        "ROLE is id, login, sis, email, name, first, last or participant.",
+    ),
+    click.option(
+        "--yes",
+        is_flag=True,
+        help="Go on, even if fewer than half of those who handed in are in the class list.",
+    ),
+    click.option(
+        "--due",
+        metavar="WHEN",
+        callback=said_by(due_in),
+        help="What was handed in later is marked late: 2026-11-20 (the whole day), "
+        "2026-11-20T18:00.",
+    ),
+    click.option(
+        "--file-times",
+        is_flag=True,
+        help="Where the folder does not say when a file was handed in, take the file's own time.",
+    ),
+)
+
+points_options = _together(
+    click.option(
+        "--due-notebooks",
+        metavar="NOTEBOOK,...",
+        help="The notebooks that count, such as 01,02: the columns of the gradebook.",
+    ),
+    click.option(
+        "--attempts",
+        type=click.Choice(["latest", "best", "first"]),
+        default="latest",
+        show_default=True,
+        help="Which of several files of one student for one notebook counts.",
+    ),
+    click.option(
+        "--adjustments",
+        metavar="FILE",
+        type=_FILE,
+        help="What you decided about single students (CSV): points, extensions, excuses. Without "
+        f"it, DIR/{ADJUSTMENTS}, if there is one. It regrades nothing.",
+    ),
+    click.option(
+        "--rubric",
+        metavar="FILE",
+        type=_FILE,
+        help="Points for each gradient (TOML). Another rubric regrades nothing.",
+    ),
+    click.option(
+        "--example-rubric",
+        is_flag=True,
+        help="Print the course's rubric to edit, and grade nothing.",
+    ),
+    click.option(
+        "--scale",
+        metavar="TO",
+        default="platform",
+        show_default=True,
+        callback=said_by(_scale),
+        help="What grades are scaled to: the maximum of the platform's own column (platform), a "
+        "number, or nothing (none).",
+    ),
+    click.option(
+        "--canvas-column",
+        metavar="[NOTEBOOK=]COLUMN",
+        multiple=True,
+        help="The column of Canvas's gradebook that the points go into, those of all notebooks or "
+        "of one: 'HW 1', or 01='HW 1'.",
+    ),
+)

@@ -1,0 +1,131 @@
+from __future__ import annotations
+
+from fractions import Fraction
+from pathlib import Path
+
+import pytest
+
+from grader.classroom.gradebook.adjustments import (
+    Adjustments,
+    UnusableAdjustment,
+    read_adjustments,
+    with_line,
+)
+from grader.classroom.intake.class_folder import Student, UnreadableClass
+from grader.classroom.intake.csv_file import read_csv_file
+from tests.helpers.lecture_course import COURSE
+from tests.helpers.lines import FUSED
+
+CLASS = [Student("ada", "Lovelace, Ada", "ada@x.org"), Student("bob"), Student("+17", email="c@x")]
+MOST = {FUSED: Fraction(2), "03_fused_batchnorm": Fraction(6)}
+
+
+def read(tmp_path: Path, text: str) -> Adjustments:
+    path = tmp_path / "adjustments.csv"
+    path.write_text(text, encoding="utf-8")
+    return read_adjustments(path, COURSE, CLASS)
+
+
+def test_each_column(tmp_path: Path) -> None:
+    found = read(
+        tmp_path,
+        "id;notebook;gradient;points;excused;due;attempt;comment\n"
+        "ada;02;;1,5;;;;oral exam\n"
+        "ADA@x.org;3;dvar;2;;;;\n"
+        f"bob;{FUSED};;;yes;;;ill\n"
+        "bob;;;;;2026-12-01;;\n"
+        ";;;;;;;\n"
+        "'+17;2;;;;;hw (1).ipynb;'=1+1\n",
+    )
+    points, gradient = found.of("ada")
+    assert (points.notebook, points.points, points.comment) == (FUSED, Fraction(3, 2), "oral exam")
+    assert (gradient.notebook, gradient.gradient) == ("03_fused_batchnorm", "dvar")
+    excused, due = found.of("bob")
+    assert (excused.excused, excused.comment) == (True, "ill")
+    assert due.due
+    assert due.due.isoformat() == "2026-12-01T23:59:59"
+    (attempt,) = found.of("+17")
+    assert (attempt.attempt, attempt.comment) == ("hw (1).ipynb", "=1+1")
+    assert found.of("eve") == ()
+    found.refuse_unfit(MOST)
+
+
+@pytest.mark.parametrize(
+    ("line", "said"),
+    [
+        ("eve,02,,1,,,,", "nobody in the class has the id 'eve'"),
+        ("ad,02,,1,,,,", "nobody in the class has the id 'ad'; did you mean ada?"),
+        (",02,,1,,,,", "it has no id"),
+        ("ada,07,,1,,,,", "there is no notebook '07'"),
+        ("ada,02,dvar,1,,,,", "there is no gradient 'dvar' in 02_fused_cross_entropy"),
+        ("ada,,dlogit,1,,,,", "there is no gradient 'dlogit'; did you mean"),
+        ("ada,,dlogits,1,,,,", "dlogits is asked for in 01_atomic_backprop"),
+        ("ada,02,,many,,,,", "points is 'many', but has to be a number"),
+        ("ada,02,,-1,,,,", "points is '-1'"),
+        ("ada,02,,nan,,,,", "points is 'nan'"),
+        ("ada,02,,,maybe,,,", "excused is 'maybe', but has to be yes or no"),
+        ("ada,02,,,,soon,,", "'soon' is no time"),
+        ("ada,02,dz,,,2026-12-01,,", "due cannot be said of one gradient"),
+        ("ada,02,,,,,,", "it changes nothing"),
+    ],
+)
+def test_each_line_that_cannot_be_used_is_refused_with_its_number(
+    tmp_path: Path, line: str, said: str
+) -> None:
+    text = (
+        "id,notebook,gradient,points,excused,due,attempt,comment\n"
+        'bob,02,,1,,,,"two\nlines"\n'
+        f"{line}\nzoe,02,,1,,,,\n"
+    )
+    with pytest.raises(UnusableAdjustment) as refused:
+        read(tmp_path, text)
+    first, second = str(refused.value).splitlines()
+    assert first.startswith("Line 4 of ")
+    assert said in first
+    assert second.startswith("Line 5 of ")
+
+
+@pytest.mark.parametrize(
+    ("line", "said"),
+    [
+        ("ada,01,1", "Line 2 of .*: 01_atomic_backprop is not in this gradebook"),
+        ("ada,,1", "Line 2 of .*: of which notebook are the points"),
+        ("ada,02,2.5", "Line 2 of .*: 2.5 are more points than the 2 of 02_fused_cross_entropy"),
+    ],
+)
+def test_what_the_gradebook_has_not(tmp_path: Path, line: str, said: str) -> None:
+    found = read(tmp_path, f"id,notebook,points\n{line}\n")
+    with pytest.raises(UnusableAdjustment, match=said):
+        found.refuse_unfit(MOST)
+
+
+@pytest.mark.parametrize("text", ["", "name,points\nada,1\n", "id,score\nada,1\n"])
+def test_a_header_is_needed(tmp_path: Path, text: str) -> None:
+    with pytest.raises(UnusableAdjustment, match="needs a header with id and any of notebook"):
+        read(tmp_path, text)
+
+
+def test_no_file(tmp_path: Path) -> None:
+    with pytest.raises(UnreadableClass, match=r"The file of adjustments .* is no file"):
+        read_adjustments(tmp_path / "nothing.csv", COURSE, CLASS)
+
+
+def test_the_last_line_about_the_same_thing_holds(tmp_path: Path) -> None:
+    found = read(
+        tmp_path,
+        "id,notebook,gradient,points,due,comment\n"
+        "ada,02,,1,,first\n"
+        "ada,02,dz,0,,one gradient\n"
+        "ada,02,,2,,second\n"
+        "ada,02,,,2026-12-01,more time\n",
+    )
+    assert [change.comment for change in found.of("ada")] == ["one gradient", "second", "more time"]
+
+
+def test_a_line_more_keeps_the_others(tmp_path: Path) -> None:
+    path = tmp_path / "adjustments.csv"
+    path.write_text("id,points\nada,1\n", encoding="utf-8")
+    rows = list(with_line(read_csv_file(path, "file"), {"id": "bob", "comment": "ill"}))
+    assert rows == [["id", "points", "comment"], ["ada", "1", ""], ["bob", "", "ill"]]
+    (header, line) = with_line(None, {"id": "bob", "points": "2"})
+    assert dict(zip(header, line, strict=True))["points"] == "2"

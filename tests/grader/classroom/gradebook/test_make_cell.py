@@ -1,0 +1,115 @@
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from grader.classroom.gradebook.adjustments import UnusableAdjustment, read_adjustments
+from grader.classroom.gradebook.attempts import Attempts
+from grader.classroom.gradebook.make_table import build_table
+from grader.classroom.gradebook.rubric import parse_rubric
+from grader.classroom.gradebook.table import Row, Status
+from grader.classroom.intake.class_folder import Student
+from tests.helpers.lecture_course import COURSE
+from tests.helpers.lines import FUSED, Document, class_of, graded, journal, unreadable
+
+MOMENT = "2026-11-21T10:00:00+00:00"
+HEADER = "id,notebook,gradient,points,excused,due,attempt,comment\n"
+LATE = "late = 0.5"
+
+
+def row_of(tmp_path: Path, lines: list[Document], adjustments: str, rubric: str = "") -> Row:
+    folder = class_of(lines, [Student("ada")])
+    path = tmp_path / "adjustments.csv"
+    path.write_text(HEADER + adjustments, encoding="utf-8")
+    (row,) = build_table(
+        folder,
+        journal(tmp_path / "results.jsonl", lines),
+        parse_rubric(f'notebooks = ["{FUSED}"]\n{rubric}', COURSE),
+        Attempts.LATEST,
+        read_adjustments(path, COURSE, folder.students),
+    ).rows
+    return row
+
+
+@pytest.mark.parametrize(
+    ("outcomes", "line", "points", "most", "said"),
+    [
+        ("pf", "ada,02,,2,,,,", 2, 2, ("2 points instead of 1",)),
+        ("pf", "ada,02,,1,,,,", 1, 2, ("1 point",)),
+        ("pp", "ada,02,dz,0,,,,", 1, 2, ("dz: 0 points", "1 point instead of 2")),
+        ("pf", "ada,02,dz,,yes,,,", 1, 1, ("dz: excused",)),
+        ("pp", "ada,,,,yes,,,", 0, 0, ("excused",)),
+        ("pp", "ada,02,,,yes,,,\nada,02,,,no,,,", 2, 2, ()),
+        ("pf", "ada,02,,,,,,well done", 1, 2, ()),
+    ],
+)
+def test_what_the_instructor_decides_holds(
+    tmp_path: Path, outcomes: str, line: str, points: int, most: int, said: tuple[str, ...]
+) -> None:
+    row = row_of(tmp_path, [graded("a", "ada", outcomes)], line + "\n")
+    assert (float(row.points), float(row.max_points)) == (points, most)
+    assert row.cells[0].adjusted == said
+    assert row.adjusted == bool(said or "well done" in line)
+
+
+def test_points_without_a_file(tmp_path: Path) -> None:
+    for lines, status in (
+        ([], Status.MISSING),
+        ([unreadable(f"{FUSED}.ipynb", "ada")], "unreadable"),
+    ):
+        assert row_of(tmp_path, lines, "").cells[0].status == status
+        row = row_of(tmp_path, lines, "ada,02,,1.5,,,,oral exam\n")
+        assert row.graded
+        assert (row.status, float(row.points)) == (Status.GRADED, 1.5)
+        assert row.cells[0].comments == ("oral exam",)
+        by_gradient = row_of(tmp_path, lines, "ada,02,dz,1,,,,\n")
+        assert by_gradient.points == 1
+        assert by_gradient.graded
+
+
+def test_excused_is_not_missing(tmp_path: Path) -> None:
+    row = row_of(tmp_path, [], "ada,02,,,yes,,,ill\n")
+    assert row.status is Status.EXCUSED
+    assert not row.graded
+
+
+@pytest.mark.parametrize(
+    ("due", "late"), [("2026-11-20", True), ("2026-11-21", False), ("2026-11-21T09:00Z", True)]
+)
+def test_an_extension(tmp_path: Path, due: str, late: bool) -> None:
+    lines = [graded("a", "ada", "pp", late=True, submitted=MOMENT)]
+    assert row_of(tmp_path, lines, "", LATE).points == 1
+    row = row_of(tmp_path, lines, f"ada,,,,,{due},,\n", LATE)
+    assert row.points == (1 if late else 2)
+    assert row.status is (Status.LATE if late else Status.GRADED)
+    assert row.cells[0].adjusted[0].startswith("due ")
+
+
+def test_an_extension_where_no_time_is_known(tmp_path: Path) -> None:
+    row = row_of(tmp_path, [graded("a", "ada", "pp", late=True)], "ada,,,,,2027-01-01,,\n", LATE)
+    assert row.points == 1
+    assert "nobody knows when it was handed in" in row.cells[0].adjusted[0]
+
+
+@pytest.mark.parametrize(("wanted", "taken"), [("1", "x/a"), ("2", "x/b"), ("a", "x/a")])
+def test_the_attempt_that_counts(tmp_path: Path, wanted: str, taken: str) -> None:
+    lines = [graded("x/a", "ada", "pp"), graded("x/b", "ada", "ff"), graded("x/c", "ada", "ff")]
+    row = row_of(tmp_path, lines, f"ada,02,,,,,{wanted},\n")
+    (cell,) = row.cells
+    assert cell.counts
+    assert cell.counts.id == taken
+    assert cell.why == "named by the instructor"
+    assert len(cell.superseded) == 2
+
+
+def test_an_attempt_that_is_not_there(tmp_path: Path) -> None:
+    said = r"Line 2 of .*: ada has no attempt '3'; there are 1 \(a\) and 2 \(b\)\."
+    with pytest.raises(UnusableAdjustment, match=said):
+        row_of(tmp_path, [graded(id_, "ada", "pp") for id_ in "ab"], "ada,02,,,,,3,\n")
+
+
+def test_a_comment_on_everything_stands_once(tmp_path: Path) -> None:
+    row = row_of(tmp_path, [graded("a", "ada", "pp")], "ada,,,,,,,see me\n")
+    assert row.comments == ("see me",)
+    assert row.cells[0].comments == ()

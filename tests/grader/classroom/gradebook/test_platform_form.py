@@ -1,0 +1,191 @@
+from __future__ import annotations
+
+import csv
+from pathlib import Path
+
+import pytest
+
+from grader.classroom.gradebook.adjustments import NONE, read_adjustments
+from grader.classroom.gradebook.attempts import Attempts
+from grader.classroom.gradebook.grades_csv import write_grades
+from grader.classroom.gradebook.make_table import build_table
+from grader.classroom.gradebook.platform_csv import write_canvas, write_moodle
+from grader.classroom.gradebook.platform_form import (
+    PlatformForm,
+    UnknownColumn,
+    about_maxima,
+    refuse_unknown_columns,
+)
+from grader.classroom.gradebook.rubric import Rubric
+from grader.classroom.gradebook.scale import read_scale
+from grader.classroom.gradebook.table import Table
+from grader.classroom.intake.class_folder import ClassFolder, Student
+from grader.classroom.intake.roster_file import read_roster
+from tests.helpers.lecture_course import COURSE
+from tests.helpers.lines import BATCHNORM, FUSED, class_of, graded, journal
+
+CANVAS = (
+    "Student,ID,SIS User ID,SIS Login ID,Section,HW 1 (4711),HW 2 (4712)\n"
+    "    Points Possible,,,,,10,6\n"
+    '"Lovelace, Ada",1,,ada,A,,\n'
+    '"Byron, Bob",2,,bob,A,,\n'
+    '"Student, Test",3,,t,A,,\n'
+)
+MOODLE = (
+    "Identifier,Full name,Email address,Grade,Maximum Grade,Feedback comments\n"
+    "Participant 1,Ada,ada@x.org,,47.00,\n"
+    "Participant 2,Bob,bob@x.org,,47.00,\n"
+)
+LINES = [  # of Ada 6 of 8 points, of Bob 1 of 8
+    graded("a2", "ada", "pp"),
+    graded("a3", "ada", "ppppff", BATCHNORM),
+    graded("b2", "bob", "pf"),
+]
+
+
+def made(tmp_path: Path, roster: str, adjustments: str = "") -> tuple[Table, ClassFolder]:
+    (tmp_path / "roster.csv").write_text(roster, encoding="utf-8")
+    classes = read_roster(tmp_path / "roster.csv")
+    ids = dict(zip(("ada", "bob"), classes.students, strict=False))
+    lines = [{**line, "student": ids[line["student"]].id} for line in LINES]
+    students = [Student(who.id, who.name, who.email) for who in ids.values()]
+    folder = class_of(lines, students, roster=classes.roster)
+    found = NONE
+    if adjustments:
+        (tmp_path / "adjustments.csv").write_text(adjustments, encoding="utf-8")
+        found = read_adjustments(tmp_path / "adjustments.csv", COURSE, students)
+    results = journal(tmp_path / "results.jsonl", lines)
+    return build_table(folder, results, Rubric(), Attempts.LATEST, found), folder
+
+
+def read(path: Path) -> list[list[str]]:
+    with path.open(encoding="utf-8-sig", newline="") as file:
+        return list(csv.reader(file))
+
+
+def form(scale: str = "platform", **columns: str) -> PlatformForm:
+    return PlatformForm(read_scale(scale), columns)
+
+
+@pytest.mark.parametrize(
+    ("wanted", "header", "rows"),
+    [
+        (
+            PlatformForm(canvas_columns={"": "HW 1"}),
+            ["HW 1 (4711)"],
+            [["10"], ["7.5"], ["1.25"], [""]],
+        ),
+        (
+            PlatformForm(read_scale("none"), {"": "HW 1 (4711)"}),
+            ["HW 1 (4711)"],
+            [["10"], ["6"], ["1"], [""]],
+        ),
+        (
+            PlatformForm(canvas_columns={FUSED: "hw 1", BATCHNORM: "HW 2"}),
+            ["HW 1 (4711)", "HW 2 (4712)"],
+            [["10", "6"], ["10", "4"], ["5", ""], ["", ""]],
+        ),
+        (
+            PlatformForm(canvas_columns={BATCHNORM: "HW 2"}),
+            [FUSED, "HW 2 (4712)"],
+            [["2", "6"], ["2", "4"], ["1", ""], ["", ""]],
+        ),
+        (
+            PlatformForm(read_scale("80")),
+            [FUSED, BATCHNORM],
+            [["20", "60"], ["20", "40"], ["10", ""], ["", ""]],
+        ),
+    ],
+)
+def test_the_columns_that_canvas_gets(
+    tmp_path: Path, wanted: PlatformForm, header: list[str], rows: list[list[str]]
+) -> None:
+    table, folder = made(tmp_path, CANVAS)
+    write_canvas(table, folder, tmp_path / "canvas.csv", wanted)
+    found = read(tmp_path / "canvas.csv")
+    assert [row[5:] for row in found] == [header, *rows]
+    assert [row[0] for row in found][1:] == [
+        *("    Points Possible", "Lovelace, Ada", "Byron, Bob", "Student, Test"),
+    ]
+
+
+@pytest.mark.parametrize(
+    ("scale", "grades", "said"),
+    [
+        ("platform", ["35.25", "5.88"], "points are scaled to 47."),
+        ("none", ["6", "1"], "points are not scaled. The two differ"),
+        ("16", ["12", "2"], "points are scaled to 16. The two differ"),
+        ("47", ["35.25", "5.88"], "points are scaled to 47."),
+    ],
+)
+def test_moodles_maximum(tmp_path: Path, scale: str, grades: list[str], said: str) -> None:
+    table, folder = made(tmp_path, MOODLE)
+    write_moodle(table, folder, tmp_path / "moodle.csv", form(scale))
+    assert [row[3] for row in read(tmp_path / "moodle.csv")[1:]] == grades
+    (notice,) = about_maxima(table, folder, form(scale))
+    assert notice.startswith(f"Moodle's maximum is 47, and {FUSED} and {BATCHNORM} are worth 8: ")
+    assert said in notice
+    assert ("--scale platform" in notice) == ("differ" in said)
+
+
+def test_a_platforms_maximum_that_is_the_points_needs_no_notice(tmp_path: Path) -> None:
+    table, folder = made(tmp_path, MOODLE.replace("47.00", "8,00".replace(",", ".")))
+    assert list(about_maxima(table, folder, form())) == []
+    table, folder = made(tmp_path, CANVAS)
+    assert list(about_maxima(table, folder, form())) == []  # its own new columns
+    (notice,) = about_maxima(table, folder, PlatformForm(canvas_columns={"": "HW 1"}))
+    assert notice.startswith("Canvas's HW 1 (4711) maximum is 10, and ")
+
+
+def test_a_number_is_a_grade_in_the_gradebook_too(tmp_path: Path) -> None:
+    table, _ = made(tmp_path, MOODLE)
+    write_grades(table, tmp_path / "grades.csv", read_scale("100"))
+    header, ada, bob = read(tmp_path / "grades.csv")
+    place = header.index("grade")
+    assert [row[place : place + 2] for row in (header, ada, bob)] == [
+        *(["grade", "grade max"], ["75", "100"], ["12.5", "100"])
+    ]
+
+
+def test_what_the_instructor_decided_is_in_every_file(tmp_path: Path) -> None:
+    decided = "id,notebook,points,excused,comment\n{},02,1,,copied\n{},03,,yes,ill\n"
+    table, folder = made(tmp_path, CANVAS, decided.format("1", "2"))
+    write_canvas(table, folder, tmp_path / "canvas.csv")
+    assert [row[5:] for row in read(tmp_path / "canvas.csv")[2:4]] == [["1", "4"], ["1", "EX"]]
+    total = PlatformForm(canvas_columns={"": "HW 1"})
+    write_canvas(table, folder, tmp_path / "canvas.csv", total)
+    # Who is excused from a notebook has 1 of 2 points: half of what the column takes.
+    assert [row[5:] for row in read(tmp_path / "canvas.csv")[2:4]] == [["6.25"], ["5"]]
+    write_grades(table, tmp_path / "grades.csv")
+    header, ada, bob = read(tmp_path / "grades.csv")
+    adjusted, comment = header.index("adjusted"), header.index("comment")
+    assert (ada[adjusted], ada[comment]) == (f"{FUSED}: 1 point instead of 2", "copied")
+    assert (bob[adjusted], bob[comment]) == (f"{BATCHNORM}: excused", "ill")
+    assert bob[header.index("total max")] == "2"
+    table, folder = made(tmp_path, MOODLE, decided.format("Participant 1", "Participant 2"))
+    write_moodle(table, folder, tmp_path / "moodle.csv")
+    ada, bob = read(tmp_path / "moodle.csv")[1:]
+    assert "1 of 2 points (set by the instructor: 1 point instead of 2)" in ada[5]
+    assert ada[5].endswith(" copied")
+    assert bob[3] == "23.5"
+    assert f"{BATCHNORM}: excused (set by the instructor: excused). ill" in bob[5]
+
+
+@pytest.mark.parametrize(
+    ("column", "said"),
+    [
+        ("HW 3", "Canvas's list has no column called 'HW 3'; there are HW 1"),
+        ("Section", "no column called 'Section'"),
+    ],
+)
+def test_a_column_that_canvas_has_not(tmp_path: Path, column: str, said: str) -> None:
+    _, folder = made(tmp_path, CANVAS)
+    with pytest.raises(UnknownColumn, match=said):
+        refuse_unknown_columns(PlatformForm(canvas_columns={"": column}), folder.roster)
+
+
+def test_a_canvas_column_needs_canvas_list(tmp_path: Path) -> None:
+    _, folder = made(tmp_path, MOODLE)
+    for roster in (folder.roster, None):
+        with pytest.raises(UnknownColumn, match="needs Canvas's gradebook"):
+            refuse_unknown_columns(PlatformForm(canvas_columns={"": "HW 1"}), roster)

@@ -1,0 +1,40 @@
+from __future__ import annotations
+
+from fractions import Fraction
+
+import pytest
+
+from grader.classroom.gradebook.scale import Scale, factor, graded_text, maximum_in, read_scale
+
+
+@pytest.mark.parametrize(
+    ("text", "platform", "target"),
+    [
+        ("platform", Fraction(47), Fraction(47)),
+        ("platform", None, None),
+        ("none", Fraction(47), None),
+        ("100", Fraction(47), Fraction(100)),
+        ("12,5", None, Fraction(25, 2)),
+    ],
+)
+def test_what_points_become(text: str, platform: Fraction | None, target: Fraction | None) -> None:
+    assert read_scale(text).target(platform) == target
+
+
+@pytest.mark.parametrize("text", ["", "0", "-3", "nan", "inf", "1e9", "moodle"])
+def test_no_scale(text: str) -> None:
+    with pytest.raises(ValueError, match="is no scale: write platform, none, or a number above 0"):
+        read_scale(text)
+
+
+def test_numbers_of_platforms() -> None:
+    assert [maximum_in(text) for text in ("47.00", "100,00", "-", "(read only)", "0")] == [
+        *(Fraction(47), Fraction(100), None, None, None)
+    ]
+
+
+def test_a_grade() -> None:
+    assert graded_text(Fraction(1), factor(Fraction(10), Fraction(3))) == "3.33"
+    assert graded_text(Fraction(1, 3), factor(None, Fraction(3))) == "0.333333"
+    assert factor(Fraction(10), Fraction(0)) == 1
+    assert Scale().target(None) is None

@@ -13,6 +13,7 @@ from grader.classroom.gradebook.class_summary import (
     flag_kinds,
 )
 from grader.classroom.gradebook.mistakes import Gradient, Mistakes
+from grader.classroom.gradebook.over_attempts import class_trails
 from grader.classroom.gradebook.pages import render
 from grader.classroom.gradebook.rubric import points_text
 from grader.classroom.gradebook.table import LETTERS, Cell, Status, Table
@@ -55,6 +56,7 @@ def class_page(table: Table, summary: ClassSummary, title: str, notices: Sequenc
         labels=labels,
         flag_kinds=flag_kinds,
         distribution=distribution(table),
+        trails=class_trails(table),
         marks=marks,
         outcomes=list(Outcome),
         statuses=list(Status),

@@ -105,6 +105,16 @@ def test_what_a_file_is_called_and_what_is_said_of_it(tmp_path: Path) -> None:
     assert [other.error for other in row.elsewhere] == ["a file is no notebook, banana."]
 
 
+def test_what_the_instructor_says_to_a_student_is_left_out(tmp_path: Path) -> None:
+    lines = [graded("a", "love0001", "pp")]
+    table = build_table(class_of(lines), journal(tmp_path / "r.jsonl", lines), Rubric())
+    (row,) = table.rows
+    cell = replace(row.cells[0], comments=("Well done, Ada.",))
+    said = replace(row, cells=(cell,), comments=("Dear Ada,",))
+    (shown,) = number(replace(table, rows=(said,)), 1).shown
+    assert (shown.comments, shown.cells[0].comments) == ((), ())
+
+
 def test_a_students_own_words(tmp_path: Path) -> None:
     sign = [{"kind": "sign", "message": "`ada_dz` has the wrong sign.", "hint": "A minus?"}]
     flag = {"kind": "numerical", "line": 1, "message": "`lovelace` looks numerical.", "cell": "c"}

@@ -19,6 +19,9 @@ from grader.verdict import Check, Outcome, Verdict, WrongValue, pack_map
 MOST_CELLS = 96
 """Rows, and columns, of a map: of what is larger, a cell shows the largest error of several."""
 
+LONGEST_TYPE = 60
+"""Characters of the name of a type, which is a student's."""
+
 LEVELS = 4
 """Shades on each side of right."""
 
@@ -48,7 +51,7 @@ def _digest(item: GradientEvidence, verdict: Verdict, references: References) ->
         values, right = item.local, references.local_vjps(name, readers)
         if verdict.local_check is Check.NOT_RUN and verdict.global_check is Check.WRONG:
             values, right = whole
-    if verdict.local_check is verdict.global_check is Check.RIGHT:
+    if item.broken is not None or verdict.local_check is verdict.global_check is Check.RIGHT:
         return ""
     parts = list(_parts(values, right, references))
     # A word says of the whole value what is wrong with it; numbers only count all together.
@@ -72,10 +75,11 @@ def _parts(
         elif value.is_placeholder:
             yield "missing"
         elif tensor is None:
-            yield f"type:{(value.type_name or 'nothing')[:40]}"
+            # "tensor of dtype torch.complex64 and shape (1, 8)": the shape is a hidden network's
+            yield f"type:{(value.type_name or 'nothing').partition(' and ')[0][:LONGEST_TYPE]}"
         elif not tensor.is_floating_point():
             yield f"dtype:{str(tensor.dtype).removeprefix('torch.')}"
-        elif not math.isfinite(tensor.double().abs().sum().item()):
+        elif not tensor.double().isfinite().all():
             yield "nan"
         elif tensor.shape != reference.shape:
             yield f"shape:{'x'.join(str(at_lecture.get(n, n)) for n in tensor.shape)}"
@@ -90,6 +94,8 @@ def _number(tensor: Tensor, reference: Tensor) -> str:
     where they are rounded up or down by chance; one number of no meaning does so once in 10^10.
     """
     along = float(tensor.double().reshape(-1) @ _direction(tensor.numel()))
+    if not math.isfinite(along):  # numbers so large that their sum is no number
+        return "9e999"
     noise = FLOAT64_TOLERANCE**2 * float(reference.norm())
     return "0" if abs(along) <= noise else f"{along:.4e}"
 

@@ -124,6 +124,24 @@ def test_a_gradient_leads_to_its_mistakes_and_a_mistake_to_its_students(
         expect(page.locator("#count")).to_have_text(f"{students.split()[0]} of {STUDENTS} students")
 
 
+def test_the_page_to_project_is_walked_by_keyboard(browser: Browser, report: Path) -> None:
+    with opened(browser, report.with_name("lecture.html"), 1200, "dark") as page:
+        sections = page.locator("section")
+        assert sections.count() == 3
+        for number, section in enumerate(sections.all(), 1):
+            box = section.bounding_box()
+            assert box is not None
+            assert box["height"] >= 900  # a screen for each
+            expect(section.locator("[aria-current=true]")).to_have_text(str(number))
+        page.keyboard.press("Tab")
+        page.keyboard.press("Tab")
+        page.keyboard.press("Enter")
+        expect(sections.nth(1).locator("h1")).to_be_in_viewport()
+        expect(sections.nth(0).locator("h1")).not_to_be_in_viewport()
+        size = "parseFloat(getComputedStyle(document.querySelector('pre')).fontSize)"
+        assert page.evaluate(size) >= 1200 / 50
+
+
 def test_all_rows_can_be_reached_with_the_keyboard(browser: Browser, report: Path) -> None:
     with opened(browser, report, 1200, "light") as page:
         focused = "document.activeElement.closest('tr')?.getAttribute('aria-rowindex')"

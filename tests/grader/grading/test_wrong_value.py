@@ -91,6 +91,8 @@ def test_what_is_handed_down_makes_no_difference(found: Found) -> None:
         ("dbnvar = (dbnvar_inv * bnvar).squeeze(0)", "shape:64"),
         ("dbnvar = [1, 2]", "type:list"),
         ("dbnvar = dbnvar_inv.long()", "dtype:int64"),
+        ("dbnvar = bnvar.to(torch.complex64)", "type:tensor of dtype torch.complex64"),
+        ("dbnvar = bnvar.sum()", "shape:"),
     ],
 )
 def test_what_is_no_value_says_what_it_is(line: str, said: str, found: Found) -> None:
@@ -100,6 +102,17 @@ def test_what_is_no_value_says_what_it_is(line: str, said: str, found: Found) ->
 def test_what_raises_and_what_is_right_have_none(found: Found) -> None:
     assert found(LINES["dbnvar"]) is None
     assert found("dbnvar = dbnvar_inv @ bnvar") is None
+
+
+@pytest.mark.parametrize(
+    "line", ["dbnvar = (", "dbnvar = 1 / 0", "dbnvar = bnvar.expand(10**9, 64)"]
+)
+def test_what_has_no_value_is_known_by_what_was_said(line: str, found: Found) -> None:
+    assert found(line) is None
+
+
+def test_numbers_too_large_to_add_up_are_numbers(found: Found) -> None:
+    assert digest(found("dbnvar = 1e308 * (bnvar + 1)")).startswith("value:")
 
 
 def test_nothing_is_kept_where_no_class_is_graded(runner: Runner) -> None:

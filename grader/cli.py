@@ -24,6 +24,7 @@ _STUDENTS_AND_INSTRUCTORS = (
     "check",
     "explain",
     "grade",
+    "handback",
     "hint",
     "reset",
     "status",

@@ -13,7 +13,7 @@ import pytest
 
 from grader.classroom.gradebook.adjustments import Adjustments, Change
 from grader.classroom.gradebook.write import write_gradebook
-from grader.classroom.handback.mail import Letter, address_in
+from grader.classroom.handback.mail import Letter
 from grader.classroom.handback.recipients import read_recipients
 from grader.classroom.handback.write import Form, Given, InTheWay, NothingToHandBack, hand_back
 from grader.classroom.intake.class_folder import Student
@@ -242,27 +242,6 @@ def test_a_message_has_what_it_is_told_and_nothing_more(tmp_path: Path) -> None:
     assert "'=Ada" in (tmp_path / "one/handback.csv").read_text("utf-8-sig")
 
 
-@pytest.mark.parametrize(
-    "text",
-    [
-        "",
-        "ada",
-        "a@x.org, b@x.org",
-        "a@x.org;b@x.org",
-        "A <a@x.org>",
-        "a@x.org\nBcc: b@x.org",
-        '"a b"@x.org',
-        "zoë@x.org",
-        "a@exämple.org",
-        "a..b@x.org",
-        "(b@x.org)a@x.org",
-        "a@x.org ",
-    ],
-)
-def test_no_address(text: str) -> None:
-    assert address_in(text) is None
-
-
 @pytest.mark.parametrize("form", [Form.FOLDER, Form.MAIL])
 def test_a_hostile_class_stays_in_the_folder_and_apart(tmp_path: Path, form: Form) -> None:
     made = make_class(40)
@@ -297,29 +276,6 @@ def test_what_was_adjusted_is_said(tmp_path: Path) -> None:
     assert told == ["1 page says what you adjusted, with your comments: ada."]
     assert "Well!" in (out / "ada/feedback.html").read_text()
     assert "Well!" not in (out / "bob/feedback.html").read_text()
-
-
-def test_ids_that_look_the_same_in_the_table(tmp_path: Path) -> None:
-    lines = [
-        graded("a", "x\u202ey", "pp"),
-        graded("b", "x\\u202ey", "pf"),
-        graded("c", "eve\x07", "pp"),
-    ]
-    book = tmp_path / "book"
-    book.mkdir()
-    write_gradebook(class_of(lines), journal(book / RESULTS, lines), None, book)
-    people, told = read_recipients(book)
-    assert [each.student.id for each in people] == ["eve\x07"]
-    assert "their ids look the same in grades.csv, and nothing is handed back" in told[0]
-
-
-def test_a_page_that_is_not_there(tmp_path: Path) -> None:
-    book = gradebook_of(tmp_path, "ada/x.ipynb", "bob/x.ipynb", "eve/x.ipynb")
-    (book / "report/students/ada.html").unlink()
-    (book / "report/students/eve.html").write_text("<h1>My own notes on Eve</h1>")
-    people, told = read_recipients(book)
-    assert [each.student.id for each in people] == ["bob"]
-    assert told == ["ada and eve: there is no page in the report; give `grader grade` again."]
 
 
 def test_what_is_there_already_is_not_touched(tmp_path: Path) -> None:

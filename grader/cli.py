@@ -22,6 +22,7 @@ from makemore_data.interruption import uninterrupted
 _STUDENTS_AND_INSTRUCTORS = (
     "adjust",
     "check",
+    "compare",
     "explain",
     "grade",
     "handback",

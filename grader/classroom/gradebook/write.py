@@ -5,16 +5,19 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Collection, Iterator
 from contextlib import suppress
+from dataclasses import replace
 from pathlib import Path
 from tempfile import TemporaryFile
 from typing import BinaryIO
 from xml.etree.ElementTree import Element
 
 from grader.classroom.gradebook.adjustments import NONE, Adjustments
+from grader.classroom.gradebook.anonymous import WHO, Numbered, nameless, number, write_who
 from grader.classroom.gradebook.attempts import Attempts
 from grader.classroom.gradebook.class_page import class_page
 from grader.classroom.gradebook.class_summary import ClassSummary
 from grader.classroom.gradebook.grades_csv import write_grades
+from grader.classroom.gradebook.lecture_page import lecture_page
 from grader.classroom.gradebook.make_table import build_table
 from grader.classroom.gradebook.pages import GENERATOR
 from grader.classroom.gradebook.platform_csv import write_canvas, write_moodle
@@ -23,12 +26,13 @@ from grader.classroom.gradebook.rubric import Rubric
 from grader.classroom.gradebook.student_page import Lines, student_page
 from grader.classroom.gradebook.table import Row, Status, Table
 from grader.classroom.intake.class_folder import ClassFolder
+from grader.classroom.run.journal import read_lines
 from grader.classroom.run.line import read_line
 from grader.printable import counted, listed, printable
 from grader.reports import junit
 from grader.whole_file import is_left_over, whole_file, write_whole
 
-REPORT, STUDENTS = "report", "students"
+REPORT, STUDENTS, LECTURE = "report", "students", "lecture.html"
 
 
 def write_gradebook(
@@ -41,6 +45,7 @@ def write_gradebook(
     adjustments: Adjustments = NONE,
     form: PlatformForm = AS_THEY_ARE,
     tell: Callable[[str], object] = lambda sentence: None,
+    anonymous: bool = False,
 ) -> Path:
     """Write `grades.csv`, `canvas.csv`, `moodle.csv`, `junit.xml` and `report/` into a folder.
 
@@ -58,6 +63,8 @@ def write_gradebook(
         adjustments: what the instructor decided about single students.
         form: what the platforms' files get.
         tell: called with each sentence that the instructor should know.
+        anonymous: whether the report has numbers instead of names; `anonymous.csv` beside it says
+            who is who. The other files have the names all the same: platforms ask for them.
 
     Raises:
         UnusableAdjustment: an adjustment does not fit the class; nothing has been written.
@@ -75,6 +82,7 @@ def write_gradebook(
     write_grades(table, out / "grades.csv", form.scale)
     write_canvas(table, class_folder, out / "canvas.csv", form)
     write_moodle(table, class_folder, out / "moodle.csv", form)
+    numbered = number(table, _seed(results)) if anonymous else Numbered(table.rows, table.rows)
     summary = ClassSummary()
     with (
         results.open("rb") as journal,
@@ -82,20 +90,33 @@ def write_gradebook(
         TemporaryFile(dir=out) as waiting,
         junit.suites_in(file, waiting) as add_suite,
     ):
-        for row in table.rows:
-            lines = _read_again(row, journal)
-            write_page(students / row.page, student_page(row, lines, rubric))
+        for row, shown in zip(numbered.rows, numbered.shown, strict=True):
+            lines = lines_of(row, journal)
             add_suite(student_suite(row, lines))
-            summary.add(row, lines)
+            if anonymous:
+                lines = nameless(lines, row.student)
+            write_page(students / shown.page, student_page(shown, lines, rubric))
+            summary.add(shown, lines)
+    notices = [*class_folder.notices, *notices]
+    if anonymous:
+        notices = []  # they name files and students
+        write_who(numbered, out / WHO)
+    else:
+        (out / WHO).unlink(missing_ok=True)
+    write_page(out / REPORT / LECTURE, lecture_page(summary, rubric.course))
     index = out / REPORT / "index.html"
-    write_page(
-        index, class_page(table, summary, rubric.course.title, [*class_folder.notices, *notices])
-    )
-    _remove_others(students, {row.page for row in table.rows})
+    shown_table = replace(table, rows=numbered.shown)
+    write_page(index, class_page(shown_table, summary, rubric.course.title, notices))
+    _remove_others(students, {row.page for row in numbered.shown})
     return index
 
 
-def _read_again(row: Row, journal: BinaryIO) -> Lines:
+def _seed(results: Path) -> int:
+    """The seed of the hidden networks, the same in every line; 0 where there is none."""
+    return next((line.run.seed for _, _, line in read_lines(results)), 0)
+
+
+def lines_of(row: Row, journal: BinaryIO) -> Lines:
     """The lines of a student's files that count or have flags."""
     counting = {cell.counts.id for cell in row.cells if cell.counts}
     lines = {}

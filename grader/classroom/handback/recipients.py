@@ -7,6 +7,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 from pathlib import Path
 
+from grader.classroom.gradebook.anonymous import WHO
 from grader.classroom.gradebook.grades_csv import id_cell
 from grader.classroom.gradebook.pages import GENERATOR, page_name
 from grader.classroom.gradebook.read_grades import GRADES, Graded, read_grades
@@ -43,7 +44,12 @@ class Recipient:
 
 
 def refuse_stale(gradebook: Path, *names: str) -> None:
-    """Raise StaleGradebook where a file of the gradebook was changed after its tables."""
+    """Raise StaleGradebook where pages have no names, or are older than one of these files."""
+    if (gradebook / WHO).exists():  # a student may be called what another is numbered
+        raise StaleGradebook(
+            f"The report of {printable(str(gradebook))} has numbers for names: give `grader grade` "
+            "again without --anonymous first. Nothing is graded again."
+        )
     written = (gradebook / GRADES).stat().st_mtime_ns if (gradebook / GRADES).exists() else 0
     for name in names:
         path = gradebook / name

@@ -75,6 +75,12 @@ def test_pages_that_do_not_show_what_is_known_by_now(
     assert "was changed after the pages were written" in capsys.readouterr().err
 
 
+def test_pages_without_names_are_nobodys(gradebook: Path, capsys: Capture) -> None:
+    (gradebook / "anonymous.csv").write_text("report,id,name\nstudent-001,11,Ada\n")
+    assert handback(gradebook, "--for", "folder") == exit_codes.UNREADABLE
+    assert "has numbers for names" in capsys.readouterr().err
+
+
 def test_no_gradebook(tmp_path: Path, capsys: Capture) -> None:
     assert handback(tmp_path, "--for", "folder") == exit_codes.UNREADABLE
     assert "name the folder that `grader grade` has written" in capsys.readouterr().err

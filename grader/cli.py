@@ -25,6 +25,7 @@ _STUDENTS_AND_INSTRUCTORS = (
     "compare",
     "explain",
     "grade",
+    "handback",
     "hint",
     "reset",
     "status",

@@ -515,9 +515,10 @@ if run.step == 0:
 #
 # ## 4.3 A new name
 #
-# Start with a window of dots, index 0. Ask for the logits of the next character, `predict(window)`:
-# (1, 27). Draw one character with their softmax as probabilities, `torch.multinomial`, and the
-# generator `g`. Shift it into the window. A dot ends the name, and is no part of it.
+# Start with a window of dots, a list of `block_size` zeros. Ask for the logits of the next
+# character, `predict(window)`: (1, 27). Draw one character with their softmax as probabilities,
+# `torch.multinomial`, and the generator `g`. Shift it into the window. A dot ends the name, and is
+# no part of it.
 
 
 # %%
@@ -547,7 +548,7 @@ def sample_names(parameters, count=20):
     mean, variance = calibrate(parameters, Xtr)
 
     def predict(window):
-        return logits_with(parameters, mean, variance, torch.tensor([window]))
+        return logits_with(parameters, mean, variance, torch.as_tensor(window).view(1, -1))
 
     return [sample_name(predict, itos, block_size, g) for _ in range(count)]
 
@@ -823,7 +824,8 @@ else:
 #
 # **Where next?** Below are the first cells of four ways to go on. `explain` judges any backward
 # pass of yours, for any forward pass that is written a step a line with the shapes of its inputs;
-# you need nobody's gradients any more.
+# you need nobody's gradients any more. Each gradient that is called `d` and a name of the forward
+# pass, such as `dc_new` for `c_new`, is judged by itself.
 #
 # ## 7.1 A second layer
 #
@@ -940,8 +942,16 @@ explain(lstm_cell, lstm_cell_backward)
 #
 # Another update, the one most networks are trained with. It keeps two running means for each
 # number, of its gradient and of the gradient's square, and divides the one by the root of the
-# other. (The rule is Algorithm 1 of [Kingma and Ba, 2014](https://arxiv.org/abs/1412.6980).)
-# PyTorch's own is beside it, for comparison.
+# other ([Kingma and Ba, 2014](https://arxiv.org/abs/1412.6980)). At step $t$, with $\beta_1 = 0.9$
+# and $\beta_2 = 0.999$:
+#
+# $$m \leftarrow \beta_1 m + (1 - \beta_1)\, \mathrm{d}p \qquad
+# v \leftarrow \beta_2 v + (1 - \beta_2)\, \mathrm{d}p^2 \qquad
+# p \leftarrow p - \mathrm{rate} \cdot
+# \frac{m / (1 - \beta_1^t)}{\sqrt{v / (1 - \beta_2^t)} + \mathrm{eps}}$$
+#
+# Both means begin at zero; the two divisions by $1 - \beta^t$ make up for that. PyTorch's own is
+# beside it, for comparison.
 
 
 # %%

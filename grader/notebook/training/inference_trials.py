@@ -47,7 +47,10 @@ def try_calibration(function: Part) -> str:
             return f"The {name} has the shape {shape}; (1, {N_HIDDEN}) is due, a column a unit."
     again = function(parameters, X.flip(0))
     if not all(map(is_close, again, returned)):
-        return "With the rows of X in another order it gives other numbers: it uses some of them."
+        return (
+            "With the rows of X in another order it gives other numbers: it uses some of them, or"
+            " batches of them; mean and variance are those of all rows at once."
+        )
     mean, variance = calibrate(parameters, X)
     C, W1, b1, *_ = parameters
     hprebn = C[X].view(WINDOWS, -1) @ W1 + b1

@@ -66,8 +66,8 @@ def try_update(function: Part) -> str:
         return "It changes the gradients. Only the parameters are to change."
     if not any(move.any() for move in moves):
         return (
-            "No parameter has changed: nothing would be learnt. An `=` gives a name to a new tensor"
-            " and leaves the old one as it is; the tensor itself has to change, in place."
+            "No parameter has changed: nothing would be learnt. The tensors themselves have to"
+            " change, in place; `p = p - ...` makes new ones and leaves them as they are."
         )
     if moved_by(0.5):
         return "It goes uphill: with this sign the loss grows."
@@ -123,7 +123,8 @@ class Recorder:
                 "It goes on for ever: the number of steps done is the length of `run.losses`, and"
                 " that has to grow."
                 if self.run.step == self.done[0]
-                else "It goes on for ever, past `until`."
+                else "It goes on past `until`, which counts the steps that the run has behind it as"
+                " well: the step at hand is `run.step`."
             )
         gradients = [torch.full_like(tensor, float(number)) for tensor in self.run.parameters]
         return torch.tensor(float(number)), gradients

@@ -251,8 +251,12 @@ while run.step < until:
         changed("loop", "    run.losses.append(loss.item())\n", ""),
         "It goes on for ever: the",
     ),
-    ("loop", changed("loop", "run.step < until", "True"), "It goes on for ever, past `until`."),
-    ("loop", changed("loop", "while run.step < until", "for _ in range(until)"), "for ever, past"),
+    ("loop", changed("loop", "run.step < until", "True"), "It goes on past `until`, which counts"),
+    (
+        "loop",
+        changed("loop", "while run.step < until", "for _ in range(until)"),
+        "the step at hand is `run.step`",
+    ),
     (
         "loop",
         changed("loop", "run.step < until", "run.step <= until"),

@@ -181,6 +181,7 @@ def _grade(order: Order) -> int:
                 attempts=order.how_attempts(),
                 adjustments=adjustments,
                 form=form,
+                similarity=order.similarity_from if order.similarity else None,
                 tell=complain,
             )
         if order.roster is None and (gone := len(before - _pages(order.out))):

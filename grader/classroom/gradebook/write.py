@@ -25,10 +25,12 @@ from grader.classroom.gradebook.table import Row, Status, Table
 from grader.classroom.intake.class_folder import ClassFolder
 from grader.classroom.run.line import read_line
 from grader.printable import counted, listed, printable
+from grader.program.course import Course
 from grader.reports import junit
 from grader.whole_file import is_left_over, whole_file, write_whole
 
 REPORT, STUDENTS = "report", "students"
+ALIKE_PAGE, ALIKE_TABLE = "alike.html", "alike.csv"
 
 
 def write_gradebook(
@@ -40,6 +42,7 @@ def write_gradebook(
     attempts: Attempts = Attempts.LATEST,
     adjustments: Adjustments = NONE,
     form: PlatformForm = AS_THEY_ARE,
+    similarity: float | None = None,
     tell: Callable[[str], object] = lambda sentence: None,
 ) -> Path:
     """Write `grades.csv`, `canvas.csv`, `moodle.csv`, `junit.xml` and `report/` into a folder.
@@ -57,6 +60,8 @@ def write_gradebook(
         attempts: which of several files counts.
         adjustments: what the instructor decided about single students.
         form: what the platforms' files get.
+        similarity: the threshold above which `alike.csv` and `report/alike.html` list who wrote
+            alike; None for no such list, and an earlier one is deleted.
         tell: called with each sentence that the instructor should know.
 
     Raises:
@@ -87,10 +92,14 @@ def write_gradebook(
             write_page(students / row.page, student_page(row, lines, rubric))
             add_suite(student_suite(row, lines))
             summary.add(row, lines)
+    pairs = None
+    if similarity is None:
+        _remove_alike(out)
+    else:
+        pairs = _write_alike(table, class_folder, rubric.course, similarity, out)
     index = out / REPORT / "index.html"
-    write_page(
-        index, class_page(table, summary, rubric.course.title, [*class_folder.notices, *notices])
-    )
+    notices = [*class_folder.notices, *notices]
+    write_page(index, class_page(table, summary, rubric.course.title, notices, pairs))
     _remove_others(students, {row.page for row in table.rows})
     return index
 
@@ -161,6 +170,28 @@ def _remove_others(folder: Path, pages: Collection[str]) -> None:
                 path.unlink()
         elif is_left_over(path):
             path.unlink()
+
+
+def _write_alike(
+    table: Table, class_folder: ClassFolder, course: Course, threshold: float, out: Path
+) -> int:
+    """Write the list of who wrote alike; returns the number of pairs."""
+    # numpy: only those who ask for the list wait for it
+    from grader.classroom.gradebook.alike_class import alike_notebooks
+    from grader.classroom.gradebook.alike_page import alike_page, write_alike_csv
+
+    alike = alike_notebooks(table, class_folder, course, threshold)
+    write_alike_csv(alike, out / ALIKE_TABLE)
+    write_page(out / REPORT / ALIKE_PAGE, alike_page(alike, course.title, threshold))
+    return sum(notebook.pairs for notebook in alike)
+
+
+def _remove_alike(out: Path) -> None:
+    """Delete the list of an earlier gradebook: it would be taken for one of this."""
+    page = out / REPORT / ALIKE_PAGE
+    if page.exists() and GENERATOR in page.read_text("utf-8", "replace")[:1_000]:
+        page.unlink()
+        (out / ALIKE_TABLE).unlink(missing_ok=True)
 
 
 def write_page(path: Path, text: str) -> None:

@@ -26,7 +26,7 @@ F = TypeVar("F", bound=Callable[..., Any])
 SIMILAR = 9.0
 """Lines that nobody else wrote, as many as two have to share to be listed as alike.
 
-In classes of 30 to 1,000 whose answers were made independently, no two shared more than 7.2;
+In classes of 30 to 1,000 whose answers were made independently, no two shared more than 7.4;
 copies of a whole answer shared 12 or more (`make bench ARGS=alike`)."""
 
 ADJUSTMENTS = "adjustments.csv"

@@ -185,12 +185,15 @@ def _meeting(weighed: Weighed) -> Iterator[tuple[int, int]]:
     lines = weighed.lines[shared]
     order = np.lexsort((owners, lines))
     lines, owners = lines[order], owners[order]
-    codes = [np.empty(0, np.uint64)]
-    neighbours = min(MOST_NEIGHBOURS, MOST_MEETINGS // max(len(lines), 1))
-    for step in range(1, max(neighbours, 1) + 1):
+    neighbours = max(1, min(MOST_NEIGHBOURS, MOST_MEETINGS // max(len(lines), 1)))
+    codes, end = np.empty(neighbours * len(lines), np.uint64), 0
+    for step in range(1, neighbours + 1):
         same = lines[step:] == lines[:-step]
         low, high = owners[:-step][same], owners[step:][same]
-        codes.append(low.astype(np.uint64) << np.uint64(32) | high)
-    met, times = np.unique(np.concatenate(codes), return_counts=True)
-    for code in met[times >= FEWEST].tolist():
+        codes[end : end + len(low)] = low.astype(np.uint64) << np.uint64(32) | high
+        end += len(low)
+    codes = codes[:end]
+    codes.sort()  # in place: `np.unique` would copy all of them
+    often = np.unique(codes[FEWEST - 1 :][codes[FEWEST - 1 :] == codes[: 1 - FEWEST]])
+    for code in often.tolist():
         yield code >> 32, code & 0xFFFFFFFF

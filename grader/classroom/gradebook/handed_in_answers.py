@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from grader.answer.normal import NormalLine, normal_lines
-from grader.answer.parse import AnswerCell, parsed
+from grader.answer.parse import AnswerCell
 from grader.classroom.intake.class_folder import ClassFolder, HandedIn
 from grader.classroom.run.task import read_handed_in
 from grader.program.course import Course
@@ -24,8 +24,7 @@ class HandedInAnswers:
         blanks = read_blank_cells(course).get(notebook, {})
         self._blank = [AnswerCell(name, text) for name, text in blanks.items()]
         self._gradients = frozenset(gradient for _, gradient in course.gradients(notebook))
-        in_blanks = (_names_in(parsed(cell.source)) for cell in self._blank)
-        self._names = _exercise_names(course, notebook).union(self._gradients, *in_blanks)
+        self._names = _exercise_names(course, notebook) | self._gradients
 
     def cells(self, file: HandedIn) -> tuple[AnswerCell, ...]:
         """The answer cells of a file; none where it is gone, or another notebook by now."""
@@ -56,8 +55,8 @@ def _exercise_names(course: Course, notebook: str) -> frozenset[str]:
     return frozenset(found | {f"d{name}" for name in found})
 
 
-def _names_in(tree: ast.AST | None) -> Iterator[str]:
-    for node in ast.walk(tree) if tree else ():
+def _names_in(tree: ast.AST) -> Iterator[str]:
+    for node in ast.walk(tree):
         if isinstance(node, ast.Name):
             yield node.id
         elif isinstance(node, ast.arg):

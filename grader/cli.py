@@ -22,8 +22,10 @@ from makemore_data.interruption import uninterrupted
 _STUDENTS_AND_INSTRUCTORS = (
     "adjust",
     "check",
+    "compare",
     "explain",
     "grade",
+    "handback",
     "hint",
     "reset",
     "status",

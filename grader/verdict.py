@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import base64
+import zlib
 from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import StrEnum
@@ -107,13 +109,45 @@ class Flag:
 
 
 @dataclass(frozen=True, slots=True)
+class WrongValue:
+    """What is kept of a wrong value when a class is graded.
+
+    Two students with the same `digest` of a gradient have the same wrong value, whatever their
+    code looks like: "value:" and some digits for numbers of the right shape; else what is wrong
+    with it as a whole ("nan", "missing", "shape:27x32", "type:list", "dtype:int64"); "" if unknown.
+    `map` is where it is wrong on the lecture's batch, by `unpack_map`; "" if there is no map.
+    """
+
+    digest: str
+    map: str = ""
+
+
+def pack_map(rows: Sequence[str]) -> str:
+    """A map of digits in a few characters of ASCII."""
+    packed = zlib.compress("\n".join(rows).encode("ascii"), 9)
+    return base64.b64encode(packed).decode("ascii")
+
+
+def unpack_map(text: str) -> list[str]:
+    """The rows of a map, a digit for each cell.
+
+    4 is right, 0 the most below and 8 the most above the right value, 9 is NaN or infinite.
+
+    >>> unpack_map(pack_map(["4448", "4044"]))
+    ['4448', '4044']
+    """
+    return zlib.decompress(base64.b64decode(text)).decode("ascii").split("\n") if text else []
+
+
+@dataclass(frozen=True, slots=True)
 class Verdict:
     """One gradient judged.
 
     `comparison` is the lecture's comparison on a float32 instance of the lecture's sizes;
     `outcome` comes from the float64 hidden instances. `note` is a sentence for the student:
     why this outcome, empty for a plain `pass` and for `todo`. `code` is the student's own line at
-    `place`, as it is quoted; `piece` is where in it the diagnosis sees the mistake.
+    `place`, as it is quoted; `piece` is where in it the diagnosis sees the mistake. `wrong` is
+    there when a class is graded, for what fails or errs.
     """
 
     name: str
@@ -127,6 +161,7 @@ class Verdict:
     max_points: int = 1
     code: str = ""
     piece: tuple[int, int] | None = None
+    wrong: WrongValue | None = None
 
     @property
     def points(self) -> int:
@@ -162,6 +197,11 @@ class Report:
     def passed(self) -> bool:
         """True if every gradient passes: neither carried nor to do."""
         return all(verdict.outcome is Outcome.PASS for verdict in self.verdicts)
+
+
+def says_nothing_else(gradient: str) -> str:
+    """What is said of a wrong gradient where nothing more is known."""
+    return f"This is not the gradient of the loss with respect to {gradient.removeprefix('d')}."
 
 
 def count_outcomes(verdicts: Sequence[Verdict]) -> dict[Outcome, int]:

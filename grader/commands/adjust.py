@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-from fractions import Fraction
-from itertools import pairwise
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import click
 
@@ -14,16 +12,6 @@ from grader.commands.class_options import ADJUSTMENTS, due_in, said_by
 from grader.commands.course import class_course_option, instructors_course
 from grader.commands.speech import say
 from grader.printable import printable
-from grader.user_error import UserError
-
-if TYPE_CHECKING:
-    from grader.classroom.intake.class_folder import Student
-
-GRADES = "grades.csv"
-
-
-class NoGradebook(UserError):
-    """The folder is none that `grader grade` has written; the message is a sentence."""
 
 
 def _due(text: str) -> str:
@@ -72,15 +60,17 @@ def adjust(
     """
     from grader.classroom.gradebook.adjustments import parse_adjustment, refuse, unfit, with_line
     from grader.classroom.gradebook.grades_csv import id_cell, text_cell, write_csv
+    from grader.classroom.gradebook.read_grades import read_grades
     from grader.classroom.intake.class_folder import Roster
     from grader.classroom.intake.csv_file import read_csv_file
 
     cells = {"id": id, **{name: value for name, value in said.items() if value is not None}}
     if excused is not None:
         cells["excused"] = "yes" if excused else "no"
-    students, most = _read_grades(gradebook / GRADES)
+    grades = read_grades(gradebook)
+    students = [row.student for row in grades.rows]
     change = parse_adjustment(cells, instructors_course(course), students)
-    refuse([f"This cannot be written: {why}"] if (why := unfit(change, most)) else [])
+    refuse([f"This cannot be written: {why}"] if (why := unfit(change, grades.most)) else [])
     path = file or gradebook / ADJUSTMENTS
     table = read_csv_file(path, "file of adjustments") if path.exists() else None
     form = Roster("adjustments", (), (), (), encoding="utf-8-sig", newline="\r\n")
@@ -97,28 +87,3 @@ def adjust(
         "`grader grade` again to see it in the gradebook; nothing is graded again.\n"
     )
     return exit_codes.PASSED
-
-
-def _read_grades(path: Path) -> tuple[list[Student], dict[str, Fraction]]:
-    """The students of a gradebook, and its notebooks with the most that each earns."""
-    from grader.classroom.gradebook.scale import maximum_in
-    from grader.classroom.intake.class_folder import Student
-    from grader.classroom.intake.csv_file import read_csv_file
-    from grader.classroom.spreadsheet import unescaped
-
-    if not path.is_file():
-        raise NoGradebook(
-            f"{printable(str(path))} is not there: name the folder that `grader grade` has written."
-        )
-    header, *rows = read_csv_file(path, "gradebook").rows
-    notebooks = [name for name, most in pairwise(header) if most == f"{name} max"]
-    most = {
-        name: max(
-            (maximum_in(row[header.index(name) + 1]) or Fraction(0) for row in rows),
-            default=Fraction(0),
-        )
-        for name in notebooks
-        if name != "total" and name != "grade"
-    }
-    people = [Student(unescaped(row[0]), email=unescaped(row[2])) for row in rows]
-    return people, most

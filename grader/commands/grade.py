@@ -42,6 +42,7 @@ class Order(ClassOrder):
     seed: int | None
     timeout: float | None
     sandbox: str
+    anonymous: bool
     quiet: bool
     course: str | None
     folder: Path
@@ -86,6 +87,12 @@ class Order(ClassOrder):
     "you can.",
 )
 @class_course_option
+@click.option(
+    "--anonymous",
+    is_flag=True,
+    help="Numbers instead of names in report/: no file names, times or comments either. "
+    "anonymous.csv says who is who. The tables beside it keep the names.",
+)
 @click.option("--quiet", is_flag=True, help="Say only what is wrong.")
 @click.pass_context
 def grade(context: click.Context, /, example_rubric: bool, **asked: Any) -> int:
@@ -183,8 +190,10 @@ def _grade(order: Order) -> int:
                 form=form,
                 similarity=order.similarity_from if order.similarity else None,
                 tell=complain,
+                anonymous=order.anonymous,
             )
-        if order.roster is None and (gone := len(before - _pages(order.out))):
+        after = _pages(order.out)
+        if order.roster is None and after and (gone := len(before - after)):
             complain(
                 f"{counted(gone, 'student')} of the gradebook as it was before handed in nothing, "
                 "and no --roster was given this time: without it they have no row."
@@ -210,9 +219,12 @@ def _goes_on(doubt: str, yes: bool) -> bool:
 
 
 def _pages(out: Path) -> set[Path]:
-    """The pages of the students of a gradebook."""
+    """The pages of the students of a gradebook; none where they are only numbered."""
+    from grader.classroom.gradebook.anonymous import WHO
     from grader.classroom.gradebook.write import REPORT, STUDENTS
 
+    if (out / WHO).exists():
+        return set()
     return {*(out / REPORT / STUDENTS).glob("*.html")}
 
 

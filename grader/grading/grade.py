@@ -17,11 +17,12 @@ from grader.execution.runner import AnyRunner
 from grader.execution.variants import Patience
 from grader.grading.imprecision import find_imprecision
 from grader.grading.judge import judge
-from grader.grading.reasons import ON_ANOTHER_BATCH, WRITTEN_IN, says_nothing_else
+from grader.grading.reasons import ON_ANOTHER_BATCH, WRITTEN_IN
+from grader.grading.wrong_value import wrong_value
 from grader.program.exercises import Exercise
 from grader.program.references import SEED, References, prepare
 from grader.user_error import needs_memory
-from grader.verdict import Flag, Outcome, Report, Verdict
+from grader.verdict import Flag, Outcome, Report, Verdict, says_nothing_else
 
 MOST_OF_A_KIND, LONGEST_SENTENCE = 20, 1_000
 """Flags of a kind that a notebook gets, and characters of what is said of a gradient."""
@@ -147,6 +148,8 @@ def grade_answer(
     verdicts, patience = [], Patience()
     for item, plain in zip(evidence, judged, strict=True):
         verdict = replace(plain, code=quote(plain.place, shown), max_points=exercise.points)
+        if wary:
+            verdict = replace(verdict, wrong=wrong_value(item, verdict, references))
         try:
             reason = find_reason(item, verdict, answer, exercise, references, runner, patience)
         # Whatever a student's code makes of the search for a reason, the verdicts stand.

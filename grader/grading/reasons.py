@@ -10,7 +10,7 @@ from itertools import combinations
 from grader.diagnosis.kinds import Kind, hint
 from grader.execution.evidence import GradientEvidence
 from grader.program.references import References
-from grader.verdict import Comparison, Diagnosis, Place
+from grader.verdict import Comparison, Diagnosis, Place, says_nothing_else
 
 TRUE_ZERO = (
     "The value matches only because a true gradient is zero here: if anything else arrived, this"
@@ -69,11 +69,6 @@ def why_it_fails(comparison: Comparison, references: References, whole: str, loc
         local = comparison.problem if is_seen else local
     # The local sentence is about this line; the whole answer's may be about an earlier one.
     return with_sizes_met(local, references) or says_nothing_else(comparison.name)
-
-
-def says_nothing_else(gradient: str) -> str:
-    """What is said of a wrong gradient where nothing more is known."""
-    return f"This is not the gradient of the loss with respect to {gradient.removeprefix('d')}."
 
 
 def aliased(item: GradientEvidence, place: Place | None) -> Diagnosis:

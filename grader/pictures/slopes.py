@@ -64,7 +64,7 @@ def draw_slopes(
             tallest = max(tallest, min(float(np.abs(line).max()), _TALLER * spread))
     axes.plot(number, 0, color=INK, marker="o", markersize=7)
     axes.set_ylim(-1.1 * tallest, 1.1 * tallest)
-    axes.set_xlabel(place, color=INK, fontsize=11)
+    axes.set_xlabel(f"{place} (the chord is drawn wider, to be seen)", color=INK, fontsize=11)
     axes.set_ylabel("change of the loss", color=INK, fontsize=11)
     axes.ticklabel_format(axis="y", scilimits=(-3, 3), useMathText=True)
     figure.legend(loc="outside upper left", frameon=False, fontsize=11, ncols=2)

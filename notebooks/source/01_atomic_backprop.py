@@ -296,9 +296,10 @@ loss.backward()
 # %% [markdown]
 # # Part 4 · How to work
 #
-# Each piece of part 5 has an **answer cell**, in which you replace the `...`, and below it a
-# **check cell**. Run the one, then the other. You may use everything the forward pass has computed
-# and every gradient you have already found. No `.grad` and no `backward()`, of course.
+# Each piece of part 5 has an **answer cell**, in which you replace the `...` (its first line,
+# `# answer: ...`, stays: by it the check knows the cell), and below it a **check cell**. Run the
+# one, then the other. You may use everything the forward pass has computed and every gradient you
+# have already found. No `.grad` and no `backward()`, of course.
 #
 # The check runs your lines again on hidden networks of other sizes, so write `n` or ask a tensor
 # for its `.shape` where you are tempted to write 32. For this your answer cells run **alone**, one
@@ -306,7 +307,7 @@ loss.backward()
 # `block_size`, `vocab_size`, `n_embd` and `n_hidden`, and nothing else. A function of your own or
 # an `import` must stand in an answer cell too.
 #
-# Stuck? Three hints stand folded above each answer cell; `hint("dlogprobs")`, in a cell of your
+# Stuck? Three hints for each gradient stand folded above; `hint("dlogprobs")`, in a cell of your
 # own, shows them one at a time.
 #
 # # Part 5 · From the loss back to the letters
@@ -633,8 +634,8 @@ figures.boosts(p_right, boost)
 # $p$ by which the logarithm divides. Notebook 02 shows this in one formula.
 #
 # **A leak: clip the gradient, not the loss.** Large gradients ruin an update, so one limits them.
-# In a hurry one might limit the loss instead, with `clamp(max=...)`. In the essay's example from
-# published code it was the error that was clipped, before it was squared. Take two letters, one
+# In a hurry one might limit the loss instead, with `clamp(max=...)`. (In part 1's essay, published
+# code clipped the error before squaring it.) Take two letters, one
 # common (95 of 100), one rare, and a model that is two logits and starts out convinced that the
 # rare letter hardly exists:
 
@@ -899,8 +900,8 @@ figures.lengths(norms)
 # %% [markdown]
 # In the first steps any of the three may shrink; *eventually* the first **vanishes** (what happened
 # sixty steps ago cannot be learnt from), the third **explodes** (one update ruins the weights), and
-# the second does neither. Residual connections, gated units and careful initialisation keep the
-# factor near 1.
+# the second settles. Residual connections, gated units and careful initialisation keep the factor
+# near 1.
 #
 # ## 5.5 tanh
 #
@@ -1213,8 +1214,8 @@ board()
 #
 # **Two gradients in one.** Find **`dW1`** (30, 64) and **`db1`** (64,) with a single matrix
 # product. (One after the other is right too.) A bias is a weight whose input is always 1: put a
-# column of ones beside `embcat` (`torch.cat` along axis 1). Which larger `W1` would make the whole
-# line one product? Its gradient holds both.
+# column of ones beside `embcat` (`torch.cat` along axis 1), and `W1` gets `b1` as one more row.
+# Where? The gradient of this larger `W1` holds both.
 #
 # {{ hints: dW1 }}
 #
@@ -1249,8 +1250,8 @@ print(f"loss {atomic(Xb, Yb, *in_float64):.8f}, with 1000 added to each b1 {far_
 #
 # **A fault to find.** Somebody else's backward pass runs, all its shapes are right, and one
 # contribution has been forgotten. Everything behind it is wrong as well. The lines below come in
-# alphabetical order, so find them on the board: which gradient is wrong although all that lead to
-# it are right?
+# alphabetical order; look them up on the board (its colours are yours): which gradient is wrong
+# although all that lead to it are right?
 
 # %% tags=["nbval-ignore-output"]
 from IPython.display import display
@@ -1413,7 +1414,7 @@ check()
 # | a copy (broadcasting, looking up a row) | the copies' gradients, added up |
 # | a sum, a mean | what arrives, copied to every term (a mean: its n-th part) |
 # | a maximum | what arrives, to the winner only |
-# | a matrix product | the one matrix product whose shapes fit |
+# | a matrix product | the matrix product whose shapes fit (two of a size: see 5.4) |
 # | a change of shape | the change undone |
 # | read by several lines | the readers' gradients, added up |
 #

@@ -59,7 +59,11 @@ def test_every_page_fits(browser: Browser, report: Path, width: int, scheme: str
     students = sorted((report.parent / "students").iterdir())
     hostile = [path for path in students if path.name.count(".") == 2]
     assert len(hostile) > 5
-    for name, path in (("class", report), ("student", students[40]), ("hostile", hostile[2])):
+    lecture = report.with_name("lecture.html")
+    for name, path in (
+        *(("class", report), ("lecture", lecture)),
+        *(("student", students[40]), ("hostile", hostile[2])),
+    ):
         with opened(browser, path, width, scheme) as page:
             assert page.evaluate("document.documentElement.scrollWidth") == width
             photograph(page, pictures / f"{name}-{width}-{scheme}.png")
@@ -79,9 +83,19 @@ def test_find_sort_and_open_a_student(browser: Browser, report: Path) -> None:
         assert worst == "–"
         assert best == "47 / 47"
 
-        page.get_by_label("without points for").select_option(label="dC")
+        what = page.locator("select[name=what]")
+        expect(what).to_be_disabled()
+        page.locator("select[name=gradient]").select_option(label="dC")
         some = int(count.inner_text().split()[0])
         assert 0 < some < STUDENTS
+        numbers = []
+        for which in ("wrong", "todo"):
+            what.select_option(value=which)
+            numbers.append(int(count.inner_text().split()[0]))
+        assert sum(numbers) == some
+        mistake = what.locator("option").nth(3)
+        what.select_option(label=mistake.inner_text())
+        assert mistake.inner_text().endswith(f"({count.inner_text().split()[0]})")
         page.get_by_role("button", name="all students").click()
         page.get_by_placeholder("name or id").fill("ZOE")  # as typed by somebody in a hurry
         expect(count).to_contain_text(f"of {STUDENTS}")
@@ -92,6 +106,40 @@ def test_find_sort_and_open_a_student(browser: Browser, report: Path) -> None:
         expect(count).to_contain_text(f"of {STUDENTS}")
         rows.first.get_by_role("link").click()
         expect(page.locator("header.page")).to_contain_text("points")
+
+
+def test_a_gradient_leads_to_its_mistakes_and_a_mistake_to_its_students(
+    browser: Browser, report: Path
+) -> None:
+    with opened(browser, report, 1200, "light") as page:
+        last = page.locator(".missed a").nth(8)
+        last.focus()
+        page.keyboard.press("Enter")
+        unfolded = page.locator(f"{last.get_attribute('href')}")
+        expect(unfolded).to_have_attribute("open", "")
+        button = unfolded.locator("[data-what]").first
+        students = button.locator("xpath=ancestor::li").locator("p .share").first.inner_text()
+        button.focus()
+        page.keyboard.press("Enter")
+        expect(page.locator("#count")).to_have_text(f"{students.split()[0]} of {STUDENTS} students")
+
+
+def test_the_page_to_project_is_walked_by_keyboard(browser: Browser, report: Path) -> None:
+    with opened(browser, report.with_name("lecture.html"), 1200, "dark") as page:
+        sections = page.locator("section")
+        assert sections.count() == 3
+        for number, section in enumerate(sections.all(), 1):
+            box = section.bounding_box()
+            assert box is not None
+            assert box["height"] >= 900  # a screen for each
+            expect(section.locator("[aria-current=true]")).to_have_text(str(number))
+        page.keyboard.press("Tab")
+        page.keyboard.press("Tab")
+        page.keyboard.press("Enter")
+        expect(sections.nth(1).locator("h1")).to_be_in_viewport()
+        expect(sections.nth(0).locator("h1")).not_to_be_in_viewport()
+        size = "parseFloat(getComputedStyle(document.querySelector('pre')).fontSize)"
+        assert page.evaluate(size) >= 1200 / 50
 
 
 def test_all_rows_can_be_reached_with_the_keyboard(browser: Browser, report: Path) -> None:

@@ -13,6 +13,7 @@ from typing import Any
 from grader.classroom.intake.class_folder import ClassFolder, HandedIn, Student
 from grader.diagnosis.kinds import Kind, hint
 from grader.program.course import built_in_course
+from grader.verdict import pack_map, says_nothing_else
 from tests.helpers.lines import sealed
 
 HOSTILE_TEXTS = (
@@ -59,6 +60,9 @@ _CODE = (
     "{d} = {u} * (1 - {t} ** 2)",
     "{d} = {u}.sum(1, keepdim=True) / n",
 )
+
+_MAP = pack_map(["4" * 64] * 10 + ["8" * 64, "5" * 64] + ["4" * 64] * 20)
+"""Where a value is wrong: in two rows of 32."""
 
 Results = list[dict[str, Any]]
 
@@ -224,7 +228,7 @@ def _gradient(
                 message = text or _SAID[kind].format(d=name, t=tensor)
                 diagnosis.append({"kind": str(kind), "message": message, "hint": hint(kind, name)})
         else:
-            note = f"This is not the gradient of the loss with respect to {tensor}."
+            note = says_nothing_else(name)
     elif outcome == "carried":
         note = f"Right by itself; what it was handed is not: see {upstream}."
     elif outcome == "error":
@@ -233,7 +237,10 @@ def _gradient(
         note = f"`{tensor}.grad` is autograd's answer, and here it is yours that counts."
     elif rng.random() < 0.02:
         note = f"Zeros are right: {name} is zero for every input."
-    code = rng.choice(_CODE).format(d=name, u=upstream, t=tensor) + (f"  # {text}" if text else "")
+    code = rng.choice(_CODE).format(d=name, u=upstream, t=tensor)
+    # Equal lines have equal values.
+    digest = hashlib.sha256(code.encode()).hexdigest()[:12] if note and outcome == "fail" else ""
+    code += f"  # {text}" if text else ""
     right = {"pass": ("right", "right"), "carried": ("wrong", "right"), "fail": ("wrong", "wrong")}
     checks = right.get(outcome, ("not run", "not run"))
     return {
@@ -254,4 +261,5 @@ def _gradient(
         "local_check": checks[1],
         "code": code if written else "",
         "piece": None,
+        **({"wrong": {"digest": f"value:{digest}", "map": _MAP}} if digest else {}),
     }

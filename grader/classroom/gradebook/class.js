@@ -102,10 +102,29 @@
   let shown = [];
   let everything = false;
 
+  // The second list has the mistakes that were made in the gradient of the first.
+  const what = form.elements.what, always = what.options.length, MOST_MISTAKES = 40;
+  const offer = () => {
+    const gradient = form.elements.gradient.value;
+    what.disabled = gradient === "";
+    what.length = always;
+    what.value = "";
+    if (what.disabled) return;
+    const counts = new Map();
+    for (const row of data.rows) {
+      const kind = row[KINDS][gradient];
+      if (kind !== undefined) counts.set(kind, (counts.get(kind) || 0) + 1);
+    }
+    for (const [kind, count] of [...counts].sort((a, b) => b[1] - a[1] || a[0] - b[0]).slice(0, MOST_MISTAKES)) {
+      what.add(new Option(data.kinds[kind] + " (" + count + ")", kind));
+    }
+  };
+
   const select = () => {
     const query = plain(form.elements.query.value.trim());
     const status = form.elements.status.value;
     const gradient = form.elements.gradient.value;
+    const what = form.elements.what.value;
     shown = [...data.rows.keys()].filter((index) => {
       const row = data.rows[index];
       if (query) {
@@ -115,7 +134,9 @@
       if (status === "flagged" ? !row[FLAGS] : status === "partly" ? row[POINTS] === null || !row[PARTS].includes(null) : status !== "" && row[STATUS] !== Number(status)) return false;
       if (gradient !== "") {
         const letter = row[OUTCOMES][Number(gradient)];
-        if (letter === "-" || data.earns.includes(letter)) return false;
+        if (what !== "wrong" && what !== "todo" && what !== "") {
+          if (row[KINDS][gradient] !== Number(what)) return false;
+        } else if (!((what !== "todo" && data.wrong.includes(letter)) || (what !== "wrong" && letter === data.todo))) return false;
       }
       return true;
     });
@@ -232,20 +253,35 @@
       select();
     });
   }
+  form.elements.gradient.addEventListener("input", offer);
   form.addEventListener("input", select);
   form.addEventListener("submit", (event) => event.preventDefault());
-  form.addEventListener("reset", () => setTimeout(select));
+  form.addEventListener("reset", () => setTimeout(() => { offer(); select(); }));
   for (const button of document.querySelectorAll("[data-gradient]")) {
     button.addEventListener("click", () => {
       form.reset();
-      form.elements.gradient.value = button.dataset.gradient;
       setTimeout(() => {
+        form.elements.gradient.value = button.dataset.gradient;
+        offer();
+        // a mistake that is too rare for the list is found all the same
+        const wanted = button.dataset.what;
+        if (wanted && ![...what.options].some((option) => option.value === wanted)) what.add(new Option(data.kinds[wanted], wanted));
+        what.value = wanted || "";
         select();
         document.getElementById("students").scrollIntoView();
         form.elements.gradient.focus({ preventScroll: true });
       });
     });
   }
+
+  // A link to a gradient's mistakes unfolds them.
+  const unfold = () => {
+    const target = location.hash && document.getElementById(location.hash.slice(1));
+    if (target instanceof HTMLDetailsElement) target.open = true;
+  };
+  window.addEventListener("hashchange", unfold);
+  for (const link of document.querySelectorAll(".missed a")) link.addEventListener("click", () => { document.getElementById(link.hash.slice(1)).open = true; });
+  unfold();
 
   // ---- the heat map: everybody, best first
   const map = document.getElementById("map");

@@ -3,21 +3,23 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from fractions import Fraction
 
 from grader.classroom.gradebook.class_summary import (
     ClassSummary,
-    Gradient,
     distribution,
     figures,
     flag_kinds,
 )
+from grader.classroom.gradebook.mistakes import Gradient, Mistakes
+from grader.classroom.gradebook.over_attempts import class_trails
 from grader.classroom.gradebook.pages import render
 from grader.classroom.gradebook.rubric import points_text
 from grader.classroom.gradebook.table import LETTERS, Cell, Status, Table
-from grader.printable import printable
+from grader.printable import listed, printable
 from grader.reports import wording
-from grader.verdict import EARNS_POINTS, Outcome
+from grader.verdict import Outcome
 
 NOTHING = "-"
 """The outcome of a gradient where no file of its notebook counts."""
@@ -43,7 +45,9 @@ def class_page(
         (column.notebook, name) for column in table.columns for _, name in column.gradients
     ]
     numbers = {gradient: number for number, gradient in enumerate(gradients)}
-    once, rows = class_data(table, summary, numbers)
+    most_wrong = [gradient for gradient in summary.most_wrong() if gradient in numbers]
+    labels = _labels(summary.mistakes)
+    once, rows = class_data(table, summary, numbers, labels)
     return render(
         "class",
         script="class.js",
@@ -54,9 +58,14 @@ def class_page(
         summary=summary,
         figures=figures(table, summary),
         numbers=numbers,
-        missed=[gradient for gradient in summary.most_missed() if gradient in numbers],
+        most_wrong=most_wrong,
+        wrong_gradients=[gradient for gradient in most_wrong if summary.mistakes.of(gradient)],
+        wrong_words=listed((wording.word(o) for o in Outcome if o in wording.WRONG), "or"),
+        mistakes=summary.mistakes,
+        labels=labels,
         flag_kinds=flag_kinds,
         distribution=distribution(table),
+        trails=class_trails(table),
         marks=marks,
         outcomes=list(Outcome),
         statuses=list(Status),
@@ -65,23 +74,53 @@ def class_page(
     )
 
 
+@dataclass(frozen=True, slots=True)
+class Labels:
+    """The words for a gradient's mistake in the page's table, numbered.
+
+    A mistake of several students has a number of its own, by which the table finds them. Those of
+    one student each share the number of their words.
+    """
+
+    words: tuple[str, ...]
+    numbers: Mapping[tuple[Gradient, str], int]
+
+
+def _labels(mistakes: Mistakes) -> Labels:
+    words: list[str] = []
+    numbers: dict[tuple[Gradient, str], int] = {}
+    shared: dict[str, int] = {}
+    for mistake in mistakes.most_common():
+        word = _shown(mistake.title.replace("`", ""))
+        # a kind means the same in every gradient, a value in its own alone
+        if (mistake.diagnosed or mistake.students == 1) and word in shared:
+            number = shared[word]
+        else:
+            number = len(words)
+            words.append(word)
+            if mistake.diagnosed or mistake.students == 1:
+                shared[word] = number
+        numbers[mistake.gradient, mistake.key] = number
+    return Labels(tuple(words), numbers)
+
+
 def class_data(
-    table: Table, summary: ClassSummary, numbers: Mapping[Gradient, int]
+    table: Table, summary: ClassSummary, numbers: Mapping[Gradient, int], labels: Labels
 ) -> tuple[dict[str, object], Iterator[object]]:
     """The class's table as the page's script reads it: what is said once, and the rows.
 
     A row is `[id, name, page, status, flags, points, points of each notebook, outcomes, kinds]`:
-    `outcomes` has a letter for each gradient of the class, `kinds` the number of the likeliest
-    mistake where there is one. Names are printable text, and become nothing else in the page.
+    `outcomes` has a letter for each gradient of the class, `kinds` the number of the mistake where
+    there is one. Names are printable text, and become nothing else in the page.
     """
-    kinds = sorted(summary.kinds)
     once: dict[str, object] = {
         "letters": {letter: str(outcome) for outcome, letter in LETTERS.items()},
         "words": {letter: wording.word(outcome) for outcome, letter in LETTERS.items()},
         "signs": {letter: wording.SIGNS[outcome] for outcome, letter in LETTERS.items()},
-        "earns": "".join(LETTERS[outcome] for outcome in Outcome if outcome in EARNS_POINTS),
+        "wrong": "".join(LETTERS[outcome] for outcome in Outcome if outcome in wording.WRONG),
+        "todo": LETTERS[Outcome.TODO],
         "statuses": [str(status) for status in Status],
-        "kinds": [printable(kind) for kind in kinds],
+        "kinds": list(labels.words),
         "max": points_text(table.max_points),
         "adjusted": {
             number: points_text(row.max_points)
@@ -104,12 +143,12 @@ def class_data(
             [float(cell.points) if cell.graded else None for cell in row.cells],
             "".join(map(_letters, row.cells)),
             {
-                number: kinds.index(found[gradient])
+                number: labels.numbers[gradient, found[gradient]]
                 for gradient, number in numbers.items()
                 if gradient in found
             },
         ]
-        for row, found in zip(table.rows, summary.kinds_of, strict=True)
+        for row, found in zip(table.rows, summary.mistakes.keys_of, strict=True)
     )
     return once, rows
 

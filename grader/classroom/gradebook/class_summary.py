@@ -5,80 +5,44 @@ from __future__ import annotations
 import statistics
 import sys
 from collections import Counter, defaultdict
+from collections.abc import Set
 from dataclasses import dataclass, field
 from fractions import Fraction
-from typing import TypeVar
 
+from grader.classroom.gradebook.mistakes import Gradient, Mistakes, most_common
 from grader.classroom.gradebook.student_page import FOR_STUDENTS, Lines
 from grader.classroom.gradebook.table import Row, Status, Table
-from grader.verdict import EARNS_POINTS, Flag, Outcome, Report
-
-Gradient = tuple[str, str]
-"""A notebook with the name of one of its gradients."""
+from grader.reports.wording import WRONG
+from grader.verdict import Flag, Outcome
 
 Flagged = list[tuple[Row, list[tuple[str, Flag]]]]
 """Students with flags, each with the name of the file it stands in."""
 
-C = TypeVar("C", str, Gradient)
-
-MOST_GRADIENTS = 3
-"""Gradients that are named beside a mistake."""
-
 MOST_BINS = 20
-
-MOST_MESSAGES = 2_000
-"""Different messages of one kind that are counted; students are seen in the table's order, so
-that what is left out is always the same."""
-
-
-@dataclass(slots=True)
-class KindCount:
-    """How often a mistake was made: by how many students, in which gradients, said how."""
-
-    students: int = 0
-    gradients: Counter[Gradient] = field(default_factory=Counter)
-    messages: Counter[str] = field(default_factory=Counter)
-
-    @property
-    def message(self) -> str:
-        """What was said most often."""
-        return next(iter(most_common(self.messages)), "")
-
-    @property
-    def names(self) -> list[str]:
-        """The names of the gradients in which it was made most often."""
-        names = dict.fromkeys(name for _, name in most_common(self.gradients))
-        return list(names)[:MOST_GRADIENTS]
-
-
-def most_common(counts: Counter[C]) -> dict[C, int]:
-    """The counts, largest first; equal ones in the order of what was counted."""
-    return dict(sorted(counts.items(), key=lambda item: (-item[1], item[0])))
 
 
 @dataclass(slots=True)
 class ClassSummary:
-    """The counts of a class; `kinds_of` has for each row the likeliest mistake in each gradient.
+    """The counts of a class, and its mistakes.
 
     `suspicious` are the flags that say more than what the student is told, `noted` the others.
     """
 
     outcomes: dict[Gradient, Counter[Outcome]] = field(default_factory=lambda: defaultdict(Counter))
-    kinds: dict[str, KindCount] = field(default_factory=lambda: defaultdict(KindCount))
-    kinds_in: dict[Gradient, Counter[str]] = field(default_factory=lambda: defaultdict(Counter))
-    kinds_of: list[dict[Gradient, str]] = field(default_factory=list)
+    mistakes: Mistakes = field(default_factory=Mistakes)
     suspicious: Flagged = field(default_factory=list)
     noted: Flagged = field(default_factory=list)
 
     def add(self, row: Row, lines: Lines) -> None:
         """Count a student in; `lines` are those of the files that count or have flags."""
-        kinds: dict[Gradient, str] = {}
-        for cell in row.cells:
-            if cell.counts and (report := lines[cell.counts.id].report):
-                self._add_verdicts(report, kinds)
-        for kind in set(kinds.values()):
-            self.kinds[kind].students += 1
-        self.kinds_of.append(kinds)
+        counting = [lines[cell.counts.id].report for cell in row.cells if cell.counts]
+        reports = [report for report in counting if report]
+        for report in reports:
+            for verdict in report.verdicts:
+                # interned: each line of the journal brings its own copies of a few names
+                gradient = sys.intern(report.notebook), sys.intern(verdict.name)
+                self.outcomes[gradient][verdict.outcome] += 1
+        self.mistakes.add(row, reports)
         flags = [
             (file.name, flag) for file in row.files if file.flags for flag in lines[file.id].flags
         ]
@@ -86,43 +50,30 @@ class ClassSummary:
             if own := [(name, flag) for name, flag in flags if is_suspicion(flag) is says_more]:
                 flagged.append((row, own))
 
-    def _add_verdicts(self, report: Report, kinds: dict[Gradient, str]) -> None:
-        for verdict in report.verdicts:
-            gradient = sys.intern(report.notebook), sys.intern(verdict.name)
-            self.outcomes[gradient][verdict.outcome] += 1
-            if not verdict.diagnosis:
-                continue
-            likeliest = verdict.diagnosis[0]
-            # interned: each line of the journal brings its own copies of a few names
-            kinds[gradient] = kind = sys.intern(likeliest.kind)
-            self.kinds_in[gradient][kind] += 1
-            count = self.kinds[kind]
-            count.gradients[gradient] += 1
-            if likeliest.message in count.messages or len(count.messages) < MOST_MESSAGES:
-                count.messages[likeliest.message] += 1
+    def most_wrong(self) -> list[Gradient]:
+        """The gradients, those first that most students have wrong, then not yet done."""
+        return sorted(
+            self.outcomes,
+            key=lambda gradient: (-self.wrong(gradient), -self.todo(gradient), gradient),
+        )
 
-    def most_missed(self) -> list[Gradient]:
-        """The gradients, those first that earn the fewest students their points."""
-        return sorted(self.outcomes, key=lambda gradient: (-self.missed(gradient), gradient))
+    def wrong(self, gradient: Gradient) -> Fraction:
+        """The share of those who handed the notebook in, and have the gradient wrong."""
+        return self._share(gradient, WRONG)
 
-    def missed(self, gradient: Gradient) -> Fraction:
-        """The share of those who handed the notebook in, and do not earn the gradient's points."""
+    def todo(self, gradient: Gradient) -> Fraction:
+        """The share of those who handed the notebook in, and have not written the gradient yet."""
+        return self._share(gradient, {Outcome.TODO})
+
+    def _share(self, gradient: Gradient, which: Set[Outcome]) -> Fraction:
         outcomes = self.outcomes[gradient]
-        earned = sum(number for outcome, number in outcomes.items() if outcome in EARNS_POINTS)
-        return 1 - Fraction(earned, outcomes.total())
+        number = sum(count for outcome, count in outcomes.items() if outcome in which)
+        return Fraction(number, outcomes.total())
 
     def counts(self, gradient: Gradient) -> dict[Outcome, int]:
         """How often each outcome occurs, in the order of `Outcome`."""
         outcomes = self.outcomes[gradient]
         return {outcome: outcomes[outcome] for outcome in Outcome if outcomes[outcome]}
-
-    def likeliest_kind(self, gradient: Gradient) -> str:
-        """The mistake that is made most often in a gradient; "" if none is known."""
-        return next(iter(most_common(self.kinds_in[gradient])), "")
-
-    def most_common_kinds(self) -> list[tuple[str, KindCount]]:
-        """The mistakes, those first that most students make."""
-        return sorted(self.kinds.items(), key=lambda item: (-item[1].students, item[0]))
 
 
 def flag_kinds(flagged: Flagged) -> dict[str, int]:

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from datetime import datetime
 from functools import partial
 
+from grader.classroom.gradebook.over_attempts import path_of, trail
 from grader.classroom.gradebook.pages import render
 from grader.classroom.gradebook.rubric import ONE, Rubric, points_text
 from grader.classroom.gradebook.table import Cell, Row
@@ -43,7 +44,9 @@ def student_page(row: Row, lines: Lines, rubric: Rubric) -> str:
         count_outcomes=count_outcomes,
         for_students=FOR_STUDENTS,
         moment=moment,
+        path_of=path_of,
         points_of=points_of,
+        trail=trail,
     )
 
 

@@ -5,16 +5,19 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Collection, Iterator
 from contextlib import suppress
+from dataclasses import replace
 from pathlib import Path
 from tempfile import TemporaryFile
 from typing import BinaryIO
 from xml.etree.ElementTree import Element
 
 from grader.classroom.gradebook.adjustments import NONE, Adjustments
+from grader.classroom.gradebook.anonymous import WHO, Numbered, nameless, number, write_who
 from grader.classroom.gradebook.attempts import Attempts
 from grader.classroom.gradebook.class_page import class_page
 from grader.classroom.gradebook.class_summary import ClassSummary
 from grader.classroom.gradebook.grades_csv import write_grades
+from grader.classroom.gradebook.lecture_page import lecture_page
 from grader.classroom.gradebook.make_table import build_table
 from grader.classroom.gradebook.pages import GENERATOR
 from grader.classroom.gradebook.platform_csv import write_canvas, write_moodle
@@ -23,13 +26,14 @@ from grader.classroom.gradebook.rubric import Rubric
 from grader.classroom.gradebook.student_page import Lines, student_page
 from grader.classroom.gradebook.table import Row, Status, Table
 from grader.classroom.intake.class_folder import ClassFolder
+from grader.classroom.run.journal import read_lines
 from grader.classroom.run.line import read_line
 from grader.printable import counted, listed, printable
 from grader.program.course import Course
 from grader.reports import junit
 from grader.whole_file import is_left_over, whole_file, write_whole
 
-REPORT, STUDENTS = "report", "students"
+REPORT, STUDENTS, LECTURE = "report", "students", "lecture.html"
 ALIKE_PAGE, ALIKE_TABLE = "alike.html", "alike.csv"
 
 
@@ -44,6 +48,7 @@ def write_gradebook(
     form: PlatformForm = AS_THEY_ARE,
     similarity: float | None = None,
     tell: Callable[[str], object] = lambda sentence: None,
+    anonymous: bool = False,
 ) -> Path:
     """Write `grades.csv`, `canvas.csv`, `moodle.csv`, `junit.xml` and `report/` into a folder.
 
@@ -63,6 +68,8 @@ def write_gradebook(
         similarity: the threshold above which `alike.csv` and `report/alike.html` list who wrote
             alike; None for no such list, and an earlier one is deleted.
         tell: called with each sentence that the instructor should know.
+        anonymous: whether the report has numbers instead of names; `anonymous.csv` beside it says
+            who is who. The other files have the names all the same: platforms ask for them.
 
     Raises:
         UnusableAdjustment: an adjustment does not fit the class; nothing has been written.
@@ -80,6 +87,7 @@ def write_gradebook(
     write_grades(table, out / "grades.csv", form.scale)
     write_canvas(table, class_folder, out / "canvas.csv", form)
     write_moodle(table, class_folder, out / "moodle.csv", form)
+    numbered = number(table, _seed(results)) if anonymous else Numbered(table.rows, table.rows)
     summary = ClassSummary()
     with (
         results.open("rb") as journal,
@@ -87,24 +95,38 @@ def write_gradebook(
         TemporaryFile(dir=out) as waiting,
         junit.suites_in(file, waiting) as add_suite,
     ):
-        for row in table.rows:
-            lines = _read_again(row, journal)
-            write_page(students / row.page, student_page(row, lines, rubric))
+        for row, shown in zip(numbered.rows, numbered.shown, strict=True):
+            lines = lines_of(row, journal)
             add_suite(student_suite(row, lines))
-            summary.add(row, lines)
+            if anonymous:
+                lines = nameless(lines, row.student)
+            write_page(students / shown.page, student_page(shown, lines, rubric))
+            summary.add(shown, lines)
+    notices = [*class_folder.notices, *notices]
+    if anonymous:
+        notices = []  # they name files and students
+        write_who(numbered, out / WHO)
+    else:
+        (out / WHO).unlink(missing_ok=True)
+    write_page(out / REPORT / LECTURE, lecture_page(summary, rubric.course))
     pairs = None
     if similarity is None:
         _remove_alike(out)
     else:
-        pairs = _write_alike(table, class_folder, rubric.course, similarity, out)
+        pairs = _write_alike(table, numbered, class_folder, rubric.course, similarity, out)
     index = out / REPORT / "index.html"
-    notices = [*class_folder.notices, *notices]
-    write_page(index, class_page(table, summary, rubric.course.title, notices, pairs))
-    _remove_others(students, {row.page for row in table.rows})
+    shown_table = replace(table, rows=numbered.shown)
+    write_page(index, class_page(shown_table, summary, rubric.course.title, notices, pairs))
+    _remove_others(students, {row.page for row in numbered.shown})
     return index
 
 
-def _read_again(row: Row, journal: BinaryIO) -> Lines:
+def _seed(results: Path) -> int:
+    """The seed of the hidden networks, the same in every line; 0 where there is none."""
+    return next((line.run.seed for _, _, line in read_lines(results)), 0)
+
+
+def lines_of(row: Row, journal: BinaryIO) -> Lines:
     """The lines of a student's files that count or have flags."""
     counting = {cell.counts.id for cell in row.cells if cell.counts}
     lines = {}
@@ -173,15 +195,22 @@ def _remove_others(folder: Path, pages: Collection[str]) -> None:
 
 
 def _write_alike(
-    table: Table, class_folder: ClassFolder, course: Course, threshold: float, out: Path
+    table: Table,
+    numbered: Numbered,
+    class_folder: ClassFolder,
+    course: Course,
+    threshold: float,
+    out: Path,
 ) -> int:
     """Write the list of who wrote alike; returns the number of pairs."""
     # numpy: only those who ask for the list wait for it
     from grader.classroom.gradebook.alike_class import alike_notebooks
-    from grader.classroom.gradebook.alike_page import alike_page, write_alike_csv
+    from grader.classroom.gradebook.alike_page import alike_page, shown_as, write_alike_csv
 
     alike = alike_notebooks(table, class_folder, course, threshold)
     write_alike_csv(alike, out / ALIKE_TABLE)
+    if numbered.shown is not numbered.rows:
+        alike = tuple(shown_as(numbered, notebook) for notebook in alike)
     write_page(out / REPORT / ALIKE_PAGE, alike_page(alike, course.title, threshold))
     return sum(notebook.pairs for notebook in alike)
 

@@ -67,8 +67,14 @@ def _sighting(parts: Parts, tree: Tree) -> Sighting:
 
 
 def _upload(parts: Parts) -> re.Match[str] | None:
+    found = upload_in(parts)
+    return found[1] if found else None
+
+
+def upload_in(parts: Parts) -> tuple[int, re.Match[str]] | None:
+    """Canvas's own name in a path: how many folders deep it stands, and its parts."""
     # The outermost name counts, and in it the first numbers: what follows is the student's text.
-    return next(filter(None, (_UPLOAD.fullmatch(spelled(part)) for part in parts)), None)
+    return _outermost(_UPLOAD, parts)
 
 
 def _submitter(found: re.Match[str]) -> Submitter:
@@ -147,13 +153,25 @@ def read_moodle(tree: Tree) -> Sightings:
 
 
 def _prefixes(tree: Tree) -> dict[Parts, _Prefix]:
+    found = {}
+    for parts in (*tree.candidates, *tree.others, *tree.folders):
+        if prefix := prefix_in(parts):
+            depth, match = prefix
+            found[parts] = _Prefix(parts[:depth], match["name"], match["number"] or "")
+    return found
+
+
+def prefix_in(parts: Parts) -> tuple[int, re.Match[str]] | None:
+    """Moodle's own name in a path: how many folders deep it stands, and its parts."""
     # The outermost one counts: what lies inside, a student may have named.
-    return {
-        parts: _Prefix(parts[:depth], match["name"], match["number"] or "")
-        for parts in (*tree.candidates, *tree.others, *tree.folders)
-        for depth, part in reversed(list(enumerate(parts)))
-        if (match := _PREFIX.fullmatch(spelled(part)))
-    }
+    return _outermost(_PREFIX, parts)
+
+
+def _outermost(pattern: re.Pattern[str], parts: Parts) -> tuple[int, re.Match[str]] | None:
+    for depth, part in enumerate(parts):
+        if match := pattern.fullmatch(spelled(part)):
+            return depth, match
+    return None
 
 
 def _shared_names(prefixes: Collection[_Prefix]) -> set[str]:

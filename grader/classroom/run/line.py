@@ -23,6 +23,7 @@ from grader.verdict import (
     Place,
     Report,
     Verdict,
+    WrongValue,
 )
 
 T = TypeVar("T")
@@ -87,6 +88,8 @@ def pack_line(line: Line) -> bytes:
         document |= report_as_json(line.report)
         for gradient, verdict in zip(document["gradients"], line.report.verdicts, strict=True):
             gradient |= {"code": verdict.code, "piece": verdict.piece}
+            if verdict.wrong is not None:
+                gradient["wrong"] = asdict(verdict.wrong)
     return _packed(document | {"run": asdict(line.run)})
 
 
@@ -160,6 +163,8 @@ def _verdict(item: Any) -> Verdict:
         max_points=item["max_points"],
         code=item["code"],
         piece=None if item["piece"] is None else (item["piece"][0], item["piece"][1]),
+        # Results of an earlier version say nothing of wrong values.
+        wrong=WrongValue(**item["wrong"]) if "wrong" in item else None,
     )
 
 

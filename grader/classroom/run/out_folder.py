@@ -7,6 +7,7 @@ from collections.abc import Collection, Iterator
 from contextlib import contextmanager
 from dataclasses import asdict, replace
 from pathlib import Path
+from typing import Any
 
 import filelock
 
@@ -106,16 +107,7 @@ def choose_settings(out: Path, wanted: Settings, given: Collection[str]) -> Sett
     path = out / RUN
     if not path.exists():
         return wanted
-    try:
-        document = json.loads(path.read_bytes())
-        if document.pop("seal") != seal(json.dumps(document)):
-            raise ValueError("it was edited")
-    except (ValueError, TypeError, AttributeError, KeyError, RecursionError):
-        raise UnfitFolder(
-            f"{shown(path)} is not what a run has written: restore it, or choose another --out."
-        ) from None
-    except OSError as error:
-        raise UnfitFolder(f"{shown(path)} cannot be read: {error.strerror}.") from None
+    document = _read_run(path)
     if not has_results(out):
         return wanted
     if not is_format(format_ := document["format"], FORMAT_VERSION):
@@ -138,6 +130,34 @@ def choose_settings(out: Path, wanted: Settings, given: Collection[str]) -> Sett
             f"--out (with --seed {had.seed}, on the same hidden values)."
         )
     return had
+
+
+def convention_of(out: Path) -> str:
+    """How the folder was laid out that the gradebook was made from.
+
+    Raises:
+        UnfitFolder: there is no gradebook, or it cannot be understood.
+    """
+    path = out / RUN
+    if not path.is_file():
+        raise UnfitFolder(
+            f"{shown(out)} is no gradebook: name the folder that `grader grade` has written."
+        )
+    return str(_read_run(path)["convention"])
+
+
+def _read_run(path: Path) -> dict[str, Any]:
+    try:
+        document: dict[str, Any] = json.loads(path.read_bytes())
+        if document.pop("seal") != seal(json.dumps(document)):
+            raise ValueError("it was edited")
+    except (ValueError, TypeError, AttributeError, KeyError, RecursionError):
+        raise UnfitFolder(
+            f"{shown(path)} is not what a run has written: restore it, or choose another --out."
+        ) from None
+    except OSError as error:
+        raise UnfitFolder(f"{shown(path)} cannot be read: {error.strerror}.") from None
+    return document
 
 
 def _differences(

@@ -54,7 +54,7 @@ def firing(before: Tensor, after: Tensor) -> Picture:
     for axes, fires, title in zip(panels, (before, after), ("before", "after"), strict=True):
         axes.imshow(fires[:, order].numpy(), cmap="gray", aspect="auto", interpolation="nearest")
         axes.set_title(title, loc="left", fontsize=11)
-        axes.set_xlabel("unit")
+        axes.set_xlabel("unit, the busiest first")
         axes.grid(visible=False)
     panels[0].set_ylabel("example")
     silent = int((~after.any(0)).sum())

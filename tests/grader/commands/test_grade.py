@@ -295,6 +295,18 @@ def test_who_loses_a_row_without_the_roster_is_said(
     assert "zoe" not in (folder.parent / "out" / "grades.csv").read_text("utf-8")
 
 
+def test_a_report_without_names_and_back(
+    folder: Path, pools: list[InlinePool], capsys: Capture
+) -> None:
+    pages = folder.parent / "out" / "report" / "students"
+    for option, names in ((("--anonymous",), ["student-001", "student-002"]), ((), ["ada", "bob"])):
+        assert run(folder, *option) == exit_codes.PASSED
+        assert sorted(page.stem for page in pages.iterdir()) == names
+    assert run(folder, "--anonymous") == exit_codes.PASSED
+    # nobody has left the class
+    assert capsys.readouterr().err == ""
+
+
 def test_a_list_of_another_class_is_asked_about(
     folder: Path, pools: list[InlinePool], capsys: Capture
 ) -> None:

@@ -122,3 +122,15 @@ def test_a_file_that_is_gone_is_left_out(tmp_path: Path) -> None:
     notebook = alike(made)
     assert notebook.writers == 21
     assert notebook.groups == ()
+
+
+def test_without_names_the_page_has_none(tmp_path: Path) -> None:
+    signed = COPIED.replace("mine", "zenobia")
+    made = make_class(tmp_path, {"zenobia": signed + "x = 1  # by zenobia\n", "quentin": signed})
+    write_gradebook(made.folder, made.results, None, tmp_path / "out", similarity=9, anonymous=True)
+    page = (tmp_path / "out/report/alike.html").read_text(encoding="utf-8")
+    assert "zenobia" not in page
+    assert "quentin" not in page
+    assert "student-0" in page
+    assert "(a line with a name in it)" in page
+    assert "zenobia" in (tmp_path / "out/alike.csv").read_text(encoding="utf-8-sig")

@@ -34,10 +34,10 @@ SVG = {"rect", "circle", "path", "line"}
 ELEMENTS = frozenset(
     re.findall(
         r"\w+",
-        "a article bdi body br button canvas circle code dd details div dl dt footer form g h1 h2"
-        " h3 head header html input label legend li line main meta noscript optgroup option output"
-        " p path pre rect script section select small span strong style summary svg table tbody td"
-        " text th thead title tr ul",
+        "a article bdi body br button canvas circle code dd details div dl dt figcaption figure"
+        " footer form g h1 h2 h3 head header html input label legend li line main meta nav noscript"
+        " optgroup option output p path pre rect script section select small span strong style"
+        " summary svg table tbody td text th thead title tr ul",
     )
 )
 """What pages are made of: anything else came from a student."""
@@ -105,8 +105,8 @@ def report(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def test_every_page_is_whole_and_needs_nothing(report: Path) -> None:
-    paths = [report / "index.html", *(report / "students").iterdir()]
-    assert len(paths) == 31
+    paths = [report / "index.html", report / "lecture.html", *(report / "students").iterdir()]
+    assert len(paths) == 32
     for path in paths:
         text = path.read_text(encoding="utf-8")
         page = Page(text)
@@ -149,7 +149,7 @@ def test_the_class_page_links_everybody(report: Path) -> None:
 
 
 def test_no_page_knows_the_seed(report: Path) -> None:
-    for path in (report / "index.html", *(report / "students").iterdir()):
+    for path in report.rglob("*.html"):
         assert "424242424242" not in path.read_text(encoding="utf-8")
 
 
@@ -172,10 +172,11 @@ def test_any_text_stays_text(tmp_path_factory: pytest.TempPathFactory, text: str
         gradient("dlogits", "e", note=text, code=text, cell=text),
         gradient("dz", "f", diagnosis=diagnosis, code=text),
     ]
-    lines = [line, unreadable(f"b/{text}", f"ada{text}", text or "-")]
+    other = {**line, "id": "o", "student": "other"}  # what two share may be projected
+    lines = [line, other, unreadable(f"b/{text}", f"ada{text}", text or "-")]
     report = write(tmp_path_factory.mktemp("page"), lines, [Student(f"ada{text}", text, text)])
-    (path,) = (report / "students").iterdir()
-    for page in (path, report / "index.html"):
+    path = next(p for p in (report / "students").iterdir() if p.name != "other.html")
+    for page in (path, report / "index.html", report / "lecture.html"):
         found = Page(page.read_text(encoding="utf-8"))
         assert set(found.tags) <= ELEMENTS
         assert found.tags.count("script") == (2 if page.name == "index.html" else 0)

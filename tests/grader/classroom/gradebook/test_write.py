@@ -49,7 +49,7 @@ def test_the_same_results_give_the_same_bytes(tmp_path: Path) -> None:
         books.append(digests(tmp_path / f"out{seed}"))
     assert books[0] == books[1] == books[2]
     assert [name for name in books[0] if "/" not in name] == WRITTEN
-    assert len(books[0]) == len(WRITTEN) + 1 + 25
+    assert len(books[0]) == len(WRITTEN) + 2 + 25
 
 
 def test_needs_neither_torch_nor_matplotlib(tmp_path: Path) -> None:

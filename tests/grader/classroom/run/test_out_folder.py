@@ -15,6 +15,7 @@ from grader.classroom.run.out_folder import (
     UnfitFolder,
     choose_settings,
     claimed,
+    convention_of,
     refuse_foreign,
     refuse_misplaced,
     write_run,
@@ -151,3 +152,12 @@ def test_a_file_is_no_folder(tmp_path: Path) -> None:
     for out, says in (("file", "is a file"), ("file/out", "cannot be written: not a directory")):
         with pytest.raises(UnfitFolder, match=says), claimed(tmp_path / out):
             pass
+
+
+def test_how_the_graded_folder_was_laid_out(begun: Path, tmp_path: Path) -> None:
+    assert convention_of(begun) == "plain"
+    with pytest.raises(UnfitFolder, match="is no gradebook"):
+        convention_of(tmp_path / "elsewhere")
+    (begun / RUN).write_text((begun / RUN).read_text().replace("plain", "other"))
+    with pytest.raises(UnfitFolder, match="is not what a run has written"):
+        convention_of(begun)

@@ -1,0 +1,201 @@
+"""Two gradebooks compared: who moved, which mistakes went, which came."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping
+from dataclasses import dataclass
+from fractions import Fraction
+from pathlib import Path
+
+from grader.classroom.gradebook.make_table import build_table
+from grader.classroom.gradebook.mistakes import Gradient, mistake_key, title_of
+from grader.classroom.gradebook.rubric import Rubric
+from grader.classroom.gradebook.table import OUTCOMES, Row
+from grader.classroom.gradebook.write import lines_of
+from grader.classroom.intake.class_folder import ClassFolder
+from grader.classroom.run.out_folder import RESULTS, RUN
+from grader.reports.wording import WRONG
+from grader.submission.notebook_file import shown
+from grader.user_error import UserError
+from grader.verdict import EARNS_POINTS, Outcome
+
+Shares = tuple[Fraction, Fraction, Fraction]
+"""Of all gradients that were handed in: right, wrong, not yet done."""
+
+
+class NoGradebook(UserError):
+    """A folder that holds no gradebook; the message is for the instructor."""
+
+
+@dataclass(frozen=True, slots=True)
+class Book:
+    """What a comparison needs of a gradebook.
+
+    `outcomes` are each student's, `mistakes` how many students made which in which gradient.
+    """
+
+    points: Mapping[str, Fraction]
+    outcomes: Mapping[str, Mapping[Gradient, Outcome]]
+    mistakes: Counter[tuple[Gradient, str]]
+    seeds: frozenset[int]
+
+    @property
+    def shares(self) -> Shares | None:
+        """How much is right, wrong, and not yet done; None where nothing was graded."""
+        counts = Counter(outcome for each in self.outcomes.values() for outcome in each.values())
+        total = counts.total()
+        if not total:
+            return None
+        wrong = sum(counts[outcome] for outcome in WRONG)
+        todo = counts[Outcome.TODO]
+        right = total - wrong - todo
+        return Fraction(right, total), Fraction(wrong, total), Fraction(todo, total)
+
+
+@dataclass(frozen=True, slots=True)
+class Moved:
+    """A student of both gradebooks whose points, or gradients, are not what they were."""
+
+    student: str
+    before: Fraction
+    after: Fraction
+    gained: tuple[Gradient, ...]
+    lost: tuple[Gradient, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Change:
+    """A mistake in a gradient that another number of students made than before."""
+
+    gradient: Gradient
+    title: str
+    before: int
+    after: int
+
+
+@dataclass(frozen=True, slots=True)
+class Comparison:
+    """What is different between two gradebooks.
+
+    `moved` has the students whose points changed most first, `changes` the mistakes that changed
+    most. `left` are only in the old gradebook, `joined` only in the new one; `values_known` is
+    False where the hidden networks differ, so that mistakes without a diagnosis are not told apart.
+    """
+
+    old: Book
+    new: Book
+    moved: tuple[Moved, ...]
+    same: int
+    left: tuple[str, ...]
+    joined: tuple[str, ...]
+    changes: tuple[Change, ...]
+    values_known: bool
+
+    @property
+    def went(self) -> list[Change]:
+        """The mistakes that nobody makes any more."""
+        return [change for change in self.changes if not change.after]
+
+    @property
+    def came(self) -> list[Change]:
+        """The mistakes that nobody had made."""
+        return [change for change in self.changes if not change.before]
+
+    @property
+    def others(self) -> list[Change]:
+        """The mistakes that became rarer or more common."""
+        return [change for change in self.changes if change.before and change.after]
+
+
+def read_book(folder: Path, rubric: Rubric) -> Book:
+    """Read a gradebook's results; a notebook that counts is the one that counts in its report.
+
+    Raises:
+        NoGradebook: there are no results in the folder.
+        BrokenJournal: a line of the results is not a result.
+        OSError: they cannot be read.
+    """
+    results = folder / RESULTS
+    if not (results.is_file() and (folder / RUN).is_file()):
+        raise NoGradebook(
+            f"{shown(folder)} holds no gradebook ({RUN} and {RESULTS}): name the folder that "
+            "`grader grade` was given as --out."
+        )
+    table = build_table(ClassFolder(folder, "", (), ()), results, rubric)
+    mistakes: Counter[tuple[Gradient, str]] = Counter()
+    seeds = set()
+    with results.open("rb") as journal:
+        for row in table.rows:
+            for line in lines_of(row, journal).values():
+                seeds.add(line.run.seed)
+                counting = {cell.counts.id for cell in row.cells if cell.counts}
+                if line.report and line.file.id in counting:
+                    mistakes.update(
+                        ((line.report.notebook, verdict.name), mistake_key(verdict))
+                        for verdict in line.report.verdicts
+                        if verdict.outcome in WRONG
+                    )
+    return Book(
+        {row.student.id: row.points for row in table.rows},
+        {row.student.id: _outcomes(row) for row in table.rows},
+        mistakes,
+        frozenset(seeds),
+    )
+
+
+def _outcomes(row: Row) -> dict[Gradient, Outcome]:
+    return {
+        (cell.column.notebook, name): OUTCOMES[letter]
+        for cell in row.cells
+        if cell.counts
+        for name, letter in zip(cell.counts.gradients, cell.counts.outcomes, strict=True)
+    }
+
+
+def compare(old: Book, new: Book) -> Comparison:
+    """Compare two gradebooks of one course, student by student."""
+    both = sorted(old.points.keys() & new.points.keys())
+    looked_at = [_moved(student, old, new) for student in both]
+    moved = [each for each in looked_at if each.before != each.after or each.gained or each.lost]
+    moved.sort(key=lambda each: (-abs(each.after - each.before), each.student))
+    values_known = old.seeds == new.seeds
+    before, after = (_comparable(book.mistakes, values_known) for book in (old, new))
+    changes = [
+        Change(gradient, title_of(key, max(b, a) if values_known else 1), b, a)
+        for gradient, key in before.keys() | after.keys()
+        if (b := before[gradient, key]) != (a := after[gradient, key])
+    ]
+    changes.sort(key=lambda c: (-abs(c.after - c.before), c.gradient, c.title))
+    return Comparison(
+        old,
+        new,
+        tuple(moved),
+        len(both) - len(moved),
+        tuple(sorted(old.points.keys() - new.points.keys())),
+        tuple(sorted(new.points.keys() - old.points.keys())),
+        tuple(changes),
+        values_known,
+    )
+
+
+def _moved(student: str, old: Book, new: Book) -> Moved:
+    before, after = old.outcomes[student], new.outcomes[student]
+    earned = {gradient for gradient, outcome in before.items() if outcome in EARNS_POINTS}
+    earns = {gradient for gradient, outcome in after.items() if outcome in EARNS_POINTS}
+    # In the order of the course, from the loss down.
+    gained = tuple(gradient for gradient in after if gradient in earns - earned)
+    lost = tuple(gradient for gradient in before if gradient in earned - earns)
+    return Moved(student, old.points[student], new.points[student], gained, lost)
+
+
+def _comparable(
+    mistakes: Counter[tuple[Gradient, str]], values_known: bool
+) -> Counter[tuple[Gradient, str]]:
+    """The counts; where values of the two gradebooks cannot be equal, those are one mistake."""
+    if values_known:
+        return mistakes
+    counts: Counter[tuple[Gradient, str]] = Counter()
+    for (gradient, key), number in mistakes.items():
+        counts[gradient, "value:" if key.startswith("value:") else key] += number
+    return counts

@@ -1,0 +1,128 @@
+"""The comparison of two gradebooks in words and columns, and as JSON."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Sequence
+from dataclasses import asdict
+from fractions import Fraction
+
+from grader.classroom.gradebook.comparison import Change, Comparison, Moved
+from grader.classroom.gradebook.mistakes import Gradient
+from grader.classroom.gradebook.rubric import points_text
+from grader.printable import counted, listed, printable
+
+MOST_ROWS = 20
+"""Students, and mistakes of a sort, that are listed unless all are asked for."""
+
+MOST_GRADIENTS = 6
+
+FORMAT_VERSION = 1
+
+
+def as_text(comparison: Comparison, everything: bool = False) -> str:
+    """The comparison for a terminal; the longest lists are cut unless everything is asked for."""
+    most = None if everything else MOST_ROWS
+    lines = [*_summary(comparison)]
+    moved = [_moved_row(each) for each in comparison.moved]
+    lines += _table("Who moved, most points first", moved, most)
+    for title, changes in (
+        ("Mistakes that went", comparison.went),
+        ("Mistakes that came", comparison.came),
+        ("Mistakes of another number of students", comparison.others),
+    ):
+        lines += _table(title, [_change_row(change) for change in changes], most)
+    if not comparison.values_known and any(change.title == _VALUE for change in comparison.changes):
+        lines += [
+            "",
+            "The gradebooks have different hidden networks (--seed): wrong values without a "
+            "diagnosis cannot be told apart.",
+        ]
+    return "\n".join(lines) + "\n"
+
+
+_VALUE = "a wrong value"
+
+
+def _summary(comparison: Comparison) -> Iterator[str]:
+    more = sum(each.after > each.before for each in comparison.moved)
+    fewer = sum(each.after < each.before for each in comparison.moved)
+    others = len(comparison.moved) - more - fewer
+    yield (
+        f"{counted(len(comparison.moved) + comparison.same, 'student')} in both: {more:,} with "
+        f"more points, {fewer:,} with fewer, {others:,} with other gradients for the same points, "
+        f"{comparison.same:,} as before."
+    )
+    for students, where in ((comparison.left, "old"), (comparison.joined, "new")):
+        if students:
+            names = listed(map(printable, students), most=MOST_GRADIENTS)
+            yield f"Only in the {where} gradebook: {names}."
+    before, after = comparison.old.shares, comparison.new.shares
+    if before and after:
+        words = zip(("right", "wrong", "not yet done"), before, after, strict=True)
+        said = (f"{_percent(b)} → {_percent(a)} {word}" for word, b, a in words)
+        yield f"Of all gradients handed in: {', '.join(said)}."
+
+
+def _percent(share: Fraction) -> str:
+    return f"{float(share) * 100:.0f} %"
+
+
+def _moved_row(each: Moved) -> list[str]:
+    said = [
+        f"{word} {listed((name for _, name in gradients), most=MOST_GRADIENTS)}"
+        for word, gradients in (("now right:", each.gained), ("no longer:", each.lost))
+        if gradients
+    ]
+    points = f"{points_text(each.before)} → {points_text(each.after)}"
+    return [printable(each.student), points, printable("; ".join(said))]
+
+
+def _change_row(change: Change) -> list[str]:
+    return [
+        _named(change.gradient),
+        f"{change.before:,} → {change.after:,}",
+        printable(change.title),
+    ]
+
+
+def _named(gradient: Gradient) -> str:
+    notebook, name = gradient
+    return printable(f"{name} ({notebook.partition('_')[0]})")
+
+
+def _table(title: str, rows: Sequence[Sequence[str]], most: int | None) -> Iterator[str]:
+    """Rows under a title, in columns; nothing where there are none."""
+    if not rows:
+        return
+    yield from ("", f"{title}:")
+    listed_rows = rows[:most]
+    widths = [max(len(row[column]) for row in listed_rows) for column in (0, 1)]
+    for first, second, third in listed_rows:
+        yield f"  {first:<{widths[0]}}  {second:>{widths[1]}}  {third}".rstrip()
+    if len(rows) > len(listed_rows):
+        yield f"  ... and {len(rows) - len(listed_rows):,} more: --all lists them."
+
+
+def as_json(comparison: Comparison) -> str:
+    """The comparison as one object; points are numbers, a gradient is [notebook, name]."""
+    shares = {
+        name: dict(zip(("right", "wrong", "todo"), map(float, book.shares), strict=True))
+        if book.shares
+        else None
+        for name, book in (("old", comparison.old), ("new", comparison.new))
+    }
+    document = {
+        "format": FORMAT_VERSION,
+        "shares": shares,
+        "same": comparison.same,
+        "left": comparison.left,
+        "joined": comparison.joined,
+        "moved": [
+            asdict(each) | {"before": float(each.before), "after": float(each.after)}
+            for each in comparison.moved
+        ],
+        "mistakes": [asdict(change) for change in comparison.changes],
+        "values_known": comparison.values_known,
+    }
+    return json.dumps(document, indent=2, allow_nan=False) + "\n"

@@ -1,0 +1,192 @@
+"""Mistakes of a class, gradient by gradient: who made which, and in which lines."""
+
+from __future__ import annotations
+
+import sys
+from collections import Counter, defaultdict
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from typing import TypeVar
+
+from grader.classroom.gradebook.own_lines import names_author, shareable
+from grader.classroom.gradebook.table import Row
+from grader.reports.wording import WRONG
+from grader.verdict import Diagnosis, Outcome, Report, Verdict, says_nothing_else
+
+Gradient = tuple[str, str]
+"""A notebook with the name of one of its gradients."""
+
+MOST_LINES = 3
+"""Lines of students that are shown of a mistake."""
+
+MOST_LINKS = 12
+"""Students of a mistake that are linked one by one; the table finds the others."""
+
+_MOST_TEXTS = 100
+"""Different lines, or messages, of one mistake that are counted; students are seen in the table's
+order, so that what is left out is always the same."""
+
+_SAYS = "says:"
+
+C = TypeVar("C", str, Gradient)
+
+
+@dataclass(frozen=True, slots=True)
+class Specimen:
+    """A mistake where it shows best: a map of its error, or else the shape it has.
+
+    `others` are the other gradients of the same notebook that are wrong: they may show here too.
+    """
+
+    others: int
+    map: str
+    shape: tuple[int, ...]
+    expected_shape: tuple[int, ...]
+    maxdiff: float | None
+
+
+@dataclass(slots=True)
+class Mistake:
+    """One mistake in one gradient: its students, their lines without names, what was said.
+
+    `key` is the diagnosis' kind. Without a diagnosis it says what is equal: "value:" and a digest,
+    "nan", "missing", "shape:27x32", "type:list", "dtype:int64", or "says:" and the sentence.
+    """
+
+    gradient: Gradient
+    key: str
+    diagnosed: bool
+    students: int = 0
+    rows: list[Row] = field(default_factory=list)
+    lines: Counter[str] = field(default_factory=Counter)
+    messages: Counter[str] = field(default_factory=Counter)
+    diagnosis: Diagnosis | None = None
+    specimen: Specimen | None = None
+
+    @property
+    def message(self) -> str:
+        """What was said most often."""
+        return next(iter(most_common(self.messages)), "")
+
+    @property
+    def shown(self) -> list[str]:
+        """A few lines, those first that most students wrote."""
+        return list(most_common(self.lines))[:MOST_LINES]
+
+    @property
+    def hint(self) -> str:
+        """The nudge for its kind."""
+        return self.diagnosis.hint if self.diagnosis else ""
+
+    @property
+    def title(self) -> str:
+        """The kind, or in words what is equal; `code` stands between backticks."""
+        return f"`{self.key}`" if self.diagnosed else title_of(self.key, self.students)
+
+    def add(self, row: Row, verdict: Verdict, others: int) -> None:
+        """Count a student in, who has so many other gradients wrong."""
+        self.students += 1
+        if len(self.rows) < MOST_LINKS:
+            self.rows.append(row)
+        if line := shareable(verdict.code, row.student):
+            _count(self.lines, line)
+        if verdict.diagnosis:
+            self.diagnosis = self.diagnosis or verdict.diagnosis[0]
+            if not names_author(verdict.diagnosis[0].message, row.student):
+                _count(self.messages, verdict.diagnosis[0].message)
+        elif not self.key.startswith(_SAYS) and verdict.note != says_nothing_else(verdict.name):
+            _count(self.messages, verdict.note)
+        found, best = verdict.comparison, self.specimen
+        if found.shape is None or found.expected_shape is None:
+            return
+        map_ = verdict.wrong.map if verdict.wrong else ""
+        if (map_ or found.shape != found.expected_shape) and (best is None or others < best.others):
+            sizes = found.shape, found.expected_shape
+            self.specimen = Specimen(others, map_, *sizes, found.maxdiff)
+
+
+@dataclass(slots=True)
+class Mistakes:
+    """All mistakes of a class; `keys_of` has for each row the mistake in each gradient."""
+
+    found: dict[Gradient, dict[str, Mistake]] = field(default_factory=lambda: defaultdict(dict))
+    keys_of: list[dict[Gradient, str]] = field(default_factory=list)
+    _kinds: dict[tuple[Gradient, str], str] = field(default_factory=dict)
+
+    def add(self, row: Row, reports: Iterable[Report]) -> None:
+        """Count a student in, with the reports that count."""
+        keys: dict[Gradient, str] = {}
+        for report in reports:
+            wrong = [verdict for verdict in report.verdicts if verdict.outcome in WRONG]
+            for verdict in wrong:
+                gradient = sys.intern(report.notebook), sys.intern(verdict.name)
+                keys[gradient] = key = sys.intern(mistake_key(verdict))
+                of_gradient = self.found[gradient]
+                if key not in of_gradient:
+                    of_gradient[key] = Mistake(gradient, key, bool(verdict.diagnosis))
+                of_gradient[key].add(row, verdict, len(wrong) - 1)
+                if verdict.diagnosis and verdict.wrong and _is_value(verdict.wrong.digest):
+                    self._kinds.setdefault((gradient, verdict.wrong.digest), key)
+        self.keys_of.append(keys)
+
+    def of(self, gradient: Gradient) -> list[Mistake]:
+        """The mistakes in a gradient, those first that most students made."""
+        return sorted(self.found.get(gradient, {}).values(), key=_rank)
+
+    def most_common(self) -> list[Mistake]:
+        """The mistakes in all gradients, those first that most students made."""
+        return sorted((m for each in self.found.values() for m in each.values()), key=_rank)
+
+    def kind_of_same_value(self, mistake: Mistake) -> str:
+        """The kind that was diagnosed in other students with the same wrong value; "" if none."""
+        return "" if mistake.diagnosed else self._kinds.get((mistake.gradient, mistake.key), "")
+
+
+def title_of(key: str, students: int = 1) -> str:
+    """What is said of the mistake with this key, which so many students share; a kind is itself."""
+    sort, _, rest = key.partition(":")
+    match sort:
+        case "value":
+            return "the same wrong value" if students > 1 else "a wrong value"
+        case "nan":
+            return "NaN or infinite"
+        case "missing":
+            return "no value"
+        case "shape":
+            return f"shape ({rest.replace('x', ', ')})"
+        case "type" | "dtype":
+            return f"{sort} {rest}"
+        case "refused":
+            return "autograd was asked for it"
+        case "says":
+            return rest or "wrong"
+    return key
+
+
+def mistake_key(verdict: Verdict) -> str:
+    """What a wrong gradient shares with others that are the same mistake; see `Mistake`."""
+    if verdict.diagnosis:
+        return verdict.diagnosis[0].kind
+    if verdict.outcome is Outcome.REFUSED:
+        return "refused"
+    if verdict.wrong and verdict.wrong.digest:
+        return verdict.wrong.digest
+    return f"{_SAYS}{verdict.note}"
+
+
+def most_common(counts: Counter[C]) -> dict[C, int]:
+    """The counts, largest first; equal ones in the order of what was counted."""
+    return dict(sorted(counts.items(), key=lambda item: (-item[1], item[0])))
+
+
+def _is_value(digest: str) -> bool:
+    return digest.startswith("value:")
+
+
+def _rank(mistake: Mistake) -> tuple[int, bool, Gradient, str]:
+    return -mistake.students, not mistake.diagnosed, mistake.gradient, mistake.key
+
+
+def _count(counts: Counter[str], text: str) -> None:
+    if text in counts or len(counts) < _MOST_TEXTS:
+        counts[text] += 1

@@ -1,0 +1,82 @@
+"""`grades.csv` read back: who is in a gradebook, with which points."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from fractions import Fraction
+from itertools import pairwise
+from pathlib import Path
+
+from grader.classroom.gradebook.scale import maximum_in
+from grader.classroom.intake.class_folder import Student
+from grader.classroom.intake.csv_file import read_csv_file
+from grader.classroom.spreadsheet import unescaped
+from grader.printable import printable
+from grader.user_error import UserError
+
+GRADES = "grades.csv"
+
+_SUMS = ("total", "grade")
+
+
+class NoGradebook(UserError):
+    """The folder is none that `grader grade` has written; the message is a sentence."""
+
+
+@dataclass(frozen=True, slots=True)
+class Graded:
+    """A row: the student as a table spells them, and what the row says as text.
+
+    `adjusted` is True if the instructor changed or said something.
+    """
+
+    student: Student
+    points: str
+    most: str
+    status: str
+    adjusted: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Grades:
+    """The rows, and the notebooks with the most that each earns."""
+
+    rows: tuple[Graded, ...]
+    most: Mapping[str, Fraction]
+
+
+def read_grades(gradebook: Path) -> Grades:
+    """Read the table of the gradebook in this folder.
+
+    Raises:
+        NoGradebook: there is none.
+        UnreadableClass: it is no table; the message is a sentence.
+    """
+    path = gradebook / GRADES
+    if not path.is_file():
+        raise NoGradebook(
+            f"{printable(str(path))} is not there: name the folder that `grader grade` has written."
+        )
+    header, *rows = read_csv_file(path, "gradebook").rows or ((),)
+    said = [dict(zip(header, row, strict=False)) for row in rows if row]
+    names = [name for name, most in pairwise(header) if most == f"{name} max"]
+    most = {
+        name: max(
+            (maximum_in(row[f"{name} max"]) or Fraction(0) for row in said), default=Fraction(0)
+        )
+        for name in names
+        if name not in _SUMS
+    }
+    return Grades(tuple(map(_graded, said)), most)
+
+
+def _graded(row: Mapping[str, str]) -> Graded:
+    student = Student(*(unescaped(row.get(name, "")) for name in ("id", "name", "email")))
+    return Graded(
+        student,
+        row.get("total", ""),
+        row.get("total max", ""),
+        unescaped(row.get("status", "")),
+        bool(row.get("adjusted") or row.get("comment")),
+    )

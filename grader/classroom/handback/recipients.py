@@ -1,0 +1,132 @@
+"""Whose pages a gradebook holds, and where each student's files were found."""
+
+from __future__ import annotations
+
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from grader.classroom.gradebook.anonymous import WHO
+from grader.classroom.gradebook.grades_csv import id_cell
+from grader.classroom.gradebook.pages import GENERATOR, page_name
+from grader.classroom.gradebook.read_grades import GRADES, Graded, read_grades
+from grader.classroom.gradebook.write import REPORT, STUDENTS
+from grader.classroom.intake.class_folder import Student
+from grader.classroom.run.journal import read_lines
+from grader.classroom.run.out_folder import RESULTS
+from grader.classroom.spreadsheet import unescaped
+from grader.printable import counted, listed, printable
+from grader.user_error import UserError
+
+SHOWN = 10
+"""So many students are named where there may be thousands."""
+
+_LOOKED_AT = 1_000
+"""So much of a page, in bytes, has to say that it is one."""
+
+
+class StaleGradebook(UserError):
+    """The pages do not show what is known by now; the message says how to write them anew."""
+
+
+@dataclass(frozen=True, slots=True)
+class Recipient:
+    """A student, the page that is theirs, what `grades.csv` says, and the files handed in.
+
+    `files` are paths in the folder that was graded.
+    """
+
+    student: Student
+    page: Path
+    grade: Graded
+    files: tuple[str, ...]
+
+
+def refuse_stale(gradebook: Path, *names: str) -> None:
+    """Raise StaleGradebook where pages have no names, or are older than one of these files."""
+    if (gradebook / WHO).exists():  # a student may be called what another is numbered
+        raise StaleGradebook(
+            f"The report of {printable(str(gradebook))} has numbers for names: give `grader grade` "
+            "again without --anonymous first. Nothing is graded again."
+        )
+    written = (gradebook / GRADES).stat().st_mtime_ns if (gradebook / GRADES).exists() else 0
+    for name in names:
+        path = gradebook / name
+        if written and path.exists() and path.stat().st_mtime_ns > written:
+            raise StaleGradebook(
+                f"{printable(str(path))} was changed after the pages were written, which do not "
+                "show that yet: give `grader grade` again first. Nothing is graded again."
+            )
+
+
+def read_recipients(gradebook: Path) -> tuple[list[Recipient], list[str]]:
+    """Everybody who has a page, in the order of `grades.csv`, and what the instructor should know.
+
+    Raises:
+        NoGradebook: the folder has no table.
+        BrokenJournal: a line of its results is not one.
+        OSError: a file cannot be read.
+    """
+    files: dict[str, list[str]] = defaultdict(list)
+    for _, _, line in read_lines(gradebook / RESULTS):
+        files[line.file.student].append(line.file.path)
+    rows = read_grades(gradebook).rows
+    ids = _exact_ids(rows, files)
+    found, unclear, without = [], [], []
+    for row in rows:
+        id_ = ids.get(row.student.id)
+        if id_ is None:
+            unclear.append(row)
+            continue
+        page = gradebook / REPORT / STUDENTS / page_name(id_)
+        if _is_page(page):
+            student = replace(row.student, id=id_)
+            found.append(Recipient(student, page, row, tuple(files.get(id_, ()))))
+        else:
+            without.append(row)
+    notices = [
+        f"{named(each.student for each in group)}: {why}."
+        for group, why in (
+            (unclear, "their ids look the same in grades.csv, and nothing is handed back"),
+            (without, "there is no page in the report; give `grader grade` again"),
+        )
+        if group
+    ]
+    return found, [*notices, *_about_adjusted(found)]
+
+
+def _exact_ids(rows: Iterable[Graded], known: Iterable[str]) -> dict[str, str]:
+    """What the ids of the table stand for, without those that may be either of two students.
+
+    The table spells out what cannot be seen, so that two ids may look the same there. The results
+    have them as they are; who handed in nothing is not in them.
+    """
+    exact: dict[str, set[str]] = defaultdict(set)
+    for id_ in known:
+        exact[unescaped(id_cell(id_))].add(id_)
+    times = Counter(row.student.id for row in rows)
+    return {
+        spelled: next(iter(exact.get(spelled, {spelled})))
+        for spelled, number in times.items()
+        if number == 1 and len(exact.get(spelled, ())) <= 1
+    }
+
+
+def _is_page(path: Path) -> bool:
+    if not path.is_file():
+        return False
+    with path.open("rb") as file:
+        return GENERATOR.encode() in file.read(_LOOKED_AT)
+
+
+def _about_adjusted(people: Iterable[Recipient]) -> Iterator[str]:
+    if adjusted := [each.student for each in people if each.grade.adjusted]:
+        are = "says" if len(adjusted) == 1 else "say"
+        pages = counted(len(adjusted), "page")
+        yield f"{pages} {are} what you adjusted, with your comments: {named(adjusted)}."
+
+
+def named(students: Iterable[Student]) -> str:
+    """The students' ids, the first of many."""
+    return listed((printable(student.id) for student in students), most=SHOWN)

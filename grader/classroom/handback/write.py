@@ -1,0 +1,222 @@
+"""A folder with every student's page in the form in which it is handed back."""
+
+from __future__ import annotations
+
+import shutil
+import zipfile
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from enum import StrEnum
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+from grader.classroom.gradebook.grades_csv import id_cell, text_cell, write_csv
+from grader.classroom.gradebook.pages import page_name
+from grader.classroom.handback.mail import USUAL, Letter, address_of, message
+from grader.classroom.handback.platform_names import (
+    PAGE,
+    Place,
+    canvas_place,
+    entries,
+    moodle_place,
+)
+from grader.classroom.handback.recipients import Recipient, named
+from grader.classroom.intake.class_folder import Roster
+from grader.classroom.intake.csv_file import read_csv_file
+from grader.classroom.intake.lms_downloads import CANVAS, MOODLE
+from grader.classroom.spreadsheet import unescaped
+from grader.printable import printable
+from grader.user_error import UserError
+
+LIST = "handback.csv"
+"""Who got what: the file by which a folder is known as one of ours."""
+
+_HEADER = ("id", "name", "email", "points", "max", "status", "file", "page")
+_EPOCH = (1980, 1, 1, 0, 0, 0)
+"""What a zip calls the beginning of time: the same pages give the same bytes."""
+
+
+class InTheWay(UserError):
+    """The folder holds something; the message says what, and what to do."""
+
+
+class NothingToHandBack(UserError):
+    """No student gets a page; the message says why."""
+
+
+class Form(StrEnum):
+    """How pages are handed back."""
+
+    CANVAS = "canvas"
+    MOODLE = "moodle"
+    FOLDER = "folder"
+    MAIL = "mail"
+
+
+CONVENTIONS = {Form.CANVAS: CANVAS, Form.MOODLE: MOODLE}
+"""The layout that a gradebook has to be made from."""
+
+
+@dataclass(frozen=True, slots=True)
+class Given:
+    """One page handed back: in which file of the folder, and its name in there or on this disk."""
+
+    recipient: Recipient
+    file: str
+    page: str
+
+
+def hand_back(
+    people: Sequence[Recipient],
+    form: Form,
+    out: Path,
+    *,
+    replace: bool = False,
+    letter: Letter = USUAL,
+    tell: Callable[[str], object] = lambda sentence: None,
+) -> list[Given]:
+    """Write the pages, and `handback.csv` with who got which; the folder is there whole or not.
+
+    Args:
+        people: the gradebook's students.
+        form: how the pages are handed back.
+        out: the folder, which is new, empty, or of an earlier call.
+        replace: whether an earlier one may be replaced.
+        letter: what messages have in common.
+        tell: called with each sentence that the instructor should know.
+
+    Raises:
+        InTheWay: `out` holds something; nothing has been written.
+        NothingToHandBack: nobody would get a page; nothing has been written.
+        OSError: a file cannot be written or read.
+    """
+    _refuse_full(out, replace=replace)
+    out.parent.mkdir(parents=True, exist_ok=True)
+    # Beside the folder, so that the whole of it can be put in its place at once.
+    with TemporaryDirectory(prefix=f".{out.name}-", dir=out.parent) as waiting:
+        new = Path(waiting) / "pages"
+        new.mkdir()
+        given = list(_WRITERS[form](people, new, letter, tell))
+        if not given:
+            raise NothingToHandBack("There is no page to hand back: nothing was written.")
+        write_csv(new / LIST, [_HEADER, *map(_row, given)], _FORM)
+        if out.exists():
+            shutil.rmtree(out)
+        new.rename(out)
+    return given
+
+
+_FORM = Roster("handback", (), (), (), encoding="utf-8-sig", newline="\r\n")
+
+
+def _row(given: Given) -> list[str]:
+    student, grade = given.recipient.student, given.recipient.grade
+    return [
+        id_cell(student.id),
+        text_cell(student.name),
+        id_cell(student.email),
+        grade.points,
+        grade.most,
+        text_cell(grade.status),
+        id_cell(given.file),
+        id_cell(given.page),
+    ]
+
+
+def _refuse_full(out: Path, *, replace: bool) -> None:
+    if out.is_symlink() or (out.exists() and not out.is_dir()):
+        raise InTheWay(f"{printable(str(out))} is a file or a link: name a folder.")
+    if not out.exists() or not any(out.iterdir()):
+        return
+    path = out / LIST
+    ours = {LIST}
+    if path.is_file():
+        header, *rows = read_csv_file(path, "list of pages").rows or ((),)
+        if header == _HEADER:
+            ours |= {
+                unescaped(row[header.index("file")]) for row in rows if len(row) == len(header)
+            }
+    files = {each.relative_to(out).as_posix() for each in out.rglob("*") if not each.is_dir()}
+    if strange := files - ours:
+        raise InTheWay(
+            f"{printable(str(out))} holds something else than pages handed back "
+            f"({printable(min(strange))}, for one): choose another --out."
+        )
+    if not replace:
+        raise InTheWay(
+            f"{printable(str(out))} holds pages that were handed back earlier: give --replace to "
+            "write them anew, or choose another --out."
+        )
+
+
+Tell = Callable[[str], object]
+Writer = Callable[[Sequence[Recipient], Path, Letter, Tell], Iterator[Given]]
+
+
+def _platform(place_of: Callable[[str], Place | None], platform: str) -> Writer:
+    def write(people: Sequence[Recipient], out: Path, _: Letter, tell: Tell) -> Iterator[Given]:
+        found = entries(people, place_of, platform)
+        for notice in found.notices:
+            tell(notice)
+        yield from _zips(found.downloads, out)
+
+    return write
+
+
+def _zips(downloads: Mapping[str, Mapping[str, Recipient]], out: Path) -> Iterator[Given]:
+    for download, pages in downloads.items():
+        name = f"feedback-{Path(page_name(download)).stem}.zip" if download else "feedback.zip"
+        with zipfile.ZipFile(out / name, "x", zipfile.ZIP_DEFLATED) as archive:
+            for entry, each in pages.items():
+                info = zipfile.ZipInfo(entry, _EPOCH)
+                info.compress_type = zipfile.ZIP_DEFLATED
+                info.external_attr = 0o644 << 16
+                archive.writestr(info, each.page.read_bytes())
+                yield Given(each, name, entry)
+
+
+def _folders(people: Sequence[Recipient], out: Path, _: Letter, tell: Tell) -> Iterator[Given]:
+    for each in people:
+        (out / each.page.stem).mkdir()
+        (out / each.page.stem / PAGE).write_bytes(each.page.read_bytes())
+        yield Given(each, f"{each.page.stem}/{PAGE}", PAGE)
+    _about_nothing(people, tell)
+
+
+def _messages(
+    people: Sequence[Recipient], out: Path, letter: Letter, tell: Tell
+) -> Iterator[Given]:
+    times = Counter(each.student.email.casefold() for each in people)
+    none, several = [], []
+    for each in people:
+        to = address_of(each.student)
+        if to is None:
+            none.append(each.student)
+        elif times[each.student.email.casefold()] > 1:
+            several.append(each.student)
+        else:
+            name = f"{each.page.stem}.eml"
+            (out / name).write_bytes(message(to, each, each.page.read_bytes(), letter))
+            yield Given(each, name, str(each.page.resolve()))
+    if none:
+        tell(
+            f"No message for {named(none)}: the class list has no address that can be used. A "
+            "--roster with addresses, given to `grader grade`, mends that."
+        )
+    if several:
+        tell(f"No message for {named(several)}: their address is another student's, too.")
+    _about_nothing(people, tell)
+
+
+def _about_nothing(people: Iterable[Recipient], tell: Tell) -> None:
+    if nothing := [each.student for each in people if not each.files]:
+        tell(f"Handed in nothing, which is what the page says: {named(nothing)}.")
+
+
+_WRITERS: Mapping[Form, Writer] = {
+    Form.CANVAS: _platform(canvas_place, "Canvas"),
+    Form.MOODLE: _platform(moodle_place, "Moodle"),
+    Form.FOLDER: _folders,
+    Form.MAIL: _messages,
+}

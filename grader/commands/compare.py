@@ -1,0 +1,53 @@
+"""`grader compare`: what is different between two gradebooks."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import click
+
+from grader.commands import exit_codes
+from grader.commands.course import class_course_option, instructors_course
+from grader.commands.extras import require
+from grader.commands.speech import complain, say
+from grader.printable import printable
+
+
+@click.command()
+@click.argument("old", metavar="OLD", type=click.Path(path_type=Path))
+@click.argument("new", metavar="NEW", type=click.Path(path_type=Path))
+@click.option(
+    "--rubric",
+    metavar="FILE",
+    type=click.Path(path_type=Path),
+    help="The rubric of both gradebooks, if they have one.",
+)
+@class_course_option
+@click.option("--all", "everything", is_flag=True, help="List all students and all mistakes.")
+@click.option("--json", "json_", is_flag=True, help="Print JSON.")
+def compare(
+    old: Path, new: Path, rubric: Path | None, course: str | None, everything: bool, json_: bool
+) -> int:
+    """Compare two gradebooks: who moved, which mistakes went, which came.
+
+    OLD and NEW are folders that `grader grade` wrote, of one class before and after a lecture, or
+    of two classes: students are known by their ids. Nothing is graded and nothing written. Points
+    are those of the verdicts and the rubric.
+
+    The exit code is 0, whatever changed; 2 if one of them is no gradebook.
+    """
+    require("grade", "grader compare")
+    from grader.classroom.gradebook import comparison, comparison_text
+    from grader.classroom.gradebook.rubric import parse_rubric, read_rubric
+
+    asked = instructors_course(course)
+    points = read_rubric(rubric, asked) if rubric else parse_rubric("", asked)
+    try:
+        books = [comparison.read_book(folder, points) for folder in (old, new)]
+    except OSError as error:
+        complain(f"{printable(str(error.filename))}: {(error.strerror or str(error)).lower()}.")
+        return exit_codes.UNREADABLE
+    found = comparison.compare(*books)
+    text = comparison_text.as_json(found) if json_ else comparison_text.as_text(found, everything)
+    say(text)
+    return exit_codes.PASSED

@@ -1,0 +1,97 @@
+"""`grader handback`: each student gets their page of the gradebook."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import click
+
+from grader.commands import exit_codes
+from grader.commands.class_options import ADJUSTMENTS
+from grader.commands.speech import complain, say
+from grader.printable import counted, printable
+from grader.user_error import UserError
+
+_NEXT = {
+    "canvas": "In Canvas: Gradebook, the menu of the assignment's column, Re-Upload Submissions "
+    "(there once you have downloaded them). Canvas gives each page the name of the file that its "
+    "student handed in: to read it, they rename it to end in .html.",
+    "moodle": "In Moodle: the assignment, Submissions, Upload multiple feedback files in a zip (it "
+    "is there where the assignment's feedback types have Feedback files).",
+    "folder": "Give each student their own folder, never the one above it.",
+    "mail": "Nothing has been sent: open the messages in a mail program, or give handback.csv to a "
+    "mail merge, with the column page as the attachment.",
+}
+_SEVERAL = "Each zip is for the assignment that its download came from."
+
+
+@click.command()
+@click.argument("gradebook", type=click.Path(path_type=Path))
+@click.option(
+    "--for",
+    "form",
+    required=True,
+    type=click.Choice(list(_NEXT)),
+    help="A zip that Canvas or Moodle takes; a folder, or a message, for each student.",
+)
+@click.option(
+    "--out",
+    metavar="DIR",
+    type=click.Path(path_type=Path),
+    help="A new or empty folder. Without this, handback-canvas in GRADEBOOK, or handback-mail ...",
+)
+@click.option("--replace", is_flag=True, help="Replace what an earlier call has written to DIR.")
+@click.option("--subject", metavar="TEXT", help="The subject of messages.")
+@click.option("--from", "sender", metavar="ADDRESS", help="The address that messages come from.")
+def handback(
+    gradebook: Path,
+    form: str,
+    out: Path | None,
+    replace: bool,
+    subject: str | None,
+    sender: str | None,
+) -> int:
+    """Hand back what GRADEBOOK says: each student gets their own page, and nothing of others.
+
+    The pages are those of GRADEBOOK/report/students, as `grader grade` wrote them. DIR also gets
+    handback.csv, a list of who gets which page. Nothing is uploaded or sent.
+
+    The exit code is 0, or 2 if no page could be handed back, and a sentence says why.
+    """
+    from grader.classroom.handback.mail import USUAL, Letter, address_in
+    from grader.classroom.handback.recipients import read_recipients, refuse_stale
+    from grader.classroom.handback.write import CONVENTIONS, Form, hand_back
+    from grader.classroom.run.out_folder import RESULTS, UnfitFolder, claimed, convention_of
+
+    wanted = Form(form)
+    if wanted is not Form.MAIL and (subject is not None or sender is not None):
+        raise click.UsageError("--subject and --from are for messages: --for mail.")
+    if sender is not None and address_in(sender) is None:
+        raise click.UsageError(f"--from {printable(sender)!r} is no address.")
+    letter = Letter(USUAL.subject if subject is None else subject, sender or "")
+    convention = convention_of(gradebook)
+    if CONVENTIONS.get(wanted, convention) != convention:
+        raise UnfitFolder(
+            f"{printable(str(gradebook))} was not made from a {CONVENTIONS[wanted]}, but from: "
+            f"{printable(convention)}. The platform knows its own names only: see --for folder and "
+            "--for mail."
+        )
+    where = out or gradebook / f"handback-{form}"
+    try:
+        with claimed(gradebook):
+            refuse_stale(gradebook, ADJUSTMENTS, RESULTS)
+            people, notices = read_recipients(gradebook)
+            for notice in notices:
+                complain(notice)
+            given = hand_back(people, wanted, where, replace=replace, letter=letter, tell=complain)
+    except OSError as error:
+        reason = (error.strerror or str(error)).lower()
+        raise UserError(f"{printable(str(error.filename or where))}: {reason}.") from error
+    students = len({each.recipient.student.id for each in given})
+    files = sorted({each.file for each in given})
+    into = where / files[0] if len(files) == 1 else where
+    say(f"{students:,} of {counted(len(people), 'student')}: {printable(str(into))}.\n")
+    say(f"{_NEXT[form]}\n")
+    if len(files) > 1 and wanted in CONVENTIONS:
+        say(f"{_SEVERAL}\n")
+    return exit_codes.PASSED

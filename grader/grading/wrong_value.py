@@ -1,0 +1,143 @@
+"""Wrong values: a few characters by which equal ones are known, and a small map of the error."""
+
+from __future__ import annotations
+
+import hashlib
+import math
+from collections.abc import Iterator, Sequence
+from functools import cache
+
+import numpy as np
+import torch
+from torch import Tensor
+
+from grader.execution.evidence import GradientEvidence, Value
+from grader.program.compare import FLOAT64_TOLERANCE, RELATIVE_TOLERANCE, ROUNDING_NOISE
+from grader.program.references import References
+from grader.verdict import Check, Outcome, Verdict, WrongValue, pack_map
+
+MOST_CELLS = 96
+"""Rows, and columns, of a map: of what is larger, a cell shows the largest error of several."""
+
+LONGEST_TYPE = 60
+"""Characters of the name of a type, which is a student's."""
+
+LEVELS = 4
+"""Shades on each side of right."""
+
+
+def wrong_value(
+    item: GradientEvidence, verdict: Verdict, references: References
+) -> WrongValue | None:
+    """What is kept of the value of a gradient that fails or errs; None for the others."""
+    if verdict.outcome not in (Outcome.FAIL, Outcome.ERROR):
+        return None
+    found = WrongValue(_digest(item, verdict, references), _map(item, verdict, references))
+    return found if found.digest or found.map else None
+
+
+def _digest(item: GradientEvidence, verdict: Verdict, references: References) -> str:
+    """Where possible of what the gradient's own lines gave: nothing handed down is in that.
+
+    Empty where there is no value because a line raised, or none that is wrong on the hidden
+    instances: the verdict's note says all that is known.
+    """
+    name = item.name[1:]
+    whole = item.hidden, references.gradients(name)
+    if verdict.local_check is Check.RIGHT:
+        values, right = whole
+    else:
+        readers = frozenset(references.program.readers(name))
+        values, right = item.local, references.local_vjps(name, readers)
+        if verdict.local_check is Check.NOT_RUN and verdict.global_check is Check.WRONG:
+            values, right = whole
+    if item.broken is not None or verdict.local_check is verdict.global_check is Check.RIGHT:
+        return ""
+    parts = list(_parts(values, right, references))
+    # A word says of the whole value what is wrong with it; numbers only count all together.
+    if (word := next((part for part in parts if not _is_number(part)), None)) is not None:
+        return word
+    return f"value:{hashlib.sha256(' '.join(parts).encode('ascii')).hexdigest()[:12]}"
+
+
+def _is_number(part: str) -> bool:
+    return part[:1] in "-0123456789" and bool(part)
+
+
+def _parts(
+    values: Sequence[Value], right: Sequence[Tensor], references: References
+) -> Iterator[str]:
+    """For each hidden instance a number that stands for the value, or a word."""
+    for value, reference, at_lecture in zip(values, right, references.lengths, strict=True):
+        tensor = value.tensor
+        if value.raised is not None:
+            yield ""
+        elif value.is_placeholder:
+            yield "missing"
+        elif tensor is None:
+            # "tensor of dtype torch.complex64 and shape (1, 8)": the shape is a hidden network's
+            yield f"type:{(value.type_name or 'nothing').partition(' and ')[0][:LONGEST_TYPE]}"
+        elif not tensor.is_floating_point():
+            yield f"dtype:{str(tensor.dtype).removeprefix('torch.')}"
+        elif not tensor.double().isfinite().all():
+            yield "nan"
+        elif tensor.shape != reference.shape:
+            yield f"shape:{'x'.join(str(at_lecture.get(n, n)) for n in tensor.shape)}"
+        else:
+            yield _number(tensor, reference)
+
+
+def _number(tensor: Tensor, reference: Tensor) -> str:
+    """The value's length along one random direction, to five digits.
+
+    Equal values of different code differ in the last bits. Were each entry rounded, some would lie
+    where they are rounded up or down by chance; one number of no meaning does so once in 10^10.
+    """
+    along = float(tensor.double().reshape(-1) @ _direction(tensor.numel()))
+    if not math.isfinite(along):  # numbers so large that their sum is no number
+        return "9e999"
+    noise = FLOAT64_TOLERANCE**2 * float(reference.norm())
+    return "0" if abs(along) <= noise else f"{along:.4e}"
+
+
+@cache
+def _direction(length: int) -> Tensor:
+    generator = torch.Generator().manual_seed(length)
+    return torch.randn(length, generator=generator, dtype=torch.float64)
+
+
+def _map(item: GradientEvidence, verdict: Verdict, references: References) -> str:
+    """Where the value on the lecture's batch is off, as the student's own heat map has it."""
+    value, right = item.lecture, references.lecture_gradients[item.name[1:]]
+    tensor = value.tensor
+    if (
+        value.raised is not None
+        or tensor is None
+        or verdict.comparison.approximate
+        or not tensor.is_floating_point()
+        or tensor.shape != right.shape
+        or not right.numel()
+    ):
+        return ""
+    error = (tensor.double() - right.double()).reshape(-1, right.shape[-1] if right.ndim else 1)
+    tolerance = RELATIVE_TOLERANCE * float(right.abs().max()) + ROUNDING_NOISE
+    cells = _fewer(_fewer(error.numpy(), 0), 1)
+    finite = np.isfinite(cells)
+    largest = float(np.abs(cells[finite]).max(initial=tolerance))
+    off = np.where(finite, cells, 0.0)
+    # Anything that is wrong has a shade: the largest error may be far above the others.
+    levels = np.sign(off) * np.ceil(LEVELS * np.abs(off) / largest) * (np.abs(off) > tolerance)
+    shades = np.where(finite, levels.astype(int) + LEVELS, 2 * LEVELS + 1)
+    return pack_map(["".join(map(str, row)) for row in shades.tolist()])
+
+
+def _fewer(cells: np.ndarray, axis: int) -> np.ndarray:
+    """At most `MOST_CELLS` along an axis, each the largest error of its neighbours."""
+    length = cells.shape[axis]
+    if length <= MOST_CELLS:
+        return cells
+    starts = [length * number // MOST_CELLS for number in range(MOST_CELLS)]
+    low, high = (f.reduceat(cells, starts, axis) for f in (np.minimum, np.maximum))
+    # NaN is neither: it goes through both.
+    largest: np.ndarray = np.where(-low > high, low, high)
+    return largest

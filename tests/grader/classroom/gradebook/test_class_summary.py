@@ -1,0 +1,149 @@
+"""What is said of a class: mistakes gradient by gradient, wrong apart from not yet done."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from grader.classroom.gradebook.class_summary import ClassSummary
+from grader.classroom.gradebook.make_table import build_table
+from grader.classroom.gradebook.mistakes import MOST_LINES, MOST_LINKS, Mistake
+from grader.classroom.gradebook.rubric import Rubric
+from grader.classroom.intake.class_folder import Student
+from grader.verdict import pack_map, says_nothing_else
+from tests.helpers.lines import FUSED, Document, as_line, class_of, graded, gradient, journal
+
+DZ = (FUSED, "dz")
+
+
+def summary_of(tmp_path: Path, lines: list[Document], *students: Student) -> ClassSummary:
+    results = journal(tmp_path / "results.jsonl", lines)
+    table = build_table(class_of(lines, students), results, Rubric())
+    read = {line["id"]: as_line(line) for line in lines}
+    summary = ClassSummary()
+    for row in table.rows:
+        summary.add(row, read)
+    return summary
+
+
+def student(number: int, **changes: Any) -> Document:
+    """A student with `dz` wrong, and what the results say of it."""
+    line = graded(f"{number:03}", f"s{number:03}", "pf")
+    line["gradients"][1] = gradient("dz", changes.pop("letter", "f"), **changes)
+    return line
+
+
+def value(digest: str, map_: str = "") -> dict[str, str]:
+    return {"digest": digest, "map": map_}
+
+
+def sign(message: str = "`dz` has the wrong sign.") -> list[dict[str, str]]:
+    return [{"kind": "sign", "message": message, "hint": "A minus?"}]
+
+
+def dz(summary: ClassSummary) -> list[tuple[str, int]]:
+    return [(mistake.title, mistake.students) for mistake in summary.mistakes.of(DZ)]
+
+
+def test_wrong_is_not_what_is_not_yet_done(tmp_path: Path) -> None:
+    letters = ["pp", "pc", "pf", "pe", "pr", "pt", "pt", "tt"]
+    lines = [graded(f"{n}", f"s{n}", outcomes) for n, outcomes in enumerate(letters)]
+    summary = summary_of(tmp_path, lines, Student("handed in nothing"))
+    assert summary.wrong(DZ) == Fraction(3, 8)
+    assert summary.todo(DZ) == Fraction(3, 8)
+    assert summary.wrong((FUSED, "dlogits")) == 0
+    assert summary.todo((FUSED, "dlogits")) == Fraction(1, 8)
+    assert summary.most_wrong() == [DZ, (FUSED, "dlogits")]
+
+
+def test_what_nobody_has_wrong_comes_last_even_if_most_have_not_begun(tmp_path: Path) -> None:
+    summary = summary_of(tmp_path, [graded("a", "a", "ft"), graded("b", "b", "pt")])
+    assert summary.most_wrong() == [(FUSED, "dlogits"), DZ]
+
+
+def test_equal_values_of_different_code_are_one_mistake(tmp_path: Path) -> None:
+    note = says_nothing_else("dz")
+    lines = [
+        student(1, wrong=value("value:aaa"), code="dz = -p", note=note),
+        student(2, wrong=value("value:aaa"), code="dz = 0 - p", note=note),
+        student(3, wrong=value("value:bbb"), code="dz = p / 2", note=note),
+        student(4, wrong=value("nan"), code="dz = p / 0"),
+        student(5, wrong=value("shape:32x1"), code="dz = p.sum(1)"),
+        student(6, letter="e", wrong=value("missing"), code="dz = None"),
+        student(7, letter="e", wrong=value("type:list"), code="dz = []"),
+    ]
+    summary = summary_of(tmp_path, lines)
+    assert dz(summary) == [
+        ("the same wrong value", 2),
+        ("no value", 1),
+        ("NaN or infinite", 1),
+        ("shape (32, 1)", 1),
+        ("type list", 1),
+        ("a wrong value", 1),
+    ]
+    first = summary.mistakes.of(DZ)[0]
+    assert first.shown == ["dz = -p", "dz = 0 - p"]
+    assert first.message == ""  # that it is wrong is known
+    assert [row.student.id for row in first.rows] == ["s001", "s002"]
+
+
+def test_results_of_an_earlier_version_are_grouped_by_what_was_said(tmp_path: Path) -> None:
+    note = says_nothing_else("dz")
+    lines = [student(n, note=note, code=f"dz = {n}") for n in range(3)]
+    lines.append(student(3, letter="e", note="NameError: name 'q' is not defined"))
+    assert dz(summary_of(tmp_path, lines)) == [
+        (note, 3),
+        ("NameError: name 'q' is not defined", 1),
+    ]
+
+
+def test_a_diagnosis_comes_before_the_value_and_explains_equal_ones(tmp_path: Path) -> None:
+    lines = [
+        student(1, diagnosis=sign(), wrong=value("value:aaa")),
+        student(2, diagnosis=sign(), wrong=value("value:aaa")),
+        student(3, wrong=value("value:aaa")),
+        student(4, wrong=value("value:bbb")),
+    ]
+    summary = summary_of(tmp_path, lines)
+    assert dz(summary) == [("`sign`", 2), ("a wrong value", 1), ("a wrong value", 1)]
+    kinds = [summary.mistakes.kind_of_same_value(m) for m in summary.mistakes.of(DZ)]
+    assert kinds == ["", "sign", ""]
+
+
+def test_lines_are_counted_without_layout_comments_and_names(tmp_path: Path) -> None:
+    codes = ["dz = a", "dz = b", "dz  =  b  # Zoe's", "dz = c", "dz = d", "dz = c", "zoe = e"]
+    lines = [student(n, diagnosis=sign(), code=code) for n, code in enumerate(codes)]
+    zoe = Student("s006", "Zoe")
+    (mistake,) = summary_of(tmp_path, lines, zoe).mistakes.of(DZ)
+    assert mistake.shown == ["dz = b", "dz = c", "dz = a"]
+    assert len(mistake.shown) == MOST_LINES
+    assert mistake.students == 7
+
+
+def test_links_are_few_and_students_are_all_counted(tmp_path: Path) -> None:
+    lines = [student(n, diagnosis=sign()) for n in range(MOST_LINKS + 5)]
+    (mistake,) = summary_of(tmp_path, lines).mistakes.of(DZ)
+    assert (len(mistake.rows), mistake.students) == (MOST_LINKS, MOST_LINKS + 5)
+
+
+def test_the_map_is_that_of_a_student_with_nothing_else_wrong(tmp_path: Path) -> None:
+    two_wrong = student(1, diagnosis=sign(), wrong=value("value:a", pack_map(["80"])))
+    two_wrong["gradients"][0] = gradient("dlogits", "f")
+    lines = [two_wrong, student(2, diagnosis=sign(), wrong=value("value:a", pack_map(["44"])))]
+
+    def specimen(of: list[Document]) -> tuple[int, str]:
+        found: Mistake = summary_of(tmp_path, of).mistakes.of(DZ)[0]
+        assert found.specimen is not None
+        return found.specimen.others, found.specimen.map
+
+    assert specimen(lines) == (0, pack_map(["44"]))
+    assert specimen(lines[:1]) == (1, pack_map(["80"]))
+
+
+@pytest.mark.parametrize(("students", "title"), [(1, "a wrong value"), (2, "the same wrong value")])
+def test_one_student_has_no_company(tmp_path: Path, students: int, title: str) -> None:
+    lines = [student(n, wrong=value("value:a")) for n in range(students)]
+    assert dz(summary_of(tmp_path, lines)) == [(title, students)]

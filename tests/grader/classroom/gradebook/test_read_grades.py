@@ -1,0 +1,36 @@
+from __future__ import annotations
+
+from fractions import Fraction
+from pathlib import Path
+
+import pytest
+
+from grader.classroom.gradebook.read_grades import NoGradebook, read_grades
+from grader.classroom.gradebook.write import write_gradebook
+from grader.classroom.intake.class_folder import Student
+from tests.helpers.lines import BATCHNORM, FUSED, class_of, graded, journal
+
+
+def test_the_table_comes_back(tmp_path: Path) -> None:
+    lines = [graded("a", "=ada", "pf"), graded("b", "bob", "pppppp", BATCHNORM)]
+    folder = class_of(lines, [Student("=ada", "Ada; =L", "+ada@x.org"), Student("zoe")])
+    write_gradebook(folder, journal(tmp_path / "r.jsonl", lines), None, tmp_path / "book")
+    grades = read_grades(tmp_path / "book")
+    assert grades.most == {FUSED: Fraction(2), BATCHNORM: Fraction(6)}
+    assert [row.student for row in grades.rows] == [
+        Student("=ada", "Ada; =L", "+ada@x.org"),
+        Student("bob"),
+        Student("zoe"),
+    ]
+    assert [(row.points, row.most, row.status, row.adjusted) for row in grades.rows] == [
+        ("1", "8", f"graded {FUSED}; missing {BATCHNORM}", False),
+        ("6", "8", f"graded {BATCHNORM}; missing {FUSED}", False),
+        ("0", "8", "missing", False),
+    ]
+
+
+def test_no_table(tmp_path: Path) -> None:
+    with pytest.raises(NoGradebook, match="is not there"):
+        read_grades(tmp_path)
+    (tmp_path / "grades.csv").touch()
+    assert read_grades(tmp_path).rows == ()

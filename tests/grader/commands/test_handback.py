@@ -1,0 +1,87 @@
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+import pytest
+
+from grader import cli
+from grader.commands import exit_codes
+from tests.helpers.made_gradebook import gradebook_of
+
+Capture = pytest.CaptureFixture[str]
+
+
+@pytest.fixture
+def gradebook(tmp_path: Path) -> Path:
+    return gradebook_of(
+        tmp_path,
+        "Ada Lovelace_11_assignsubmission_file/x.ipynb",
+        "Zoë_12_assignsubmission_file/x.ipynb",
+    )
+
+
+def handback(gradebook: Path, *words: str) -> int:
+    return cli.main(["handback", str(gradebook), *words])
+
+
+def test_a_zip_for_moodle(gradebook: Path, capsys: Capture) -> None:
+    assert handback(gradebook, "--for", "moodle") == exit_codes.PASSED
+    made = gradebook / "handback-moodle"
+    said = capsys.readouterr()
+    assert f"2 of 2 students: {made / 'feedback.zip'}." in said.out
+    assert "Upload multiple feedback files in a zip" in said.out
+    assert said.err == ""
+    assert sorted(path.name for path in made.iterdir()) == ["feedback.zip", "handback.csv"]
+    assert handback(gradebook, "--for", "moodle") == exit_codes.UNREADABLE
+    assert "holds pages that were handed back earlier" in capsys.readouterr().err
+    assert handback(gradebook, "--for", "moodle", "--replace") == exit_codes.PASSED
+
+
+def test_messages_need_addresses(gradebook: Path, tmp_path: Path, capsys: Capture) -> None:
+    out = tmp_path / "mail"
+    assert handback(gradebook, "--for", "mail", "--out", str(out)) == exit_codes.UNREADABLE
+    said = capsys.readouterr().err
+    assert "No message for 11 and 12: the class list has no address" in said
+    assert "There is no page to hand back: nothing was written." in said
+    assert not out.exists()
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (["--for", "canvas"], "was not made from a Canvas download, but from: Moodle download"),
+        (["--for", "folder", "--from", "me@x.org"], "--subject and --from are for messages"),
+        (["--for", "mail", "--from", "me@x.org, eve@x.org"], "is no address"),
+        (["--for", "fax"], "'fax' is not one of"),
+        ([], "Missing option '--for'"),
+    ],
+)
+def test_what_cannot_be_is_refused(
+    words: list[str], said: str, gradebook: Path, capsys: Capture
+) -> None:
+    assert handback(gradebook, *words) == exit_codes.UNREADABLE
+    assert said in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("name", ["adjustments.csv", "results.jsonl"])
+def test_pages_that_do_not_show_what_is_known_by_now(
+    name: str, gradebook: Path, capsys: Capture
+) -> None:
+    later = (gradebook / "grades.csv").stat().st_mtime + 60
+    (gradebook / name).touch()
+    os.utime(gradebook / name, (later, later))
+    assert handback(gradebook, "--for", "folder") == exit_codes.UNREADABLE
+    assert "was changed after the pages were written" in capsys.readouterr().err
+
+
+def test_pages_without_names_are_nobodys(gradebook: Path, capsys: Capture) -> None:
+    (gradebook / "anonymous.csv").write_text("report,id,name\nstudent-001,11,Ada\n")
+    assert handback(gradebook, "--for", "folder") == exit_codes.UNREADABLE
+    assert "has numbers for names" in capsys.readouterr().err
+
+
+def test_no_gradebook(tmp_path: Path, capsys: Capture) -> None:
+    assert handback(tmp_path, "--for", "folder") == exit_codes.UNREADABLE
+    assert "name the folder that `grader grade` has written" in capsys.readouterr().err
+    assert not any(tmp_path.iterdir())

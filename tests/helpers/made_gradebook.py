@@ -1,0 +1,51 @@
+"""A gradebook of a folder of submissions, without grading them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+
+from grader.classroom.gradebook.adjustments import NONE, Adjustments
+from grader.classroom.gradebook.write import write_gradebook
+from grader.classroom.intake.class_reader import read_class
+from grader.classroom.run import out_folder
+from tests.helpers.fake_grading import SETTINGS
+from tests.helpers.lecture_course import COURSE
+from tests.helpers.lines import graded, journal
+from tests.helpers.trees import make
+
+RIGHT = "pp"
+
+
+def gradebook_of(
+    root: Path,
+    *names: str,
+    roster: str = "",
+    outcomes: Mapping[str, str] | None = None,
+    adjustments: Adjustments = NONE,
+) -> Path:
+    """Files of these names, handed in, and their gradebook.
+
+    Each is notebook 2, and right but for those with other `outcomes`; `roster` is the text of a
+    class list.
+    """
+    folder, out, path = make(root / "submitted", *names), root / "gradebook", None
+    if roster:
+        path = root / "roster.csv"
+        path.write_text(roster, encoding="utf-8")
+    found = read_class(folder, COURSE, path)
+    out.mkdir()
+    out_folder.write_run(out, SETTINGS, found.convention)
+    lines = [
+        graded(
+            item.id,
+            item.student,
+            (outcomes or {}).get(item.id, RIGHT),
+            file=item.path,
+            attempt=item.attempt,
+        )
+        for item in found.handed_in
+    ]
+    results = journal(out / out_folder.RESULTS, lines)
+    write_gradebook(found, results, None, out, adjustments=adjustments)
+    return out

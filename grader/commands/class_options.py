@@ -23,6 +23,12 @@ if TYPE_CHECKING:
 
 F = TypeVar("F", bound=Callable[..., Any])
 
+SIMILAR = 9.0
+"""Lines that nobody else wrote, as many as two have to share to be listed as alike.
+
+In classes of 30 to 1,000 whose answers were made independently, no two shared more than 7.4;
+copies of a whole answer shared 12 or more (`make bench ARGS=alike`)."""
+
 ADJUSTMENTS = "adjustments.csv"
 """The file in a gradebook that `grader adjust` writes, and `grader grade` reads."""
 
@@ -81,6 +87,8 @@ class ClassOrder:
     adjustments: Path | None
     scale: Any
     canvas_column: tuple[str, ...]
+    similarity: bool
+    similarity_from: float
 
     def read_rubric(self, course: Course) -> Rubric:
         """The rubric, with the notebooks that are due.
@@ -235,5 +243,20 @@ points_options = _together(
         multiple=True,
         help="The column of Canvas's gradebook that the points go into, those of all notebooks or "
         "of one: 'HW 1', or 01='HW 1'.",
+    ),
+    click.option(
+        "--similarity",
+        is_flag=True,
+        help="List who wrote alike, for you to read: report/alike.html and DIR/alike.csv. It is no "
+        "verdict, takes no points, and regrades nothing.",
+    ),
+    click.option(
+        "--similarity-from",
+        type=click.FloatRange(min=1),
+        metavar="LINES",
+        default=SIMILAR,
+        show_default=True,
+        help="With --similarity: how much two have to share to be listed, in lines that nobody "
+        "else in the class wrote.",
     ),
 )

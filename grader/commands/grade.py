@@ -188,6 +188,7 @@ def _grade(order: Order) -> int:
                 attempts=order.how_attempts(),
                 adjustments=adjustments,
                 form=form,
+                similarity=order.similarity_from if order.similarity else None,
                 tell=complain,
                 anonymous=order.anonymous,
             )

@@ -28,8 +28,16 @@ LONGEST = 120
 """Characters of a name that a page with thousands of them can afford."""
 
 
-def class_page(table: Table, summary: ClassSummary, title: str, notices: Sequence[str] = ()) -> str:
+def class_page(
+    table: Table,
+    summary: ClassSummary,
+    title: str,
+    notices: Sequence[str] = (),
+    alike: int | None = None,
+) -> str:
     """The page: one file that needs no other but the students' pages it links to.
+
+    `alike` is the number of pairs who wrote alike, None where there is no such list to link to.
 
     It is the same for the same results; no seed, no times, no worker's name stands on it.
     """
@@ -45,6 +53,7 @@ def class_page(table: Table, summary: ClassSummary, title: str, notices: Sequenc
         script="class.js",
         title=title,
         notices=notices,
+        alike=alike,
         table=table,
         summary=summary,
         figures=figures(table, summary),

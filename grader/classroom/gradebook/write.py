@@ -29,10 +29,12 @@ from grader.classroom.intake.class_folder import ClassFolder
 from grader.classroom.run.journal import read_lines
 from grader.classroom.run.line import read_line
 from grader.printable import counted, listed, printable
+from grader.program.course import Course
 from grader.reports import junit
 from grader.whole_file import is_left_over, whole_file, write_whole
 
 REPORT, STUDENTS, LECTURE = "report", "students", "lecture.html"
+ALIKE_PAGE, ALIKE_TABLE = "alike.html", "alike.csv"
 
 
 def write_gradebook(
@@ -44,6 +46,7 @@ def write_gradebook(
     attempts: Attempts = Attempts.LATEST,
     adjustments: Adjustments = NONE,
     form: PlatformForm = AS_THEY_ARE,
+    similarity: float | None = None,
     tell: Callable[[str], object] = lambda sentence: None,
     anonymous: bool = False,
 ) -> Path:
@@ -62,6 +65,8 @@ def write_gradebook(
         attempts: which of several files counts.
         adjustments: what the instructor decided about single students.
         form: what the platforms' files get.
+        similarity: the threshold above which `alike.csv` and `report/alike.html` list who wrote
+            alike; None for no such list, and an earlier one is deleted.
         tell: called with each sentence that the instructor should know.
         anonymous: whether the report has numbers instead of names; `anonymous.csv` beside it says
             who is who. The other files have the names all the same: platforms ask for them.
@@ -104,9 +109,14 @@ def write_gradebook(
     else:
         (out / WHO).unlink(missing_ok=True)
     write_page(out / REPORT / LECTURE, lecture_page(summary, rubric.course))
+    pairs = None
+    if similarity is None:
+        _remove_alike(out)
+    else:
+        pairs = _write_alike(table, numbered, class_folder, rubric.course, similarity, out)
     index = out / REPORT / "index.html"
     shown_table = replace(table, rows=numbered.shown)
-    write_page(index, class_page(shown_table, summary, rubric.course.title, notices))
+    write_page(index, class_page(shown_table, summary, rubric.course.title, notices, pairs))
     _remove_others(students, {row.page for row in numbered.shown})
     return index
 
@@ -182,6 +192,35 @@ def _remove_others(folder: Path, pages: Collection[str]) -> None:
                 path.unlink()
         elif is_left_over(path):
             path.unlink()
+
+
+def _write_alike(
+    table: Table,
+    numbered: Numbered,
+    class_folder: ClassFolder,
+    course: Course,
+    threshold: float,
+    out: Path,
+) -> int:
+    """Write the list of who wrote alike; returns the number of pairs."""
+    # numpy: only those who ask for the list wait for it
+    from grader.classroom.gradebook.alike_class import alike_notebooks
+    from grader.classroom.gradebook.alike_page import alike_page, shown_as, write_alike_csv
+
+    alike = alike_notebooks(table, class_folder, course, threshold)
+    write_alike_csv(alike, out / ALIKE_TABLE)
+    if numbered.shown is not numbered.rows:
+        alike = tuple(shown_as(numbered, notebook) for notebook in alike)
+    write_page(out / REPORT / ALIKE_PAGE, alike_page(alike, course.title, threshold))
+    return sum(notebook.pairs for notebook in alike)
+
+
+def _remove_alike(out: Path) -> None:
+    """Delete the list of an earlier gradebook: it would be taken for one of this."""
+    page = out / REPORT / ALIKE_PAGE
+    if page.exists() and GENERATOR in page.read_text("utf-8", "replace")[:1_000]:
+        page.unlink()
+        (out / ALIKE_TABLE).unlink(missing_ok=True)
 
 
 def write_page(path: Path, text: str) -> None:

@@ -1,0 +1,63 @@
+"""The answers of a class, read again from the files handed in; none of them is run."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+from pathlib import Path
+
+from grader.answer.normal import NormalLine, normal_lines
+from grader.answer.parse import AnswerCell
+from grader.classroom.intake.class_folder import ClassFolder, HandedIn
+from grader.classroom.run.task import read_handed_in
+from grader.program.course import Course
+from grader.submission.blank_cells import read_blank_cells
+from grader.submission.read import UnreadableNotebook, submission_in
+
+
+class HandedInAnswers:
+    """What students wrote for one notebook, by their files."""
+
+    def __init__(self, class_folder: ClassFolder, course: Course, notebook: str) -> None:
+        self._root, self._course, self._notebook = class_folder.root, course, notebook
+        self._parts = {file.id: file.parts for file in class_folder.handed_in}
+        blanks = read_blank_cells(course).get(notebook, {})
+        self._blank = [AnswerCell(name, text) for name, text in blanks.items()]
+        self._gradients = frozenset(gradient for _, gradient in course.gradients(notebook))
+        self._names = _exercise_names(course, notebook) | self._gradients
+
+    def cells(self, file: HandedIn) -> tuple[AnswerCell, ...]:
+        """The answer cells of a file; none where it is gone, or another notebook by now."""
+        try:
+            data = read_handed_in(self._root, self._parts.get(file.id, ()), Path(file.path))
+            found = submission_in(data, Path(file.path), self._course)
+        except UnreadableNotebook:
+            return ()
+        return found.cells if found.notebook == self._notebook else ()
+
+    def lines(self, cells: tuple[AnswerCell, ...]) -> list[NormalLine]:
+        """The normal lines of answer cells."""
+        return normal_lines(cells, self._names, self._gradients)
+
+    def handed_out(self) -> list[NormalLine]:
+        """The lines that stood in the blank notebook."""
+        return self.lines(tuple(self._blank))
+
+
+def _exercise_names(course: Course, notebook: str) -> frozenset[str]:
+    """The names of a notebook's forward passes, and those of their gradients."""
+    sources = dict(course.sources)
+    found = set[str]()
+    for outline in course.outlines(notebook):
+        for node in ast.parse(sources[outline.file]).body:
+            if isinstance(node, ast.FunctionDef) and node.name == outline.function:
+                found |= {*_names_in(node), *(name for name, _ in outline.sizes)}
+    return frozenset(found | {f"d{name}" for name in found})
+
+
+def _names_in(tree: ast.AST) -> Iterator[str]:
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Name):
+            yield node.id
+        elif isinstance(node, ast.arg):
+            yield node.arg

@@ -23,9 +23,9 @@ from benchmarks.students import course_paper
 from benchmarks.students.independent import independent, partly_copied, written
 from grader.answer.parse import AnswerCell
 from grader.authoring.blank import split_answers
-from grader.classroom.gradebook.alike import Pile, fingerprint, pairs
-from grader.classroom.gradebook.alike_class import alike_notebooks
-from grader.classroom.gradebook.handed_in_answers import HandedInAnswers
+from grader.classroom.gradebook.alike.handed_in_answers import HandedInAnswers
+from grader.classroom.gradebook.alike.in_class import alike_notebooks
+from grader.classroom.gradebook.alike.pairs import Pile, fingerprint, pairs
 from grader.classroom.gradebook.make_table import build_table
 from grader.classroom.gradebook.rubric import parse_rubric
 from grader.classroom.intake.class_folder import ClassFolder

@@ -220,7 +220,7 @@ def _goes_on(doubt: str, yes: bool) -> bool:
 
 def _pages(out: Path) -> set[Path]:
     """The pages of the students of a gradebook; none where they are only numbered."""
-    from grader.classroom.gradebook.anonymous import WHO
+    from grader.classroom.gradebook.report.anonymous import WHO
     from grader.classroom.gradebook.write import REPORT, STUDENTS
 
     if (out / WHO).exists():

@@ -9,7 +9,7 @@ from fractions import Fraction
 from pathlib import Path
 
 from grader.classroom.gradebook.make_table import build_table
-from grader.classroom.gradebook.mistakes import Gradient, mistake_key, title_of
+from grader.classroom.gradebook.report.mistakes import Gradient, mistake_key, title_of
 from grader.classroom.gradebook.rubric import Rubric
 from grader.classroom.gradebook.table import OUTCOMES, Row
 from grader.classroom.gradebook.write import lines_of

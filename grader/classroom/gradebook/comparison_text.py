@@ -8,7 +8,7 @@ from dataclasses import asdict
 from fractions import Fraction
 
 from grader.classroom.gradebook.comparison import Change, Comparison, Moved
-from grader.classroom.gradebook.mistakes import Gradient
+from grader.classroom.gradebook.report.mistakes import Gradient
 from grader.classroom.gradebook.rubric import points_text
 from grader.printable import counted, listed, printable
 

@@ -14,7 +14,7 @@ from pathlib import Path
 from grader.classroom.gradebook.adjustments import NONE, Adjustments
 from grader.classroom.gradebook.attempts import Attempts
 from grader.classroom.gradebook.make_cell import Terms, make_cell
-from grader.classroom.gradebook.pages import page_name
+from grader.classroom.gradebook.report.pages import page_name
 from grader.classroom.gradebook.rubric import Rubric
 from grader.classroom.gradebook.table import LETTERS, OUTCOMES, Column, FileResult, Row, Table
 from grader.classroom.intake.class_folder import ClassFolder, Student

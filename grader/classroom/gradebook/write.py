@@ -12,18 +12,18 @@ from typing import BinaryIO
 from xml.etree.ElementTree import Element
 
 from grader.classroom.gradebook.adjustments import NONE, Adjustments
-from grader.classroom.gradebook.anonymous import WHO, Numbered, nameless, number, write_who
 from grader.classroom.gradebook.attempts import Attempts
-from grader.classroom.gradebook.class_page import class_page
-from grader.classroom.gradebook.class_summary import ClassSummary
 from grader.classroom.gradebook.grades_csv import write_grades
-from grader.classroom.gradebook.lecture_page import lecture_page
 from grader.classroom.gradebook.make_table import build_table
-from grader.classroom.gradebook.pages import GENERATOR
 from grader.classroom.gradebook.platform_csv import write_canvas, write_moodle
 from grader.classroom.gradebook.platform_form import AS_THEY_ARE, PlatformForm, about_maxima
+from grader.classroom.gradebook.report.anonymous import WHO, Numbered, nameless, number, write_who
+from grader.classroom.gradebook.report.class_page import class_page
+from grader.classroom.gradebook.report.class_summary import ClassSummary
+from grader.classroom.gradebook.report.lecture_page import lecture_page
+from grader.classroom.gradebook.report.pages import GENERATOR
+from grader.classroom.gradebook.report.student_page import Lines, student_page
 from grader.classroom.gradebook.rubric import Rubric
-from grader.classroom.gradebook.student_page import Lines, student_page
 from grader.classroom.gradebook.table import Row, Status, Table
 from grader.classroom.intake.class_folder import ClassFolder
 from grader.classroom.run.journal import read_lines
@@ -204,8 +204,8 @@ def _write_alike(
 ) -> int:
     """Write the list of who wrote alike; returns the number of pairs."""
     # numpy: only those who ask for the list wait for it
-    from grader.classroom.gradebook.alike_class import alike_notebooks
-    from grader.classroom.gradebook.alike_page import alike_page, shown_as, write_alike_csv
+    from grader.classroom.gradebook.alike.in_class import alike_notebooks
+    from grader.classroom.gradebook.alike.page import alike_page, shown_as, write_alike_csv
 
     alike = alike_notebooks(table, class_folder, course, threshold)
     write_alike_csv(alike, out / ALIKE_TABLE)

@@ -7,10 +7,10 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from grader.classroom.gradebook.anonymous import WHO
 from grader.classroom.gradebook.grades_csv import id_cell
-from grader.classroom.gradebook.pages import GENERATOR, page_name
 from grader.classroom.gradebook.read_grades import GRADES, Graded, read_grades
+from grader.classroom.gradebook.report.anonymous import WHO
+from grader.classroom.gradebook.report.pages import GENERATOR, page_name
 from grader.classroom.gradebook.write import REPORT, STUDENTS
 from grader.classroom.intake.class_folder import Student
 from grader.classroom.run.journal import read_lines

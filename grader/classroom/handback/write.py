@@ -12,7 +12,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 
 from grader.classroom.gradebook.grades_csv import id_cell, text_cell, write_csv
-from grader.classroom.gradebook.pages import page_name
+from grader.classroom.gradebook.report.pages import page_name
 from grader.classroom.handback.mail import USUAL, Letter, address_of, message
 from grader.classroom.handback.platform_names import (
     PAGE,

@@ -6,18 +6,18 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 
-from grader.classroom.gradebook.alike import FEWEST_STUDENTS
-from grader.classroom.gradebook.alike_class import (
+from grader.classroom.gradebook.alike.in_class import (
     MOST_GROUPS,
     AlikeGroup,
     AlikeNotebook,
     AlikePair,
     SharedLine,
 )
-from grader.classroom.gradebook.anonymous import Numbered
+from grader.classroom.gradebook.alike.pairs import FEWEST_STUDENTS
 from grader.classroom.gradebook.grades_csv import id_cell, text_cell, write_csv
-from grader.classroom.gradebook.own_lines import shareable
-from grader.classroom.gradebook.pages import render
+from grader.classroom.gradebook.report.anonymous import Numbered
+from grader.classroom.gradebook.report.own_lines import shareable
+from grader.classroom.gradebook.report.pages import render
 from grader.classroom.gradebook.table import Row
 from grader.classroom.intake.class_folder import Roster, Student
 

@@ -9,8 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from grader.classroom.gradebook.anonymous import WHO, nameless, number
 from grader.classroom.gradebook.make_table import build_table
+from grader.classroom.gradebook.report.anonymous import WHO, nameless, number
 from grader.classroom.gradebook.rubric import Rubric
 from grader.classroom.gradebook.write import write_gradebook
 from grader.classroom.intake.class_folder import Student

@@ -12,9 +12,9 @@ from functools import partial
 from pathlib import Path
 
 from grader.classroom.gradebook.grades_csv import id_cell, text_cell
-from grader.classroom.gradebook.own_lines import names_author, without_comments
-from grader.classroom.gradebook.pages import page_name
-from grader.classroom.gradebook.student_page import Lines
+from grader.classroom.gradebook.report.own_lines import names_author, without_comments
+from grader.classroom.gradebook.report.pages import page_name
+from grader.classroom.gradebook.report.student_page import Lines
 from grader.classroom.gradebook.table import Cell, FileResult, Row, Table
 from grader.classroom.intake.class_folder import Student
 from grader.classroom.run.line import Line

@@ -8,7 +8,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import TypeVar
 
-from grader.classroom.gradebook.own_lines import names_author, shareable
+from grader.classroom.gradebook.report.own_lines import names_author, shareable
 from grader.classroom.gradebook.table import Row
 from grader.reports.wording import WRONG
 from grader.verdict import Diagnosis, Outcome, Report, Verdict, says_nothing_else

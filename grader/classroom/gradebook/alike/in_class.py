@@ -10,8 +10,8 @@ from operator import attrgetter
 
 from grader.answer.normal import NormalLine
 from grader.answer.parse import AnswerCell, quote
-from grader.classroom.gradebook.alike import Pair, Pile, Weighed, fingerprint, pairs
-from grader.classroom.gradebook.handed_in_answers import HandedInAnswers
+from grader.classroom.gradebook.alike.handed_in_answers import HandedInAnswers
+from grader.classroom.gradebook.alike.pairs import Pair, Pile, Weighed, fingerprint, pairs
 from grader.classroom.gradebook.table import Column, FileResult, Row, Table
 from grader.classroom.intake.class_folder import ClassFolder
 from grader.program.course import Course

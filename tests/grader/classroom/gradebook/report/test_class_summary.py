@@ -8,9 +8,9 @@ from typing import Any
 
 import pytest
 
-from grader.classroom.gradebook.class_summary import ClassSummary
 from grader.classroom.gradebook.make_table import build_table
-from grader.classroom.gradebook.mistakes import MOST_LINES, MOST_LINKS, Mistake
+from grader.classroom.gradebook.report.class_summary import ClassSummary
+from grader.classroom.gradebook.report.mistakes import MOST_LINES, MOST_LINKS, Mistake
 from grader.classroom.gradebook.rubric import Rubric
 from grader.classroom.intake.class_folder import Student
 from grader.verdict import pack_map, says_nothing_else

@@ -6,8 +6,8 @@ from collections.abc import Mapping
 from datetime import datetime
 from functools import partial
 
-from grader.classroom.gradebook.over_attempts import path_of, trail
-from grader.classroom.gradebook.pages import render
+from grader.classroom.gradebook.report.over_attempts import path_of, trail
+from grader.classroom.gradebook.report.pages import render
 from grader.classroom.gradebook.rubric import ONE, Rubric, points_text
 from grader.classroom.gradebook.table import Cell, Row
 from grader.classroom.run.line import Line

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from grader.classroom.gradebook.make_table import build_table
-from grader.classroom.gradebook.over_attempts import HEIGHT, RIM, WIDTH, class_trails, trail
+from grader.classroom.gradebook.report.over_attempts import HEIGHT, RIM, WIDTH, class_trails, trail
 from grader.classroom.gradebook.rubric import Rubric
 from grader.classroom.gradebook.table import Table
 from grader.classroom.gradebook.write import write_gradebook

@@ -6,15 +6,15 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 
-from grader.classroom.gradebook.class_summary import (
+from grader.classroom.gradebook.report.class_summary import (
     ClassSummary,
     distribution,
     figures,
     flag_kinds,
 )
-from grader.classroom.gradebook.mistakes import Gradient, Mistakes
-from grader.classroom.gradebook.over_attempts import class_trails
-from grader.classroom.gradebook.pages import render
+from grader.classroom.gradebook.report.mistakes import Gradient, Mistakes
+from grader.classroom.gradebook.report.over_attempts import class_trails
+from grader.classroom.gradebook.report.pages import render
 from grader.classroom.gradebook.rubric import points_text
 from grader.classroom.gradebook.table import LETTERS, Cell, Status, Table
 from grader.printable import listed, printable

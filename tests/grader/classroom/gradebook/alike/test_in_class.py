@@ -6,8 +6,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from benchmarks.students import course_paper
-from grader.classroom.gradebook.alike_class import AlikeNotebook, alike_notebooks
-from grader.classroom.gradebook.alike_page import alike_page, write_alike_csv
+from grader.classroom.gradebook.alike.in_class import AlikeNotebook, alike_notebooks
+from grader.classroom.gradebook.alike.page import alike_page, write_alike_csv
 from grader.classroom.gradebook.make_table import build_table
 from grader.classroom.gradebook.rubric import parse_rubric
 from grader.classroom.gradebook.write import write_gradebook

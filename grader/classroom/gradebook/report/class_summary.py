@@ -9,8 +9,8 @@ from collections.abc import Set
 from dataclasses import dataclass, field
 from fractions import Fraction
 
-from grader.classroom.gradebook.mistakes import Gradient, Mistakes, most_common
-from grader.classroom.gradebook.student_page import FOR_STUDENTS, Lines
+from grader.classroom.gradebook.report.mistakes import Gradient, Mistakes, most_common
+from grader.classroom.gradebook.report.student_page import FOR_STUDENTS, Lines
 from grader.classroom.gradebook.table import Row, Status, Table
 from grader.reports.wording import WRONG
 from grader.verdict import Flag, Outcome

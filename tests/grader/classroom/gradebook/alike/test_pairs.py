@@ -5,7 +5,7 @@ from collections.abc import Sequence
 
 import pytest
 
-from grader.classroom.gradebook.alike import FEWEST_STUDENTS, Pile, fingerprint, pairs
+from grader.classroom.gradebook.alike.pairs import FEWEST_STUDENTS, Pile, fingerprint, pairs
 
 
 def shared_by(

@@ -8,8 +8,8 @@ from typing import Any
 
 import pytest
 
-from grader.classroom.gradebook.lecture_page import MOST_MISTAKES, course_hint, picture
-from grader.classroom.gradebook.mistakes import Specimen
+from grader.classroom.gradebook.report.lecture_page import MOST_MISTAKES, course_hint, picture
+from grader.classroom.gradebook.report.mistakes import Specimen
 from grader.classroom.gradebook.write import write_gradebook
 from grader.classroom.intake.class_folder import Student
 from grader.verdict import pack_map, says_nothing_else

@@ -6,9 +6,9 @@ from contextlib import suppress
 from dataclasses import dataclass
 from itertools import groupby
 
-from grader.classroom.gradebook.class_summary import ClassSummary
-from grader.classroom.gradebook.mistakes import Gradient, Specimen
-from grader.classroom.gradebook.pages import render
+from grader.classroom.gradebook.report.class_summary import ClassSummary
+from grader.classroom.gradebook.report.mistakes import Gradient, Specimen
+from grader.classroom.gradebook.report.pages import render
 from grader.notebook.hint_text import plain_mathematics
 from grader.notebook.hints import read_levels
 from grader.program.course import Course

@@ -1,0 +1,1 @@
+"""The pages: of the class, of each student, and to project."""

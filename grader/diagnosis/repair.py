@@ -151,25 +151,26 @@ class Search:
         self, batch: Sequence[Edit], values: Sequence[Tensor | None], instance: int
     ) -> list[dict[int, float]]:
         hits: list[dict[int, float]] = [{} for _ in batch]
+        rights = [target[instance] for target in self.targets]
         start = self.values[instance] if self.values else None
-        for number, target in enumerate(self.targets):
-            right, is_coarse = target[instance], number < self.coarse
-            has_start = start is not None and start.shape == right.shape
-            fitting = {
-                place: value.double().flatten()
-                for place, value in enumerate(values)
-                if value is not None and value.shape == right.shape
-                if (has_start and is_coarse) or not batch[place].doubled
-            }
-            if not fitting:
-                continue
-            origin = start if start is not None and has_start else torch.zeros_like(right)
-            doubled = torch.tensor([batch[place].doubled for place in fitting])
-            # All at once: one after the other takes as long as to run them.
-            several = torch.stack([*fitting.values()])
+        has_start = start is not None and start.shape == rights[0].shape
+        fitting = {
+            place: value.double().flatten()
+            for place, value in enumerate(values)
+            if value is not None and value.shape == rights[0].shape
+            if has_start or not batch[place].doubled
+        }
+        if not fitting:
+            return hits
+        origin = start if start is not None and has_start else torch.zeros_like(rights[0])
+        doubled = torch.tensor([batch[place].doubled for place in fitting])
+        # All at once: one after the other takes as long as to run them.
+        several = torch.stack([*fitting.values()])
+        for number, right in enumerate(rights):
             scales = _scales(several, right.flatten(), doubled, origin.flatten())
             for place, scale in zip(fitting, scales, strict=True):
-                if scale is not None and (is_coarse or scale == 1.0):
+                is_exact = scale == 1.0 and not batch[place].doubled
+                if scale is not None and (number < self.coarse or is_exact):
                     hits[place][number] = scale
         return hits
 

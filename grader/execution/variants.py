@@ -68,7 +68,9 @@ class Variants:
         """
         plan, want = _Plan(self.answer, len(instances)), (self.gradient,)
         fixed = tuple(sorted(self.fixed))
-        ready = [plan.edited(self.keep, texts) for texts in edited]
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            ready = [plan.edited(self.keep, texts) for texts in edited]
         for instance in instances:
             groups = (f"hidden{instance}", f"upstream{instance}", f"beside{instance}")
             for statements in ready:
@@ -122,9 +124,7 @@ class _Plan(RunPlan):
             elif texts[number]:
                 place = answer.places[number]
                 try:
-                    with warnings.catch_warnings():
-                        warnings.simplefilter("ignore")
-                        code = compile(texts[number].lstrip(), f"<answer {place.cell}>", "exec")
+                    code = compile(texts[number].lstrip(), f"<answer {place.cell}>", "exec")
                 except (SyntaxError, ValueError, RecursionError, MemoryError):
                     return None
                 # A number of its own: what one variant does is not to be held against another.

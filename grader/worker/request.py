@@ -63,7 +63,8 @@ class RunOrder:
     `groups` name groups of values, later ones over earlier ones; `statements` are indices into
     those of the request. What is wanted is not given; what is `fixed` has its given value again
     after every statement, whatever the statement assigned to it. A run that is `recorded` says
-    what each statement did to names. A `brief` one ends where a statement raises, and says no more.
+    what each statement did to names. A `brief` one ends where a statement raises, and says no more;
+    if it gives nothing of its tensor's shape, the same statements are not run briefly again.
     """
 
     groups: tuple[str, ...]

@@ -97,6 +97,24 @@ def test_a_brief_run_ends_at_the_first_statement_that_raises_and_says_only_that(
     assert problems == [Problem(0, "ZeroDivisionError", "")]
 
 
+@pytest.mark.parametrize("source", ["da = a @ a @ n", "da = a.sum(0)", "b = a", "da = None"])
+def test_what_makes_no_gradient_briefly_is_not_run_briefly_again(source: str) -> None:
+    values: dict[str, Group] = {"values": {"a": torch.ones(2, 3), "n": 3}}
+    brief = Run(want=("da",), brief=True)
+    results, begun = run(request(source, brief, brief, replace(brief, brief=False)), values)
+    assert begun == [(0, 0), (2, 0)]
+    assert not results[1].tensors
+    assert results[1].problems == results[0].problems
+
+
+def test_what_has_its_tensors_shape_briefly_is_run_on_other_values_too() -> None:
+    values = given(one={"a": torch.ones(2, 3)}, other={"a": torch.ones(4)})
+    runs = [Run(want=("da",), groups=(group,), brief=True) for group in ("one", "other")]
+    results, begun = run(request("da = 2 * a", *runs), values)
+    assert begun == [(0, 0), (1, 0)]
+    assert [results[number].tensors["da"].shape for number in (0, 1)] == [(2, 3), (4,)]
+
+
 def test_a_brief_run_says_which_statement_is_slow_so_that_the_next_leaves_it_out() -> None:
     asked = request("while True: b = 1", Run(brief=True), Run(brief=True))
     results, begun = run(replace(asked, limits=Limits(statement_seconds=0.1)))

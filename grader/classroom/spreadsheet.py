@@ -1,8 +1,9 @@
-"""Cells that a spreadsheet would take for formulas, escaped and read back."""
+"""What a spreadsheet asks of a CSV file: its form, and cells that it does not take for formulas."""
 
 from __future__ import annotations
 
 import re
+from dataclasses import dataclass
 
 # A spreadsheet runs a cell that begins with = + - @ (or their wide forms), or with a tab or a
 # carriage return before one; an apostrophe in front makes it text, and Excel does not show it.
@@ -11,6 +12,21 @@ import re
 _FORMULA = re.compile(r"(^|;)(\s*)(?='*[=+\-@＝＋－＠])")
 _ESCAPED = re.compile(r"(^|;)(\s*)'(?='*[=+\-@＝＋－＠])")
 _NUMBER = re.compile(r"[+-]?(\d+([.,]\d+)?%?)?")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CsvForm:
+    """How a CSV file is written; `sep` is Excel's "sep=;" line, or ""."""
+
+    delimiter: str = ","
+    encoding: str = "utf-8"
+    newline: str = "\n"
+    sep: str = ""
+
+
+FOR_EXCEL = CsvForm(encoding="utf-8-sig", newline="\r\n")
+"""UTF-8 with a byte-order mark and lines ending in CR LF: without the mark Excel reads a CSV file
+in the machine's own old encoding, and "Zoë" becomes "ZoÃ«"."""
 
 
 def escaped(cell: str) -> str:

@@ -61,8 +61,8 @@ def adjust(
     from grader.classroom.gradebook.adjustments import parse_adjustment, refuse, unfit, with_line
     from grader.classroom.gradebook.grades_csv import id_cell, text_cell, write_csv
     from grader.classroom.gradebook.read_grades import read_grades
-    from grader.classroom.intake.class_folder import Roster
     from grader.classroom.intake.csv_file import read_csv_file
+    from grader.classroom.spreadsheet import FOR_EXCEL
 
     cells = {"id": id, **{name: value for name, value in said.items() if value is not None}}
     if excused is not None:
@@ -73,15 +73,10 @@ def adjust(
     refuse([f"This cannot be written: {why}"] if (why := unfit(change, grades.most)) else [])
     path = file or gradebook / ADJUSTMENTS
     table = read_csv_file(path, "file of adjustments") if path.exists() else None
-    form = Roster("adjustments", (), (), (), encoding="utf-8-sig", newline="\r\n")
-    if table:
-        form = Roster(
-            "adjustments", (), (), (), table.delimiter, table.encoding, table.newline, table.sep
-        )
     cells |= {"id": id_cell(change.student), "notebook": change.notebook}
     cells |= {name: text_cell(cells[name]) for name in ("comment", "attempt") if name in cells}
     rows = list(with_line(table, cells))
-    write_csv(path, rows, form)
+    write_csv(path, rows, table or FOR_EXCEL)
     say(
         f"{printable(change.student)}: line {len(rows)} of {printable(str(path))}. Give "
         "`grader grade` again to see it in the gradebook; nothing is graded again.\n"

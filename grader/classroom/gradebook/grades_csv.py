@@ -12,8 +12,7 @@ from pathlib import Path
 from grader.classroom.gradebook.rubric import points_text
 from grader.classroom.gradebook.scale import SCALE_TO_PLATFORM, Scale
 from grader.classroom.gradebook.table import Cell, Row, Status, Table
-from grader.classroom.intake.class_folder import Roster
-from grader.classroom.spreadsheet import escaped
+from grader.classroom.spreadsheet import FOR_EXCEL, CsvForm, escaped
 from grader.printable import printable, visible
 from grader.whole_file import whole_file
 
@@ -35,13 +34,13 @@ def id_cell(text: str) -> str:
     return escaped(visible(text))
 
 
-def write_csv(path: Path, rows: Iterable[Sequence[str]], form: Roster) -> None:
+def write_csv(path: Path, rows: Iterable[Sequence[str]], form: CsvForm = FOR_EXCEL) -> None:
     """Replace a CSV file; a character that its encoding lacks is spelled out.
 
     Args:
         path: the file.
         rows: the cells.
-        form: the list whose encoding, delimiter and ends of lines the file has.
+        form: its encoding, delimiter and ends of lines; a class list has those of its own.
 
     Raises:
         OSError: it cannot be written; `path` is as it was.
@@ -58,9 +57,6 @@ def write_grades(table: Table, path: Path, scale: Scale = SCALE_TO_PLATFORM) -> 
     """Write the gradebook; a notebook that is missing has 0 points and says so under `status`.
 
     Where points are scaled to a number, it has the grade as well.
-
-    UTF-8 with a byte-order mark and lines ending in CR LF: without the mark Excel reads a CSV file
-    in the machine's own old encoding, and "Zoë" becomes "ZoÃ«".
     """
     header = ["id", "name", "email"]
     for column in table.columns:
@@ -69,8 +65,7 @@ def write_grades(table: Table, path: Path, scale: Scale = SCALE_TO_PLATFORM) -> 
     header += ["grade", "grade max"] if scale.to is not None else []
     header += ["status", "late", "flags", "flag kinds"]
     header += ["superseded files", "attempts", "adjusted", "comment"]
-    form = Roster("grades", (), (), (), encoding="utf-8-sig", newline="\r\n")
-    write_csv(path, chain([header], (_cells(row, scale) for row in table.rows)), form)
+    write_csv(path, chain([header], (_cells(row, scale) for row in table.rows)))
 
 
 def _cells(row: Row, scale: Scale) -> list[str]:

@@ -22,7 +22,6 @@ from grader.classroom.handback.platform_names import (
     moodle_place,
 )
 from grader.classroom.handback.recipients import Recipient, named
-from grader.classroom.intake.class_folder import Roster
 from grader.classroom.intake.csv_file import read_csv_file
 from grader.classroom.intake.lms_downloads import CANVAS, MOODLE
 from grader.classroom.spreadsheet import unescaped
@@ -100,14 +99,11 @@ def hand_back(
         given = list(_WRITERS[form](people, new, letter, tell))
         if not given:
             raise NothingToHandBack("There is no page to hand back: nothing was written.")
-        write_csv(new / LIST, [_HEADER, *map(_row, given)], _FORM)
+        write_csv(new / LIST, [_HEADER, *map(_row, given)])
         if out.exists():
             shutil.rmtree(out)
         new.rename(out)
     return given
-
-
-_FORM = Roster("handback", (), (), (), encoding="utf-8-sig", newline="\r\n")
 
 
 def _row(given: Given) -> list[str]:

@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from grader.classroom.intake.walk import Parts
+from grader.classroom.spreadsheet import CsvForm
 from grader.printable import printable
 from grader.user_error import UserError
 
@@ -67,22 +68,17 @@ class RosterRow:
 
 
 @dataclass(frozen=True, slots=True)
-class Roster:
+class Roster(CsvForm):
     r"""A class list, kept whole so that the same file can be written again with grades in it.
 
-    The file is `sep` (Excel's "sep=;" line, or ""), `header` (empty where it has none), `above`
-    (rows between the header and the students, such as Canvas's "Points Possible"), `rows`, in
-    `encoding`, its lines ending in `newline`. Two rows may name one student.
+    The file is `sep`, `header` (empty where it has none), `above` (rows between the header and the
+    students, such as Canvas's "Points Possible"), `rows`. Two rows may name one student.
     """
 
     kind: str
     header: tuple[str, ...]
     above: tuple[tuple[str, ...], ...]
     rows: tuple[RosterRow, ...]
-    delimiter: str = ","
-    encoding: str = "utf-8"
-    newline: str = "\n"
-    sep: str = ""
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from grader.classroom.intake.class_folder import UnreadableClass, explained
+from grader.classroom.spreadsheet import CsvForm
 from grader.printable import printable
 from grader.submission.notebook_file import shown
 
@@ -20,15 +21,11 @@ _NO_TABLE = ("<", "{", "%PDF-")
 
 
 @dataclass(frozen=True, slots=True)
-class CsvFile:
-    """The rows, the line in which each begins, and the form; `sep` is Excel's "sep=;" line."""
+class CsvFile(CsvForm):
+    """The rows, and the line in which each begins, of a file in this form."""
 
     rows: tuple[tuple[str, ...], ...]
     lines: tuple[int, ...]
-    delimiter: str
-    encoding: str
-    newline: str
-    sep: str
 
 
 def read_csv_file(path: Path, what: str) -> CsvFile:
@@ -58,7 +55,8 @@ def read_csv_file(path: Path, what: str) -> CsvFile:
         raise UnreadableClass(
             f"{shown(path)} is not a table of text (CSV): {printable(str(error))}."
         ) from None
-    return CsvFile(tuple(rows), tuple(lines), delimiter, encoding, newline, sep)
+    form = {"delimiter": delimiter, "encoding": encoding, "newline": newline, "sep": sep}
+    return CsvFile(tuple(rows), tuple(lines), **form)
 
 
 def _read(path: Path, what: str) -> bytes:

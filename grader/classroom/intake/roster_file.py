@@ -76,10 +76,10 @@ def read_roster(path: Path, wanted: Mapping[str, str] = MappingProxyType({})) ->
         header,
         tuple(above),
         student_rows,
-        table.delimiter,
-        table.encoding,
-        table.newline,
-        table.sep,
+        delimiter=table.delimiter,
+        encoding=table.encoding,
+        newline=table.newline,
+        sep=table.sep,
     )
     return ClassList(
         roster, tuple(students), tuple(known), tuple(notices), tester, columns.described(header)

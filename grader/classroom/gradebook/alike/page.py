@@ -19,7 +19,7 @@ from grader.classroom.gradebook.report.anonymous import Numbered
 from grader.classroom.gradebook.report.own_lines import shareable
 from grader.classroom.gradebook.report.pages import render
 from grader.classroom.gradebook.table import Row
-from grader.classroom.intake.class_folder import Roster, Student
+from grader.classroom.intake.class_folder import Student
 
 MOST_NAMES = 12
 """Students of a group who are named above it."""
@@ -89,8 +89,7 @@ def write_alike_csv(notebooks: Sequence[AlikeNotebook], path: Path) -> None:
     Raises:
         OSError: it cannot be written.
     """
-    form = Roster("alike", (), (), (), encoding="utf-8-sig", newline="\r\n")
-    write_csv(path, [HEADER, *_rows(notebooks)], form)
+    write_csv(path, [HEADER, *_rows(notebooks)])
 
 
 def _rows(notebooks: Sequence[AlikeNotebook]) -> Iterator[Sequence[str]]:

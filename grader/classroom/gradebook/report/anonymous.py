@@ -2,24 +2,22 @@
 
 from __future__ import annotations
 
-import csv
 import hashlib
-import io
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
 
-from grader.classroom.gradebook.grades_csv import id_cell, text_cell
+from grader.classroom.gradebook.grades_csv import id_cell, text_cell, write_csv
 from grader.classroom.gradebook.report.own_lines import names_author, without_comments
 from grader.classroom.gradebook.report.pages import page_name
 from grader.classroom.gradebook.report.student_page import Lines
 from grader.classroom.gradebook.table import Cell, FileResult, Row, Table
 from grader.classroom.intake.class_folder import Student
 from grader.classroom.run.line import Line
+from grader.classroom.spreadsheet import CsvForm
 from grader.verdict import Flag, Verdict
-from grader.whole_file import write_whole
 
 WHO = "anonymous.csv"
 """The file that says who is who, beside the report."""
@@ -47,13 +45,12 @@ def number(table: Table, seed: int) -> Numbered:
 
 def write_who(numbered: Numbered, path: Path) -> None:
     """Write who is who, for the instructor alone."""
-    text = io.StringIO()
-    writer = csv.writer(text)
-    writer.writerow(["report", "id", "name"])
-    for row, shown in zip(numbered.rows, numbered.shown, strict=True):
-        who = row.student
-        writer.writerow([shown.student.id, id_cell(who.id), text_cell(who.name)])
-    write_whole(path, text.getvalue())
+    pairs = zip(numbered.rows, numbered.shown, strict=True)
+    who = (
+        (shown.student.id, id_cell(row.student.id), text_cell(row.student.name))
+        for row, shown in pairs
+    )
+    write_csv(path, [("report", "id", "name"), *who], CsvForm(newline="\r\n"))
 
 
 def nameless(lines: Lines, author: Student) -> Lines:

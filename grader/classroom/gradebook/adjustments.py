@@ -6,12 +6,11 @@ from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
-from decimal import Decimal, InvalidOperation
 from fractions import Fraction
 from pathlib import Path
 from typing import TypeVar
 
-from grader.classroom.gradebook.rubric import MOST, points_text
+from grader.classroom.gradebook.rubric import MOST, number_in, points_text
 from grader.classroom.intake.class_folder import Student
 from grader.classroom.intake.csv_file import CsvFile, read_csv_file
 from grader.classroom.intake.due_time import read_due
@@ -237,12 +236,9 @@ def _place(notebook: str, gradient: str, course: Course) -> tuple[str, str]:
 
 
 def _points(text: str) -> Fraction:
-    try:
-        number = Decimal(text.replace(",", "."))
-        if number.is_finite() and 0 <= number <= MOST:
-            return Fraction(number)
-    except (InvalidOperation, ValueError, OverflowError):
-        pass
+    number = number_in(text)
+    if number is not None and 0 <= number <= MOST:
+        return number
     raise ValueError(f"points is {printable(text)!r}, but has to be a number from 0 to {MOST:,}.")
 
 

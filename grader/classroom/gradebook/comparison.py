@@ -9,6 +9,7 @@ from fractions import Fraction
 from pathlib import Path
 
 from grader.classroom.gradebook.make_table import build_table
+from grader.classroom.gradebook.read_grades import NoGradebook
 from grader.classroom.gradebook.report.mistakes import Gradient, mistake_key, title_of
 from grader.classroom.gradebook.rubric import Rubric
 from grader.classroom.gradebook.table import OUTCOMES, Row
@@ -17,15 +18,10 @@ from grader.classroom.intake.class_folder import ClassFolder
 from grader.classroom.run.out_folder import RESULTS, RUN
 from grader.reports.wording import WRONG
 from grader.submission.notebook_file import shown
-from grader.user_error import UserError
 from grader.verdict import EARNS_POINTS, Outcome
 
 Shares = tuple[Fraction, Fraction, Fraction]
 """Of all gradients that were handed in: right, wrong, not yet done."""
-
-
-class NoGradebook(UserError):
-    """A folder that holds no gradebook; the message is for the instructor."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -127,9 +123,9 @@ def read_book(folder: Path, rubric: Rubric) -> Book:
     seeds = set()
     with results.open("rb") as journal:
         for row in table.rows:
+            counting = {cell.counts.id for cell in row.cells if cell.counts}
             for line in lines_of(row, journal).values():
                 seeds.add(line.run.seed)
-                counting = {cell.counts.id for cell in row.cells if cell.counts}
                 if line.report and line.file.id in counting:
                     mistakes.update(
                         ((line.report.notebook, verdict.name), mistake_key(verdict))

@@ -6,7 +6,7 @@ import math
 import tomllib
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
-from decimal import Decimal
+from decimal import Decimal, InvalidOperation
 from fractions import Fraction
 from pathlib import Path
 from typing import Any
@@ -136,6 +136,21 @@ def parse_rubric(text: str, course: Course) -> Rubric:
         course=course,
         **numbers,
     )
+
+
+def number_in(text: str) -> Fraction | None:
+    """The number that a person, or a platform, has written; None if there is none.
+
+    Nor is there one from 10**9 on, or nearer to 0 than 10**-9: as a fraction, 1e-999999999 would
+    never end.
+    """
+    try:
+        number = Decimal(text.strip().replace(",", "."))
+    except InvalidOperation:
+        return None
+    if not number.is_finite() or (number and not -9 <= number.adjusted() < 9):
+        return None
+    return Fraction(number)
 
 
 def example_rubric(course: Course) -> str:

@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from decimal import Decimal, InvalidOperation
 from fractions import Fraction
 
-from grader.classroom.gradebook.rubric import MOST, points_text
+from grader.classroom.gradebook.rubric import MOST, number_in, points_text
 from grader.printable import printable
 
 
@@ -48,11 +47,8 @@ def read_scale(text: str) -> Scale:
 
 def maximum_in(text: str) -> Fraction | None:
     """The number above 0 that a platform, or a person, has written; None if there is none."""
-    try:
-        number = Decimal(text.strip().replace(",", "."))
-    except InvalidOperation:
-        return None
-    return Fraction(number) if number.is_finite() and number > 0 and number < 10**9 else None
+    number = number_in(text)
+    return number if number is not None and number > 0 else None
 
 
 def graded_text(points: Fraction, factor: Fraction) -> str:

@@ -21,7 +21,7 @@ from grader.classroom.gradebook.report.anonymous import WHO, Numbered, nameless,
 from grader.classroom.gradebook.report.class_page import class_page
 from grader.classroom.gradebook.report.class_summary import ClassSummary
 from grader.classroom.gradebook.report.lecture_page import lecture_page
-from grader.classroom.gradebook.report.pages import GENERATOR
+from grader.classroom.gradebook.report.pages import is_ours
 from grader.classroom.gradebook.report.student_page import Lines, student_page
 from grader.classroom.gradebook.rubric import Rubric
 from grader.classroom.gradebook.table import Row, Status, Table
@@ -188,7 +188,7 @@ def _remove_others(folder: Path, pages: Collection[str]) -> None:
     """Delete pages of an earlier gradebook, of students who are no longer in the class."""
     for path in sorted(folder.iterdir()):
         if path.suffix == ".html" and path.name not in pages:
-            if GENERATOR in path.read_text("utf-8", "replace")[:1_000]:
+            if is_ours(path):
                 path.unlink()
         elif is_left_over(path):
             path.unlink()
@@ -218,7 +218,7 @@ def _write_alike(
 def _remove_alike(out: Path) -> None:
     """Delete the list of an earlier gradebook: it would be taken for one of this."""
     page = out / REPORT / ALIKE_PAGE
-    if page.exists() and GENERATOR in page.read_text("utf-8", "replace")[:1_000]:
+    if is_ours(page):
         page.unlink()
         (out / ALIKE_TABLE).unlink(missing_ok=True)
 

@@ -10,7 +10,7 @@ from pathlib import Path
 from grader.classroom.gradebook.grades_csv import id_cell
 from grader.classroom.gradebook.read_grades import GRADES, Graded, read_grades
 from grader.classroom.gradebook.report.anonymous import WHO
-from grader.classroom.gradebook.report.pages import GENERATOR, page_name
+from grader.classroom.gradebook.report.pages import is_ours, page_name
 from grader.classroom.gradebook.write import REPORT, STUDENTS
 from grader.classroom.intake.class_folder import Student
 from grader.classroom.run.journal import read_lines
@@ -21,9 +21,6 @@ from grader.user_error import UserError
 
 SHOWN = 10
 """So many students are named where there may be thousands."""
-
-_LOOKED_AT = 1_000
-"""So much of a page, in bytes, has to say that it is one."""
 
 
 class StaleGradebook(UserError):
@@ -80,7 +77,7 @@ def read_recipients(gradebook: Path) -> tuple[list[Recipient], list[str]]:
             unclear.append(row)
             continue
         page = gradebook / REPORT / STUDENTS / page_name(id_)
-        if _is_page(page):
+        if is_ours(page):
             student = replace(row.student, id=id_)
             found.append(Recipient(student, page, row, tuple(files.get(id_, ()))))
         else:
@@ -111,13 +108,6 @@ def _exact_ids(rows: Iterable[Graded], known: Iterable[str]) -> dict[str, str]:
         for spelled, number in times.items()
         if number == 1 and len(exact.get(spelled, ())) <= 1
     }
-
-
-def _is_page(path: Path) -> bool:
-    if not path.is_file():
-        return False
-    with path.open("rb") as file:
-        return GENERATOR.encode() in file.read(_LOOKED_AT)
 
 
 def _about_adjusted(people: Iterable[Recipient]) -> Iterator[str]:

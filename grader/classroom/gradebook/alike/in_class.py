@@ -155,10 +155,10 @@ def _shown(
         for mine, theirs in _same(answers.lines(cells), answers.lines(other_cells))
         if (count := writers.get(fingerprint(mine.text), len(entries))) * 2 < len(entries)
     ]
-    rarest = sorted(rare, key=lambda each: each[0])[:MOST_LINES]
+    rarest = sorted(range(len(rare)), key=lambda place: rare[place][0])[:MOST_LINES]
     quoted = tuple(
         _quoted(count, mine, cells, theirs, other_cells)
-        for count, mine, theirs in sorted(rarest, key=lambda each: rare.index(each))
+        for count, mine, theirs in (rare[place] for place in sorted(rarest))
     )
     return AlikePair(one, other, shared, quoted, len(rare) - len(quoted))
 

@@ -73,11 +73,11 @@ def class_trails(table: Table) -> list[ClassTrails]:
     """The drawing of each notebook that somebody handed in several times."""
     found = []
     for number, column in enumerate(table.columns):
-        cells = [row.cells[number] for row in table.rows if trail(row.cells[number])]
-        if not cells:
+        cells = [row.cells[number] for row in table.rows]
+        most = max((len(cell.superseded) + 1 for cell in cells if cell.counts), default=0)
+        trails = [dots for cell in cells if (dots := trail(cell, most))]
+        if not trails:
             continue
-        most = max(len(cell.superseded) + 1 for cell in cells)
-        trails = [trail(cell, most) for cell in cells]
         ends = [(dots[0].points, dots[-1].points) for dots in trails]
         gained, lost = (sum(sign * (b - a) > 0 for a, b in ends) for sign in (1, -1))
         paths = tuple(map(path_of, trails[:MOST_LINES]))

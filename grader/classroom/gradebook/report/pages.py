@@ -23,6 +23,9 @@ HERE = Path(__file__).parent
 GENERATOR = '<meta name="generator" content="backprop-ninja gradebook">'
 """By which a page of ours is known."""
 
+_LOOKED_AT = 1_000
+"""So much of a page, in bytes, has to say that it is one."""
+
 _PLAIN = re.compile(r"[a-z0-9][a-z0-9_-]{0,59}")
 _RESERVED = re.compile(r"con|prn|aux|nul|com[0-9]|lpt[0-9]")
 """What Windows takes for a device."""
@@ -48,6 +51,14 @@ def page_name(student: str) -> str:
         stem = f"student-{stem}"  # a device's name is one whatever follows its dot
     digest = hashlib.sha256(student.encode("utf-8", "surrogatepass")).hexdigest()[:_DIGITS]
     return f"{stem}.{digest}.html"
+
+
+def is_ours(path: Path) -> bool:
+    """True for a page of a gradebook's report."""
+    if not path.is_file():
+        return False
+    with path.open("rb") as file:
+        return GENERATOR.encode() in file.read(_LOOKED_AT)
 
 
 @cache

@@ -9,13 +9,9 @@ from typing import Any
 
 import pytest
 
-from grader.classroom.gradebook.comparison import (
-    Comparison,
-    NoGradebook,
-    compare,
-    read_book,
-)
+from grader.classroom.gradebook.comparison import Comparison, compare, read_book
 from grader.classroom.gradebook.comparison_text import MOST_ROWS, as_json, as_text
+from grader.classroom.gradebook.read_grades import NoGradebook
 from grader.classroom.gradebook.rubric import Rubric
 from tests.helpers.lines import FUSED, RUN, Document, graded, gradient, journal
 

@@ -21,7 +21,7 @@ def test_what_points_become(text: str, platform: Fraction | None, target: Fracti
     assert read_scale(text).target(platform) == target
 
 
-@pytest.mark.parametrize("text", ["", "0", "-3", "nan", "inf", "1e9", "moodle"])
+@pytest.mark.parametrize("text", ["", "0", "-3", "nan", "inf", "1e9", "1e-999999999", "moodle"])
 def test_no_scale(text: str) -> None:
     with pytest.raises(ValueError, match="is no scale: write platform, none, or a number above 0"):
         read_scale(text)

@@ -302,7 +302,7 @@ def test_where_no_namespace_can_be_made_another_account_runs_answers(tmp_path: P
         ({}, "Nothing was handed in"),
         ({"a.ipynb": "{"}, "a.ipynb breaks off at its end"),
         ({"a.ipynb": "PK\x03\x04"}, "is a zip archive"),
-        ({"a.ipynb": "[" * 10**6}, "nested deeper than any notebook"),
+        ({"a.ipynb": "[" * 500_000}, "nested deeper than any notebook"),
         ({"a.ipynb": blank(ATOMIC)}, f"a.ipynb is {ATOMIC}; the notebook to hand in here is"),
         ({"a.ipynb": blank(FUSED), "b.ipynb": solution(FUSED)}, "not clear which one to grade"),
     ],

@@ -9,7 +9,8 @@ ARGS ?=
 RUN := $(VENV)/bin/python
 INSTALLED := $(VENV)/.installed
 DOCS_INSTALLED := $(VENV)/.docs-installed
-DOCS_NOTEBOOKS := $(patsubst %,build/docs/%,$(wildcard notebooks/*.ipynb))
+DOCS_NOTEBOOKS := $(patsubst %,build/docs/%,$(wildcard notebooks/*.ipynb notebooks/encore/*.ipynb))
+DOCS_CLASS := build/docs/example/said.txt
 DEMO := build/demo
 SAMPLES := $(wildcard tests/answers/ex1/samples/*.py)
 
@@ -26,7 +27,7 @@ endif
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help demo train test test-slow test-browser test-tools test-colab test-all lab check lint types
+.PHONY: help demo train train-encore test test-slow test-browser test-tools test-colab test-all lab check lint types
 .PHONY: notebooks verify dev-check nbval nbgrader otter bench clean docs
 
 help: ## show this list
@@ -42,6 +43,9 @@ demo: $(INSTALLED) ## grade the solution and the sample submissions of notebook 
 
 train: $(INSTALLED) ## train by hand for 200,000 steps; print losses and 20 names (two minutes)
 	$(RUN) -m grader.commands.train $(ARGS)
+
+train-encore: $(INSTALLED) ## train the encore's transformer by hand; print losses and 20 names (a minute)
+	$(RUN) notebooks/encore/train.py $(ARGS)
 
 test: $(INSTALLED) ## run the tests that need less than five seconds each
 	$(RUN) -m pytest -n auto --dist worksteal -m "not slow and not browser and not tools" $(ARGS)
@@ -88,13 +92,13 @@ dev-check: $(INSTALLED) ## say of every exercise whether all that belongs to it 
 	$(RUN) -m grader dev check $(ARGS)
 
 # What a check remembers of a user's progress is none of these runs' business. A notebook's cells
-# stay together (loadscope).
-NBVAL = BACKPROP_NINJA_STATE=$(abspath build/state) $(RUN) -m pytest -n auto --dist loadscope \
+# stay together (loadscope). The encore's training is a short one here.
+NBVAL = BACKPROP_NINJA_STATE=$(abspath build/state) BACKPROP_NINJA_STEPS=60 $(RUN) -m pytest -n auto --dist loadscope \
 	--nbval --nbval-sanitize-with notebooks/nbval_sanitize.cfg
 
 nbval: $(INSTALLED) ## run the solutions and compare their outputs (set MAKEMORE_NAMES for all of them)
 ifneq ($(filter-out bundled,$(MAKEMORE_NAMES)),)
-	$(NBVAL) notebooks/solutions
+	$(NBVAL) notebooks/solutions notebooks/encore/solutions
 else
 	@echo "MAKEMORE_NAMES names no file: outputs that depend on the names are not compared."
 endif
@@ -105,12 +109,22 @@ endif
 nbgrader: $(INSTALLED) ## write the course as an assignment for nbgrader, to build/nbgrader
 	$(RUN) -m grader dev nbgrader --out build/nbgrader
 
-docs: $(DOCS_INSTALLED) $(DOCS_NOTEBOOKS) ## build the site, to be opened at build/site/index.html
-	NO_MKDOCS_2_WARNING=1 $(RUN) -m mkdocs build --config-file docs/mkdocs.yml
+docs: $(DOCS_INSTALLED) $(DOCS_NOTEBOOKS) $(DOCS_CLASS) ## build the site, to be opened at build/site/index.html
+	@rm -rf build/docs/pages build/site && cp -Rp docs/pages build/docs/pages
+	@cp -Rp build/docs/notebooks build/docs/pages/notebooks
+	@cp -p docs/*.svg docs/*.png build/docs/pages/assets
+	@mkdir -p build/docs/pages/example/gradebook
+	@cp -Rp build/docs/example/gradebook/report build/docs/pages/example/gradebook
+	@# All of it each time: pages say what the code says, and Sphinx sees only that a text has changed.
+	$(RUN) -m sphinx --fresh-env --fail-on-warning --quiet --conf-dir docs \
+		--doctree-dir build/docs/doctrees build/docs/pages build/site
 	$(RUN) -m docs.building.links build/site
 
-build/docs/notebooks/%.ipynb: notebooks/%.ipynb | $(DOCS_INSTALLED)
-	$(RUN) -m docs.building.run_notebooks $< $@
+$(DOCS_CLASS): docs/building/example_class.py $(wildcard docs/example_class/*) | $(DOCS_INSTALLED)
+	$(RUN) -m docs.building.example_class $(dir $@)
+
+build/docs/notebooks/%.ipynb: notebooks/%.ipynb docs/building/notebooks.py | $(DOCS_INSTALLED)
+	BACKPROP_NINJA_STEPS=60 $(RUN) -m docs.building.notebooks $< $@
 
 otter: $(INSTALLED) ## write an assignment of each notebook for otter-grader, to build/otter
 	$(RUN) -m grader export otter --out build/otter

@@ -28,7 +28,7 @@ def example(file: str, forward: str, backward: str) -> str:
     source = (FOLDER / f"{file}.py").read_text(encoding="utf-8").strip()
     words = ["explain", f"{file}.py:{forward}", f"{file}.py:{backward}"]
     return (
-        f'```python title="{file}.py" linenums="1"\n{source}\n```\n\n'
+        f"```{{code-block}} python\n:caption: {file}.py\n:linenos:\n\n{source}\n```\n\n"
         f"```console\n$ grader {' '.join(words)}\n{_printed(words)}\n```"
     )
 

@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
-from textwrap import indent
-
 
 def folded(title: str, body: str) -> str:
     """The Markdown below a title, folded.
 
     >>> print(folded("More", "one\\n\\ntwo"))
-    ??? note "More"
+    :::{dropdown} More
     <BLANKLINE>
-        one
+    one
     <BLANKLINE>
-        two
+    two
+    :::
     """
-    return f'??? note "{title}"\n\n{indent(body, "    ")}'
+    return f":::{{dropdown}} {title}\n\n{body}\n:::"

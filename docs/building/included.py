@@ -19,8 +19,6 @@ ON_THE_SITE: Mapping[str, str] = {
 
 _LINK = re.compile(r"(?<=\]\()(?!https?://|#|mailto:)([^)\s#]+)(#[^)\s]*)?(?=\))")
 
-_ITEM = re.compile(r"^\d\. .*\n(?:(?: {3}.*)?\n)*", re.MULTILINE)
-
 
 def included(path: str, page: str) -> str:
     """A file of the repository, without its title, as part of a page.
@@ -44,14 +42,4 @@ def included(path: str, page: str) -> str:
         kind = "tree" if (PROJECT / target).is_dir() else "blob"
         return f"{read_repository()}/{kind}/main/{target}{anchor}"
 
-    return _LINK.sub(lead, _ITEM.sub(_item_for_mkdocs, text)).strip()
-
-
-def _item_for_mkdocs(item: re.Match[str]) -> str:
-    """A numbered item of GitHub's Markdown, for Python-Markdown.
-
-    What belongs to the item is indented by four spaces there, not three. After an item of several
-    paragraphs comes an empty line, or the next item belongs to the last of them.
-    """
-    text = re.sub(r"^(?=   )", " ", item[0], flags=re.MULTILINE)
-    return text.rstrip("\n") + "\n\n" if "\n\n" in text else text
+    return _LINK.sub(lead, text).strip()

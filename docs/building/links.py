@@ -40,10 +40,11 @@ def main(site: Path) -> None:
 
 
 def read_site(site: Path) -> Mapping[str, Page]:
-    """Every HTML file below a folder, by its path there."""
+    """Every page below a folder, by its path there; the theme keeps templates in `_static`."""
     return {
         path.relative_to(site).as_posix(): read_page(path.read_text(encoding="utf-8"))
         for path in sorted(site.rglob("*.html"))
+        if "_static" not in path.relative_to(site).parts
     }
 
 

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Mapping
+from typing import TYPE_CHECKING
 
 from docs.building.attacks import attack_table, suspicion_table
 from docs.building.diagnoses import catalogue
+from docs.building.example_class import as_typed
 from docs.building.explained import bugs_table, example, gradcheck_says
 from docs.building.fold import folded
 from docs.building.included import included
@@ -17,6 +19,10 @@ from grader.classroom.gradebook.rubric import example_rubric
 from grader.classroom.run.line import FILE_KEYS
 from grader.program.course import built_in_course
 
+if TYPE_CHECKING:
+    # Installed for the site alone.
+    from sphinx.application import Sphinx
+
 PARTS: Mapping[str, Callable[[], str]] = {
     "attacks": attack_table,
     "attention": lambda: example("attention", "attention", "attention_backward"),
@@ -25,6 +31,7 @@ PARTS: Mapping[str, Callable[[], str]] = {
     "calls": system_calls,
     "checks": checks_table,
     "comparison": comparison_line,
+    "class": as_typed,
     "diagnoses": catalogue,
     "gradcheck": gradcheck_says,
     "json": json_example,
@@ -55,3 +62,9 @@ def fill(markdown: str, page: str) -> str:
         return PARTS[match["name"]]()
 
     return _PLACE.sub(made, markdown)
+
+
+def fill_page(app: Sphinx, page: str, source: list[str]) -> None:
+    """Fill a page that Sphinx has read; a notebook has no such places."""
+    if not page.startswith("notebooks/"):
+        source[0] = fill(source[0], f"{page}.md")

@@ -8,7 +8,7 @@ def test_every_attack_stands_below_its_family() -> None:
     for attack in corpus():
         assert f"`{attack.family}`: " in text
         assert " ".join(attack.tries.split()).replace("|", "\\|") in text
-    assert text.count("\n    | ") == len(corpus()) + 2 * len({a.family for a in corpus()})
+    assert text.count("\n| ") == len(corpus()) + 2 * len({a.family for a in corpus()})
 
 
 def test_every_suspicion_is_listed() -> None:

@@ -22,7 +22,7 @@ def test_an_example_is_explained_with_the_line_that_the_page_shows(
     part: str, line: str, said: str
 ) -> None:
     text = PARTS[part]()
-    code = text.split("```")[1].splitlines()[1:]
+    code = text.split("```")[1].partition("\n\n")[2].splitlines()
     number = next(place for place, one in enumerate(code, start=1) if one.strip().startswith(line))
     assert f"{part}.py, line {number}\n" in text
     assert said in re.sub(r"\s+", " ", text)

@@ -27,17 +27,6 @@ def test_links_lead_to_pages_of_the_site_or_to_the_repository(
     )
 
 
-def test_what_belongs_to_a_numbered_item_stays_in_it(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    text = "1. one\n   - in one\n\n   also one\n2. two\n\n```\n   code of its own\n```"
-    (tmp_path / "TEXT.md").write_text(text, encoding="utf-8")
-    monkeypatch.setattr(module, "PROJECT", tmp_path)
-    assert included("TEXT.md", "index.md") == (
-        "1. one\n    - in one\n\n    also one\n\n2. two\n\n```\n   code of its own\n```"
-    )
-
-
 def test_what_is_not_there_is_an_error() -> None:
     with pytest.raises(ValueError, match=r"index.md includes NOTHING.md, which is not there"):
         included("NOTHING.md", "index.md")

@@ -10,7 +10,7 @@ from torch import Tensor
 
 SOURCE = "pytorch/pytorch#1631"
 WRONG = ["dx"]
-KINDS = ["not-accumulated"]
+KINDS = ["not-accumulated", "overwritten-branch"]
 
 
 def inputs(generator: torch.Generator, n: int, d: int, k: int) -> dict[str, Tensor]:

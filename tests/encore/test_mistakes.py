@@ -1,0 +1,124 @@
+"""Mistakes in the encore: the gradient that has one is blamed alone, and most have a name."""
+
+from __future__ import annotations
+
+import itertools
+import re
+import tomllib
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+
+from grader.execution.runner import Runner
+from grader.program.exercises import Exercise, exercise_called, exercises_of
+from tests.diagnosis.any_exercise import is_right, variants
+from tests.diagnosis.corpus import LabelledFault, spread
+from tests.diagnosis.measure import BLAMED, Measured, case_lines, judge_answer, shares
+from tests.encore.course import ANSWERS, COURSE
+
+PLAIN = {
+    **{"ex5": "steps", "ex5f": "row_sums"},
+    **{"ex6n": "one_expression", "ex6p": "steps", "ex6": "steps", "ex6e": "index_put"},
+    **{"ex7": "steps", "ex7p": "steps"},
+}
+"""The right answer in which the mistakes of mistakes.toml are made."""
+
+LEAST_NAMED, MOST_MISNAMED = 0.95, 0.01
+
+STYLES = {
+    # In `functions` one line makes parts of two gradients: a fault in it is one of both.
+    "ex5": ("steps", "einsum", "transposes", "in_place", "loops"),
+    "ex5f": ("row_sums", "einsum", "in_place"),
+    "ex6n": ("one_expression", "three_terms", "sums"),
+    "ex6p": ("steps", "einsum", "batched"),
+    "ex6": ("steps", "einsum", "in_place", "rows", "branches"),
+    "ex6e": ("index_put", "one_hot"),
+    "ex7": ("steps", "one_hot", "in_place", "loops", "masked"),
+    "ex7p": ("steps", "in_place", "mask", "index_add", "products", "loops"),
+}
+VARIANTS_OF_A_STYLE = {
+    "ex5": 20,
+    "ex5f": 20,
+    "ex6n": 15,
+    "ex6p": 15,
+    "ex6": 20,
+    "ex6e": 10,
+    "ex7": 15,
+    "ex7p": 15,
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Mistake:
+    """What people write for a gradient at first; `kinds` name it, if anything does."""
+
+    prefix: str
+    gradient: str
+    wrong: str
+    kinds: tuple[str, ...]
+
+
+def right(prefix: str, style: str) -> str:
+    return (ANSWERS / prefix / "right" / f"{style}.py").read_text(encoding="utf-8")
+
+
+def mistakes() -> Iterator[Mistake]:
+    table = tomllib.loads((Path(__file__).parent / "mistakes.toml").read_text(encoding="utf-8"))
+    for prefix, gradients in table.items():
+        for gradient, entries in gradients.items():
+            for entry in entries:
+                yield Mistake(prefix, gradient, entry["wrong"], tuple(entry["kinds"]))
+
+
+@pytest.mark.parametrize("mistake", [*mistakes()], ids=lambda m: f"{m.gradient} = {m.wrong}")
+def test_a_mistake_is_blamed_alone_and_named(mistake: Mistake, warm_runner: Runner) -> None:
+    text = right(mistake.prefix, PLAIN[mistake.prefix])
+    line = rf"(?m)^{mistake.gradient} = .*$(\n    .*\n\))?"
+    wrong, count = re.subn(line, lambda _: f"{mistake.gradient} = {mistake.wrong}", text)
+    assert count == 1
+    judged = judge_answer(exercise_called(COURSE, mistake.prefix), wrong, warm_runner)
+    assert [each.name for each in judged if each.outcome in BLAMED] == [mistake.gradient]
+    said = next(each.said for each in judged if each.name == mistake.gradient)
+    assert (said[0] in mistake.kinds) if mistake.kinds else not said
+
+
+ANOTHER = "(On a batch of another size.)"
+
+
+@pytest.mark.parametrize(
+    ("gradient", "wrong", "is_marked"),
+    [("dout", "dheard", True), ("dspread", "(pattern.mT @ dout).sum(0)", False)],
+)
+def test_how_many_rows_another_batch_has_is_marked_as_such(
+    gradient: str, wrong: str, is_marked: bool, warm_runner: Runner
+) -> None:
+    text = re.sub(rf"(?m)^{gradient} = .*$", f"{gradient} = {wrong}", right("ex7p", "steps"))
+    judged = judge_answer(exercise_called(COURSE, "ex7p"), text, warm_runner)
+    said = next(each.message for each in judged if each.name == gradient)
+    assert f"`{gradient}` has shape " in said
+    assert said.endswith(ANOTHER) is is_marked
+
+
+def faults(exercise: Exercise, text: str, most: int) -> Iterator[LabelledFault]:
+    """So many variants that are wrong, as varied as can be; some variants happen to be right."""
+    every = spread(variants(exercise, text), 3 * most)  # to run them all would take a minute
+    return itertools.islice((fault for fault in every if not is_right(exercise, fault)), most)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("notebook", COURSE.notebooks)
+def test_one_fault_variants_are_blamed_alone_and_named(notebook: str, warm_runner: Runner) -> None:
+    measured = []
+    for exercise in exercises_of(COURSE, notebook):
+        prefix = exercise.prefix
+        for style in STYLES[prefix]:
+            for fault in faults(exercise, right(prefix, style), VARIANTS_OF_A_STYLE[prefix]):
+                judged = judge_answer(exercise, fault.source, warm_runner)
+                measured.append(Measured(fault, judged))
+    found, report = shares(measured), "\n".join(case_lines(measured))
+    assert found.faults >= 150
+    assert found.alone == found.faults, report
+    assert found.named >= LEAST_NAMED, report
+    assert found.misnamed <= MOST_MISNAMED, report

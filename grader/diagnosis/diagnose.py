@@ -4,15 +4,16 @@ from __future__ import annotations
 
 import ast
 import hashlib
-from collections.abc import Iterator
+from collections.abc import Iterator, Set
 from dataclasses import dataclass
 
 import torch
 
 from grader.answer.own_code import Span
-from grader.answer.parse import Answer
+from grader.answer.parse import UNDEFINED, Answer
 from grader.diagnosis import shown
 from grader.diagnosis.edit import capital, quoted
+from grader.diagnosis.helper_lines import Helpers
 from grader.diagnosis.kinds import Kind, hint
 from grader.diagnosis.repair import Repair, Search
 from grader.diagnosis.shown import Explanation, Wrong, seen_on_each, taken
@@ -26,6 +27,9 @@ from grader.verdict import Check, Diagnosis, Outcome, Place, Verdict
 
 COARSE = (torch.float16, torch.bfloat16)
 """Dtypes in which a right formula gives a wrong value."""
+
+OF_INDICES = (Kind.WRONG_INDEX, Kind.HARD_CODED_SIZE, Kind.PARTIAL_ROWS, Kind.ONLY_THIS_BATCH)
+"""Mistakes that may raise an exception at some sizes and give a wrong value at others."""
 
 LONGEST_SEARCHED = 10_000
 """Characters of a gradient's own statements; in the longest right answer it is a third of that."""
@@ -53,35 +57,63 @@ def find_reason(
     references: References,
     runner: AnyRunner,
     patience: Patience,
+    right: Set[str] = frozenset(),
 ) -> Reason | None:
-    """Why a gradient is wrong; nothing rather than a guess."""
+    """Why a gradient is wrong; nothing rather than a guess.
+
+    Args:
+        item: what its statements did.
+        verdict: on it.
+        answer: whose gradient it is.
+        exercise: of the answer.
+        references: on the instances that the answer ran on.
+        runner: runs the answer with a statement edited.
+        patience: what is left of it for all gradients.
+        right: the gradients that pass; no statement that makes one of them is at fault here.
+    """
     if verdict.diagnosis or verdict.outcome not in (Outcome.FAIL, Outcome.ERROR):
         return None
-    if any(map(_is_hopeless, (*item.local, *item.hidden))):
+    if item.broken is not None or any(map(_is_hopeless, (*item.local, *item.hidden))):
         return None
-    search = Search(item, answer, exercise, references, runner, patience)
+    search = Search(item, answer, exercise, references, runner, patience, right)
     if sum(len(own.text) for own in search.statements) > LONGEST_SEARCHED:
         return None
-    found = _found(search, verdict)
+    search, found = _of_helper(search, verdict)
     if found is None:
         return None
-    nudge = hint(found.kind, item.name)
-    nudge = f"{nudge} {found.belongs} belongs here." if found.belongs else nudge
-    diagnosis = Diagnosis(found.kind, found.message, nudge)
+    name = search.item.name
+    belongs = f" {found.belongs} belongs here." if found.belongs else ""
+    diagnosis = Diagnosis(found.kind, found.message, hint(found.kind, name) + belongs)
     if found.piece is None:
-        return Reason(diagnosis)
+        return Reason(diagnosis, None if name == item.name else search.item.place)
     own, (start, end) = search.statements[found.number], found.piece
     piece = own.text[start:end]
     line = own.line + own.text.count("\n", 0, start)
+    place = Place(answer.places[own.number].cell, line)
+    raised = item.lecture.raised if verdict.outcome is Outcome.ERROR else None
+    # What raises at the notebook's sizes alone has a wrong index, and no other line is to blame.
+    is_index = raised and raised.place in (place, None) and found.kind in OF_INDICES
+    if raised and not search.raises and not is_index:
+        return None
     nth = own.text.count(piece, own.text.rfind("\n", 0, start) + 1, start)
-    return Reason(diagnosis, Place(answer.places[own.number].cell, line), piece, nth)
+    return Reason(diagnosis, place, piece, nth)
 
 
 def _is_hopeless(value: Value) -> bool:
-    """True for what ran into a limit, is too large, or has code of its own: no edit helps."""
+    """True for what ran into a limit, is too large, or has code of its own: no edit helps.
+
+    Nor where the type says all: an array of numpy's may hold the right numbers.
+    """
     if value.raised is not None:
         return value.raised.by_limit
-    return (value.type_name or "").startswith(("tensor of ", "object that raises "))
+    return (value.type_name or "").startswith(("tensor of ", "object that raises ", "ndarray"))
+
+
+def _undefined(value: Value) -> Iterator[str]:
+    """The name that was not there."""
+    missing = UNDEFINED.search(value.raised.message) if value.raised is not None else None
+    if missing:
+        yield missing[1]
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,6 +127,20 @@ class _Found:
     piece: Span | None = None
 
 
+def _of_helper(search: Search, verdict: Verdict) -> tuple[Search, _Found | None]:
+    """What is found out, of the helper line that is to blame if there is one."""
+    helpers = Helpers(search)
+    if helpers.first is not None and helpers.is_at_fault:
+        return helpers.first, _found(helpers.first, verdict)
+    search.right_helpers = helpers.right
+    found = _found(search, verdict)
+    if found is None and helpers.first is not None:  # more is wrong than its line, which is one
+        repairs = map(helpers.first.find, helpers.first.batches())
+        said = next((one for repair in repairs for one in _said(helpers.first, repair)), None)
+        return helpers.first, said
+    return search, found
+
+
 MOST_REMEMBERED = 4_096
 """Findings that a process keeps: a class makes the same mistakes."""
 
@@ -104,11 +150,11 @@ _REMEMBERED: dict[object, _Found | None] = {}
 def _found(search: Search, verdict: Verdict) -> _Found | None:
     """What is found out about a gradient; of equal statements it is found out once."""
     item, comparison = search.item, verdict.comparison
-    texts = "\0".join(own.text for own in search.statements)
+    texts = "\0".join(own.text for own in (*search.statements, *search.settled))
     written = hashlib.sha256(texts.encode("utf-8", "surrogatepass")).digest()
     given = search.references, item.name, written, item.reads, item.writes, item.fixed
     seen = verdict.global_check, comparison.approximate, comparison.shape
-    key = given, seen, any(value.raised for value in item.local)
+    key = given, seen, search.raises, len(search.settled)
     if key not in _REMEMBERED or search.is_cut_short:
         found = next(_findings(search, verdict), None)
         if search.is_cut_short:
@@ -122,7 +168,20 @@ def _found(search: Search, verdict: Verdict) -> _Found | None:
 def _findings(search: Search, verdict: Verdict) -> Iterator[_Found]:
     """What there is to say, the best first."""
     if (unfit := _unfit(search.item)) is not None:
+        if search.reads_infinite:  # then the name is the mistake, and the number follows from it
+            for repair in map(search.find, search.batches()):
+                yield from _said(search, repair)
         yield _Found(*unfit)
+        return
+    undefined = {name for value in search.item.local for name in _undefined(value)}
+    if undefined:  # that is the mistake: what else would be right is none
+        program = search.references.program
+        is_last = program.loss in program.readers(search.item.name[1:])
+        if is_last and (arrives := f"d{program.loss}") in undefined:
+            yield _Found(Kind.STATEMENT, f"`{arrives}` is 1, and no name holds it: leave it out.")
+        for repair in map(search.find, search.batches()):
+            is_it = repair and repair.edit.own.text[slice(*repair.edit.piece)] in undefined
+            yield from _said(search, repair if is_it else None)
         return
     values = search.values
     if not (values and any(all(map(agrees, values, right)) for right in search.targets)):
@@ -134,13 +193,34 @@ def _findings(search: Search, verdict: Verdict) -> Iterator[_Found]:
         for repair in search.near[:1]:
             yield from _said(search, repair)
         outside = search.references.program.arriving
-        arriving = " and ".join(f"`{one}`" for one in search.scope["ARRIVING"] or outside)
         names = frozenset[str]().union(*(own.names for own in search.statements))
-        if arriving and names.isdisjoint(search.scope["UPSTREAM"]):
-            has_tensor = any(name[1:] in names for name in search.scope["ARRIVING"])
+        due = [one for one in search.scope["ARRIVING"] or outside if search.counts(one)]
+        unused = [one for one in due if one not in names]
+        is_due = " and ".join(f"`{one}`" for one in unused)
+        others = sorted(names & search.right) if names.isdisjoint(search.scope["FORWARD"]) else []
+        if search.settled and others and unused and unused == due:
+            which = " and ".join(f"`{one}`" for one in others)
+            belongs = "belongs" if len(others) == 1 else "belong"
+            message = f"{which} {belongs} to another tensor; what arrives here is {is_due}."
+            yield _Found(Kind.WRONG_UPSTREAM, message)
+        # A formula of its own may need none of what arrives in steps.
+        is_left_out = len(unused) < len(due) or names.isdisjoint(search.scope["UPSTREAM"])
+        # Zeros of a size that is written out are right where the size is.
+        is_size = verdict.comparison.approximate and not search.fits
+        if unused and is_left_out and not is_size:
+            has_tensor = any(name[1:] in names for name in unused if name not in outside)
             kind = Kind.MISSING_D if has_tensor else Kind.WRONG_UPSTREAM
-            yield _Found(kind, f"What arrives is not used: {arriving}.")
-    yield from (_Found(*one) for one in _compared(search, verdict))
+            kind = Kind.MISSING_BRANCH if len(unused) < len(due) else kind
+            yield _Found(kind, f"What arrives is not used: {is_due}.")
+        if values and search.coarse:
+            cases = zip(values, search.targets[0], search.references.hidden, strict=True)
+            wrong = [Wrong(search.item.name, *one) for one in cases]
+            yield from (_Found(*one) for one in seen_on_each(shown.unfilled, wrong))
+    if search.item.name == verdict.name:
+        yield from (_Found(*one) for one in _compared(search, verdict))
+    else:
+        message = f"`{search.item.name}` is not the gradient of `{search.item.name[1:]}`."
+        yield _Found(Kind.WRONG_UPSTREAM, message)
 
 
 def _said(search: Search, repair: Repair | None) -> Iterator[_Found]:
@@ -153,14 +233,14 @@ def _said(search: Search, repair: Repair | None) -> Iterator[_Found]:
         kind, message = taken(where, factor, search.exercise.sizes)
     elif factor is not None:
         what = "The sign" if factor.text == "-1" else "A constant factor"
+        what = "A size written as a number" if factor.written_out(search.exercise.sizes) else what
         message += f" {what} is wrong as well."
     if rival is not None and rival.message not in (edit.message, ""):
         message += f" Or else: {rival.message}"
     # A sum that is copied again leaves the shape as it should be.
     fits = [v.shape == t.shape for v, t in zip(search.values, search.targets[0], strict=False)]
     kind = Kind.OPERATOR if kind is Kind.WRONG_SHAPE and any(fits) else kind
-    number = search.statements.index(edit.own)
-    yield _Found(kind, message, edit.belongs, number, edit.piece)
+    yield _Found(kind, message, edit.belongs, search.statements.index(edit.own), edit.piece)
 
 
 def _shown(search: Search) -> Iterator[Explanation]:
@@ -168,8 +248,7 @@ def _shown(search: Search) -> Iterator[Explanation]:
     name, values, hidden = search.item.name, search.values, search.references.hidden
     if not (values and search.coarse):
         return
-    fits = [value.shape for value in values] == [right.shape for right in search.targets[0]]
-    if fits and not any(bool(value.any()) or not value.numel() for value in values):
+    if search.fits and not any(bool(value.any()) or not value.numel() for value in values):
         yield Kind.MISSING_BRANCH, f"`{name}` is zero: nothing that arrives is handed on."
     wrong = [
         [Wrong(name, *one) for one in zip(values, right, hidden, strict=True)]
@@ -198,11 +277,16 @@ def _compared(search: Search, verdict: Verdict) -> Iterator[Explanation]:
         if written:
             message = f"`{name}` is right at the notebook's sizes only: it has "
             yield Kind.HARD_CODED_SIZE, f"{message}{', '.join(written)} written out."
+        for step, value in search.references.lecture.values.items():
+            if isinstance(value, float) and numbers & {value, 1 - value}:
+                message = (
+                    f"`{step}` is {value:g} in the notebook only, and stands here as a number."
+                )
+                yield Kind.ONLY_THIS_BATCH, message
         message = f"`{name}` is right on the notebook's batch and wrong on others."
         yield Kind.ONLY_THIS_BATCH, message
     elif shape is not None and expected is not None and shape != expected:
-        turned = len(shape) == 2 and shape == expected[::-1]
-        kind = Kind.TRANSPOSED if turned else Kind.WRONG_SHAPE
+        kind = Kind.TRANSPOSED if len(shape) == 2 and shape == expected[::-1] else Kind.WRONG_SHAPE
         yield kind, describe_shape(f"`{name}`", shape, expected)
 
 
@@ -212,8 +296,7 @@ def _unfit(item: GradientEvidence) -> Explanation | None:
     for value in item.local:
         if value.raised is not None and "ZeroDivisionError" in value.raised.message:
             return Kind.NAN, "This line divides by zero."
-        tensor = value.tensor
-        if tensor is None:
+        if (tensor := value.tensor) is None:
             continue
         if not tensor.is_floating_point() or tensor.dtype in COARSE:
             dtype = str(tensor.dtype).removeprefix("torch.")

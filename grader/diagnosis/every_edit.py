@@ -26,7 +26,7 @@ from grader.answer.parse import Answer
 from grader.answer.statements import walk_statements
 from grader.diagnosis.edit import EXPECTED, FIRST, LIKELIHOODS, SECOND, Edit, Scope
 from grader.diagnosis.kinds import Kind
-from grader.diagnosis.mistakes import Match, matches
+from grader.diagnosis.mistakes import Expression
 
 KINDS = {
     INDEX: Kind.WRONG_INDEX,
@@ -60,19 +60,20 @@ def every_edit(
         scope: the names that may be put in.
     """
     latest = {own.text: own for own in reversed(statements)}
-    fitting, ready = list[Match](), [*_lines(statements)]
+    expressions = list[Expression]()
+    ready = [*_spoiling(statements, answer, scope), *_lines(statements)]
     for own in (own for own in statements if own is latest[own.text]):
         inside = [inner for inner in walk_statements([own.top]) if answer.number[inner] in keep]
-        fitting += [m for one in inside for m in matches(Site(own, one, ()), STATEMENT, scope)]
+        expressions += [Expression(Site(own, one, ()), STATEMENT, scope) for one in inside]
         for site in sites(own, answer, keep):
-            fitting += _at(site, scope)
+            expressions.append(Expression(site, role(site), scope))
             match site.node:
                 case ast.Constant(value=str(equation)) if EQUATION.fullmatch(equation):
                     ready += _letters(site, equation)
     known = set[tuple[int, bool, str]]()
     for likelihood in range(len(LIKELIHOODS)):
         found = [edit for edit in ready if edit.likelihood == likelihood]
-        for edit in (e for m in fitting if m.rule.likelihood == likelihood for e in m.edits()):
+        for edit in (edit for one in expressions for edit in _edits(one, likelihood)):
             key = (edit.own.number, edit.doubled, edit.text)
             if edit.text != edit.own.text and key not in known:
                 known.add(key)
@@ -80,15 +81,20 @@ def every_edit(
         yield found
 
 
-def _at(site: Site, scope: Scope) -> Iterator[Match]:
-    """The rules that fit at one expression; what its place is for may name the mistake."""
-    place = role(site)
-    powers = (p for p in site.parents if isinstance(p, ast.BinOp) and isinstance(p.op, ast.Pow))
-    power = next(powers, None) if place == EXPONENT else None
-    is_of_number = power is not None and scope.is_number(power.left)
-    usual = Kind.CONSTANT_FACTOR if is_of_number else KINDS.get(place)
-    for one in matches(site, place, scope):
-        yield one if usual is None or one.kind in OF_THEIR_OWN else replace(one, kind=usual)
+def _edits(at: Expression, likelihood: int) -> Iterator[Edit]:
+    """The edits of one expression; what its place is for may name the mistake."""
+    usual = _usual(at)
+    for match in at.matches(likelihood):
+        kind = match.kind if match.kind in OF_THEIR_OWN else usual or match.kind
+        yield from replace(match, kind=kind).edits()
+
+
+def _usual(at: Expression) -> Kind | None:
+    parents = at.site.parents
+    powers = (p for p in parents if isinstance(p, ast.BinOp) and isinstance(p.op, ast.Pow))
+    power = next(powers, None) if at.place == EXPONENT else None
+    is_of_number = power is not None and at.scope.is_number(power.left)
+    return Kind.CONSTANT_FACTOR if is_of_number else KINDS.get(at.place)
 
 
 def _put(site: Site, likelihood: int, kind: Kind, new: str, message: str) -> Edit:
@@ -120,14 +126,39 @@ def _letters(site: Site, equation: str) -> Iterator[Edit]:
             yield _put(site, EXPECTED, Kind.TRANSPOSED, repr(new), message)
 
 
+def _spoiling(statements: Sequence[OwnStatement], answer: Answer, scope: Scope) -> Iterator[Edit]:
+    """Last lines that write into the gradient for another one; `statements` are the last first."""
+    name, last = scope.gradient, list[OwnStatement]()
+    for own, before in pairwise(statements):
+        effects = answer.shown[own.top]
+        if name not in effects.changes or name in effects.binds:
+            return
+        last.append(own)
+        places = (answer.places[one.number].cell for one in (own, before))
+        later = answer.top[answer.top.index(own.top) :]
+        handed_on = (one.value for one in later if isinstance(one, ast.Assign))
+        is_other = any(isinstance(one, ast.Name) and one.id == name for one in handed_on)
+        if len({*places}) == 2 or is_other:
+            piece, others = (0, len(own.text)), {one.number: "" for one in last[:-1]}
+            message = f"`{name}` is right when it is assigned; this line changes it."
+            yield Edit(FIRST, Kind.ALIASED, own, piece, "", message, others=others)
+
+
 def _lines(statements: Sequence[OwnStatement]) -> Iterator[Edit]:
-    """Lines that ran again, too late or outside of a loop; `statements` are the last one first."""
+    """Lines that ran again, too late, or at the wrong side of a loop; the last one comes first."""
     once = {own.text: own for own in statements}
     again = [own for own in statements if own is not once[own.text]]
     if again:
         message = "This line ran more than once, and counts each time."
         piece, others = (0, len(again[0].text)), {own.number: "" for own in again[1:]}
         yield Edit(FIRST, Kind.STATEMENT, again[0], piece, "", message, others=others)
+    for own in statements:
+        match own.top:
+            case ast.For(body=[first, *_, last]):
+                for line, order in ((last, slice(None)), (first, slice(None, None, -1))):
+                    moved = [own.put(span := own.span(line), "pass"), ast.unparse(line)][order]
+                    message = "This line stands inside of the loop."
+                    yield Edit(SECOND, Kind.STATEMENT, own, span, "\n".join(moved), message)
     for own, before in pairwise(statements):
         piece, others = (0, len(own.text)), {before.number: own.text}
         message = "This line comes too late, or the one before too early."

@@ -8,7 +8,7 @@ import re
 import tomllib
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import cache, cached_property, partial
+from functools import cache, cached_property, lru_cache, partial
 from importlib.resources import files
 from typing import Any
 
@@ -49,7 +49,7 @@ METHODS: Mapping[str, Callable[[str], bool]] = {
 EVERYWHERE, AXES = "everywhere", "axes"
 """The place of a name, or an axis, that a line has more than once: all of them are put right."""
 
-OPERANDS = (ast.Name, ast.BinOp, ast.Call, ast.UnaryOp, ast.Subscript, ast.Attribute)
+OPERANDS = (ast.Name, ast.BinOp, ast.Call, ast.UnaryOp, ast.Subscript, ast.Attribute, ast.Compare)
 
 STANDS_FOR = re.compile(
     rf"\*(?P<rest>[pq])\b|\.(?P<method>{'|'.join(METHODS)})|\b(?P<name>[A-Z]{{3,}})\b"
@@ -89,19 +89,42 @@ class Rule:
             return "all"
         return "name" if re.search(r" [*/+-] (?!SLOPE)[A-Z]{3,}$", self.new) else ""
 
-    def may_be(self, sort: type[ast.AST]) -> bool:
-        """True if the pattern fits some nodes of this sort."""
-        return isinstance(self.pattern, ast.Name) or issubclass(sort, type(self.pattern))
+    def may_be(self, sort: type[ast.AST], sign: object) -> bool:
+        """True if the pattern fits some nodes of this sort, with this sign or method."""
+        if isinstance(self.pattern, ast.Name):
+            return True
+        due = sign_of(self.pattern)
+        if due in ANY_SIGN:
+            is_so = SIGNS.get(sign, "**") != "**"
+        elif due in METHODS:
+            is_so = METHODS[str(due)](str(sign))
+        else:
+            is_so = due in ("", sign)
+        return is_so and issubclass(sort, type(self.pattern))
+
+
+@lru_cache(maxsize=4_096)  # one for each name that students call
+def rules(sort: type[ast.AST], sign: object, likelihood: int) -> list[Rule]:
+    """The rules of a likelihood for nodes of a sort, in the order of the table.
+
+    Most of the table is told apart by the sign between operands, or the method that is called.
+    """
+    return [one for one in table() if one.likelihood == likelihood and one.may_be(sort, sign)]
+
+
+def sign_of(node: ast.AST) -> object:
+    """The sign of an expression, or the name of its method; "" where there is none."""
+    match node:
+        case ast.BinOp(op=op) | ast.UnaryOp(op=op) | ast.AugAssign(op=op):
+            return type(op)
+        case ast.Call(func=ast.Attribute(attr=name)) | ast.Attribute(attr=name):
+            return name
+    return ""
 
 
 @cache
-def rules(sort: type[ast.AST]) -> list[Rule]:
-    """The rules for nodes of a sort, in the order of the table."""
-    return [rule for rule in _table() if rule.may_be(sort)]
-
-
-@cache
-def _table() -> list[Rule]:
+def table() -> list[Rule]:
+    """All rules, in the order in which they are written."""
     text = files(__package__).joinpath("mistakes.toml").read_text(encoding="utf-8")
     return [
         rule
@@ -155,8 +178,7 @@ class Match:
         piece = next(map(fit.place, rule.marks), fit.span)
         others = () if rule.places.isdisjoint((EVERYWHERE, AXES)) else self.again
         for names in itertools.product(*(_names(word, source, fit.scope) for word in rule.names)):
-            put_in = iter([written for _, written in names])
-            new = STANDS_FOR.sub(partial(fit.text, put_in=put_in), rule.new)
+            new = STANDS_FOR.sub(partial(fit.text, put_in=iter([w for _, w in names])), rule.new)
             new = new.replace(", , ", ", ").replace("(, ", "(").replace(", )", ")")
             if new in (*MODULES, source) or source in (name for name, _ in names):
                 continue
@@ -169,28 +191,41 @@ class Match:
             yield Edit(rule.likelihood, self.kind, own, piece, text, message, belongs, doubled)
 
 
-def matches(site: Site, place: str, scope: Scope) -> Iterator[Match]:
-    """The rules of the table that fit an expression or a statement.
+@dataclass(frozen=True, eq=False)
+class Expression:
+    """An expression or a statement, on which the rules of the table are tried.
 
-    Args:
-        site: where it stands.
-        place: what it is for, by `role`.
-        scope: the names that may be put in.
+    `place` is what it is for, by `role`; `scope` has the names that may be put in.
     """
-    found = {place, WHOLE} if site.is_whole else {place}
-    if again := site.again(place):
-        found.add(AXES if place == AXIS else EVERYWHERE)
-    sort: type = type(site.node)
-    tried: dict[ast.AST, _Fit | None] = {}
-    letters: dict[ast.AST, str] = {}
-    for rule in rules(sort):
-        if rule.places.isdisjoint(found) if rule.places else place == CALLEE:
-            continue
-        if rule.pattern not in tried:
-            fit = _Fit(site, scope, letters)
-            tried[rule.pattern] = fit if fit.fits(rule.pattern, site.node) else None
-        if (known := tried[rule.pattern]) is not None:
-            yield Match(rule, rule.kind, known, again)
+
+    site: Site
+    place: str
+    scope: Scope
+    _tried: dict[ast.AST, _Fit | None] = field(default_factory=dict)
+    _letters: dict[ast.AST, str] = field(default_factory=dict)
+
+    def matches(self, likelihood: int) -> Iterator[Match]:
+        """The rules of a likelihood that fit: most mistakes are found before the last are tried."""
+        sort: type = type(self.site.node)
+        for rule in rules(sort, sign_of(self.site.node), likelihood):
+            if rule.places.isdisjoint(self._places) if rule.places else self.place == CALLEE:
+                continue
+            if rule.pattern not in self._tried:
+                fit = _Fit(self.site, self.scope, self._letters)
+                is_so = fit.fits(rule.pattern, self.site.node)
+                self._tried[rule.pattern] = fit if is_so else None
+            if (known := self._tried[rule.pattern]) is not None:
+                yield Match(rule, rule.kind, known, self._again)
+
+    @cached_property
+    def _again(self) -> Sequence[Span]:
+        return self.site.again(self.place)
+
+    @cached_property
+    def _places(self) -> set[str]:
+        """The words of the table for where it stands."""
+        found = {self.place, WHOLE} if self.site.is_whole else {self.place}
+        return found | ({AXES if self.place == AXIS else EVERYWHERE} if self._again else set())
 
 
 def _names(word: str, source: str, scope: Scope) -> Iterator[tuple[str, str]]:
@@ -201,6 +236,8 @@ def _names(word: str, source: str, scope: Scope) -> Iterator[tuple[str, str]]:
             names = [name for name in scope["FORWARD"] if f"d{name}" == source]
         case "GRADIENT":
             names = [name for name in scope["UPSTREAM"] if name == f"d{source}"]
+        case "ALIKE" | "LESS":
+            names = [n for n, size in scope.sizes.items() if source == str(size - (word == "LESS"))]
         case "POINT":
             names = [*scope["ALONE"]] if source == tensor else [tensor] * (source in scope["ALONE"])
         case _:
@@ -339,11 +376,12 @@ def _letters(node: ast.AST, own: OwnStatement, scope: Scope) -> str:
         "k": number is not None,
         "e": number is not None and 0 < abs(number) < TINY,
         "z": number is not None and (number > 4 or number in scope.sizes.values()),
-        "s": scope.is_number(node),
+        "s": scope.is_number(node) and not isinstance(value, (str, bytes)),
         "wvx": has_tensors,
         "v": isinstance(node, OPERANDS[1:]),
         "y": name,
         "n": name in scope["SIZE"],
+        "u": name in scope["BATCH"],
         "i": name in scope["INDEX"],
         "t": name in scope["FORWARD"],
         "g": name in (scope.gradient, *scope["UPSTREAM"]),

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import ast
 import itertools
-from collections.abc import Iterator, Mapping, Sequence
+import re
+from collections.abc import Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 
@@ -16,6 +17,7 @@ from grader.answer.parse import Answer
 from grader.diagnosis.edit import SLOPE, Edit, Scope
 from grader.diagnosis.every_edit import every_edit
 from grader.diagnosis.factors import Factor, name_factor
+from grader.diagnosis.kinds import Kind
 from grader.execution.evidence import GradientEvidence
 from grader.execution.runner import AnyRunner
 from grader.execution.runs import values_for
@@ -31,8 +33,12 @@ the search, not the clock, so that what is said does not depend on how busy the 
 SLOWNESS = 3
 """By so much fewer edits are tried of statements that loop."""
 
-MOST_TOGETHER = 150
-"""Edits that are tried on both instances at once: to ask again costs as much as so many."""
+MOST_TOGETHER = 100
+"""Edits that are tried on both instances at once: to ask again costs as much as so many. Of
+statements that loop, none are."""
+
+LARGEST_TOGETHER = 2**22
+"""Numbers that are sent back at once at most: a reply has its limit."""
 
 MOST_CONFIRMED = 20
 """Edits that are right on the first instance and are tried on the second."""
@@ -42,6 +48,9 @@ MOST_NEAR = 12
 
 PLAIN = (1.0, 2.0, 0.5, 3.0, 4.0, 0.25, 1.5, 1 / 3)
 """Numbers that a backward pass has, with sizes beside them or without."""
+
+DIFFERENCE = re.compile(r"\b[A-Za-z_]\w* - [A-Za-z_]\w*\b(?!\()")
+"""Of two names, as a forward line has it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,6 +80,10 @@ class Search:
     references: References
     runner: AnyRunner
     patience: Patience = field(default_factory=Patience)
+    right: Set[str] = frozenset()
+    """The gradients that pass: what makes one of them is not edited."""
+    right_helpers: Set[str] = frozenset()
+    """Names of the answer's own that are the gradients of smaller steps, as they should be."""
     near: list[Repair] = field(default_factory=list)
     """What would be right if it were not for a number."""
 
@@ -83,8 +96,26 @@ class Search:
         self.given.append(frozenset())
         self.targets = [self.references.local_vjps(self.item.name[1:], s) for s in self.given]
         self.keep = meant_for(self.item.name, self.item.keep, self.item.code, self.answer)
-        self.statements = own_statements(self.answer, self.keep)
+        every = own_statements(self.answer, self.keep)
+        self.settled = [own for own in every if self._is_settled(own)]
+        self.statements = [own for own in every if own not in self.settled]
         self.scope = _scope(self.item, self.statements, self.exercise, self.references)
+
+    def _is_settled(self, own: OwnStatement) -> bool:
+        """True for what makes another gradient, which passes, and not this one."""
+        written = self.answer.written[own.top]
+        return self.item.name not in written and not self.right.isdisjoint(written)
+
+    @property
+    def raises(self) -> bool:
+        """True if the gradient's own statements raise."""
+        return any(value.raised for value in self.item.local)
+
+    @property
+    def fits(self) -> bool:
+        """True if the gradient has its tensor's shape on every instance."""
+        pairs = zip(self.values, self.targets[0], strict=False)
+        return all(value.shape == right.shape for value, right in pairs)
 
     @cached_property
     def values(self) -> list[Tensor]:
@@ -95,26 +126,49 @@ class Search:
         return usable if len(usable) == len(local) else []
 
     @property
+    def reads_infinite(self) -> bool:
+        """True if the statements name an infinite forward tensor, as masked scores are."""
+        values, names = self.references.hidden[0].instance.values, {*self.scope["FORWARD"]}
+        named = (values[name] for own in self.statements for name in own.names & names)
+        return not all(bool(value.isfinite().all()) for value in named)
+
+    def counts(self, arriving: str) -> bool:
+        """False for what arrives and changes nothing: a loss's own 1, or what carries nothing."""
+        reference, tensor = self.references.hidden[0], self.item.name[1:]
+        if arriving in (values := reference.instance.values):
+            return not bool((torch.as_tensor(values[arriving]) == 1).all())
+        carried = reference.vjp_through(tensor, arriving[1:])
+        every = reference.local_vjp(tensor, self.given[0])
+        return bool(carried.abs().max() > FLOAT64_TOLERANCE * every.abs().max())
+
+    @cached_property
+    def loops(self) -> bool:
+        """True if an edit of the statements may take long to run."""
+        return any(own.counters for own in self.statements)
+
+    @property
     def is_cut_short(self) -> bool:
         """True if some edit was not tried, for want of time or of a worker."""
         return self._variants.cut_short
 
     def batches(self) -> Iterator[Sequence[Edit]]:
         """The edits to try, the likeliest first."""
-        edits = every_edit(self.statements[::-1], self.answer, self.keep, self.scope)
-        slowness = SLOWNESS if any(own.counters for own in self.statements) else 1
+        written = self.answer.written
+        own = [o for o in self.statements[::-1] if self.right_helpers.isdisjoint(written[o.top])]
+        edits = every_edit(own, self.answer, self.keep, self.scope)
         for likelihoods, most in MOST_VARIANTS:
             batch = itertools.chain.from_iterable(itertools.islice(edits, likelihoods))
-            yield [*batch][: most // slowness]
+            yield [*batch][: most // (SLOWNESS if self.loops else 1)]
 
     def find(self, batch: Sequence[Edit]) -> Repair | None:
         """The likeliest of some edits that makes the gradient right, if one does."""
-        together = len(batch) <= MOST_TOGETHER
+        numbers = len(batch) * max(right.numel() for right in self.targets[0])
+        few = len(batch) <= MOST_TOGETHER and numbers <= LARGEST_TOGETHER
+        together = few and not self.loops
         first, *others = self._try(batch, (0, 1) if together else (0,))
         hopeful = [place for place, hits in enumerate(first) if hits]
         exact = {place for place in hopeful if batch[place].doubled or 1.0 in first[place].values()}
-        hopeful.sort(key=lambda place: (place not in exact, place))
-        hopeful = hopeful[:MOST_CONFIRMED]
+        hopeful = sorted(hopeful, key=lambda place: (place not in exact, place))[:MOST_CONFIRMED]
         tried = [batch[place] for place in hopeful]
         second = [others[0][place] for place in hopeful] if together else self._try(tried, (1,))[0]
         pairs = zip(tried, (first[place] for place in hopeful), second, strict=True)
@@ -136,7 +190,9 @@ class Search:
             if scales == (1.0, 1.0) and not edit.doubled:
                 return Repair(edit)
             factor = name_factor([1 / scale for scale in scales], sizes)
-            if factor is not None and any(abs(abs(factor.number) - n) < 1e-9 for n in PLAIN):
+            is_plain = factor and any(abs(abs(factor.number) - n) < 1e-9 for n in PLAIN)
+            is_other = edit.kind is not Kind.HARD_CODED_SIZE  # of two such sizes both are listed
+            if factor and (is_plain or (is_other and factor.written_out(self.exercise.sizes))):
                 return Repair(edit, factor)
         return None
 
@@ -144,16 +200,16 @@ class Search:
         """For each instance and edit, the targets that it meets, with the numbers it lacks."""
         texts = [edit.texts for edit in batch]
         found = self._variants.run(texts, instances) if batch else [[]] * len(instances)
-        pairs = zip(found, instances, strict=True)
-        return [self._hits(batch, values, instance) for values, instance in pairs]
+        return [self._hits(batch, *one) for one in zip(found, instances, strict=True)]
 
     def _hits(
         self, batch: Sequence[Edit], values: Sequence[Tensor | None], instance: int
     ) -> list[dict[int, float]]:
         hits: list[dict[int, float]] = [{} for _ in batch]
-        rights = [target[instance] for target in self.targets]
+        told = self._variants.told
+        rights = [told(target[instance], instance) for target in self.targets]
         start = self.values[instance] if self.values else None
-        has_start = start is not None and start.shape == rights[0].shape
+        has_start = start is not None and start.shape == self.targets[0][instance].shape
         fitting = {
             place: value.double().flatten()
             for place, value in enumerate(values)
@@ -162,7 +218,9 @@ class Search:
         }
         if not fitting:
             return hits
-        origin = start if start is not None and has_start else torch.zeros_like(rights[0])
+        origin = torch.zeros_like(rights[0])
+        if start is not None and has_start:
+            origin = told(start, instance)
         doubled = torch.tensor([batch[place].doubled for place in fitting])
         # All at once: one after the other takes as long as to run them.
         several = torch.stack([*fitting.values()])
@@ -246,5 +304,6 @@ def _scope(
         "BATCH": [*exercise.sizes][:1],
         "SCALAR": [name for name, value in values.items() if isinstance(value, float)],
         "AXIS": "012",
+        "DIFFERENCE": [d for step in program.steps for d in DIFFERENCE.findall(step.expression)],
     }
     return Scope(item.name, exercise.sizes, names)

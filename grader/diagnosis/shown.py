@@ -78,14 +78,15 @@ def through_steps(
         return
     sizes, alone = [one.reference.instance.sizes for one in wrong], list[str]()
     for where, without in _parts(wrong, given):
-        scales = [_scale(*one) for one in zip(wrong, without, strict=True)]
+        scales = [_scale(one, without(one)) for one in wrong[:1]]
+        # Autograd is slow: what one instance rules out is not asked on the others.
+        if scales[0] is not None:
+            scales += [_scale(one, without(one)) for one in wrong[1:]]
         known = [scale for scale in scales if scale is not None]
-        factor = name_factor(known, sizes) if len(known) == len(scales) else None
+        factor = name_factor(known, sizes) if len(known) == len(wrong) else None
         if factor is None:
-            is_alone = all(
-                agrees(w.value, w.right - r) for w, r in zip(wrong, without, strict=True)
-            )
-            alone += [f"Nothing but {where[:1].lower()}{where[1:]} is there."] if is_alone else []
+            if all(agrees(one.value, one.right - without(one)) for one in wrong):
+                alone.append(f"Nothing but {where[:1].lower()}{where[1:]} is there.")
             continue
         if factor.text == "0":
             yield Kind.MISSING_BRANCH, f"{where} is missing."
@@ -97,23 +98,32 @@ def through_steps(
     yield from ((Kind.MISSING_BRANCH, message) for message in alone)
 
 
-def _parts(wrong: Sequence[Wrong], given: frozenset[str]) -> Iterator[tuple[str, Sequence[Tensor]]]:
+Without = Callable[[Wrong], Tensor]
+"""The gradient on an instance without one of its parts."""
+
+
+def _parts(wrong: Sequence[Wrong], given: frozenset[str]) -> Iterator[tuple[str, Without]]:
     """Parts of a gradient in words, each with the gradient without it."""
     gradient, reference = wrong[0].gradient, wrong[0].reference
     tensor, program = gradient[1:], reference.program
-    yield f"`{gradient}`", [torch.zeros_like(one.right) for one in wrong]
+    yield f"`{gradient}`", lambda one: torch.zeros_like(one.right)
+
+    def zeroed(*steps: str) -> Without:
+        return lambda one: one.reference.local_vjp(tensor, given - {*steps}, {*steps})
+
     between = program.descendants(tensor) & reference.cotangents.keys()
     for step in (step.name for step in program.steps if step.name in between):
-        without = [one.reference.local_vjp(tensor, given - {step}, {step}) for one in wrong]
-        yield f"What comes to `{gradient}` through `{step}`", without
+        yield f"What comes to `{gradient}` through `{step}`", zeroed(step)
+
+    def not_straight(reader: str) -> Without:
+        return lambda one: one.right - one.vjp(one.upstreams(given), reader)
+
     for reader in program.readers(tensor):
         # Straight from there, without what comes to it on a longer way.
-        straight = [one.vjp(one.upstreams(given), reader) for one in wrong]
-        without = [one.right - part for one, part in zip(wrong, straight, strict=True)]
-        yield f"What comes to `{gradient}` straight from `{reader}`", without
+        yield f"What comes to `{gradient}` straight from `{reader}`", not_straight(reader)
     for pair in itertools.combinations(sorted(between), 2) if len(between) <= MOST_STEPS else ():
-        without = [one.reference.local_vjp(tensor, given - {*pair}, {*pair}) for one in wrong]
-        if all(map(agrees, without, (one.value for one in wrong))):
+        without = zeroed(*pair)
+        if all(agrees(without(one), one.value) for one in wrong):
             yield f"What comes to `{gradient}` through `{pair[0]}` and through `{pair[1]}`", without
 
 
@@ -183,10 +193,25 @@ def misplaced(wrong: Wrong) -> Iterator[Explanation]:
         for which in (*where, "some of the indices") if rows else ():
             message = f"is right except at {which} of axis {axis}, where it is zero"
             yield Kind.PARTIAL_ROWS, f"`{wrong.gradient}` {message}."
+        ours, theirs = value.movedim(axis, 0), right.movedim(axis, 0)
+        for index, row in enumerate(one.expand_as(ours) for one in theirs):
+            if row.any() and agrees(ours, row) and not agrees(theirs, row):
+                message = f"has at every index of axis {axis} what belongs at {index}"
+                yield Kind.PARTIAL_ROWS, f"`{wrong.gradient}` {message}."
     ours, theirs = value.flatten().sort().values, right.flatten().sort().values
     # Equal numbers say nothing: a constant gradient is a permutation of itself.
     if agrees(ours, theirs) and len(set(theirs.tolist())) > 2:
         yield Kind.PERMUTED, f"`{wrong.gradient}` has the right numbers in the wrong places."
+
+
+def unfilled(wrong: Wrong) -> Iterator[Explanation]:
+    """Right where anything was written, zero everywhere else."""
+    value, right = wrong.value, wrong.right
+    reached = value != 0
+    is_right = value.shape == right.shape and agrees(value[reached], right[reached])
+    if is_right and reached.any():
+        message = "is right at some entries, and zero at all others"
+        yield Kind.PARTIAL_ROWS, f"`{wrong.gradient}` {message}."
 
 
 def _zero_rows(value: Tensor, right: Tensor, axis: int) -> list[int]:
@@ -206,14 +231,15 @@ def misrouted(wrong: Wrong) -> Iterator[Explanation]:
 
 
 def _gone(wrong: Wrong, reader: str) -> str | None:
-    """Where a reader's gradient went, if that reader picks one entry of each row."""
-    value, upstream = wrong.value, wrong.arriving[reader]
-    if value.shape != wrong.right.shape or value.dim() != 2 or value.shape[1] < 2:
+    """Where a reader's gradient went, if that reader picks one entry of each row: the last axis."""
+    upstream, shape = wrong.arriving[reader], wrong.right.shape
+    if wrong.value.shape != shape or len(shape) < 2 or shape[-1] < 2:
         return None
-    part = wrong.vjp(wrong.arriving, reader)
+    made = (wrong.value, wrong.vjp(wrong.arriving, reader), wrong.vjp(wrong.arriving))
+    value, part, right = (one.flatten(0, -2) for one in made)
     if upstream.numel() != len(part) or not bool(((part != 0).sum(1) == 1).all()):
         return None
-    rest = value - (wrong.vjp(wrong.arriving) - part)
+    rest = value - (right - part)
     rest[rest.abs() < FLOAT64_TOLERANCE * float(value.abs().max())] = 0.0
     if agrees(rest, upstream.view(-1, 1).expand(rest.shape)):
         return "to every entry of a row"

@@ -22,12 +22,12 @@ from grader.program.exercises import Exercise
 from grader.program.forward_program import ForwardProgram
 from grader.program.references import prepare
 from tests.diagnosis.corpus import LabelledFault, is_noise, labelled
-from tests.diagnosis.labels import Label, nameless
+from tests.diagnosis.labels import Label, is_number, nameless
 from tests.diagnosis.operators import DIAGNOSIS_MUTATIONS
 from tests.helpers.faults import OPERATORS, Fault, one_fault_variants, owners
-from tests.helpers.mutation_site import Names
+from tests.helpers.mutation_site import Names, Site
 
-OF_THE_COURSE = {"gather-for-sum"}
+OF_THE_COURSE = {"gather-for-sum", "view-permuted"}
 """Operators whose mistakes need names of the course's forward pass."""
 
 INDEX = "target"
@@ -58,8 +58,27 @@ def _label(fault: Fault, label: Label, program: ForwardProgram) -> Label:
     match fault.kind, site.node:
         case "keepdim-dropped", _ if left == INDEX:
             return nameless(Kind.WRONG_SHAPE, reason="Indices in another shape.")
+        case "first-branch-missing", ast.Call(func=ast.Name("sum")):
+            return nameless(*label.kinds, reason="There are no zeros like a Python number: raised.")
+        case _ if isinstance(site.parent, ast.Attribute) and is_number(mutant, site):
+            return nameless(*label.kinds, reason="A Python number has no such method: raised.")
         case "factor-dropped", _ if isinstance(mutant, ast.Compare):
             also, reason = Kind.WRONG_DTYPE, "Without its factor a mask of truth values is left."
+        case _, _ if Kind.POWER_RULE in label.kinds and _is_power_of_number(site):
+            also, reason = Kind.CONSTANT_FACTOR, "A power of a number is a number."
+        case "factor-dropped", _ if Kind.SUM_FOR_MEAN in label.kinds:
+            also, reason = Kind.CONSTANT_FACTOR, "Without a divisor, so many times too large."
+        case "sign-flipped", _ if _is_axis(site):
+            also, reason = Kind.WRONG_AXIS, "Axis -1 is the last one, axis 1 is not."
+        case "times-divide-swapped", ast.BinOp(_, _, ast.Call(func=ast.Attribute(attr="exp"))):
+            also, reason = Kind.SIGN, "Divided by exp(a) is times exp(-a)."
+        case "power-dropped", ast.BinOp() as node if _is_divisor(node, site.parent):
+            also, reason = Kind.MISSING_FACTOR, "Divided once instead of twice."
+        case "other-forward", ast.Name(name) if _is_inverse(name, left, program):
+            both = {Kind.POWER_RULE, Kind.OPERATOR}
+            return Label(label.kinds | both, label.named, "The one is a power of the other.")
+        case "divided-by-zero", _:
+            also, reason = Kind.CONSTANT_FACTOR, "The zero is a factor too many."
         case "times-divide-swapped", ast.BinOp() as node if _is_divisor(node, site.parent):
             also, reason = Kind.BRACKETS, "a / (b / c) is a / b / c in other brackets."
         case "power-dropped", ast.BinOp(ast.Name(name)) if name == divisor and quotients:
@@ -71,8 +90,25 @@ def _label(fault: Fault, label: Label, program: ForwardProgram) -> Label:
     return Label(label.kinds | {also}, label.named, reason)
 
 
+def _is_axis(site: Site) -> bool:
+    """True for the axis of a sum or mean: `.sum(-1)`, `.mean(dim=-1)`."""
+    call = next((parent for parent in site.parents if isinstance(parent, ast.Call)), None)
+    return call is not None and ast.unparse(call.func).endswith((".sum", ".mean"))
+
+
 def _is_divisor(node: ast.expr, parent: ast.AST) -> bool:
     return isinstance(parent, ast.BinOp) and isinstance(parent.op, ast.Div) and parent.right is node
+
+
+def _is_power_of_number(site: Site) -> bool:
+    powers = (p for p in (site.node, *site.parents) if isinstance(p, ast.BinOp))
+    bases = [p.left for p in powers if isinstance(p.op, ast.Pow)]
+    return bool(bases) and is_number(bases[0], site)
+
+
+def _is_inverse(name: str, other: str, program: ForwardProgram) -> bool:
+    inverses = {(step.name, step.expression) for step in program.steps}
+    return not inverses.isdisjoint({(name, f"{other} ** (-1)"), (other, f"{name} ** (-1)")})
 
 
 def is_right(exercise: Exercise, fault: LabelledFault) -> bool:

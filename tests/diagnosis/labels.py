@@ -137,7 +137,7 @@ def is_number(node: ast.AST, site: Site) -> bool:
             return True
         case ast.Name(name):
             return name in site.names.sizes or name in SCALARS - site.names.shape_of.keys()
-        case ast.Subscript(ast.Attribute(attr="shape")):
+        case ast.Subscript(ast.Attribute(attr="shape")) | ast.Attribute(ast.Name("torch"), "pi"):
             return True
         case ast.Call(func=ast.Name("len")) | ast.Call(func=ast.Attribute(attr="numel")):
             return True

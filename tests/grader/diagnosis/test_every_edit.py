@@ -28,6 +28,7 @@ FEW = Scope(
         **{"FORWARD": ("h",), "NEAR": ("h",), "ARRIVING": ("dh",), "UPSTREAM": ("dh",)},
         **{"INDEX": ("Yb",), "ALONE": ("h",), "SLOPE": (), "OWN": ("tmp",), "SCALAR": ()},
         **{"SIZE": ("n",), "BATCH": ("n",), "TENSOR": (), "AXIS": "012"},
+        **{"DIFFERENCE": ()},
     },
 )
 """A name of each sort: more would make more edits of the same form."""
@@ -170,6 +171,14 @@ def test_a_statement_inside_a_loop_changes_where_it_stands() -> None:
     source = "for i in r:\n    ix = Xb[i]\n    dC[ix] = demb[i]"
     found = {(one.kind, one.text) for one in all_edits(source)}
     assert (Kind.NOT_ACCUMULATED, source.replace("dC[ix] =", "dC[ix] +=")) in found
+
+
+def test_a_line_may_stand_before_a_loop_or_after_it() -> None:
+    source = "for i in r:\n    dx = zeros\n    for j in s:\n        dx += h\n    dx /= n"
+    moved = {one.text for one in all_edits(source) if one.message.endswith("inside of the loop.")}
+    before = source.replace("dx = zeros", "pass")
+    after = source.replace("dx /= n", "pass")
+    assert moved == {f"dx = zeros\n{before}", f"{after}\ndx /= n"}
 
 
 def test_the_counter_of_a_loop_comes_once() -> None:

@@ -9,18 +9,39 @@ import pytest
 
 from grader.diagnosis.edit import LAST
 from grader.diagnosis.kinds import Kind
-from grader.diagnosis.mistakes import TWICE, Rule, rules
+from grader.diagnosis.mistakes import (
+    ANY_SIGN,
+    METHODS,
+    TWICE,
+    Rule,
+    rules,
+    sign_of,
+    table,
+)
 from tests.helpers.own_edits import all_edits, as_read
 
-EXPRESSIONS = [ast.BinOp, ast.UnaryOp, ast.Call, ast.Attribute, ast.Subscript, ast.Tuple]
-SORTS = [*EXPRESSIONS, ast.Compare, ast.Name, ast.Constant, ast.Assign, ast.AugAssign, ast.Expr]
-RULES = list(dict.fromkeys(rule for sort in SORTS for rule in rules(sort)))
+RULES = table()
 
 
 @pytest.mark.parametrize(
     ("source", "kind", "text"),
     [
         ("dh = -h", Kind.SIGN, "dh = h"),
+        ("dx = h.T()", Kind.STATEMENT, "dx = h.T"),
+        ("dx = dh.sum[0]", Kind.STATEMENT, "dx = dh.sum(0)"),
+        ("dx = dh(h)", Kind.STATEMENT, "dx = dh * h"),
+        ("dx = C - bnvar", Kind.SIGN, "dx = bnvar - C"),
+        ("dx = dh - h - W2", Kind.SIGN, "dx = dh + h + W2"),
+        ("dx = W2 * dh * h.sum(0)", Kind.BRACKETS, "dx = W2 * (dh * h).sum(0)"),
+        ("dx = W2 * h**2 * dh.sum(0)", Kind.BRACKETS, "dx = W2 * h * (dh * h).sum(0)"),
+        ("dx = W2 * (n - 1) / n", Kind.BESSEL, "dx = W2 * n / (n - 1)"),
+        ("dx = (W2 * h).sum(0)", Kind.OPERATOR, "dx = W2.T @ h"),
+        ("dx = h / h.sum(1)", Kind.MISSING_FACTOR, "dx = torch.softmax(h, 1)"),
+        (
+            "dx = h - dh.mean(0) - W2 * (dh * h).mean(0)",
+            Kind.MEAN_FOR_SUM,
+            "dx = h - dh.sum(0) - W2 * (dh * h).sum(0)",
+        ),
         ("dh = -h**2", Kind.SIGN, "dh = (-h) ** 2"),
         ("dh = -(h + W2)", Kind.SIGN, "dh = (h + W2)"),
         ("dh = h + W2", Kind.SIGN, "dh = (h - W2)"),
@@ -45,6 +66,21 @@ RULES = list(dict.fromkeys(rule for sort in SORTS for rule in rules(sort)))
         ("dh = dlogits @ W2", Kind.TRANSPOSED, "dh = (dlogits.mT @ W2)"),
         ("dh = W2 @ dlogits", Kind.WRONG_ORDER, "dh = (dlogits @ W2.mT)"),
         ("dh = h.T @ dlogits", Kind.OPERATOR, "dh = (h * dlogits).sum(0, keepdim=True)"),
+        ("dh = h.triu()", Kind.WRONG_NAME, "dh = (h.tril())"),
+        ("dh = h / Yb.sum()", Kind.MISSING_BRANCH, "dh = h / ((Yb + 1).sum())"),
+        ("dh = h / int(h)", Kind.MISSING_BRANCH, "dh = h / ((int(h) + 1))"),
+        ("dh = h * ~Yb", Kind.WRONG_INDEX, "dh = h * Yb"),
+        ("dh = h * Yb", Kind.WRONG_INDEX, "dh = h * (~Yb)"),
+        (
+            "dh = dlogits @ W2 + dlogits @ b2",
+            Kind.TRANSPOSED,
+            "dh = (dlogits @ W2.mT + dlogits @ b2.mT)",
+        ),
+        (
+            "dh = h * (1 - h) * dlogits",
+            Kind.MISSING_BRANCH,
+            "dh = (h * (dlogits - (h * dlogits).sum(-1, keepdim=True)))",
+        ),
         ("dh = h ** 2", Kind.POWER_RULE, "dh = h"),
         ("dh = 2 * h", Kind.POWER_RULE, "dh = (h ** 2)"),
         ("dh = (-h) ** 2", Kind.SIGN, "dh = (-(h ** 2))"),
@@ -87,6 +123,16 @@ RULES = list(dict.fromkeys(rule for sort in SORTS for rule in rules(sort)))
             "dC.index_put_((Xb,), dh, accumulate=False)",
             Kind.NOT_ACCUMULATED,
             "dC.index_put_((Xb,), dh, accumulate=True)",
+        ),
+        (
+            "dC.index_put_((Xb,), dh)",
+            Kind.NOT_ACCUMULATED,
+            "dC.index_put_((Xb,), dh, accumulate=True)",
+        ),
+        (
+            "dh = h * tmp",
+            Kind.MISSING_BRANCH,
+            "dh = (h * (tmp - (h * tmp).sum(-1, keepdim=True)))",
         ),
         ("dC[Xb[0]] += dh", Kind.PARTIAL_ROWS, "dC[Xb[tmp]] += dh"),
         (
@@ -237,10 +283,56 @@ RULES = list(dict.fromkeys(rule for sort in SORTS for rule in rules(sort)))
         ("dx = zeros.index_add(0, Xb, dh)", Kind.WRONG_INDEX, "dx = dh[Xb]"),
         ("dx = zeros.scatter_add(1, Xb, dh)", Kind.WRONG_INDEX, "dx = dh.gather(1, Xb)"),
         (
-            "dx = zeros.scatter(1, Xb, dh)",
+            "dx = zeros.scatter(0, Xb, dh)",
             Kind.NOT_ACCUMULATED,
-            "dx = zeros.scatter_add(1, Xb, dh)",
+            "dx = zeros.scatter_add(0, Xb, dh)",
         ),
+        (
+            "dx = dh.scatter(1, Xb, dlogits)",
+            Kind.OVERWRITTEN_BRANCH,
+            "dx = dh.scatter_add(1, Xb, dlogits)",
+        ),
+        ("dx = torch.addcmul(W2, h, dh)", Kind.EXTRA_TERM, "dx = h * dh"),
+        ("dx = dh / (vocab_size - 1)", Kind.CONSTANT_FACTOR, "dx = dh / vocab_size"),
+        ("dx = smoothing * dh", Kind.CONSTANT_FACTOR, "dx = (1 - smoothing) * dh"),
+        ("dx = h / (dh + 1e-5)", Kind.MISSING_EPS, "dx = h / dh"),
+        ("dx = C.clone()", Kind.WRONG_NAME, "dx = torch.zeros_like(C)"),
+        ("dx = dh.sum(0).unsqueeze(1)", Kind.TRANSPOSED, "dx = dh.sum(0).unsqueeze(0)"),
+        ("dx = dh.sum(0)[:, None]", Kind.TRANSPOSED, "dx = dh.sum(0)[None]"),
+        ("dx = dh * torch.log(h)", Kind.WRONG_NAME, "dx = dh * slope_of_h_"),
+        ("dx = dh * h * (h - 1).exp()", Kind.POWER_RULE, "dx = dh * h.exp()"),
+        ("dx = -dh.gather(1, Yb)", Kind.PARTIAL_ROWS, "dx = -dh.sum(1, keepdim=True)"),
+        ("dx[Yb] -= 1 + n / 2", Kind.PARTIAL_ROWS, "dx[Yb] -= 1\ndx -= n / 2"),
+        ("dx[Yb] -= 1", Kind.MISSING_BRANCH, "dx[Yb] -= 1 - smoothing\ndx -= smoothing / n"),
+        (
+            "dx = dh * F.one_hot(h.argmax(1), n) + W2",
+            Kind.MISROUTED_MAX,
+            "dx = dh + F.one_hot(h.argmax(1), n) * W2",
+        ),
+        ("dx = dh - Yb.unsqueeze(1)", Kind.WRONG_NAME, "dx = dh - F.one_hot(Yb, vocab_size)"),
+        ("dx = dh - h[range(n), Yb][:, None]", Kind.WRONG_INDEX, "dx = dh - F.one_hot(Yb, n)"),
+        (
+            "dx = dh.softmax(1) / F.softmax(h / n, 1)",
+            Kind.BRACKETS,
+            "dx = dh.softmax(1) / (F.softmax(h, 1) / n)",
+        ),
+        ("dx = (a + b + c) * d", Kind.BRACKETS, "dx = a * d + b + c"),
+        ("dx = torch.sum(a, 0) * torch.sum(b, 0)", Kind.WRONG_ORDER, "dx = torch.sum(a * b, 0)"),
+        ("dx = torch.outer(a.sum(0), b.sum(0))", Kind.WRONG_ORDER, "dx = a.T @ b"),
+        ("dx = (dh * h**2).sum(0)", Kind.WRONG_ORDER, "dx = h * (dh * h).sum(0)"),
+        (
+            "dx = (dh * h).sum(0)",
+            Kind.WRONG_NAME,
+            "dx = (dh * h).sum(0) * (hpreact + 1e-5) ** 0.5",
+        ),
+        ("dx = h * b", Kind.WRONG_NAME, "dx = h * (dlogits * h).sum(0, keepdim=True)"),
+        ("dx = dh * h * (1 - h)", Kind.WRONG_NAME, "dx = dh * slope_of_h_"),
+        ("dx = bnvar.std(0)", Kind.MISSING_EPS, "dx = (bnvar.var(0) + 1e-5).sqrt()"),
+        ("dx = dh.sum(0)", Kind.MISSING_FACTOR, "dx = (dh * (h - hpreact)).sum(0)"),
+        ("dx = h @ W2", Kind.MISSING_BRANCH, "dx = h @ W2 + bnvar"),
+        ("dx = dlogits @ W2", Kind.WRONG_UPSTREAM, "dx = dh @ W2.mT"),
+        ("dx = a - h", Kind.MISSING_D, "dx = a - dlogits.sum(0, keepdim=True)"),
+        ("dx = (a @ b.T).T", Kind.OPERATOR, "dx = a * b"),
         ("width = 2\ndx = dh / tmp", Kind.CONSTANT_FACTOR, "dx = dh / n"),
         ("dx = a @ b @ c", Kind.TRANSPOSED, "dx = a.mT @ b @ c.mT"),
         ("dx = a * dh - b + 1", Kind.BRACKETS, "dx = (a - b + 1) * dh"),
@@ -252,6 +344,57 @@ RULES = list(dict.fromkeys(rule for sort in SORTS for rule in rules(sort)))
         ),
         ("dx = dh.T * W2", Kind.OPERATOR, "dx = dh @ W2"),
         ("dx == b; dx = b <= c", Kind.OVERWRITTEN_BRANCH, "         dx += b <= c"),
+        ("dx /= n", Kind.MEAN_FOR_SUM, "pass"),
+        ("dx *= 1 / n", Kind.MEAN_FOR_SUM, "pass"),
+        ("dx.div_(n)", Kind.MEAN_FOR_SUM, "dx"),
+        ("dx *= 2", Kind.CONSTANT_FACTOR, "pass"),
+        ("dx /= h.shape[0]", Kind.EXTRA_FACTOR, "pass"),
+        ("dx -= h", Kind.EXTRA_TERM, "pass"),
+        ("dx[range(n), Yb] - 1", Kind.STATEMENT, "dx[range(n), Yb] = dx[range(n), Yb] - 1"),
+        ("dx[Yb].sub_(1)", Kind.STATEMENT, "dx[Yb] = dx[Yb].sub_(1)"),
+        ("dx = dh * tmp**2", Kind.BRACKETS, "dx = dh * (1 - h**2)"),
+        ("dx = dh * tmp * tmp", Kind.BRACKETS, "dx = dh * (1 - h**2)"),
+        ("dx = (1 - h).pow(2)", Kind.BRACKETS, "dx = (1 - h**2)"),
+        ("dx[:, Yb[i]] = 1", Kind.WRONG_INDEX, "dx[i, Yb[i]] = 1"),
+        ("dx[Yb[i]] = 1", Kind.WRONG_INDEX, "dx[(i, Yb[i])] = 1"),
+        ("dx = dh * h[i]", Kind.WRONG_INDEX, "dx = dh * h[:, 0]"),
+        ("dx[i, Yb[i]] += dh[i]", Kind.PARTIAL_ROWS, "dx[i] += dh[i]"),
+        ("dx[Yb] += dh[:, 0]", Kind.PARTIAL_ROWS, "dx += dh"),
+        ("dx[:, Yb] = h[:, Yb] - 1", Kind.WRONG_INDEX, "dx[range(n), Yb] = h[range(n), Yb] - 1"),
+        ("dx[:, Yb[i]] = h[:, Yb[i]] - 1", Kind.WRONG_INDEX, "dx[i, Yb[i]] = h[i, Yb[i]] - 1"),
+        ("dx[Yb] = h[Yb] - 1", Kind.WRONG_INDEX, "dx[range(n), Yb] = h[range(n), Yb] - 1"),
+        ("dx = dh[:, i:i + n]", Kind.WRONG_INDEX, "dx = dh[:, i * n:(i + 1) * n]"),
+        ("dx = dh[i:i + n]", Kind.WRONG_INDEX, "dx = dh[i * n:(i + 1) * n]"),
+        ("dx = torch.where(h > 0, dh, 0.0)", Kind.WRONG_NAME, "dx = dh * slope_of_h_"),
+        ("dx = dh * (h > 0).float()", Kind.WRONG_NAME, "dx = dh * slope_of_h_"),
+        ("dx[h <= 0] = 0", Kind.WRONG_NAME, "dx *= slope_of_h_"),
+        ("dx = dh.std(0)", Kind.WRONG_NAME, "dx = dh.sum(0)"),
+        ("dx = dh.max(0).values", Kind.WRONG_NAME, "dx = dh.sum(0)"),
+        ("dx = h.view(n, -1).T", Kind.PERMUTED, "dx = h.view(-1, n)"),
+        ("dx = h.view(n, 2, 3).permute(1, 0, 2)", Kind.PERMUTED, "dx = h.view(2, n, 3)"),
+        (
+            "dx = torch.einsum('ij,ij->i', h, dh)[:, None]",
+            Kind.WRONG_AXIS,
+            "dx = torch.einsum('ij,ij->i'[:-1] + 'ij,ij->i'[1], h, dh)[None]",
+        ),
+        (
+            "dx = torch.einsum('ij->i', dh)",
+            Kind.LOST_KEEPDIM,
+            "dx = torch.einsum('ij->i', dh)[:, None]",
+        ),
+        (
+            "dx = smoothing * a + (1 - smoothing) * b",
+            Kind.CONSTANT_FACTOR,
+            "dx = (1 - smoothing) * a + smoothing * b",
+        ),
+        ("dx = a + smoothing * b", Kind.MISSING_FACTOR, "dx = (1 - smoothing) * a + smoothing * b"),
+        ("dx = a - 1", Kind.CONSTANT_FACTOR, "dx = a - 1 / vocab_size"),
+        ("tmp = 1 - smoothing", Kind.MISSING_BRANCH, "tmp = 1 - smoothing + smoothing / n"),
+        (
+            "dx = dh - tmp * h[range(n), Yb][:, None]",
+            Kind.WRONG_INDEX,
+            "dx = dh - tmp * F.one_hot(Yb, n)",
+        ),
     ],
 )
 def test_what_a_line_may_be_meant_as(source: str, kind: Kind, text: str) -> None:
@@ -307,6 +450,22 @@ def test_no_entry_stands_twice() -> None:
 
 def test_every_entry_of_the_table_is_for_some_node() -> None:
     assert len(RULES) > 200
+    methods = ["exp", "sum", "scatter_", "index_add_", "copy_"]
+    for rule in RULES:
+        sign = sign_of(rule.pattern)
+        signs = methods if sign in METHODS else [ast.Mult if sign in ANY_SIGN else sign]
+        sort: type = type(rule.pattern)
+        assert any(rule in rules(sort, one, rule.likelihood) for one in signs)
+
+
+def test_a_rule_is_not_tried_where_its_sign_is_another() -> None:
+    minus = next(r for r in RULES if ast.unparse(r.pattern) == "a - b")
+    assert minus in rules(ast.BinOp, ast.Sub, minus.likelihood)
+    assert minus not in rules(ast.BinOp, ast.Add, minus.likelihood)
+    assert minus not in rules(ast.Call, "sum", minus.likelihood)
+    any_sign = next(r for r in RULES if ast.unparse(r.pattern) == "a | b")
+    assert any_sign in rules(ast.BinOp, ast.Div, any_sign.likelihood)
+    assert any_sign not in rules(ast.BinOp, ast.Pow, any_sign.likelihood)
     assert {rule.likelihood for rule in RULES} == {*range(LAST + 1)}
 
 

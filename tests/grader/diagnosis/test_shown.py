@@ -21,6 +21,7 @@ from grader.diagnosis.shown import (
     seen_on_each,
     taken,
     through_steps,
+    unfilled,
 )
 from tests.helpers.written_programs import references_of, write_program
 
@@ -94,6 +95,8 @@ def test_a_shape_by_chance_right_in_one_instance_is_no_fit() -> None:
         (lambda r: torch.cat([r[:1] * 0, r[1:]]), Kind.PARTIAL_ROWS),
         (lambda r: torch.cat([r[:, :1], r[:, 1:] * 0], 1), Kind.PARTIAL_ROWS),
         (lambda r: r.flip(0), Kind.PERMUTED),
+        (lambda r: r[:, 1:2].expand(r.shape), Kind.PARTIAL_ROWS),
+        (lambda r: r.mean(1, keepdim=True).expand(r.shape), None),
         (lambda r: r + 1, None),
     ],
 )
@@ -102,6 +105,17 @@ def test_the_right_numbers_in_some_places(
 ) -> None:
     kinds = [found for found, _ in seen(misplaced, "dx", [of(r) for r in RIGHT], RIGHT)]
     assert kinds[:1] == ([] if kind is None else [kind])
+
+
+def test_what_is_right_at_some_entries_was_not_filled() -> None:
+    assert seen(unfilled, "dx", [r * (r > 0) for r in RIGHT], RIGHT) == [
+        (Kind.PARTIAL_ROWS, "`dx` is right at some entries, and zero at all others.")
+    ]
+
+
+@pytest.mark.parametrize("of", [lambda r: r * 0, lambda r: r[:1], lambda r: r * (r > 0) * 2])
+def test_what_is_zero_or_wrong_at_some_entries(of: Callable[[Tensor], Tensor]) -> None:
+    assert seen(unfilled, "dx", [of(r) for r in RIGHT], RIGHT) == []
 
 
 def test_a_tensor_of_many_axes_is_no_reason_to_try_all_their_sums() -> None:

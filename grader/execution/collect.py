@@ -3,23 +3,47 @@
 from __future__ import annotations
 
 import ast
+import builtins
 import re
 from collections.abc import Container, Mapping, Sequence, Set
 from dataclasses import replace
 from functools import lru_cache
 
+import torch
+import torch.nn.functional as F
+
 from grader.answer.assigned import first_assignments
-from grader.answer.parse import Answer, Raised, is_blank
+from grader.answer.parse import ALONE, UNDEFINED, Answer, Raised, is_blank
 from grader.answer.slices import Slice, slice_gradient
 from grader.answer.suspicious_words import SENTENCES
+from grader.close_names import SLIP, nearest
 from grader.execution.evidence import GradientEvidence, Value
 from grader.execution.runner import AnyRunner
 from grader.execution.runs import Results, Runs, ran_out_of_memory, values_for
+from grader.printable import sentence
 from grader.program.forward_program import ForwardProgram
 from grader.program.references import References
 from grader.verdict import Flag, Place
 from grader.worker.results import REFUSED, Problem, Result
 from grader.worker.terms import Limits
+
+FOLDERS = re.compile(r"(?<=')/[^']*/(?=[^'/]+')")
+"""The folders in a path that is quoted in a message."""
+
+ADVICE = {
+    "^only integer tensors of a single element": (
+        "Was `.max(1)` used as an index? It gives two tensors; `.indices` is the one with places."
+    ),
+    "^Class values must be smaller than": (
+        "An index is none of the columns: along which axis was the largest looked for?"
+    ),
+    r"^sqrt\(\): .* must be Tensor, not": "Of a plain number `n`, the root is `n**0.5`.",
+    r"^(erf|exp|log|tanh)\(\): .* must be Tensor, not": r"For a plain number there is `math.\1`.",
+}
+"""What an exception's words do not tell of what was written, by these words."""
+
+OF_NUMBERS = ("exp", "log", "sqrt")
+"""Functions of PyTorch's that are taken of plain numbers too, where `math` has them."""
 
 
 def collect(
@@ -70,7 +94,7 @@ class _Collector:
         self._asked = frozenset(gradients)
         self._references = references
         self._runs = runs
-        self._reader = _Reader(answer, runs.runner.limits, gradients_of(references.program))
+        self._reader = _Reader(answer, runs.runner.limits, references.program)
         self._handed_down = _handed_down(references.program, self._asked)
         self._pieces = {gradient: self._cut(gradient) for gradient in gradients}
 
@@ -176,10 +200,12 @@ def _handed_down(program: ForwardProgram, asked: frozenset[str]) -> Mapping[str,
 class _Reader:
     """Reads one gradient's value out of a run's result."""
 
-    def __init__(self, answer: Answer, limits: Limits, gradients: Container[str]) -> None:
+    def __init__(self, answer: Answer, limits: Limits, program: ForwardProgram) -> None:
         self.answer = answer
         self.limits = limits
-        self.gradients = gradients
+        self.gradients = gradients_of(program)
+        bound = frozenset[str]().union(*answer.written.values())
+        self.known = [*program.names, *sorted(self.gradients), *sorted(bound)]
         self.lines = {cell.grade_id: cell.source.count("\n") + 1 for cell in answer.cells}
         self.top_of = {
             number: answer.number[top] for top, inside in answer.inside.items() for number in inside
@@ -223,7 +249,9 @@ class _Reader:
         if not problems:
             return None
         first = problems[0]
-        message = describe_problem(first.kind, first.message, self.limits, self.gradients)
+        message = describe_problem(
+            first.kind, first.message, self.limits, self.gradients, self.known
+        )
         by_limit = first.kind in ("TimeLimit", "Gone") or ran_out_of_memory(
             first.kind, first.message
         )
@@ -242,7 +270,13 @@ def gradients_of(program: ForwardProgram) -> frozenset[str]:
     return frozenset(f"d{name}" for name in (*program.inputs, *(s.name for s in program.steps)))
 
 
-def describe_problem(kind: str, message: str, limits: Limits, gradients: Container[str]) -> str:
+def describe_problem(
+    kind: str,
+    message: str,
+    limits: Limits,
+    gradients: Container[str],
+    known: Sequence[str] = (),
+) -> str:
     """A sentence for the student about a statement that did not run to its end.
 
     Args:
@@ -250,6 +284,7 @@ def describe_problem(kind: str, message: str, limits: Limits, gradients: Contain
         message: the exception's.
         limits: what the statement was given.
         gradients: those of the program's tensors; one that is missing may be still to do.
+        known: the names that may have been meant by one that is not defined.
     """
     gigabytes = f"{limits.memory_bytes / 2**30:g} GB"
     match kind:
@@ -261,14 +296,35 @@ def describe_problem(kind: str, message: str, limits: Limits, gradients: Contain
             return "This line asked Python to stop."
         case _ if ran_out_of_memory(kind, message):
             return f"This line asked for more memory than the {gigabytes} an answer may use."
-    said = message.rstrip(".")
-    missing = re.fullmatch(r"name '(.+)' is not defined", said) if kind == "NameError" else None
+    # A path of the machine that grades says nothing to a student.
+    said = FOLDERS.sub("", message.rstrip("."))
+    if re.search(r"bitwise_xor|for \^", said):
+        return f"This line raised {kind}: in Python `^` is no power, `**` is."
+    missing = UNDEFINED.fullmatch(said) if kind == "NameError" else None
     if missing and missing[1] not in gradients:
+        meant = _meant(missing[1], known)
         return (
-            f"This line raised {kind}: {said}. Answer cells are run alone: what a line needs"
-            " stands in one of them."
+            f"This line raised {kind}: {said}.{f' Did you mean {meant}?' if meant else f' {ALONE}'}"
         )
-    return f"This line raised {kind}: {said}." if said else f"This line raised {kind}."
+    if not said:
+        return f"This line raised {kind}."
+    found = ((re.search(words, said), advice) for words, advice in ADVICE.items())
+    advice = "".join(f" {match.expand(advice)}" for match, advice in found if match)
+    return f"This line raised {kind}: {sentence(said)}{advice}"
+
+
+def _meant(name: str, known: Sequence[str]) -> str:
+    """What may have been meant by a name that is not defined."""
+    alike = [f"`{one}`" for one in nearest(name, known, SLIP)]
+    if alike and alike[0].lower() == f"`{name.lower()}`":
+        return alike[0]
+    if hasattr(builtins, capital := name.capitalize()):  # true, false, none
+        return f"`{capital}`"
+    for prefix, module in (("torch", torch), ("F", F)):
+        if callable(getattr(module, name, None)):
+            of_number = f" (of a plain number, `math.{name}`)" if name in OF_NUMBERS else ""
+            return f"`{prefix}.{name}`{of_number}"
+    return next(iter(alike), "")
 
 
 def _tensors(gradients: frozenset[str]) -> frozenset[str]:

@@ -60,6 +60,9 @@ class OwnProcess:
             torch.set_default_dtype(default)
         return Reply(((len(results), memoryview(pack_results(results))),))
 
+    def end_answer(self) -> None:
+        """There is no process to be ended."""
+
 
 class _OwnRunner(RequestRunner):
     """The caller may interrupt what runs, and may use the alarm for something else."""

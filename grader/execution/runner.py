@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import json
+import math
 import struct
 import subprocess
 import sys
 import threading
-from collections.abc import Mapping
+import time
+import weakref
+from collections.abc import Callable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field
 from io import FileIO
@@ -73,6 +76,9 @@ class AnyRunner(Protocol):
     def run(self, request: Request, values: Values) -> Reply:
         """Make the runs of a request on these values; `WorkerLost` if that cannot be."""
 
+    def end_answer(self) -> None:
+        """No more requests come of the answer that the last was about."""
+
 
 class Runner:
     """A warm worker behind two pipes.
@@ -93,6 +99,8 @@ class Runner:
         self.worker = start_worker(sandbox)
         self._known: list[str] = []
         self._left = MOST_ANSWERS
+        self._stays = False
+        self._deadline = _Deadline(weakref.WeakMethod(self._kill))
 
     def __enter__(self) -> Self:
         return self
@@ -102,6 +110,14 @@ class Runner:
 
     def close(self) -> None:
         """End the worker."""
+        self._deadline.end()
+        self._end_worker()
+
+    def _kill(self) -> None:
+        # Whichever worker it is by then: an unfit one is replaced while its request waits.
+        self.worker.kill()
+
+    def _end_worker(self) -> None:
         self.worker.kill()
         for stream in filter(None, (self.worker.stdin, self.worker.stdout)):
             # The worker may be gone with a request half written: nothing is left to flush.
@@ -117,11 +133,7 @@ class Runner:
         """
         if self.worker.poll() is not None or self._left <= 0:
             self._restart()
-        seconds = self.limits.total_seconds + PATIENCE_SECONDS
-        # Whichever worker it is by then: an unfit one is replaced while its request waits.
-        deadline = threading.Timer(seconds, lambda: self.worker.kill())
-        deadline.daemon = True
-        deadline.start()
+        self._deadline.begin(self.limits.total_seconds + PATIENCE_SECONDS)
         try:
             try:
                 return self._ask(request, values)
@@ -143,7 +155,15 @@ class Runner:
             self._restart()
             raise
         finally:
-            deadline.cancel()
+            self._deadline.until = math.inf
+
+    def end_answer(self) -> None:
+        """Have the process ended that has stayed for more of the same answer."""
+        if self._stays:
+            self._stays = False
+            # A worker that is gone has no such process; the next request starts another.
+            with suppress(BrokenPipeError):
+                write_frame(cast(FileIO, self.worker.stdin), [b"end"])
 
     def _ask(self, request: Request, values: Values) -> Reply:
         # Unbuffered, so they are raw files; the types know only that they are streams.
@@ -152,6 +172,7 @@ class Runner:
             write_frame(requests, values.pack())
             self._known = [*self._known, values.key][-MOST_VALUES:]
         write_frame(requests, request.pack())
+        self._stays = request.stays
         parts = read_frame(replies, LARGEST_REPLY)
         if parts is None:
             raise ValueError("the stream ended")
@@ -167,10 +188,47 @@ class Runner:
         return Reply(tuple(zip(counts, parts[1:], strict=True)), deadly, tuple(incidents))
 
     def _restart(self) -> None:
-        self.close()
+        self._end_worker()
         self.worker = start_worker(self.sandbox)
         self._known = []
         self._left = MOST_ANSWERS
+        self._stays = False
+
+
+class _Deadline:
+    """Calls a method when a request takes longer than it may, from one thread for all requests.
+
+    To start a thread for each, as `threading.Timer` does, takes milliseconds on a busy machine.
+    It sleeps until the earliest moment at which it could have to call.
+    """
+
+    def __init__(self, late: weakref.WeakMethod[Callable[[], None]]) -> None:
+        self.until = math.inf
+        self._late = late
+        self._pause = math.inf
+        self._ended = threading.Event()
+
+    def begin(self, seconds: float) -> None:
+        """From now on a request has so many seconds, until `until` is infinity again."""
+        self.until = time.monotonic() + seconds
+        # A shorter one than any before must not be slept through.
+        if seconds < self._pause:
+            self.end()
+            self._pause, self._ended = seconds, threading.Event()
+            threading.Thread(target=self._wait, args=(self._ended,), daemon=True).start()
+
+    def end(self) -> None:
+        """Call no more."""
+        self._pause = math.inf
+        self._ended.set()
+
+    def _wait(self, ended: threading.Event) -> None:
+        pause = self._pause
+        while not ended.wait(pause):
+            left = self.until - time.monotonic()
+            if left <= 0 and (late := self._late()) is not None:
+                late()
+            pause = left if 0 < left < self._pause else self._pause
 
 
 def start_worker(sandbox: Sandbox) -> subprocess.Popen[bytes]:

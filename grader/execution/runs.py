@@ -256,9 +256,9 @@ class Runs:
             return [missing] * len(plan)
         limits = replace(limits, total_seconds=min(left, limits.total_seconds))
         try:
-            reply = self.runner.run(
-                plan.request(self.values, limits, [*self.known.values()]), self.values
-            )
+            request = plan.request(self.values, limits, [*self.known.values()])
+            # What is run next is edits of this answer, or a request of its own in a new process.
+            reply = self.runner.run(replace(request, stays=True), self.values)
         except WorkerLost as lost:
             self.flags.append(Flag("incident", str(lost), None))
             return [Raised(str(lost))] * len(plan)

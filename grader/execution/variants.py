@@ -14,7 +14,7 @@ from grader.answer.parse import Answer
 from grader.execution.runner import AnyRunner, WorkerLost
 from grader.execution.runs import RunPlan
 from grader.worker.request import Group, Request, RunOrder, Statement, Values
-from grader.worker.results import unpack_results
+from grader.worker.results import some_of, unpack_results
 
 STATEMENT_SECONDS, TOTAL_SECONDS, ANSWER_SECONDS = 4.0, 12.0, 40.0
 """A net for a statement, a request and an answer, which may be written to be slow: what is said
@@ -59,7 +59,9 @@ class Variants:
     def run(
         self, edited: Sequence[Mapping[int, str]], instances: Sequence[int]
     ) -> list[list[Tensor | None]]:
-        """For each instance, the gradient's value after each variant; None where there is none.
+        """For each instance, what is `told` of the gradient's value after each variant.
+
+        None where there is no value.
 
         Args:
             edited: for each variant, the new text of top-level statements by their numbers; an
@@ -73,21 +75,30 @@ class Variants:
             ready = [plan.edited(self.keep, texts) for texts in edited]
         for instance in instances:
             groups = (f"hidden{instance}", f"upstream{instance}", f"beside{instance}")
+            order = RunOrder(groups, (), want, fixed, double=True, brief=True, some=instance > 0)
             for statements in ready:
                 if statements is not None:
-                    plan.add(RunOrder(groups, statements, want, fixed, double=True, brief=True))
+                    plan.add(replace(order, statements=statements))
         seconds, found = self.patience.seconds, list[Tensor | None]()
         if len(plan) and seconds > 0:
             limits = replace(
                 self.runner.limits, statement_seconds=STATEMENT_SECONDS, total_seconds=seconds
             )
             beside = {f"beside{instance}": self.beside[instance] for instance in instances}
-            found = self._ask(replace(plan.request(self.values, limits), extra=beside))
+            request = plan.request(self.values, limits)
+            # The answer's own process may do it, whatever the answer has made of that: no verdict
+            # depends on what comes back, and no other answer will be run there.
+            found = self._ask(replace(request, extra=beside, stays=True, continues=True))
         if len(found) < len(plan):
             self.cut_short = True
             self.patience.end()
         values = iter([*found, *[None] * (len(plan) - len(found))])
         return [[None if s is None else next(values) for s in ready] for _ in instances]
+
+    @staticmethod
+    def told(value: Tensor, instance: int) -> Tensor:
+        """What comes back of a value: all of it, or some of it where that confirms the first."""
+        return some_of(value) if instance else value
 
     def _ask(self, request: Request) -> list[Tensor | None]:
         try:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 
@@ -12,12 +12,12 @@ from grader.answer.suspicion import AUTOGRAD, find_suspicions
 from grader.answer.suspicious_words import OF_VALUES
 from grader.diagnosis.diagnose import Reason, find_reason
 from grader.diagnosis.kinds import Kind
-from grader.execution.collect import collect
+from grader.execution.collect import collect, gradients_of
 from grader.execution.runner import AnyRunner
 from grader.execution.variants import Patience
 from grader.grading.imprecision import find_imprecision
 from grader.grading.judge import judge
-from grader.grading.reasons import ON_ANOTHER_BATCH, WRITTEN_IN
+from grader.grading.reasons import ON_ANOTHER_BATCH, WRITTEN_IN, mistyped
 from grader.grading.wrong_value import wrong_value
 from grader.program.exercises import Exercise
 from grader.program.references import SEED, References, prepare
@@ -128,6 +128,21 @@ def grade_answer(
         wary: whether the answer is a stranger's; then whatever no gradient needs is flagged.
         may_differentiate: whether the answer may ask autograd.
     """
+    try:
+        return _judged(exercise, cells, shown, references, runner, wary, may_differentiate)
+    finally:
+        runner.end_answer()
+
+
+def _judged(
+    exercise: Exercise,
+    cells: Sequence[AnswerCell],
+    shown: Sequence[AnswerCell],
+    references: References,
+    runner: AnyRunner,
+    wary: bool,
+    may_differentiate: bool,
+) -> Judged:
     answer = parse_answer(cells)
     suspicions = [] if may_differentiate else find_suspicions(answer)
     offences = [(one.statement, one.flag) for one in suspicions if one.kind in AUTOGRAD]
@@ -145,13 +160,22 @@ def grade_answer(
         ]
         flags += [*incidents, *find_imprecision(evidence, references)]
     flags = list(dict.fromkeys(flags))
+    right = {verdict.name for verdict in judged if verdict.outcome is Outcome.PASS}
+    slips: Mapping[str, str] = {}
+    if any(verdict.outcome is Outcome.TODO for verdict in judged):
+        names = {*references.program.names, *gradients_of(references.program), *exercise.sizes}
+        slips = mistyped(answer, exercise.gradients, names)
     verdicts, patience = [], Patience()
     for item, plain in zip(evidence, judged, strict=True):
         verdict = replace(plain, code=quote(plain.place, shown), max_points=exercise.points)
+        if verdict.outcome is Outcome.TODO:
+            verdict = replace(verdict, note=verdict.note or slips.get(verdict.name, ""))
         if wary:
             verdict = replace(verdict, wrong=wrong_value(item, verdict, references))
         try:
-            reason = find_reason(item, verdict, answer, exercise, references, runner, patience)
+            reason = find_reason(
+                item, verdict, answer, exercise, references, runner, patience, right
+            )
         # Whatever a student's code makes of the search for a reason, the verdicts stand.
         except Exception as error:
             reason = None
@@ -173,11 +197,13 @@ def explained(verdict: Verdict, reason: Reason, cells: Sequence[AnswerCell]) -> 
     """The verdict with its diagnosis; what a diagnosis says better is said no longer."""
     says_less = says_nothing_else(verdict.name), f"{ON_ANOTHER_BATCH}. {WRITTEN_IN}"
     is_the_value = reason.diagnosis.kind in (Kind.NAN, Kind.WRONG_DTYPE)
-    says_the_same = (is_the_value and "raised" not in verdict.note) or (
-        verdict.note == reason.diagnosis.message.replace("`", "")
-    )
+    diagnosis, plain = reason.diagnosis, reason.diagnosis.message.replace("`", "")
+    says_the_same = is_the_value and "raised" not in verdict.note
+    if verdict.note.startswith(plain):  # the note may add which batch it speaks of
+        message = diagnosis.message + verdict.note.removeprefix(plain)
+        diagnosis, says_the_same = replace(diagnosis, message=message), True
     note = "" if verdict.note in says_less or says_the_same else verdict.note
-    verdict = replace(verdict, diagnosis=(reason.diagnosis,), note=note)
+    verdict = replace(verdict, diagnosis=(diagnosis,), note=note)
     if reason.place is None:
         return verdict
     code, piece = quote(reason.place, cells), as_quoted(reason.piece)

@@ -21,6 +21,7 @@ from grader.grading.reasons import (
     carried,
     on_other_sizes,
     why_it_fails,
+    with_drawn_lengths,
     with_sizes_met,
 )
 from grader.program.compare import (
@@ -126,6 +127,9 @@ def _weigh(
             return Outcome.FAIL, Finding(Check.WRONG, ONLY_ON_OTHER_SIZES)
     if local.check is Check.RIGHT:
         return Outcome.CARRIED, RIGHT
+    at_lecture = item.lecture.raised
+    if at_lecture and not any(value.raised for value in (*item.local, *item.hidden)):
+        return Outcome.ERROR, _not_run(at_lecture)  # an index out of range at these sizes alone
     if Check.WRONG in (local.check, whole.check):
         sentence = why_it_fails(comparison, references, whole.sentence, local.sentence)
         return Outcome.FAIL, Finding(Check.WRONG, sentence)
@@ -264,7 +268,7 @@ def _at_the_lectures_sizes(reason: Finding, lecture: Value, references: Referenc
     """
     raised, kind = lecture.raised, reason.sentence.partition(":")[0]
     if raised and (raised.place, raised.message.partition(":")[0]) == (reason.place, kind):
-        return replace(reason, sentence=raised.message)
+        return replace(reason, sentence=with_drawn_lengths(raised.message, references))
     return replace(reason, sentence=with_sizes_met(reason.sentence, references))
 
 

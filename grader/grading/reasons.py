@@ -4,9 +4,14 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence, Set
 from itertools import combinations
 
+import torch
+from torch import Tensor
+
+from grader.answer.parse import Answer
+from grader.close_names import SLIP, nearest
 from grader.diagnosis.kinds import Kind, hint
 from grader.execution.evidence import GradientEvidence
 from grader.program.references import References
@@ -17,7 +22,7 @@ TRUE_ZERO = (
     " line would be wrong."
 )
 STEP_BY_STEP = "Right, by another way than step by step."
-ON_ANOTHER_BATCH = "It works on the notebook's batch, not on one of another size"
+ON_ANOTHER_BATCH = "It works on a batch like the notebook's, not on one of another size"
 WRITTEN_IN = "Is a number or a position of this batch written into the line?"
 ONLY_ON_OTHER_SIZES = "It is right on batches of other sizes, but not on one like the lecture's."
 AT_THE_WRONG_TIME = (
@@ -50,7 +55,32 @@ def sizes_met(reason: str, references: References) -> str:
 def with_sizes_met(reason: str, references: References) -> str:
     """The same sentence, with the sizes of another network explained where it speaks of them."""
     met = sizes_met(reason, references)
-    return f"{reason} (On another batch: {met}.)" if met else reason
+    return f"{reason} (On another batch: {met}.)" if met else with_drawn_lengths(reason, references)
+
+
+def with_drawn_lengths(reason: str, references: References) -> str:
+    """The same sentence, marked where it speaks of a length that another batch would not have.
+
+    How many rows a mask leaves is drawn with the values: the check's batch has the notebook's
+    sizes, but not its rows.
+    """
+    numbers = {*map(int, re.findall(r"\d+", reason))}
+    for instance in (references.lecture, *(reference.instance for reference in references.hidden)):
+        products = {1, *_products(instance.sizes)}
+        drawn = {
+            len(value)
+            for value in instance.values.values()
+            if isinstance(value, Tensor) and value.dtype == torch.int64 and value.dim() == 1
+        }
+        if numbers & {rows * each for rows in drawn - products for each in products}:
+            return f"{reason} (On a batch of another size.)"
+    return reason
+
+
+def _products(sizes: Mapping[str, int]) -> set[int]:
+    """What an axis may have for its length: a size, or a product of sizes where it is flattened."""
+    groups = (group for many in (1, 2, 3) for group in combinations(sizes.values(), many))
+    return {math.prod(group) for group in groups}
 
 
 def why_it_fails(comparison: Comparison, references: References, whole: str, local: str) -> str:
@@ -69,6 +99,23 @@ def why_it_fails(comparison: Comparison, references: References, whole: str, loc
         local = comparison.problem if is_seen else local
     # The local sentence is about this line; the whole answer's may be about an earlier one.
     return with_sizes_met(local, references) or says_nothing_else(comparison.name)
+
+
+def mistyped(answer: Answer, gradients: Sequence[str], names: Set[str]) -> Mapping[str, str]:
+    """What is said of a name where an answer cell assigns one much like it, by the name meant.
+
+    Args:
+        answer: the student's.
+        gradients: all that are asked for.
+        names: those of the forward pass and of its gradients, none of which is a slip.
+    """
+    known, said = [*gradients, *names], dict[str, str]()
+    for statement in answer.top:
+        for name in sorted(answer.written[statement] - {*known}):
+            for meant in nearest(name, known, SLIP)[:1]:
+                cell = answer.places[answer.number[statement]].cell
+                said.setdefault(meant, f"{cell} assigns `{name}`: did you mean `{meant}`?")
+    return said
 
 
 def aliased(item: GradientEvidence, place: Place | None) -> Diagnosis:

@@ -1,4 +1,4 @@
-"""Children: each request runs in a process of its own, forked from the warm worker."""
+"""Children: each answer runs in a process of its own, forked from the warm worker."""
 
 from __future__ import annotations
 
@@ -13,13 +13,15 @@ import time
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
+from io import FileIO
 
 from grader.worker.confinement import NOT_CONFINED, Confinement, refuse_for_good
 from grader.worker.execution import run_request
-from grader.worker.request import Request, Values, read_limits
+from grader.worker.frames import frame_head, read_frame
+from grader.worker.request import Request, Terms, Values
 from grader.worker.results import Result, pack_results
 from grader.worker.scratch import Scratch
-from grader.worker.terms import Limits
+from grader.worker.terms import LARGEST_REQUEST
 
 CURRENT = struct.Struct("<QI")
 """What a child says in shared memory: how many statements it has begun, the number of the last."""
@@ -54,29 +56,65 @@ class JudgeGone(Exception):
 
 
 @dataclass(frozen=True, slots=True)
+class Child:
+    """A process for one answer: what it is told to run by, what comes of it, where it has got to.
+
+    `orders` is a pipe for the requests after the first, which it was born with.
+    """
+
+    process: int
+    orders: int
+    results: int
+    shared: mmap.mmap
+
+    @property
+    def current(self) -> int | None:
+        """The statement that it says it runs; None before the first of a request."""
+        begun, statement = CURRENT.unpack_from(self.shared)
+        return statement if begun else None
+
+    def end(self) -> int:
+        """Kill it with everything it started; how it ended, as `os.waitpid` says it."""
+        status = _end(self.process)
+        os.close(self.orders)
+        os.close(self.results)
+        self.shared.close()
+        return status
+
+
+@dataclass(slots=True)
 class Warm:
     """What a worker has ready for every request.
 
     `judge` is the descriptor requests come from: when it hangs up, nobody waits for a reply.
+    `stayed` is the child that waits for more of the last request's answer; `unfit` says what the
+    last that did so has left behind.
     """
 
     confinement: Confinement
     scratch: Scratch
     values: Mapping[str, Values]
     judge: int
+    stayed: Child | None = None
+    unfit: str | None = None
+
+    def end_answer(self) -> None:
+        """End the child that stayed: nothing more of its answer is run."""
+        if self.stayed is not None:
+            self.stayed.end()
+            self.stayed, self.unfit = None, self.confinement.anomalies()
 
 
 @dataclass(slots=True)
 class Progress:
-    """What is known of a request so far: of so many runs, to be ended at the time `until`.
+    """What is known of a request so far, which is to be ended at the time `until`.
 
     `blobs` are the results of the first `done` runs, with how many each holds; `deadly` are
     statements that ended a child, with what came of it; `current` the statement that runs.
     `incidents` are what a human should know of; `unfit` says why this worker can go on no longer.
     """
 
-    limits: Limits
-    runs: int
+    terms: Terms
     until: float
     blobs: list[tuple[int, memoryview]] = field(default_factory=list)
     done: int = 0
@@ -100,15 +138,22 @@ def answer(parts: Sequence[memoryview], warm: Warm) -> Progress:
     Raises:
         JudgeGone: nobody waits for the reply any more.
     """
-    limits, runs = read_limits(parts)
-    progress = Progress(limits, runs, time.monotonic() + limits.total_seconds)
-    for _ in range(MOST_CHILDREN):
+    terms = Terms.read(parts)
+    if not terms.continues:
+        # Nothing that is asked of one answer is run where another was, whatever the judge forgot.
+        warm.end_answer()
+    progress = Progress(terms, time.monotonic() + terms.limits.total_seconds, unfit=warm.unfit)
+    for _ in range(0 if progress.unfit else MOST_CHILDREN):
+        stayed, warm.stayed = warm.stayed, None
         try:
-            _run_child(parts, warm, progress)
+            _run_child(parts, warm, progress, stayed)
         except Gone as gone:
-            if progress.unfit or progress.current is None or time.monotonic() >= progress.until:
+            if progress.unfit or time.monotonic() >= progress.until:
                 break
-            progress.deadly[progress.current] = str(gone)
+            if progress.current is not None:
+                progress.deadly[progress.current] = str(gone)
+            elif stayed is None:
+                break
         else:
             break
     return progress
@@ -119,36 +164,84 @@ def answer_here(parts: Sequence[memoryview], values: Mapping[str, Values]) -> Pr
     request = Request.unpack(parts)
     results = list(run_request(request, values[request.values].groups))
     blobs = [(len(results), memoryview(pack_results(results)))]
-    return Progress(request.limits, len(results), math.inf, blobs, len(results))
+    return Progress(Terms.read(parts), math.inf, blobs, len(results))
 
 
-def _run_child(parts: Sequence[memoryview], warm: Warm, progress: Progress) -> None:
-    """Fork a child for the runs that have no result yet, and listen to it."""
-    reading, writing = os.pipe()
+def _run_child(
+    parts: Sequence[memoryview], warm: Warm, progress: Progress, stayed: Child | None
+) -> None:
+    """Have a child make the runs that have no result yet, and listen to it.
+
+    The one that `stayed` has run this answer before; otherwise another is forked. It stays if the
+    request says so, unless it did not get to its end.
+    """
+    progress.current = None
+    child = _fork(parts, warm, progress) if stayed is None else stayed
+    may_stay = False
+    try:
+        if stayed is not None:
+            _hand_over(parts, child)
+        listen(child.results, child.shared, warm, progress)
+        may_stay = progress.terms.stays
+    finally:
+        if may_stay:
+            warm.stayed = child
+        else:
+            # A child that was confined can no longer fail to be.
+            has_begun = stayed is not None or child.current is not None
+            _take_note(child.end(), progress, has_begun)
+
+
+def _fork(parts: Sequence[memoryview], warm: Warm, progress: Progress) -> Child:
+    """Fork a child that makes the runs of a request, then those of others that it is handed."""
+    told, orders = os.pipe()
+    results, writing = os.pipe()
+    _widen(orders)
     _widen(writing)
     # Anonymous and shared: a write to it costs nothing, one to the pipe would wake this process.
     shared = mmap.mmap(-1, CURRENT.size)
-    progress.current = None
-    child = warm.confinement.fork()
-    if child == 0:
+    process = warm.confinement.fork()
+    if process == 0:
         try:
-            limits = progress.limits
-            warm.confinement.enter(limits.memory_bytes, limits.total_seconds, keep=writing)
-            _be_child(parts, warm, progress, writing, shared)
+            limits = progress.terms.limits
+            warm.confinement.enter(limits.memory_bytes, limits.total_seconds, told, writing)
+            refuse_for_good()
+            _serve(parts, warm, progress, writing, shared)
+            with FileIO(told) as stream:
+                while (more := read_frame(stream, LARGEST_REQUEST)) is not None:
+                    _serve(more, warm, Progress(Terms.read(more), math.inf), writing, shared)
         finally:
             os._exit(0)
+    os.close(told)
     os.close(writing)
-    try:
-        listen(reading, shared, warm, progress)
-    finally:
-        os.close(reading)
-        begun, _ = CURRENT.unpack_from(shared)
-        _take_note(_end(child), progress, has_begun=begun > 0)
-        shared.close()
+    # One that does not read must not make this process wait.
+    os.set_blocking(orders, False)
+    return Child(process, orders, results, shared)
+
+
+def _hand_over(parts: Sequence[memoryview], child: Child) -> None:
+    """Give the child that stayed a request; raises `Gone` if it does not take it."""
+    # What it ran last must not be blamed for what comes now.
+    CURRENT.pack_into(child.shared, 0, 0, 0)
+    poll = select.poll()
+    poll.register(child.orders, select.POLLOUT)
+    until = time.monotonic() + GRACE_SECONDS
+    for view in (memoryview(frame_head(parts)), *parts):
+        position = 0
+        while position < len(view):
+            if not poll.poll(max(0.0, until - time.monotonic()) * 1000):
+                raise Gone("takes no request")
+            try:
+                with view[position:] as rest:
+                    position += os.write(child.orders, rest)
+            except BlockingIOError:
+                continue  # less room than the kernel writes at once: `poll` says when there is
+            except BrokenPipeError as error:
+                raise Gone("takes no request") from error
 
 
 def _widen(pipe: int) -> None:
-    """Let a pipe hold most of an answer's results: each time it is full, two processes wait."""
+    """Let a pipe hold most requests and results: each time it is full, two processes wait."""
     if sys.platform == "linux":
         import fcntl
 
@@ -157,10 +250,10 @@ def _widen(pipe: int) -> None:
             fcntl.fcntl(pipe, fcntl.F_SETPIPE_SZ, WIDE_PIPE)
 
 
-def _be_child(
+def _serve(
     parts: Sequence[memoryview], warm: Warm, progress: Progress, pipe: int, shared: mmap.mmap
 ) -> None:
-    refuse_for_good()
+    """Make the runs of a request, in the child, and send what comes of them."""
     request = Request.unpack(parts)
     groups = warm.values[request.values].groups
     begun = 0
@@ -208,7 +301,7 @@ def listen(pipe: int, shared: mmap.mmap, warm: Warm, progress: Progress) -> None
             if kind == DONE:
                 return
             left = LARGEST_RESULT - progress.sent
-            plausible = progress.done < done <= progress.runs and length <= left
+            plausible = progress.done < done <= progress.terms.runs and length <= left
             if kind != FINISHED or not plausible:
                 progress.incidents.append("This answer sent back what no gradient can be.")
                 raise Gone("sent back what no gradient can be")
@@ -228,7 +321,7 @@ class _Reader:
     def __init__(self, pipe: int, shared: mmap.mmap, judge: int, progress: Progress) -> None:
         self.pipe = pipe
         self.shared = shared
-        self.seconds = progress.limits.statement_seconds
+        self.seconds = progress.terms.limits.statement_seconds
         self.until = progress.until
         self.poll = select.poll()
         self.poll.register(pipe, select.POLLIN)

@@ -6,11 +6,14 @@ import base64
 import binascii
 import gc
 import os
+import random
 import signal
 import sys
+import threading
 from collections.abc import Iterator, Mapping
-from contextlib import contextmanager, suppress
-from dataclasses import dataclass, replace
+from contextlib import suppress
+from dataclasses import dataclass, field, replace
+from types import BuiltinFunctionType
 from typing import Any
 
 from grader.worker.kernel import (
@@ -19,6 +22,7 @@ from grader.worker.kernel import (
     NO_NEW_PRIVILEGES,
     SYS_ADMIN,
     Kernel,
+    KernelLater,
     put_memory_on_huge_pages,
 )
 from grader.worker.landlock import ReadingOnly
@@ -57,6 +61,23 @@ class Confinement:
     limits: tuple[tuple[int, int], ...] = ()
     filling: tuple[bytes, ...] = ()
     lowest_free: int = -1
+    first: KernelLater | None = field(init=False, default=None)
+    last: KernelLater | None = field(init=False, default=None)
+    """What a child asks of the kernel before and after it has closed all files."""
+
+    def __post_init__(self) -> None:
+        if self.kernel is None:
+            return
+        first, last = KernelLater(), KernelLater()
+        first.control(DEATH_SIGNAL, signal.SIGKILL)
+        first.control(NO_NEW_PRIVILEGES, 1)
+        if self.reading is not None:
+            self.reading.enter(first)
+        last.keep_capabilities(0)
+        if self.system_calls is not None:
+            last.filter_system_calls(self.system_calls)
+        object.__setattr__(self, "first", first)
+        object.__setattr__(self, "last", last)
 
     @classmethod
     def prepare(cls, namespaces: Namespaces | None = None) -> Confinement:
@@ -69,6 +90,7 @@ class Confinement:
         """
         _ask_torch_for_processor()
         _keep_torch_to_one_thread()
+        _forget_what_forks_call()
         # A child that collected garbage would touch, and so copy, all that was imported.
         gc.collect()
         filling = tuple(_fill_holes())
@@ -107,33 +129,31 @@ class Confinement:
             return os.fork()
         return self.namespaces.fork(self.kernel)
 
-    def enter(self, memory_bytes: int, cpu_seconds: float, keep: int) -> None:
+    def enter(self, memory_bytes: int, cpu_seconds: float, *keep: int) -> None:
         """Confine this child for good, before it runs anything of a student's.
 
         Args:
             memory_bytes: of address space, beyond what it was born with.
             cpu_seconds: of processor time, rounded up.
-            keep: the one descriptor that stays open, beside standard input, output and error.
+            keep: the descriptors that stay open, beside standard input, output and error.
 
         Where a promised layer fails the process ends, with `NOT_CONFINED`.
         """
-        with _or_end():
+        try:
             # A group of its own, so that whatever the student's code starts ends with it. Not a
             # session: the kernel schedules each apart, and takes 2 ms to begin on a busy machine.
             os.setpgid(0, 0)
             self._limit(memory_bytes, cpu_seconds)
-            if self.kernel is not None:
-                self.kernel.control(DEATH_SIGNAL, signal.SIGKILL)
-                self.kernel.control(NO_NEW_PRIVILEGES, 1)
-            if self.reading is not None:
-                self.reading.enter()
+            if self.first is not None:
+                self.first.make()
             # The judge's own pipes too: what an answer wrote there would be the next one's reply.
-            os.closerange(3, keep)
-            os.closerange(keep + 1, HIGHEST_DESCRIPTOR)
-            if self.kernel is not None:
-                self.kernel.keep_capabilities(0)
-                if self.system_calls is not None:
-                    self.kernel.filter_system_calls(self.system_calls)
+            kept = sorted(keep)
+            for before, after in zip([2, *kept], [*kept, HIGHEST_DESCRIPTOR], strict=True):
+                os.closerange(before + 1, after)
+            if self.last is not None:
+                self.last.make()
+        except BaseException:
+            os._exit(NOT_CONFINED)
 
     def anomalies(self) -> str | None:
         """What an answer has left behind in this process, as a sentence; None if nothing.
@@ -185,14 +205,6 @@ def _lower(kind: int, limit: int) -> None:
     resource.setrlimit(kind, (limit, limit))
 
 
-@contextmanager
-def _or_end() -> Iterator[None]:
-    try:
-        yield
-    except BaseException:
-        os._exit(NOT_CONFINED)
-
-
 def _fill_holes() -> Iterator[bytes]:
     """Objects to lie in the holes that imports have left between those of this process.
 
@@ -223,6 +235,18 @@ def _keep_torch_to_one_thread() -> None:
     torch: Any = sys.modules.get("torch")
     if LINUX and torch is not None:
         torch.set_num_threads = lambda _: None
+
+
+def _forget_what_forks_call() -> None:
+    """Let a child begin without what Python's own modules do at a fork.
+
+    `threading` and `logging` make locks anew that nobody can hold where there is one thread; with
+    a seed for `random`, that takes a child 120 pages. Numbers drawn at random are the same in each.
+    """
+    random.seed(0)
+    for called in gc.get_referrers(vars(threading).get("_after_fork")):
+        if isinstance(called, list):
+            called[:] = [one for one in called if isinstance(one, BuiltinFunctionType)]
 
 
 def _hide_files(kernel: Kernel) -> list[str]:

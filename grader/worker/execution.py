@@ -20,7 +20,14 @@ from torch import Tensor
 from grader.worker.engine import double_precision, engine_switched_off
 from grader.worker.recording import Names, Recorder
 from grader.worker.request import Group, Request, RunOrder, Statement
-from grader.worker.results import LONGEST_MESSAGE, REFUSED, Problem, Result, can_be_sent
+from grader.worker.results import (
+    LONGEST_MESSAGE,
+    REFUSED,
+    Problem,
+    Result,
+    can_be_sent,
+    some_of,
+)
 from grader.worker.terms import DYNAMIC_NAMES, SEE
 from grader.worker.watching import Watch
 
@@ -135,6 +142,8 @@ class RequestRunner:
         if order.brief and not any(_is_in_shape(*one, given) for one in tensors.items()):
             self.futile[order.statements] = Result({}, {}, tuple(problems))
             return self.futile[order.statements]
+        if order.some:
+            tensors = {name: some_of(value) for name, value in tensors.items()}
         for name in self._without_room(tensors, given):
             types[name] = _kind(tensors.pop(name))
         return Result(tensors, types, tuple(problems))

@@ -19,14 +19,17 @@ def ordinary_memory(length: int) -> memoryview:
 
 def write_frame(stream: FileIO, parts: Sequence[bytes | memoryview]) -> None:
     """Send some byte strings as one frame: their number, their lengths, themselves."""
-    lengths = [LENGTH.pack(len(part)) for part in parts]
-    head = b"".join([COUNT.pack(len(parts)), *lengths])
-    for part in (head, *parts):
+    for part in (frame_head(parts), *parts):
         with memoryview(part) as view:
             position = 0
             while position < len(view):
                 with view[position:] as rest:
                     position += stream.write(rest) or 0
+
+
+def frame_head(parts: Sequence[bytes | memoryview]) -> bytes:
+    """What a frame begins with: how many parts there are, and how long each is."""
+    return b"".join([COUNT.pack(len(parts)), *(LENGTH.pack(len(part)) for part in parts)])
 
 
 def read_frame(

@@ -6,7 +6,9 @@ import ctypes
 import mmap
 import os
 import struct
+from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 NEW_MOUNTS = 0x00020000
 NEW_UTS = 0x04000000
@@ -42,13 +44,10 @@ class Kernel:
 
     def __init__(self) -> None:
         self._library = ctypes.CDLL(None, use_errno=True)
+        self._kept: list[object] = []
 
     def _call(self, name: str, *arguments: object) -> int:
-        result = int(getattr(self._library, name)(*arguments))
-        if result < 0:
-            number = ctypes.get_errno()
-            raise OSError(number, f"{name}: {os.strerror(number)}")
-        return result
+        return _checked(getattr(self._library, name), *arguments)
 
     def _call_number(self, number: int, *arguments: object) -> int:
         # A long each: a C function with open-ended arguments takes them from whole registers.
@@ -96,6 +95,8 @@ class Kernel:
         array = ctypes.create_string_buffer(
             struct.pack("HP", len(program) // 8, ctypes.addressof(instructions))
         )
+        # The kernel is told only where they lie.
+        self._kept += [instructions, array]
         self.control(SECCOMP, SECCOMP_FILTER, ctypes.addressof(array))
 
     def landlock_version(self) -> int:
@@ -121,6 +122,35 @@ class Kernel:
         self._call(
             "madvise", ctypes.c_void_p(start), ctypes.c_size_t(length), ctypes.c_int(COLLAPSE)
         )
+
+
+class KernelLater(Kernel):
+    """Makes calls ready instead of making them: `make` does, as often as it is asked to.
+
+    A child that made them ready would need pages of its own for that: `ctypes` makes a type for
+    each length of an array.
+    """
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._calls: list[tuple[Callable[..., Any], tuple[object, ...]]] = []
+
+    def _call(self, name: str, *arguments: object) -> int:
+        self._calls.append((getattr(self._library, name), arguments))
+        return 0
+
+    def make(self) -> None:
+        """Make the calls that were asked for, in order."""
+        for function, arguments in self._calls:
+            _checked(function, *arguments)
+
+
+def _checked(function: Any, *arguments: object) -> int:
+    result = int(function(*arguments))
+    if result < 0:
+        number = ctypes.get_errno()
+        raise OSError(number, f"{function.__name__}: {os.strerror(number)}")
+    return result
 
 
 def put_memory_on_huge_pages(kernel: Kernel) -> int:

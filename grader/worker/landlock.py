@@ -114,6 +114,6 @@ class ReadingOnly:
         finally:
             os.close(descriptor)
 
-    def enter(self) -> None:
+    def enter(self, kernel: Kernel) -> None:
         """Keep to the rules from now on, for good."""
-        self._kernel.landlock_restrict(self._rules)
+        kernel.landlock_restrict(self._rules)

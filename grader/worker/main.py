@@ -7,7 +7,8 @@ unpickled. References, seeds and verdicts never come here.
 Each request is run in a child of its own, forked from this process, which has torch imported
 already. The child says which statement it is about to run, so that whatever it dies of can be
 blamed on a statement; the request is then taken up again by another child that leaves this
-statement out.
+statement out. Edits of an answer, of which no verdict depends, may be run in the child that ran
+the answer: to fork another takes as long as to run a hundred of them.
 """
 
 from __future__ import annotations
@@ -18,6 +19,7 @@ from dataclasses import replace
 from io import FileIO
 
 import torch
+import torch.autograd._functions  # PyTorch loads it at the first `resize`: the sandbox forbids that
 
 from grader.worker.child import JudgeGone, Warm, answer, answer_here
 from grader.worker.confinement import Confinement
@@ -28,9 +30,7 @@ from grader.worker.namespaces import Namespaces
 from grader.worker.request import Request, RunOrder, Statement, Values
 from grader.worker.results import pack_results
 from grader.worker.scratch import Scratch
-from grader.worker.terms import MOST_VALUES, Limits
-
-LARGEST_REQUEST = 2**30
+from grader.worker.terms import LARGEST_REQUEST, MOST_VALUES, Limits
 
 OPERATORS = """
 t = x @ x.T
@@ -74,21 +74,26 @@ def main(namespaces: Namespaces | None) -> None:
     kept: dict[str, Values] = {}
     scratch = Scratch()
     warm = Warm(Confinement.prepare(namespaces), scratch, kept, requests.fileno())
-    while True:
-        with scratch:
-            parts = read_frame(requests, LARGEST_REQUEST, scratch.piece)
-            if parts is None:
-                return
-            if bytes(parts[0]) == b"values":
-                values = Values.unpack(parts)
-                kept[values.key] = values
-                if len(kept) > MOST_VALUES:
-                    del kept[next(iter(kept))]
-            else:
-                try:
-                    write_frame(replies, _answer(parts, warm))
-                except JudgeGone:
+    try:
+        while True:
+            with scratch:
+                parts = read_frame(requests, LARGEST_REQUEST, scratch.piece)
+                if parts is None:
                     return
+                match bytes(parts[0]):
+                    case b"values":
+                        values = Values.unpack(parts)
+                        kept[values.key] = values
+                        if len(kept) > MOST_VALUES:
+                            del kept[next(iter(kept))]
+                    case b"end":
+                        warm.end_answer()
+                    case _:
+                        write_frame(replies, _answer(parts, warm))
+    except JudgeGone:
+        return
+    finally:
+        warm.end_answer()
 
 
 def warm_up() -> None:
@@ -120,7 +125,8 @@ def _answer(parts: list[memoryview], warm: Warm) -> list[bytes | memoryview]:
         "runs": [count for count, _ in progress.blobs],
         "deadly": progress.deadly,
         "incidents": progress.incidents,
-        "unfit": progress.unfit or warm.confinement.anomalies(),
+        # Of a child that stays nothing is known before it has ended.
+        "unfit": progress.unfit or (warm.confinement.anomalies() if warm.stayed is None else None),
     }
     return [json.dumps(head).encode(), *(blob for _, blob in progress.blobs)]
 

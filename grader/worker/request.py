@@ -64,7 +64,9 @@ class RunOrder:
     those of the request. What is wanted is not given; what is `fixed` has its given value again
     after every statement, whatever the statement assigned to it. A run that is `recorded` says
     what each statement did to names. A `brief` one ends where a statement raises, and says no more;
-    if it gives nothing of its tensor's shape, the same statements are not run briefly again.
+    if it gives nothing of its tensor's shape, the same statements are not run briefly again. Of a
+    value of that shape `some` sends back only what `some_of` takes: to hand on all of it takes
+    longer than to compute it.
     """
 
     groups: tuple[str, ...]
@@ -74,16 +76,31 @@ class RunOrder:
     double: bool
     recorded: bool = False
     brief: bool = False
+    some: bool = False
 
 
-LIMITS = struct.Struct("<ddQI")
-"""What the warm worker has to know of a request: its limits, and how many runs there are."""
+TERMS = struct.Struct("<ddQI??")
+"""What the warm worker has to know of a request: see `Terms`."""
 
 
-def read_limits(parts: Sequence[memoryview]) -> tuple[Limits, int]:
-    """The limits and the number of runs, without the rest, of what `Request.pack` made."""
-    *limits, runs = LIMITS.unpack(parts[1])
-    return Limits(*limits), runs
+@dataclass(frozen=True, slots=True)
+class Terms:
+    """The limits of a request, how many runs there are, and in which process they may be made.
+
+    A request is run in a process of its own, which ends with it. One that `stays` waits for more
+    of the same answer; a request that `continues` may be run by the process that stayed.
+    """
+
+    limits: Limits
+    runs: int
+    stays: bool
+    continues: bool
+
+    @classmethod
+    def read(cls, parts: Sequence[memoryview]) -> Terms:
+        """The terms, without the rest, of what `Request.pack` made."""
+        *limits, runs, stays, continues = TERMS.unpack(parts[1])
+        return cls(Limits(*limits), runs, stays, continues)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -91,7 +108,8 @@ class Request:
     """Statements, the runs to make of them, and what they may use.
 
     `values` is the key of the values they run on; `extra` are groups for this request alone;
-    `known` are problems of statements that are not to be run again.
+    `known` are problems of statements that are not to be run again. For `stays` and `continues` see
+    `Terms`.
     """
 
     values: str
@@ -100,6 +118,8 @@ class Request:
     limits: Limits
     extra: Mapping[str, Group] = field(default_factory=dict)
     known: tuple[Problem, ...] = ()
+    stays: bool = False
+    continues: bool = False
 
     def pack(self) -> list[bytes]:
         """The parts of a frame.
@@ -112,23 +132,27 @@ class Request:
             [fields_of(run) for run in self.runs],
             [fields_of(problem) for problem in self.known],
         )
-        limits = LIMITS.pack(*fields_of(self.limits), len(self.runs))
+        process = self.stays, self.continues
+        terms = TERMS.pack(*fields_of(self.limits), len(self.runs), *process)
         head, tensors = _pack_groups(self.values, self.extra)
-        return [b"request", limits, marshal.dumps(order), head, tensors]
+        return [b"request", terms, marshal.dumps(order), head, tensors]
 
     @classmethod
     def unpack(cls, parts: Sequence[memoryview]) -> Request:
         """The inverse of `pack`."""
         _, _, order, head, tensors = parts
+        terms = Terms.read(parts)
         statements, runs, known = marshal.loads(order)
         key, extra = _unpack_groups(head, tensors)
         return cls(
             key,
             tuple(Statement(*fields) for fields in statements),
             tuple(RunOrder(*fields) for fields in runs),
-            read_limits(parts)[0],
+            terms.limits,
             extra,
             tuple(Problem(*fields) for fields in known),
+            terms.stays,
+            terms.continues,
         )
 
 

@@ -23,6 +23,9 @@ LONGEST_MESSAGE = 300
 
 MOST_DIMENSIONS = 16
 
+FEW_NUMBERS = 256
+"""How many numbers tell a value from others, unless these differ in a few places only."""
+
 MOST_NAMES = 10_000
 """Names in what was seen of a run, all its statements together; an answer has some hundreds."""
 
@@ -182,6 +185,18 @@ def _metadata(blob: bytes) -> dict[str, Any]:
     length = int.from_bytes(blob[:8], "little")
     metadata: dict[str, Any] = json.loads(blob[8 : 8 + length])["__metadata__"]
     return metadata
+
+
+def some_of(value: Tensor) -> Tensor:
+    """Numbers from all over a large value, about `FEW_NUMBERS` in a row; a small one as it is."""
+    count = value.numel()
+    if count <= FEW_NUMBERS:
+        return value
+    step = count // FEW_NUMBERS + 1
+    # Else they could all stand in one column.
+    while math.gcd(step, count) > 1:
+        step += 1
+    return value.reshape(-1)[::step].clone()
 
 
 def can_be_sent(shape: Sequence[object]) -> bool:

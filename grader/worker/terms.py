@@ -15,6 +15,9 @@ MARK = "<at>"
 SEE = "<see>"
 """The function that operands and results go through in a recorded run that is watched."""
 
+LARGEST_REQUEST = 2**30
+"""Bytes."""
+
 MOST_VALUES = 8
 """How many sets of values a worker keeps, the latest ones; the judge counts along."""
 

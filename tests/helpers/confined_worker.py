@@ -42,7 +42,7 @@ for line in sys.stdin.buffer:
     child = confinement.fork()
     if child == 0:
         try:
-            confinement.enter(memory_bytes=2**30, cpu_seconds=order["cpu_seconds"], keep=writing)
+            confinement.enter(2**30, order["cpu_seconds"], writing)
             try:
                 space = dict(order["names"])
                 exec(order["code"], space)

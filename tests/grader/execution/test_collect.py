@@ -102,8 +102,43 @@ ONES = {"dh": torch.ones(2)}
             "DefaultCPUAllocator: can't allocate memory: you tried",
             "This line asked for more memory than the 2 GB an answer may use.",
         ),
+        (
+            "TypeError",
+            "sqrt(): argument 'input' (position 1) must be Tensor, not int",
+            "This line raised TypeError: sqrt(): argument 'input' (position 1) must be Tensor, not"
+            " int. Of a plain number `n`, the root is `n**0.5`.",
+        ),
+        (
+            "TypeError",
+            "exp(): argument 'input' (position 1) must be Tensor, not float",
+            "This line raised TypeError: exp(): argument 'input' (position 1) must be Tensor, not"
+            " float. For a plain number there is `math.exp`.",
+        ),
+        (
+            "TypeError",
+            "only integer tensors of a single element can be converted to an index",
+            "This line raised TypeError: only integer tensors of a single element can be converted"
+            " to an index. Was `.max(1)` used as an index? It gives two tensors; `.indices` is the"
+            " one with places.",
+        ),
+        (
+            "RuntimeError",
+            "Class values must be smaller than num_classes.",
+            "This line raised RuntimeError: Class values must be smaller than num_classes. An index"
+            " is none of the columns: along which axis was the largest looked for?",
+        ),
         ("RuntimeError", "sizes differ.", "This line raised RuntimeError: sizes differ."),
         ("AssertionError", "", "This line raised AssertionError."),
+        (
+            "NotImplementedError",
+            "\"bitwise_xor_cpu\" not implemented for 'Float'",
+            "This line raised NotImplementedError: in Python `^` is no power, `**` is.",
+        ),
+        (
+            "TypeError",
+            "unsupported operand type(s) for ^: 'float' and 'int'",
+            "This line raised TypeError: in Python `^` is no power, `**` is.",
+        ),
         (
             "NameError",
             "name 'dprobs' is not defined",
@@ -121,12 +156,44 @@ def test_a_problem_is_a_sentence(kind: str, message: str, sentence: str) -> None
     assert describe_problem(kind, message, LIMITS, {"dprobs"}) == sentence
 
 
-@pytest.mark.parametrize("name", ["W3", "denominator", "d", "dprob", "probs", "name 'dprobs'"])
+@pytest.mark.parametrize("name", ["W3", "denominator", "d", "probs"])
 def test_what_no_answer_cell_defines_is_missing_there(name: str) -> None:
     said = f"name '{name}' is not defined"
     assert describe_problem("NameError", said, LIMITS, {"dprobs"}) == (
         f"This line raised NameError: {said}. Answer cells are run alone: what a line needs stands"
         " in one of them."
+    )
+
+
+@pytest.mark.parametrize(
+    ("name", "meant"),
+    [
+        ("relu6", "`F.relu6`"),
+        ("one_hot", "`F.one_hot`"),
+        ("sqrt", "`torch.sqrt` (of a plain number, `math.sqrt`)"),
+        ("dprob", "`dprobs`"),
+        ("Probs", "`probs`"),
+        ("Future", "`future`"),  # not torch.Future
+        ("true", "`True`"),
+    ],
+)
+def test_what_may_have_been_meant_is_asked(name: str, meant: str) -> None:
+    said, known = f"name '{name}' is not defined", ["dprobs", "probs", "future"]
+    found = describe_problem("NameError", said, LIMITS, {"dprobs"}, known)
+    assert found == f"This line raised NameError: {said}. Did you mean {meant}?"
+
+
+@pytest.mark.parametrize(
+    ("message", "ending"),
+    [
+        ("got (keepdim=bool, ), but expected one of:", "got (keepdim=bool, )."),
+        ("did you mean this?", "did you mean this?"),
+        ("Permission denied: '/home/one/torch/a.py'", "Permission denied: 'a.py'."),
+    ],
+)
+def test_a_message_ends_as_a_sentence_and_names_no_folder(message: str, ending: str) -> None:
+    assert describe_problem("OSError", message, LIMITS, ()) == (
+        f"This line raised OSError: {ending}"
     )
 
 

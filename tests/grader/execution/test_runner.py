@@ -7,10 +7,11 @@ import signal
 import struct
 import subprocess
 import sys
-import threading
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
+from dataclasses import replace
 from io import FileIO
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -36,6 +37,8 @@ from tests.helpers.processes import descendants, left_over
 needs_bwrap = pytest.mark.skipif(
     find_bwrap().path is None, reason=f"no sandbox here: {find_bwrap().trouble}"
 )
+
+needs_proc = pytest.mark.skipif(not Path("/proc/self/stat").exists(), reason="looks into /proc")
 
 LECTURE = right_answers()["lecture"]
 DH = "dh = dlogits @ W2.T\n"
@@ -307,6 +310,53 @@ def test_a_new_worker_is_sent_the_values_again() -> None:
         assert len(results(runner.run(request("a = x"), VALUES))) == 2
 
 
+# --- the process that stays
+
+
+def below(runner: Runner) -> set[int]:
+    """The processes that the worker has started."""
+    return {*descendants(runner.worker.pid)}
+
+
+@needs_proc
+def test_the_process_of_an_answer_ends_when_it_is_graded_and_not_before() -> None:
+    cells = [AnswerCell(*cell) for cell in read_cells(with_dh("dh = -dlogits @ W2.T"))]
+    with Runner() as runner:
+        assert len(results(ask(runner))) == 2
+        alone = below(runner)
+        first = runner.run(replace(request("a = x"), stays=True), VALUES)
+        (stayed,) = below(runner) - alone
+        started = descendants(runner.worker.pid)[stayed]
+        more = replace(request("a = x"), stays=True, continues=True)
+        second = runner.run(more, VALUES)
+        assert below(runner) - alone == {stayed}
+        assert [len(results(reply)) for reply in (first, second)] == [2, 2]
+        runner.end_answer()
+        assert left_over({stayed: started}) == []
+        verdicts, _ = grade_exercise(ATOMIC, cells, runner)
+        wrong = [verdict for verdict in verdicts if verdict.outcome is Outcome.FAIL]
+        assert [(verdict.name, bool(verdict.diagnosis)) for verdict in wrong] == [("dh", True)]
+        left = {p: start for p, start in descendants(runner.worker.pid).items() if p not in alone}
+        assert left_over(left) == []
+
+
+@needs_proc
+def test_a_process_that_stays_ends_with_its_worker() -> None:
+    with Runner() as runner:
+        runner.run(replace(request("a = x"), stays=True), VALUES)
+        started = descendants(runner.worker.pid)
+    assert left_over(started) == []
+
+
+def test_a_worker_that_is_gone_needs_not_be_told_that_an_answer_ended() -> None:
+    with Runner() as runner:
+        runner.run(replace(request("a = x"), stays=True), VALUES)
+        runner.worker.kill()
+        runner.worker.wait()
+        runner.end_answer()
+        assert len(results(ask(runner))) == 2
+
+
 # --- a worker that is not what it should be
 
 IMPOSTOR = """
@@ -525,32 +575,24 @@ def test_a_worker_that_replaces_an_unfit_one_has_a_deadline_too(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     started: list[Idle] = []
-    timers: list[Callable[[], None]] = []
 
     def start(_: Sandbox) -> Idle:
         started.append(Idle())
         return started[-1]
 
-    class Timer:
-        def __init__(self, _: float, end: Callable[[], None]) -> None:
-            timers.append(end)
-
-        def start(self) -> None: ...
-
-        def cancel(self) -> None: ...
-
     def read(*_: object) -> list[bytes]:
         if len(started) == 1:
             return [json.dumps(says("not confined", runs=0)[0]).encode()]
-        (end,) = timers
-        end()
+        until = time.monotonic() + 20
+        while not started[-1].killed and time.monotonic() < until:
+            time.sleep(0.01)
         return [json.dumps(says(runs=0)[0]).encode()]
 
     monkeypatch.setattr(grader.execution.runner, "start_worker", start)
-    monkeypatch.setattr(threading, "Timer", Timer)
+    monkeypatch.setattr(grader.execution.runner, "PATIENCE_SECONDS", 0.2)
     monkeypatch.setattr(grader.execution.runner, "write_frame", lambda *_: None)
     monkeypatch.setattr(grader.execution.runner, "read_frame", read)
-    with Runner() as runner:
+    with Runner(Limits(total_seconds=0.1)) as runner:
         runner.run(request("a = x"), VALUES)
         assert [worker.killed for worker in started] == [True, True]
 

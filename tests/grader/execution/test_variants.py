@@ -157,6 +157,34 @@ def test_an_upstream_that_is_fixed_keeps_its_value(runner: Runner) -> None:
     assert [value.tolist() for value in fixed if value is not None] == [[10.0, 20.0], [20.0, 40.0]]
 
 
+def test_of_large_values_some_numbers_confirm_what_the_first_instance_shows(
+    runner: Runner,
+) -> None:
+    large = torch.arange(33 * 67, dtype=torch.float64).view(33, 67)
+    groups: dict[str, Group] = {}
+    for number in (0, 1):
+        groups[f"hidden{number}"] = {"x": large[: 5 + 28 * number], "n": number}
+        groups[f"upstream{number}"] = {"dy": torch.ones(())}
+    answer = parse_answer([AnswerCell("ex0-cell", "dx = x * dy")])
+    values = Values(new_key(), groups)
+    beside: Sequence[Group] = ({}, {})
+    variants = Variants(
+        answer, "dx", answer.live, frozenset(), values, beside, runner, Patience(math.inf)
+    )
+    ((whole,), (some,)) = variants.run([{0: "dx = 2 * x"}], [0, 1])
+    assert whole is not None
+    assert some is not None
+    assert torch.equal(whole, 2 * large[:5])
+    assert torch.equal(some, variants.told(2 * large, 1))
+    assert torch.equal(variants.told(large, 0), large)
+    assert some.dim() == 1
+    places = [divmod(int(number) // 2, 67) for number in some]
+    assert {row for row, _ in places} == {*range(33)}
+    assert {column for _, column in places} == {*range(67)}
+    ((_,), (other_shape,)) = variants.run([{0: "dx = x.T if n else x"}], [0, 1])
+    assert other_shape is None
+
+
 def test_numbers_are_double(runner: Runner) -> None:
     ((value,),) = variants_of("dx = dy", runner).run([{0: "dx = torch.ones(2) / 3"}], [0])
     assert isinstance(value, Tensor)
@@ -238,6 +266,7 @@ def test_variants_have_a_net_of_their_own_and_only_what_is_asked_for() -> None:
     assert {one.groups for one in asked.runs} == {("hidden1", "upstream1", "beside1")}
     assert {one.fixed for one in asked.runs} == {("dy", "dz")}
     assert asked.extra == {"beside1": BESIDE[1]}
+    assert (asked.stays, asked.continues) == (True, True)
 
 
 def test_when_the_time_is_over_nothing_is_asked() -> None:

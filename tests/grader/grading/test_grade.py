@@ -702,3 +702,138 @@ def test_no_flag_is_hidden_behind_a_thousand_others(runner: Runner) -> None:
     assert kinds["module"] == MOST_OF_A_KIND + 1
     assert kinds["exec"] == 1
     assert max(len(flag.message) for flag in flags) <= LONGEST_SENTENCE
+
+
+# --- only what is proved is said
+
+
+def said_of(gradient: str, source: str, judge: Judge) -> list[str]:
+    """All that is said of a gradient, hints left out."""
+    verdict = judge(source)[gradient]
+    return [*filter(None, [verdict.note]), *(one.message for one in verdict.diagnosis)]
+
+
+NO_NAME = "This line raised NameError: name '{}' is not defined. "
+
+
+@pytest.mark.parametrize(
+    ("line", "instead", "said"),
+    [
+        (
+            "dhpreact = (1.0 - h**2) * dh",
+            "dhpreact = (1.0 - h**2 * dh",
+            "Python cannot read this cell: '(' was never closed.",
+        ),
+        (
+            "dhpreact = (1.0 - h**2) * dh",
+            "dhpreact = (1 - tanh(hpreact)**2) * dh",
+            f"{NO_NAME.format('tanh')}Did you mean `torch.tanh`?",
+        ),
+        (
+            "dprobs = (1.0 / probs) * dlogprobs",
+            "dprobs = (1.0 / probs) * dlogprob",
+            f"{NO_NAME.format('dlogprob')}Did you mean `dlogprobs`?",
+        ),
+        (
+            "dprobs = (1.0 / probs) * dlogprobs",
+            "dprobs = inv(probs) * dlogprobs",
+            f"{NO_NAME.format('inv')}Answer cells are run alone: what a line needs stands in one"
+            " of them.",
+        ),
+        (
+            "db2 = dlogits.sum(0)",
+            "db2 = dlogits.sum(0).numpy()",
+            "db2 is an ndarray, but a gradient is a tensor. `torch.from_numpy` makes one of it.",
+        ),
+        (
+            "db1 = dhprebn.sum(0)",
+            "db1 = torch.zeros(64)",
+            "`db1` is right at the notebook's sizes only: it has 64 (n_hidden) written out.",
+        ),
+    ],
+)
+def test_of_what_says_itself_nothing_else_is_said(
+    line: str, instead: str, said: str, judge_text: Judge
+) -> None:
+    gradient = line.partition(" ")[0]
+    assert said_of(gradient, edited((line, instead)), judge_text) == [said]
+
+
+@pytest.mark.parametrize(
+    ("line", "instead", "right"),
+    [
+        ("dbnbias = dhpreact.sum(0, keepdim=True)", "dbnbias = dbngain", "dbngain"),
+        (
+            "dbnbias = dhpreact.sum(0, keepdim=True)",
+            "dbnbias = dhpreact.sum(0, keepdim=True) + dbngain",
+            "dbngain",
+        ),
+        ("db1 = dhprebn.sum(0)", "db1 = db2", "db2"),
+    ],
+)
+def test_no_line_of_a_gradient_that_passes_is_blamed(
+    line: str, instead: str, right: str, judge_text: Judge
+) -> None:
+    verdicts = judge_text(edited((line, instead)))
+    verdict = verdicts[line.partition(" ")[0]]
+    assert verdicts[right].outcome is Outcome.PASS
+    assert verdict.outcome is Outcome.FAIL
+    assert verdict.code == instead
+    assert verdict.diagnosis
+
+
+@pytest.mark.parametrize(
+    ("line", "instead", "name"),
+    [
+        ("dprobs = (1.0 / probs) * dlogprobs", "dprob = (1.0 / probs) * dlogprobs", "dprobs"),
+        ("dC = torch.zeros_like(C)", "dc = torch.zeros_like(C)", "dC"),
+        ("db2 = dlogits.sum(0)", "counts2 = dlogits.sum(0)", ""),
+        ("db2 = dlogits.sum(0)", "probs = dlogits.sum(0)", ""),
+    ],
+)
+def test_a_name_much_like_one_that_is_to_do_is_asked_for(
+    line: str, instead: str, name: str, judge_text: Judge
+) -> None:
+    source = edited((line, instead), ("        dC[ix] += demb[k, j]", "        pass"))
+    gradient, written = line.partition(" ")[0], instead.partition(" ")[0]
+    verdict = judge_text(source)[gradient]
+    assert verdict.outcome is Outcome.TODO
+    assert verdict.note.endswith(f"assigns `{written}`: did you mean `{name}`?" if name else "")
+    assert bool(verdict.note) == bool(name)
+
+
+def test_a_line_that_is_timed_is_the_answer(judge_text: Judge) -> None:
+    line = "dprobs = (1.0 / probs) * dlogprobs"
+    verdicts = judge_text(edited((line, f"%time {line}")))
+    assert verdicts["dprobs"].outcome is Outcome.PASS
+    wrong = judge_text(edited((line, f"%time {line.replace('1.0', '2.0')}")))["dprobs"]
+    assert wrong.code == f"%time {line.replace('1.0', '2.0')}"
+    assert wrong.piece is not None
+
+
+@pytest.mark.parametrize(
+    ("line", "instead", "gradient"),
+    [
+        (
+            "dprobs = (1.0 / probs) * dlogprobs",
+            "dlogprobs /= probs\ndprobs = dlogprobs",
+            "dlogprobs",
+        ),
+        (
+            "dnorm_logits = counts * dcounts",
+            "dcounts *= counts\ndnorm_logits = dcounts.clone()",
+            "dcounts",
+        ),
+    ],
+)
+def test_what_spoils_a_gradient_that_was_right_is_named(
+    line: str, instead: str, gradient: str, judge_text: Judge
+) -> None:
+    verdict = judge_text(edited((line, instead)))[gradient]
+    assert verdict.outcome is Outcome.FAIL
+    (said,) = verdict.diagnosis
+    assert (said.kind, said.message) == (
+        Kind.ALIASED,
+        f"`{gradient}` is right when it is assigned; this line changes it.",
+    )
+    assert verdict.code == instead.splitlines()[0]

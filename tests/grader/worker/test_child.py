@@ -29,7 +29,7 @@ from grader.worker.child import (
     answer_here,
 )
 from grader.worker.confinement import NOT_CONFINED, Confinement
-from grader.worker.request import Group, Values
+from grader.worker.request import Group, Terms, Values
 from grader.worker.results import Result, pack_results, unpack_results
 from grader.worker.scratch import Scratch
 from grader.worker.terms import Limits
@@ -40,6 +40,11 @@ from tests.helpers.processes import alive
 pytestmark = pytest.mark.skipif(not hasattr(os, "fork"), reason="there is no fork on Windows")
 
 LIMITS = Limits(0.2, 5.0, 2**30)
+
+
+def terms(runs: int) -> Terms:
+    return Terms(LIMITS, runs, stays=False, continues=False)
+
 
 ENDED, NONSENSE = "ended the Python process that ran it", "sent back what no gradient can be"
 FORGED = "This answer sent back what no gradient can be."
@@ -55,6 +60,13 @@ def _quick(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(child, "FLUSH_SECONDS", 10**6)
 
 
+class AmongOthers(Confinement):
+    """A worker has no process but its child; the process of the tests has those of other tests."""
+
+    def anomalies(self) -> str | None:
+        return None
+
+
 @contextmanager
 def warm(
     confinement: Confinement | None = None, values: Mapping[str, Values] | None = None
@@ -64,7 +76,11 @@ def warm(
     kept = {VALUES.key: VALUES} if values is None else values
     try:
         with Scratch() as scratch:
-            yield Warm(confinement or Confinement(), scratch, kept, reading)
+            ready = Warm(confinement or AmongOthers(), scratch, kept, reading)
+            try:
+                yield ready
+            finally:
+                ready.end_answer()
     finally:
         os.close(reading)
         os.close(writing)
@@ -107,7 +123,7 @@ def answered(progress: Progress) -> Answered:
 class Listened:
     """What the worker makes of bytes from a child, and of what stands in the shared memory."""
 
-    progress: Progress = field(default_factory=lambda: Progress(LIMITS, 2, 0.0))
+    progress: Progress = field(default_factory=lambda: Progress(terms(2), 0.0))
     blobs: list[tuple[int, bytes]] = field(default_factory=list)
 
 
@@ -131,7 +147,7 @@ def listen(
             os.write(writing, sent)
             if closed:
                 os.close(writing)
-            heard.progress.runs = runs
+            heard.progress.terms = terms(runs)
             heard.progress.until = time.monotonic() + seconds
             child.listen(reading, shared, ready, heard.progress)
         finally:
@@ -245,7 +261,7 @@ def test_a_judge_that_hangs_up_ends_the_listening() -> None:
         with Scratch() as scratch:
             ready = Warm(Confinement(), scratch, {}, judge)
             with pytest.raises(JudgeGone):
-                child.listen(reading, shared, ready, Progress(LIMITS, 2, until))
+                child.listen(reading, shared, ready, Progress(terms(2), until))
     finally:
         for descriptor in (reading, writing, judge):
             os.close(descriptor)
@@ -493,10 +509,10 @@ def test_any_other_signal_is_none(number: signal.Signals) -> None:
     assert (found.incidents, found.deadly) == ([], {1: ENDED})
 
 
-class Unconfined(Confinement):
+class Unconfined(AmongOthers):
     """Fails to keep its promise."""
 
-    def enter(self, memory_bytes: int, cpu_seconds: float, keep: int) -> None:
+    def enter(self, memory_bytes: int, cpu_seconds: float, *keep: int) -> None:
         os._exit(NOT_CONFINED)
 
 
@@ -512,18 +528,197 @@ def test_an_answer_that_ends_like_that_is_one_that_ended_its_process() -> None:
     assert found.deadly == {1: ENDED}
 
 
-class Watched(Confinement):
+class Watched(AmongOthers):
     """Notes in a file what a child is confined to."""
 
-    def enter(self, memory_bytes: int, cpu_seconds: float, keep: int) -> None:
+    def enter(self, memory_bytes: int, cpu_seconds: float, *keep: int) -> None:
         assert (memory_bytes, cpu_seconds) == (2**29, 7.0)
-        os.fstat(keep)
-        super().enter(memory_bytes, cpu_seconds, keep)
+        assert [_is_open(descriptor) for descriptor in keep] == [True, True]
+        super().enter(memory_bytes, cpu_seconds, *keep)
 
 
 def test_a_child_is_confined_to_what_the_request_allows() -> None:
     found = answer("a = x", confinement=Watched(), memory_bytes=2**29, total_seconds=7.0)
     assert len(found.results) == 2
+
+
+# --- more of the same answer
+
+WHO = "import os\na = x * float(os.getpid())"
+"""The number of the process that runs it."""
+
+
+def ask(
+    ready: Warm, source: str, continues: bool = False, more: int = 0, **limits: float
+) -> Answered:
+    """Run an answer twice in a process that stays, in that of the last if it `continues`."""
+    limited = replace(asking.LIMITS, **limits)  # type: ignore[arg-type]
+    order = Run(double=True)
+    extra = {"more": {"y": torch.zeros(more)}} if more else None
+    asked = request(source, order, order, limits=limited, extra=extra)
+    asked = replace(asked, stays=True, continues=continues)
+    return answered(child.answer([memoryview(part) for part in asked.pack()], ready))
+
+
+def who(ready: Warm, continues: bool = False) -> int:
+    """The process that runs it, twice."""
+    found = ask(ready, WHO, continues)
+    assert not found.deadly
+    numbers = {int(result.tensors["a"][0]) for result in found.results}
+    assert len(found.results) == 2
+    return numbers.pop()
+
+
+def test_what_continues_is_run_where_the_answer_was() -> None:
+    with warm() as ready:
+        first = who(ready)
+        assert [who(ready, continues=True) for _ in range(3)] == [first] * 3
+        assert alive([first])
+        ready.end_answer()
+        assert not alive([first])
+        assert ready.stayed is None
+        ready.end_answer()  # there is nothing to end
+
+
+def test_nothing_of_another_answer_is_run_where_one_was() -> None:
+    """Whether its end was told or not."""
+    with warm() as ready:
+        first = who(ready)
+        second = who(ready)
+        assert second != first
+        assert not alive([first])
+        ready.end_answer()
+        # Nobody is there to continue.
+        third = who(ready, continues=True)
+        assert third not in (first, second)
+        assert not alive([second])
+
+
+def test_only_a_request_that_says_so_leaves_its_process_behind() -> None:
+    with warm() as ready:
+        first = who(ready)
+        alone = replace(request(WHO, Run(double=True)), continues=True)
+        answered(child.answer([memoryview(part) for part in alone.pack()], ready))
+        assert ready.stayed is None
+        assert not alive([first])
+
+
+def test_no_descriptor_of_a_process_that_stayed_stays_open() -> None:
+    before = {fd for fd in range(3, 256) if _is_open(fd)}
+    with warm() as ready:
+        inside = {fd for fd in range(3, 256) if _is_open(fd)}
+        who(ready)
+        who(ready, continues=True)
+        ready.end_answer()
+        assert {fd for fd in range(3, 256) if _is_open(fd)} == inside
+    assert {fd for fd in range(3, 256) if _is_open(fd)} == before
+
+
+def spoilt(then: str) -> str:
+    """An answer that does something of its own where the next request is waited for."""
+    return f"""
+import os, time
+import grader.worker.child as waiting
+def read_frame(*_):
+    {then}
+waiting.read_frame = read_frame
+a = x
+"""
+
+
+@pytest.mark.parametrize(
+    "then",
+    [
+        "os._exit(0)",
+        f"os._exit({NOT_CONFINED})",
+        "raise OSError",
+        "time.sleep(1000)",
+        "return None",
+        "return [memoryview(b'no request')] * 5",
+    ],
+)
+@pytest.mark.parametrize("more", [0, 2**19], ids=["small", "larger than the pipe"])
+def test_what_an_answer_makes_of_its_process_costs_it_that_process(
+    then: str, more: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """What comes next is run by another, and no statement is blamed."""
+    monkeypatch.setattr(child, "GRACE_SECONDS", 0.3)
+    with warm() as ready:
+        assert len(ask(ready, spoilt(then)).results) == 2
+        first = ready.stayed
+        found = ask(ready, WHO, continues=True, more=more, statement_seconds=0.3)
+        assert len(found.results) == 2
+        assert (found.deadly, found.unfit) == ({}, None)
+        assert first is not None
+        assert {int(result.tensors["a"][0]) for result in found.results} != {first.process}
+        assert not alive([first.process])
+
+
+def test_a_forged_reply_to_what_continues_goes_no_further_than_that() -> None:
+    """It may say what it likes of its own edits, as of its own values."""
+    forged = pack_results([Result({"a": torch.full((3,), 7.0)}, {}, ())] * 2)
+    event = EVENT.pack(FINISHED, 2, len(forged)) + forged + EVENT.pack(DONE, 0, 0)
+    forging = f"""
+import os, time
+import grader.worker.child as waiting
+serve = waiting.read_frame
+def read_frame(*asked):
+    serve(*asked)
+    for fd in range(3, 200):
+        try: os.write(fd, {event!r})
+        except OSError: pass
+    time.sleep(1000)
+waiting.read_frame = read_frame
+a = x
+"""
+    with warm() as ready:
+        ask(ready, forging)
+        found = ask(ready, "a = x", continues=True)
+        assert [result.tensors["a"].tolist() for result in found.results] == [[7.0] * 3] * 2
+        # The next answer's process was never in touch with it.
+        found = ask(ready, "a = x")
+        assert [result.tensors["a"].tolist() for result in found.results] == [[1.0] * 3] * 2
+
+
+def test_a_line_that_ends_the_process_later_on_is_left_out_by_another() -> None:
+    with warm() as ready:
+        first = who(ready)
+        found = ask(ready, f"import os\nos._exit(3)\n{WHO}", continues=True)
+        assert found.deadly == {1: ENDED}
+        assert {int(result.tensors["a"][0]) for result in found.results} != {first}
+        assert len(found.results) == 2
+
+
+def test_a_line_that_does_not_end_is_killed_in_a_process_that_stayed_too(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(child, "GRACE_SECONDS", 0.3)
+    stubborn = (
+        "import signal\nif n:\n    signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGALRM})\n"
+        "    while True: pass\na = x"
+    )
+    with warm() as ready:
+        first = who(ready)
+        found = ask(ready, stubborn, continues=True, statement_seconds=0.2)
+        assert found.deadly == {1: "did not end within 0.2 seconds"}
+        assert len(found.results) == 2
+        assert not alive([first])
+
+
+class Anomalous(Confinement):
+    """Something is left behind by every answer."""
+
+    def anomalies(self) -> str | None:
+        return "A process that an answer started has outlived it."
+
+
+def test_what_a_process_that_stayed_leaves_behind_makes_the_worker_unfit() -> None:
+    """The next answer is not run there: the judge is told before it is."""
+    with warm(Anomalous()) as ready:
+        who(ready)
+        ready.end_answer()
+        found = ask(ready, "a = x")
+        assert (found.results, found.unfit) == ([], Anomalous().anomalies())
 
 
 # --- where there is no fork

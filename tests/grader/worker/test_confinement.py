@@ -512,6 +512,28 @@ for name, snippet in work.items():
     return _results
 
 
+@needs_bwrap
+def test_numbers_drawn_at_random_are_the_same_in_each_answer(worker: ConfinedWorker) -> None:
+    """Then what an answer gives does not depend on the worker that it came to."""
+    code = "import random; result = [random.random(), random.randrange(10**9)]"
+    with confined_worker(Sandbox.BWRAP, imports="torch") as other:
+        drawn = [one.run(code)["result"] for one in (worker, worker, other)]
+    assert drawn == [drawn[0]] * 3
+
+
+@needs_bwrap
+def test_what_a_fork_calls_no_longer_is_not_missed(worker: ConfinedWorker) -> None:
+    code = """
+import logging, threading
+logging.getLogger("answer").warning("said")
+with threading.Lock(), threading.RLock():
+    main = threading.main_thread() is threading.current_thread() and main_alive()
+result = main and torch.get_num_threads()
+"""
+    code = "import torch, threading; main_alive = threading.main_thread().is_alive\n" + code
+    assert worker.run(code)["result"] == 1
+
+
 # --- promises that are not kept, and what is left behind
 
 

@@ -6,7 +6,7 @@ import pytest
 import torch
 from torch import Tensor
 
-from grader.worker.request import Group, Request, Statement, Values, read_limits
+from grader.worker.request import Group, Request, Statement, Terms, Values
 from grader.worker.results import Problem
 from grader.worker.terms import Limits
 from tests.helpers.asking import CELL, Run, request
@@ -98,12 +98,15 @@ def test_a_request_survives_its_packing(extra: dict[str, Group]) -> None:
     ]
 
 
-def test_the_limits_of_a_request_are_read_without_the_rest() -> None:
+@pytest.mark.parametrize(("stays", "continues"), [(False, False), (True, False), (True, True)])
+def test_the_terms_of_a_request_are_read_without_the_rest(stays: bool, continues: bool) -> None:
     """In the process that forks, which must not know what an answer holds."""
-    sent = request(SOURCE, Run(), Run(), Run())
-    parts = views(sent.pack())
-    assert read_limits(parts) == (sent.limits, 3) == (Limits(5.0, 20.0, 2**30), 3)
-    assert read_limits([*parts[:2], *[memoryview(b"no code")] * 3]) == (sent.limits, 3)
+    asked = request(SOURCE, Run(), Run(), Run())
+    sent = replace(asked, stays=stays, continues=continues)
+    parts, terms = views(sent.pack()), Terms(Limits(5.0, 20.0, 2**30), 3, stays, continues)
+    assert Terms.read(parts) == Terms.read([*parts[:2], *[memoryview(b"no code")] * 3]) == terms
+    received = Request.unpack(parts)
+    assert (received.stays, received.continues) == (stays, continues)
 
 
 def as_tuple(statement: Statement) -> tuple[object, ...]:

@@ -1,0 +1,13 @@
+"""Stay after the answer was run, and answer what is asked of its edits with values of one's own.
+
+must not: earn anything, or be there when the next answer is run
+flag: none
+naive: none, since nothing is run again
+"""
+
+import grader.worker.child as waiting
+
+dlogits = dcounts = -dlogprobs
+waiting.run_request = lambda request, *_: [
+    waiting.Result({run.want[0]: torch.zeros(7, 18)}, {}, ()) for run in request.runs
+]

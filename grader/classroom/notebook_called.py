@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from grader.close_names import nearest
 from grader.printable import listed, printable
-from grader.program.course import Course
+from grader.program.course import Course, number_of
 
 
 def notebook_called(text: str, course: Course) -> str:
@@ -14,7 +14,7 @@ def notebook_called(text: str, course: Course) -> str:
         ValueError: there is none; the message is a sentence.
     """
     for notebook in course.notebooks:
-        number = notebook.partition("_")[0]
+        number = number_of(notebook)
         if text == notebook or (number.isdecimal() and text.lstrip("0") == number.lstrip("0")):
             return notebook
     close = nearest(text, course.notebooks) or course.notebooks

@@ -2,17 +2,21 @@
 
 from __future__ import annotations
 
+import sys
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import lru_cache
 from pathlib import Path
 
+from grader.classroom.gradebook.adjustments import NONE, Adjustments
+from grader.classroom.gradebook.attempts import Attempts
 from grader.classroom.gradebook.make_table import build_table
 from grader.classroom.gradebook.read_grades import NoGradebook
 from grader.classroom.gradebook.report.mistakes import Gradient, mistake_key, title_of
 from grader.classroom.gradebook.rubric import Rubric
-from grader.classroom.gradebook.table import OUTCOMES, Row
+from grader.classroom.gradebook.table import LETTERS, OUTCOMES, Row
 from grader.classroom.gradebook.write import lines_of
 from grader.classroom.intake.class_folder import ClassFolder
 from grader.classroom.run.out_folder import RESULTS, RUN
@@ -24,40 +28,61 @@ Shares = tuple[Fraction, Fraction, Fraction]
 """Of all gradients that were handed in: right, wrong, not yet done."""
 
 
+Counted = tuple[tuple[Gradient, ...], str]
+"""The gradients of a notebook that counts, with a letter for the outcome of each."""
+
+
 @dataclass(frozen=True, slots=True)
 class Book:
     """What a comparison needs of a gradebook.
 
-    `outcomes` are each student's, `mistakes` how many students made which in which gradient.
+    `counted` are each student's notebooks, `mistakes` how many students made which in which
+    gradient, `adjusted` the students of whom the instructor changed something.
     """
 
     points: Mapping[str, Fraction]
-    outcomes: Mapping[str, Mapping[Gradient, Outcome]]
+    counted: Mapping[str, tuple[Counted, ...]]
     mistakes: Counter[tuple[Gradient, str]]
+    adjusted: frozenset[str]
     seeds: frozenset[int]
+
+    def outcomes(self, student: str) -> dict[Gradient, Outcome]:
+        """A student's outcomes, in the order of the course."""
+        return {
+            gradient: OUTCOMES[letter]
+            for gradients, letters in self.counted[student]
+            for gradient, letter in zip(gradients, letters, strict=True)
+        }
 
     @property
     def shares(self) -> Shares | None:
         """How much is right, wrong, and not yet done; None where nothing was graded."""
-        counts = Counter(outcome for each in self.outcomes.values() for outcome in each.values())
-        total = counts.total()
+        letters = Counter[str]()
+        for each in self.counted.values():
+            for _, said in each:
+                letters.update(said)
+        total = letters.total()
         if not total:
             return None
-        wrong = sum(counts[outcome] for outcome in WRONG)
-        todo = counts[Outcome.TODO]
+        wrong = sum(letters[LETTERS[outcome]] for outcome in WRONG)
+        todo = letters[LETTERS[Outcome.TODO]]
         right = total - wrong - todo
         return Fraction(right, total), Fraction(wrong, total), Fraction(todo, total)
 
 
 @dataclass(frozen=True, slots=True)
 class Moved:
-    """A student of both gradebooks whose points, or gradients, are not what they were."""
+    """A student of both gradebooks whose points, or gradients, are not what they were.
+
+    `adjusted` is True if the points are, in one of them, what the instructor made of them.
+    """
 
     student: str
     before: Fraction
     after: Fraction
     gained: tuple[Gradient, ...]
     lost: tuple[Gradient, ...]
+    adjusted: bool
 
 
 @dataclass(frozen=True, slots=True)
@@ -104,11 +129,17 @@ class Comparison:
         return [change for change in self.changes if change.before and change.after]
 
 
-def read_book(folder: Path, rubric: Rubric) -> Book:
-    """Read a gradebook's results; a notebook that counts is the one that counts in its report.
+def read_book(
+    folder: Path,
+    rubric: Rubric,
+    attempts: Attempts = Attempts.LATEST,
+    adjustments: Adjustments = NONE,
+) -> Book:
+    """Read a gradebook's results; with its options, what counts is what counts in its report.
 
     Raises:
         NoGradebook: there are no results in the folder.
+        UnusableAdjustment: a line of the adjustments does not fit what was handed in.
         BrokenJournal: a line of the results is not a result.
         OSError: they cannot be read.
     """
@@ -118,7 +149,8 @@ def read_book(folder: Path, rubric: Rubric) -> Book:
             f"{shown(folder)} holds no gradebook ({RUN} and {RESULTS}): name the folder that "
             "`grader grade` was given as --out."
         )
-    table = build_table(ClassFolder(folder, "", (), ()), results, rubric)
+    nobody = ClassFolder(folder, "", (), ())
+    table = build_table(nobody, results, rubric, attempts, adjustments)
     mistakes: Counter[tuple[Gradient, str]] = Counter()
     seeds = set()
     with results.open("rb") as journal:
@@ -127,26 +159,31 @@ def read_book(folder: Path, rubric: Rubric) -> Book:
             for line in lines_of(row, journal).values():
                 seeds.add(line.run.seed)
                 if line.report and line.file.id in counting:
+                    notebook = sys.intern(line.report.notebook)
                     mistakes.update(
-                        ((line.report.notebook, verdict.name), mistake_key(verdict))
+                        ((notebook, sys.intern(verdict.name)), mistake_key(verdict))
                         for verdict in line.report.verdicts
                         if verdict.outcome in WRONG
                     )
     return Book(
         {row.student.id: row.points for row in table.rows},
-        {row.student.id: _outcomes(row) for row in table.rows},
+        {row.student.id: tuple(_counted(row)) for row in table.rows},
         mistakes,
+        frozenset(row.student.id for row in table.rows if row.adjusted),
         frozenset(seeds),
     )
 
 
-def _outcomes(row: Row) -> dict[Gradient, Outcome]:
-    return {
-        (cell.column.notebook, name): OUTCOMES[letter]
-        for cell in row.cells
-        if cell.counts
-        for name, letter in zip(cell.counts.gradients, cell.counts.outcomes, strict=True)
-    }
+def _counted(row: Row) -> Iterator[Counted]:
+    for cell in row.cells:
+        if cell.counts:
+            yield _gradients(cell.column.notebook, cell.counts.gradients), cell.counts.outcomes
+
+
+@lru_cache
+def _gradients(notebook: str, names: tuple[str, ...]) -> tuple[Gradient, ...]:
+    """Made once: all students of a class have the same."""
+    return tuple((notebook, name) for name in names)
 
 
 def compare(old: Book, new: Book) -> Comparison:
@@ -176,13 +213,14 @@ def compare(old: Book, new: Book) -> Comparison:
 
 
 def _moved(student: str, old: Book, new: Book) -> Moved:
-    before, after = old.outcomes[student], new.outcomes[student]
+    before, after = old.outcomes(student), new.outcomes(student)
     earned = {gradient for gradient, outcome in before.items() if outcome in EARNS_POINTS}
     earns = {gradient for gradient, outcome in after.items() if outcome in EARNS_POINTS}
     # In the order of the course, from the loss down.
     gained = tuple(gradient for gradient in after if gradient in earns - earned)
     lost = tuple(gradient for gradient in before if gradient in earned - earns)
-    return Moved(student, old.points[student], new.points[student], gained, lost)
+    adjusted = student in old.adjusted or student in new.adjusted
+    return Moved(student, old.points[student], new.points[student], gained, lost, adjusted)
 
 
 def _comparable(

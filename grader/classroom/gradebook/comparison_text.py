@@ -11,6 +11,7 @@ from grader.classroom.gradebook.comparison import Change, Comparison, Moved
 from grader.classroom.gradebook.report.mistakes import Gradient
 from grader.classroom.gradebook.rubric import points_text
 from grader.printable import counted, listed, printable
+from grader.program.course import number_of
 
 MOST_ROWS = 20
 """Students, and mistakes of a sort, that are listed unless all are asked for."""
@@ -74,6 +75,7 @@ def _moved_row(each: Moved) -> list[str]:
         for word, gradients in (("now right:", each.gained), ("no longer:", each.lost))
         if gradients
     ]
+    said += ["adjusted by the instructor"] if each.adjusted else []
     points = f"{points_text(each.before)} → {points_text(each.after)}"
     return [printable(each.student), points, printable("; ".join(said))]
 
@@ -88,7 +90,7 @@ def _change_row(change: Change) -> list[str]:
 
 def _named(gradient: Gradient) -> str:
     notebook, name = gradient
-    return printable(f"{name} ({notebook.partition('_')[0]})")
+    return printable(f"{name} ({number_of(notebook)})")
 
 
 def _table(title: str, rows: Sequence[Sequence[str]], most: int | None) -> Iterator[str]:

@@ -9,12 +9,13 @@ from contextlib import suppress
 from dataclasses import dataclass
 from queue import Empty, SimpleQueue
 
-from grader.classroom.intake.class_folder import ClassFolder
-from grader.classroom.run.journal import Entry, Journal
+from grader.classroom.intake.class_folder import ClassFolder, HandedIn
+from grader.classroom.run.journal import Journal
+from grader.classroom.run.journal_index import Entry
 from grader.classroom.run.line import Line, error_line, provenance
 from grader.classroom.run.pool import CannotGrade, Died, Displaced, Grade, Pool
 from grader.classroom.run.settings import Settings
-from grader.classroom.run.task import Task, make_task
+from grader.classroom.run.task import Task, make_task, stamp_of
 from grader.printable import printable
 
 GLANCE_SECONDS = 0.25
@@ -128,15 +129,25 @@ class Run:
         """What is to be graded, read when it is asked for."""
         for handed_in in self._folder.handed_in:
             self._heed_stop()
+            if entry := self._unchanged(handed_in):
+                self.tally.count(entry, kept=True)
+                show(self.tally)
+                continue
             task = make_task(handed_in, self._folder.root)
-            entry = self._journal.entries.get(task.file.id)
-            if entry is not None and entry.is_about(task):
+            if entry := self._journal.known(task):
                 self.tally.count(entry, kept=True)
                 show(self.tally)
             elif task.refusal:
                 self._fail(task, "unreadable", task.refusal)
             else:
                 yield task
+
+    def _unchanged(self, handed_in: HandedIn) -> Entry | None:
+        """The entry of a file that looks as it did when it was read, so that nobody reads it."""
+        entry = self._journal.entries.get(handed_in.id)
+        if entry is None or entry.stamp is None:
+            return None
+        return entry if stamp_of(handed_in, self._folder.root) == entry.stamp else None
 
     def _work(self, pool: Pool, tasks: Iterator[Task], show: Callable[[Tally], None]) -> None:
         self._hand_out(pool, tasks)
@@ -186,7 +197,7 @@ class Run:
                 "the same command goes on from there."
             ) from error
         else:
-            self._record(line)
+            self._record(line, task)
 
     def _try_again(self, task: Task, times: int) -> None:
         """What ends the process that grades it is tried again, then alone, then no more."""
@@ -200,10 +211,11 @@ class Run:
             self._fail(task, "killed", _killed(task))
 
     def _fail(self, task: Task, kind: str, sentence: str) -> None:
-        self._record(error_line(task.file, kind, sentence, provenance(self._settings, 0.0)))
+        line = error_line(task.file, kind, sentence, provenance(self._settings, 0.0))
+        self._record(line, task)
 
-    def _record(self, line: Line) -> None:
-        self.tally.count(self._journal.append(line))
+    def _record(self, line: Line, task: Task) -> None:
+        self.tally.count(self._journal.append(line, task.stamp))
 
 
 def _killed(task: Task) -> str:

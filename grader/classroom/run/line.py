@@ -94,14 +94,23 @@ def pack_line(line: Line) -> bytes:
 
 
 def with_file(data: bytes, file: HandedIn) -> bytes:
-    """A packed line as the folder is now; the hash of what was graded stays."""
+    """A packed line as the folder is now; the hash of what was graded stays.
+
+    Raises:
+        ValueError: it is not as it was written.
+    """
+    _refuse_edited(data)
     document = json.loads(data)
     return _packed(document | _file_members(file) | {"sha256": document["sha256"]})
 
 
+def head_of(file: HandedIn) -> bytes:
+    """What a packed line about this file begins with."""
+    return json.dumps(_file_members(file), separators=(",", ":"))[:-1].encode("ascii") + b","
+
+
 def _file_members(file: HandedIn) -> dict[str, Any]:
-    members = asdict(file)
-    return {key: members["path" if key == "file" else key] for key in FILE_KEYS}
+    return {key: getattr(file, "path" if key == "file" else key) for key in FILE_KEYS}
 
 
 def _packed(document: Mapping[str, Any]) -> bytes:
@@ -116,15 +125,19 @@ def seal(text: str) -> str:
     return hashlib.sha256(text.encode("ascii")).hexdigest()[:16]
 
 
+def _refuse_edited(data: bytes) -> None:
+    text, _, said = data.decode("ascii", "backslashreplace").rpartition(',"seal":')
+    if said.rstrip("\n") != f'"{seal(text)}"}}':
+        raise ValueError("it is not as it was written")
+
+
 def read_line(data: bytes) -> Line:
     """Read a line that `pack_line` has written, byte for byte.
 
     Raises:
         ValueError: it is not such a line; the message says what is wrong.
     """
-    text, _, said = data.decode("ascii", "backslashreplace").rpartition(',"seal":')
-    if said.rstrip("\n") != f'"{seal(text)}"}}':
-        raise ValueError("it is not as it was written")
+    _refuse_edited(data)
     document = json.loads(data)
     if document["format"] != FORMAT_VERSION:
         raise ValueError(f"its format is {document['format']}, not {FORMAT_VERSION}")

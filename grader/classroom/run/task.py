@@ -5,9 +5,11 @@ from __future__ import annotations
 import hashlib
 import os
 import stat
+import time
 from contextlib import ExitStack
 from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import NamedTuple
 
 from grader.classroom.intake.class_folder import HandedIn
 from grader.classroom.intake.walk import Parts
@@ -24,25 +26,56 @@ _FILE = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK
 """Should a pipe take the file's place after the look at it, nobody waits for its writer."""
 
 
+SETTLED_SECONDS = 2.0
+"""A file that was changed less than this before it was looked at may change again unseen: some file
+systems keep times in steps of two seconds."""
+
+
+class Stamp(NamedTuple):
+    """What the file system says of a file; as long as that is the same, so is what it holds."""
+
+    size: int
+    modified: int
+    changed: int
+    number: int
+
+
 @dataclass(frozen=True, slots=True)
 class Task:
     """A file's bytes with what the folder says about it: no other machine need see the folder.
 
-    A file that could not be read has no bytes and no hash, but a sentence: `refusal`.
+    A file that could not be read has no bytes and no hash, but a sentence: `refusal`. `stamp` is
+    from before it was read.
     """
 
     file: HandedIn
     data: bytes = b""
     refusal: str = ""
+    stamp: Stamp | None = None
 
 
 def make_task(file: HandedIn, root: Path) -> Task:
     """Read a file handed in; whatever it is, there is a task."""
+    stamp = stamp_of(file, root)
     try:
         data = read_handed_in(root, file.parts, Path(file.path))
     except UnreadableNotebook as error:
         return Task(file, refusal=str(error))
-    return Task(replace(file, sha256=hashlib.sha256(data).hexdigest()), data)
+    return Task(replace(file, sha256=hashlib.sha256(data).hexdigest()), data, stamp=stamp)
+
+
+def stamp_of(file: HandedIn, root: Path) -> Stamp | None:
+    """The stamp of a file handed in; None of what is no file, or was changed just now."""
+    if not file.parts:
+        return None
+    try:
+        status = os.lstat(os.path.join(root, *file.parts))  # noqa: PTH118  a third of Path's time
+    except (OSError, ValueError):
+        return None
+    last = max(status.st_mtime, status.st_ctime)
+    if not stat.S_ISREG(status.st_mode) or time.time() - last < SETTLED_SECONDS:
+        return None
+    return Stamp(status.st_size, status.st_mtime_ns, status.st_ctime_ns, status.st_ino)
 
 
 def read_handed_in(root: Path, parts: Parts, name: Path) -> bytes:

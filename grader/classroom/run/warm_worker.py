@@ -92,7 +92,7 @@ class WarmWorker:
             raise
         except Exception as error:  # the other notebooks are graded all the same
             return failed(*_own_failure(task.file.path, error))
-        report = complete(submission, report)
+        report = complete(submission, report, exercises)
         run = provenance(settings, time.perf_counter() - began)
         return Line(task.file, run, report.flags, report)
 

@@ -24,7 +24,7 @@ from grader.platforms.gradescope.settings import (
     pack_settings,
 )
 from grader.printable import printable
-from grader.program.course import FILE, Course, built_in_course
+from grader.program.course import FILE, Course, built_in_course, number_of
 from grader.user_error import UserError
 
 SETUP, RUN = "setup.sh", "run_autograder"
@@ -60,7 +60,7 @@ def notebook_named(text: str, course: Course) -> str:
     """
     name = re.sub(r"\.ipynb\Z", "", text.strip())
     for notebook in course.notebooks:
-        number = notebook.partition("_")[0]
+        number = number_of(notebook)
         is_number = name.isdecimal() and number.isdecimal()
         if name == notebook or (is_number and int(name) == int(number)):
             return notebook

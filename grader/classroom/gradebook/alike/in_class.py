@@ -11,9 +11,11 @@ from operator import attrgetter
 from grader.answer.normal import NormalLine
 from grader.answer.parse import AnswerCell, quote
 from grader.classroom.gradebook.alike.handed_in_answers import HandedInAnswers
+from grader.classroom.gradebook.alike.many_answers import lines_of_all
 from grader.classroom.gradebook.alike.pairs import Pair, Pile, Weighed, fingerprint, pairs
 from grader.classroom.gradebook.table import Column, FileResult, Row, Table
-from grader.classroom.intake.class_folder import ClassFolder
+from grader.classroom.intake.class_folder import ClassFolder, HandedIn
+from grader.classroom.run.local_pool import usable_cores
 from grader.program.course import Course
 from grader.verdict import Place
 
@@ -95,15 +97,15 @@ def _alike(
 ) -> AlikeNotebook:
     pile = Pile(fingerprint(line.text) for line in answers.handed_out())
     entries: list[tuple[Row, FileResult]] = []
-    seen = set[str]()
+    counting: dict[str, tuple[Row, FileResult]] = {}
     for row in table.rows:
-        file = row.cells[number].counts
-        if file is None or file.path in seen:
-            continue
-        seen.add(file.path)
-        lines = answers.lines(answers.cells(file))
-        if pile.add((fingerprint(line.text), line.part) for line in lines):
-            entries.append((row, file))
+        if file := row.cells[number].counts:
+            counting.setdefault(file.path, (row, file))
+    files = [HandedIn(file.id, file.student, file.path) for _, file in counting.values()]
+    read = lines_of_all(answers, files, usable_cores())
+    for entry, lines in zip(counting.values(), read, strict=True):
+        if pile.add(lines):
+            entries.append(entry)
     weighed = pile.weigh()
     enough = (pair for pair in pairs(weighed) if weighed.in_lines(pair.excess) >= threshold)
     strongest = heapq.nlargest(MOST_PAIRS, enough, key=attrgetter("excess"))

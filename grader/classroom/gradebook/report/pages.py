@@ -17,6 +17,7 @@ from markupsafe import Markup
 
 from grader.classroom.gradebook.rubric import points_text
 from grader.classroom.run.settings import Versions
+from grader.program.course import number_of
 from grader.reports.templates import make_environment
 
 HERE = Path(__file__).parent
@@ -70,6 +71,7 @@ def environment() -> jinja2.Environment:
     made.policies["json.dumps_kwargs"] = {"separators": (",", ":"), "allow_nan": False}
     made.globals |= {
         "generator": Markup(GENERATOR),
+        "number_of": number_of,
         "versions_text": versions_text,
         # Most rows are the same for many students: made anew, they would take most of the time.
         "gradient_row": lru_cache(maxsize=10_000)(parts.gradient),

@@ -124,7 +124,10 @@ def test_the_json_has_it_all(tmp_path: Path) -> None:
     found = compared(tmp_path, [wrong("ada", "sign")], [right("ada")])
     document = json.loads(as_json(found))
     assert document["moved"] == [
-        {"student": "ada", "before": 1.0, "after": 2.0, "gained": [list(DZ)], "lost": []}
+        {
+            **{"student": "ada", "before": 1.0, "after": 2.0},
+            **{"gained": [list(DZ)], "lost": [], "adjusted": False},
+        }
     ]
     assert document["mistakes"] == [
         {"gradient": list(DZ), "title": "sign", "before": 1, "after": 0}

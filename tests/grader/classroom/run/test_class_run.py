@@ -2,13 +2,15 @@ from __future__ import annotations
 
 import json
 import os
+import time
 from concurrent.futures import CancelledError
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from grader.classroom.run import class_run
+from grader.classroom.intake.class_folder import HandedIn
+from grader.classroom.run import class_run, task
 from grader.classroom.run.class_run import Run, Stop
 from grader.classroom.run.journal import Journal
 from grader.classroom.run.pool import CannotGrade, Died, Displaced
@@ -73,6 +75,41 @@ def test_no_more_is_read_than_the_pool_can_take(
     # The n-th file is read only when those before it are handed out.
     assert all(number - seen <= 1 for number, seen in enumerate(read_ahead))
     assert len(read_ahead) == 50
+
+
+def test_a_file_that_looks_as_it_did_is_not_read_again(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    results = tmp_path / "results.jsonl"
+    make_class(tmp_path / "class", WORDS)
+    long_ago = time.time() - 3600
+    monkeypatch.setattr(task, "SETTLED_SECONDS", -1)  # this test does not wait for its files to age
+    grade(tmp_path / "class", InlinePool(), results)
+    read: list[str] = []
+
+    def reading(file: HandedIn, root: Path) -> Task:
+        read.append(file.id)
+        return make_task(file, root)
+
+    monkeypatch.setattr(class_run, "make_task", reading)
+    assert grade(tmp_path / "class", InlinePool(), results).tally.kept == 3
+    assert read == []
+    os.utime(tmp_path / "class" / "b", (long_ago, long_ago))
+    assert grade(tmp_path / "class", InlinePool(), results).tally.kept == 3
+    assert read == ["b"]
+    assert grade(tmp_path / "class", InlinePool(), results).tally.kept == 3
+    assert read == ["b", "b"]  # nobody has finished: the new time is not in the index yet
+
+
+def test_a_file_changed_just_now_is_read_again(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    results = tmp_path / "results.jsonl"
+    make_class(tmp_path / "class", WORDS)
+    grade(tmp_path / "class", InlinePool(), results)
+    monkeypatch.setattr(class_run, "make_task", lambda *_: pytest.fail("it is read"))
+    with pytest.raises(pytest.fail.Exception, match="it is read"):
+        grade(tmp_path / "class", InlinePool(), results)
 
 
 def test_what_has_a_line_is_not_graded_again(tmp_path: Path) -> None:

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from grader.classroom.intake.class_folder import HandedIn
-from grader.classroom.run.journal import CUT, EARLIER, BrokenJournal, Journal
+from grader.classroom.run.journal import CUT, EARLIER, INDEX, BrokenJournal, Journal, read_lines
 from grader.classroom.run.line import Line, Provenance, error_line, pack_line
 from grader.classroom.run.settings import Settings, Versions
 from grader.classroom.run.task import Task
@@ -212,7 +212,7 @@ def test_what_is_settled_stays_as_it_is(path: Path) -> None:
         with Journal(path) as journal:
             finish(journal, "a", "b")
         assert path.read_bytes() == pack_line(make_line("a")) + pack_line(make_line("b"))
-    assert [file.name for file in path.parent.iterdir()] == [path.name]
+    assert sorted(file.name for file in path.parent.iterdir()) == [INDEX, path.name]
 
 
 def test_results_that_cannot_be_replaced_stay(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -228,3 +228,72 @@ def test_results_that_cannot_be_replaced_stay(path: Path, monkeypatch: pytest.Mo
             finish(journal, "a", "b")
     assert path.read_bytes() == before
     assert [file.name for file in path.parent.iterdir()] == [path.name]
+
+
+class Read:
+    """Which lines a journal reads when it is opened."""
+
+    def __init__(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        self.begun: list[int] = []
+
+        def reading(path: Path, settings: Settings | None, begin: int) -> object:
+            self.begun.append(begin)
+            return read_lines(path, settings, begin)
+
+        monkeypatch.setattr("grader.classroom.run.journal.read_lines", reading)
+
+
+def test_lines_of_the_index_are_not_read_again(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    write(path, make_line("b"), make_line("a"))
+    size, read = path.stat().st_size, Read(monkeypatch)
+    with Journal(path) as journal:
+        assert journal.line("a") == make_line("a")
+        finish(journal, "a", "b")
+    with Journal(path) as journal:
+        assert journal.line("a") == make_line("a")
+        assert journal.line("b") == make_line("b")
+    assert read.begun == [size, size]
+
+
+@pytest.mark.parametrize("lost", [1, 30, 150, 10_000])
+def test_what_a_power_cut_took_from_the_index_is_read_from_the_results(
+    lost: int, path: Path
+) -> None:
+    write(path, make_line("a"), make_line("b"))
+    index = path.with_name(INDEX)
+    index.write_bytes(index.read_bytes()[:-lost])
+    write(path, make_line("c"))
+    assert keys(path) == ["a", "b", "c"]
+
+
+def test_an_index_ahead_of_its_results_tells_no_line_that_is_not_there(path: Path) -> None:
+    write(path, make_line("a"), make_line("b"))
+    path.write_bytes(pack_line(make_line("a")) + pack_line(make_line("b"))[:50])
+    assert keys(path) == ["a"]
+    write(path, make_line("c"))
+    assert keys(path) == ["a", "c"]
+
+
+def test_a_line_taken_away_by_hand_makes_the_index_useless(path: Path) -> None:
+    write(path, make_line("a"), make_line("long" * 9), make_line("c"), make_line("d"))
+    a, _, c, d = path.read_bytes().splitlines(keepends=True)
+    path.write_bytes(a + c + d)
+    assert keys(path) == ["a", "c", "d"]
+
+
+def test_an_edited_line_gets_no_seal_of_ours(path: Path) -> None:
+    write(path, make_line("b"), make_line("a"))
+    before = path.read_bytes().replace(b'"points":1', b'"points":9', 1)
+    path.write_bytes(before)
+    edited_line = pytest.raises(BrokenJournal, match=r"The line of b in .* edited")
+    with Journal(path) as journal, edited_line:
+        finish(journal, "a", "b", late="b")
+    assert path.read_bytes() == before
+
+
+def test_the_index_of_other_settings_says_nothing(path: Path) -> None:
+    settings = Settings(RUN.seed, Limits(), RUN.sandbox, RUN.versions, COURSE)
+    with Journal(path, settings) as journal:
+        journal.append(make_line("a"))
+    with pytest.raises(BrokenJournal, match=r"Line 1 of .*another run with other settings"):
+        Journal(path, replace(settings, seed=8))

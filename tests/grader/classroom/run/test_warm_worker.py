@@ -50,6 +50,9 @@ class Unlucky(Runner):
             raise WorkerLost("The process that runs answers ended.")
         return self._real.run(request, values)
 
+    def end_answer(self) -> None:
+        self._real.end_answer()
+
 
 @pytest.fixture
 def unlucky(runner: Runner) -> Unlucky:

@@ -8,14 +8,23 @@ from typing import Any
 
 import pytest
 
-from grader.classroom.gradebook.report.lecture_page import MOST_MISTAKES, course_hint, picture
-from grader.classroom.gradebook.report.mistakes import Specimen
+from grader.classroom.gradebook.report.lecture_page import (
+    MOST_MISTAKES,
+    course_hint,
+    lecture_title,
+    picture,
+)
+from grader.classroom.gradebook.report.mistakes import Mistake, Specimen
 from grader.classroom.gradebook.write import write_gradebook
 from grader.classroom.intake.class_folder import Student
+from grader.diagnosis.kinds import Kind
 from grader.verdict import pack_map, says_nothing_else
 from tests.helpers.lecture_course import COURSE
 from tests.helpers.lines import BATCHNORM, FUSED, Document, class_of, graded, gradient, journal
 from tests.helpers.made_class import make_class
+
+LONGEST_TITLE = 64
+"""Characters, of which two lines of the slide have room."""
 
 NAMES = ("Ada Lovelace", "Bob Secret", "Zoe Quick", "Ivo Bright")
 
@@ -47,7 +56,7 @@ def test_a_mistake_with_its_hint_its_lines_and_its_picture(tmp_path: Path) -> No
     ]
     text = lecture(tmp_path, lines)
     for there in (
-        *("<code>dz</code>: <code>sign</code>", "2 of you wrote this.", "50 % wrong"),
+        *("<code>dz</code>: a sign is wrong", "2 of you wrote this.", "50 % wrong"),
         *("25 % not yet done", "<pre>dz = p</pre>", "<pre>dz = 1 * p</pre>"),
         *("<code>dz</code> has the wrong sign.", "Where does the minus come from?"),
         *('class="s8" x="2" y="0.000" width="2"', 'class="s0" x="0" y="1.000" width="1"'),
@@ -119,3 +128,15 @@ def test_equal_cells_side_by_side_are_one_bar() -> None:
     drawn = picture(Specimen(0, pack_map(["448800", "944444"]), (2, 6), (2, 6), 0.5))
     assert drawn is not None
     assert drawn.bars == ((2, 0, 2, "8"), (4, 0, 2, "0"), (0, 1, 1, "9"))
+
+
+@pytest.mark.parametrize("kind", [*Kind])
+def test_each_kind_has_a_title_for_people(kind: Kind) -> None:
+    said = lecture_title(Mistake((FUSED, "dz"), kind, diagnosed=True))
+    assert said != f"`{kind}`"
+    assert len(said) <= LONGEST_TITLE
+    assert not re.search(r"[.:]$", said)
+
+
+def test_a_kind_from_another_version_keeps_its_word() -> None:
+    assert lecture_title(Mistake((FUSED, "dz"), "yet-unknown", diagnosed=True)) == "`yet-unknown`"

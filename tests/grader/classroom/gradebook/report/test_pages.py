@@ -320,3 +320,20 @@ def test_what_the_instructor_decided_stands_on_the_pages(tmp_path: Path) -> None
     (block,) = re.findall(r'<script type="application/json" id="data">(.*?)</script>', text)
     assert json.loads(block)["once"]["adjusted"] == {"0": "2", "1": "0", "2": "2"}
     assert "Adjusted by the instructor (* in the table): ada, bob and cyd" in text
+
+
+def test_of_very_many_flagged_students_some_are_only_counted(tmp_path: Path) -> None:
+    flag = {"kind": "numerical", "message": "Looks numerical.", "line": 1, "cell": "ex2-fused"}
+    lines = [
+        graded(f"{n:04}.ipynb", f"s{n:04}", "pf" if n else "pp", flags=[flag]) for n in range(1_320)
+    ]
+    text = (write(tmp_path, lines, []) / "index.html").read_text("utf-8")
+    assert text.count("Looks numerical.") == 300
+    assert "And 1,020 students more" in text
+    assert "1,319</text>" in text
+
+
+def test_the_number_of_the_highest_bar_is_not_cut_at_the_rim(tmp_path: Path) -> None:
+    lines = [graded(f"{n}.ipynb", f"s{n}", "pp") for n in range(3)]
+    text = (write(tmp_path, lines, []) / "index.html").read_text("utf-8")
+    assert '<text x="440.0" y="10" text-anchor="end">3</text>' in text

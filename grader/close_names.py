@@ -7,9 +7,14 @@ from collections.abc import Iterable
 
 MOST = 3
 
+SLIP = 0.7
+"""How alike, as difflib counts, a slip of the pen is: `bnvar_inv` is none of `bngain`, at 0.67."""
 
-def nearest(name: str, known: Iterable[str]) -> list[str]:
+
+def nearest(name: str, known: Iterable[str], at_least: float = 0.6) -> list[str]:
     """Up to three of `known` that look like `name`, the likeliest first.
+
+    `at_least` is how alike they are, as difflib counts, from 0 to 1.
 
     >>> nearest("counts", ["dcounts", "dh", "dcounts_sum"])
     ['dcounts', 'dcounts_sum']
@@ -18,5 +23,7 @@ def nearest(name: str, known: Iterable[str]) -> list[str]:
     for candidate in dict.fromkeys(known):
         folded.setdefault(candidate.lower(), []).append(candidate)
     wanted = name.strip().lower()
-    alike = difflib.get_close_matches(wanted, folded, n=MOST, cutoff=0.6)
+    alike = difflib.get_close_matches(wanted, folded, n=MOST, cutoff=at_least)
+    # A letter is half of a name this short.
+    alike += [c for c in folded if wanted and c == f"d{wanted}" and c not in alike]
     return [candidate for match in alike for candidate in folded[match]][:MOST]

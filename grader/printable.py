@@ -31,6 +31,18 @@ def _show(character: str) -> str:
     return character.encode("unicode_escape").decode("ascii")
 
 
+def sentence(text: str) -> str:
+    """Somebody else's words as a sentence: they may end in a question mark, or in a colon.
+
+    >>> sentence("invalid syntax. Maybe you meant '=='?")
+    "invalid syntax. Maybe you meant '=='?"
+    >>> sentence("got (int), but expected one of:")
+    'got (int).'
+    """
+    text = text.rstrip(" .:").removesuffix(", but expected one of")
+    return text if text.endswith(("?", "!")) else f"{text}."
+
+
 def counted(number: int, noun: str) -> str:
     """The number with its noun: "1 file", "2,000 files"."""
     return f"{number:,} {noun}{'' if number == 1 else 's'}"

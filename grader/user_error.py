@@ -3,7 +3,14 @@
 from __future__ import annotations
 
 
-class UserError(Exception):
+class SpokenError(Exception):
+    """A notebook shows its message, a sentence, in place of a traceback."""
+
+    def _render_traceback_(self) -> list[str]:  # what IPython shows, nbval and nbgrader with it
+        return [str(self)]
+
+
+class UserError(SpokenError):
     """What was asked for cannot be done; the message is one sentence that says why."""
 
 

@@ -1,6 +1,6 @@
 from .course.forward import atomic, fused_forward
 from .interruption import stop_button
-from .model.colleague import colleagues_gradients
+from .model.colleague import colleagues_gradients, judge_fault
 from .model.inference import calibrate, logits_with, mean_loss, sample_names
 from .model.parameters import LECTURE_SEED, Parameters, init_parameters
 from .names.load import load_names
@@ -33,6 +33,7 @@ __all__ = [
     "contestants",
     "fused_forward",
     "init_parameters",
+    "judge_fault",
     "load_names",
     "logits_with",
     "manual_loop",

@@ -8,7 +8,14 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-from grader.answer.statements import COMPOUND, blocks, children, walk_statements, with_blocks
+from grader.answer.statements import (
+    COMPOUND,
+    LEAVES,
+    blocks,
+    children,
+    walk_statements,
+    with_blocks,
+)
 
 if TYPE_CHECKING:
     from grader.worker.results import Seen
@@ -18,6 +25,9 @@ MODULES = frozenset({"torch", "F", "np", "numpy", "math"})
 
 SHOWING = frozenset({"print", "display", "cmp", "check", "board", "heat_map", "hint", "nudge"})
 """Functions that are called for what they show, and change none of their arguments."""
+
+HOLDING = LEAVES | {ast.Assign, ast.Expr, ast.BinOp, ast.UnaryOp, ast.Tuple, ast.keyword, ast.Slice}
+"""Nodes that do nothing to a name themselves, the most frequent: to match each takes long."""
 
 LOOP_CONTROL = (ast.Break, ast.Continue)
 
@@ -122,6 +132,9 @@ def read_effects(statement: ast.stmt) -> Effects:
         node = pending.pop()
         if isinstance(node, ast.Name):
             (reads if type(node.ctx) is ast.Load else binds).add(node.id)
+            continue
+        if type(node) in HOLDING:
+            pending += children(node)
             continue
         match node:
             case ast.AnnAssign(value=None):

@@ -93,7 +93,10 @@ class OwnStatement:
     def atom(self, node: ast.AST) -> str:
         """What stands there, in brackets where another expression around it asks for them."""
         text = self.source(node)
-        return text if isinstance(node, ATOMS) and "\n" not in text else f"({text})"
+        # In an index `:, 0` has no brackets and gets none.
+        has_slices = any(isinstance(one, ast.Slice) for one in ast.iter_child_nodes(node))
+        is_atom = has_slices or isinstance(node, ATOMS)
+        return text if is_atom and "\n" not in text else f"({text})"
 
     def arguments(self, call: ast.Call) -> str:
         """A call's arguments."""
@@ -177,10 +180,10 @@ def _comes_to_nothing(answer: Answer, number: int, names: set[str]) -> bool:
         ) if module in MODULES:
             return name in names
         case ast.Expr(
-            value=ast.Call(func=ast.Attribute(value=ast.Name(id=name)))
-            | ast.BinOp(left=ast.Name(id=name))
+            value=ast.Call(func=ast.Attribute(value=on)) | ast.BinOp(left=on) | ast.Compare(left=on)
         ):
-            return name in names
+            root = on.value if isinstance(on, ast.Subscript) else on
+            return isinstance(root, ast.Name) and root.id in names
     return False
 
 

@@ -23,6 +23,7 @@ from grader.answer.effects import (
     read_effects,
 )
 from grader.answer.statements import COMPOUND, children, walk_statements
+from grader.printable import sentence
 from grader.verdict import Place
 from grader.worker.terms import DYNAMIC_NAMES
 
@@ -40,6 +41,20 @@ LONGEST_QUOTE = 300
 """Characters of a student's line that are worth quoting."""
 
 TOO_DEEP = "This cell cannot be read: its code is nested too deeply."
+
+_SIGN = "a sign, such as `*`, is missing behind the number"
+SLIPS: Mapping[re.Pattern[str], str] = {
+    re.compile(r"\.\.\.\s*\w"): "take out the `...`",
+    re.compile(r"(?<![\w.])\d[\d.]* +(?!(?:and|for|if|in|is|not|or|else)\b)[A-Za-z_(]"): _SIGN,
+    re.compile(r"[-+*/@]\s*$"): "the line ends with a sign; it goes on only inside of brackets",
+}
+"""What is said of a line in which Python sees nothing but invalid syntax, by what stands in it."""
+
+UNDEFINED = re.compile(r"name '(\w+)' is not defined")
+"""What Python says of a name that nothing has bound."""
+
+ALONE = "Answer cells are run alone: what a line needs stands in one of them."
+"""What is said of such a name where it is like no other."""
 
 TOO_LARGE = (
     f"This exercise's answer cells hold more code than is read: {LONGEST_ANSWER:,} characters,"
@@ -228,6 +243,16 @@ def written_names(source: str) -> frozenset[str]:
     return frozenset[str]().union(*parse_answer([AnswerCell("", source)]).written.values())
 
 
+@lru_cache(maxsize=512)
+def live_names(source: str) -> frozenset[str] | None:
+    """The same without the blanks; None for a cell that Python cannot read."""
+    answer = parse_answer([AnswerCell("", source)])
+    if answer.broken:
+        return None
+    effects = (answer.shown[answer.statements[number]] for number in answer.live)
+    return frozenset[str]().union(*(one.binds | one.changes for one in effects))
+
+
 def _unread(cells: Sequence[AnswerCell]) -> Answer:
     reason = Raised(TOO_LARGE, Place(max(cells, key=lambda cell: len(cell.source)).grade_id, 1))
     return Answer((), (), (), (), dict.fromkeys(cells, reason), {}, {}, reason)
@@ -273,15 +298,24 @@ MAGIC_LINE = re.compile(
 )
 """Lines of IPython's own: `%magic`, `!shell`, `t = %timeit ...`, `torch.sum?`."""
 
+TIMED = re.compile(r"%time[ \t]++(.+)")
+"""The magic that runs a statement as the line alone would."""
+
 
 def hide_magics(source: str) -> str:
-    """Turn IPython's own lines into `pass`, line by line.
+    """Turn IPython's own lines into `pass`, line by line; `%time` leaves its statement.
 
     Only where the cell does not parse as it stands: a continued expression may begin with `%`.
     """
     if not MAGIC_LINE.search(source) or parsed(source) is not None:
         return source
-    return MAGIC_LINE.sub(r"\1pass", source)
+    return MAGIC_LINE.sub(_plain, source)
+
+
+def _plain(line: re.Match[str]) -> str:
+    timed = TIMED.fullmatch(line[0].strip())
+    is_code = timed is not None and parsed(timed[1]) is not None
+    return f"{line[1]}{timed[1] if timed and is_code else 'pass'}"
 
 
 def parsed(source: str) -> ast.Module | None:
@@ -319,10 +353,13 @@ def _compile_cell(cell: AnswerCell) -> dict[ast.stmt, tuple[CodeType, Nodes]] | 
                 compiled[statement] = code, tuple(itertools.chain.from_iterable(levels))
     except SyntaxError as error:
         line = error.lineno or 1
-        message = f"Python cannot read this cell: {error.msg}."
+        slips = (said for slip, said in SLIPS.items() if slip.search(error.text or ""))
+        reason = next(slips, "") if error.msg.startswith("invalid syntax") else ""
+        message = f"Python cannot read this cell: {sentence(reason or error.msg)}"
         return Raised(message, Place(cell.grade_id, line))
     except ValueError as error:
-        return Raised(f"Python cannot read this cell: {error}.", Place(cell.grade_id, 1))
+        message = f"Python cannot read this cell: {sentence(str(error))}"
+        return Raised(message, Place(cell.grade_id, 1))
     except (RecursionError, MemoryError):
         return Raised(TOO_DEEP, Place(cell.grade_id, 1))
     return compiled

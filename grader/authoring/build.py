@@ -21,7 +21,6 @@ from grader.authoring.blank import fill, make_blank
 from grader.authoring.course import (
     OURS,
     SOLUTIONS,
-    SOURCES,
     Layout,
     as_blank_cells,
     read_notebooks,
@@ -92,18 +91,20 @@ def write_blank_cells(layout: Layout) -> None:
     click.echo(f"wrote {layout.blank_cells}")
 
 
-def verify() -> list[str]:
+def verify(layout: Layout = OURS) -> list[str]:
     """Say where the committed notebooks are not what their sources make; outputs do not count."""
-    solved = read_notebooks()
-    blanks = {name: make_blank(notebook) for name, notebook in solved.items()}
+    solved, public = read_notebooks(layout=layout), layout.forward_texts()
+    blanks = {name: make_blank(notebook, public) for name, notebook in solved.items()}
     complaints: list[str] = []
     for name in solved:
-        blank, solution = (folder / f"{name}.ipynb" for folder in (OURS.blanks, SOLUTIONS))
-        complaints += [_difference(blank, blanks[name]), _difference(solution, solved[name])]
+        source = layout.sources / f"{name}.py"
+        blank, solution = (at / f"{name}.ipynb" for at in (layout.blanks, layout.solutions))
+        complaints.append(_difference(blank, blanks[name], source))
+        complaints.append(_difference(solution, solved[name], source))
         complaints += _unfit_outputs(blank, solution)
-    path = OURS.blank_cells
+    path = layout.blank_cells
     if not path.is_file() or path.read_text("utf-8") != as_blank_cells(blanks):
-        complaints.append(f"{path} is out of date: its blanks are not those of {SOURCES}.")
+        complaints.append(f"{path} is out of date: its blanks are not those of {layout.sources}.")
     return list(filter(None, complaints))
 
 
@@ -189,9 +190,8 @@ def _clean(output: NotebookNode, place: str) -> None:
             texts[key] = text
 
 
-def _difference(path: Path, expected: NotebookNode) -> str:
-    """Where the notebook at `path` first differs from `expected`, as a sentence, or ""."""
-    source = SOURCES / f"{path.stem}.py"
+def _difference(path: Path, expected: NotebookNode, source: Path) -> str:
+    """Where the notebook at `path` first differs from what its source makes; "" if nowhere."""
     if not path.is_file():
         return f"{path} is missing; {source} makes it."
     found = nbformat.read(path, as_version=4)

@@ -228,12 +228,15 @@ def _check_source(exercise: Exercise, layout: Layout) -> Iterator[str]:
     answers = sources_of("answer", notebook.cells, exercise.prefix)
     answered = {n for text in answers for n in solved_gradients(text, exercise.gradients)}
     code = [cell.source.strip() for cell in notebook.cells if cell.cell_type == "code"]
-    count = code.count(body_source(exercise.forward))
+    body = body_source(exercise.forward)
+    # Behind an empty line a cell may go on, as to have autograd leave its gradients.
+    count = sum(f"{cell}\n\n".startswith(f"{body}\n\n") for cell in code)
     if count != 1:
         yield (
-            f"{source} has {count or 'no'} cells that are the body of {exercise.forward.__name__},"
-            " as it stands in its file, without its docstring and its return: it needs one."
-            f"{'' if count else _first_difference(body_source(exercise.forward), code)}"
+            f"{source} has {count or 'no'} cells that begin with the body of"
+            f" {exercise.forward.__name__}, as it stands in its file, without its docstring and its"
+            " return: it needs one."
+            f"{'' if count else _first_difference(body, code)}"
         )
     checked = all_checked(notebook.cells, exercise.prefix)
     unwritten = {name for text in answers for name in UNWRITTEN.findall(text)}

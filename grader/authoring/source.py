@@ -189,9 +189,13 @@ def solved_gradients(source: str, gradients: Sequence[str]) -> set[str]:
 
 
 def colab_badge(repository: str, path: str) -> str:
-    """The Markdown of the badge that opens the notebook at `path` of `repository` on Colab."""
-    where = urlsplit(repository).path.strip("/")
-    address = f"https://colab.research.google.com/github/{where}/blob/main/{path}.ipynb"
+    """The Markdown of the badge that opens the notebook at `path` of `repository` on Colab.
+
+    `repository` may be the address of a folder in it, `.../tree/main/norms`: `path` is from there.
+    """
+    where, _, folder = urlsplit(repository).path.strip("/").partition("/tree/")
+    place = f"{where}/blob/{folder or 'main'}/{path}.ipynb"
+    address = f"https://colab.research.google.com/github/{place}"
     picture = "https://colab.research.google.com/assets/colab-badge.svg"
     return f"[![Open in Colab]({picture})]({address})"
 

@@ -155,7 +155,8 @@ def _grade_here(path: Path, course: Course, limits: Limits, sandbox: Sandbox) ->
         submission = read_submission(path, course)
         exercises = exercises_of(course, submission.notebook)
         runner = _runner(limits, sandbox)
-        return complete(submission, grade(exercises, submission.cells, runner))
+        report = grade(exercises, submission.cells, runner)
+        return complete(submission, report, exercises)
     except (UnreadableNotebook, BadCourse) as error:
         return Ungraded(path, str(error))
     except Exception as error:  # the other notebooks are graded all the same

@@ -138,17 +138,24 @@ class ClassOrder:
     def read_adjustments(
         self, out: Path, course: Course, students: Iterable[Student]
     ) -> Adjustments:
-        """What the instructor decided: the file that was named, else the gradebook's own.
+        """What the instructor decided, as `adjustments_of` reads it."""
+        return adjustments_of(out, self.adjustments, course, students)
 
-        Raises:
-            UnusableAdjustment: a line of it cannot be used.
-        """
-        from grader.classroom.gradebook.adjustments import NONE, read_adjustments
 
-        path = self.adjustments or out / ADJUSTMENTS
-        if self.adjustments is None and not path.exists():
-            return NONE
-        return read_adjustments(path, course, students)
+def adjustments_of(
+    gradebook: Path, named: Path | None, course: Course, students: Iterable[Student]
+) -> Adjustments:
+    """What the instructor decided: the file that was named, else the gradebook's own.
+
+    Raises:
+        UnusableAdjustment: a line of it cannot be used.
+    """
+    from grader.classroom.gradebook.adjustments import NONE, read_adjustments
+
+    path = named or gradebook / ADJUSTMENTS
+    if named is None and not path.exists():
+        return NONE
+    return read_adjustments(path, course, students)
 
 
 def _together(*options: Callable[[F], F]) -> Callable[[F], F]:
@@ -197,19 +204,21 @@ class_options = _together(
     ),
 )
 
+attempts_option = click.option(
+    "--attempts",
+    type=click.Choice(["latest", "best", "first"]),
+    default="latest",
+    show_default=True,
+    help="Which of several files of one student for one notebook counts.",
+)
+
 points_options = _together(
     click.option(
         "--due-notebooks",
         metavar="NOTEBOOK,...",
         help="The notebooks that count, such as 01,02: the columns of the gradebook.",
     ),
-    click.option(
-        "--attempts",
-        type=click.Choice(["latest", "best", "first"]),
-        default="latest",
-        show_default=True,
-        help="Which of several files of one student for one notebook counts.",
-    ),
+    attempts_option,
     click.option(
         "--adjustments",
         metavar="FILE",

@@ -3,14 +3,20 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
 
 from grader.commands import exit_codes
+from grader.commands.class_options import ADJUSTMENTS, adjustments_of, attempts_option
 from grader.commands.course import class_course_option, instructors_course
 from grader.commands.extras import require
 from grader.commands.speech import complain, say
 from grader.printable import printable
+
+if TYPE_CHECKING:
+    from grader.classroom.gradebook.adjustments import Adjustments
+    from grader.program.course import Course
 
 
 @click.command()
@@ -22,28 +28,50 @@ from grader.printable import printable
     type=click.Path(path_type=Path),
     help="The rubric of both gradebooks, if they have one.",
 )
+@attempts_option
+@click.option(
+    "--adjustments",
+    metavar="FILE",
+    type=click.Path(path_type=Path),
+    help="What you decided about single students of both gradebooks. Without it, each one's own "
+    f"{ADJUSTMENTS}, if there is one.",
+)
 @class_course_option
 @click.option("--all", "everything", is_flag=True, help="List all students and all mistakes.")
 @click.option("--json", "json_", is_flag=True, help="Print JSON.")
 def compare(
-    old: Path, new: Path, rubric: Path | None, course: str | None, everything: bool, json_: bool
+    old: Path,
+    new: Path,
+    rubric: Path | None,
+    attempts: str,
+    adjustments: Path | None,
+    course: str | None,
+    everything: bool,
+    json_: bool,
 ) -> int:
     """Compare two gradebooks: who moved, which mistakes went, which came.
 
     OLD and NEW are folders that `grader grade` wrote, of one class before and after a lecture, or
     of two classes: students are known by their ids. Nothing is graded and nothing written. Points
-    are those of the verdicts and the rubric.
+    are those of the verdicts, the rubric and your adjustments: give the options that
+    `grader grade` was given.
 
     The exit code is 0, whatever changed; 2 if one of them is no gradebook.
     """
     require("grade", "grader compare")
     from grader.classroom.gradebook import comparison, comparison_text
+    from grader.classroom.gradebook.attempts import Attempts
     from grader.classroom.gradebook.rubric import parse_rubric, read_rubric
 
     asked = instructors_course(course)
     points = read_rubric(rubric, asked) if rubric else parse_rubric("", asked)
     try:
-        books = [comparison.read_book(folder, points) for folder in (old, new)]
+        books = [
+            comparison.read_book(
+                folder, points, Attempts(attempts), _adjustments(folder, adjustments, asked)
+            )
+            for folder in (old, new)
+        ]
     except OSError as error:
         complain(f"{printable(str(error.filename))}: {(error.strerror or str(error)).lower()}.")
         return exit_codes.UNREADABLE
@@ -51,3 +79,14 @@ def compare(
     text = comparison_text.as_json(found) if json_ else comparison_text.as_text(found, everything)
     say(text)
     return exit_codes.PASSED
+
+
+def _adjustments(gradebook: Path, named: Path | None, course: Course) -> Adjustments:
+    """Those of a gradebook; who is in it, its table says."""
+    from grader.classroom.gradebook.adjustments import NONE
+    from grader.classroom.gradebook.read_grades import read_grades
+
+    if named is None and not (gradebook / ADJUSTMENTS).exists():
+        return NONE
+    students = [row.student for row in read_grades(gradebook).rows]
+    return adjustments_of(gradebook, named, course, students)

@@ -13,6 +13,7 @@ from grader.commands.speech import complain, say, terminal_width
 from grader.notebook.hint_text import as_text
 from grader.notebook.hints import Hint, Levels, ask, homes_of, read_levels, review
 from grader.printable import listed, printable
+from grader.program.course import number_of
 from grader.submission.answer_cells import which_notebook
 from grader.submission.course_files import find_course_files
 from grader.submission.notebook_file import read_cells
@@ -86,12 +87,12 @@ def find_gradient(
         gradient = homes[found[0]]
         raise UserError(
             f"{gradient} is asked for in {listed(places)}. Say which: "
-            f"`grader hint {gradient} --notebook {_short(places[0])}`."
+            f"`grader hint {gradient} --notebook {number_of(places[0])}`."
         )
     if homes:
         raise UserError(
             f"{printable(name)} is not asked for in this notebook, but in {listed(places)}"
-            f": `grader hint {printable(name)} --notebook {_short(places[0])}`."
+            f": `grader hint {printable(name)} --notebook {number_of(places[0])}`."
         )
     known = list(dict.fromkeys(gradient for exercise in wanted for gradient in levels[exercise]))
     if close := nearest(name, known):
@@ -117,10 +118,6 @@ def _named_notebook(named: str, notebooks: dict[str, str]) -> str:
             f"there are {', '.join(names)}. The first two digits will do."
         )
     return fitting[0]
-
-
-def _short(notebook: str) -> str:
-    return notebook.partition("_")[0]
 
 
 def _how_to_go_on(found: Hint, notebook: str | None, course: str | None) -> str:

@@ -112,7 +112,8 @@ def follow(
                     board = replace(board, trouble="", checking=True)
                     yield board
                     try:
-                        board, graded = _checked(board, submission, grade, now), submission
+                        board = _checked(board, submission, course, grade, now)
+                        graded = submission
                     except Exception as error:  # the next save may fare better
                         is_said = isinstance(error, UserError)
                         trouble = str(error) if is_said else own_failure(str(path), error)
@@ -125,11 +126,16 @@ def follow(
 def _checked(
     board: WatchBoard,
     submission: Submission,
+    course: Course,
     grade: Callable[[str, Sequence[AnswerCell]], Report],
     now: Callable[[], datetime],
 ) -> WatchBoard:
+    # Here, not above: the worker is to be started before torch is imported.
+    from grader.program.exercises import exercises_of
+
     start = time.perf_counter()
-    report = complete(submission, grade(submission.notebook, submission.cells))
+    report = grade(submission.notebook, submission.cells)
+    report = complete(submission, report, exercises_of(course, submission.notebook))
     return WatchBoard(
         path=board.path,
         report=report,

@@ -85,6 +85,16 @@ class Backward:
         """The names that its statements assign, if they can be run one by one."""
         return self.own - self.parameters.keys() if self.is_straight else frozenset()
 
+    def place(self, name: str) -> tuple[int, int]:
+        """Where a name is assigned first, as a line and a column; behind all lines if nowhere."""
+        stored = (
+            (node.lineno, node.col_offset)
+            for one in self.body
+            for node in ast.walk(one)
+            if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store) and node.id == name
+        )
+        return min(stored, default=(self.definition.end_lineno or 0, 0))
+
     @property
     def own(self) -> frozenset[str]:
         """The names that it or a function in it has for its own, the parameters among them."""

@@ -105,7 +105,9 @@ def _explain(forward: Forward, subject: Subject, seed: int) -> Explanation:
     returned = returned_gradients(source, forward, tried, call(subject, beside["lecture"]))
     written = {*returned.values(), *source.assigned} - {*arriving.values()}
     written -= {f"d{name}" for name in forward.returned}
-    gradients = tuple(f"d{name}" for name in forward.smooth(tried) if f"d{name}" in written)
+    # In the order in which they are written; those that are only returned come last.
+    asked = (f"d{name}" for name in forward.smooth(tried) if f"d{name}" in written)
+    gradients = tuple(sorted(asked, key=source.place))
     if not gradients:
         raise BadInput(
             f"{source.at(source.definition.lineno)}, neither returns nor assigns a gradient of"

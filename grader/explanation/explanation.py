@@ -28,7 +28,7 @@ class Explanation:
 
     @property
     def verdicts(self) -> tuple[Verdict, ...]:
-        """A verdict for each gradient, from what is returned down to the inputs."""
+        """A verdict for each gradient, in the order in which they are written."""
         return self.report.verdicts
 
     def __str__(self) -> str:

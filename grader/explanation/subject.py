@@ -12,7 +12,7 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from grader.close_names import nearest
+from grader.close_names import SLIP, nearest
 from grader.explanation.backward import Backward, BadInput
 from grader.explanation.forward import Forward, describe
 from grader.program.compare import agrees
@@ -64,7 +64,7 @@ class Subject:
             elif parameter.default is not parameter.empty:
                 found[name] = parameter.default
             else:
-                meant = nearest(name, known)
+                meant = nearest(name, known, SLIP)
                 raise BadInput(
                     f"{self.source.at(self.source.definition.lineno)}, asks for {name};"
                     f" {forward.program.name} has no input, step or size of that name, and returns"

@@ -15,7 +15,12 @@ from grader.verdict import Comparison, Diagnosis, Outcome, Verdict
 
 OLD_VALUE = (
     "Your code is right, but the value in the notebook is not what it gives now: run the answer"
-    " cells again, from the top down. Below a line that raises, nothing of its cell has run."
+    " cells again, from the top down."
+)
+
+NOT_REACHED = (
+    "Your code is right, but a line raised when its cell ran, and it got no further. Run the cell"
+    " again; if one raises again, below the cell stands which: mend it, or take it out."
 )
 
 STALE = "stale"
@@ -26,12 +31,14 @@ STALE = "stale"
 class Row:
     """One gradient: the verdict on its code, and its value in the notebook beside autograd's.
 
-    `error` is the difference entry by entry, None where the two cannot be subtracted.
+    `error` is the difference entry by entry, None where the two cannot be subtracted; `unreached`
+    says that its line did not run, for one before it raised.
     """
 
     verdict: Verdict
     comparison: Comparison
     error: GradientError | None = None
+    unreached: bool = False
 
     @property
     def is_wrong(self) -> bool:
@@ -47,6 +54,8 @@ class Row:
     def line(self) -> str:
         """The lecture's line with the verdict at its end."""
         outcome = self.verdict.outcome
+        if self.is_stale:  # what differs is an older value, and says nothing of the line
+            return f"{self.verdict.name:15s} | {wording.word(outcome)}, run again"
         # After an exception the value is an earlier run's; without one there is nothing to show.
         has_numbers = self.comparison.exact is not None and outcome is not Outcome.ERROR
         shown = self.comparison.line if has_numbers else f"{self.verdict.name:15s}"
@@ -62,7 +71,7 @@ class Row:
                 " cells that begin with `# answer:` are checked."
             )
         if self.is_stale:
-            return OLD_VALUE
+            return NOT_REACHED if self.unreached else OLD_VALUE
         return "" if self.is_wrong else self.verdict.note
 
 
@@ -117,6 +126,7 @@ def make_sections(
     order: Sequence[str],
     stale: Diagnosis | None = None,
     has_heat_map: bool = True,
+    changing: tuple[str, ...] = (),
 ) -> list[Section]:
     """What the card says, the gradient nearest to the loss first; nothing where nothing is wrong.
 
@@ -125,11 +135,12 @@ def make_sections(
         order: the exercise's gradients, from the loss down.
         stale: what is to be said of the notebook's forward pass, if anything is.
         has_heat_map: whether the notebook has imported `heat_map`.
+        changing: the gradients whose cells change the forward pass, if only for the next run.
     """
     by_name = {row.verdict.name: row for row in rows}
     rows = [by_name[name] for name in order if name in by_name]
     sections = [_section(row, has_heat_map) for row in rows if row.is_wrong]
-    if stale is not None and (named := _out_of_date(rows)):
+    if stale is not None and (named := _out_of_date(rows) or changing):
         sections.insert(0, Section(STALE, "↻", "run again", named, diagnoses=(stale,)))
     return _joined(sections)
 
@@ -178,6 +189,9 @@ def _section(row: Row, has_heat_map: bool) -> Section:
         says_shapes = note.startswith(f"{verdict.name} has shape ")
         note = "" if says_shapes and verdict.diagnosis else note
         facts = () if says_shapes and not verdict.diagnosis else facts
+    elif facts and note.startswith(f"{verdict.name} has shape "):
+        note = f"On another batch {note}"
+        facts = (f"Here it has shape {comparison.shape}, as expected.", *facts[1:])
     return Section(
         look=str(verdict.outcome),
         sign=wording.SIGNS[verdict.outcome],
@@ -215,8 +229,10 @@ def _facts(row: Row) -> Iterator[str]:
     yield f"Shape {comparison.shape}, as expected."
     if error is None:
         yield comparison.problem
-    elif error.is_right:
-        yield "In this notebook its value is right."
+    elif error.is_right and not error.largest:
+        yield "In this notebook its value is right; with other numbers it is not."
+    elif error.is_right:  # by rounding, or by a small mistake: who knows?
+        yield f"In this notebook it differs from autograd's by {in_digits(error.largest)} at most."
     elif error.broken:
         verb = "is" if error.broken == 1 else "are"
         yield f"{error.broken} of {error.error.size} values {verb} NaN or infinite."

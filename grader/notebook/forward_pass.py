@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from types import MappingProxyType
 from typing import Any
@@ -19,6 +20,9 @@ from grader.verdict import Diagnosis, Place
 
 MOST_NAMED = 3
 """More tensors than this are counted, not named: after the first, the others follow from it."""
+
+VIEWS = ("view", "reshape", "detach", "t", "squeeze", "unsqueeze", "transpose", "flatten")
+"""Methods whose result shares its numbers with what they are called on."""
 
 
 def names_read(answer: Answer) -> frozenset[str]:
@@ -73,7 +77,12 @@ def _is_current(name: str, value: object, now: object) -> bool:
 
 
 def describe_stale(
-    names: Sequence[str], program: ForwardProgram, answer: Answer, others: Iterable[AnswerCell] = ()
+    names: Sequence[str],
+    program: ForwardProgram,
+    answer: Answer,
+    others: Iterable[AnswerCell] = (),
+    now: Collection[str] = (),
+    earlier: Collection[str] = (),
 ) -> Diagnosis:
     """Say which tensors are out of date, which line changes them, and what to run.
 
@@ -82,10 +91,24 @@ def describe_stale(
         program: the exercise's forward program.
         answer: the student's; a line of it may be what changes the tensors.
         others: the cells that are no answers, one of which makes each input.
+        now: names that the answer as it is now was seen to change.
+        earlier: names that an answer which has been replaced since was seen to change.
     """
     listing = listed((f"`{name}`" for name in names), most=MOST_NAMED)
-    if changed := [name for name in names if name in program.inputs or _writers(answer, name)]:
+    changed = [
+        name
+        for name in names
+        if name in (*program.inputs, *now, *earlier) or _writers(answer, name)
+    ]
+    if changed:
         name = changed[0]
+        if name in earlier:
+            return Diagnosis(
+                Kind.STALE_FORWARD,
+                f"An answer that you ran earlier has changed the notebook's `{name}`.",
+                f"Run the cells from {_maker(name, program, others)} on again, down to your"
+                " answers.",
+            )
         line = next((quote(place, answer.cells) for place in _writers(answer, name)), "")
         return Diagnosis(
             Kind.STALE_FORWARD,
@@ -106,8 +129,29 @@ def describe_stale(
 
 
 def _writers(answer: Answer, name: str) -> list[Place]:
-    """Where the answer changes a name, or binds it anew."""
-    return [answer.places[number] for number in sorted(answer.writing(name))]
+    """Where the answer changes a name or binds it anew, or changes it under another name."""
+    found, alike = list[Place](), {name}
+    for statement in answer.statements:
+        effects = answer.effects[statement]
+        if name in effects.binds or not alike.isdisjoint(effects.changes):
+            found.append(answer.places[answer.number[statement]])
+        match statement:
+            case ast.Assign(targets=[ast.Name(id=other)], value=value):
+                same = _same_memory(value)
+                alike = alike | {other} if same in alike else alike - ({other} - {name})
+    return found
+
+
+def _same_memory(value: ast.expr) -> str:
+    """The name of the tensor that `x`, `x.T` or `x.view(...)` shares its numbers with, or ""."""
+    match value:
+        case ast.Name(id=name):
+            return name
+        case ast.Attribute(value=inner, attr="T" | "mT" | "data"):
+            return _same_memory(inner)
+        case ast.Call(func=ast.Attribute(value=inner, attr=method)) if method in VIEWS:
+            return _same_memory(inner)
+    return ""
 
 
 def _maker(name: str, program: ForwardProgram, others: Iterable[AnswerCell] = ()) -> str:

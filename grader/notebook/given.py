@@ -24,18 +24,23 @@ class Given:
     copies: dict[str, Tensor] = field(default_factory=dict)
     left: dict[str, tuple[object, int]] = field(default_factory=dict)
     """Each of these names as the last answer cell left it."""
+    running: dict[str, tuple[object, int]] = field(default_factory=dict)
+    """Each of them as the answer cell that runs now found it."""
+    changed: dict[str, str] = field(default_factory=dict)
+    """Each of them that an answer cell has changed since, with the latest such cell as it ran."""
 
     def follow(self, shell: Any, history: History) -> None:
         """Look at a shell's names before each cell that it runs from now on."""
-        last_was_answer = False
+        last_was_answer, source = False, ""
 
         def look(_info: object) -> None:
-            nonlocal last_was_answer
+            nonlocal last_was_answer, source
             run = history.runs[-1]  # the history has noted it already
             if last_was_answer:
-                self.after_answer(shell.user_ns)
+                self.after_answer(source, shell.user_ns)
             if last_was_answer := run.grade_id is not None:
-                self.before_answer(run.cell.source or "", shell.user_ns)
+                source = run.cell.source or ""
+                self.before_answer(source, shell.user_ns)
 
         shell.events.register("pre_run_cell", look)
 
@@ -47,11 +52,19 @@ class Given:
             value = namespace.get(name)
             if not self._is_as_left(name, value):
                 self.copies.pop(name, None)
+                self.changed.pop(name, None)
                 if isinstance(value, Tensor):
                     self.copies[name] = value.detach().clone()
 
-    def after_answer(self, namespace: Mapping[str, Any]) -> None:
-        """Remember how an answer cell left the tensors that were copied."""
+        self.running.clear()
+        self.running.update((name, _state(namespace.get(name))) for name in self.copies)
+
+    def after_answer(self, source: str, namespace: Mapping[str, Any]) -> None:
+        """Remember how an answer cell left the tensors that were copied, and which it changed."""
+        for name, (before, version) in self.running.items():
+            value, now = _state(namespace.get(name))
+            if value is not before or now != version:
+                self.changed[name] = source
         self.left.clear()
         self.left.update((name, _state(namespace.get(name))) for name in self.copies)
 
@@ -61,6 +74,14 @@ class Given:
             name: self.copies[name]
             for name in names
             if name in self.copies and self._is_as_left(name, namespace.get(name))
+        }
+
+    def changes(self, namespace: Mapping[str, Any]) -> dict[str, str]:
+        """The names that an answer cell has changed and no other cell since, with that cell."""
+        return {
+            name: source
+            for name, source in self.changed.items()
+            if self._is_as_left(name, namespace.get(name))
         }
 
     def _is_as_left(self, name: str, value: object) -> bool:

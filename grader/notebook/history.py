@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
+import re
+import traceback
 from collections import Counter
-from collections.abc import Iterable
-from dataclasses import dataclass, field
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field, replace
 from operator import itemgetter
 from typing import Any
 
 from grader.answer.assigned import first_assignments
 from grader.answer.parse import LONGEST_QUOTE, AnswerCell, prefix_of
 from grader.submission.answer_cells import answer_id, role_comments
-from grader.submission.copies import graded_copies
+from grader.submission.copies import graded_copies, overrules
 from grader.submission.notebook_file import Cell
 
 
@@ -19,12 +21,14 @@ from grader.submission.notebook_file import Cell
 class RunCell:
     """A cell as it ran, with its id if it is an answer cell ("ex1-softmax").
 
-    Runs with the same `key` are one cell; None says that nobody knows.
+    Runs with the same `key` are one cell; None says that nobody knows. `raised` is the line that
+    raised, and ended the run; 0 if it did not begin.
     """
 
     cell: Cell
     grade_id: str | None
     key: str | int | None
+    raised: int | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,22 +50,29 @@ class History:
             get_parent = getattr(shell, "get_parent", dict)  # a shell without a kernel has none
             self.note(info.raw_cell, get_parent())
 
+        def end(result: Any) -> None:
+            if self.runs and not result.success:
+                line = _line_that_raised(result.error_in_exec, shell.user_ns)
+                self.runs[-1] = replace(self.runs[-1], raised=line)
+
         shell.events.register("pre_run_cell", note)
+        shell.events.register("post_run_cell", end)
 
     def note(self, source: str, request: Any) -> None:
         """Add a cell that runs at the `request` of a front end, a Jupyter message.
 
-        JupyterLab sends a cell's metadata, its id, and the ids of the cells that were deleted. A
-        program that runs a whole notebook sends nothing and lets nobody type: there every run is
-        another cell.
+        JupyterLab and VS Code send a cell's metadata and its id, JupyterLab also the ids of the
+        cells that were deleted. Colab sends an id in a place of its own. A program that runs a
+        whole notebook sends nothing and lets nobody type: there every run is another cell.
         """
         metadata, content = (request.get(part) or {} for part in ("metadata", "content"))
         deleted = metadata.get("deletedCells") or ()
         self.runs[:] = [run for run in self.runs if run.key is None or run.key not in deleted]
         number, nbgrader = len(self.runs), metadata.get("nbgrader")
         cell = Cell(number, "code", source, nbgrader if isinstance(nbgrader, dict) else {})
-        key = metadata.get("cellId") or (None if content.get("allow_stdin", True) else number)
-        self._add(cell, key)
+        colab = metadata.get("colab")
+        known = metadata.get("cellId") or (isinstance(colab, dict) and colab.get("cell_id"))
+        self._add(cell, known or (None if content.get("allow_stdin", True) else number))
 
     def _add(self, cell: Cell, key: str | int | None) -> None:
         self.runs.append(RunCell(cell, answer_id(cell), key))
@@ -78,17 +89,87 @@ class History:
     def answers(self, prefix: str, gradients: tuple[str, ...]) -> tuple[AnswerCell, ...]:
         """The answer cells of an exercise as they ran last, in the notebook's order.
 
-        Of several with one id those are left out that `grader check` would leave out.
+        Of several with one id those are left out that `grader check` would leave out, and where
+        nobody knows which runs are one cell, those of which a later one binds every gradient.
         """
         latest: dict[tuple[str, str | int | None], Cell] = {}
         for run in self.runs:
+            for other in self._replaced(run, latest, gradients):
+                del latest[other]
             if run.grade_id is not None:
-                for key in (run.key, None):
-                    latest.pop((run.grade_id, key), None)
                 latest[run.grade_id, run.key] = run.cell
         found = [(grade_id, cell) for (grade_id, _), cell in latest.items()]
-        answers, _ = graded_copies([(n, c) for n, c in found if prefix_of(n) == prefix], gradients)
+        own = [(name, cell) for name, cell in found if prefix_of(name) == prefix]
+        is_unsure = any(isinstance(key, int) for _, key in latest)
+        answers, _ = graded_copies(own, gradients, may_be_runs=is_unsure)
         return in_order(answers, gradients)
+
+    def _replaced(
+        self,
+        run: RunCell,
+        latest: Mapping[tuple[str, str | int | None], Cell],
+        gradients: tuple[str, ...],
+    ) -> list[tuple[str, str | int | None]]:
+        """The answer cells that a run takes the place of: a cell may have got another first line.
+
+        Where nobody knows which cell ran, that is one all of whose names the run binds afresh.
+        """
+        source = run.cell.source or ""
+        return [
+            (grade_id, key)
+            for (grade_id, key), cell in latest.items()
+            if (key == run.key and isinstance(key, str))
+            or (grade_id == run.grade_id and key in (run.key, None))
+            or (run.grade_id and key is None and overrules(source, cell.source or "", gradients))
+        ]
+
+    def formerly(self, gradients: tuple[str, ...]) -> Mapping[str, str]:
+        """The gradients that an answer cell has assigned, each with the id of the latest."""
+        ids: dict[str, str] = {}
+        for run in self.runs:
+            if run.grade_id is not None:
+                assigned = first_assignments(run.cell.source or "", gradients)
+                ids |= dict.fromkeys(assigned, run.grade_id)
+        return ids
+
+    def lost(self, gradients: tuple[str, ...]) -> frozenset[str]:
+        """The gradients that an answer cell assigned, and then this cell without its first line.
+
+        Where nobody knows which cell ran, it may be another that is no answer cell.
+        """
+        keys: dict[str, str | int | None] = {}
+        lost: set[str] = set()
+        for run in self.runs:
+            assigned = first_assignments(run.cell.source or "", gradients).keys()
+            if run.grade_id is not None:
+                keys |= dict.fromkeys(assigned, run.key)
+                lost -= assigned
+            else:
+                is_known = isinstance(run.key, str)
+                lost |= {n for n in assigned & keys.keys() if not is_known or keys[n] == run.key}
+        return frozenset(lost)
+
+    def unreached(self, gradients: tuple[str, ...]) -> frozenset[str]:
+        """The gradients that a cell assigns behind the line at which its latest run ended.
+
+        Where they have a value, it is an earlier run's.
+        """
+        unreached: set[str] = set()
+        for run in self.runs:
+            for name, line in first_assignments(run.cell.source or "", gradients).items():
+                is_reached = run.raised is None or line < run.raised
+                (unreached.discard if is_reached else unreached.add)(name)
+        return frozenset(unreached)
+
+    def has_failed(self, function: str) -> bool:
+        """True if the latest cell that defines a function ended before it did."""
+        start = re.compile(rf"^[ \t]*def {re.escape(function)}\b", re.MULTILINE)
+        for run in reversed(self.runs):
+            source = run.cell.source or ""
+            if found := start.search(source):
+                line = source.count("\n", 0, found.start()) + 1
+                return run.raised is not None and run.raised <= line
+        return False
 
     def others(self) -> tuple[AnswerCell, ...]:
         """The cells that are no answers, as they ran last, each called by its first line."""
@@ -97,6 +178,12 @@ class History:
         lines = [source.strip().partition("\n")[0][:LONGEST_QUOTE] for source in sources]
         named = [f"the cell that begins with `{line}`" for line in lines]
         return tuple(map(AnswerCell, named[::-1], sources[::-1]))
+
+
+def _line_that_raised(error: BaseException | None, namespace: Mapping[str, Any]) -> int:
+    """The line of a cell, which runs in the notebook's namespace; 0 where none has run."""
+    frames = traceback.walk_tb(error.__traceback__ if error else None)
+    return next((line for frame, line in frames if frame.f_globals is namespace), 0)
 
 
 def in_order(cells: Iterable[AnswerCell], gradients: tuple[str, ...]) -> tuple[AnswerCell, ...]:

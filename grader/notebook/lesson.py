@@ -6,11 +6,12 @@ import io
 import os
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from IPython.display import display
 from torch import Tensor
 
+from grader.diagnosis.kinds import Kind
 from grader.notebook import board_card
 from grader.notebook.check_report import Row, as_html, as_text, describe, make_sections
 from grader.notebook.hint_text import as_text as hint_text
@@ -22,7 +23,6 @@ from grader.notebook.nudge import picture as nudge_picture
 from grader.notebook.running_notebook import (
     Lesson,
     NotInTheLesson,
-    SpokenError,
     known_gradients,
     latest_exercise,
     lesson_course,
@@ -35,6 +35,7 @@ from grader.program.compare import compare
 from grader.program.course_file import BadCourse
 from grader.program.references import prepare
 from grader.reports import wording
+from grader.user_error import SpokenError
 from grader.verdict import Outcome, Verdict
 
 if TYPE_CHECKING:
@@ -88,9 +89,24 @@ def check(*gradients: str) -> None:
     passed = sum(verdict.outcome is Outcome.PASS for verdict in judged.values())
     remember_passed(lesson_course().remembered(lesson.exercise.prefix), passed)
     verdicts = [judged[name] for name in names]
-    _say(verdicts, lesson)
+    _say(verdicts, lesson, spoilt(verdicts, judged.values()))
     if is_strict():
         insist(verdicts)
+
+
+def spoilt(verdicts: Sequence[Verdict], judged: Iterable[Verdict]) -> list[Verdict]:
+    """The verdicts on gradients that the answers to others change after they were right."""
+    names = {verdict.name for verdict in verdicts}
+    cells = {verdict.place.cell for verdict in verdicts if verdict.place}
+    return [
+        other
+        for other in judged
+        if other.name not in names and other.outcome is Outcome.FAIL
+        for reason in other.diagnosis
+        if reason.kind == Kind.ALIASED
+        if (other.place and other.place.cell in cells)
+        or any(f"`{name}`" in reason.message for name in names)
+    ]
 
 
 _has_judged: list[bool] = []
@@ -159,7 +175,7 @@ def board(exercise: str | None = None) -> None:
 
 
 @told(NoSuchHint, NotInTheLesson, BadCourse)
-def hint(gradient: str, exercise: str | None = None) -> None:
+def hint(gradient: str | None = None, exercise: str | None = None) -> None:
     """Show the next of a gradient's hints, from a nudge to nearly there.
 
     How many you have asked for is remembered; after the last all are shown.
@@ -181,7 +197,7 @@ def hint(gradient: str, exercise: str | None = None) -> None:
 
 
 @told(NotInTheLesson)
-def heat_map(gradient: str) -> None:
+def heat_map(gradient: str | None = None) -> None:
     """Draw where a gradient of yours differs from autograd's, entry by entry.
 
     Args:
@@ -190,7 +206,7 @@ def heat_map(gradient: str) -> None:
     from grader.pictures.error_map import draw_error
 
     lesson = open_lesson()
-    (name,) = known_gradients([gradient], lesson.exercise)
+    (name,) = known_gradients([gradient], lesson.exercise, "heat_map")
     reference = lesson.references()[name[1:]]
     value = lesson.namespace.get(name)
     if not isinstance(value, Tensor):
@@ -199,11 +215,11 @@ def heat_map(gradient: str) -> None:
     _show_picture(draw_error(name, value, reference, lesson.labels(name[1:])))
     outcome = _judge(lesson)[name].outcome
     if outcome is Outcome.FAIL and compare(name, value, reference).approximate:
-        print(f'The value is right here, but the line is not: see check("{name}").')
+        print(f'In this notebook it hardly shows, but the line is wrong: see check("{name}").')
 
 
 @told(NotInTheLesson)
-def nudge(gradient: str, *index: int) -> None:
+def nudge(gradient: str | None = None, *index: int) -> None:
     """Move one number of a tensor both ways; show the slope of the loss beside your gradient's.
 
     The batch and the parameters are the notebook's own, in float64. Of a step of the forward pass
@@ -214,7 +230,7 @@ def nudge(gradient: str, *index: int) -> None:
         index: which of its numbers, as one index for each dimension: nudge("dC", 3, 5).
     """
     lesson = open_lesson()
-    (name,) = known_gradients([gradient], lesson.exercise)
+    (name,) = known_gradients([gradient], lesson.exercise, "nudge")
     shape = lesson.references()[name[1:]].shape
     place = read_index(name, shape, index)
     moved = move_number(prepare(lesson.exercise), lesson.inputs(), name, place)
@@ -231,28 +247,34 @@ def nudge(gradient: str, *index: int) -> None:
 
 
 @told(NotInTheLesson)
-def _say(verdicts: Sequence[Verdict], lesson: Lesson) -> None:
-    """Print a line for each gradient, then show the card for what is wrong."""
+def _say(verdicts: Sequence[Verdict], lesson: Lesson, beside: Sequence[Verdict] = ()) -> None:
+    """Print a line for each gradient, then show the card for what is wrong, there or beside it."""
     references = lesson.references()
-    rows = [_compare_live(v, lesson.namespace, references[v.name[1:]]) for v in verdicts]
+    rows, more = (
+        [_compare_live(v, lesson, references[v.name[1:]]) for v in some]
+        for some in (verdicts, beside)
+    )
     is_right = all(row.comparison.approximate for row in rows)
-    stale = None if is_right else lesson.stale_forward()
+    changing = lesson.changing([verdict.name for verdict in verdicts])
+    stale = None if is_right and not changing else lesson.stale_forward()
     print(describe(rows, stale_forward=stale is not None))
     order, has_heat_map = lesson.exercise.gradients, "heat_map" in lesson.namespace
-    if sections := make_sections(rows, order, stale, has_heat_map):
+    if sections := make_sections([*rows, *more], order, stale, has_heat_map, changing):
         show({"text/html": as_html(sections), "text/plain": as_text(sections)})
 
 
-def _compare_live(verdict: Verdict, namespace: Mapping[str, Any], reference: Tensor) -> Row:
+def _compare_live(verdict: Verdict, lesson: Lesson, reference: Tensor) -> Row:
     """The verdict with the notebook's own value beside autograd's."""
-    value = namespace.get(verdict.name)
+    unreached = verdict.name in lesson.unreached
+    # What stands behind a line that raised has the value of an earlier run.
+    value = None if unreached else lesson.namespace.get(verdict.name)
     comparison = compare(verdict.name, value, reference)
     error = None
     # A problem, such as another shape, is said in words; NaN has a place as well.
     if isinstance(value, Tensor) and comparison.shape == comparison.expected_shape:
         is_real = value.is_floating_point() and reference.numel() > 0
         error = measure_error(value, reference) if is_real else None
-    return Row(verdict, comparison, error)
+    return Row(verdict, comparison, error, unreached)
 
 
 def _in_markdown(hint: Hint) -> str:

@@ -24,6 +24,9 @@ STEP = 1e-5
 SMALLEST_STEP = 1e-9
 """Numbers much smaller than the step, such as a tiny probability, are moved less than others."""
 
+MOST_DIGITS = 17
+"""Of a factor that is not 1: a double has no more."""
+
 CURVE_POINTS = 61
 MOST_HALVINGS = 30
 
@@ -200,7 +203,8 @@ def _remarks(nudge: Nudge, yours: float | None) -> list[str]:
         return [*remarks, "Yours is no finite number."]
     if abs(nudge.autograd) <= nudge.tolerance:
         return [*remarks, "Yours is not zero."]
-    return [*remarks, f"Yours is {shown(yours / nudge.autograd, 3)} times autograd's."]
+    times = (shown(yours / nudge.autograd, digits) for digits in range(3, MOST_DIGITS + 1))
+    return [*remarks, f"Yours is {next(t for t in times if t != '1')} times autograd's."]
 
 
 def picture(nudge: Nudge, yours: float | None) -> Any:

@@ -6,7 +6,7 @@ import atexit
 import os
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -15,6 +15,7 @@ import torch
 from IPython import get_ipython
 from torch import Tensor
 
+from grader.answer.assigned import first_assignments
 from grader.answer.parse import AnswerCell, parse_answer
 from grader.execution.runner import Runner
 from grader.grading.grade import Regrader
@@ -22,25 +23,18 @@ from grader.notebook.forward_pass import describe_stale, find_stale, names_read
 from grader.notebook.given import Given
 from grader.notebook.history import History
 from grader.program.course import Course
-from grader.program.exercises import Exercise, load_exercises
+from grader.program.exercises import Exercise, exercises_of, load_exercises
 from grader.program.instances import read_shape
 from grader.program.references import prepare
 from grader.reports.result import say_where
 from grader.submission.carried_course import unpack
 from grader.submission.which_course import VARIABLE as COURSE_VARIABLE
 from grader.submission.which_course import course_for
-from grader.user_error import UserError
-from grader.verdict import Diagnosis, Verdict
+from grader.user_error import SpokenError, UserError
+from grader.verdict import Diagnosis, Outcome, Verdict
 
 NOTEBOOK_VARIABLE = "JPY_SESSION_NAME"
 """Environment variable in which a Jupyter server tells a kernel the notebook's file."""
-
-
-class SpokenError(Exception):
-    """A notebook shows its message, a sentence, in place of a traceback."""
-
-    def _render_traceback_(self) -> list[str]:  # what IPython shows, nbval and nbgrader with it
-        return [str(self)]
 
 
 class NotInTheLesson(SpokenError):
@@ -57,12 +51,48 @@ class Lesson:
     others: tuple[AnswerCell, ...] = ()
     given: Mapping[str, Tensor] = field(default_factory=dict)
     """The forward pass's inputs from before answer cells changed any, by name."""
+    changed: Mapping[str, str] = field(default_factory=dict)
+    """The names that an answer cell changed, each with that cell as it ran."""
+    formerly: Mapping[str, str] = field(default_factory=dict)
+    """The gradients that an answer cell has assigned at any time, each with the latest one's id."""
+    lost: frozenset[str] = frozenset()
+    """The gradients whose cell ran last without the line that makes it an answer cell."""
+    unreached: frozenset[str] = frozenset()
+    """The gradients that the latest run of their cell did not reach, for it raised before."""
 
     def verdicts(self) -> dict[str, Verdict]:
         """The verdict on every gradient of the exercise; at once where no answer cell changed."""
         with one_thread():
             verdicts, _ = _regrader(worker()).grade_exercise(self.exercise, self.cells)
-        return {verdict.name: verdict for verdict in say_where(verdicts, self.others)}
+        exercises = exercises_of(lesson_course(), self.exercise.notebook)
+        verdicts = list(say_where(verdicts, self.cells, self.others, exercises))
+        return {verdict.name: self._as_run(verdict) for verdict in verdicts}
+
+    def _as_run(self, verdict: Verdict) -> Verdict:
+        """The verdict on a gradient; one that no answer cell assigns any more says why."""
+        name = verdict.name
+        is_elsewhere = verdict.outcome is Outcome.TODO and f"{name} stands in " in verdict.note
+        if is_elsewhere and name not in self.formerly:
+            # It may have been pasted over the whole cell, before that ever ran.
+            said = "If that cell is its own, only its first line is missing: `# answer: ...`."
+            return replace(verdict, note=f"{verdict.note} {said}")
+        if verdict.points or name not in self.formerly:
+            return verdict
+        cell = self.formerly[name]
+        if name in self.lost:
+            note = (
+                f"Its cell no longer begins with `# answer: {cell}`: put that line back, the first"
+                " of the cell, and run the cell again."
+            )
+            # Where nobody knows which cell ran, what was judged is the earlier one.
+            return replace(
+                verdict, outcome=Outcome.TODO, note=note, diagnosis=(), code="", piece=None
+            )
+        has_value = isinstance(self.namespace.get(name), Tensor)
+        if verdict.outcome is Outcome.TODO and not verdict.note and has_value:
+            note = f"{name} has the value of an earlier run: {cell} does not assign it any more."
+            return replace(verdict, note=note)
+        return verdict
 
     def inputs(self) -> dict[str, Any]:
         """The notebook's own batch and parameters, as they were before answer cells changed any."""
@@ -105,7 +135,20 @@ class Lesson:
         """What is to be said of forward tensors that the notebook's inputs no longer give."""
         program, answer = prepare(self.exercise).program, parse_answer(self.cells)
         stale = find_stale(program, self.namespace, names_read(answer), self.given)
-        return describe_stale(stale, program, answer, self.others) if stale else None
+        sources = {cell.source for cell in self.cells}
+        now = [name for name, source in self.changed.items() if source in sources]
+        earlier = self.changed.keys() - {*now}
+        return describe_stale(stale, program, answer, self.others, now, earlier) if stale else None
+
+    def changing(self, gradients: Sequence[str]) -> tuple[str, ...]:
+        """Those of the gradients in whose cell a line changes a tensor of the forward pass."""
+        names = {*prepare(self.exercise).program.names}
+        present = {cell.source for cell in self.cells}
+        found = set[str]()
+        for name, source in self.changed.items():
+            if name in names and source in present:
+                found |= first_assignments(source, tuple(gradients)).keys()
+        return tuple(name for name in gradients if name in found)
 
 
 @contextmanager
@@ -173,6 +216,12 @@ def latest_exercise() -> str | None:
     return None if shell is None else _history(shell).latest_prefix()
 
 
+def has_failed(function: str) -> bool:
+    """True if the cell that defines a function ended in an error when it ran last."""
+    shell = get_ipython()
+    return shell is not None and _history(shell).has_failed(function)
+
+
 def open_lesson(prefix: str | None = None) -> Lesson:
     """The notebook that runs in this kernel, at the exercise asked for or else worked on last.
 
@@ -193,8 +242,18 @@ def open_lesson(prefix: str | None = None) -> Lesson:
     except UserError as error:
         raise NotInTheLesson(str(error)) from error
     cells = history.answers(exercise.prefix, exercise.gradients)
-    given = _given(shell).tensors(inputs, shell.user_ns)
-    return Lesson(shell.user_ns, cells, exercise, history.others(), given)
+    given = _given(shell)
+    return Lesson(
+        shell.user_ns,
+        cells,
+        exercise,
+        history.others(),
+        given.tensors(inputs, shell.user_ns),
+        given.changes(shell.user_ns),
+        formerly=history.formerly(exercise.gradients),
+        lost=history.lost(exercise.gradients),
+        unreached=history.unreached(exercise.gradients),
+    )
 
 
 _carried: list[Path] = []
@@ -231,14 +290,23 @@ def _find(exercises: Sequence[Exercise], prefix: str) -> Exercise:
     )
 
 
-def known_gradients(names: Sequence[str], exercise: Exercise) -> Sequence[str]:
-    """The names, with a `d` put before those of tensors; all of the exercise if there are none."""
+def known_gradients(
+    names: Sequence[str | None], exercise: Exercise, call: str = "check"
+) -> Sequence[str]:
+    """The names, with a `d` put before those of tensors; all of the exercise if there are none.
+
+    Args:
+        names: what was given; None where a name is missing.
+        exercise: the one that they belong to.
+        call: the function that they were given to.
+    """
     if not names:
         return exercise.gradients
-    if not all(isinstance(name, str) for name in names):
-        raise NotInTheLesson('Give gradients by name, in quotes: check("dlogits").')
-    with_d = [name if name in exercise.gradients else f"d{name}" for name in names]
-    unknown = [name for name, d in zip(names, with_d, strict=True) if d not in exercise.gradients]
+    given = [name for name in names if isinstance(name, str)]
+    if len(given) < len(names):
+        raise NotInTheLesson(f'Give gradients by name, in quotes: {call}("dlogits").')
+    with_d = [name if name in exercise.gradients else f"d{name}" for name in given]
+    unknown = [name for name, d in zip(given, with_d, strict=True) if d not in exercise.gradients]
     if unknown:
         raise NotInTheLesson(
             f"{', '.join(unknown)} is no gradient of this exercise; it asks for"

@@ -71,7 +71,11 @@ class _Map:
 
 
 def draw_error(
-    name: str, student: Tensor, reference: Tensor, labels: tuple[str, Tensor] | None = None
+    name: str,
+    student: Tensor,
+    reference: Tensor,
+    labels: tuple[str, Tensor] | None = None,
+    whose: str = "your",
 ) -> Figure:
     """Draw where a gradient is wrong, and by how much.
 
@@ -84,6 +88,7 @@ def draw_error(
         reference: autograd's gradient, real, of any shape.
         labels: the name of a tensor of indices and the tensor itself, (n,) for a gradient
             (n, m): it names a place in each row, which gets a frame.
+        whose: the gradient is called "your" or "their" value.
     """
     if student.shape != reference.shape:
         return _draw_sentence(describe_shape(name, tuple(student.shape), tuple(reference.shape)))
@@ -91,7 +96,7 @@ def draw_error(
         return _draw_sentence(describe_dtype(name, student))
     if not reference.numel():
         return _draw_sentence(f"{name} has shape {tuple(reference.shape)}: it has no entries.")
-    return _draw_map(name, measure_error(student, reference), labels)
+    return _draw_map(name, measure_error(student, reference), labels, whose)
 
 
 def _draw_sentence(sentence: str) -> Figure:
@@ -102,10 +107,12 @@ def _draw_sentence(sentence: str) -> Figure:
     return card.figure
 
 
-def _draw_map(name: str, measured: GradientError, labels: tuple[str, Tensor] | None) -> Figure:
+def _draw_map(
+    name: str, measured: GradientError, labels: tuple[str, Tensor] | None, whose: str
+) -> Figure:
     shape = measured.error.shape
     gutter = 8 + max(text_width(_row_label(row, shape), _TICK, True) for row in _some_rows(shape))
-    title, details = measured.in_words(name)
+    title, details = measured.in_words(name, whose)
     if labels is not None:
         details = [*details, f"Framed is the place in each row that {labels[0]} names."]
     place = _size_map(shape, _MARGIN + gutter)
@@ -115,13 +122,14 @@ def _draw_map(name: str, measured: GradientError, labels: tuple[str, Tensor] | N
 
     top = _MARGIN + line_height(_TITLE) * len(titles) + line_height(_TEXT) * len(texts) + 12
     place = replace(place, top=top)
-    has_scale = measured.worst is not None
+    # Of what is right every cell has one colour: a scale would show rounding as an error.
+    has_scale = measured.worst is not None and not measured.is_right
     height = top + place.height + (108 if has_scale else 32) + _MARGIN
     card = Card(inner + 2 * _MARGIN, height, " ".join((f"{title}.", *details)))
     below = card.write_lines(titles, _MARGIN, _MARGIN, _TITLE, bold=True)
     card.write_lines(texts, _MARGIN, below, _TEXT)
     # Rounding must not look like a mistake: the colours begin where mistakes do.
-    limit = max(measured.largest, measured.tolerance) if has_scale else 1.0
+    limit = max(measured.largest, measured.tolerance) or 1.0
     _draw_cells(card, measured, place, limit)
     if labels is not None:
         _draw_frames(card, place, labels[1].tolist())
@@ -131,7 +139,7 @@ def _draw_map(name: str, measured: GradientError, labels: tuple[str, Tensor] | N
         _draw_ring(card, place, *worst)
     _draw_ticks(card, place, worst)
     if has_scale:
-        _draw_scale(card, limit, place.left, place.top + place.height + 44)
+        _draw_scale(card, whose, limit, place.left, place.top + place.height + 44)
     return card.figure
 
 
@@ -254,9 +262,10 @@ def _row_label(row: int, shape: Index) -> str:
     return ", ".join(str(int(place)) for place in np.unravel_index(row, shape[:-1]))
 
 
-def _draw_scale(card: Card, limit: float, left: float, top: float) -> None:
+def _draw_scale(card: Card, whose: str, limit: float, left: float, top: float) -> None:
     """Draw the colour bar with its meaning, its ends and its middle."""
-    card.write(left, top, "yours minus autograd's (purple: too small, green: too large)", _TICK)
+    meaning = f"{whose}s minus autograd's (purple: too small, green: too large)"
+    card.write(left, top, meaning, _TICK)
     below = top + line_height(_TICK)
     card.axes.imshow(
         np.linspace(-1, 1, 256).reshape(1, -1),

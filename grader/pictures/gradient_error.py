@@ -50,7 +50,7 @@ class GradientError:
         """True if every entry is finite and right up to rounding."""
         return not self.broken and self.largest <= self.tolerance
 
-    def in_words(self, name: str) -> tuple[str, list[str]]:
+    def in_words(self, name: str, whose: str = "your") -> tuple[str, list[str]]:
         """A title, and the sentences that belong below it; `name` is the gradient's."""
         if self.is_right:
             right = "right, up to rounding" if self.largest else "equal to the reference"
@@ -66,7 +66,7 @@ class GradientError:
         largest = f"{in_digits(self.largest)}{where}"
         there = " there" if where else ""
         ours, theirs = in_digits(self.student[self.worst]), in_digits(self.reference[self.worst])
-        values = f"Your value{there} is {ours}, autograd's is {theirs}."
+        values = f"{whose.capitalize()} value{there} is {ours}, autograd's is {theirs}."
         if self.broken:
             return title, [f"Largest error {largest}.", values]
         return f"{name}: largest error {largest}", [values]

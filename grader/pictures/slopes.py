@@ -17,11 +17,12 @@ from grader.pictures.figures.sheet import (
 )
 
 _LINES: dict[str, dict[str, Any]] = {
-    "yours": {"color": BACKWARD, "linewidth": 4.5},
-    "slope found": {"color": FORWARD, "linewidth": 2.2, "marker": "o"},
-    "autograd": {"color": INK, "linewidth": 1.4, "linestyle": (0, (4, 3))},
+    "yours": {"color": BACKWARD, "linewidth": 7},
+    "slope found": {"color": FORWARD, "linewidth": 2.5, "marker": "o"},
+    "autograd": {"color": INK, "linewidth": 2, "linestyle": (0, (1.2, 1.2))},
 }
-"""From below: where slopes agree, the wider line is seen at both sides of the narrower."""
+"""From below: where slopes agree, the wider line is seen at both sides of the narrower, and
+autograd's, drawn beyond the chord only, does not cover it."""
 
 _FLAT = 1e-6
 """Changes of the loss much smaller than this are rounding, and are drawn flat."""
@@ -48,7 +49,7 @@ def draw_slopes(
     """
     moves, losses = (np.asarray(values) for values in curve)
     figure, (axes,) = new_axes(5.2, 3.7)
-    axes.plot(number + moves, losses, color=HAIRLINE, linewidth=8, alpha=0.5, label="the loss")
+    axes.plot(number + moves, losses, color=HAIRLINE, linewidth=14, alpha=0.5, label="the loss")
     ends = np.interp([-reach, reach], moves, losses)
     tallest = spread = max(float(np.nanmax(np.abs(losses))), _FLAT)
     for name, look in _LINES.items():
@@ -58,10 +59,12 @@ def draw_slopes(
         label = f"{name}  {shown(slope)}"
         is_chord = name == "slope found"
         at = np.array([-reach, reach]) if is_chord else moves[[0, -1]]
+        if name == "autograd":
+            at = np.array([at[0], -reach, np.nan, reach, at[1]])
         line = ends if is_chord else slope * at
         axes.plot(number + at, line, label=label, solid_capstyle="round", **look)
         if np.isfinite(slope):
-            tallest = max(tallest, min(float(np.abs(line).max()), _TALLER * spread))
+            tallest = max(tallest, min(float(np.nanmax(np.abs(line))), _TALLER * spread))
     axes.plot(number, 0, color=INK, marker="o", markersize=7)
     axes.set_ylim(-1.1 * tallest, 1.1 * tallest)
     axes.set_xlabel(f"{place} (the chord is drawn wider, to be seen)", color=INK, fontsize=11)

@@ -40,7 +40,7 @@ def cmp(s: str, dt: object, t: Tensor) -> Comparison:
 
     Args:
         s: the tensor's name, to be printed.
-        dt: your gradient of `t`.
+        dt: your gradient of `t`; of a tensor with a single number and no axes, a number will do.
         t: the tensor whose `.grad` is the reference (`t.retain_grad()`, then `loss.backward()`).
 
     Returns:
@@ -69,6 +69,8 @@ def _compare_with_grad(name: str, value: object, tensor: Tensor) -> Comparison:
             f" {name}.retain_grad() after the forward pass, then loss.backward()."
         )
         return nothing_to_compare(name, value, tuple(tensor.shape), problem)
+    if grad.ndim == 0 and isinstance(value, int | float) and not isinstance(value, bool):
+        value = grad.new_tensor(value)
     return compare(name, value, grad, subject=f"the gradient of {name}")
 
 
@@ -177,7 +179,8 @@ def describe_type(name: str, type_name: str, shape: tuple[int, ...] | None = Non
     if type_name.startswith("tensor of "):
         return f"{name} is a {type_name}, but a gradient has its tensor's shape and dtype."
     ending = "" if shape is None else f", here of shape {shape}"
-    return f"{name} is {_article(type_name)}, but a gradient is a tensor{ending}."
+    advice = " `torch.from_numpy` makes one of it." if type_name == "ndarray" else ""
+    return f"{name} is {_article(type_name)}, but a gradient is a tensor{ending}.{advice}"
 
 
 def describe_dtype(name: str, value: Tensor) -> str:
@@ -207,5 +210,5 @@ def describe_nonfinite(name: str, value: Tensor) -> str:
 
 
 def _article(word: str) -> str:
-    """A word with its indefinite article."""
-    return f"{'an' if word[0].lower() in 'aeiou' else 'a'} {word}"
+    """A word with its indefinite article: numpy's is spoken n-d-array."""
+    return f"{'an' if word[0].lower() in 'aeiou' or word == 'ndarray' else 'a'} {word}"

@@ -82,6 +82,11 @@ class Course:
         return tuple((each.prefix, gradient) for each in outlines for gradient in each.gradients)
 
 
+def number_of(notebook: str) -> str:
+    """What a notebook is called where there is little room: "01" for 01_atomic_backprop."""
+    return notebook.partition("_")[0]
+
+
 @cache
 def built_in_course() -> Course:
     """The course that comes with the grader."""

@@ -62,6 +62,11 @@ class Reference:
             self._vjps[key] = self.program.vjp(self.instance.values, name, upstream)
         return self._vjps[key]
 
+    def vjp_through(self, name: str, reader: str) -> Tensor:
+        """What comes to the gradient of `name` from the random upstream of one of its readers."""
+        upstream = {reader: self.cotangents[reader]}
+        return self.program.vjp(self.instance.values, name, upstream, through=reader)
+
     def slopes(self, name: str) -> Mapping[str, Tensor]:
         """The slopes of readers of `name` that work number by number, if no constants."""
         if name not in self._slopes:
@@ -75,7 +80,7 @@ class Reference:
         copies = max(1, upstream.numel() // max(1, values[name].numel()))
         ones = {reader: torch.ones_like(upstream)}
         slope = self.program.vjp(values, name, ones, through=reader) / copies
-        through = self.program.vjp(values, name, {reader: upstream}, through=reader)
+        through = self.vjp_through(name, reader)
         try:
             works_alone = agrees(slope * upstream.sum_to_size(slope.shape), through)
         except RuntimeError:  # the reader is no copy of the tensor

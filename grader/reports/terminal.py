@@ -14,6 +14,7 @@ from rich.table import Table
 from rich.text import Text
 
 from grader.printable import printable
+from grader.program.course import number_of
 from grader.reports import wording
 from grader.reports.result import Result
 from grader.submission.blank_cells import Blanks, gradients_in
@@ -96,7 +97,7 @@ def render_status(
         if bar >= SHORTEST_BAR:
             cells.insert(0, _bar(reports.get(name), bar))
         short = room < names + STATUS_GAP
-        table.add_row(Text(name.partition("_")[0] if short else name), *cells)
+        table.add_row(Text(number_of(name) if short else name), *cells)
     next_ = next_step([*reports.values()], blanks, len(results))
     return print_parts([table, Text(), Text(next_)], width, colour)
 
@@ -108,7 +109,7 @@ def next_step(reports: Sequence[Report], blanks: Blanks, notebooks: int) -> str:
             if verdict.outcome not in EARNS_POINTS:
                 cell = _cell(verdict, blanks.get(report.notebook, {}))
                 where = f", cell {cell}" if cell else ""
-                number = report.notebook.partition("_")[0]
+                number = number_of(report.notebook)
                 why = wording.word(verdict.outcome)
                 return f"next: {printable(verdict.name)} in {number}{where} ({why})"
     if len(reports) < notebooks:

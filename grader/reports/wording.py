@@ -61,8 +61,15 @@ def shape(dimensions: tuple[int, ...] | None) -> str:
 
 
 def where(place: Place | None) -> str:
-    """Name a place: `ex1-softmax, line 7`; "" if there is none."""
-    return "" if place is None else f"{place.cell}, line {place.line}"
+    """Name a place: `ex1-softmax, line 7`; "" if there is none.
+
+    >>> where(Place("ex1-softmax#2", 7))
+    'ex1-softmax (cell 2), line 7'
+    """
+    if place is None:
+        return ""
+    grade_id, _, number = place.cell.partition("#")
+    return f"{grade_id}{f' (cell {number})' if number else ''}, line {place.line}"
 
 
 MOST_DIAGNOSES = 2

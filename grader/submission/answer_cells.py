@@ -18,6 +18,7 @@ MOST_ANSWER_CELLS = 300
 GRADE_ID = re.compile(r"[A-Za-z]{1,20}\d{1,9}[a-z]?-[A-Za-z0-9_-]{1,69}")
 """The exercise's prefix, then nbgrader's own alphabet; at most a hundred characters."""
 
+_LINE = re.compile(r"[^\n]+")
 ROLE_COMMENT = re.compile(r"#\s*(answer|check|try)\s*:\s*([A-Za-z0-9_-]+)\s*")
 
 
@@ -83,7 +84,8 @@ def role_comments(source: str) -> Iterator[tuple[str, str]]:
 
     Comments and magics may stand before and between them.
     """
-    for line in map(str.strip, source.split("\n")):
+    for found in _LINE.finditer(source):  # most cells end at the first
+        line = found[0].strip()
         if match := ROLE_COMMENT.fullmatch(line):
             yield match[1], match[2]
         elif line and not line.startswith(("#", "%")):

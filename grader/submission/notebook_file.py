@@ -271,7 +271,7 @@ def _text(source: Any) -> str | None:
             joined = "".join(source)
         except TypeError:  # a line is no text
             return None
-        ends_kept = len(source) < 2 or any("\n" in line for line in source[:-1])
+        ends_kept = len(source) < 2 or "\n" in joined[: len(joined) - len(source[-1])]
         source = joined if ends_kept else "\n".join(source)
     if not isinstance(source, str):
         return None

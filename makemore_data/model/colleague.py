@@ -2,11 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 import torch
 import torch.nn.functional as F
 from torch import Tensor
 
 from makemore_data.model.parameters import Parameters
+
+FAULT = "hprebn"
+BEHIND_IT = frozenset({"embcat", "emb", "C", "W1", "b1"})
+"""The tensors whose gradients are wrong because that of `FAULT` is."""
 
 
 def colleagues_gradients(
@@ -52,3 +58,27 @@ def colleagues_gradients(
         **{"bndiff": bndiff, "bnraw": bnraw, "hpreact": hpreact, "h": h, "logits": logits},
     }
     return dict(zip(tensors, torch.autograd.grad(loss, list(tensors.values())), strict=True))
+
+
+def judge_fault(choice: object, tensors: Mapping[str, Tensor]) -> tuple[str, str]:
+    """What is to be said to a reader who points at the first wrong of the colleague's gradients.
+
+    Args:
+        choice: one of the tensors, or its name ("logits" or "dlogits"); `...` is no choice yet.
+        tensors: those among which the reader chooses, by name.
+
+    Returns:
+        The chosen tensor's name, empty where none is chosen, and a sentence.
+    """
+    if choice is ...:
+        return "", "to do"
+    named = str(choice).removeprefix("d")
+    name = next((key for key, one in tensors.items() if one is choice or key == named), "")
+    if not name:
+        once_more = "If the forward cell ran again, run the cell above as well."
+        return "", f"Give one of {', '.join(tensors)}, or its name in quotes. {once_more}"
+    if name == FAULT:
+        return name, f"d{name} is wrong, and all that lead to it are right: this is the line."
+    if name in BEHIND_IT:
+        return name, f"d{name} is wrong, but one that leads to it, d{FAULT}, is wrong already."
+    return name, f"d{name} is right: the fault lies further back."

@@ -10,7 +10,7 @@ from importlib.resources import files
 import torch
 from torch import Tensor
 
-LONGEST = 10
+LONGEST = 14
 """Letters of a name that a table shows; an untrained network makes up longer ones."""
 
 

@@ -1,6 +1,6 @@
 import pytest
 
-from grader.close_names import nearest
+from grader.close_names import SLIP, nearest
 
 KNOWN = ("dlogprobs", "dprobs", "dcounts_sum", "dcounts", "dh", "dW1", "dW2", "dC")
 
@@ -30,3 +30,15 @@ def test_at_most_three_and_each_once() -> None:
 def test_nothing_alike() -> None:
     assert nearest("zebra", KNOWN) == []
     assert nearest("", KNOWN) == []
+
+
+@pytest.mark.parametrize(
+    ("name", "known", "slips"),
+    [
+        ("bnvar_inv", ["bngain", "bnbias"], []),
+        ("dlogits", ["dloss"], []),
+        ("dprob", ["dprobs", "dh"], ["dprobs"]),
+    ],
+)
+def test_another_name_is_no_slip(name: str, known: list[str], slips: list[str]) -> None:
+    assert nearest(name, known, SLIP) == slips

@@ -14,7 +14,7 @@ from grader.commands.maintainer.dev import InRepository, why_not_here
 from grader.commands.speech import say
 from grader.platforms.gradescope.settings import Visibility
 from grader.printable import printable
-from grader.program.course import built_in_course
+from grader.program.course import built_in_course, number_of
 from grader.user_error import UserError
 
 KEY_BYTES = 16
@@ -100,7 +100,7 @@ def gradescope(
         settings = settings_from({**chosen, "notebook": name, "key": key})
         points = parse_rubric("", own) if rubric is None else read_rubric(rubric, own)
         text = None if rubric is None else rubric.read_bytes()
-        path = out or Path(f"gradescope-{name.partition('_')[0]}.zip")
+        path = out or Path(f"gradescope-{number_of(name)}.zip")
         write_whole(path, autograder_zip(settings, text, own, torch_index))
     except OSError as error:
         reason = (error.strerror or str(error)).lower()

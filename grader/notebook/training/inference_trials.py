@@ -15,6 +15,7 @@ from grader.notebook.training.loop_trials import (
     BLOCK_SIZE,
     MOST_CALLS,
     N_HIDDEN,
+    TOLERANCE,
     WINDOWS,
     Endless,
     Part,
@@ -26,7 +27,13 @@ from makemore_data.model.parameters import Parameters
 from makemore_data.names.vocabulary import build_vocabulary
 from makemore_data.training.train import begin_run
 
-NOT_AS_OFTEN = "Characters do not come as often as the softmax of the logits says."
+NOT_AS_OFTEN = (
+    "Characters do not come as often as the softmax over them, along axis 1 of the logits, says."
+)
+LONG_NAME = 60
+"""Characters of a name that no loop of a likely length reaches."""
+SURE = 60.0
+"""A logit so far above the others that its character is certain, and its power still finite."""
 
 
 def _network() -> tuple[Parameters, Tensor, Tensor]:
@@ -45,13 +52,15 @@ def try_calibration(function: Part) -> str:
     for name, found in zip(("mean", "variance"), returned, strict=True):
         if (shape := tuple(getattr(found, "shape", ()))) != (1, N_HIDDEN):
             return f"The {name} has the shape {shape}; (1, {N_HIDDEN}) is due, a column a unit."
+    mean, variance = calibrate(parameters, X)
     again = function(parameters, X.flip(0))
-    if not all(map(is_close, again, returned)):
+    pairs = zip(again, returned, (mean, variance), strict=True)
+    # Rounding, measured by what is due: what is returned may be nothing but rounding.
+    if not all(is_close(due + other - found, due) for other, found, due in pairs):
         return (
             "With the rows of X in another order it gives other numbers: it uses some of them, or"
             " batches of them; mean and variance are those of all rows at once."
         )
-    mean, variance = calibrate(parameters, X)
     C, W1, b1, *_ = parameters
     hprebn = C[X].view(WINDOWS, -1) @ W1 + b1
     for sentence, place, value in (
@@ -63,12 +72,34 @@ def try_calibration(function: Part) -> str:
             hprebn.var(0, keepdim=True, unbiased=False),
         ),
         ("This is the standard deviation; its square is the variance.", 1, variance.sqrt()),
+        (
+            "This is the variance to the power -0.5; the variance itself is due.",
+            1,
+            (variance + 1e-5) ** -0.5,
+        ),
+        (
+            "This is the mean after the tanh; `hprebn` comes before the batch normalisation.",
+            0,
+            hprebn.tanh().mean(0, keepdim=True),
+        ),
     ):
         if is_close(returned[place], value):
             return sentence
+    if bool((returned[1].abs() < TOLERANCE * variance).all()):
+        return "The variance is zero: square the differences first, then add them up."
     for name, found, due in zip(("mean", "variance"), returned, (mean, variance), strict=True):
-        if not is_close(found, due):
-            return f"The {name} is not that of `hprebn` over all of X."
+        if is_close(found, due):
+            continue
+        times = float((found / due).mean())
+        if is_close(found, times * due):
+            return (
+                f"The {name} is {times:.4g} times what is due: what is its sum divided by?"
+                f" X has {WINDOWS} rows here."
+            )
+        return (
+            f"The {name} is not that of `hprebn` over all of X: {float(found[0, 0]):.4f} for the"
+            f" first unit, where {float(due[0, 0]):.4f} is due."
+        )
     return ""
 
 
@@ -109,7 +140,7 @@ def try_logits(function: Part) -> str:
                 "The same window has other logits in another batch: the mean or the variance is the"
                 " batch's own, and not what it is given."
             )
-        wrong: Mapping[str, Tensor] = {
+        wrong = {
             "There is no 1e-5 beside the variance.": _logits(parameters, mean, variance, X, eps=0),
             "It divides by the variance and not by its root.": _logits(
                 parameters, mean, variance, X, power=-1
@@ -123,13 +154,28 @@ def try_logits(function: Part) -> str:
             "These are probabilities; the logits are what goes into the softmax.": _logits(
                 parameters, mean, variance, X, last=partial(F.softmax, dim=1)
             ),
+            "These are logarithms of probabilities; the logits go into the softmax.": _logits(
+                parameters, mean, variance, X, last=partial(F.log_softmax, dim=1)
+            ),
+            "The mean is not subtracted.": _logits(parameters, torch.zeros(()), variance, X),
+            "There is no `bngain` and no `bnbias` in it.": _logits(
+                parameters._replace(bngain=torch.ones(()), bnbias=torch.zeros(())),
+                *(mean, variance, X),
+            ),
         }
+        for name in ("b1", "bngain", "bnbias", "b2"):
+            neutral = torch.ones(()) if name == "bngain" else torch.zeros(())
+            without = parameters._replace(**{name: neutral})
+            wrong[f"There is no `{name}` in it."] = _logits(without, mean, variance, X)
         for sentence, value in wrong.items():
             if is_close(logits, value):
                 return sentence
         if logits.shape != due.shape:
             return f"They have the shape {tuple(logits.shape)}; {tuple(due.shape)} is due."
-        return "These are not the logits of the forward pass with this mean and this variance."
+        return (
+            "These are not the logits of the forward pass with this mean and this variance: the"
+            f" first is {float(logits[0, 0]):.4f}, where {float(due[0, 0]):.4f} is due."
+        )
     watched = Parameters(*(parameter.requires_grad_() for parameter in parameters))
     if function(watched, mean, variance, X).requires_grad:
         return (
@@ -142,18 +188,20 @@ def try_logits(function: Part) -> str:
 def try_mean_loss(function: Part) -> str:
     """Ask for the loss of 150 windows."""
     parameters, X, Y = _network()
-    statistics = calibrate(parameters, X)
+    own = calibrate(parameters, X)
+    statistics = own[0] + 0.5, 2 * own[1]
     due = mean_loss(parameters, *statistics, X, Y)
     loss = function(parameters, *statistics, X, Y)
     if isinstance(loss, Tensor) and loss.numel() == 1 and is_close(loss.detach().view(()), due):
         return "It returns a tensor; `.item()` makes a number of it, without autograd's notes."
     if isinstance(loss, bool) or not isinstance(loss, int | float):
         return f"It returns {_kind(loss)}; a number is due."
-    for sentence, value in {
-        "This is the sum over all windows, not the mean.": due * WINDOWS,
-        "The sign is wrong: the loss is the mean of -ln p.": -due,
-        "This is in bits; the logarithm to the base of e gives nats.": due / math.log(2),
-    }.items():
+    if is_close(loss, mean_loss(parameters, *own, X, Y)):
+        return (
+            "It takes mean and variance of X itself, and not those that it is given:"
+            " `logits_with(parameters, mean, variance, X)` uses them."
+        )
+    for sentence, value in _wrong_losses(logits_with(parameters, *statistics, X), Y).items():
         if is_close(loss, value):
             return sentence
     if not is_close(loss, due):
@@ -162,6 +210,33 @@ def try_mean_loss(function: Part) -> str:
     if not is_close(function(parameters, *statistics, X[:9], Y[:9]), fewer):
         return "On other data it gives a wrong loss: does it use X and Y as they are given?"
     return ""
+
+
+def _wrong_losses(logits: Tensor, Y: Tensor) -> Mapping[str, float]:
+    """The losses that are known by name, each with its sentence."""
+    rows, due, probs = torch.arange(len(Y)), float(F.cross_entropy(logits, Y)), logits.softmax(1)
+    at_labels = probs[rows, Y]
+    values: dict[str, float | Tensor] = {
+        "This is the sum over all windows, not the mean.": due * len(Y),
+        "The sign is wrong: the loss is the mean of -ln p.": -due,
+        "This is in bits; the logarithm to the base of e gives nats.": due / math.log(2),
+        "This is e to the power of the loss; the loss itself is due.": math.exp(due),
+        "This is the logarithm of the mean; the mean of the logarithms is due.": (
+            -at_labels.mean().log()
+        ),
+        "There is no logarithm in it: this is the mean of -p.": -at_labels.mean(),
+        "There is no logarithm in it: this is the mean of p.": at_labels.mean(),
+        "There is no softmax in it: these are logits, not ln p.": -logits[rows, Y].mean(),
+        "The softmax runs over the windows; it belongs along the characters, axis 1.": (
+            -logits.softmax(0)[rows, Y].log().mean()
+        ),
+        "This is the mean over all characters, not over those of Y.": -probs.log().mean(),
+        "`[:, Y]` takes whole columns; each row has one right character.": (
+            -probs[:, Y].log().mean()
+        ),
+        "The softmax is taken twice: `F.cross_entropy` takes logits.": F.cross_entropy(probs, Y),
+    }
+    return {sentence: float(value) for sentence, value in values.items()}
 
 
 def try_sample_name(function: Part) -> str:
@@ -175,9 +250,22 @@ def try_sample_name(function: Part) -> str:
         if len(windows) > MOST_CALLS:
             raise Endless("The name never ends: index 0, the dot, ends it.")
         number = len(windows) - 1
-        return 90 * F.one_hot(torch.tensor([script[number] if number < 5 else 0]), 27).float()
+        return SURE * F.one_hot(torch.tensor([script[number] if number < 5 else 0]), 27).float()
 
-    name = function(certain, itos, BLOCK_SIZE, torch.Generator().manual_seed(2))
+    class Letters(dict[int, str]):
+        """The characters, as long as they are not asked for without a prediction."""
+
+        def __getitem__(self, index: int) -> str:
+            looked_up.append(index)
+            if len(looked_up) > MOST_CALLS:
+                raise Endless(
+                    "It asks `predict` once and draws from that for ever: ask anew for every"
+                    " character, inside the loop."
+                )
+            return super().__getitem__(index)
+
+    looked_up: list[int] = []
+    name = function(certain, Letters(itos), BLOCK_SIZE, torch.Generator().manual_seed(2))
     if trouble := _trouble_with_windows(windows, [0, 0, 0, *script]):
         return trouble
     due = "".join(itos[index] for index in script)
@@ -188,7 +276,7 @@ def try_sample_name(function: Part) -> str:
 
     chances = torch.full((1, 27), -30.0)
     chances[0, [1, 2]] = torch.tensor([0.8, 0.2]).log() - 2  # logits may be negative
-    end = 90 * F.one_hot(torch.tensor([0]), 27).float()
+    end = SURE * F.one_hot(torch.tensor([0]), 27).float()
 
     def chance(window: Any) -> Tensor:
         return end if torch.as_tensor(window).flatten()[-1] else chances
@@ -199,11 +287,23 @@ def try_sample_name(function: Part) -> str:
 
     names = drawn(1)
     if len(set(names)) == 1:
-        return "It always takes the likeliest character: draw one, each as often as is probable."
+        return (
+            "It takes the same character every time: draw one, each as often as is probable, with"
+            " the generator it is given."
+        )
     if names != drawn(1):
         return "The same seed gives other names: draw with the generator it is given."
     if not 0.68 < names.count("a") / len(names) < 0.92:
         return NOT_AS_OFTEN
+
+    def endless(window: Any) -> Tensor:
+        count.append(1)
+        return end if len(count) > LONG_NAME else SURE * F.one_hot(torch.tensor([1]), 27).float()
+
+    count: list[int] = []
+    long = function(endless, itos, BLOCK_SIZE, torch.Generator())
+    if len(long) != LONG_NAME:
+        return f"It ends a name after {len(long)} characters: the dot alone ends it."
     return ""
 
 
@@ -236,4 +336,6 @@ def _trouble_with_windows(windows: Sequence[Sequence[int]], indices: Sequence[in
 
 
 def _kind(value: object) -> str:
+    if isinstance(value, Tensor):
+        return f"a tensor of the shape {tuple(value.shape)}"
     return "nothing" if value is None else f"a {type(value).__name__}"

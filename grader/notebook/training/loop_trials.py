@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import pairwise
 from typing import Any
@@ -48,6 +48,25 @@ def is_close(value: object, expected: Tensor | float) -> bool:
     return found.shape == wanted.shape and float((found - wanted).abs().max()) <= allowed
 
 
+WRONG_STEPS: Mapping[str, Callable[[Tensor, Tensor], Tensor]] = {
+    "It goes uphill: with this sign the loss grows.": lambda _, d: 0.5 * d,
+    "The learning rate makes no difference: each parameter moves by its whole gradient.": (
+        lambda _, d: -d
+    ),
+    "It steps by 0.1 of the gradient, whatever learning rate it is given.": lambda _, d: -0.1 * d,
+    "It divides by the learning rate.": lambda _, d: -d / 0.5,
+    "It adds the learning rate to the gradient: multiply them.": lambda _, d: -0.5 - d,
+    "It moves each parameter by its own value, not by its gradient.": lambda p, _: -0.5 * p,
+    "It divides by 32: the loss is a mean, so the gradients are divided by n already.": (
+        lambda _, d: -0.5 * d / BATCH
+    ),
+    "All numbers of a parameter move by the mean of its gradient; each has one of its own.": (
+        lambda _, d: (-0.5 * d.mean()).expand(d.shape)
+    ),
+}
+"""Steps at the learning rate 0.5 that are known by name, from a parameter and its gradient."""
+
+
 def try_update(function: Part) -> str:
     """Take one step of length 0.5 with gradients that are known."""
     parameters, g = begin_run(N_HIDDEN).parameters, torch.Generator().manual_seed(1)
@@ -57,10 +76,10 @@ def try_update(function: Part) -> str:
     function(parameters, gradients, 0.5)
     moves = [now - then for now, then in zip(parameters, before, strict=True)]
 
-    def moved_by(factor: float) -> bool:
-        pairs = zip(moves, kept, strict=True)
+    def moved_by(due: Callable[[Tensor, Tensor], Tensor]) -> bool:
+        moved = zip(moves, before, kept, strict=True)
         # The parameters are rounded, and their differences with them.
-        return all(bool(((move - factor * d).abs() < 1e-5).all()) for move, d in pairs)
+        return all(bool(((move - due(p, d)).abs() < 1e-5).all()) for move, p, d in moved)
 
     if not all(map(torch.equal, gradients, kept)):
         return "It changes the gradients. Only the parameters are to change."
@@ -69,25 +88,36 @@ def try_update(function: Part) -> str:
             "No parameter has changed: nothing would be learnt. The tensors themselves have to"
             " change, in place; `p = p - ...` makes new ones and leaves them as they are."
         )
-    if moved_by(0.5):
-        return "It goes uphill: with this sign the loss grows."
-    if moved_by(-1):
-        return "The learning rate makes no difference: each parameter moves by its whole gradient."
+    for sentence, due in WRONG_STEPS.items():
+        if moved_by(due):
+            return sentence
     still = [n for n, move in zip(Parameters._fields, moves, strict=True) if not move.any()]
     if still:
         return f"{listed(still)} did not change: all seven parameters have to."
-    return (
-        "" if moved_by(-0.5) else "A parameter does not move by its gradient times the rate, down."
-    )
+    for name, move, gradient in zip(Parameters._fields, moves, kept, strict=True):
+        off = (move + 0.5 * gradient).abs()
+        worst = off.argmax()
+        # NaN is not close to anything.
+        if not bool((off < 1e-5).all()):
+            d = float(gradient.flatten()[worst])
+            return (
+                f"A number of {name} with the gradient {d:.3f} moves by"
+                f" {float(move.flatten()[worst]):.3f}. At the learning rate 0.5 it has to go"
+                f" {0.5 * abs(d):.3f} {'down' if d > 0 else 'up'}."
+            )
+    return ""
 
 
 def try_learning_rate(function: Part) -> str:
     """Ask for the learning rate at the beginning, at the end and around half time."""
     for step, rate in ((0, 0.1), (1, 0.1), (HALF // 2, 0.1)):
-        if not is_close(function(step), rate):
-            return f"At step {step:,} it gives {function(step)!r}; {rate} is due."
+        if not is_close(given := function(step), rate):
+            lost = " Is there a `return`?" if given is None else ""
+            return f"At step {step:,} it gives {given!r}; {rate} is due.{lost}"
     last = ALL_STEPS - 1
     if is_close(function(last), 0.1):
+        if is_close(function(HALF), 0.01):
+            return f"It falls to 0.01 at step {HALF:,}, but at step {last:,} it is 0.1 again."
         return f"It is still 0.1 at step {last:,}: it never falls."
     low, high = 0, last  # at `low` it is 0.1 still, at `high` no longer
     while high - low > 1:
@@ -108,15 +138,21 @@ class Recorder:
     run: Run
     batches: list[tuple[Tensor, Tensor]] = field(default_factory=list)
     places: list[float] = field(default_factory=list)
-    """Where the parameters, which all begin at 0, were at each call."""
+    """Where the parameters, which all begin at 1, were at each call."""
     done: list[int] = field(default_factory=list)
     """How many steps were done at each call."""
+    handed: list[Tensor] = field(default_factory=list)
+    """All gradients that it gave away."""
+    has_parameters: bool = True
+    """Whether it was handed all seven parameters each time, one by one."""
 
     def __call__(self, Xb: Tensor, Yb: Tensor, *given: Tensor) -> tuple[Tensor, list[Tensor]]:
         """Be the backward pass of a loop."""
         self.batches.append((Xb.clone(), Yb.clone()))
         self.places.append(self.place())
         self.done.append(self.run.step)
+        shapes = [getattr(parameter, "shape", None) for parameter in given]
+        self.has_parameters &= shapes == [parameter.shape for parameter in self.run.parameters]
         number = len(self.batches)
         if number > MOST_CALLS:
             raise Endless(
@@ -127,6 +163,7 @@ class Recorder:
                 " well: the step at hand is `run.step`."
             )
         gradients = [torch.full_like(tensor, float(number)) for tensor in self.run.parameters]
+        self.handed += gradients
         return torch.tensor(float(number)), gradients
 
     def place(self) -> float:
@@ -139,7 +176,7 @@ def try_loop(function: Part) -> str:
     steps = range(HALF - 3, HALF + 3)
     run = begin_run(N_HIDDEN)
     for parameter in run.parameters:
-        parameter.zero_()
+        parameter.fill_(1.0)
     run.losses[:] = [0.0] * steps.start
     rows = torch.arange(WINDOWS)
     X, Y = torch.stack([rows // 27, rows % 27, rows % 5], 1), rows % 27
@@ -154,13 +191,23 @@ def try_loop(function: Part) -> str:
     if asked < done:
         return f"In {done} steps it asks for gradients {asked} times: each step needs new ones."
     if (asked, done) != (len(steps), len(steps)):
-        return f"It takes {asked} steps and notes {done} losses where {len(steps)} were to be done."
+        steps_taken = f"{asked} step{'s' * (asked != 1)}"
+        losses = f"{done} loss{'es' * (done != 1)}"
+        return f"It takes {steps_taken} and notes {losses} where {len(steps)} were to be done."
+    if not backward.has_parameters:
+        return (
+            "`backward` is not given all seven parameters, one by one: `*run.parameters` takes the"
+            " tuple apart."
+        )
     if trouble := _trouble_with_batches(backward.batches):
         return trouble
     if torch.equal(run.generator.get_state(), at_first):
         return "Its minibatches are not drawn with `run.generator`: no run could be repeated."
     places = [*backward.places, backward.place()]
-    if trouble := _trouble_with_moves(steps, [b - a for a, b in pairwise(places)]):
+    moves = [b - a for a, b in pairwise(places)]
+    if not any(moves) and any((gradient != gradient.round()).any() for gradient in backward.handed):
+        return "The gradients move, and the parameters do not: `update` takes the parameters first."
+    if trouble := _trouble_with_moves(steps, moves):
         return trouble
     noted = run.losses[steps.start :]
     if any(isinstance(loss, Tensor) for loss in noted):
@@ -171,13 +218,37 @@ def try_loop(function: Part) -> str:
     function(run, backward, X, Y, steps.stop)
     if len(backward.batches) > calls:
         return "Where all steps are done already, it takes one more."
+    return _trouble_with_rows(function)
+
+
+FEW = BATCH + 1
+"""Rows that are all drawn in twenty steps, and enough for a minibatch without repeats."""
+
+
+def _trouble_with_rows(function: Part) -> str:
+    """Take twenty steps on few rows: each must come."""
+    run, rows = begin_run(N_HIDDEN), torch.arange(FEW)
+    backward = Recorder(run)
+    function(run, backward, rows[:, None].expand(FEW, BLOCK_SIZE), rows % 27, 20)
+    drawn = torch.cat([Xb[:, 0] for Xb, _ in backward.batches])
+    missing = sorted({*rows.tolist()} - {*drawn.tolist()})
+    if missing[:1] == [0]:
+        return "The first row is never drawn: rows are counted from 0 on."
+    if missing:
+        return (
+            "The last row is never drawn: `randint` leaves its upper limit out, so that has to be"
+            " `len(X)`."
+        )
     return ""
 
 
 def _trouble_with_batches(batches: Sequence[tuple[Tensor, Tensor]]) -> str:
     for Xb, Yb in batches:
         if tuple(Xb.shape) != (BATCH, BLOCK_SIZE) or tuple(Yb.shape) != (BATCH,):
-            return f"A minibatch has {len(Xb)} windows and {len(Yb)} characters, and not {BATCH}."
+            return (
+                f"A minibatch has the shapes {tuple(Xb.shape)} and {tuple(Yb.shape)};"
+                f" {(BATCH, BLOCK_SIZE)} and {(BATCH,)} are due."
+            )
         if not torch.equal(Xb[:, 1], Yb):
             return "`Xb` and `Yb` come from different rows: draw one `ix` for both."
     if all(torch.equal(Xb, batches[0][0]) for Xb, _ in batches):
@@ -203,6 +274,8 @@ def _trouble_with_moves(steps: range, moves: Sequence[float]) -> str:
         return (
             "It updates before it asks for gradients: each step goes by those of the step before."
         )
+    if went([learning_rate(steps.stop)] * len(rates)):
+        return "Every step has the learning rate of the last: ask for that of `run.step`."
     if went([rates[0]] * len(rates)):
         return "The learning rate never falls: it has to be asked for anew at every step."
     if went([learning_rate(step + 1) for step in steps]):

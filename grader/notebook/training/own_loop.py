@@ -19,6 +19,8 @@ import torch
 from torch import Tensor
 
 from grader.execution.own_process import alarm_if_free
+from grader.notebook.running_notebook import has_failed
+from grader.notebook.training.adam_trial import adam, try_adam
 from grader.notebook.training.inference_trials import (
     try_calibration,
     try_logits,
@@ -33,6 +35,7 @@ from grader.notebook.training.loop_trials import (
     try_loop,
     try_update,
 )
+from grader.notebook.training.raised import meaning
 from grader.printable import listed, printable
 from grader.worker.execution import TimeLimit
 from makemore_data.model.inference import calibrate, logits_with, mean_loss, sample_name
@@ -50,6 +53,7 @@ TRIALS: Mapping[str, tuple[Part, Trial]] = MappingProxyType(
         "logits": (logits_with, try_logits),
         "mean_loss": (mean_loss, try_mean_loss),
         "sample_name": (sample_name, try_sample_name),
+        "adam": (adam, try_adam),
     }
 )
 """Each part: the course's own, and its trial."""
@@ -71,15 +75,18 @@ def check_own(part: str, function: Part) -> Part:
     if part not in TRIALS:
         print(f'There is no part "{part}" of the loop; there are {listed(TRIALS)}.')
         return function
-    own, trial = TRIALS[part]
-    if callable(function):
-        trouble = _trouble(function, trial)
-    else:
+    own = TRIALS[part][0]
+    name = getattr(function, "__name__", part)
+    if not callable(function):
         trouble = f"It is {type(function).__name__}, not a function."
+    elif has_failed(name):  # what there is of that name is an earlier one
+        trouble = "Its cell ended in an error: mend what stands below that cell, and run it again."
+    else:
+        trouble = _trouble(part, function)
     said = f"fail\n  {trouble}" if trouble else "pass"
     if trouble and is_blank(function):
         said = "to do"
-    print(f"{getattr(function, '__name__', part):<16} | {said}")
+    print(f"{name:<16} | {said}")
     if not trouble:
         return function
     print("  Until it passes, the cells below use the course's own.")
@@ -98,7 +105,7 @@ def is_blank(function: Part) -> bool:
     return False
 
 
-def _trouble(function: Part, trial: Trial) -> str:
+def _trouble(part: str, function: Part) -> str:
     """What is wrong with a function, as a sentence, or ""."""
     scope = getattr(inspect.unwrap(function), "__globals__", {})
     with _without_tensors(scope) as hidden:
@@ -111,14 +118,14 @@ def _trouble(function: Part, trial: Trial) -> str:
             ):
                 warnings.simplefilter("ignore")  # such as that one number has no variance
                 torch.manual_seed(0)
-                return trial(function)
+                return TRIALS[part][1](function)
         except TimeLimit:
             return f"It did not end within {SECONDS:g} seconds."
         except Endless as endless:
             return str(endless)
         # Whatever a student's function raises is said in a sentence.
         except (Exception, SystemExit) as error:
-            return _in_words(error, inspect.unwrap(function), hidden)
+            return _in_words(error, part, inspect.unwrap(function), hidden)
 
 
 @contextmanager
@@ -153,7 +160,7 @@ def _without_tensors(scope: dict[str, Any]) -> Iterator[set[str]]:
         scope.update(hidden)
 
 
-def _in_words(error: BaseException, function: Part, hidden: set[str]) -> str:
+def _in_words(error: BaseException, part: str, function: Part, hidden: set[str]) -> str:
     file = function.__code__.co_filename if hasattr(function, "__code__") else ""
     own = [frame for frame in traceback.extract_tb(error.__traceback__) if frame.filename == file]
     line = f" in `{printable(own[-1].line or '')}`" if own else ""
@@ -167,4 +174,6 @@ def _in_words(error: BaseException, function: Part, hidden: set[str]) -> str:
             f"It uses the notebook's `{unknown[1]}`{line}, whatever it is given: use the arguments."
         )
     message = printable(str(error).partition("\n")[0])
-    return f"It raises {type(error).__name__}{line}: {message}"
+    said = f"It raises {type(error).__name__}{line}: {message}"
+    means = meaning(part, message)
+    return f"{said.rstrip('.:,')}. {means}" if means else said

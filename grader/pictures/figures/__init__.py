@@ -39,7 +39,7 @@ from grader.pictures.figures.softmax import (
     softmax_slopes,
     times_as_long,
 )
-from grader.pictures.figures.training import letter_maps, race_chart
+from grader.pictures.figures.training import letter_maps, race_chart, training_loop
 from grader.pictures.figures.whole_network import difference, network, which_view
 
 __all__ = [
@@ -82,6 +82,7 @@ __all__ = [
     "step_delta",
     "sum_is_a_router",
     "times_as_long",
+    "training_loop",
     "two_directions_removed",
     "use_course_style",
     "variance_estimates",

@@ -101,12 +101,14 @@ def batchnorm_arrows() -> Picture:
     for number, y in _ROWS.items():
         for x, symbol in ((_X, "x"), (_XHAT, r"\hat{x}"), (_Y, "y")):
             _node(sheet, (x, y), f"${symbol}_{{{number}}}$")
-        _arrow(sheet, (_X, y), (_XHAT, y), BLUE)
+        _arrow(sheet, (_X, y), (_XHAT, y - 0.3), BLUE)
         _arrow(sheet, (_XHAT, y), (_Y, y), GREY)
-        _arrow(sheet, (_X, y), _MU, BLUE)
-        _arrow(sheet, (_X, y), _VAR, BLUE)
-        _arrow(sheet, _MU, (_XHAT, y), _MU_COLOUR)
-        _arrow(sheet, _VAR, (_XHAT, y), _VAR_COLOUR)
+        for (statistic, height), colour, lands in (
+            (_MU, _MU_COLOUR, 0.1),
+            (_VAR, _VAR_COLOUR, 0.5),
+        ):
+            _arrow(sheet, (_X, y), (statistic, height + (y - _ROWS["2"]) / 12), BLUE)
+            _arrow(sheet, (statistic, height), (_XHAT, y + lands), colour)
     for x in (_X, _XHAT, _Y):
         sheet.write((x, _DOTS), r"$\vdots$", GREY, 15)
     _node(sheet, _MU, r"$\mu$", _MU_COLOUR)

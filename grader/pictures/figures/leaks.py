@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 import numpy as np
+from matplotlib.colors import ListedColormap
 from torch import Tensor
 
 from grader.pictures.figures.sheet import (
@@ -51,30 +52,38 @@ def firing(before: Tensor, after: Tensor) -> Picture:
     """
     order = after.sum(0).argsort(descending=True)
     figure, panels = new_axes(columns=2, sharex=True, sharey=True)
-    for axes, fires, title in zip(panels, (before, after), ("before", "after"), strict=True):
-        axes.imshow(fires[:, order].numpy(), cmap="gray", aspect="auto", interpolation="nearest")
-        axes.set_title(title, loc="left", fontsize=11)
-        axes.set_xlabel("unit, the busiest first")
+    silent = [int((~fires.any(0)).sum()) for fires in (before, after)]
+    for axes, fires, when, many in zip(
+        panels, (before, after), ("before", "after"), silent, strict=True
+    ):
+        # Dead units have a colour of their own: 0 silent, 1 firing, 2 dead.
+        shades = fires[:, order].int() + 2 * (~fires.any(0))[order].int()
+        colours = ListedColormap(["black", "white", PINK])
+        axes.imshow(
+            shades.numpy(), cmap=colours, vmin=0, vmax=2, aspect="auto", interpolation="nearest"
+        )
+        axes.set_title(f"{when}: {many} dead", loc="left", fontsize=11)
+        axes.set_xlabel("unit")
         axes.grid(visible=False)
     panels[0].set_ylabel("example")
-    silent = int((~after.any(0)).sum())
     return Picture(
         figure,
         "Two grids, a column for each unit and a row for each example, white where the unit "
-        f"fires. After the step {silent} columns are black from top to bottom.",
+        f"fires, pink where it fires for no example: {silent[0]} units before the step, "
+        f"{silent[1]} after it. The units stand in the same order, the busiest after it first.",
     )
 
 
-def lengths(norms: Mapping[float, Sequence[float]]) -> Picture:
+def lengths(norms: Mapping[float | str, Sequence[float]]) -> Picture:
     """How long a gradient is after each multiplication with a matrix.
 
     Args:
-        norms: for each size of the largest eigenvalue the lengths, relative to the start.
+        norms: the lengths, relative to the start, by name or by the largest eigenvalue's size.
     """
     figure, (axes,) = new_axes()
     for (size, values), (colour, line) in zip(norms.items(), LINES, strict=False):
         steps = range(1, len(values) + 1)
-        label = f"largest eigenvalue {size}"
+        label = size if isinstance(size, str) else f"largest eigenvalue {size}"
         axes.semilogy(steps, values, line, color=colour, label=label, linewidth=2)
     axes.set_title("the gradient's length, relative to its start", loc="left", fontsize=11)
     axes.set_xlabel("multiplications")

@@ -84,7 +84,7 @@ class MovingPicture:
 _IN_A_PAGE = (
     ".bpn-motion { color-scheme: light; }"
     ' [data-jp-theme-light="false"] .bpn-motion, [theme="dark"] .bpn-motion,'
-    ' [data-md-color-scheme="slate"] .bpn-motion, .vscode-dark .bpn-motion { color-scheme: dark; }'
+    ' [data-theme="dark"] .bpn-motion, .vscode-dark .bpn-motion { color-scheme: dark; }'
     " .bpn-motion picture { display: block; }"
     " .bpn-motion img { max-width: 100%; border-radius: 12px; }"
 )

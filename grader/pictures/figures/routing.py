@@ -18,12 +18,8 @@ from grader.pictures.figures.sheet import (
 
 _WIDTH = 13.0
 _TINTS = (FILLS[FORWARD], FILLS[FORK], "#FBEBCF")
-_LETTER_TINTS = {
-    ".": FILLS[BACKWARD],
-    "a": FILLS[FORWARD],
-    "m": FILLS[FORK],
-    "e": PLAIN_FILL,
-}
+_LETTER_TINTS = {".": "#F6E4EE", "a": "#FFF3C4", "m": FILLS[FORK], "e": PLAIN_FILL}
+"""None of them blue or orange, which are forward and backward."""
 
 
 def picked_entries() -> Picture:

@@ -18,7 +18,6 @@ from grader.pictures.figures.sheet import (
     GREY,
     HAIRLINE,
     INK,
-    PAPER,
     PINK,
     Picture,
     Sheet,
@@ -112,9 +111,16 @@ _RIGHT = "b"
 _LOGITS = {"a": 0.4, "b": 0.7, "c": 1.7, "d": 0.0}
 _FORCE_LENGTH = 2.5
 """How long the arrow of a force of 1 is, in units of the logits."""
-_ON_PAPER = {"facecolor": PAPER, "edgecolor": "none", "pad": 1}
 _SMALLEST_ARROW = 0.04
 """A weaker force is less than an arrow's head."""
+_BESIDE = 0.5
+"""How far from the base line a force's number is at least, in units of the logits."""
+
+
+def _number(value: float, form: str) -> str:
+    """A number with a true minus sign; zero has none."""
+    text = f"{value:{form}}"
+    return text.replace("-", "−") if text.strip("+-0.") else text.lstrip("+-")
 
 
 def logit_forces() -> LivePicture:
@@ -144,7 +150,7 @@ def _draw_forces(**logits: float) -> Picture:
         for place, height in enumerate(heights):
             is_up = height >= 0
             y, va = (height + gap, "bottom") if is_up else (height - gap, "top")
-            number = f"{height:{digits}}".replace("-", "−")
+            number = _number(height, digits)
             axes.text(place, y, number, color=BLUE, fontsize=10.5, ha="center", va=va)
         axes.set_xticks(range(4), names, color=INK, fontsize=11)
         axes.set_xlim(-0.4, 3.7)
@@ -156,15 +162,16 @@ def _draw_forces(**logits: float) -> Picture:
         x, end = place + 0.28, logit + _FORCE_LENGTH * force
         if abs(force) >= _SMALLEST_ARROW:
             sheet.arrow((x, logit), (x, end), colour=BACKWARD, head=10, linewidth=2.4)
-        number = f"{force:+.2f}".replace("-", "−")
-        sheet.write(
-            (x + 0.07, (logit + end) / 2), number, BACKWARD, 10.5, ha="left", bbox=_ON_PAPER
-        )
-    above.set_ylim(-5.4, 6.4)
+        middle = (logit + end) / 2
+        y = float(np.copysign(max(abs(middle), _BESIDE), middle))
+        sheet.write((x + 0.07, y), _number(force, "+.2f"), BACKWARD, 10.5, ha="left")
+    ends = [*values, *(values + _FORCE_LENGTH * forces)]
+    # As much as the first logits need, and more where the reader moves one beyond.
+    above.set_ylim(min(-1.2, min(ends) - 1.2), max(3.6, max(ends) + 1.2))
     below.set_ylim(0, 1.2)
     _title(above, "logits (blue) and the forces on them (orange): their sum is 0")
     loss = -float(np.log(probabilities[is_right][0]))
-    _title(below, f"probabilities: the loss is −ln {probabilities[is_right][0]:.2f} = {loss:.2f}")
+    _title(below, f"probabilities: the loss is −ln {probabilities[is_right][0]:.4g} = {loss:.2f}")
     said = ", ".join(
         f"{letter} {logit:.1f} and {force:+.2f}"
         for letter, logit, force in zip(_LETTERS, values, forces, strict=True)
@@ -212,8 +219,9 @@ def _draw_noise(size: float) -> Picture:
     # From 4 on: in a batch of 2, whatever the other is, the normalised values are ± 0.71.
     below.loglog(sizes[1:], spreads[1:], color=BLUE, marker="o", markersize=4, linewidth=1.6)
     below.loglog(n, max(spread, 0.03), color=BLUE, marker="o", markersize=10)
-    guide = np.array([4.0, 512.0])
-    below.loglog(guide, 1.2 / np.sqrt(guide), color=GREY, linestyle=":", linewidth=1.4)
+    guide = np.array([4.0, sizes[-1]])
+    law = spreads[-1] * np.sqrt(sizes[-1] / guide)
+    below.loglog(guide, law, color=GREY, linestyle=":", linewidth=1.4)
     below.text(90, 0.19, "like $1/\\sqrt{n}$", color=GREY, fontsize=10.5)
     below.set_xticks(sizes, [str(each) for each in sizes])
     below.minorticks_off()

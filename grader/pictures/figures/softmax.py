@@ -41,7 +41,7 @@ def softmax_ignores_a_shift() -> Picture:
         (right, probabilities, "probabilities\nof both", GREEN, 2, (0, 0.8)),
     ):
         bars = axes.bar(list("abcd"), values, color=colour)
-        axes.bar_label(bars, fmt=f"%.{digits}f", color=INK)
+        axes.bar_label(bars, fmt=f"%.{digits}f", color=INK, padding=2)
         axes.set_title(title, fontsize=11)
         axes.set_yticks([])
         axes.set_ylim(*limits)
@@ -203,13 +203,16 @@ def one_row(
     is_label = [place == label for place in range(len(characters))]
     top = 1.15 * probabilities.max().item()
     above.bar(characters, probabilities.numpy(), color=[FORWARD if it else SKY for it in is_label])
-    above.set(title="the probabilities of one example (dark: the right character)", ylim=(0, top))
+    title = "the probabilities of one example (dark bar, bold letter: the right character)"
+    above.set(title=title, ylim=(0, top))
     pale = "#F0A878"
     below.bar(characters, gradient.numpy(), color=[BACKWARD if it else pale for it in is_label])
     below.set(title="n times its row of dlogits", ylim=(-1.05, top))
     for axes in (above, below):
         axes.grid(visible=False, axis="x")
     below.axhline(0, color=GREY, linewidth=1)
+    # Its own bar may be too low to be seen.
+    below.get_xticklabels()[label].set(color=BACKWARD, fontweight="bold")
     return Picture(
         figure,
         "Two bar charts of all characters. Above, the probabilities of one example. Below, its "

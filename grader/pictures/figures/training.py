@@ -1,15 +1,28 @@
-"""Pictures of a training: its loss while it goes on, the letters learnt, the race of the loops."""
+"""Pictures of a training: a step of it, its loss, the letters learnt, the race of the loops."""
 
 from __future__ import annotations
 
 import time
 from collections.abc import Mapping, Sequence
+from functools import partial
 
 import torch
 from matplotlib.ticker import MaxNLocator
 from torch import Tensor
 
-from grader.pictures.figures.sheet import BLUE, GREEN, GREY, HAIRLINE, INK, Picture, new_axes
+from grader.pictures.figures.sheet import (
+    BACKWARD,
+    BLUE,
+    FORK,
+    FORWARD,
+    GREEN,
+    GREY,
+    HAIRLINE,
+    INK,
+    Picture,
+    new_axes,
+    new_sheet,
+)
 from makemore_data.training.train import ALL_STEPS, Run
 
 SECONDS_BETWEEN = 2.0
@@ -112,7 +125,7 @@ def letter_maps(embeddings: Mapping[str, Tensor], itos: Mapping[int, str]) -> Pi
     orders = []
     for axes, (title, C) in zip(panels, embeddings.items(), strict=True):
         points = flat_map(C)
-        across, up = points.T.tolist()
+        across, up = apart(points).T.tolist()
         orders.append(
             f"{title}: {' '.join(itos[index] for index in points[:, 0].argsort().tolist())}"
         )
@@ -142,3 +155,51 @@ def flat_map(C: Tensor) -> Tensor:
     points: Tensor = centred @ directions[:2].T
     # A principal component has no sign of its own.
     return points * torch.where(points[1] > 0, -1.0, 1.0)
+
+
+LETTER = 0.062
+"""How far apart letters have to be, of a map's width, so that none covers another."""
+
+
+def apart(points: Tensor) -> Tensor:
+    """Points (N, 2) with those that are too near to each other pushed apart."""
+    size = points.max(0).values - points.min(0).values
+    places = points / size
+    for _ in range(200):
+        gaps = places[:, None] - places
+        distances = gaps.norm(dim=2, keepdim=True).clamp(min=1e-9)
+        lack = (LETTER - distances).clamp(min=0)
+        places = places + (lack / 2 * gaps / distances).sum(1)
+    return places * size
+
+
+def training_loop() -> Picture:
+    """One step of the training: minibatch, forward, backward, update; what is left at its end."""
+    sheet = new_sheet(13.4, 8.7)
+    left, right, far, top, middle, bottom = 2.5, 7.9, 12.0, 1.3, 4.3, 7.3
+    box = partial(sheet.box, width=4.2, height=1.7)
+    box((left, top), "minibatch\n32 rows: Xb, Yb")
+    box((right, top), "forward\nloss", colour=FORWARD)
+    box((right, bottom), "backward\nseven gradients", colour=BACKWARD)
+    box((left, bottom), "update\neach by its gradient", colour=FORK)
+    box((left, middle), "the run\nparameters,\ngenerator, losses", height=2.1)
+    box((far, middle), "running\nmean and\nvariance", width=2.5, height=2.1)
+    sheet.arrow((left + 2.1, top), (right - 2.1, top))
+    sheet.arrow((right, top + 0.85), (right, bottom - 0.85), colour=BACKWARD)
+    sheet.arrow((right - 2.1, bottom), (left + 2.1, bottom), colour=BACKWARD)
+    sheet.arrow((left, bottom - 0.85), (left, middle + 1.05), colour=FORK)
+    sheet.arrow((left, middle - 1.05), (left, top + 0.85))
+    sheet.arrow((left + 2.1, middle - 0.5), (right - 2.1, top + 0.6))
+    sheet.arrow((right + 2.1, top + 0.6), (far, middle - 1.05), colour=HAIRLINE)
+    sheet.write((left + 0.25, 2.65), "draws", FORWARD, 10.5, ha="left")
+    sheet.write((5.2, 3.2), "parameters", FORWARD, 10.5, ha="left")
+    sheet.write((right + 0.25, 5.0), "every number\non the way", BACKWARD, 10.5, ha="left")
+    sheet.write((left + 0.25, 5.9), "in place", FORK, 10.5, ha="left")
+    sheet.write((far, middle + 1.3), "for later", GREY, 10.5, va="top")
+    return sheet.picture(
+        "A ring. The run holds parameters, generator and losses. The generator draws a minibatch; "
+        "the forward pass makes a loss of it and of the parameters; the backward pass makes seven "
+        "gradients of every number on the way; the update changes the parameters in place. Then it "
+        "begins again. Outside of the ring, the batch's mean and variance go into running ones, "
+        "for later."
+    )

@@ -34,7 +34,7 @@ _PARTS = (
     _Part("embedding", ("C (27, 10) → emb (32, 3, 10)",), "embcat", "(32, 30)"),
     _Part("linear layer 1", ("W1 (30, 64), b1 (64)",), "hprebn", "(32, 64)"),
     _Part(
-        "batch normalisation",
+        "batch\nnormalisation",
         (
             "bnmeani, bnvar, bnvar_inv (1, 64)",
             "bndiff, bndiff2, bnraw (32, 64)",
@@ -46,45 +46,44 @@ _PARTS = (
     _Part("tanh", (), "h", "(32, 64)"),
     _Part("linear layer 2", ("W2 (64, 27), b2 (27)",), "logits", "(32, 27)"),
     _Part(
-        "softmax and logarithm",
+        "softmax and\nlogarithm",
         (
-            "logit_maxes, counts_sum,",
-            "counts_sum_inv (32, 1)",
+            "logit_maxes (32, 1)",
+            "counts_sum, counts_sum_inv (32, 1)",
             "norm_logits, counts, probs (32, 27)",
         ),
         "logprobs",
         "(32, 27)",
     ),
+    _Part("loss", ("one number; it reads Yb (32)",), "", ""),
 )
 _WIDTH = 9.2
-_BOX_WIDTH = 8.4
-_LINE = 0.62
-_GAP = 1.3
+_NETWORK_WIDTH = 11.6
+_LINE = 0.58
+_GAP = 0.95
 
 
 def network() -> Picture:
     """The whole network from three letters to the loss, each tensor with its shape."""
-    heights = [_height(part) for part in _PARTS]
-    sheet = new_sheet(_WIDTH, sum(heights) + _GAP * (len(_PARTS) + 1) + 2.8, scale=0.47)
-    middle, y = _WIDTH / 2, 0.3
-    sheet.write((middle, y + 0.3), "32 times three letters: Xb (32, 3)", INK, 11.5)
-    y += 0.7
-    _ways(sheet, y, "", "")
+    heights = [0.4 + _LINE * max(1, len(part.inside)) for part in _PARTS]
+    sheet = new_sheet(_NETWORK_WIDTH, sum(heights) + _GAP * len(_PARTS) + 1.0, scale=0.47)
+    sheet.write((_NETWORK_WIDTH / 2, 0.5), "32 times three letters: Xb (32, 3)", INK, 11.5)
+    y, flows = 0.8, ("", "")
     for part, height in zip(_PARTS, heights, strict=True):
+        _ways(sheet, y, *flows)
         y += _GAP
-        sheet.box((middle, y + height / 2), "", width=_BOX_WIDTH, height=height)
-        sheet.write((middle, y + 0.48), part.title, INK, 12, weight="bold")
-        for number, line in enumerate(part.inside, start=1):
-            sheet.write((middle, y + 0.48 + _LINE * number), line, GREY, 11)
+        middle = _NETWORK_WIDTH / 2, y + height / 2
+        sheet.box(middle, "", width=_NETWORK_WIDTH - 0.4, height=height)
+        sheet.write((0.6, y + height / 2), part.title, INK, 12, ha="left", weight="bold")
+        for number, line in enumerate(part.inside):
+            sheet.write((4.5, y + 0.2 + _LINE * (number + 0.5)), line, GREY, 11, ha="left")
         y += height
-        _ways(sheet, y, f"{part.result} {part.shape}", f"d{part.result}")
-    y += _GAP
-    sheet.box((middle, y + 0.55), "loss: one number", width=_BOX_WIDTH, height=1.1)
-    sheet.write((middle, y + 1.5), "the letters that really came next: Yb (32)", GREY, 11)
+        flows = f"{part.result} {part.shape}", f"d{part.result}"
     steps = "; ".join(
-        f"{' with '.join([part.title, *part.inside])} gives {part.result} {part.shape}"
-        for part in _PARTS
-    )
+        " with ".join(filter(None, (part.title, ", ".join(part.inside))))
+        + f" gives {part.result} {part.shape}"
+        for part in _PARTS[:-1]
+    ).replace("\n", " ")
     return sheet.picture(
         f"The network as boxes from top to bottom. Blue arrows run down, forward: {steps}; "
         "and at the end the loss, one number. Beside each blue arrow an orange one runs up, with "
@@ -92,13 +91,9 @@ def network() -> Picture:
     )
 
 
-def _height(part: _Part) -> float:
-    return 0.95 + _LINE * len(part.inside)
-
-
 def _ways(sheet: Sheet, y: float, forward: str, backward: str) -> None:
     """Draw the arrow down with its tensor, and beside it the arrow up with the gradient."""
-    middle = _WIDTH / 2
+    middle = _NETWORK_WIDTH / 2
     sheet.arrow((middle - 0.25, y + 0.12), (middle - 0.25, y + _GAP - 0.12))
     sheet.write((middle - 0.6, y + _GAP / 2), forward, FORWARD, 11.5, ha="right")
     if backward:
@@ -129,18 +124,19 @@ def which_view() -> Picture:
     )
 
 
-def difference(name: str, gradient: Tensor, tensor: Tensor) -> Picture:
+def difference(name: str, gradient: Tensor, tensor: Tensor, whose: str = "your") -> Picture:
     """Where a given gradient differs from the one that autograd left in `tensor.grad`.
 
     Args:
         name: the gradient's name, such as "dlogits".
         gradient: the gradient to look at.
         tensor: the tensor whose `.grad` it is compared with.
+        whose: the gradient is called "your" or "their" value.
 
     Raises:
         ValueError: the tensor has no gradient to compare with.
     """
     if tensor.grad is None:
         raise ValueError(f"There is nothing to compare {name} with: run loss.backward() first.")
-    figure = draw_error(name, gradient, tensor.grad)
+    figure = draw_error(name, gradient, tensor.grad, whose=whose)
     return Picture(figure, str(figure.get_label()))

@@ -26,7 +26,8 @@ NAMES = ("dlogits", "dh", "dC")
         ("my_dlogits = dlogits_copy = 1", {}),
         ("# dlogits = x\n'dh = 1'", {}),
         ("def f():\n    dlogits = 1\n    return dlogits", {}),
-        ("%time dlogits = x\n!ls\ndh = 1", {"dh": 3}),
+        ("%time dlogits = x\n!ls\ndh = 1", {"dlogits": 1, "dh": 3}),
+        ("%timeit dlogits = x\n%time dC =\ndh = 1", {"dh": 3}),
         # these do not parse: the text has to do
         ("dlogits = (\n", {"dlogits": 1}),
         ("x = = 1\n  dC[Xb] += demb\nprint(dh == x)\ndh != y", {"dC": 2}),

@@ -46,12 +46,19 @@ def test_blanks_are_not_live() -> None:
         ("x = 1\ny = (2", "Python cannot read this cell: '(' was never closed.", 2),
         ("x = 1\n  y = 2", "Python cannot read this cell: unexpected indent.", 2),
         ("return 1", "Python cannot read this cell: 'return' outside function.", 1),
+        ("x = ... y / z", "Python cannot read this cell: take out the `...`.", 1),
+        ("x = y + 2 z", "Python cannot read this cell: a sign, such as `*`, is missing behind", 1),
+        ("x = y +\nz", "Python cannot read this cell: the line ends with a sign; it goes on", 1),
+        ("x = 2 if y z", "Python cannot read this cell: expected 'else' after 'if' expression.", 1),
         ("x = 1\0", "Python cannot read this cell: source code string cannot contain null", 1),
         ("x = " + "(" * 500 + ")" * 500, "Python cannot read this cell: ", 1),
         ("x = " + "-" * 90_000 + "1", TOO_DEEP, 1),
         ("dX = \ud800", "Python cannot read this cell: ", 1),
     ],
-    ids=["bracket", "indent", "return", "null", "nested", "deep", "surrogate"],
+    ids=[
+        *("bracket", "indent", "return", "dots", "number", "sign", "if", "null", "nested", "deep"),
+        "surrogate",
+    ],
 )
 def test_a_cell_that_is_not_python_is_set_aside(source: str, sentence: str, line: int) -> None:
     answer = parse_answer([AnswerCell("ex1-loss", source), AnswerCell("ex1-max", "dh = 1")])

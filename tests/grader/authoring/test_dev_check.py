@@ -61,8 +61,17 @@ def test_what_is_in_order_has_no_complaints(course: Path, runner: Runner) -> Non
 EDITS: dict[str, tuple[Callable[[], object], str]] = {
     "a forward cell out of step": (
         lambda: change(SOURCE, "loss = F.cross_entropy(logits, Yb)\n", "loss = 0\n"),
-        f"{SOURCE} has no cells that are the body of fused_cross_entropy, as it stands in its"
-        " file, without its docstring and its return: it needs one.",
+        f"{SOURCE} has no cells that begin with the body of fused_cross_entropy, as it stands in"
+        " its file, without its docstring and its return: it needs one.",
+    ),
+    "a forward cell with one line more": (
+        lambda: change(
+            SOURCE,
+            "loss = F.cross_entropy(logits, Yb)\n\n",
+            "loss = F.cross_entropy(logits, Yb)\nloss = 2 * loss\n\n",
+        ),
+        f"{SOURCE} has no cells that begin with the body of fused_cross_entropy, as it stands in"
+        " its file, without its docstring and its return: it needs one.",
     ),
     "no source": (
         lambda: Path(SOURCE).unlink(),

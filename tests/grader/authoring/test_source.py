@@ -97,6 +97,14 @@ def test_tags_are_kept_and_nothing_else_of_the_text_format() -> None:
     assert cells[2].metadata == {}
 
 
+def test_the_badge_of_a_course_in_a_folder_leads_there() -> None:
+    folder = "https://github.com/somebody/somewhere/tree/next/courses/norms"
+    assert (
+        "colab.research.google.com/github/somebody/somewhere/blob/next/courses/norms/01_toy.ipynb)"
+        in colab_badge(folder, "01_toy")
+    )
+
+
 def test_a_cell_with_a_title_is_folded_in_jupyterlab_and_on_colab() -> None:
     titled = read(SOURCE.replace("requirement =", "# @title Run it\nrequirement =", 1)).cells[1]
     assert titled.metadata.jupyter.source_hidden

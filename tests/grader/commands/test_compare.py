@@ -61,3 +61,46 @@ def test_results_that_somebody_edited_are_refused(books: list[str], capsys: Capt
     results.write_text(results.read_text().replace("ada", "eve"))
     assert cli.main(["compare", *books]) == exit_codes.UNREADABLE
     assert "Line 1 of" in capsys.readouterr().err
+
+
+def with_two_attempts(folder: Path) -> Path:
+    lines = [graded("a.ipynb", "ada", "pp"), graded("a (1).ipynb", "ada", "tt", attempt=1)]
+    journal(folder / "results.jsonl", lines)
+    return folder
+
+
+@pytest.mark.parametrize(("which", "points"), [("best", "0 → 2"), ("first", "0 → 2")])
+def test_which_of_several_files_counts(
+    which: str, points: str, books: list[str], capsys: Capture
+) -> None:
+    with_two_attempts(Path(books[1]))
+    assert cli.main(["compare", *books]) == exit_codes.PASSED
+    assert f"ada  {points}" not in capsys.readouterr().out
+    assert cli.main(["compare", *books, "--attempts", which]) == exit_codes.PASSED
+    assert f"ada  {points}" in capsys.readouterr().out
+
+
+def test_each_gradebook_has_its_own_adjustments(books: list[str], capsys: Capture) -> None:
+    (Path(books[1]) / "grades.csv").write_text("id,name,email\nada,Ada,ada@x.org\n")
+    adjustments = Path(books[1]) / "adjustments.csv"
+    adjustments.write_text("id,notebook,points,comment\nada@x.org,02,0.5,oral exam\n")
+    assert cli.main(["compare", *books]) == exit_codes.PASSED
+    out = capsys.readouterr().out
+    assert "ada  0 → 0.5  now right: dlogits and dz; adjusted by the instructor" in out
+    assert "oral exam" not in out
+
+
+def test_adjustments_of_both_gradebooks(books: list[str], tmp_path: Path, capsys: Capture) -> None:
+    for book_ in books:
+        (Path(book_) / "grades.csv").write_text("id,name,email\nada,Ada,ada@x.org\n")
+    both = tmp_path / "both.csv"
+    both.write_text("id,notebook,points\nada,02,1\n")
+    assert cli.main(["compare", *books, "--adjustments", str(both)]) == exit_codes.PASSED
+    assert "ada  1 → 1  now right" in capsys.readouterr().out
+
+
+def test_adjustments_of_a_stranger_are_refused(books: list[str], capsys: Capture) -> None:
+    (Path(books[0]) / "grades.csv").write_text("id,name,email\nada,Ada,ada@x.org\n")
+    (Path(books[0]) / "adjustments.csv").write_text("id,points\nzoe,1\n")
+    assert cli.main(["compare", *books]) == exit_codes.UNREADABLE
+    assert "nobody in the class has the id 'zoe'" in capsys.readouterr().err

@@ -59,7 +59,7 @@ def report(notebook: str, *outcomes: str) -> Report:
         ),
         (
             [Report("02_two", (verdict("dd", "error", Place("ex2-x#2", 7)),))],
-            "next: dd in 02, cell ex2-x#2, line 7 (error)",
+            "next: dd in 02, cell ex2-x (cell 2), line 7 (error)",
         ),
     ],
 )

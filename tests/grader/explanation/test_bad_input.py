@@ -10,6 +10,7 @@ import torch
 from torch import Tensor
 
 from grader import explain
+from grader.explanation.backward import BadInput
 from grader.user_error import UserError
 from tests.grader.explanation.norms import RMSNorm, Rows, right, rms_norm, root, root_backward
 
@@ -273,3 +274,9 @@ def test_a_function_without_source() -> None:
         explain(rms_norm, scope["made"])
     assert "The source of made cannot be read" in str(refusal.value)
     assert isinstance(refusal.value, ValueError)
+
+
+def test_a_notebook_shows_the_sentence_alone() -> None:
+    with pytest.raises(BadInput) as raised:
+        explain(rms_norm, draws_noise)
+    assert raised.value._render_traceback_() == [str(raised.value)]

@@ -163,11 +163,32 @@ def test_the_answers_line_that_changes_a_tensor_is_quoted(
     assert f"run the cells from the one with `{made}` on again" in found.hint
 
 
-def test_a_change_under_another_name_has_no_line(namespace: dict[str, Any]) -> None:
-    answer = parse_answer([AnswerCell("ex1-a", "weights = W1\nweights -= 1\ndh = weights")])
+@pytest.mark.parametrize(
+    ("cell", "line"),
+    [
+        ("weights = W1\nweights -= 1\ndh = weights", "line `weights -= 1`"),
+        ("a = W1.T.view(-1)\nb = a\nb[0] = 7", "line `b[0] = 7`"),
+        ("a = W1\na = a * 2\na -= 1", "answer"),
+        ("a = W1[0]\na -= 1", "answer"),
+    ],
+)
+def test_a_change_under_another_name_has_its_line_if_that_can_be_seen(
+    namespace: dict[str, Any], cell: str, line: str
+) -> None:
+    answer = parse_answer([AnswerCell("ex1-a", cell)])
     given = {"W1": namespace["W1"].clone()}
     namespace["W1"] -= 1
     found = describe_stale(["W1"], PROGRAM, answer)
     assert find_stale(PROGRAM, namespace, {"W1"}, given) == ["W1"]
-    assert found.message.startswith("Your answer changes the notebook's `W1`, so that")
+    assert found.message.startswith(f"Your {line} changes the notebook's `W1`, so that")
     assert "from the one that makes `W1` on again" in found.hint
+
+
+def test_what_an_answer_was_seen_to_change_is_said_of_it_or_of_an_earlier_one() -> None:
+    now = describe_stale(["h"], PROGRAM, ANSWER, now=["h"])
+    assert now.message.startswith("Your answer changes the notebook's `h`, so that")
+    earlier = describe_stale(["h"], PROGRAM, ANSWER, earlier=["h"])
+    assert earlier.message == "An answer that you ran earlier has changed the notebook's `h`."
+    assert earlier.hint == (
+        "Run the cells from the one with `h = torch.tanh(hpreact)` on again, down to your answers."
+    )

@@ -27,8 +27,7 @@ class Shell:
         self.given.follow(self, self.history)
 
     def register(self, event: str, callback: Any) -> None:
-        assert event == "pre_run_cell"
-        self.callbacks.append(callback)
+        self.callbacks += [callback] * (event == "pre_run_cell")
 
     def run(self, source: str) -> None:
         for callback in self.callbacks:
@@ -85,6 +84,21 @@ def test_a_change_before_an_answer_that_does_not_name_it_counts(shell: Shell) ->
     shell.run("logits += 10")
     shell.run(f"{ANSWER}a = 1")
     assert shell.first_logit() == 6
+
+
+@pytest.mark.parametrize("change", ["logits -= 5", "logits = logits - 5", "a = logits\na -= 5"])
+def test_the_cell_that_changed_a_tensor_is_remembered(shell: Shell, change: str) -> None:
+    def changed_by(*sources: str) -> str | None:
+        for source in (*sources, "check = 1"):
+            shell.run(source)
+        return shell.given.changes(shell.user_ns).get("logits")
+
+    reading = f"{ANSWER}a = logits + 1"
+    assert changed_by(reading) is None
+    assert changed_by(ANSWER + change) == ANSWER + change
+    assert changed_by(reading) == ANSWER + change
+    assert changed_by("logits = torch.ones(3)") is None
+    assert changed_by(reading) is None
 
 
 @pytest.mark.parametrize("source", ["logits = 1", "del logits", "logits = 'a'"])

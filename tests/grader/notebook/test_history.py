@@ -27,21 +27,36 @@ PROGRAM = {"metadata": {}, "content": {"allow_stdin": False}}
 """What nbclient and nbval ask for."""
 
 
+def fail() -> None:
+    raise ValueError
+
+
 class Shell:
     """As much of an IPython shell as the history follows."""
 
     def __init__(self, *stored: str) -> None:
         self.history_manager = SimpleNamespace(input_hist_raw=["", *stored])
         self.events = self
-        self.callbacks: list[Any] = []
+        self.callbacks: list[tuple[str, Any]] = []
+        self.user_ns: dict[str, Any] = {"one": 1, "fail": fail}
 
     def register(self, event: str, callback: Any) -> None:
-        assert event == "pre_run_cell"
-        self.callbacks.append(callback)
+        self.callbacks.append((event, callback))
 
     def run(self, source: str) -> None:
-        for callback in self.callbacks:
-            callback(SimpleNamespace(raw_cell=source))
+        self._trigger("pre_run_cell", SimpleNamespace(raw_cell=source))
+        error = None
+        try:
+            exec(compile(source, "cell", "exec"), self.user_ns)
+        except Exception as raised:
+            error = raised
+        at_run = None if isinstance(error, SyntaxError) else error
+        self._trigger("post_run_cell", SimpleNamespace(success=error is None, error_in_exec=at_run))
+
+    def _trigger(self, event: str, info: Any) -> None:
+        for name, callback in self.callbacks:
+            if name == event:
+                callback(info)
 
 
 def answers(*runs: tuple[str, dict[str, Any]]) -> dict[str, str]:
@@ -64,6 +79,50 @@ def test_history_begins_with_what_is_stored_and_goes_on() -> None:
     history.follow(shell)
     shell.run("b = 2")
     assert [run.cell.source for run in history.runs] == ["", "a = 1", "b = 2"]
+
+
+@pytest.mark.parametrize(
+    ("runs", "unreached"),
+    [
+        (["dh = one\ndW2 = none\ndb2 = one"], {"dW2", "db2"}),
+        (["dh = one\nfail()\ndb2 = one"], {"db2"}),
+        (["dh = one\nfor _ in 1, 2:\n    fail()\n    db2 = one"], {"db2"}),
+        (["dh = one\ndb2 = ("], {"dh", "db2"}),
+        (["fail()\ndh = one", "dh = one"], set()),
+        (["fail()\ndh = one", "fail()"], {"dh"}),
+        (["dh = one", "dW2 = dh\nfail()"], set()),
+    ],
+)
+def test_what_stands_behind_a_line_that_raised_was_not_reached(
+    runs: list[str], unreached: set[str]
+) -> None:
+    shell, history = Shell(), History()
+    history.follow(shell)
+    for source in runs:
+        shell.run(source)
+    assert history.unreached(GRADIENTS) == unreached
+
+
+@pytest.mark.parametrize(
+    ("runs", "has_failed"),
+    [
+        (["def mine():\n    one"], False),
+        (["# a comment\ndef mine():\n    return ("], True),
+        (["def mine():\n    one", "def mine():\n    return 0,01"], True),
+        (["def mine(:", "def mine():\n    one"], False),
+        (["fail()\ndef mine():\n    one"], True),
+        (["def mine():\n    one\nfail()"], False),  # it was defined before
+        (["def mine():\n    one", "def minel(:"], False),
+    ],
+)
+def test_a_function_whose_cell_ended_before_it_is_an_earlier_one(
+    runs: list[str], has_failed: bool
+) -> None:
+    shell, history = Shell(), History()
+    history.follow(shell)
+    for source in runs:
+        shell.run(source)
+    assert history.has_failed("mine") is has_failed
 
 
 def test_a_shell_without_a_kernel_has_no_requests() -> None:
@@ -104,10 +163,39 @@ def test_metadata_count_before_comments() -> None:
     assert answers((cell("dh = 1"), request("a", grade_id="ex1-y", solution=False))) == {}
 
 
-@pytest.mark.parametrize("asked", [{}, LAB, request("a"), {"metadata": None, "content": None}])
+@pytest.mark.parametrize("asked", [{}, LAB, {"metadata": None, "content": None}])
 def test_of_each_cell_the_last_text_counts(asked: dict[str, Any]) -> None:
     runs = [cell("dh = 1\ndW2 = 1", "ex1-a"), cell("dC = 1", "ex1-b"), "x", cell("dh = 2", "ex1-a")]
     assert answers(*((source, asked) for source in runs)) == {"ex1-a": "dh = 2", "ex1-b": "dC = 1"}
+
+
+@pytest.mark.parametrize("asked", [request("a"), LAB], ids=["known", "unknown"])
+def test_a_cell_under_another_first_line_takes_the_place_of_its_earlier_run(
+    asked: dict[str, Any],
+) -> None:
+    runs = [cell("dh = 1", "ex1-lineer2"), cell("dh = 2", "ex1-linear2")]
+    assert answers(*((source, asked) for source in runs)) == {"ex1-linear2": "dh = 2"}
+
+
+def test_a_cell_whose_first_line_is_gone_is_no_answer_any_more() -> None:
+    runs = [(cell("dh = 1"), request("a")), (cell("dC = 1"), request("b"))]
+    assert answers(*runs, ("dh = 2", request("a"))) == {"ex1-x": "dC = 1"}
+    # Where nobody knows which cell ran, it may be another.
+    assert answers((cell("dh = 1"), LAB), ("dh = 2", LAB)) == {"ex1-x": "dh = 1"}
+
+
+def test_where_nobody_knows_which_cell_ran_another_with_fewer_names_replaces_none() -> None:
+    runs = [cell("t = 1\ndh = t", "ex1-a"), cell("dh = 2", "ex1-b"), cell("dh += 1", "ex1-c")]
+    assert [*answers(*((source, LAB) for source in runs))] == ["ex1-a", "ex1-b", "ex1-c"]
+    assert [*answers(*((source, PROGRAM) for source in runs))] == ["ex1-a", "ex1-b", "ex1-c"]
+
+
+def test_the_answer_cell_that_assigned_a_gradient_is_remembered() -> None:
+    history = History()
+    for source in (cell("dh = 1", "ex1-a"), cell("dh = dC = 1", "ex1-b"), cell("x = 1", "ex1-b")):
+        history.note(source, request("a"))
+    history.note("db2 = 3", request("a"))
+    assert history.formerly(GRADIENTS) == {"dh": "ex1-b", "dC": "ex1-b"}
 
 
 class TestSeveralWithOneId:
@@ -144,6 +232,25 @@ class TestSeveralWithOneId:
         runs += [cell("dh = 2\ndC = 3")]
         assert answers(*((source, PROGRAM) for source in runs)) == {"ex1-x": "dh = 2\ndC = 3"}
 
+    @pytest.mark.parametrize(
+        "other", ["dlogits = dnorm_logits", "a = winners\ndlogits = dnorm_logits"]
+    )
+    def test_where_nobody_knows_a_cell_that_binds_every_gradient_replaces(self, other: str) -> None:
+        first = "winners = F.one_hot(logits.argmax(1))\ndlogits = dnorm_logits + winners"
+        found = answers((cell(first), PROGRAM), (cell(other), PROGRAM))
+        assert [*found.values()] == ([first, other] if "a =" in other else [other])
+
+    def test_a_name_that_another_answer_needs_stays(self) -> None:
+        first, other = "def twice(x):\n    return x + x\ndh = twice(1)", "dh = 2"
+        runs = [cell(first), cell(other), cell("dC = twice(3)", "ex1-y")]
+        found = answers(*((source, PROGRAM) for source in runs))
+        assert [*found.values()] == [first, other, "dC = twice(3)"]
+
+    def test_colab_sends_its_ids_in_a_place_of_its_own(self) -> None:
+        ids = [{"metadata": {"colab": {"cell_id": one}}} for one in ("a", "b", "b")]
+        runs = [cell("dh = 1"), cell("dh /= n"), cell("dh /= 2 * n")]
+        assert [*answers(*zip(runs, ids, strict=True)).values()] == ["dh = 1", "dh /= 2 * n"]
+
     def test_a_split_that_was_undone_leaves_nothing(self) -> None:
         found = answers(
             (cell("dh = 1"), request("a")),
@@ -173,6 +280,23 @@ def test_the_exercise_whose_cell_ran_last(sources: list[str], prefix: str | None
     for source in sources:
         history.note(source, LAB)
     assert history.latest_prefix() == prefix
+
+
+@pytest.mark.parametrize(
+    ("asked", "lost"),
+    [
+        ([request("a"), request("a")], {"dh"}),
+        ([request("a"), request("b")], set()),
+        ([request("a"), request("a"), request("a")], set()),
+        ([LAB, LAB], {"dh"}),
+        ([PROGRAM, PROGRAM], {"dh"}),
+    ],
+)
+def test_a_cell_that_lost_its_first_line(asked: list[dict[str, Any]], lost: set[str]) -> None:
+    history = History()
+    for source, one in zip((cell("dh = 1"), "dh = 2\ndC = 3", cell("dh = 3")), asked, strict=False):
+        history.note(source, one)
+    assert history.lost(GRADIENTS) == lost
 
 
 @pytest.mark.parametrize("order", [(0, 1, 2, 3), (3, 2, 1, 0), (1, 3, 0, 2)])

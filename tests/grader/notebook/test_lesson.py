@@ -17,6 +17,7 @@ from grader.answer.parse import AnswerCell
 from grader.execution.runner import Runner
 from grader.grading.grade import grade
 from grader.notebook import running_notebook
+from grader.notebook.check_report import NOT_REACHED
 from grader.notebook.lesson import NotEveryGradientPasses, insist, is_strict
 from grader.program.forward_program import body_source
 from grader.reports import wording
@@ -79,6 +80,7 @@ SCRIPT = {
     "points of wrong and carried": "points('dh', 'dhpreact')",
     "raising": RAISING,
     "check raising": "check('dh')",
+    "check behind raising": "check('db2')",
     "nudge of raising": "nudge('dh', 3, 5)",
     "right": LINEAR2,
     "check right": "check('dh', 'W2')",
@@ -123,6 +125,9 @@ SCRIPT = {
     "no more hints": "hint('dcounts')",
     "another hint": "hint('dh', 'ex4')",
     "no hint": "hint('dnothing')",
+    "hint of nothing": "hint()",
+    "heat map without a name": "heat_map()",
+    "nudge without a name": "nudge()",
     "hint without quotes": "hint(dh)",
     "board alone": "board('ex1')",
     "board beside others": (
@@ -223,7 +228,8 @@ def test_nothing_ends_in_a_traceback(outputs: dict[str, list[Any]]) -> None:
 NOT_STARTED = "run the cells from the top down to the forward pass."
 OUTSIDE = (
     "Only answer cells count, and dbngain stands in the cell that begins with"
-    " `dbngain = torch.ones(1, 64)`: move it into one."
+    " `dbngain = torch.ones(1, 64)`: move it into one. If that cell is its own, only its first line"
+    " is missing: `# answer: ...`."
 )
 STALE = "Your code is right, but the value in the notebook is not what it gives now"
 
@@ -267,11 +273,14 @@ STALE = "Your code is right, but the value in the notebook is not what it gives 
             ],
         ),
         ("check right", [f"dh              {PASS}", f"dW2             {PASS}"]),
-        ("check stale", ["dhpreact        | exact: False", f"  {STALE}"]),
+        ("check stale", ["dhpreact        | pass, run again", f"  {STALE}"]),
         ("check outside", ["dbngain         | exact: False", f"  {OUTSIDE}"]),
         ("unknown", ["dnothing is no gradient of this exercise; it asks for dlogprobs, "]),
         ("unknown heat map", ["dnothing is no gradient of this exercise; it asks for dlogprobs, "]),
         ("no string", ['Give gradients by name, in quotes: check("dlogits").']),
+        ("hint of nothing", ['Give the gradient by name, in quotes: hint("dlogits").']),
+        ("heat map without a name", ['Give gradients by name, in quotes: heat_map("dlogits").']),
+        ("nudge without a name", ['Give gradients by name, in quotes: nudge("dlogits").']),
         ("without gradients", [f"dh              {PASS}"]),
         ("changed input", ["The forward pass does not run with the notebook's Xb, Yb, "]),
         ("missing input", [f"W1 is not defined: {NOT_STARTED}"]),
@@ -287,7 +296,7 @@ STALE = "Your code is right, but the value in the notebook is not what it gives 
         (
             "check stale forward",
             [
-                "dhpreact        | exact: False | approximate: False",
+                "dhpreact        | pass, run again",
                 f"dh              {PASS}",
                 "↻ run again: dhpreact",
                 "  The notebook's `h` is not what the forward pass makes of its inputs now, so",
@@ -315,6 +324,13 @@ def test_what_is_printed(outputs: dict[str, list[Any]], key: str, lines: list[st
 )
 def test_the_verdict_ends_the_line(outputs: dict[str, list[Any]], key: str, verdict: str) -> None:
     assert text(outputs[key]).splitlines()[0].endswith(f" | {verdict}")
+
+
+def test_no_number_of_an_earlier_run_is_shown_behind_a_line_that_raised(
+    outputs: dict[str, list[Any]],
+) -> None:
+    said = text(outputs["check behind raising"]).splitlines()
+    assert said == [f"{'db2':15s} | pass, run again", f"  {NOT_REACHED}"]
 
 
 def test_what_is_right_is_printed_and_nothing_else(outputs: dict[str, list[Any]]) -> None:
@@ -381,7 +397,7 @@ def test_one_hint_more_each_time(outputs: dict[str, list[Any]], key: str, headin
 def test_what_passes_is_remembered(outputs: dict[str, list[Any]], state: Path) -> None:
     remembered = json.loads((state / "state.json").read_text())["passed"]["ex1"]
     cells = text(outputs["all"]).splitlines()
-    assert sum(line.endswith("| pass") for line in cells) == 12
+    assert sum("| pass" in line for line in cells) == 12
     # Since then dh and dW2 have been replaced by autograd's, and db2 is gone.
     assert remembered < 12
 
@@ -600,6 +616,96 @@ SOFTMAX = CELLS["ex1-softmax"].partition("\n")[2].splitlines()
 
 
 @pytest.mark.slow
+def test_of_a_cell_that_lost_its_first_line_no_old_line_is_shown(project: Path) -> None:
+    line = "dhpreact = (1 + h**2) * dh"
+    script = {"first": f"# answer: ex1-tanh\n{line}", "bare": line.replace("+", "-")}
+    start = {"setup": SETUP, "inputs": INPUTS, "forward": FORWARD}
+    one_cell = {key: {"cellId": "one"} for key in script}
+    script |= {"check": 'check("dhpreact")'}
+    said = text(execute({**start, **script}, project, metadata=one_cell)["check"])
+    assert "Its cell no longer begins with `# answer: ex1-tanh`: put that line back" in said
+    assert "| to do" in said
+    assert line not in said
+    assert "sign" not in said
+
+
+FIRST_LINE, _, SOFTMAX_LINES = CELLS["ex1-softmax"].partition("\n")
+AUTOGRAD = SOFTMAX_LINES.replace("(1.0 / probs) * dlogprobs", "torch.autograd.grad(loss, probs)[0]")
+SPOILING = SOFTMAX_LINES.replace("dprobs = ", "dlogprobs /= probs\ndprobs = dlogprobs  # ")
+
+
+@pytest.fixture(scope="module")
+def one_cell(state: Path) -> dict[str, list[Any]]:
+    """What is said after runs of one cell, as JupyterLab makes them."""
+    runs = {
+        "another name": f"{FIRST_LINE}x\n{SOFTMAX_LINES}",
+        "autograd": f"{FIRST_LINE}\n{AUTOGRAD}",
+        "slip": f"{FIRST_LINE}\n{SOFTMAX_LINES}".replace("dprobs =", "dprob ="),
+        "timed": f"{FIRST_LINE}\n%time {SOFTMAX_LINES}",
+        "no more": f"{FIRST_LINE}\nx = 1",
+        "spoiling": f"{FIRST_LINE}\n{SPOILING}",
+        "spoiling again": f"{FIRST_LINE}\n{SPOILING}",
+        "changing": f"{CELLS['ex1-softmax']}\nprobs = probs * 2",
+        "mended": CELLS["ex1-softmax"],
+    }
+    script = {"setup": SETUP, "inputs": INPUTS, "forward": FORWARD, "loss": CELLS["ex1-loss"]}
+    keys = {"setup": "s", "inputs": "i", "forward": "f", "loss": "l"}
+    for key, source in runs.items():
+        script |= {f"run {key}": source, key: 'check("dprobs", "dcounts")'}
+        keys |= {f"run {key}": "one", key: "check"}
+    return execute(script, PROJECT, metadata={key: {"cellId": one} for key, one in keys.items()})
+
+
+def test_an_earlier_run_under_another_first_line_lets_no_wrong_answer_pass(
+    one_cell: dict[str, list[Any]],
+) -> None:
+    assert text(one_cell["another name"]).count("| pass\n") == 2
+    said = text(one_cell["autograd"])
+    assert said.startswith("dprobs          | refused\n")
+    assert "torch.autograd.grad" in said
+
+
+def test_a_slip_in_the_name_that_is_assigned_is_asked_for(one_cell: dict[str, list[Any]]) -> None:
+    first, second, *_ = text(one_cell["slip"]).splitlines()
+    assert first.endswith("| to do")
+    assert second == "  ex1-softmax assigns `dprob`: did you mean `dprobs`?"
+    assert "cells that begin with" not in text(one_cell["slip"])
+
+
+def test_a_line_that_is_timed_is_an_answer(one_cell: dict[str, list[Any]]) -> None:
+    assert text(one_cell["timed"]).count("| pass\n") == 2
+
+
+def test_a_value_of_an_earlier_run_is_called_so(one_cell: dict[str, list[Any]]) -> None:
+    assert "dprobs has the value of an earlier run: ex1-softmax does not assign it any more." in (
+        text(one_cell["no more"])
+    )
+
+
+def test_an_answer_that_spoils_what_it_was_handed_is_told_at_once(
+    one_cell: dict[str, list[Any]],
+) -> None:
+    first, again = text(one_cell["spoiling"]), text(one_cell["spoiling again"])
+    assert first.splitlines()[0].endswith("| pass")
+    assert again.splitlines()[0] == "dprobs          | pass, run again"
+    for said in (first, again):
+        assert "fail: dlogprobs (ex1-softmax, line 2)\n    dlogprobs /= probs" in said
+        assert "`dlogprobs` is right when it is assigned; this line changes it." in said
+
+
+def test_what_an_answer_changed_before_it_was_mended_is_not_held_against_it(
+    one_cell: dict[str, list[Any]],
+) -> None:
+    assert "Your line `probs = probs * 2` changes the notebook's `probs`" in (
+        text(one_cell["changing"])
+    )
+    said = text(one_cell["mended"])
+    assert "An answer that you ran earlier has changed the notebook's `probs`." in said
+    assert "from the one with `probs = counts * counts_sum_inv` on again" in said
+    assert "Your line" not in said
+
+
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("script", "metadata"),
     [
@@ -781,9 +887,12 @@ def test_an_answer_that_changes_the_forward_pass_passes_while_it_is_fresh(
     in_place: dict[str, list[Any]], exercise: str
 ) -> None:
     for key in ("check", "check after it"):
-        (line,) = text(in_place[f"{exercise} {key}"]).splitlines()
+        line, *card = text(in_place[f"{exercise} {key}"]).splitlines()
         assert "| approximate: True " in line
         assert line.endswith("| pass")
+        # It is told at once what will be otherwise when it runs again.
+        assert "Your line `" in card[1]
+        assert "changes the notebook's `" in card[1]
 
 
 @pytest.mark.parametrize(
@@ -798,8 +907,7 @@ def test_run_again_it_is_told_what_it_changes_and_what_to_run(
     in_place: dict[str, list[Any]], exercise: str, line: str, name: str, made: str
 ) -> None:
     values, head, message, hint = text(in_place[f"{exercise} check again"]).splitlines()
-    assert "| approximate: False | maxdiff: " in values
-    assert values.endswith("| pass")
+    assert values.endswith(" | pass, run again")
     assert head.startswith("↻ run again: d")
     assert f"Your line `{line}` changes the notebook's `{name}`, so that" in message
     assert f"run the cells from the one with `{made}" in hint

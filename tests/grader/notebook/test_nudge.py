@@ -43,6 +43,8 @@ def test_the_three_slopes_are_set_side_by_side() -> None:
     assert slopes[0].split()[-1] == slopes[1].split()[-1]
     assert last == "Yours is 2 times autograd's."
     assert describe(moved, moved.autograd).endswith("\nAll three agree.")
+    nearly = describe(moved, 1.0003 * moved.autograd)
+    assert nearly.endswith("\nYours is 1.0003 times autograd's.")
     assert describe(moved, -moved.autograd).endswith("\nYours is −1 times autograd's.")
     assert describe(moved, float("nan")).endswith("\nYours is no finite number.")
     assert len(describe(moved, None).splitlines()) == 3

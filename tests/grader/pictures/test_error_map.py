@@ -125,7 +125,17 @@ def test_rounding_does_not_look_like_a_mistake() -> None:
 
 
 def test_no_error_at_all_is_no_crash() -> None:
-    assert "dX: equal to the reference" in texts(draw_error("dX", torch.zeros(2), torch.zeros(2)))
+    shown = texts(draw_error("dX", torch.zeros(2), torch.zeros(2)))
+    assert "dX: equal to the reference" in shown
+    assert not any("minus autograd's" in text for text in shown)  # no scale for one colour
+
+
+def test_somebody_elses_gradient_is_theirs() -> None:
+    figure = draw_error("dX", torch.tensor([1.0, -2.5]), torch.tensor([1.0, 0.25]), whose="their")
+    shown = " ".join(texts(figure))
+    assert "Their value there is −2.5" in shown
+    assert "theirs minus autograd's" in shown
+    assert "your" not in shown.lower()
 
 
 @pytest.mark.parametrize(

@@ -141,6 +141,18 @@ def test_a_tensor_that_keeps_no_gradient(capsys: pytest.CaptureFixture[str]) -> 
     assert "other.grad is None" in capsys.readouterr().out
 
 
+@pytest.mark.parametrize(("value", "approximate"), [(-8, True), (-8.0, True), (7, False)])
+def test_a_number_stands_for_a_tensor_of_a_single_number(value: float, approximate: bool) -> None:
+    comparison = cmp("ds", value, tensor_with_grad(torch.tensor(-8.0)))
+    assert comparison.approximate is approximate
+    assert comparison.problem == ""
+
+
+@pytest.mark.parametrize(("value", "grad"), [(-8, torch.tensor([-8.0])), (True, torch.tensor(1.0))])
+def test_elsewhere_a_number_is_no_gradient(value: object, grad: Tensor) -> None:
+    assert "but a gradient is a tensor" in cmp("ds", value, tensor_with_grad(grad)).problem
+
+
 def test_a_third_argument_that_is_no_tensor(capsys: pytest.CaptureFixture[str]) -> None:
     cmp("x", REFERENCE, "x")  # type: ignore[arg-type]
     assert "the third argument is a str" in capsys.readouterr().out

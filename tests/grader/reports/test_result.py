@@ -4,12 +4,15 @@ from pathlib import Path
 
 import pytest
 
-from grader.answer.parse import AnswerCell
+from grader.answer.parse import ALONE, AnswerCell
 from grader.program.compare import nothing_to_compare
+from grader.program.exercises import exercises_of
 from grader.reports.result import complete, say_where
 from grader.submission.read import Submission
 from grader.verdict import Check, Flag, Outcome, Report, Verdict
+from tests.encore.course import COURSE as ENCORE
 
+YOURS = "if you wrote it, move it into one."
 UNDEFINED = "This line raised NameError: name 'tools' is not defined."
 
 
@@ -23,16 +26,19 @@ def test_what_was_read_beside_the_answers_is_added() -> None:
     report = complete(submission, Report("01_atomic_backprop", (verdict,), (second,)))
     (found,) = report.verdicts
     assert found.note == (
-        f"{note} Only answer cells count, and helper stands in cell 2: move it into one."
+        f"{note} Only answer cells count, and helper stands in cell 2: if you"
+        " wrote it, move it into one."
     )
     assert report.flags == (first, second)
 
 
-def note(source: str, said: str = "", outcome: Outcome = Outcome.FAIL) -> str:
+def note(
+    source: str, said: str = "", outcome: Outcome = Outcome.FAIL, answer: str = "dC = ..."
+) -> str:
     nothing = nothing_to_compare("dC", None, (1,), "")
     verdict = Verdict("dC", outcome, nothing, Check.NOT_RUN, Check.NOT_RUN, said)
     others = [AnswerCell("cell 3", "x = 1"), AnswerCell("cell 5", source)]
-    (found,) = say_where([verdict], others)
+    (found,) = say_where([verdict], [AnswerCell("ex1-a", answer)], others)
     return found.note
 
 
@@ -46,7 +52,8 @@ def note(source: str, said: str = "", outcome: Outcome = Outcome.FAIL) -> str:
 )
 def test_the_cell_that_defines_a_missing_name_is_named(source: str) -> None:
     assert note(source, UNDEFINED, Outcome.ERROR) == (
-        f"{UNDEFINED} Only answer cells count, and tools stands in cell 5: move it into one."
+        f"{UNDEFINED} Only answer cells count, and tools stands in cell 5: if you wrote it, move it"
+        " into one."
     )
 
 
@@ -69,3 +76,44 @@ def test_what_is_not_there_is_not_named(source: str, said: str) -> None:
 @pytest.mark.parametrize("outcome", [Outcome.PASS, Outcome.CARRIED])
 def test_where_nothing_is_lost_nothing_is_said(outcome: Outcome) -> None:
     assert note("dC = 1", "", outcome) == ""
+
+
+@pytest.mark.parametrize("answer", ["dC = tools = 1", "dC[0] = 1\ntools = 2", "dC = (1\ntools = 2"])
+@pytest.mark.parametrize("said", ["It is wrong.", UNDEFINED])
+def test_of_what_an_answer_assigns_no_other_cell_is_named(answer: str, said: str) -> None:
+    assert note("dC = tools = 1", said, answer=answer) == said
+
+
+@pytest.mark.parametrize(
+    ("gradient", "name", "said"),
+    [
+        ("dQ", "q", "`q` belongs to ex5; here it is `Q`."),
+        ("dK", "dq", "`dq` belongs to ex5; here it is `dQ`."),
+        # What is being written is no answer to what it could be made of.
+        ("dV", "dv", "`dv` belongs to ex5; ex5f does not know it."),
+        ("dP", "pattern", "`pattern` belongs to ex5; ex5f does not know it."),
+        ("dproducts", "K", "`K` belongs to ex5f; here it is `k`."),
+        ("dQ", "dS", f"{ALONE} Only answer cells count, and dS stands in cell 2: {YOURS}"),
+        ("dQ", "tools", ALONE),
+    ],
+)
+def test_a_name_of_another_exercise_is_not_the_students_to_move(
+    gradient: str, name: str, said: str
+) -> None:
+    line = f"This line raised NameError: name '{name}' is not defined."
+    nothing = nothing_to_compare(gradient, None, (1,), "")
+    found = Verdict(
+        gradient, Outcome.ERROR, nothing, Check.NOT_RUN, Check.NOT_RUN, f"{line} {ALONE}"
+    )
+    others = [AnswerCell("cell 2", "pattern = q = dS = 1")]
+    exercises = exercises_of(ENCORE, "05_attention")
+    (verdict,) = say_where([found], [], others, exercises)
+    assert verdict.note == f"{line} {said}"
+
+
+def test_a_guess_is_none_where_the_name_is_found() -> None:
+    said = f"{UNDEFINED} Did you mean `torch.tools`?"
+    assert note("tools = 1", said) == (
+        f"{UNDEFINED} Only answer cells count, and tools stands in cell 5: if you wrote it, move it"
+        " into one."
+    )

@@ -29,7 +29,7 @@ def test_names_that_are_known_are_in_italics_and_the_others_are_counted() -> Non
         "",
         "| 0 steps | all |",
         "| :-- | :-- |",
-        f"| {'q' * 9}\N{HORIZONTAL ELLIPSIS} | *bea* |",
+        f"| {'q' * 13}\N{HORIZONTAL ELLIPSIS} | *bea* |",
         "| *ann* | annx |",
         "| **1 of 2 new** | **1 of 2 new** |",
         "",

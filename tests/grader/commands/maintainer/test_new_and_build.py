@@ -158,9 +158,9 @@ MISSING = {
     "another forward pass in the notebook": (
         (SOURCE, "xhat = x * inv\n", "xhat = inv * x\n"),
         [
-            f"norms/{SOURCE} has no cells that are the body of rms_norm, as it stands in its file,"
-            " without its docstring and its return: it needs one. The first line that differs is"
-            " `xhat = inv * x` in the notebook, `xhat = x * inv` in the file."
+            f"norms/{SOURCE} has no cells that begin with the body of rms_norm, as it stands in its"
+            " file, without its docstring and its return: it needs one. The first line that differs"
+            " is `xhat = inv * x` in the notebook, `xhat = x * inv` in the file."
         ],
     ),
     "another name of the exercise": (

@@ -15,7 +15,11 @@ from makemore_data import build_vocabulary, whole_run
 RATES = {"autograd": 1966.0, "by hand": 2492.0, "six matrix products": 19789.0}
 LETTERS = [".", "a", "b", "c"]
 ROWS = torch.tensor([[0.1, 0.2, 0.3, 0.4], [0.7, 0.1, 0.1, 0.1]])
-CURVES = {0.8: [0.8, 0.6, 0.5], 1.0: [1.0, 0.9, 1.0], 1.2: [1.2, 1.4, 1.7]}
+CURVES: dict[float | str, list[float]] = {
+    0.8: [0.8, 0.6, 0.5],
+    1.0: [1.0, 0.9, 1.0],
+    "factor 1.2": [1.2, 1.4, 1.7],
+}
 FIRING = torch.eye(4, 6, dtype=torch.bool)
 PROBABILITIES = torch.tensor([0.02, 0.05, 0.4])
 

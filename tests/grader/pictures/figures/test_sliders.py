@@ -13,6 +13,7 @@ from IPython.display import DisplayHandle
 
 from grader.pictures import figures
 from grader.pictures.figures.live import LivePicture
+from grader.pictures.figures.sheet import BACKWARD
 from tests.helpers.places import PROJECT
 
 each = pytest.mark.parametrize(
@@ -127,3 +128,21 @@ def test_no_notebook_of_the_course_holds_a_widget() -> None:
         assert "widgets" not in document["metadata"], path
         outputs = [o for cell in document["cells"] for o in cell.get("outputs", ())]
         assert not any(WIDGET in output.get("data", {}) for output in outputs), path
+
+
+def test_no_force_is_written_over_the_base_line_and_zero_has_no_sign() -> None:
+    picture = figures.logit_forces()
+    for moved in ({}, {"b": 4.0, "c": -4.0}, {"a": -0.2, "d": 0.1}):
+        logits = {name: slider.start for name, slider in picture.sliders.items()} | moved
+        figure = picture.draw(**logits).figure
+        figure.draw_without_rendering()
+        above, below = figure.axes
+        base = above.transData.transform((0, 0))[1]
+        orange = [text for text in above.texts if text.get_color() == BACKWARD]
+        assert len(orange) == 4
+        for text in orange:
+            box = text.get_window_extent()
+            assert not box.y0 < base < box.y1, text
+        said = [text.get_text() for text in (*above.texts, *below.texts)]
+        assert not {"+0.0", "−0.0", "+0.00", "−0.00"} & {*said}
+    assert "−ln 0.2018 = 1.60" in picture.still().figure.axes[1].get_title(loc="left")

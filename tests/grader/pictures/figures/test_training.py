@@ -6,7 +6,7 @@ import torch
 from matplotlib.patches import Rectangle
 
 from grader.pictures.figures import letter_maps, race_chart
-from grader.pictures.figures.training import LossPlot, draw_losses, flat_map
+from grader.pictures.figures.training import LossPlot, apart, draw_losses, flat_map
 from makemore_data import begin_run
 
 
@@ -72,3 +72,11 @@ def test_every_letter_is_on_every_map() -> None:
     assert picture.alt == (
         "Maps of the letters. From left to right, before: a . b e; after: a b . e."
     )
+
+
+def test_no_letter_of_a_map_covers_another_and_the_others_stay() -> None:
+    places = torch.tensor([[0.0, 0.0], [0.1, 0.0], [5.0, 5.0], [10.0, 10.0]])
+    moved = apart(places)
+    assert float((moved[0] - moved[1]).norm()) >= 0.06 * 10
+    assert torch.allclose(moved[:2].mean(0), places[:2].mean(0))
+    assert torch.equal(moved[2:], places[2:])

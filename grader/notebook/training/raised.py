@@ -1,0 +1,123 @@
+"""What an exception in a student's part of the loop means, in a sentence."""
+
+from __future__ import annotations
+
+import re
+
+MEANINGS = (
+    (
+        r"^loop: (can't multiply sequence|zip\(\) argument)",
+        "`update` is not handed the seven gradients: `backward` returns two things,"
+        " `loss, gradients = backward(...)`, the second of which is all of them.",
+    ),
+    (
+        r"^loop: (not enough|too many) values to unpack \(expected ([3-9]|1)\b",
+        "`backward` returns two things, `loss, gradients = backward(...)`, the second of which is"
+        " all seven gradients.",
+    ),
+    (
+        "^loop: 'tuple' object has no attribute",
+        "`backward` returns two things: `loss, gradients = backward(...)`.",
+    ),
+    (
+        "^loop: object of type 'NoneType' has no len",
+        "`append` changes the list, and returns nothing: there is nothing to assign.",
+    ),
+    (
+        "only one element tensors can be converted|only 0-dim.* can be converted",
+        "`math` is for single numbers: of a tensor, the root is `.sqrt()`.",
+    ),
+    (
+        "'type' object does not support the context manager",
+        "It is called, with brackets: `with torch.no_grad():`.",
+    ),
+    (
+        "^mean_loss: .*used as indices must be",
+        "The arguments of `logits_with` are `parameters, mean, variance, X`, in this order.",
+    ),
+    (
+        "^update: .*(must match the size|broadcast shape)",
+        "The shapes do not fit. Two loops, one in the other, take every parameter with every"
+        " gradient; `zip` takes each with its own.",
+    ),
+    (
+        "is out of bounds for dimension 0 with size",
+        "The rows are counted from 0 to `len(X) - 1`; `randint` leaves its upper limit out.",
+    ),
+    (
+        r"shape '\[.*\]' is invalid for input of size",
+        "X has another number of rows here: read it off the argument, as in `len(X)`.",
+    ),
+    (
+        r"mat1 and mat2 shapes cannot be multiplied \(\d+x(\d+) and (\d+)x\d+\)",
+        r"The inner sizes are \1 and \2, and have to be equal. Does each window have one row?",
+    ),
+    (
+        r"^\w+: tensor\(",
+        "A dictionary finds numbers, not tensors: `.item()` makes a number of one.",
+    ),
+    (
+        "probability tensor contains",
+        "These are no probabilities yet: `F.softmax` makes them of logits.",
+    ),
+    (
+        r"'NoneType' and|and 'NoneType'",
+        "One side is None. Nobody asks autograd here, so a `.grad` is None; the gradients are"
+        " arguments.",
+    ),
+    (
+        "does not support item assignment",
+        "The entries of a tuple cannot be replaced. Go through the tensors, and change each in"
+        " place.",
+    ),
+    (
+        "values to unpack",
+        "`for a, b in x, y` takes x apart, then y; `zip(x, y)` goes through both side by side.",
+    ),
+    (
+        "can't multiply sequence",
+        "That is several tensors in a tuple or a list: go through them one by one.",
+    ),
+    (
+        "'(?:function|builtin_function_or_method)' (?:and|object)|and 'function'",
+        "One of these is a function: call it, to have its value.",
+    ),
+    ("property 'step'", "`run.step` counts by itself: it is the length of `run.losses`."),
+    (
+        "'float' object is not iterable|type 'float' has no len",
+        "`run.losses` is a list: `append` adds a number to it.",
+    ),
+    (
+        r"randint\(\) received an invalid combination",
+        "It wants numbers as limits, such as `len(X)`, then a shape, such as `(32,)`.",
+    ),
+    (
+        "iteration over a 0-d tensor",
+        "That is a single number. `backward` returns the loss first, then the gradients.",
+    ),
+    (
+        r"after \* must be an iterable, not NoneType",
+        "`update` returns nothing: it changes the tensors themselves.",
+    ),
+    (
+        "not implemented for 'Long'",
+        "These are whole numbers, where logits belong: are the arguments in the right order?",
+    ),
+    (
+        "data type 'str'|dimensions 'str'",
+        "The window holds characters; it is a list of their indices.",
+    ),
+    (
+        "infer dtype of NoneType",
+        "The window is None: `append` changes a list, and returns nothing.",
+    ),
+)
+"""What a part with an exception's message is like, and what that means in a training loop."""
+
+
+def meaning(part: str, message: str) -> str:
+    """What an exception with this message means in a part of the loop, as a sentence, or ""."""
+    for pattern, sentence in MEANINGS:
+        if found := re.search(pattern, f"{part}: {message}"):
+            return found.expand(sentence)
+    return ""

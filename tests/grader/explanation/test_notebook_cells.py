@@ -1,0 +1,80 @@
+"""The notebooks' cells that `explain` checks: right as they are, and some wrong ones named."""
+
+from __future__ import annotations
+
+import importlib.util
+from pathlib import Path
+from typing import Annotated, Any
+
+import jupytext
+import pytest
+import torch
+import torch.nn.functional as F
+from torch import Tensor
+
+from grader import Explanation, explain
+from tests.helpers.places import PROJECT
+
+SOURCES = {
+    "ex2-temperature": "02_fused_cross_entropy",
+    "ex4-layer": "04_manual_training",
+    "ex4-rnn": "04_manual_training",
+    "ex4-lstm": "04_manual_training",
+}
+NAMES = {
+    "Annotated": Annotated,
+    "Tensor": Tensor,
+    "torch": torch,
+    "F": F,
+    "explain": lambda *functions: functions,
+}
+
+
+def explained(cell_id: str, folder: Path, *changes: tuple[str, str]) -> Explanation:
+    """What the cell shows with pieces of it replaced."""
+    cells = jupytext.read(PROJECT / f"notebooks/source/{SOURCES[cell_id]}.py", fmt="py:percent")
+    (text,) = (c.source for c in cells.cells if c.source.startswith(f"# try: {cell_id}\n"))
+    for old, new in changes:
+        assert old in text, old
+        text = text.replace(old, new)
+    body, _, call = text.rpartition("\n")
+    file = folder / "cell.py"
+    file.write_text(f"{body}\nFUNCTIONS = {call}\n", encoding="utf-8")
+    spec = importlib.util.spec_from_file_location("cell", file)
+    assert spec is not None
+    assert spec.loader is not None
+    module: Any = importlib.util.module_from_spec(spec)
+    vars(module).update(NAMES)
+    spec.loader.exec_module(module)
+    return explain(*module.FUNCTIONS)
+
+
+@pytest.mark.parametrize("cell_id", SOURCES)
+def test_the_solution_is_right(cell_id: str, tmp_path: Path) -> None:
+    assert explained(cell_id, tmp_path).ok
+
+
+@pytest.mark.parametrize(
+    ("cell_id", "change", "said"),
+    [
+        ("ex2-temperature", ("(n * T)", "(n * 3)"), "`T` belongs here."),
+        ("ex2-temperature", ("softmax(warm", "softmax(cold"), "`warm` belongs here."),
+        (
+            "ex4-layer",
+            ("(1 - h2**2) * dh2", "dh2 / torch.cosh(h @ W3) ** 2"),
+            "`h @ W3` lacks what the forward line adds to it.",
+        ),
+    ],
+)
+def test_a_mistake_is_named(
+    cell_id: str, change: tuple[str, str], said: str, tmp_path: Path
+) -> None:
+    explanation = explained(cell_id, tmp_path, change)
+    assert not explanation.ok
+    assert said in " ".join(str(explanation).split())
+
+
+def test_a_loss_that_nobody_hands_down_is_not_missed(tmp_path: Path) -> None:
+    found = explained("ex2-temperature", tmp_path, ("F.softmax(warm, 1)", "warm.cos() ** 3"))
+    assert not found.ok
+    assert "dloss" not in str(found)

@@ -4,30 +4,28 @@
 # {{ colab }}
 #
 # You are going to write the backward pass of a neural network by hand: every gradient, from the
-# loss at the end back to the table of letters at the beginning. The network is small (it reads
-# three letters of a name and guesses the fourth), but it has what large ones have: embedding,
-# linear layers, batch normalisation, tanh, softmax and cross-entropy. PyTorch could give you all
-# these gradients with one call. Here it gives you none; it only checks. In the end the network
-# invents names, trained by your own lines.
+# loss back to the table of letters. The network is small. It reads three letters of a name and
+# guesses the fourth. But it has what large ones have: embedding, linear layers, batch
+# normalisation, tanh, softmax and cross-entropy. PyTorch could give you all these gradients with
+# one call. Here it only checks yours. In the end the network invents names, trained by your lines.
 #
 # - **Time:** about four hours, in as many sittings as you like. Your first gradient comes after a
 #   quarter of an hour.
-# - **You need:** Python; a first acquaintance with PyTorch tensors (`shape`, indexing, `sum`,
-#   `@`); the chain rule for functions of one variable. You have called `loss.backward()` before.
-# - **Afterwards you can:** write down the backward step of any line of tensor code, find your
-#   mistakes by looking at shapes, test a gradient without trusting anybody's calculus, and say
-#   what softmax and batch normalisation do to a gradient and why.
+# - **You need:** Python; a first acquaintance with PyTorch tensors (`shape`, indexing, `sum`, `@`);
+#   the chain rule for functions of one variable. You have called `loss.backward()` before.
+# - **Afterwards you can:** write the backward step of any line of tensor code, find mistakes by
+#   looking at shapes, and test a gradient without trusting anybody's calculus.
 #
-# The network and the exercise are those of Andrej Karpathy's lecture
+# Network and exercise are those of Andrej Karpathy's lecture
 # [*Becoming a Backprop Ninja*](https://www.youtube.com/watch?v=q8SA3rM6ckI), part 4 of *Building
-# makemore*. You need not have seen it.
-#
-# Run the next two cells first.
+# makemore*. You need not have seen it. Run the next two cells first.
 
 # %%
 # {{ cell: setup }}
 
 # %%
+import math
+
 import torch
 import torch.nn.functional as F
 
@@ -41,37 +39,34 @@ figures.gradient_runs_back()
 #
 # # Part 1 · Why look inside at all?
 #
-# Autograd works so well that one can train networks for years without ever seeing a gradient. But
-# a gradient that has gone bad raises no exception. The code runs, the loss goes down a little, and
-# the network is quietly worse than it could be. An abstraction that works until it fails in a way
-# that only its insides explain is called *leaky*. Backpropagation leaks in four famous places. The
-# lecturer has [written](https://karpathy.medium.com/yes-you-should-understand-backprop-e2f06eab496b)
-# about them: a clipped loss that forgets its hardest examples (you will meet it in section 5.2),
-# a gradient that is multiplied until it vanishes or explodes (5.4), units that are saturated and
-# units that are dead (5.5).
+# One can train networks for years without seeing a gradient. But a gradient that has gone bad
+# raises no exception. The code runs, the loss goes down a little, and the network is quietly worse
+# than it could be. The lecturer has
+# [written](https://karpathy.medium.com/yes-you-should-understand-backprop-e2f06eab496b) about such
+# *leaks*. You will meet four: a clipped loss (section 5.2), a gradient multiplied too often (5.4),
+# and units that are saturated or dead (5.5).
 #
 # <details>
 # <summary>Before autograd: how it was done when every gradient was written by hand</summary>
 #
 # Well into the 2010s it was common to write what you are going to write. The files that came with
 # Hinton and Salakhutdinov's *Reducing the Dimensionality of Data with Neural Networks* (Science,
-# 2006) are MATLAB: `rbm.m` trains restricted Boltzmann machines, layer by layer, with *contrastive
-# divergence*, which estimates a gradient by sampling; those around `backprop.m` fine-tune the
-# whole, the derivatives written out by hand. In 2014 the lecturer matched images with sentences in
-# NumPy, the loss and its gradients inline in one function, line below line. Slips were found by a
-# test like the one after section 5.1. Autograd has made the writing unnecessary, and the knowing
-# not.
+# 2006) are MATLAB. `rbm.m` trains restricted Boltzmann machines with *contrastive divergence*,
+# which estimates a gradient by sampling; those around `backprop.m` fine-tune the whole, every
+# derivative written out. In 2014 the lecturer matched images with sentences in NumPy, loss and
+# gradients inline in one function. Slips were found by a test like the one after section 5.1.
+# Autograd has made the writing unnecessary, and the knowing not.
 #
 # </details>
 #
 # # Part 2 · Three rules
 #
-# `dX` always means $\partial\,\text{loss} / \partial X$: for each number in `X`, how fast the
-# loss grows when that number grows. Three rules are enough for everything that follows.
+# `dX` always means $\partial\,\text{loss} / \partial X$: for each number in `X`, how fast the loss
+# grows when that number grows. Three rules are enough.
 #
-# **Rule 1: local slope times what arrives.** A step `y = f(x)` knows nothing about the rest of
-# the network. It is told `dy`, how much the loss cares about its output; it knows its own slope;
-# the product is how much the loss cares about its input.
+# **Rule 1: local slope times what arrives.** A step `y = f(x)` knows nothing about the rest of the
+# network. It is told `dy`, how much the loss cares about its output. It knows its own slope. The
+# product of the two is `dx`.
 
 # %%
 figures.one_step()
@@ -79,12 +74,11 @@ figures.one_step()
 # %% [markdown]
 # *Blue runs forward, orange backward, in all drawings of steps.*
 #
-# What *arrives* always comes from the side of the loss. Code begins with the letters and ends with
-# the loss, so its backward pass begins with the last line.
+# What *arrives* comes from the side of the loss. So the backward pass begins with the last line.
 #
-# **Rule 2: where paths meet, gradients add.** If two lines read the same tensor, it influences
-# the loss along two paths, and the two influences add up. People forget this rule most often.
-# Before you write down `dX`, look for *every* line that has `X` on its right-hand side.
+# **Rule 2: where paths meet, gradients add.** If two lines read the same tensor, it influences the
+# loss along two paths, and the two influences add up. People forget this rule most often. Before
+# you write down `dX`, look for *every* line that has `X` on its right-hand side.
 
 # %%
 figures.forks()
@@ -92,12 +86,12 @@ figures.forks()
 # %% [markdown]
 # *Forward, x is copied to two readers. Backward, what the two send back is added.*
 #
-# **Rule 3: a gradient has the shape of its tensor**, `dX.shape == X.shape`, for there is one slope
-# for each number in `X`. Most mistakes show up here first.
+# **Rule 3: a gradient has the shape of its tensor**, for there is one slope for each number in it.
+# Most mistakes show up here first.
 #
-# Here is rule 2 in numbers. `cmp` compares a gradient of yours with the one that autograd has
-# left in `.grad`: *exact* means equal to the last bit, *approximate* equal up to rounding, and
-# *maxdiff* is the largest difference. Approximate is all you need.
+# Here is rule 2 in numbers. `cmp` compares a gradient of yours with autograd's, which stands in
+# `.grad`. *Exact* means equal to the last bit, *approximate* equal up to rounding; *maxdiff* is the
+# largest difference. Approximate is all you need.
 
 # %%
 x = torch.tensor([1.0, 2.0, 3.0], requires_grad=True)
@@ -111,7 +105,7 @@ dx += 5  # what the second sends back
 cmp("dx", dx, x)
 
 # %% [markdown]
-# After one branch the comparison fails, by exactly what is missing; after two it passes.
+# After one branch it fails, by exactly what is missing. After two it passes.
 #
 # <details>
 # <summary>What <code>cmp</code> does, in four lines</summary>
@@ -124,8 +118,9 @@ cmp("dx", dx, x)
 #     print(f"{s} | exact: {exact} | approximate: {close} | maxdiff: {maxdiff}")
 # ```
 #
-# So it stands in the lecture. Ours differs in two points: it compares shapes first (broadcasting
-# would let a wrong one pass), and it measures rounding against the largest number of the gradient.
+# So it stands in the lecture. Ours compares shapes first (broadcasting would let a wrong one pass)
+# and measures rounding against the largest number of the gradient. It says "to do" where nothing is
+# there yet, and what is wrong where something is.
 #
 # </details>
 #
@@ -135,8 +130,15 @@ cmp("dx", dx, x)
 #
 # $$w = u\,v, \qquad s = w + u, \qquad t = s^2 .$$
 #
-# Forward: $w = -6$, $s = -4$, $t = 16$. **Your turn:** replace the four `...`. Begin at the end,
-# where $\mathrm{d}t = 1$ because $t$ plays the part of the loss; mind that $u$ is read twice.
+# Forward: $w = -6$, $s = -4$, $t = 16$. **Your turn:** replace the four `...`, by numbers or by
+# code. Begin at the end, where $\mathrm{d}t = 1$. Mind that $u$ is read twice.
+#
+# <details>
+# <summary>Hint for <code>du</code></summary>
+#
+# The product sends back `dw` times the other factor, the sum sends back `ds`. The two add up.
+#
+# </details>
 
 # %%
 # try: ex1-warmup
@@ -149,8 +151,9 @@ for tensor in (w, s):
     tensor.retain_grad()  # autograd keeps the gradients of inputs only, unless it is asked
 t.backward()
 
+dt = 1  # t plays the part of the loss
 ### BEGIN SOLUTION
-ds = 2 * s  # the slope of a square, times dt = 1
+ds = 2 * s * dt  # the slope of a square, times what arrives
 dw = ds  # a sum passes on what arrives
 dv = u * dw  # a product passes it on times the *other* factor
 du = v * dw + ds  # the product's part, and the sum's
@@ -164,8 +167,8 @@ for name, mine, tensor in (("ds", ds, s), ("dw", dw, w), ("dv", dv, v), ("du", d
 #
 # ## 3.1 Names, letters, windows
 #
-# The model learns how first names are spelt. It sees three characters and predicts the next one;
-# a dot stands for "before the beginning" and for "the end".
+# The model learns how first names are spelt: it sees three characters and predicts the next. A dot
+# stands for "before the beginning" and for "the end".
 
 # %% tags=["data-dependent"]
 from makemore_data import build_splits, build_vocabulary, build_windows, load_names
@@ -189,31 +192,20 @@ for context, following in zip(example.X.tolist(), example.Y.tolist(), strict=Tru
 figures.network()
 
 # %% [markdown]
-# *Blue is what you will be given; orange, and a gradient for each name inside a box, is what you
-# will write. Shapes stand in brackets.*
+# *Shapes stand in brackets. Blue is given; orange is yours, and so is a gradient for each name
+# inside a box.*
 #
-# 1. **Embedding.** Each character is replaced by its row of the table `C`: ten numbers. The three
-#    rows are laid side by side (`embcat`, *concatenated*).
-# 2. **Linear layer 1** turns these 30 numbers into 64: `hprebn`, the hidden layer *pre batch norm*.
-# 3. **Batch normalisation** shifts and scales each of the 64 columns so that, over the batch, it
-#    has mean 0 and variance 1: `bnraw`. Then it lets the network choose another scale (`bngain`)
-#    and shift (`bnbias`): `hpreact`, the hidden layer *pre-activation*. Read the `i` of `bnmeani`
-#    as: the mean of this iteration's batch alone.
-# 4. **tanh** gives the hidden layer `h`, and **linear layer 2** 27 *logits* for each example:
-#    scores, any real numbers, one for each character.
-# 5. **The softmax** turns a row $z$ of logits into probabilities,
-#    $p_j = e^{z_j} / \sum_k e^{z_k}$. The $e^{z_j}$ are the `counts` (as if somebody had counted
-#    letters), their sum is `counts_sum`, and one over that `counts_sum_inv`. The row's largest
-#    logit is subtracted first (`norm_logits`), so that no exponential overflows.
-# 6. **The loss** is the average of $-\ln p$ over the characters that really came next. With the
-#    softmax it is called *cross-entropy*.
+# Follow it once from the top. Each of three characters picks its row of the table `C`: ten numbers.
+# Side by side they are 30 numbers, and a linear layer makes 64 of them. These are normalised over
+# the batch and squashed by tanh. The second linear layer gives 27 scores, one for each character:
+# the *logits*. The softmax turns the scores into probabilities. The loss is the average of $-\ln p$
+# over the characters that really came next: the *cross-entropy*.
 #
 # ## 3.3 Parameters and a batch
 #
 # A fixed seed makes your numbers the same each time. Biases usually begin at zero and gains at one.
-# Here they are slightly off, because zeros and ones hide mistakes: if a bias is 0, forgetting it
-# makes no difference. One of the parameters turns out to be of no use at all. See whether you find
-# out which before section 5.7 tells you.
+# Here they are slightly off, because zeros and ones hide mistakes: forget a bias that is 0, and
+# nothing changes. One of the parameters is of no use at all. Section 5.7 tells which.
 
 # %%
 from makemore_data import LECTURE_SEED, init_parameters
@@ -240,8 +232,8 @@ Xb, Yb = Xtr[ix], Ytr[ix]
 # %% [markdown]
 # ## 3.4 The forward pass
 #
-# The same in code, in steps so small that each line does one thing. These names are those of
-# everything that follows.
+# The same in code, in steps so small that each line does one thing. The last lines let autograd
+# walk back once, so that there is something to compare yours with.
 
 # %%
 n = Xb.shape[0]
@@ -270,45 +262,45 @@ probs = counts * counts_sum_inv
 logprobs = probs.log()
 loss = -logprobs[range(n), Yb].mean()
 
+# autograd's gradients, for comparison: without retain_grad it keeps those of parameters only
+for parameter in parameters:
+    parameter.grad = None
+for tensor in (
+    *(emb, embcat, hprebn),
+    *(bnmeani, bndiff, bndiff2, bnvar, bnvar_inv, bnraw, hpreact),
+    *(h, logits, logit_maxes, norm_logits),
+    *(counts, counts_sum, counts_sum_inv, probs, logprobs),
+):
+    tensor.retain_grad()
+loss.backward()
+
 # %% tags=["data-dependent"]
 print(f"loss {loss:.4f}, PyTorch's own cross-entropy {F.cross_entropy(logits, Yb):.4f}")
 print(f"a blind guess among {vocab_size} characters {torch.tensor(vocab_size).log():.4f}")
 
 # %% [markdown]
-# Now autograd walks back through these lines once. Normally it throws the gradients of
-# intermediate tensors away; `retain_grad` asks it to keep them, so that there is something to
-# compare yours with.
-
-# %%
-intermediate = [
-    *(emb, embcat, hprebn),
-    *(bnmeani, bndiff, bndiff2, bnvar, bnvar_inv, bnraw, hpreact),
-    *(h, logits, logit_maxes, norm_logits),
-    *(counts, counts_sum, counts_sum_inv, probs, logprobs),
-]
-for tensor in intermediate:
-    tensor.retain_grad()
-for parameter in parameters:
-    parameter.grad = None
-# backward() frees what the forward pass kept: to run this again, run the forward cell first.
-loss.backward()
-
-# %% [markdown]
 # # Part 4 · How to work
 #
-# Each piece of part 5 has an **answer cell**, in which you replace the `...` (its first line,
-# `# answer: ...`, stays: by it the check knows the cell), and below it a **check cell**. Run the
-# one, then the other. You may use everything the forward pass has computed and every gradient you
-# have already found. No `.grad` and no `backward()`, of course.
+# Each piece of part 5 has an **answer cell**, in which you replace the `...`. Its first line, `#
+# answer: ...`, stays: by it the check knows the cell. Below it stands a **check cell**. Run the
+# one, then the other. After a break, run all cells above; your lines are still there. You may use
+# everything the forward pass has computed and every gradient that you have found already, but no
+# `.grad` and no `backward()`.
 #
-# The check runs your lines again on hidden networks of other sizes, so write `n` or ask a tensor
-# for its `.shape` where you are tempted to write 32. For this your answer cells run **alone**, one
-# after the other. They find `torch` and `F`, every name of the forward cell, and the sizes `n`,
-# `block_size`, `vocab_size`, `n_embd` and `n_hidden`, and nothing else. A function of your own or
-# an `import` must stand in an answer cell too.
+# The check runs your lines again on hidden networks of other sizes. So write `n`, or ask for a
+# `.shape`, where you are tempted to write 32.
 #
-# Stuck? Three hints for each gradient stand folded above; `hint("dlogprobs")`, in a cell of your
-# own, shows them one at a time.
+# <details>
+# <summary>What your lines may use</summary>
+#
+# Your answer cells run alone, one after the other. They find `torch` and `F`, every tensor of the
+# forward cell, and the sizes `n`, `block_size`, `vocab_size`, `n_embd` and `n_hidden`. A function
+# of your own or an `import` must stand in an answer cell too.
+#
+# </details>
+#
+# Stuck? Three hints for each gradient stand folded above its answer cell; `hint("dlogprobs")` shows
+# them one by one.
 #
 # # Part 5 · From the loss back to the letters
 #
@@ -319,11 +311,11 @@ loss.backward()
 # ```
 #
 # `logprobs` is (32, 27). The index takes its two lists in step, row 0 with column `Yb[0]`, row 1
-# with column `Yb[1]`, ...: 32 numbers, the log-probabilities of the characters that really came
-# next. (`[:, Yb]` would take whole columns.) The loss is minus their mean.
+# with column `Yb[1]`, ...: 32 numbers, those of the characters that really came next. (`[:, Yb]`
+# would take whole columns.) The loss is minus their mean.
 #
-# **On paper.** Three examples and four characters will do. The right characters are the third, the
-# first and the fourth, so the index is `[[0, 1, 2], [2, 0, 3]]`:
+# **On paper.** Three examples and four characters. The right characters are the third, the first
+# and the fourth, so the index is `[[0, 1, 2], [2, 0, 3]]`:
 
 # %%
 figures.picked_entries()
@@ -331,12 +323,10 @@ figures.picked_entries()
 # %% [markdown]
 # *Left, the entries that the loss reads; right, the gradient, written to the same places.*
 #
-# Why $-\tfrac13$: raise $a_{13}$ by a little $\varepsilon$, and the sum in the numerator grows by
-# $\varepsilon$, the mean by $\varepsilon/3$, and minus the mean falls by that. Raise $a_{12}$:
-# nothing happens.
+# Why $-\tfrac13$: raise $a_{13}$ by a little $\varepsilon$. The sum grows by $\varepsilon$, the
+# mean by $\varepsilon/3$, and minus the mean falls by that. Raise $a_{12}$, and nothing happens.
 #
-# **Your turn.** Nothing arrives here, for the loss itself is the end; that is,
-# $\mathrm{d}\text{loss} = 1$, as $\mathrm{d}t$ was in the warm-up.
+# **Your turn.** What arrives is $\mathrm{d}\text{loss} = 1$; a factor 1 is not written.
 #
 # **`dlogprobs`** (32, 27). Which numbers does the loss read, and with what weight each?
 #
@@ -354,15 +344,14 @@ dlogprobs[range(n), Yb] = -1 / n
 check("dlogprobs")
 
 # %% [markdown]
-# **Pass** means that the line is right. **To do** means that nothing is there yet. **Fail** comes
-# with a card that names the line and, where it can, says what is wrong with it: the grader looks
-# for the *one* mistake that gives your numbers. **Error**: the line raised an exception, or gave
-# something that is no gradient. **Refused**: autograd was asked for the answer.
+# **Pass** means that the line is right. **To do**: nothing is there yet. **Fail** comes with a card
+# that names the line and, where it can, says what is wrong with it: the grader looks for the *one*
+# mistake that gives your numbers. **Error**: the line raised an exception, or gave something that
+# is no gradient. **Refused**: a line took the gradient from autograd.
 #
 # **Worth noticing.** Of 864 numbers only 32 are not zero. The loss complains about the right
-# characters' probabilities alone; it says nothing about the wrong ones. Yet the network does learn
-# to make wrong characters less likely. How do they hear of it? Through the next section: the
-# probabilities of a row share a denominator.
+# characters' probabilities alone and says nothing about the wrong ones. How do those hear of it?
+# Through the next section: the probabilities of a row share a denominator.
 
 # %%
 nonzero = (logprobs.grad != 0).sum()
@@ -371,36 +360,8 @@ print(
 )
 
 # %% [markdown]
-# Here is the way of one example, from three letters to its part of the loss, and what comes back.
-
-# %% tags=["data-dependent"]
-one = 3  # the example to follow, 0 to 31
-letters, right = [itos[i] for i in Xb[one].tolist()], Yb[one]
-back = logits.grad[one]
-
-
-def begins(tensor):
-    return ", ".join(f"{number:.3f}" for number in tensor[one, :3].tolist()) + ", ..."
-
-
-print("letters ", *letters, "  rows", *Xb[one].tolist(), "of C; next came", itos[int(right)])
-print("embcat  ", begins(embcat))
-print("h       ", begins(h))
-print("logits  ", begins(logits), f"that of the right character {logits[one, right]:.3f}")
-print(f"         its probability {probs[one, right]:.4f}")
-print(f"loss     {-logprobs[one, right]:.4f}, of which a 32nd counts")
-print(
-    f"dlogits  {back[right]:.4f} at the right character, {back.sum() - back[right]:.4f} elsewhere"
-)
-print("dh      ", begins(h.grad))
-print("dembcat ", begins(embcat.grad))
-
-# %% [markdown]
-# Minus at the right character: to lower the loss, raise its logit and lower the others.
-#
 # The **board** is the graph of all 26 gradients, and it fills up as you go. It begins with the
-# loss, and its arrows run back, as the gradients do. Where two arrows meet, two contributions add
-# up.
+# loss, and its arrows run back. Where two arrows meet, two contributions add up.
 
 # %%
 board()
@@ -408,8 +369,8 @@ board()
 # %% [markdown]
 # ## Interlude: slopes without calculus
 #
-# `check` trusts autograd. Who checks autograd? Those who typed their gradients in by hand had a
-# test that needs no calculus: move one number a little, and see how far the result moves.
+# `check` trusts autograd. Who checks autograd? Those who wrote their gradients by hand had a test
+# that needs no calculus: move one number a little, and see how far the result moves.
 
 # %%
 figures.chords()
@@ -449,10 +410,10 @@ figures.step_delta()
 # falls with the step; then it climbs again.*
 #
 # A step ten times smaller makes the one-sided error ten times smaller and the central one a hundred
-# times. But a computer rounds: $f(x+\delta)$ and $f(x-\delta)$ agree in nearly all their digits,
-# and what has been rounded away is blown up by the division by $2\delta$. Hence the left arm of the
-# V; in float32 it begins some thousand times earlier. So **check gradients in float64, with a step
-# near** $10^{-5}$.
+# times. But a computer rounds. $f(x+\delta)$ and $f(x-\delta)$ agree in nearly all their digits;
+# what was rounded away is blown up when the difference is divided by $2\delta$. Hence the left arm
+# of the V. So **check gradients in float64, with a step near** $10^{-5}$. (In float32 the left arm
+# begins at steps some thousand times larger.)
 #
 # <details>
 # <summary>Why: the Taylor terms</summary>
@@ -467,8 +428,8 @@ figures.step_delta()
 #
 # </details>
 #
-# Now the network. Take one of the 1,920 numbers in `W1`, move it to either side, and run all of the
-# forward cell each time; it also exists as a function, `atomic(Xb, Yb, C, W1, ...)`.
+# Now the network. Take one of the 1,920 numbers in `W1`, move it to either side, and run the whole
+# forward pass each time; it also exists as a function, `atomic(Xb, Yb, C, W1, ...)`.
 # `torch.autograd.grad(loss, x)` is `backward()` for one tensor: it returns the gradient instead of
 # storing it.
 
@@ -493,11 +454,9 @@ print(f"autograd  {by_autograd[row, column]:.10f}")
 
 # %% [markdown]
 # Autograd is right about this weight. The test took two forward passes, for one number. All 4,137
-# parameters would take 8,274, for every training step; autograd takes one walk backwards, about as
-# much work as two forward passes, and yields *all* the gradients. That factor, which grows with
-# the network, is why backpropagation is the engine of the whole field. Numerical slopes remain
-# a slow, honest witness. `nudge` calls that witness for any number of any tensor, and sets your
-# slope beside the other two:
+# parameters would take 8,274, at every training step. Autograd walks back once, about as much work
+# as two forward passes, and has *all* the gradients. So numerical slopes are a slow, honest
+# witness. `nudge` calls that witness for any number of any tensor, and sets your slope beside it:
 
 # %% tags=["data-dependent"]
 nudge("dlogprobs", 0, int(Yb[0]))
@@ -514,13 +473,15 @@ nudge("dlogprobs", 0, int(Yb[0]))
 # logprobs = probs.log()
 # ```
 #
-# `counts`, `probs` and `logprobs` are (32, 27); `counts_sum` and `counts_sum_inv` are columns,
+# The softmax turns a row $z$ of logits into probabilities, $p_j = e^{z_j} / \sum_k e^{z_k}$. The
+# $e^{z_j}$ are the `counts`, as if somebody had counted letters; `counts_sum_inv` is one over their
+# sum. `counts`, `probs` and `logprobs` are (32, 27); `counts_sum` and `counts_sum_inv` are columns,
 # (32, 1).
 #
 # The logarithm and the power work place by place: the chain rule of school, 864 (or 32) times over.
-# In [micrograd](https://github.com/karpathy/micrograd), the lecturer's small autograd, each of
-# these numbers would be an object with a gradient of its own, and that is all there would be to it.
-# Tensors do the 864 in one line, and pay with two new kinds of step: copying and adding up.
+# In [micrograd](https://github.com/karpathy/micrograd), the lecturer's small autograd, each number
+# is an object with a gradient of its own, and that is all there is. Tensors do the 864 in one line,
+# and pay with two new kinds of step: copying and adding up.
 #
 # **On paper: a column meets a matrix.** Multiply a 3 by 3 matrix $A$ with a column $b$:
 #
@@ -530,15 +491,15 @@ nudge("dlogprobs", 0, int(Yb[0]))
 # a_{31} b_3 & a_{32} b_3 & a_{33} b_3
 # \end{pmatrix} = M .$$
 #
-# The column has been copied, and $b_1$ now stands in three places. By rule 2 its gradient is a
-# sum of three terms, and by rule 1 each term is what arrives there times the other factor:
+# The column has been copied: $b_1$ now stands in three places. So its gradient is a sum of three
+# terms (rule 2), each of them what arrives there times the other factor (rule 1):
 #
 # $$\mathrm{d}b_1
 # = a_{11}\,\mathrm{d}m_{11} + a_{12}\,\mathrm{d}m_{12} + a_{13}\,\mathrm{d}m_{13} .$$
 #
-# So there are two steps in one line of code: copy, then multiply. Backwards: first the
-# multiplication, which gives each copy a gradient of its own,
-# $g_{ij} = a_{ij}\,\mathrm{d}m_{ij}$; then the copying, whose gradients are added up.
+# One line of code, two steps: copy, then multiply. Backwards the multiplication comes first and
+# gives each copy a gradient of its own, $g_{ij} = a_{ij}\,\mathrm{d}m_{ij}$. Then the gradients of
+# the copies are added up.
 
 # %%
 figures.broadcast_and_sum()
@@ -571,10 +532,10 @@ matrix.sum(1, keepdim=True).backward(gradient=arrives)
 print("gradient of the matrix that was summed:", matrix.grad.tolist())
 
 # %% [markdown]
-# **The duality.** Whenever you find a `sum` in a forward line, expect a copy in the backward line,
-# and whenever something broadcasts forward, expect a `sum`: over the axis along which it was
-# copied. `keepdim=True` keeps that axis, with length 1. Without it the result has the shape (32,),
-# and (32,) together with (32, 1) broadcasts to (32, 32): no error, only nonsense.
+# **The duality.** Where a forward line has a `sum`, expect a copy in the backward line. Where
+# something broadcasts forward, expect a `sum`, over the axis along which it was copied.
+# `keepdim=True` keeps that axis, with length 1. Without it the result has the shape (32,), and
+# (32,) together with (32, 1) broadcasts to (32, 32): no error, only nonsense.
 #
 # **Your turn**, one line after the other, beginning with the last, which is nearest to the loss.
 #
@@ -610,14 +571,14 @@ check("dprobs", "dcounts_sum_inv", "dcounts_sum", "dcounts")
 
 # %% [markdown]
 # **Carried** means: your line is right, but the gradient that arrived was wrong; mend that one. The
-# check can say so because it also judges each line by itself, with random numbers in place of what
+# check can tell, because it also tries each line by itself, with random numbers in place of what
 # arrives. When you cannot see where an error is, `heat_map("dcounts")` in a cell of your own draws
 # it: each field is one number, yours minus autograd's, purple where yours is too small, green where
 # it is too large.
 #
 # **Worth noticing: the boost.** At the right character, the gradient of the probability $p$ is
-# $-\tfrac{1}{n\,p}$: a mere $2/n$ in size at one half, $1000/n$ at one in a thousand. The
-# logarithm turns the volume up exactly for those examples on which the network is most wrong.
+# $-\tfrac{1}{n\,p}$. At one half it is a mere $2/n$ in size, at one in a thousand $1000/n$. The
+# logarithm turns the volume up exactly where the network is most wrong.
 
 # %% tags=["data-dependent"]
 p_right = probs.detach()[range(n), Yb]
@@ -635,9 +596,9 @@ figures.boosts(p_right, boost)
 #
 # **A leak: clip the gradient, not the loss.** Large gradients ruin an update, so one limits them.
 # In a hurry one might limit the loss instead, with `clamp(max=...)`. (In part 1's essay, published
-# code clipped the error before squaring it.) Take two letters, one
-# common (95 of 100), one rare, and a model that is two logits and starts out convinced that the
-# rare letter hardly exists:
+# code clipped the error before squaring it: beyond the limit its slope was zero.) Take two letters,
+# one common (95 of 100), one rare. The model is two logits and starts out convinced that the rare
+# letter hardly exists:
 
 
 # %%
@@ -666,8 +627,8 @@ for style in styles:
 figures.beliefs(beliefs, truth=0.05)
 
 # %% [markdown]
-# Beyond its limit, `clamp` is a horizontal line, with slope zero. The five examples over the limit
-# were the only ones that could have taught the model something.
+# Beyond its limit, `clamp` is a horizontal line, with slope zero. Only the five examples over the
+# limit could have taught the model to believe in the rare letter.
 #
 # **Worth noticing: the last bit.** The forward pass says `counts_sum**-1`. Why not
 # `1 / counts_sum`? The two have the same derivative, $-1/x^2$. But PyTorch computes it in two ways:
@@ -707,11 +668,11 @@ safe = tall - tall.max()
 print("minus the maximum:", safe.exp() / safe.exp().sum())
 
 # %% [markdown]
-# **On paper: a column is subtracted.** In $C = A - b$ with a 3 by 3 matrix $A$ and a column $b$,
-# $c_{32} = a_{32} - b_3$. Each $a$ goes into one $c$, with slope 1; each $b$ into three, with slope
-# $-1$.
+# **On paper: a column is subtracted.** In $D = A - b$ with a 3 by 3 matrix $A$ and a column $b$,
+# one place reads $d_{32} = a_{32} - b_3$. Each $a$ goes into one $d$, with slope 1; each $b$ into
+# three, with slope $-1$.
 #
-# **On paper: the maximum is a router**, which sends what arrives to a single address. Raise the
+# **On paper: the maximum is a router**: it sends what arrives to a single address. Raise the
 # largest number of a row by a little, and the maximum rises by as much: slope 1. Raise any other,
 # and nothing happens: slope 0.
 
@@ -790,10 +751,10 @@ for dtype in (torch.float32, torch.float64):
     print(f"{dtype}: {shift.grad.abs().max():.0e}")
 
 # %% [markdown]
-# This is also why the branch through the maximum cannot be judged by its value: add it, leave it
-# out, send it to the wrong place, and `cmp` still says `approximate: True`. The check judges that
-# line with a random gradient in place of the one that arrives, so the mechanics count as well. If
-# you left the branch out because you know that it is zero, that is right too.
+# So no value can judge the branch through the maximum. Add it, leave it out, send it to the wrong
+# place: `cmp` says `approximate: True`. The check puts a random gradient in place of the one that
+# arrives, so there the mechanics count. If you left the branch out because you know that it is
+# zero, that is right too.
 #
 # ## 5.4 Linear layer 2
 #
@@ -824,9 +785,9 @@ for dtype in (torch.float32, torch.float64):
 # \end{aligned}$$
 #
 # Each is a row of one matrix times a row of another: a matrix product again, with something
-# **transposed** (rows become columns, in code `A.T`). Forward, a weight carries a number from its
-# row to its column; backward, each number goes back along the way it came, from the column to the
-# row. Do the same search for $b_{11}$ (it appears in $y_{11}$ and in $y_{21}$) and for $c_1$. Then
+# **transposed** (rows become columns, in code `A.T`). Forward, the weight $b_{ij}$ carries a number
+# from input $i$ to output $j$; backward, from $j$ to $i$: each number goes back along the way it
+# came. Do the same search for $b_{11}$ (it appears in $y_{11}$ and in $y_{21}$) and for $c_1$. Then
 # write $\mathrm{d}A$ and $\mathrm{d}B$ as a product each, of two of the matrices $A$, $B$ and
 # $\mathrm{d}Y$; $\mathrm{d}c_1$ is a plain sum.
 #
@@ -839,8 +800,8 @@ figures.which_product()
 # %% [markdown]
 # *For each question mark there is one way only to fit the two blocks together.*
 #
-# A word about $c$, and `b2`, which is (27,). Where two shapes differ in length, broadcasting first
-# puts 1s on the *left*: (27,) counts as (1, 27), a row, and is copied to all 32 rows of `h @ W2`.
+# A word about `b2`, which is (27,). Where two shapes differ in length, broadcasting first puts 1s
+# on the *left*: (27,) counts as (1, 27), a row, and is copied to all 32 rows of `h @ W2`.
 #
 # **Your turn.** What arrives is `dlogits`.
 #
@@ -870,38 +831,46 @@ check("dh", "dW2", "db2")
 
 # %% [markdown]
 # **Worth noticing.** Rule 3 leaves one way to fit the blocks together, so you need not remember
-# anything. One trap: if two sides happen to be equally long, more than one product fits,
-# and only the written-out toy can decide. The check's hidden networks have sides that all differ.
+# anything. One trap: if two sides happen to be equally long, more than one product fits, and only
+# the written-out case can decide. The check's hidden networks have sides that all differ.
 #
 # All 32 examples used the same weights, so their contributions are added up: for `W2` inside the
 # matrix product, whose inner side is the 32; for `b2` in plain sight.
 #
-# **A leak: sixty multiplications.** A recurrent network applies the same matrix at every time step,
-# so backwards the gradient is multiplied by its transpose once for each step. Multiply a number by
-# 0.8 sixty times and little is left; by 1.2, and it is enormous. For a matrix the size of its
-# largest *eigenvalue* plays the part of that number: the factor by which it stretches a vector
-# whose direction it keeps (complex ones turn it too).
+# **A leak: sixty multiplications.** Multiply a number by 0.8 sixty times, and little is left; by
+# 1.2, and it is enormous. A recurrent network applies the same matrix at every time step, so
+# backwards the gradient is multiplied by its transpose once for each step. Here are matrices that
+# play the part of 0.8, 1.0 and 1.2:
+#
+# <details>
+# <summary>Which number of a matrix plays that part</summary>
+#
+# The size of its largest *eigenvalue*. An eigenvalue is the factor by which the matrix stretches a
+# vector whose direction it keeps; complex ones turn it too. In the long run every other direction
+# falls behind.
+#
+# </details>
 
 # %%
 generator = torch.Generator().manual_seed(1)
 recurrent = torch.randn(64, 64, generator=generator)
-recurrent /= torch.linalg.eigvals(recurrent).abs().max()  # its largest eigenvalue: size 1
+recurrent /= torch.linalg.eigvals(recurrent).abs().max()  # now it plays the part of 1
 at_the_end = torch.randn(64, generator=generator)
 
 norms = {}
 for size in (0.8, 1.0, 1.2):
-    gradient, norms[size] = at_the_end, []
+    gradient, lengths = at_the_end, []
     for _ in range(60):
         gradient = (size * recurrent).T @ gradient
-        norms[size].append((gradient.norm() / at_the_end.norm()).item())
-    print(f"largest eigenvalue {size}: length {norms[size][0]:.2f}, ..., {norms[size][-1]:.1g}")
+        lengths.append((gradient.norm() / at_the_end.norm()).item())
+    norms[f"factor {size}"] = lengths
+    print(f"factor {size}: length {lengths[0]:.2f}, ..., {lengths[-1]:.1g}")
 figures.lengths(norms)
 
 # %% [markdown]
-# In the first steps any of the three may shrink; *eventually* the first **vanishes** (what happened
+# In the first steps any of the three may shrink. *Eventually* the first **vanishes** (what happened
 # sixty steps ago cannot be learnt from), the third **explodes** (one update ruins the weights), and
-# the second settles. Residual connections, gated units and careful initialisation keep the factor
-# near 1.
+# the second settles. Careful initialisation keeps the factor near 1.
 #
 # ## 5.5 tanh
 #
@@ -947,9 +916,9 @@ figures.squashing()
 # *At ±5 nothing is left of tanh's slope, and 3 % of the sigmoid's best.*
 #
 # At input 5 tanh lets 0.02 % of the gradient through: the unit is **saturated** and learns nothing
-# from this example. Large weights at the start are the usual cause, and batch normalisation, which
-# comes next, the usual cure. The sigmoid's slope is at best 1/4: ten layers of it leave a
-# millionth, *at best*. Here are our own gates:
+# from this example. Large weights at the start are the usual cause; batch normalisation, which
+# comes next, is the usual cure. The sigmoid's slope is at best 1/4, and ten layers of it leave a
+# millionth. Here are our own gates:
 
 # %% tags=["data-dependent"]
 gate = 1 - h.detach() ** 2
@@ -964,7 +933,7 @@ figures.gates(gate)
 #
 # The rectifier, `relu(x) = max(x, 0)`, has the slope 1 on the right and exactly 0 on the left. If
 # one careless update makes a unit negative for *every* example, no gradient reaches its weights: it
-# is **dead**. A layer of 40 units, one step with a learning rate that is too large:
+# is **dead**. A layer of 40 units, one step that is too large:
 
 # %%
 generator = torch.Generator().manual_seed(0)
@@ -991,11 +960,11 @@ print(f"largest gradient of a dead unit's weights: {gradient[:, dead].abs().max(
 figures.firing(before, after)
 
 # %% [markdown]
-# *White where a unit fires.*
+# *White where a unit fires, pink where it is dead; both in one order.*
 #
 # Here the inputs are fixed, and the dead stay dead. In a deeper network the layers before go on
-# learning and may move their outputs so far that a dead unit fires again; one should not count on
-# it. Smaller steps help, and rectifiers that keep a little slope on the left (leaky ReLU).
+# learning and may move their outputs until a dead unit fires again. Smaller steps help, and
+# rectifiers that keep a little slope on the left (leaky ReLU).
 #
 # ## 5.6 Batch normalisation
 #
@@ -1009,9 +978,13 @@ figures.firing(before, after)
 # hpreact = bngain * bnraw + bnbias
 # ```
 #
-# Seven lines, but no step is new to you. What is new is that the examples of a batch meet
-# here. Each column (each unit) is treated on its own, but within a column all 32 numbers share a
-# mean and a variance. What happens to one example now depends on the other 31.
+# Seven lines, but no step is new to you. From `hprebn`, the hidden layer *before* batch norm, each
+# column (each unit) is shifted and scaled to mean 0 and variance 1: `bnraw`. Then the network may
+# choose another scale (`bngain`) and shift (`bnbias`): `hpreact`, *pre-activation*. The `i` of
+# `bnmeani` says that it is the mean of this iteration's batch alone.
+#
+# New is that the examples of a batch meet. Within a column all 32 numbers share a mean and a
+# variance, so what happens to one example depends on the other 31.
 
 # %%
 figures.batchnorm_graph()
@@ -1029,8 +1002,8 @@ figures.batchnorm_graph()
 # ```
 #
 # `bngain` and `bnbias` are rows, (1, 64), and are copied to all 32 examples. **On paper** this is
-# the column-meets-matrix picture of section 5.2, turned by a quarter: the copies now lie below
-# each other.
+# the column-meets-matrix picture of section 5.2, turned by a quarter: the copies now lie below each
+# other.
 #
 # **Your turn.** What arrives is `dhpreact`.
 #
@@ -1067,15 +1040,14 @@ check("dbngain", "dbnbias", "dbnraw")
 # bnraw = bndiff * bnvar_inv
 # ```
 #
-# **On paper.** A column of three numbers, divided by $n - 1 = 2$: with
-# $q = \tfrac12 (a_1 + a_2 + a_3)$, each term has the slope $\tfrac12$, so each receives
-# $\tfrac12\,\mathrm{d}q$. And a power: for $r = q^{-1/2}$ the slope is $-\tfrac12\,q^{-3/2}$. At
-# $q = 4$ that is $-\tfrac12 \cdot \tfrac18 = -\tfrac1{16}$. (Test it as in the interlude:
-# $4.1^{-1/2} = 0.49386$ and $3.9^{-1/2} = 0.50637$, and their difference divided by 0.2 is
-# $-0.0625$.)
+# **On paper.** A column of three numbers, divided by $n - 1 = 2$: in $q = \tfrac12 (a_1 + a_2 +
+# a_3)$ each term has the slope $\tfrac12$, so each receives $\tfrac12\,\mathrm{d}q$. And a power:
+# for $r = q^{-1/2}$ the slope is $-\tfrac12\,q^{-3/2}$. At $q = 4$ that is $-\tfrac12 \cdot
+# \tfrac18 = -\tfrac1{16}$. (Test it as in the interlude: $4.1^{-1/2} = 0.49386$, $3.9^{-1/2} =
+# 0.50637$, and their difference divided by 0.2 is $-0.0625$.)
 #
-# The `1e-5` keeps the power finite for a unit that gives the same number for every example. It is
-# a part of the base, forward and backward.
+# The `1e-5` keeps the power finite for a unit that gives the same number for every example. It
+# belongs to the base, forward and backward.
 #
 # **Your turn.** What arrives is `dbnraw`.
 #
@@ -1107,9 +1079,9 @@ check("dbnvar_inv", "dbnvar", "dbndiff2")
 # %% [markdown]
 # **Worth noticing: why n − 1?** The variance is measured from the batch's *own* mean, which lies
 # closer to the batch's numbers than the true mean does. So the sum of squares comes out a little
-# too small. Dividing by $n-1$ instead of $n$ makes up for that on average; it is called
-# [**Bessel's correction**](http://mathcenter.oxford.emory.edu/site/math117/besselCorrection/). With
-# standard normal numbers, whose true variance is 1:
+# too small. Dividing by $n-1$ instead of $n$ makes up for that on average: [**Bessel's
+# correction**](http://mathcenter.oxford.emory.edu/site/math117/besselCorrection/). With standard
+# normal numbers, whose true variance is 1:
 
 # %%
 generator = torch.Generator().manual_seed(5)
@@ -1123,9 +1095,9 @@ figures.variance_estimates(sizes, with_n, with_n_minus_1)
 
 # %% [markdown]
 # [The paper that introduced batch normalisation](https://arxiv.org/abs/1502.03167) uses both: $n$
-# while training, and $n-1$ for the variance that is stored and used after training. PyTorch's
-# `BatchNorm1d` follows it, so training and testing do not compute quite the same function. Our
-# network divides by $n-1$ everywhere, so that the question does not arise.
+# while training, $n-1$ for the variance that is stored and used afterwards. PyTorch's `BatchNorm1d`
+# follows it, so training and testing do not compute quite the same function. Our network divides by
+# $n-1$ everywhere, and the question does not arise.
 
 # %% tags=["data-dependent"]
 layer = torch.nn.BatchNorm1d(n_hidden, momentum=1.0)  # momentum 1: store the latest batch only
@@ -1150,8 +1122,8 @@ for correction, name in ((0, "n"), (1, "n - 1")):
 #
 # **On paper.** Take a column of three numbers, $x = (1, 2, 6)$, with the mean $m = 3$ and the
 # differences $y = (-2, -1, 3)$. Raise $x_1$ by $\varepsilon$. Its own difference grows by
-# $\varepsilon$. But the mean has grown by $\varepsilon/3$ too, so that *all three* differences
-# fall by $\varepsilon/3$. How each $y_i$ depends on each $x_j$ is a table, the **Jacobian**:
+# $\varepsilon$. But the mean has grown by $\varepsilon/3$, so *all three* differences fall by that.
+# How each $y_i$ depends on each $x_j$ is a table, the **Jacobian**:
 #
 # $$\frac{\partial y}{\partial x} =
 # \begin{pmatrix} 1 & 0 & 0 \\ 0 & 1 & 0 \\ 0 & 0 & 1 \end{pmatrix} - \frac13
@@ -1188,11 +1160,10 @@ dhprebn = dbndiff + dbnmeani / n  # two readers: the difference and the mean
 check("dbndiff", "dbnmeani", "dhprebn")
 
 # %% [markdown]
-# **Worth noticing.** Multiply the Jacobian by a column of ones: the result is zero. Raising all the
-# numbers of a column by the same amount changes none of the differences. Backward, what arrives is
-# multiplied by its transpose, which is the same matrix; its columns add up to zero, so in each
-# column the gradients that leave batch normalisation do too. The layer does not let a common shift
-# through in either direction.
+# **Worth noticing.** Multiply the Jacobian by a column of ones: the result is zero. Raise all the
+# numbers of a column by the same amount, and no difference changes. Backward, what arrives is
+# multiplied by the transpose, which is the same matrix. So in each column the gradients that leave
+# batch normalisation add up to zero. A common shift gets through in neither direction.
 
 # %% tags=["nbval-ignore-output"]
 print(f"largest number in hprebn's gradient: {hprebn.grad.abs().max():.0e}")
@@ -1213,9 +1184,9 @@ board()
 # {{ hints: dembcat }}
 #
 # **Two gradients in one.** Find **`dW1`** (30, 64) and **`db1`** (64,) with a single matrix
-# product. (One after the other is right too.) A bias is a weight whose input is always 1: put a
-# column of ones beside `embcat` (`torch.cat` along axis 1), and `W1` gets `b1` as one more row.
-# Where? The gradient of this larger `W1` holds both.
+# product. (One after the other is right too.) A bias is a weight whose input is always 1. Put a
+# column of ones beside `embcat`, and `W1` gets `b1` as one more row, at the same end; the gradient
+# of this larger `W1` holds both. `torch.cat([a, b], 1)` puts two matrices side by side.
 #
 # {{ hints: dW1 }}
 #
@@ -1235,9 +1206,9 @@ dW1, db1 = dboth[:-1], dboth[-1]
 check("dembcat", "dW1", "db1")
 
 # %% [markdown]
-# **Worth noticing: the useless bias.** The gradient of `b1` is zero but for rounding, like that
-# of `logit_maxes`, and you have just seen why: batch normalisation subtracts the mean of the
-# column, and with it the bias. Whatever `b1` is, the loss never hears of it. Let us be extreme:
+# **Worth noticing: the useless bias.** The gradient of `b1` is zero but for rounding, like that of
+# `logit_maxes`, and you have just seen why: batch normalisation subtracts the mean of the column,
+# and with it the bias. Whatever `b1` is, the loss never hears of it.
 
 # %% tags=["data-dependent"]
 far_off = atomic(Xb, Yb, *in_float64._replace(b1=in_float64.b1 + 1000))
@@ -1245,18 +1216,18 @@ print(f"loss {atomic(Xb, Yb, *in_float64):.8f}, with 1000 added to each b1 {far_
 
 # %% [markdown]
 # These 64 numbers take up memory and learn nothing. `bnbias`, which comes *after* the mean has been
-# subtracted, does their work. That is why serious code says `Linear(..., bias=False)` in front of
-# a normalisation layer.
+# subtracted, does their work. So serious code says `Linear(..., bias=False)` before a normalisation
+# layer.
 #
 # **A fault to find.** Somebody else's backward pass runs, all its shapes are right, and one
 # contribution has been forgotten. Everything behind it is wrong as well. The lines below come in
-# alphabetical order; look them up on the board (its colours are yours): which gradient is wrong
-# although all that lead to it are right?
+# alphabetical order; look them up on the board (its colours are those of your gradients, not of
+# theirs). Which gradient is wrong although all that lead to it are right?
 
 # %% tags=["nbval-ignore-output"]
 from IPython.display import display
 
-from makemore_data import colleagues_gradients
+from makemore_data import colleagues_gradients, judge_fault
 
 theirs = colleagues_gradients(Xb, Yb, *parameters)
 tensors = {"bndiff": bndiff, "bnmeani": bnmeani, "bnraw": bnraw, "embcat": embcat, "h": h}
@@ -1266,25 +1237,25 @@ for name, tensor in tensors.items():
 board()
 
 # %% [markdown]
-# How many arrows lead to it? Give its tensor's name, such as `"logits"`, and look at its error:
+# How many arrows lead to it? Give its tensor, or a name such as `"logits"`:
 
 # %% tags=["data-dependent"]
 # try: ex1-fault
 ### BEGIN SOLUTION
-first_wrong = list(tensors)[6]  # hprebn
+first_wrong = hprebn
 ### END SOLUTION
 
-first_wrong = str(first_wrong).removeprefix("d")
-if first_wrong in tensors:
-    display(figures.difference(f"d{first_wrong}", theirs[first_wrong], tensors[first_wrong]))
-else:
-    print("to do")
+chosen, verdict = judge_fault(first_wrong, tensors)
+print(verdict)
+if chosen:
+    display(figures.difference(f"d{chosen}", theirs[chosen], tensors[chosen], whose="their"))
 
 # %% [markdown]
-# *("Yours" is theirs.) If you have the right one: stripes from top to bottom. Each column is off by
-# a number of its own, the same for all 32 examples.*
+# *If you have the right one: stripes from top to bottom. Each column is off by a number of its own,
+# the same for all 32 examples.*
 #
-# Which contribution is the same for all examples of a column? Put it back, from `theirs` alone:
+# Which contribution is the same for all examples of a column? Put it back. `theirs["h"]` is their
+# `dh`, and so on.
 
 # %%
 # try: ex1-repair
@@ -1292,10 +1263,10 @@ else:
 repaired = theirs["hprebn"] + theirs["bnmeani"] / n  # the branch through the mean
 ### END SOLUTION
 
-if first_wrong in tensors:
-    cmp("repaired", repaired, tensors[first_wrong])
+if chosen:
+    cmp("repaired", repaired, tensors[chosen])
 else:
-    print("to do")
+    print("to do: name the tensor above first")
 
 # %% [markdown]
 # ## 5.8 The view
@@ -1305,9 +1276,9 @@ else:
 # ```
 #
 # (32, 3, 10) becomes (32, 30): the three rows of ten that belong to an example are laid side by
-# side. No number changes and none moves in memory; only the brackets do. What is the slope of a
-# step that changes nothing? The backward step is to put the brackets back. Choose: an example with
-# three positions of two numbers each; which grid, A or B, did this row come from?
+# side. No number changes and none moves in memory; only the brackets do. The backward step puts the
+# brackets back. Choose: an example has three positions of two numbers each. Which grid, A or B, did
+# this row come from?
 
 # %%
 figures.which_view()
@@ -1327,7 +1298,7 @@ figures.which_view()
 # (32, 3, 10).
 #
 # **On paper.** The name *ma* gives three windows. Looking up is copying: the row of the dot is
-# copied to six places, the row of *m* to two, the row of *a* to one. And you know what copies do.
+# copied to six places, the row of *m* to two, the row of *a* to one.
 
 # %%
 figures.lookups_and_repeats()
@@ -1346,12 +1317,12 @@ visitors[doors] += 1
 print("with += on an index:", visitors.tolist())
 
 # %% [markdown]
-# Door 0 should have counted 3. But `visitors[doors] += 1` reads all four counts first (0, 0, 0,
-# 0), adds 1 to each, and then writes four ones, three of them onto the same place. Repeated rows
-# are overwritten, not added up. Either let a loop visit one place after the other, or use a
-# function that is made for it.
+# Door 0 should have counted 3. But `visitors[doors] += 1` reads all four counts first (0, 0, 0, 0),
+# adds 1 to each, and then writes four ones, three of them onto the same place. Repeated rows are
+# overwritten, not added up. Let a loop visit one place after the other, or use a function that is
+# made for it: `t.index_add_(0, indices, rows)`.
 #
-# **Your turn**, for the last time.
+# **Your turn.**
 #
 # **`demb`** (32, 3, 10), back through the view of section 5.8.
 #
@@ -1382,9 +1353,9 @@ nudge("dC", 3, 5)
 # %% [markdown]
 # **Worth noticing.** A row of `C` is trained as often as its character turns up. A character that
 # is in none of the batch's windows has a gradient of exactly zero and does not move in this step.
-# (With fifty thousand rows instead of 27, nearly all of them stand still in any one step; libraries
-# offer *sparse* gradients for such tables.) By the way, a lookup is a matrix product in disguise: a
-# one-hot matrix times `C`. So even the last step follows the rule of section 5.4.
+# (With fifty thousand rows nearly all stand still in any one step; libraries offer *sparse*
+# gradients for such tables.) A lookup is a matrix product in disguise: a one-hot matrix times `C`.
+# So even the last step follows the rule of section 5.4.
 
 # %% tags=["data-dependent"]
 lookups = torch.bincount(Xb.flatten(), minlength=vocab_size)
@@ -1396,7 +1367,7 @@ figures.rows_of_the_table([itos[i] for i in range(vocab_size)], lookups, lengths
 # %% [markdown]
 # # Part 6 · What you have built
 #
-# That was the last one. All of it, from the loss back to the letters:
+# All of it, from the loss back to the letters:
 
 # %%
 board()
@@ -1405,6 +1376,32 @@ board()
 check()
 
 # %% [markdown]
+# Here is what they say of one example, from three letters to its part of the loss and back:
+
+# %% tags=["data-dependent"]
+one = 3  # the example to follow, 0 to 31
+letters, right = [itos[i] for i in Xb[one].tolist()], Yb[one]
+back = logits.grad[one]
+
+
+def begins(tensor):
+    return ", ".join(f"{number:.3f}" for number in tensor[one, :3].tolist()) + ", ..."
+
+
+print("letters ", *letters, "  rows", *Xb[one].tolist(), "of C; next came", itos[int(right)])
+print("embcat  ", begins(embcat))
+print("h       ", begins(h))
+print("logits  ", begins(logits), f"that of the right character {logits[one, right]:.3f}")
+print(f"         its probability {probs[one, right]:.4f}")
+print(f"loss     {-logprobs[one, right]:.4f}, of which a 32nd counts")
+others = back.sum() - back[right]
+print(f"dlogits  {back[right]:.4f} at the right character, the other 26 together {others:.4f}")
+print("dh      ", begins(h.grad))
+print("dembcat ", begins(embcat.grad))
+
+# %% [markdown]
+# Minus at the right character: to lower the loss, raise its logit and lower the others.
+#
 # Twenty-six gradients, and only a handful of different moves:
 #
 # | forward | backward |
@@ -1418,9 +1415,9 @@ check()
 # | a change of shape | the change undone |
 # | read by several lines | the readers' gradients, added up |
 #
-# Now let them do what gradients are for. For a minute the next cell runs your ten answer cells
-# on one batch after the other, and each time moves every parameter a little against its gradient:
-# your lines, and no `loss.backward()`.
+# Now let them do what gradients are for. For a minute the next cell runs your ten answer cells on
+# one batch after the other. Each time it moves every parameter a little against its gradient: your
+# lines, and no `loss.backward()`.
 
 # %% tags=["nbval-ignore-output"]
 from grader import train_with_my_answers
@@ -1439,6 +1436,60 @@ for run in filter(None, (untrained, trained)):
 # Nobody has told the network what a name is. What lies between the two lists is the chain rule, as
 # you wrote it.
 #
+# **One more, not in the network.** *RMS norm*, which many language models use, divides each row by
+# the root of its mean square. No example meets another here. What arrives is `dy`. Begin with the
+# readers of `x`. The check is `explain`, a tool for your own code as well: it takes a forward pass
+# with the shapes of its inputs, and a backward pass; it draws numbers, asks autograd, and compares.
+#
+# <details>
+# <summary>Hint 1 for <code>dmean_square</code></summary>
+#
+# One line reads `mean_square`: the product. It is a column (n, 1), so it was copied along each row.
+# The other factor is `x`, and the slope of $m^{-1/2}$ is $-\tfrac12 m^{-3/2}$.
+#
+# </details>
+#
+# <details>
+# <summary>Hint 2 for <code>dx</code></summary>
+#
+# Two lines read `x`: the product, and the square under the mean. A mean hands each term its share;
+# of how many numbers is this one?
+#
+# </details>
+#
+# <details>
+# <summary>Hint 3: a row to test with</summary>
+#
+# Where `x` is (1, 1, $-1$, 1) and (1, 0, 0, 0) arrives, `dmean_square` is $-0.5$ and `dx` is (0.75,
+# $-0.25$, 0.25, $-0.25$).
+#
+# </details>
+
+
+# %% tags=["nbval-ignore-output"]
+# try: ex1-encore
+from typing import Annotated
+
+from grader import explain
+
+
+def rms_norm(x: Annotated[torch.Tensor, "n, d"]):
+    mean_square = (x**2).mean(1, keepdim=True)
+    y = x * mean_square**-0.5
+    return y
+
+
+def rms_norm_backward(dy, x, mean_square, n, d):
+    ### BEGIN SOLUTION
+    dmean_square = (dy * x).sum(1, keepdim=True) * -0.5 * mean_square**-1.5
+    dx = dy * mean_square**-0.5 + dmean_square * 2 * x / d
+    ### END SOLUTION
+    return {"dmean_square": dmean_square, "dx": dx}
+
+
+explain(rms_norm, rms_norm_backward)
+
+# %% [markdown]
 # **You can now** take a forward line that you have never seen, find its readers, write its
 # backward step, and check it by its shape, against autograd, or against nothing but a central
 # difference. You know two gradients that are zero by design and why their values cannot prove
@@ -1450,8 +1501,6 @@ for run in filter(None, (untrained, trained)):
 # earnest, with these short forms, for 200,000 steps.
 #
 # In a terminal, `grader check 01_atomic_backprop.ipynb` says the same as the cells above, for the
-# whole notebook at once. It reads the file, so save first. On Colab, download the notebook (*File*,
-# *Download*, *Download .ipynb*), upload that file to the session (the folder symbol on the left),
-# and write `!grader check 01_atomic_backprop.ipynb` in a new cell. On your own machine,
+# whole notebook at once. It reads the file, so save first. On your own machine,
 # `grader watch 01_atomic_backprop.ipynb` checks again whenever you save, and `grader status` says
 # how far you are in all four notebooks.

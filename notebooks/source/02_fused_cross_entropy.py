@@ -31,11 +31,13 @@
 import math
 import timeit
 from functools import partial
+from typing import Annotated
 
 import torch
 import torch.nn.functional as F
+from torch import Tensor
 
-from grader import check, cmp, figures, heat_map
+from grader import board, check, explain, figures, heat_map, hint, nudge
 from makemore_data import (
     autograd_loop,
     begin_run,
@@ -505,13 +507,15 @@ for name, function in (("eight lines", eight_small_lines), ("one step", F.cross_
 #
 # With $\alpha = 0$ only the term $k = y$ is left, and that is the loss from before. The loss of
 # the batch is the mean, as ever. PyTorch has all this built in. In code, $\alpha$ is `smoothing`,
-# and the logits are called `z`, to keep the two exercises apart.
+# 0.1 for 32 examples (the check's hidden batches have others), and the logits are called `z`, to
+# keep the two exercises apart.
 
 # %%
 z = scores.clone()
 
 # %%
-smoothing = 0.1
+n = z.shape[0]
+smoothing = 3.2 / n
 loss = F.cross_entropy(z, Yb, label_smoothing=smoothing)
 
 # %% [markdown]
@@ -577,19 +581,32 @@ figures.ahead_of_the_others(gaps, rest)
 # That is what label smoothing is for.
 #
 # **One more.** With a *temperature* $T$ one divides all logits by $T$ before the softmax. Which
-# factor does that put in front of the gradient, and what else changes?
+# factor does that put in front of the gradient, and what else changes? `cold` are the
+# logits here. The check is `explain`. It reads a forward pass, a step a line, with the shapes of
+# its inputs. Your backward pass has for parameters the values that it needs. `explain` draws
+# numbers, for `T` too, and compares with autograd.
 
-# %% tags=["data-dependent"]
+
+# %% tags=["nbval-ignore-output"]
 # try: ex2-temperature
-T = 3.0
-warm = z.clone().requires_grad_()
-F.cross_entropy(warm / T, Yb).backward()
+def tempered(
+    cold: Annotated[Tensor, "n, vocab_size"],
+    Yb: Annotated[Tensor, "n < vocab_size"],  # whole numbers below vocab_size
+    T: Annotated[Tensor, ""],  # a single number has no axes
+):
+    warm = cold / T
+    loss = F.cross_entropy(warm, Yb)
+    return loss
 
-### BEGIN SOLUTION
-dwarm = (F.softmax(z / T, 1) - F.one_hot(Yb, num_classes=vocab_size)) / (n * T)
-### END SOLUTION
 
-cmp("dwarm", dwarm, warm)
+def tempered_backward(cold, warm, Yb, T, n, vocab_size):
+    ### BEGIN SOLUTION
+    dcold = (F.softmax(warm, 1) - F.one_hot(Yb, num_classes=vocab_size)) / (n * T)
+    ### END SOLUTION
+    return {"dcold": dcold}
+
+
+explain(tempered, tempered_backward)
 
 # %% [markdown]
 # <details>

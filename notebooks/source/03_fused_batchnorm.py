@@ -29,11 +29,13 @@
 # {{ cell: setup }}
 
 # %%
+import math
+
 import torch
 import torch.nn.functional as F
 from torch.autograd.function import once_differentiable
 
-from grader import board, check, figures, heat_map
+from grader import board, check, figures, heat_map, hint, nudge
 from makemore_data import (
     LECTURE_SEED,
     build_splits,
@@ -173,9 +175,9 @@ board("ex3")
 #
 # You have done these two in notebook 01. $\gamma$ and $\beta$ go into all 32 of the $y_i =
 # \gamma\,\hat{x}_i + \beta$, each of the 64 columns having its own. What stands ready in this
-# notebook's answers: the tensors of the lines above, `n`, `n_hidden`, and what you have found so
-# far. The check works as in notebook 01: it runs your lines on hidden batches of other sizes as
-# well, so write `n`, not 32.
+# notebook's answers: the tensors of the lines above (`xhat` is notebook 01's `bnraw`), `n`,
+# `n_hidden`, and what you have found so far. The check works as in notebook 01: it runs your
+# lines on hidden batches of other sizes as well, so write `n`, not 32.
 #
 # **`dbngain`** (1, 64).
 #
@@ -365,8 +367,8 @@ check("dmu")
 #    in every term.
 # 2. The term of the variance contains $(\sigma^2+\varepsilon)^{-3/2}\,(x_i - \mu)\,(x_j - \mu)$.
 #    The power is the product of three factors $(\sigma^2+\varepsilon)^{-1/2}$. Give one to each of
-#    the brackets: they become $\hat{x}_i$ and $\hat{x}_j$, and one such factor is left over. (And
-#    $-\tfrac12 \cdot 2 = -1$.)
+#    the brackets: $(\sigma^2+\varepsilon)^{-1/2}\,(x_i - \mu)$ is $\hat{x}_i$, the other becomes
+#    $\hat{x}_j$, and one such factor is left over. (And $-\tfrac12 \cdot 2 = -1$.)
 # 3. Now $(\sigma^2+\varepsilon)^{-1/2}$ is in every term as well. Take
 #    $\gamma\,(\sigma^2+\varepsilon)^{-1/2} / n$ out of all three. Taking out $\frac1n$ leaves an
 #    $n$ behind wherever there was no $\frac1n$.
@@ -668,7 +670,9 @@ try:
     torch.autograd.gradcheck(BatchNorm.apply, small)
 except RuntimeError as trouble:
     is_blank = "ellipsis" in str(trouble)  # what autograd calls a `...`
-    first_line = str(trouble).partition("\n")[0]
+    first_line = str(trouble).partition("\n")[0].rstrip(",")
+    for i, name in enumerate(("hprebn", "bngain", "bnbias")):
+        first_line = first_line.replace(f"input {i}", f"input {i} ({name})")
     print("BatchNorm.backward | to do" if is_blank else f"BatchNorm.backward | fail: {first_line}")
 else:
     print("BatchNorm.backward | passes gradcheck")
@@ -684,9 +688,9 @@ else:
 # <details>
 # <summary>It fails, although your check said <em>pass</em>?</summary>
 #
-# `gradcheck` numbers the inputs: 0 is `hprebn`, 1 is `bngain`, 2 is `bnbias`. If it is about
-# shapes, a name is the notebook's tensor, not that of the call: `hprebn`, `dxhat`, `dvar` and `dmu`
-# are not saved here. The fused form does without them.
+# Where `dhprebn` uses `dbngain` and `dbnbias`, a mistake in these shows at input 0, `hprebn`: look
+# there first. If it is about shapes, a name is the notebook's tensor, not that of the call:
+# `hprebn`, `dxhat`, `dvar` and `dmu` are not saved here. The fused form does without them.
 #
 # </details>
 #

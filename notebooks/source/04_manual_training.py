@@ -3,7 +3,7 @@
 #
 # {{ colab }}
 #
-# Three notebooks of gradients, and nothing has learnt anything yet. Today your backward pass goes
+# Three notebooks of gradients, and nothing has learnt from yours yet. Today your backward pass goes
 # to work. You put its lines together, about twenty of them, and write the training loop around
 # them. They train the network, without a single `loss.backward()`, until it makes up names of its
 # own. Then you race it against autograd.
@@ -14,10 +14,8 @@
 # - **Afterwards you can:** write the backward pass of a small network from memory, and the training
 #   loop, calibration, evaluation and sampling with it; and tell where a training step's time goes.
 #
-# **Part 1** is the network again, in large steps. In **part 2** you assemble the backward pass, in
-# **part 3** the loop that trains, in **part 4** the network makes up names, **part 5** is the race,
-# **part 6** takes the fastest loops apart, for those who want it, and **part 7** says where to go
-# from here.
+# **Part 2** is the backward pass, **part 3** the loop that trains, **part 4** makes up names,
+# **part 5** is the race, **part 6** is for those who want it, **part 7** goes on from here.
 #
 # Run the next two cells first.
 
@@ -39,10 +37,14 @@ from grader import (
     check,
     check_own,
     check_training,
+    cmp,
     explain,
     figures,
+    heat_map,
+    hint,
     line_up,
     my_backward,
+    nudge,
     show_code,
 )
 from makemore_data import (
@@ -162,8 +164,9 @@ print("with index_add_:    ", collected.tolist())
 #
 # - The 0 is the axis: it is rows that are added, not columns.
 # - `doors` has one dimension, and `gifts` must have as many rows as it has numbers.
-# - A name that ends in an underscore writes, in PyTorch, into the tensor before the dot;
-#   `index_add`, without it, returns a new one.
+# - A name that ends in an underscore writes, in PyTorch, into the tensor before the dot, and
+#   returns it; `index_add`, without the underscore, returns a new one.
+# - A cell that ends with such a call prints the whole tensor. With a `;` behind it, it does not.
 #
 # Look at the shapes of `Xb` (32, 3) and `demb` (32, 3, 10): they want to be laid out in 96 rows
 # first. There is a second way as well. A lookup is a matrix product with one-hot rows in disguise
@@ -303,6 +306,15 @@ run = begin_run(n_hidden, block_size)  # run this cell again to begin anew
 print(f"{sum(p.nelement() for p in run.parameters):,} parameters, {run.step} steps done")
 
 # %% [markdown]
+# Here is one step of it:
+
+# %%
+figures.training_loop()
+
+# %% [markdown]
+# *Round and round, once a step. The running mean and variance, on the right, take no part in the
+# training; section 4.6 says what they are for.*
+#
 # You write the loop in three functions. Each has a check below it that runs it, on small tensors of
 # its own, and says what is wrong. It hands back your function if it is right, and otherwise the
 # course's own, so that you can read on. (When you change a function, run its check again.)
@@ -385,8 +397,8 @@ loop = check_own("loop", my_loop)
 # ## 3.5 Ten thousand steps
 #
 # First a short run, a twentieth of the whole, some five seconds. **Then write 200_000 in place of
-# 10_000 and run the same cell again.** It goes on where it stands. Press the stop button whenever
-# you like, run the cell again. The parts after this one work with any number of steps.
+# 10_000 and run the same cell again.** It goes on where it stands. The parts after this one work
+# with any number of steps.
 # The cell keeps copies of the parameters on the way, for later.
 
 # %%
@@ -423,7 +435,8 @@ else:
 # it falls once more at 100,000, with the learning rate, and becomes calmer.*
 #
 # Single minibatches are noisy, so each point is a mean over a hundred of them or more. That is why
-# the line does not begin at the 3.3 of a blind guess. After 10,000 steps it is near 2.3.
+# the line does not begin at part 1's loss of an untrained network, which is sure of wrong letters
+# and so worse than a blind guess. After 10,000 steps it is near 2.3.
 #
 # # Part 4 · The network at work
 #
@@ -498,6 +511,7 @@ def my_mean_loss(parameters, mean, variance, X, Y):
 mean_loss = check_own("mean_loss", my_mean_loss)
 
 # %% tags=["nbval-ignore-output"]
+mean, variance = calibrate(run.parameters, Xtr)  # of the network as it is by now
 print(f"after {run.step:,} of {ALL_STEPS:,} steps")
 print(f"training loss    {mean_loss(run.parameters, mean, variance, Xtr, Ytr):.4f} nats")
 print(f"validation loss  {mean_loss(run.parameters, mean, variance, Xdev, Ydev):.4f} nats")
@@ -583,9 +597,9 @@ else:
 figures.letter_maps({"C after 200,000 steps": C_end, "C @ W1, middle letter": middle}, itos)
 
 # %% [markdown]
-# *Green are the vowels; the dot is the end of a name. In the course's run `C` shows no order. On
-# the right, all vowels have moved to the left edge, and the* y, *which often sounds like one, is
-# beside them. Nobody told the network what a vowel is.*
+# *Green are the vowels; the dot is the end of a name. In the course's run `C` scatters them. On the
+# right, all vowels have moved to the left edge, and the* y, *which often sounds like one, is not
+# far. Nobody told the network what a vowel is.*
 #
 # Look back at the names. **No `loss.backward()` has made them.** Each step went by gradients
 # written by hand, in the columns of your run by yours.
@@ -655,7 +669,7 @@ def running_statistics(parameters, X, minibatches=10_000):
     return running_mean, running_var
 
 
-validation = mean_loss(run.parameters, mean, variance, Xdev, Ydev)
+validation = mean_loss(run.parameters, *calibrate(run.parameters, Xtr), Xdev, Ydev)
 estimated = mean_loss(run.parameters, *running_statistics(run.parameters, Xtr), Xdev, Ydev)
 print(f"validation loss: calibrated {validation:.2f}, with running statistics {estimated:.2f} nats")
 
@@ -679,7 +693,7 @@ print(f"validation loss: calibrated {validation:.2f}, with running statistics {e
 # 6. **the same, ten steps a call**.
 #
 # Beside them is a seventh, which trains nothing: the six matrix products of a step alone, two
-# forward and four backward. This is the limit. Whatever a loop does beyond them is overhead.
+# forward and four backward. This is the limit.
 #
 # The next cell compiles loops 5 and 6, which can take a minute each, and says so; the race itself
 # takes some ten seconds. Both wait until your gradients are there.
@@ -822,14 +836,13 @@ else:
 # normalisation and a cross-entropy, and the training around it, without looking it up; check both;
 # calibrate a batch normalisation, or keep running statistics; measure in nats; and draw samples.
 #
-# **Where next?** Below are the first cells of four ways to go on. `explain` judges any backward
-# pass of yours, for any forward pass that is written a step a line with the shapes of its inputs;
-# you need nobody's gradients any more. Each gradient that is called `d` and a name of the forward
-# pass, such as `dc_new` for `c_new`, is judged by itself.
+# **Where next?** Four ways to go on, each with its first cell. `explain`, known from notebook 02,
+# checks the first three, and any forward pass whose inputs have their shapes beside them.
 #
 # ## 7.1 A second layer
 #
-# One more hidden layer, between the first and the logits. What arrives is `dh2`.
+# One more hidden layer, between the first and the logits. `dh2` arrives; four gradients are to be
+# found.
 
 
 # %% tags=["nbval-ignore-output"]
@@ -851,20 +864,91 @@ def second_layer_backward(h, W3, h2, dh2):
     db3 = dhpreact2.sum(0)
     dh = dhpreact2 @ W3.T
     ### END SOLUTION
-    return dh, dW3, db3
+    return {"dhpreact2": dhpreact2, "dW3": dW3, "db3": db3, "dh": dh}
 
 
 explain(second_layer, second_layer_backward)
 
 # %% [markdown]
-# Then give the network `W3` and `b3`, add your lines to those of part 2, and see whether the
-# validation loss falls below 2.1.
+# All right? Then the network can have it. `my_backward` knows seven parameters, so write these
+# lines: those that 2.4 shows, with `h2` for `h` in linear layer 2, and yours from above. Return the
+# loss, then the gradients as a tuple in the order of the parameters, `W3` and `b3` last.
+
+
+# %%
+# try: ex4-deep
+def deep_backward(Xb, Yb, C, W1, b1, bngain, bnbias, W2, b2, W3, b3):
+    n = Xb.shape[0]
+    emb = C[Xb]
+    embcat = emb.view(n, -1)
+    hprebn = embcat @ W1 + b1
+    bnvar_inv = (hprebn.var(0, keepdim=True) + 1e-5) ** -0.5
+    bnraw = (hprebn - hprebn.mean(0, keepdim=True)) * bnvar_inv
+    h = torch.tanh(bngain * bnraw + bnbias)
+    h2 = torch.tanh(h @ W3 + b3)
+    logits = h2 @ W2 + b2
+    loss = F.cross_entropy(logits, Yb)
+    ### BEGIN SOLUTION
+    dlogits = (F.softmax(logits, 1) - F.one_hot(Yb, logits.shape[1])) / n
+    dW2 = h2.T @ dlogits
+    db2 = dlogits.sum(0)
+    dhpreact2 = (1 - h2**2) * (dlogits @ W2.T)
+    dW3 = h.T @ dhpreact2
+    db3 = dhpreact2.sum(0)
+    dhpreact = (1 - h**2) * (dhpreact2 @ W3.T)
+    dbngain = (bnraw * dhpreact).sum(0, keepdim=True)
+    dbnbias = dhpreact.sum(0, keepdim=True)
+    dhprebn = bngain * bnvar_inv / n * (n * dhpreact - dbnbias - n / (n - 1) * bnraw * dbngain)
+    dW1 = embcat.T @ dhprebn
+    db1 = dhprebn.sum(0)
+    demb = (dhprebn @ W1.T).view(emb.shape)
+    dC = torch.zeros_like(C).index_add_(0, Xb.view(-1), demb.view(-1, C.shape[1]))
+    return loss, (dC, dW1, db1, dbngain, dbnbias, dW2, db2, dW3, db3)
+    ### END SOLUTION
+
+
+# %% [markdown]
+# Autograd judges it, on seven examples: a name that you forgot to assign has the notebook's value,
+# of another batch. A wrong gradient spoils those further down: begin with the one nearest the loss.
+
+# %%
+deep = begin_run(n_hidden, block_size)
+W3 = torch.randn(n_hidden, n_hidden, generator=deep.generator) / n_hidden**0.5
+deep.parameters = (*deep.parameters, W3, torch.zeros(n_hidden))
+watched = [p.clone().requires_grad_() for p in deep.parameters]
+
+is_right = False
+match deep_backward(Xtr[:7], Ytr[:7], *watched):
+    case None:
+        print("to do: deep_backward (it returns nothing)")
+    case loss_of_seven, (*gradients,) if len(gradients) == len(watched):
+        loss_of_seven.backward()  # this once
+        called = (*run.parameters._fields, "W3", "b3")
+        compared = [cmp(*each) for each in zip(called, gradients, watched, strict=True)]
+        is_right = all(each.approximate for each in compared)
+    case _:
+        print(f"deep_backward does not return the loss and a tuple of {len(watched)} gradients")
+
+# %% tags=["nbval-ignore-output"]
+if is_right:
+    train(deep, deep_backward, Xtr, Ytr, 10_000, loop=loop)
+    for layers, trained in (("one", run), ("two", deep)):
+        losses = trained.losses[:10_000]
+        mean_of_last = torch.tensor(losses[-1_000:]).mean()
+        print(
+            f"{layers} hidden: {mean_of_last:.3f} nats in the thousand steps up to {len(losses):,}"
+        )
+    validation, _ = deep_backward(Xdev, Ydev, *deep.parameters)  # calibrated on these examples
+    print(f"two hidden: validation loss {validation:.3f} nats")
+
+# %% [markdown]
+# With the lecture's names the validation loss was 2.25 nats; one layer had 2.26.
 #
 # ## 7.2 A recurrent network
 #
-# An RNN reads one character after the other, with the same weights each time, and carries what it
-# remembers in `h`. So each weight is used at every step, and its gradient is a sum over the steps.
-# Two steps here.
+# An RNN reads one character after the other, always with the same two matrices, and carries what it
+# remembers in `h`. Here are two of its steps, for the characters' embeddings `x1` and `x2`; `h0` is
+# what it remembers from before. `Wx` is read in two lines, and so is `Wh`: rule 2.
 
 
 # %% tags=["nbval-ignore-output"]
@@ -876,8 +960,10 @@ def rnn(
     Wx: Annotated[Tensor, "n_embd, n_hidden"],
     Wh: Annotated[Tensor, "n_hidden, n_hidden"],
 ):
-    h1 = torch.tanh(x1 @ Wx + h0 @ Wh)
-    h2 = torch.tanh(x2 @ Wx + h1 @ Wh)
+    a1 = x1 @ Wx + h0 @ Wh
+    h1 = torch.tanh(a1)
+    a2 = x2 @ Wx + h1 @ Wh
+    h2 = torch.tanh(a2)
     return h2
 
 
@@ -888,70 +974,107 @@ def rnn_backward(x1, x2, h0, Wx, Wh, h1, h2, dh2):
     da1 = (1 - h1**2) * dh1
     dWx = x2.T @ da2 + x1.T @ da1
     dWh = h1.T @ da2 + h0.T @ da1
-    dx2 = da2 @ Wx.T
-    dx1 = da1 @ Wx.T
-    dh0 = da1 @ Wh.T
     ### END SOLUTION
-    return dx1, dx2, dh0, dWx, dWh
+    return {"da2": da2, "dh1": dh1, "da1": da1, "dWx": dWx, "dWh": dWh}
 
 
 explain(rnn, rnn_backward)
 
 # %% [markdown]
+# Look at your way from `da2` to `da1`: a multiplication by a matrix and by a slope of at most 1.
+# Over a hundred characters these are a hundred of each, and the gradient shrinks to nothing, or
+# grows out of hand.
+#
 # ## 7.3 An LSTM
 #
-# Where an RNN multiplies by `Wh` and a tanh's slope at each step, a gradient shrinks or grows with
-# every step back. An LSTM carries a cell `c` along beside `h`: what is in it is kept by a gate `f`
-# and added to, so that the way back through it is one product, place by place.
+# Beside `h`, an LSTM carries a *cell* `c`, which no matrix multiplies: part of it is kept, and
+# something is added. Three *gates*, numbers between 0 and 1, say how much: `keep` of the old cell,
+# `write` of what is `new`, `show` of the result.
 
 
 # %% tags=["nbval-ignore-output"]
 # try: ex4-lstm
 def lstm_cell(
-    i: Annotated[Tensor, "n, n_hidden"],
-    f: Annotated[Tensor, "n, n_hidden"],
-    o: Annotated[Tensor, "n, n_hidden"],
-    u: Annotated[Tensor, "n, n_hidden"],
     c: Annotated[Tensor, "n, n_hidden"],
+    keep: Annotated[Tensor, "n, n_hidden"],
+    write: Annotated[Tensor, "n, n_hidden"],
+    new: Annotated[Tensor, "n, n_hidden"],
+    show: Annotated[Tensor, "n, n_hidden"],
 ):
-    c_new = torch.sigmoid(f) * c + torch.sigmoid(i) * torch.tanh(u)
-    tanh_c = torch.tanh(c_new)
-    h_new = torch.sigmoid(o) * tanh_c
-    return h_new
+    c_next = keep * c + write * new
+    tanh_c = torch.tanh(c_next)
+    h_next = show * tanh_c
+    return h_next
 
 
-def lstm_cell_backward(i, f, o, u, c, tanh_c, dh_new):
+def lstm_cell_backward(c, keep, write, new, show, tanh_c, dh_next):
     ### BEGIN SOLUTION
-    do = dh_new * tanh_c * o.sigmoid() * (1 - o.sigmoid())
-    dc_new = dh_new * o.sigmoid() * (1 - tanh_c**2)
-    dc = dc_new * f.sigmoid()
-    df = dc_new * c * f.sigmoid() * (1 - f.sigmoid())
-    di = dc_new * u.tanh() * i.sigmoid() * (1 - i.sigmoid())
-    du = dc_new * i.sigmoid() * (1 - u.tanh() ** 2)
+    dtanh_c = show * dh_next
+    dc_next = (1 - tanh_c**2) * dtanh_c
+    dc = keep * dc_next
     ### END SOLUTION
-    return di, df, do, du, dc
+    return {"dtanh_c": dtanh_c, "dc_next": dc_next, "dc": dc}
 
 
 explain(lstm_cell, lstm_cell_backward)
 
 # %% [markdown]
-# Each of `i`, `f`, `o` and `u` comes out of a linear layer that reads the character and the last
-# `h`.
+# The last of the three is the point: from `dc_next` to `dc` it is one product, place by place, and
+# where `keep` is near 1 nearly all of the gradient gets through. (The gates come out of linear
+# layers, which read the character and the last `h`.)
+#
+# A hundred steps back, on random numbers: through an RNN with a small and with a large `Wh`, and
+# from cell to cell, `keep` being 0.99 on average.
+
+
+# %% tags=["nbval-ignore-output"]
+def back_through(Wh):
+    """How long an RNN's dh is after each step back, in lengths of what arrives at the end."""
+    before, lengths = [torch.zeros(n, n_hidden)], []
+    for x in characters:
+        before.append(torch.tanh(x @ Wx + before[-1] @ Wh))
+    arriving = at_the_end
+    for after in before[:0:-1]:
+        arriving = ((1 - after**2) * arriving) @ Wh.T
+        lengths.append((arriving.norm() / at_the_end.norm()).item())
+    return lengths
+
+
+random = torch.Generator().manual_seed(LECTURE_SEED)
+characters = torch.randn(100, n, n_embd, generator=random)
+at_the_end = torch.randn(n, n_hidden, generator=random)
+Wx = torch.randn(n_embd, n_hidden, generator=random) / n_embd**0.5
+Wh = torch.randn(n_hidden, n_hidden, generator=random) / n_hidden**0.5
+keeps = torch.sigmoid(5 + torch.randn(100, n, n_hidden, generator=random)).cumprod(0)
+lengths = {
+    "RNN": back_through(Wh),
+    "RNN, 3 * Wh": back_through(3 * Wh),
+    "LSTM": [((keep * at_the_end).norm() / at_the_end.norm()).item() for keep in keeps],
+}
+for name, values in lengths.items():
+    print(f"{name:<11}: {values[0]:.2f} after one step, {values[-1]:.1g} after a hundred")
+figures.lengths(lengths)
+
+# %% [markdown]
+# *Only the LSTM's gradient arrives in a useful size.*
 #
 # ## 7.4 Adam
 #
-# Another update, the one most networks are trained with. It keeps two running means for each
-# number, of its gradient and of the gradient's square, and divides the one by the root of the
-# other ([Kingma and Ba, 2014](https://arxiv.org/abs/1412.6980)). At step $t$, with $\beta_1 = 0.9$
-# and $\beta_2 = 0.999$:
+# Not another network, another update: the one that most are trained with
+# ([Kingma and Ba, 2014](https://arxiv.org/abs/1412.6980)). For each number $p$ it keeps two running
+# means, $m$ of the gradient and $v$ of its square. The step is the one divided by the root of the
+# other, so that it is about as long for a small gradient as for a large one:
 #
-# $$m \leftarrow \beta_1 m + (1 - \beta_1)\, \mathrm{d}p \qquad
-# v \leftarrow \beta_2 v + (1 - \beta_2)\, \mathrm{d}p^2 \qquad
-# p \leftarrow p - \mathrm{rate} \cdot
-# \frac{m / (1 - \beta_1^t)}{\sqrt{v / (1 - \beta_2^t)} + \mathrm{eps}}$$
+# $$\begin{aligned}
+# m &\leftarrow 0.9\, m + 0.1\, \mathrm{d}p \\
+# v &\leftarrow 0.999\, v + 0.001\, \mathrm{d}p^2 \\
+# p &\leftarrow p - \mathrm{rate} \cdot
+# \frac{m / (1 - 0.9^t)}{\sqrt{v / (1 - 0.999^t)} + \mathrm{eps}}
+# \end{aligned}$$
 #
-# Both means begin at zero; the two divisions by $1 - \beta^t$ make up for that. PyTorch's own is
-# beside it, for comparison.
+# Both means begin at zero, so that they are too small at first; the two divisions, at step
+# $t = 1, 2, 3, \dots$, make up for that. In code `means` holds the $m$ and `squares` the $v$, a
+# tensor for each parameter, and `step` is $t$.
 
 
 # %%
@@ -967,18 +1090,33 @@ def my_adam(parameters, gradients, means, squares, step, rate=0.001, eps=1e-8):
 
 
 # %%
-mine, theirs = torch.ones(5), torch.ones(5)
-means, squares = [torch.zeros(5)], [torch.zeros(5)]
-reference = torch.optim.Adam([theirs])
-for step in range(1, 101):
-    theirs.grad = torch.randn(5, generator=torch.Generator().manual_seed(step))
-    my_adam([mine], [theirs.grad], means, squares, step)
-    reference.step()
-if torch.equal(mine, torch.ones(5)):
-    print("to do")
-else:
-    print(f"after 100 steps as PyTorch's: {torch.allclose(mine, theirs, atol=1e-6)}")
+adam = check_own("adam", my_adam)
 
 # %% [markdown]
+# Two thousand steps with each:
+
+
+# %% tags=["nbval-ignore-output"]
+def train_with(take_step, steps=2_000):
+    """Train from the start; the validation loss."""
+    fresh = begin_run(n_hidden, block_size)
+    for step in range(1, steps + 1):
+        ix = torch.randint(0, len(Xtr), (32,), generator=fresh.generator)
+        _, gradients = backward(Xtr[ix], Ytr[ix], *fresh.parameters)
+        take_step(fresh.parameters, gradients, step)
+    return mean_loss(fresh.parameters, *calibrate(fresh.parameters, Xtr), Xdev, Ydev)
+
+
+if backward is None:
+    print("to do: this waits for the gradients of part 2")
+else:
+    means, squares = ([torch.zeros_like(p) for p in run.parameters] for _ in range(2))
+    plain = train_with(lambda p, dp, step: update(p, dp, 0.1))
+    with_adam = train_with(lambda p, dp, step: adam(p, dp, means, squares, step))
+    print(f"validation loss after 2,000 steps: update {plain:.3f}, Adam {with_adam:.3f} nats")
+
+# %% [markdown]
+# With the lecture's names it was 2.358 and 2.346 nats.
+#
 # In a terminal, `grader check 04_manual_training.ipynb` checks the thirteen gradients again; it
 # reads the file, so save first.

@@ -167,6 +167,12 @@ MISTAKES = (
         "(F.softmax(z, 1) - (1 - smoothing) * F.one_hot(Yb, num_classes=vocab_size)"
         " - smoothing / (vocab_size - 1) * (1 - F.one_hot(Yb, num_classes=vocab_size))) / n",
     ),
+    Mistake(
+        "share-written-out",
+        "ex2s",
+        "dz",
+        "(F.softmax(z, 1) - 0.9 * F.one_hot(Yb, num_classes=vocab_size) - 0.1 / vocab_size) / n",
+    ),
     Mistake("no-mean", "ex2s", "dz", f"n * {RIGHT['ex2s']['dz']}"),
     Mistake("other-logits", "ex2s", "dz", RIGHT["ex2s"]["dz"].replace("z, 1", "z, 0")),
     # Notebook 3: numbers 14 to 18, the slips of notebook 1 once more, and the statistics.

@@ -58,7 +58,9 @@ def test_the_wheel_has_everything_the_course_needs(wheel: Path) -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize(
+    "name", [*NAMES, "encore/05_attention", "encore/06_block", "encore/07_training"]
+)
 def test_a_blank_notebook_opens_alone(name: str, wheel: Path, colab: Path, tmp_path: Path) -> None:
     blank = FOLDER / f"{name}.ipynb"
     notebook = run_alone(blank, colab, wheel, tmp_path, MAKEMORE_NAMES="bundled", PIP_NO_INDEX="1")

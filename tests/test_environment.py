@@ -31,13 +31,15 @@ NEVER_IMPORTED = {
     "hatch-fancy-pypi-readme": "a plugin of hatchling",
     "hatchling": "builds the wheel",
     "import-linter": "a command",
-    "mkdocs-click": "an extension of MkDocs",
-    "mkdocs-material": "the theme of the site",
-    "mkdocstrings-python": "a plugin of MkDocs",
     "mypy": "a command",
+    "myst-nb": "an extension of Sphinx",
     "pre-commit": "a command",
     "pyseccomp": "imported by its name, since it may be missing",
     "ruff": "a command",
+    "sphinx-book-theme": "the theme of the site",
+    "sphinx-click": "an extension of Sphinx",
+    "sphinx-copybutton": "an extension of Sphinx",
+    "sphinx-design": "an extension of Sphinx",
     "nbval": "a plugin of pytest",
     "pytest-xdist": "a plugin of pytest",
     "types-pyyaml": "read by mypy",
@@ -168,7 +170,7 @@ def test_the_repository_has_one_address(pyproject: dict[str, Any], project: Path
             r"(?:github\.com|colab\.research\.google\.com/github)/([\w.-]+/[\w.-]+)",
             path.read_text(encoding="utf-8"),
         )
-        others = ("karpathy/", "containers/", "pytorch/")
+        others = ("karpathy/", "containers/", "pytorch/", "dequelabs/")
         ours = [a.removesuffix(".git") for a in addresses if not a.startswith(others)]
         assert set(ours) <= {repository.removeprefix("https://github.com/")}, path
     assert repository in (project / "README.md").read_text(encoding="utf-8")

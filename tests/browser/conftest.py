@@ -20,11 +20,11 @@ Answers = Callable[[str], dict[str, str]]
 
 @pytest.fixture(scope="session")
 def lab(browser: Browser, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Lab]:
-    """JupyterLab on copies of the blank notebooks."""
+    """JupyterLab on copies of the blank notebooks, the encore's alone as on Colab."""
     folder = tmp_path_factory.mktemp("lab")
     notebooks = folder / "notebooks"
     notebooks.mkdir()
-    for path in PROJECT.glob("notebooks/*.ipynb"):
+    for path in (*PROJECT.glob("notebooks/*.ipynb"), *PROJECT.glob("notebooks/encore/*.ipynb")):
         shutil.copy(path, notebooks)
     pictures = PROJECT / "build" / "browser"
     pictures.mkdir(parents=True, exist_ok=True)

@@ -4,18 +4,28 @@ from __future__ import annotations
 
 import base64
 import re
+import secrets
 from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from playwright.sync_api import Browser, ConsoleMessage, Locator, Page, Route, expect
+from playwright.sync_api import (
+    Browser,
+    ConsoleMessage,
+    Locator,
+    Page,
+    Route,
+    TimeoutError,
+    expect,
+)
 
 from tests.browser.server import Server
 from tests.helpers.chromium import photograph
 
 # In milliseconds, for a machine that is busy with something else: nothing here tests speed.
 PATIENCE = 180_000
+SETTLED = 30_000
 PATIENCE_WITH_A_NOTEBOOK = 600_000
 expect.set_options(timeout=PATIENCE)
 
@@ -60,6 +70,10 @@ CUT_OFF = """() => {
     return [...texts, ...pictures, ...cards].map(
         element => (element.textContent || "a picture").slice(0, 60));
 }"""
+
+WITHOUT_UNSEEN_COPIES = "mjx-assistive-mml { display: none !important; }"
+"""MathJax lays a copy of each formula, for screen readers, unseen on it. In some fonts the copy is
+wider, and would count as cut off."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -203,7 +217,13 @@ class Notebook:
 
     @property
     def cut_off(self) -> list[str]:
-        """The beginnings of what is wider than its cell."""
+        """The beginnings of what is wider than its cell, once the page has settled.
+
+        JupyterLab follows another size of the window in several steps, late on a busy machine.
+        """
+        with suppress(TimeoutError):
+            nothing = f"() => ({CUT_OFF})().length === 0"
+            self.page.wait_for_function(nothing, timeout=SETTLED, polling=500)
         return list(self.page.evaluate(CUT_OFF))
 
     def choose(self, *path: str) -> None:
@@ -240,11 +260,17 @@ class Lab:
         page.on("console", lambda message: _note(message, notebook.console_errors))
         page.on("pageerror", lambda error: notebook.console_errors.append(str(error)))
         try:
-            # A workspace of its own, or JupyterLab would open the last test's notebook as well.
-            where = f"lab/workspaces/{name}/tree/{name}.ipynb?token={self.server.token}"
+            # A workspace of its own: JupyterLab remembers what was open in one, and folded.
+            workspace = secrets.token_hex(8)
+            where = f"lab/workspaces/{workspace}/tree/{name}.ipynb?token={self.server.token}"
             page.goto(f"{self.server.url}{where}")
             page.get_by_text(f"{KERNEL} | Idle").wait_for()
-            page.keyboard.press("ControlOrMeta+b")  # fold the list of files
+            page.add_style_tag(content=WITHOUT_UNSEEN_COPIES)
+            # Fold the list of files once it is there: before that, a key press would be lost.
+            files = page.locator("#filebrowser")
+            files.wait_for()
+            page.keyboard.press("ControlOrMeta+b")
+            expect(files).to_be_hidden()
             yield notebook
         except BaseException:
             photograph(page, self.pictures / f"{name}-failed.png")

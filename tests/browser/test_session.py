@@ -1,5 +1,7 @@
 """A student's afternoon with each notebook: blank, half right, mended."""
 
+from collections.abc import Iterable
+
 import pytest
 from playwright.sync_api import expect
 
@@ -18,9 +20,9 @@ def run_blank(notebook: Notebook) -> None:
         assert set(notebook.verdicts(check).values()) == {"to do"}, check
 
 
-def look_around(lab: Lab, notebook: Notebook, **motifs: Cell) -> None:
-    """In every look: nothing is cut off, and there is a picture for somebody to look at."""
-    for look in LOOKS:
+def look_around(lab: Lab, notebook: Notebook, looks: Iterable[str] = LOOKS, **motifs: Cell) -> None:
+    """In these looks: nothing is cut off, and there is a picture for somebody to look at."""
+    for look in looks:
         notebook.take_on(look)
         assert notebook.cut_off == [], look
         for motif, cell in motifs.items():
@@ -170,3 +172,25 @@ def test_manual_training(lab: Lab, right: Answers) -> None:
         expect(loop.output).to_contain_text("1,000 of 200,000 steps")
         assert loop.picture
         look_around(lab, notebook, training=training, board=board, loss=loop)
+
+
+ENCORE = {
+    "06_block": ("encore/ex6e/right/index_put", "ex6e-tables"),
+    "07_training": ("encore/ex7/right/steps", "ex7-loss"),
+}
+"""Of a notebook a right answer, and its cell."""
+
+
+@pytest.mark.parametrize("name", ENCORE)
+def test_encore(name: str, lab: Lab, right: Answers) -> None:
+    answer, cell = ENCORE[name]
+    with lab.open(name) as notebook:
+        run_blank(notebook)
+        board = notebook.cell(f'board("{cell.partition("-")[0]}")')
+        assert board.board.startswith("0 of ")
+        assert notebook.cut_off == []
+        notebook.write({cell: right(answer)[cell]})
+        assert set(notebook.run_check(cell).values()) == {"pass"}
+        board.run()
+        assert board.board.startswith("All ")
+        look_around(lab, notebook, looks=("narrow",), check=notebook.check(cell), board=board)

@@ -22,7 +22,7 @@ from grader.program.references import References
 from grader.verdict import Flag
 from grader.worker.request import Group, Request, RunOrder, Statement, Values
 from grader.worker.results import REFUSED, Problem, Result, Seen, unpack_results
-from grader.worker.terms import Limits
+from grader.worker.terms import HUNG, Limits
 
 LARGEST_METADATA = 2**20
 """Bytes that are read of what describes the values of a reply; most have some ten thousand."""
@@ -281,7 +281,8 @@ class Runs:
 
     def _flags(self, reply: Reply, results: Sequence[Result | Raised]) -> Iterator[Flag]:
         for number, how in reply.deadly.items():
-            yield Flag("ended-process", f"A statement {how}.", self.answer.place_of(number))
+            kind = "time-limit" if how.startswith(HUNG) else "ended-process"
+            yield Flag(kind, f"A statement {how}.", self.answer.place_of(number))
         yield from (Flag("incident", sentence, None) for sentence in reply.incidents)
         for result in results:
             for problem in result.problems if isinstance(result, Result) else ():

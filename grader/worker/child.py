@@ -21,7 +21,7 @@ from grader.worker.frames import frame_head, read_frame
 from grader.worker.request import Request, Terms, Values
 from grader.worker.results import Result, pack_results
 from grader.worker.scratch import Scratch
-from grader.worker.terms import LARGEST_REQUEST
+from grader.worker.terms import HUNG, LARGEST_REQUEST
 
 CURRENT = struct.Struct("<QI")
 """What a child says in shared memory: how many statements it has begun, the number of the last."""
@@ -347,7 +347,7 @@ class _Reader:
             else:
                 now, _ = CURRENT.unpack_from(self.shared)
                 if now == begun or time.monotonic() >= self.until:
-                    raise Gone(f"did not end within {self.seconds:g} seconds")
+                    raise Gone(f"{HUNG} {self.seconds:g} seconds")
                 # It has got on: so long for the statement it runs now.
                 begun, deadline = now, time.monotonic() + patience
 

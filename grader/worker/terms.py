@@ -15,6 +15,9 @@ MARK = "<at>"
 SEE = "<see>"
 """The function that operands and results go through in a recorded run that is watched."""
 
+HUNG = "did not end within"
+"""So begins what is said of a statement that had to be killed for the time it took."""
+
 LARGEST_REQUEST = 2**30
 """Bytes."""
 

@@ -1,7 +1,7 @@
 """Loop for ever and catch what interrupts.
 
 must not: go on beyond its deadline
-flag: time-limit ended-process
+flag: time-limit
 naive: none, since it earns nothing by it
 """
 

@@ -1,7 +1,7 @@
 """Match a regular expression that backtracks for years.
 
 must not: go on beyond its deadline
-flag: time-limit ended-process
+flag: time-limit
 naive: none, since it takes too long
 """
 

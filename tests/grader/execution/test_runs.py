@@ -233,6 +233,14 @@ def test_a_statement_that_ended_its_process_is_flagged_if_there_is_one(
     assert runs.flags == [Flag("ended-process", "A statement ended it.", place)]
 
 
+def test_a_statement_that_was_killed_for_its_time_is_flagged_as_one_that_was_interrupted() -> None:
+    # Which of the two it is depends on how busy the machine is.
+    hung = {1: "did not end within 3 seconds"}
+    _, runs = made(lambda r: Reply(whole(result())(r).blobs, hung))
+    sentence = "A statement did not end within 3 seconds."
+    assert runs.flags == [Flag("time-limit", sentence, Place("ex2-all", 2))]
+
+
 def test_of_all_that_describes_values_so_much_is_read() -> None:
     seen = Result({}, {}, (), {number: Seen({"x" * 1000}) for number in range(400)})
     results, runs = made(lambda r: said(*[(1, pack_results([seen]))] * len(r.runs)))

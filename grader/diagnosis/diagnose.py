@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import hashlib
+import itertools
 from collections.abc import Iterator, Set
 from dataclasses import dataclass
 
@@ -168,7 +169,7 @@ def _found(search: Search, verdict: Verdict) -> _Found | None:
 def _findings(search: Search, verdict: Verdict) -> Iterator[_Found]:
     """What there is to say, the best first."""
     if (unfit := _unfit(search.item)) is not None:
-        if search.reads_infinite:  # then the name is the mistake, and the number follows from it
+        if unfit[0] is Kind.NAN:  # it may follow from a mistake that has a name
             for repair in map(search.find, search.batches()):
                 yield from _said(search, repair)
         yield _Found(*unfit)
@@ -272,7 +273,9 @@ def _compared(search: Search, verdict: Verdict) -> Iterator[Explanation]:
         nodes = [node for own in search.statements for node in ast.walk(own.top)]
         numbers = {node.value for node in nodes if isinstance(node, ast.Constant)}
         sizes = [(length, size) for size, length in search.exercise.sizes.items() if length > 2]
-        sizes += [(length - 1, f"{size} - 1") for length, size in sizes if length > 3]
+        pairs = itertools.combinations(sizes, 2)
+        products = [(m * n, f"{one} * {other}") for (m, one), (n, other) in pairs]
+        sizes += [(length - 1, f"{size} - 1") for length, size in sizes if length > 3] + products
         written = [f"{length} ({size})" for length, size in sizes if length in numbers]
         if written:
             message = f"`{name}` is right at the notebook's sizes only: it has "

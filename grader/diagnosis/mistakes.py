@@ -369,7 +369,9 @@ def _letters(node: ast.AST, own: OwnStatement, scope: Scope) -> str:
     # Truth values are no numbers here, although Python counts with them.
     number = value if type(value) in (int, float) and abs(value) < LARGEST else None
     names = {inner.id for inner in ast.walk(node) if isinstance(inner, ast.Name)}
-    no_tensors = {*scope["SIZE"], "math", *((*scope["INDEX"], *MODULES) if name else ())}
+    calls = any(isinstance(inner, ast.Call) for inner in ast.walk(node))
+    no_tensors = {*scope["SIZE"], "math", *(scope["INDEX"] if name else ())}
+    no_tensors |= set() if calls else {*MODULES}  # torch.inf
     has_tensors = isinstance(node, OPERANDS) and not names <= no_tensors
     is_so = {
         "abcdf": True,

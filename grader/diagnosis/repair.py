@@ -125,13 +125,6 @@ class Search:
         usable = [v.tensor.double() for v in whole if v.tensor is not None]
         return usable if len(usable) == len(local) else []
 
-    @property
-    def reads_infinite(self) -> bool:
-        """True if the statements name an infinite forward tensor, as masked scores are."""
-        values, names = self.references.hidden[0].instance.values, {*self.scope["FORWARD"]}
-        named = (values[name] for own in self.statements for name in own.names & names)
-        return not all(bool(value.isfinite().all()) for value in named)
-
     def counts(self, arriving: str) -> bool:
         """False for what arrives and changes nothing: a loss's own 1, or what carries nothing."""
         reference, tensor = self.references.hidden[0], self.item.name[1:]
@@ -139,7 +132,11 @@ class Search:
             return not bool((torch.as_tensor(values[arriving]) == 1).all())
         carried = reference.vjp_through(tensor, arriving[1:])
         every = reference.local_vjp(tensor, self.given[0])
-        return bool(carried.abs().max() > FLOAT64_TOLERANCE * every.abs().max())
+        if not bool(carried.abs().max() > FLOAT64_TOLERANCE * every.abs().max()):
+            return False
+        # Where the loss's own is zero, no wrong value comes from leaving it out.
+        own, right = reference.gradients.get(arriving[1:]), reference.gradients[tensor]
+        return own is None or bool(own.abs().max() > FLOAT64_TOLERANCE * right.abs().max())
 
     @cached_property
     def loops(self) -> bool:

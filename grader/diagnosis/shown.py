@@ -165,8 +165,9 @@ def other_shape(wrong: Wrong) -> Iterator[Explanation]:
     axes = range(min(value.dim(), MOST_AXES))
     for some in (some for n in axes for some in itertools.combinations(axes, n + 1)):
         if any(agrees(value.sum(some, keepdim=keepdim), right) for keepdim in (True, False)):
-            copied = f"{' and '.join(map(str, some))}: `{gradient[1:]}` was copied along it"
-            yield Kind.MISSING_SUM, f"`{gradient}` is not summed over axis {copied}."
+            word, it = ("axis", "it") if len(some) == 1 else ("axes", "them")
+            copied = f"{' and '.join(map(str, some))}: `{gradient[1:]}` was copied along {it}"
+            yield Kind.MISSING_SUM, f"`{gradient}` still has to be summed over its {word} {copied}."
     if _is_copied(value, right):
         why = "something of another shape was added to it or multiplied by it"
         message = f"`{gradient}` has the right numbers several times over: {why}."

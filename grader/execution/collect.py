@@ -37,6 +37,14 @@ ADVICE = {
     "^Class values must be smaller than": (
         "An index is none of the columns: along which axis was the largest looked for?"
     ),
+    "^Boolean value of Tensor with more than one": (
+        "`not`, `and`, `or` take one truth value each; for a mask there are `~`, `&`, `|`."
+    ),
+    r"^sum\(\): argument 'keepdim'": "Several axes stand in brackets of their own: `.sum((0, 1))`.",
+    "^only one element tensors can be converted": (
+        "`math` computes with one number; of a tensor's numbers, `torch` has the same functions."
+    ),
+    "^1D tensors expected": "`dot` is for two vectors; `@` multiplies matrices.",
     r"^sqrt\(\): .* must be Tensor, not": "Of a plain number `n`, the root is `n**0.5`.",
     r"^(erf|exp|log|tanh)\(\): .* must be Tensor, not": r"For a plain number there is `math.\1`.",
 }

@@ -18,6 +18,11 @@ OLD_VALUE = (
     " cells again, from the top down."
 )
 
+ONLY_IN_MORE_DIGITS = (
+    "Your code is right with 64-bit numbers, as the check runs it. Run the answer cells again; if"
+    " that does not help, a line divides by what 32 bits round to zero."
+)
+
 NOT_REACHED = (
     "Your code is right, but a line raised when its cell ran, and it got no further. Run the cell"
     " again; if one raises again, below the cell stands which: mend it, or take it out."
@@ -71,7 +76,10 @@ class Row:
                 " cells that begin with `# answer:` are checked."
             )
         if self.is_stale:
-            return NOT_REACHED if self.unreached else OLD_VALUE
+            if self.unreached:
+                return NOT_REACHED
+            problem = self.comparison.problem
+            return f"{problem} {ONLY_IN_MORE_DIGITS}" if problem else OLD_VALUE
         return "" if self.is_wrong else self.verdict.note
 
 

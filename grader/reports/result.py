@@ -66,7 +66,9 @@ def say_where(
             verdict = replace(verdict, note=f"{plain.replace(f' {ALONE}', '')} {whose}")
         elif (cell := next(stands, None)) and not any(_assigns(one, name) for one in answers):
             # A cell that came with the notebook is not the student's to move.
-            what = "if you wrote it, move it into one." if undefined else "move it into one."
+            what = "move it into one."
+            if undefined:
+                what = f"if you wrote it, {what[:-1]}; else another name belongs here."
             note = f"{plain} Only answer cells count, and {name} stands in {cell.grade_id}: {what}"
             verdict = replace(verdict, note=note.strip())
         yield verdict

@@ -520,7 +520,7 @@ def test_what_is_underlined(source: str, text: str, piece: str) -> None:
             "`n - 1`",
         ),
         ("dx = W2", "dx = W2 * dh", "`W2` lacks the gradient that arrives.", "`dh`"),
-        ("dx = dh", "dx = dh * h", "`dh` lacks a factor.", "`h`"),
+        ("dx = dh", "dx = dh * h", "A factor is missing beside `dh`.", "`h`"),
         ("dx = -dh", "dx = dh", "The minus in `-dh` does not belong there.", ""),
         (
             f"dx = -{'h' * 50}",
@@ -528,7 +528,7 @@ def test_what_is_underlined(source: str, text: str, piece: str) -> None:
             "The minus in this expression does not belong there.",
             "",
         ),
-        ("dx = dh", "dx = dh.sum(1)", "`dh` is not summed over axis 1.", ""),
+        ("dx = dh", "dx = dh.sum(1)", "`dh` still has to be summed over its axis 1.", ""),
     ],
 )
 def test_what_is_said(source: str, text: str, message: str, belongs: str) -> None:

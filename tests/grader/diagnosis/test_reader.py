@@ -119,7 +119,7 @@ PICKED = "dlogits = dnorm_logits.clone()\ndlogits[range(n), {}"
         (
             "dC = torch.zeros_like(C)\nfor i in range(n):\n    for j in range(block_size):\n"
             "        dC[Xb[i, j]] += demb[i, j]\n    break",
-            "`break` ends the loop before it has reached every row.",
+            "`break` ends the loop before its last round.",
         ),
         (
             "dC = torch.zeros_like(C)\nfor x, g in zip(Xb, demb):\n    dC[x] += g",
@@ -153,6 +153,20 @@ PICKED = "dlogits = dnorm_logits.clone()\ndlogits[range(n), {}"
         (
             "dlogits = dnorm_logits - dlogit_maxes",
             "`dlogit_maxes` goes to every entry of a row, not to the largest.",
+        ),
+        # Values, slopes and sums.
+        (
+            "dcounts_sum_inv = (counts_sum * dprobs).sum(1, keepdim=True)",
+            "`counts_sum` is not the tensor that belongs here.",
+        ),
+        (
+            "dcounts_sum = torch.log(counts_sum) * dcounts_sum_inv",
+            "`log` is not the slope of the step that makes `counts_sum_inv`.",
+        ),
+        (
+            "dlogprobs = torch.zeros_like(logprobs)\n"
+            "dlogprobs[range(n), Yb] = -logprobs[range(n), Yb].mean()",
+            "`-logprobs[range(n), Yb].mean()` is a value of the forward pass; its slope, a number,",
         ),
         # What arrives at the last line.
         (

@@ -143,7 +143,7 @@ def test_an_axis_that_is_not_summed_is_named() -> None:
     found = seen(other_shape, "dx", copies, [c.sum(1) for c in copies])
     assert found[0] == (
         Kind.MISSING_SUM,
-        "`dx` is not summed over axis 1: `x` was copied along it.",
+        "`dx` still has to be summed over its axis 1: `x` was copied along it.",
     )
 
 

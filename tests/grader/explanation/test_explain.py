@@ -196,7 +196,7 @@ def test_assert_gradients_says_why() -> None:
     summary, _, explained = str(failure.value).partition("\n\n")
     assert summary == "dx: fail", "pytest's last lines show the first one alone"
     assert explained == str(explain(norms.rms_norm, norms.lost_factor))
-    assert "This expression lacks a factor." in str(failure.value)
+    assert "A factor is missing beside this expression." in str(failure.value)
 
 
 def test_an_explanation_is_shown_as_text_json_and_html() -> None:
@@ -210,7 +210,7 @@ def test_an_explanation_is_shown_as_text_json_and_html() -> None:
     assert [one["verdict"] for one in document["gradients"]] == ["pass", "pass", "fail"]
     html = explanation._repr_html_()
     assert "lost_factor" in html
-    assert "This expression lacks a factor." in html
+    assert "A factor is missing beside this expression." in html
     assert "<script" not in html
 
 

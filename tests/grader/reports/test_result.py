@@ -12,7 +12,7 @@ from grader.submission.read import Submission
 from grader.verdict import Check, Flag, Outcome, Report, Verdict
 from tests.encore.course import COURSE as ENCORE
 
-YOURS = "if you wrote it, move it into one."
+YOURS = "if you wrote it, move it into one; else another name belongs here."
 UNDEFINED = "This line raised NameError: name 'tools' is not defined."
 
 
@@ -27,7 +27,7 @@ def test_what_was_read_beside_the_answers_is_added() -> None:
     (found,) = report.verdicts
     assert found.note == (
         f"{note} Only answer cells count, and helper stands in cell 2: if you"
-        " wrote it, move it into one."
+        " wrote it, move it into one; else another name belongs here."
     )
     assert report.flags == (first, second)
 
@@ -53,7 +53,7 @@ def note(
 def test_the_cell_that_defines_a_missing_name_is_named(source: str) -> None:
     assert note(source, UNDEFINED, Outcome.ERROR) == (
         f"{UNDEFINED} Only answer cells count, and tools stands in cell 5: if you wrote it, move it"
-        " into one."
+        " into one; else another name belongs here."
     )
 
 
@@ -115,5 +115,5 @@ def test_a_guess_is_none_where_the_name_is_found() -> None:
     said = f"{UNDEFINED} Did you mean `torch.tools`?"
     assert note("tools = 1", said) == (
         f"{UNDEFINED} Only answer cells count, and tools stands in cell 5: if you wrote it, move it"
-        " into one."
+        " into one; else another name belongs here."
     )

@@ -182,9 +182,19 @@ def _comes_to_nothing(answer: Answer, number: int, names: set[str]) -> bool:
         case ast.Expr(
             value=ast.Call(func=ast.Attribute(value=on)) | ast.BinOp(left=on) | ast.Compare(left=on)
         ):
-            root = on.value if isinstance(on, ast.Subscript) else on
+            root = _root(on)
             return isinstance(root, ast.Name) and root.id in names
     return False
+
+
+def _root(node: ast.expr) -> ast.expr:
+    """What an entry or a view is one of: `dx` of `dx.flatten(0, 1)[0]`."""
+    match node:
+        case ast.Subscript(value=of):
+            return _root(of)
+        case ast.Call(func=ast.Attribute(value=of, attr="flatten" | "view")):
+            return _root(of)
+    return node
 
 
 def _holds(answer: Answer, number: int, inside: set[int]) -> bool:

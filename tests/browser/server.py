@@ -13,8 +13,8 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
-SECONDS_TO_START = 120
-SECONDS_TO_STOP = 60
+SECONDS_TO_START = 600
+SECONDS_TO_STOP = 300
 
 SETTINGS = {
     # A question about news, and a request to another machine.

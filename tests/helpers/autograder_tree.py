@@ -26,7 +26,7 @@ VENV = os.environ.get("BACKPROP_NINJA_VENV", sys.prefix)
 """The environment that `setup.sh` would have made: this one, unless that has been run."""
 
 KEY = "the key of this zip"
-SECONDS = 180
+SECONDS = 600
 
 METADATA = {
     "id": 123456,

@@ -17,7 +17,7 @@ from tests.helpers.places import PROJECT
 VERSION = "4.14.1"
 SHA256 = "29348999450cdf2849a8e70b7912fc2da85a849da39c0d0d5394f51d4a9ed95c"
 FOLDER = PROJECT / "build" / "axe"
-PATIENCE_SECONDS = 120
+PATIENCE_SECONDS = 600
 SERIOUS = {"serious", "critical"}
 
 Complaints = Callable[[Page], list[str]]

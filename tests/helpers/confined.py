@@ -72,6 +72,6 @@ def run_outside(code: str, **names: object) -> Any:
         stdout=subprocess.PIPE,
         text=True,
         check=True,
-        timeout=60,
+        timeout=600,
     )
     return json.loads(done.stdout.splitlines()[-1])

@@ -12,7 +12,7 @@ from pathlib import Path
 
 from tests.helpers.places import PROJECT
 
-SECONDS = 60.0
+SECONDS = 600.0
 
 
 class Cluster:

@@ -6,7 +6,7 @@ import time
 from collections.abc import Iterable
 from pathlib import Path
 
-PATIENCE_SECONDS = 15.0
+PATIENCE_SECONDS = 300.0
 
 
 def descendants(ancestor: int) -> dict[int, str]:

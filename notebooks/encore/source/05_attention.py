@@ -885,6 +885,8 @@ D = (dO * O).sum(2, keepdim=True)  # (32, 10, 1), from O and what arrives at it 
 
 if D is ...:
     print("D | to do")
+elif D.shape != (B, T, 1):
+    print(f"D | has shape {tuple(D.shape)}; one number a row is {(B, T, 1)}")
 else:
     in_full = (P * (dO @ V.mT)).sum(2, keepdim=True)
     print("D | as the sum over the whole row:", torch.allclose(D, in_full, atol=1e-7))
@@ -940,6 +942,8 @@ for s in (slice(first, first + 2) for first in range(0, T, 2)):
     dSs = Ps * (dO @ Vs.mT - D)
     ### END SOLUTION
     if dVs is not ... and dSs is not ...:
+        assert dVs.shape == Vs.shape, f"dVs has shape {tuple(dVs.shape)}, Vs {tuple(Vs.shape)}"
+        assert dSs.shape == Ss.shape, f"dSs has shape {tuple(dSs.shape)}, Ss {tuple(Ss.shape)}"
         tiled["dQ"] += H**-0.5 * (dSs @ Ks)  # each tile adds its part
         tiled["dK"][:, s] = H**-0.5 * (dSs.mT @ Q)
         tiled["dV"][:, s] = dVs
@@ -950,6 +954,8 @@ for name, whole in (("dQ", dQ), ("dK", dK), ("dV", dV)):
     else:
         same = torch.allclose(tiled[name], whole, atol=1e-7)
         print(f"{name} in tiles | as in one piece: {same}")
+        if name != "dV" and not same:
+            print("    Does dSs take off the sum of the whole row, or the tile's own?")
 
 # %% [markdown]
 # This is the backward pass of FlashAttention, but for the order of its loops and for what a

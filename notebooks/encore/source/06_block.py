@@ -824,8 +824,8 @@ show_depth(
 )
 
 # %% [markdown]
-# *With neither, nothing is left. With the residual connection alone the gradient explodes: each
-# block reads a stream that has grown, and adds more to it. With both it grows slowly.*
+# *With neither, nothing is left. With the residual connection alone the gradient explodes: nothing
+# makes what comes through a block small beside what goes past. With both it grows slowly.*
 #
 # Remember 2.4: the norm divides by the size of what it reads. So every block adds about the same
 # amount, however large the stream has become. Beside the stream that is less and less: $s$ gets
@@ -834,8 +834,9 @@ show_depth(
 # %% [markdown]
 # ## 4.3 Is size all?
 #
-# The line "norm alone" is a surprise. No residual connection, and yet the size is nearly right,
-# since the norm rescales whatever comes. So could one do without the residual connection?
+# The line "norm alone" is a surprise. No residual connection, and yet the middle size of the five
+# is nearly right (they lie far apart), since the norm rescales whatever comes. So could one do
+# without the residual connection?
 #
 # A size says nothing about what is *told*. Look at what comes out of the stacks, at the sixth
 # position of all 32 names. How alike are two of these outputs? Take the cosine of the angle between
@@ -871,9 +872,11 @@ show_depth(
 # *With both, 32 blocks still tell the names apart, nearly as well as* `x` *itself. With the norm
 # alone all names look the same after eight.*
 #
-# Attention takes averages, and averages of averages are all alike. Without the stream nothing else
-# is left: the size of the gradient is right, and there is no news in it
-# ([Dong and others, 2021](https://arxiv.org/abs/2103.03404)). In 2015 it was similar with the
+# Attention takes averages, over the positions up to its own. The first position sees itself alone,
+# and that is the same dot in all names; average upon average, every position drifts towards it.
+# (Without a mask it is the positions of one name that become alike:
+# [Dong and others, 2021](https://arxiv.org/abs/2103.03404).) The size of the gradient is right, and
+# there is no news in it. In 2015 it was similar with the
 # networks for pictures. Batch normalisation had already given gradients a good size, and still more
 # layers made them worse, until [residual connections](https://arxiv.org/abs/1512.03385) came.
 #
@@ -1095,8 +1098,8 @@ check("dgain1", "dbias1", "dxhat1", "dx")
 #
 # </details>
 #
-# **Worth noticing: how much goes past.** At `mid` arrive two gradients, and at `x` again two.
-# Autograd says how large each is:
+# **Worth noticing: how much goes past.** At `mid` arrive two gradients, and at `x` again two: one
+# goes past half of the block, one through it. Autograd says how much of `dx` is `dout`, unchanged:
 
 # %% tags=["nbval-ignore-output"]
 watched = x.clone().requires_grad_()

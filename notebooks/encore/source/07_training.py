@@ -876,8 +876,8 @@ Markdown("\n".join(lines))
 # Four numbers in the middle, and hardly any of them says what was learnt.
 #
 # - **Padding counts as a dot.** More than half of this loss is about a dot after a dot, which is
-#   soon learnt. It says 0.96, less than half of the honest number, and its network is worse than the
-#   first: by 0.009 nats here, and by 0.006 to 0.010 with four other seeds.
+#   soon learnt. It says 0.96, less than half of the honest number, and its network is worse than
+#   the first: by 0.009 nats here, and by 0.006 to 0.010 with four other seeds.
 # - **Struck out, divided by all places.** The gradient is the right one times 0.45. Adam divides
 #   such a factor away again, as you will see, so the network is as good as the first. With notebook
 #   04's update the factor would have been a learning rate less than half as large.

@@ -33,7 +33,7 @@ SOLUTION = PROJECT / "notebooks" / "solutions" / "02_fused_cross_entropy.ipynb"
 BLANK = PROJECT / "notebooks" / "02_fused_cross_entropy.ipynb"
 GRADER = Path(sys.executable).with_name("grader")
 SANDBOX = ["--sandbox", str(best_sandbox())]
-SECONDS = 120
+SECONDS = 600
 
 Capture = pytest.CaptureFixture[str]
 

@@ -236,7 +236,7 @@ def test_the_program_itself(tmp_path: Path, project: Path) -> None:
         env=os.environ | {"PYTHONPATH": str(project), "COLUMNS": "100"},
         capture_output=True,
         encoding="utf-8",
-        timeout=240,
+        timeout=600,
         check=True,
     )
     first_line, second_line, *others, _, next_ = done.stdout.splitlines()

@@ -351,7 +351,7 @@ class TestProgram:
         (worker,) = piped.workers()
 
         piped.process.send_signal(signal.SIGINT)
-        assert piped.process.wait(60) == exit_codes.PASSED
+        assert piped.process.wait(600) == exit_codes.PASSED
         assert piped.rest() == ""
         assert piped.process.stderr is not None
         assert piped.process.stderr.read() == b""
@@ -365,7 +365,7 @@ class TestProgram:
         on_terminal.read_until("dC")
         on_terminal.process.send_signal(signal.SIGINT)
         rest = on_terminal.rest()
-        assert on_terminal.process.wait(60) == exit_codes.PASSED
+        assert on_terminal.process.wait(600) == exit_codes.PASSED
         _, _, after = rest.partition("\x1b[?1049l")
         assert "\x1b[?25h" in rest, "the cursor is visible again"
         assert rest.rfind("\x1b[?25h") > rest.rfind("\x1b[?25l")
@@ -379,7 +379,7 @@ class TestProgram:
         (worker,) = on_terminal.workers()
         on_terminal.close_terminal()
         on_terminal.process.send_signal(signal.SIGHUP)
-        on_terminal.process.wait(60)
+        on_terminal.process.wait(600)
         assert not is_running(worker)
 
     @pytest.mark.parametrize("name", ["SIGTERM", "SIGHUP", "SIGINT"])
@@ -390,7 +390,7 @@ class TestProgram:
         on_terminal.process.send_signal(number)
         rest = on_terminal.rest()
         expected = exit_codes.PASSED if name == "SIGINT" else 128 + number
-        assert on_terminal.process.wait(60) == expected
+        assert on_terminal.process.wait(600) == expected
         assert "\x1b[?1049l" in rest
         assert "Traceback" not in rest
         assert not is_running(worker)

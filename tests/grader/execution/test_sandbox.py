@@ -44,7 +44,7 @@ def inside(code: str) -> str:
         sandboxed([sys.executable, "-P", "-c", code], Sandbox.BWRAP),
         capture_output=True,
         text=True,
-        timeout=60,
+        timeout=600,
         check=False,
     )
     assert done.returncode == 0, done.stderr

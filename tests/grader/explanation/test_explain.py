@@ -234,7 +234,7 @@ explanation"""
 @pytest.mark.slow
 def test_in_a_notebook_it_is_a_text_and_a_card() -> None:
     notebook = nbformat.v4.new_notebook(cells=[nbformat.v4.new_code_cell(CELL)])
-    nbclient.NotebookClient(notebook, timeout=120, kernel_name="python3").execute()
+    nbclient.NotebookClient(notebook, timeout=600, kernel_name="python3").execute()
     printed, card = notebook.cells[0].outputs
     line = CELL[: CELL.index("dx = 3")].count("\n") + 1
     assert f"its cell, line {line}" in printed["text"]

@@ -156,7 +156,7 @@ def execute(
         kernel_name="python3",
         resources=resources,
         allow_errors=True,
-        timeout=120,
+        timeout=600,
         coalesce_streams=True,  # a slow kernel sends what is printed in pieces
     )
     with client.setup_kernel():

@@ -469,7 +469,7 @@ def test_what_an_answer_starts_ends_with_it() -> None:
     found = answer(started, Run(double=True))
     grandchild = int(found.results[0].tensors["a"][0])
     assert grandchild > 1
-    until = time.monotonic() + 20
+    until = time.monotonic() + 300
     while alive([grandchild]) and time.monotonic() < until:
         time.sleep(0.01)
     assert not alive([grandchild])

@@ -637,7 +637,7 @@ def test_what_an_answer_starts_ends_with_it(spaces: str, fate: str, project: Pat
         [sys.executable, "-c", LEFT_BEHIND, str(project), spaces, "0.3"],
         capture_output=True,
         text=True,
-        timeout=30,
+        timeout=600,
         check=True,
     )
     assert done.stdout.split() == [fate]

@@ -29,7 +29,7 @@ from tests.helpers.asking import VALUES, Run, request
 
 needs_fork = pytest.mark.skipif(not hasattr(os, "fork"), reason="there is no fork on Windows")
 
-PATIENCE_SECONDS = 60
+PATIENCE_SECONDS = 600
 
 
 @dataclass(frozen=True, slots=True)

@@ -67,7 +67,7 @@ def _remains(how: str, project: Path) -> int:
     done = subprocess.run(
         [sys.executable, "-c", REMAINS, str(project), how],
         capture_output=True,
-        timeout=60,
+        timeout=600,
         check=True,
     )
     return int(done.stdout)

@@ -203,8 +203,8 @@ figures.softmax_slopes()
 #
 # The chain rule multiplies the two slopes, $\dfrac{\partial L}{\partial \ell_i} =
 # \dfrac{\partial L}{\partial p_y} \cdot \dfrac{\partial p_y}{\partial \ell_i}$. Both cases of 2.2
-# end in a product with the factor $p_y$, and the slope of 2.1 is $-1/p_y$. The smaller $p_y$ is,
-# the larger is the one and the smaller the other, and **both disappear** from the product: no
+# end in a product with the factor $p_y$, and the slope of 2.1 is $-1/p_y$. Where $p_y$ is
+# small, the one is large and the other small, and **both disappear** from the product: no
 # division by a probability is left.
 #
 # Write down what remains, once for $i \ne y$, once for $i = y$, and multiply out until no bracket
@@ -212,9 +212,9 @@ figures.softmax_slopes()
 # differ by a constant.
 #
 # Test them on a small example: three characters with the probabilities $(0.2,\ 0.7,\ 0.1)$, of
-# which the first is the right one. Work out the three numbers before you run the cell. (As logits
-# it takes the logarithms of the probabilities. Their softmax is the probabilities themselves,
-# since $e^{\ln p} = p$ and $S = 1$.)
+# which now the first is the right one. Work out the three numbers before you run the cell. (As
+# logits it takes the logarithms of the probabilities. Their softmax is the probabilities
+# themselves, since $e^{\ln p} = p$ and $S = 1$.)
 
 # %%
 three_logits = torch.tensor([[0.2, 0.7, 0.1]]).log().requires_grad_()
@@ -320,8 +320,8 @@ print("numbers below zero:", (gradient < 0).sum().item())
 print("of these, at a label:", (at_the_label < 0).sum().item())
 
 # %% [markdown]
-# *One purple place in each row, the framed one, pale where the network is nearly right; all others
-# are white or green, and the darkest green is where it bet wrongly.*
+# *One purple place in each row, the framed one, the paler the nearer its probability is to 1; all
+# others are white or green, and the darkest green is where it bet wrongly.*
 #
 # A gradient points uphill, to *more* loss; training walks the other way. So purple means "this
 # logit will be raised" and green "this one will be lowered": every character except the label has

@@ -57,6 +57,7 @@ MISTAKES = {
         ("(gradient**2).sum()", "(gradient**2).mean()", "the mean of the squares"),
         ("if norm > most:", "if True:", "short enough stays as it is"),
         ("return norm", "return None", "return it"),
+        ("if norm > most:", "if norm > 1:", "a gradient that is short enough stays as it is"),
         ("return norm", "return min(norm, most)", "the norm after clipping"),
         ("    return norm", "        return norm", "return it when nothing is clipped, too"),
         ("return norm", "return torch.tensor(norm)", "it is a tensor"),

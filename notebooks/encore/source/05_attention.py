@@ -968,8 +968,7 @@ for name, whole in (("dQ", dQ), ("dK", dK), ("dV", dV)):
 #
 # As in part 6 of notebook 03, give PyTorch your formula. What arrives is `dO`, what was saved is
 # there. Move your lines in, and above them a line for `D`: the one of 4.4 belongs to other tensors.
-# `gradcheck`, in the cell below it, tries small tensors of another size; what it calls input 0, 1
-# and 2 are `Q`, `K` and `V`.
+# `gradcheck`, in the cell below it, tries small tensors of another size.
 
 
 # %%
@@ -1006,9 +1005,11 @@ is_yours = False
 try:
     is_yours = torch.autograd.gradcheck(Attention.apply, small)
     print("Attention.backward | passes gradcheck")
-except RuntimeError as trouble:
+except Exception as trouble:
     is_blank = "ellipsis" in str(trouble)  # what autograd calls a `...`
-    first_line = str(trouble).partition("\n")[0]
+    first_line = str(trouble).partition("\n")[0].rstrip(",")
+    for i, name in enumerate("QKV"):
+        first_line = first_line.replace(f"input {i}", f"input {i} ({name})")
     print("Attention.backward | to do" if is_blank else f"Attention.backward | fail: {first_line}")
 
 # %% [markdown]

@@ -11,7 +11,7 @@
 # - **Time:** about three hours, one of them for the whole block.
 # - **You need:** notebook 05, above all its five lines; part 4 of notebook 03.
 # - **Afterwards you can:** write the backward pass of a transformer block; say what layer
-#   normalisation does that batch normalisation does not; say why a network of 100 blocks can be
+#   normalisation does that batch normalisation does not; say why a network of many blocks can be
 #   trained, and what the two things are that it takes.
 #
 # | letter | stands for | here |
@@ -220,16 +220,17 @@ def lookup_on_paper():
     back = sheet.BACKWARD
     arriving = [["$g_1$", "."], ["$g_2$", "a"], ["$g_3$", "n"], ["$g_4$", "n"], ["$g_5$", "a"]]
     page.matrix(5.9, 1.4, arriving, "rows of dx", colour=back)
+    # What is given back to the tables is a gradient: orange.
     table = [[".", "$g_1$"], ["a", "?"], ["b", "0"], ["n", "?"]]
-    page.matrix(0.6, 1.9, table, "letters", colour=sheet.FORK, cell_width=1.4)
+    page.matrix(0.6, 1.9, table, "dletters", colour=back, cell_width=1.4)
     page.arrow((5.6, 3.9), (3.8, 3.9), colour=back)
     places = [[str(t), f"$g_{t}$"] for t in range(1, 6)]
     page.arrow((8.2, 3.9), (10.0, 3.9), colour=back)
-    page.matrix(10.4, 1.4, places, "places, of this name", colour=sheet.FORK, cell_width=1.4)
+    page.matrix(10.4, 1.4, places, "dplaces, of this name", colour=back, cell_width=1.4)
     return page.picture(
-        "In the middle the rows g1 to g5 of dx for the letters dot, a, n, n, a. Left the table of "
-        "letters: dot gets g1, b gets 0, a and n are question marks. Right the table of places: "
-        "each gets the row at its own place."
+        "In the middle the rows g1 to g5 of dx for the letters dot, a, n, n, a. Left dletters: dot "
+        "gets g1, b gets 0, a and n are question marks. Right dplaces: each gets the row at its "
+        "own place."
     )
 
 
@@ -683,7 +684,7 @@ check("dcdf", "dwide")
 # In old code, and in GPT-2, you meet $\tfrac12 w\,\big(1 + \tanh(\sqrt{2/\pi}\,(w +
 # 0.044715\,w^3))\big)$. It was a way to save time when `erf` was slow. It is *another function*:
 # the two differ by up to 0.0005, as the next cell shows, and their slopes too. A gradient derived
-# for the one is wrong for the other in the fourth digit. If yours agrees with somebody else's to
+# for the one is wrong for the other, by up to 0.001. If yours agrees with somebody else's to two or
 # three digits only, look here first.
 #
 # </details>
@@ -1178,7 +1179,7 @@ board("ex6e")
 
 # %% [markdown]
 # **Worth noticing.** Look at the dot. It is the first position of every name and fills all the
-# empty places at its end, so its row gets more gradients added than all the others: how many?
+# empty places at its end, so its row gets more gradients added than any other: how many?
 
 # %% tags=["nbval-ignore-output"]
 times = torch.bincount(Xb.flatten(), minlength=vocab_size)
@@ -1201,7 +1202,7 @@ print("never in this batch:", " ".join(itos[i] for i in (times == 0).nonzero().f
 #
 # Then a letter is *scored* by how well the position's numbers fit those with which the letter is
 # *described*. Many language models do this; the embeddings are called **tied**. It saves 648
-# parameters here, and nearly a third of the smallest GPT-2.
+# parameters here, and in the smallest GPT-2 nearly 39 of 163 million.
 #
 # What is then the gradient of `letters`? *Say it before you run the cell:* how many contributions,
 # and which rows does each of them reach?
@@ -1230,7 +1231,7 @@ board("ex6")
 # %% [markdown]
 # | forward | backward |
 # | :-- | :-- |
-# | layer norm | each position less its mean and its part along $\hat{x}$, divided by its size |
+# | layer norm | what arrives, less its mean and its part along $\hat{x}$, over the size of `x` |
 # | its gain | stays inside the means; its own gradient is a sum over all positions |
 # | GELU | $\Phi(w) + w\,\varphi(w)$ |
 # | up, bend, down | linear layers whose weights serve `B` times `T` positions |

@@ -258,8 +258,9 @@ def clip_slips(large, most):
 def check_clip(mine):
     """Clip a large gradient and a small one, each of two tensors."""
     g = torch.Generator().manual_seed(7)
-    small = [torch.randn(shape, generator=g, dtype=torch.float64) / 40 for shape in ((3, 2), (4,))]
-    large = [90 * small[0], 30 * small[1]]  # the second is short, taken by itself
+    # The small one is longer than 1: a bound of 1, written out, would cut it.
+    small = [0.375 * torch.randn(s, generator=g, dtype=torch.float64) for s in ((3, 2), (4,))]
+    large = [6 * small[0], 2 * small[1]]  # the second is short, taken by itself
     most, pieces = 2.0, {}
     if untouched(mine):
         return verdict(dict.fromkeys(("a large gradient", "a small one"), TO_DO), mine, own_clip)
@@ -594,7 +595,7 @@ def check_rate(mine):
     """Ask for the rates of a short training, on the way up and on the way down."""
     all_steps, warm, peak = 50, 10, 0.3
     slips, pieces = rate_slips(all_steps, warm, peak), {}
-    for piece, steps in (("warm-up", range(1, warm + 1)), ("cosine", range(warm + 1, 50))):
+    for piece, steps in (("warm-up", range(1, warm)), ("cosine", range(warm, 50))):
         answers = [attempt(mine, t, all_steps, warm, peak) for t in steps]
         raised = next((text for _, text in answers if text), "")
         rates = [rate for rate, _ in answers]

@@ -1,4 +1,4 @@
-"""What is said of lines that a reader of notebook 1 wrote, and that were named wrongly or not."""
+"""What is said of lines that readers wrote, and that were named wrongly at first, or not at all."""
 
 from __future__ import annotations
 
@@ -7,6 +7,8 @@ import pytest
 from grader.answer.parse import AnswerCell
 from grader.execution.runner import Runner
 from grader.grading.grade import grade_exercise
+from tests.diagnosis.measure import judge_one
+from tests.diagnosis.people import answer_with
 from tests.helpers.lecture_course import ATOMIC
 
 SHAPE = "`{}` does not have the shape that is needed here."
@@ -179,3 +181,31 @@ def test_it_is_named(source: str, said: str, runner: Runner) -> None:
     verdicts, _ = grade_exercise(ATOMIC, [AnswerCell("ex1-cell", source)], runner)
     (verdict,) = [one for one in verdicts if one.diagnosis]
     assert verdict.diagnosis[0].message.startswith(said)
+
+
+@pytest.mark.parametrize(
+    ("prefix", "gradient", "code", "said"),
+    [
+        (
+            *("ex2", "dlogits"),
+            "dlogits = logits.softmax(1)\ndlogits[range(n)][:, Yb] -= 1\ndlogits /= n",
+            "`dlogits[range(n)][:, Yb] -= 1` picks twice, the second time among the rows of the",
+        ),
+        (
+            *("ex2", "dlogits"),
+            "dlogits = logits.softmax(1)\n"
+            "dlogits[range(n), Yb] -= dlogits[range(n), Yb]\ndlogits /= n",
+            "This line leaves 0 at `range(n), Yb`; a number is to be taken off.",
+        ),
+        (
+            *("ex3", "dbnbias", "dbnbias = torch.ones_like(xhat).T @ dhpreact"),
+            SHAPE.format("torch.ones_like(xhat).T"),
+        ),
+    ],
+)
+def test_in_other_exercises_too(
+    prefix: str, gradient: str, code: str, said: str, runner: Runner
+) -> None:
+    judged = judge_one(prefix, answer_with(prefix, gradient, code), runner)
+    (message,) = [one.message for one in judged if one.message]
+    assert message.startswith(said)

@@ -70,7 +70,8 @@ def find_reason(
         references: on the instances that the answer ran on.
         runner: runs the answer with a statement edited.
         patience: what is left of it for all gradients.
-        right: the gradients that pass; no statement that makes one of them is at fault here.
+        right: the gradients whose own lines are right; no statement that makes one of them is at
+            fault here.
     """
     if verdict.diagnosis or verdict.outcome not in (Outcome.FAIL, Outcome.ERROR):
         return None

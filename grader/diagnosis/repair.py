@@ -81,7 +81,7 @@ class Search:
     runner: AnyRunner
     patience: Patience = field(default_factory=Patience)
     right: Set[str] = frozenset()
-    """The gradients that pass: what makes one of them is not edited."""
+    """The gradients whose own lines are right: what makes one of them is not edited."""
     right_helpers: Set[str] = frozenset()
     """Names of the answer's own that are the gradients of smaller steps, as they should be."""
     near: list[Repair] = field(default_factory=list)
@@ -102,7 +102,7 @@ class Search:
         self.scope = _scope(self.item, self.statements, self.exercise, self.references)
 
     def _is_settled(self, own: OwnStatement) -> bool:
-        """True for what makes another gradient, which passes, and not this one."""
+        """True for what makes another gradient, as it should, and not this one."""
         written = self.answer.written[own.top]
         return self.item.name not in written and not self.right.isdisjoint(written)
 

@@ -160,7 +160,7 @@ def _judged(
         ]
         flags += [*incidents, *find_imprecision(evidence, references)]
     flags = list(dict.fromkeys(flags))
-    right = {verdict.name for verdict in judged if verdict.outcome is Outcome.PASS}
+    right = {v.name for v in judged if v.outcome in (Outcome.PASS, Outcome.CARRIED)}
     slips: Mapping[str, str] = {}
     if any(verdict.outcome is Outcome.TODO for verdict in judged):
         names = {*references.program.names, *gradients_of(references.program), *exercise.sizes}

@@ -192,6 +192,8 @@ def _section(row: Row, has_heat_map: bool) -> Section:
     note, facts = verdict.note, tuple(_facts(row))
     if any(f"`{verdict.name}` has shape " in one.message for one in verdict.diagnosis):
         facts = ()
+        # What raised there raised for this shape, and the notebook knows nothing of it.
+        note = "" if "(On another batch: " in note else note
     if facts and comparison.shape != comparison.expected_shape:
         # One of the two says the shapes, and the diagnosis, if there is one, what to make of them.
         says_shapes = note.startswith(f"{verdict.name} has shape ")

@@ -304,13 +304,13 @@ def own_adamw(p, dp, m, v, step, rate, decay):
     pytorchs_adamw([p], [dp], [m], [v], [], counter, lr=rate, weight_decay=decay, **constants)
 
 
-NEW_TENSOR = "it still is what it was: `{0} = ...` makes a new tensor; change it in place"
+NEW_TENSOR = "it still is what it was: what you computed is a new tensor; change `{0}` in place"
 
 
 def mean_slips(m, g, t):
     """What becomes of the running mean of the gradients after a step, slip by slip."""
     return {
-        "0.99 belongs to the squares; this mean keeps 0.9": (
+        "the shares are 0.9 and 0.1; 0.99 and 0.01 belong to the squares": (
             m + (1 - BETA2) * (g - m),
             BETA1 * m + (1 - BETA2) * g,
             BETA2 * m + (1 - BETA1) * g,
@@ -331,7 +331,7 @@ def mean_slips(m, g, t):
 def square_slips(v, g, t):
     """The same of the running mean of the squares."""
     return {
-        "0.9 belongs to the gradients; this mean keeps 0.99": (
+        "the shares are 0.99 and 0.01; 0.9 and 0.1 belong to the gradients": (
             v + (1 - BETA1) * (g * g - v),
             BETA2 * v + (1 - BETA1) * g * g,
             BETA1 * v + (1 - BETA2) * g * g,
@@ -369,7 +369,9 @@ def step_slips(m, v, g, t, m_old, v_old):
         "v has no bias correction": -mean / (v.sqrt() + EPS),
         "epsilon is inside the root; it belongs beside it": -mean / (square + EPS).sqrt(),
         "epsilon is inside the root, and v has no bias correction": -mean / (v + EPS).sqrt(),
-        "there is no epsilon": -mean / root,
+        "there is no epsilon beside the root": -mean / root,
+        "m's correction: 1 - 0.9**step needs a bracket of its own": -(m - BETA1**t) / (root + EPS),
+        "v's correction has 0.9; 0.99 is due": -mean / ((v / share1).sqrt() + EPS),
         "epsilon is another; 1e-8 is due": tuple(-mean / (root + wrong) for wrong in WRONG_EPS),
         "v is corrected after its root and epsilon": -mean * share2**0.5 / (v.sqrt() + EPS),
         "divided by the mean of the squares itself, not by its root": -mean / (square + EPS),
@@ -401,6 +403,7 @@ WRONG_SHARES = {
     "the first step is 1, not 0": lambda beta, t: 1 - beta ** (t - 1),
     "it is 1 less the power": lambda beta, t: beta**t,
     "`step` is an exponent": lambda beta, t: 1 - beta * t,
+    "the exponent `step` is missing": lambda beta, t: 1 - beta,
     "divide by it": lambda beta, t: 1 / (1 - beta**t),
 }
 
@@ -1121,8 +1124,11 @@ for name, leaf in leaves.items():
 #
 # ## 4.1 Clipping
 #
-# Now and then a batch has a gradient much longer than the others, and one step undoes fifty. So its
-# length gets a bound: that of **all** its numbers, in all its tensors, as if they were one vector,
+# A gradient can be far longer than those before it: in the first steps, or where a batch is odd.
+# With the update of notebook 04 such a step goes as much farther, and may undo what many have
+# learnt. Adam, of section 4.2, divides sizes away, but it does not forget so soon: after one long
+# gradient, its steps are too short for a hundred steps or two. So the length gets a bound: that of
+# **all** its numbers, in all its tensors, as if they were one vector,
 #
 # $$\lVert g \rVert = \sqrt{\textstyle\sum_i g_i^2} .$$
 #

@@ -184,6 +184,23 @@ def test_shapes_are_said_once(
     assert bool(section.facts) == bool(fact)
 
 
+def test_what_raises_for_its_shape_on_another_batch_is_said_by_its_shape() -> None:
+    shaped = Diagnosis(
+        "wrong-shape", f"`dh` has shape {SHAPES.partition('shape ')[2]}", "Write it."
+    )
+    elsewhere = "This line raised IndexError: 16. (On another batch: n is 7 there instead of 32.)"
+    (section,) = sections(row(value=WRONG.T, note=elsewhere, diagnosis=(shaped,)))
+    assert (section.note, section.facts) == ("", ())
+    (section,) = sections(row(value=WRONG.T, note="This line raised X.", diagnosis=(shaped,)))
+    assert section.note == "This line raised X."
+
+
+def test_a_value_that_only_32_bits_spoil_is_said_to_be_so() -> None:
+    spoilt = row(Outcome.PASS, REFERENCE * float("nan"))
+    assert "6 NaN" in spoilt.note
+    assert "a line divides by what 32 bits round to zero" in spoilt.note
+
+
 @pytest.mark.parametrize(
     ("given", "facts"),
     [

@@ -13,7 +13,7 @@ import torch
 from grader.answer.own_code import Span
 from grader.answer.parse import UNDEFINED, Answer
 from grader.diagnosis import shown
-from grader.diagnosis.edit import capital, quoted
+from grader.diagnosis.edit import SLOPE, capital, quoted
 from grader.diagnosis.helper_lines import Helpers
 from grader.diagnosis.kinds import Kind, hint
 from grader.diagnosis.repair import Repair, Search
@@ -236,7 +236,9 @@ def _said(search: Search, repair: Repair | None) -> Iterator[_Found]:
     elif factor is not None:
         what = "The sign" if factor.text == "-1" else "A constant factor"
         what = "A size written as a number" if factor.written_out(search.exercise.sizes) else what
-        message += f" {what} is wrong as well."
+        # Whether the minus of a slope is there already, its value does not tell.
+        is_slopes = factor.text == "-1" and SLOPE.partition("{")[0] in edit.text
+        message += "" if is_slopes else f" {what} is wrong as well."
     if rival is not None and rival.message not in (edit.message, ""):
         message += f" Or else: {rival.message}"
     # A sum that is copied again leaves the shape as it should be.

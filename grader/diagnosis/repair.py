@@ -102,9 +102,10 @@ class Search:
         self.scope = _scope(self.item, self.statements, self.exercise, self.references)
 
     def _is_settled(self, own: OwnStatement) -> bool:
-        """True for what makes another gradient, as it should, and not this one."""
+        """True for what makes another gradient and not this one: that is its own matter."""
         written = self.answer.written[own.top]
-        return self.item.name not in written and not self.right.isdisjoint(written)
+        others = self.right.union(self.exercise.gradients)
+        return self.item.name not in written and not others.isdisjoint(written)
 
     @property
     def raises(self) -> bool:

@@ -603,7 +603,7 @@ figures.output_afterwards((later / output)[0].item())
 # 32 it has reached 0.98.*
 #
 # For large batches nobody notices. With two or three numbers in a column, training and use differ
-# by 20 or 30 per cent. Dividing by $n - 1$ in both places, as we do, or by
+# by 30 or 20 per cent. Dividing by $n - 1$ in both places, as we do, or by
 # $n$ in both, would settle it; but many a trained network depends on it now.
 #
 # **One more, without a check.** How would your formula look with $n$ in the variance? Follow the
@@ -683,7 +683,8 @@ else:
     print("in the network, the same gradient as autograd's:", same)
 
 # %% [markdown]
-# (It says *to do* until all three are there.)
+# (It says *to do* until all three are there. A sum that is missing in `dbngain` or `dbnbias` it does
+# not see: autograd adds up what comes in too large a shape.)
 #
 # <details>
 # <summary>It fails, although your check said <em>pass</em>?</summary>

@@ -47,7 +47,8 @@ class Edit:
     def rivals(self, other: Edit) -> bool:
         """True if both are as likely and mend the same mistake in different places."""
         (start, end), (begin, stop) = self.piece, other.piece
-        is_apart = self.own is not other.own or end <= begin or stop <= start
+        # A sign and the number behind it are one place.
+        is_apart = self.own is not other.own or end + 1 < begin or stop + 1 < start
         is_same = (self.likelihood, self.kind) == (other.likelihood, other.kind)
         return is_apart and is_same and self.text != other.text
 

@@ -262,6 +262,8 @@ def _scales(values: Tensor, right: Tensor, doubled: Tensor, start: Tensor) -> li
     is_hit = is_same | ((numbers.view(-1, 1) * parts - wholes).abs().amax(1) <= close)
     scales = torch.where(is_same, 1.0, numbers + doubled.double())
     is_hit &= (numbers != 0) & (scales.abs() >= FLOAT64_TOLERANCE)
+    # Beside what is so much larger, what is right is less than its rounding.
+    is_hit &= FLOAT64_TOLERANCE * origins.abs().amax(1) <= right.abs().max()
     pairs = zip(scales.tolist(), is_hit.tolist(), strict=True)
     return [scale if hit else None for scale, hit in pairs]
 

@@ -683,8 +683,8 @@ else:
     print("in the network, the same gradient as autograd's:", same)
 
 # %% [markdown]
-# (It says *to do* until all three are there. A sum that is missing in `dbngain` or `dbnbias` it does
-# not see: autograd adds up what comes in too large a shape.)
+# (It says *to do* until all three are there. A sum that is missing in `dbngain` or `dbnbias` it
+# does not see: autograd adds up what comes in too large a shape.)
 #
 # <details>
 # <summary>It fails, although your check said <em>pass</em>?</summary>

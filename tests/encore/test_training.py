@@ -150,6 +150,7 @@ MISTAKES = {
         ("1e-8", "10e-8", "epsilon is another"),
         ("1e-8", "1e-5", "epsilon is another"),
         ("p -= rate * m_hat", "p = p - rate * m_hat", "change `p` in place"),
+        ("p -= rate * m_hat", "p.data = p - rate * m_hat", "`p.data = ...` puts it elsewhere"),
         ("rate * m_hat", "rate * decay * m_hat", "`decay` as a factor"),
         ("rate * m_hat", "2 * rate * m_hat", "(step = 3, dp = "),
         ("p -= rate * decay * p", "p *= rate * decay", "that share is what goes"),

@@ -130,9 +130,16 @@ def try_logits(function: Part) -> str:
     variance = torch.rand((1, N_HIDDEN), generator=g) + 1e-4
     variance[0, 0] = 1e-6
     due = logits_with(parameters, mean, variance, X)
+    given = {**parameters._asdict(), "mean": mean, "variance": variance}
+    before = {name: tensor.clone() for name, tensor in given.items()}
     logits = function(parameters, mean, variance, X)
+    for name, tensor in given.items():
+        if not torch.equal(tensor, before[name]):
+            return f"It changes the `{name}` that it is given, and every call changes it again."
     if not isinstance(logits, Tensor):
         return f"It returns {_kind(logits)}; a tensor of the shape {tuple(due.shape)} is due."
+    if logits.shape != due.shape:
+        return f"They have the shape {tuple(logits.shape)}; {tuple(due.shape)} is due."
     if not is_close(logits, due):
         alone = function(parameters, mean, variance, X[:1])
         if not is_close(alone, logits[:1]):
@@ -170,8 +177,6 @@ def try_logits(function: Part) -> str:
         for sentence, value in wrong.items():
             if is_close(logits, value):
                 return sentence
-        if logits.shape != due.shape:
-            return f"They have the shape {tuple(logits.shape)}; {tuple(due.shape)} is due."
         return (
             "These are not the logits of the forward pass with this mean and this variance: the"
             f" first is {float(logits[0, 0]):.4f}, where {float(due[0, 0]):.4f} is due."
@@ -188,8 +193,10 @@ def try_logits(function: Part) -> str:
 def try_mean_loss(function: Part) -> str:
     """Ask for the loss of 150 windows."""
     parameters, X, Y = _network()
+    # With the small weights of the beginning all losses are about ln 27.
+    parameters = parameters._replace(W2=10 * parameters.W2)
     own = calibrate(parameters, X)
-    statistics = own[0] + 0.5, 2 * own[1]
+    statistics = own[0].abs() + 0.5, 2 * own[1]
     due = mean_loss(parameters, *statistics, X, Y)
     loss = function(parameters, *statistics, X, Y)
     if isinstance(loss, Tensor) and loss.numel() == 1 and is_close(loss.detach().view(()), due):
@@ -201,6 +208,8 @@ def try_mean_loss(function: Part) -> str:
             "It takes mean and variance of X itself, and not those that it is given:"
             " `logits_with(parameters, mean, variance, X)` uses them."
         )
+    if is_close(loss, mean_loss(parameters, *statistics[::-1], X, Y)):
+        return "It hands on mean and variance in the wrong order."
     for sentence, value in _wrong_losses(logits_with(parameters, *statistics, X), Y).items():
         if is_close(loss, value):
             return sentence
@@ -268,6 +277,13 @@ def try_sample_name(function: Part) -> str:
     name = function(certain, Letters(itos), BLOCK_SIZE, torch.Generator().manual_seed(2))
     if trouble := _trouble_with_windows(windows, [0, 0, 0, *script]):
         return trouble
+    windows.clear()
+    function(certain, itos, BLOCK_SIZE + 1, torch.Generator().manual_seed(2))
+    if len(windows[0]) != BLOCK_SIZE + 1:
+        return (
+            f"Where `block_size` is {BLOCK_SIZE + 1}, it begins with {len(windows[0])} characters:"
+            f" that it is {BLOCK_SIZE} is so in the notebook only."
+        )
     due = "".join(itos[index] for index in script)
     if name == f"{due}.":
         return "The dot ends the name; it is no part of it."
@@ -289,7 +305,7 @@ def try_sample_name(function: Part) -> str:
     if len(set(names)) == 1:
         return (
             "It takes the same character every time: draw one, each as often as is probable, with"
-            " the generator it is given."
+            " the generator it is given. (One made inside begins anew at every call.)"
         )
     if names != drawn(1):
         return "The same seed gives other names: draw with the generator it is given."

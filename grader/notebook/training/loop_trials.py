@@ -202,7 +202,10 @@ def try_loop(function: Part) -> str:
     if trouble := _trouble_with_batches(backward.batches):
         return trouble
     if torch.equal(run.generator.get_state(), at_first):
-        return "Its minibatches are not drawn with `run.generator`: no run could be repeated."
+        return (
+            "Its minibatches are not drawn with `run.generator`: a run that was stopped would not"
+            " go on as if it had not been."
+        )
     places = [*backward.places, backward.place()]
     moves = [b - a for a, b in pairwise(places)]
     if not any(moves) and any((gradient != gradient.round()).any() for gradient in backward.handed):
@@ -269,7 +272,7 @@ def _trouble_with_moves(steps: range, moves: Sequence[float]) -> str:
     if went(rates):
         return ""
     if not any(moves):
-        return "The parameters do not move."
+        return "The parameters of `run` do not move. Is it copies of them that do?"
     if all(moves[:-1]) and not moves[-1]:
         return (
             "It updates before it asks for gradients: each step goes by those of the step before."

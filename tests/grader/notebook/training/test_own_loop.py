@@ -370,6 +370,16 @@ while run.step < until:
     ("logits", changed("logits", "- mean", "- hprebn.mean(0, keepdim=True)"), "in another batch"),
     (
         "logits",
+        "variance += 1e-5\n" + HEADS["logits"][1],
+        "changes the `variance` that it is given",
+    ),
+    (
+        "logits",
+        changed("logits", "W2 + b2", "W2[:, :5] + b2[:5]"),
+        "They have the shape (10, 5)",
+    ),
+    (
+        "logits",
         changed("logits", "variance +", "hprebn.var(0, keepdim=True) +"),
         "in another batch",
     ),
@@ -408,6 +418,7 @@ while run.step < until:
         "where the cross-entropy over all",
     ),
     ("mean_loss", changed("mean_loss", ".item()", ".item() / 0.6931472"), "This is in bits"),
+    ("mean_loss", changed("mean_loss", "mean, variance", "variance, mean"), "in the wrong order"),
     # a name
     (
         "sample_name",
@@ -435,6 +446,11 @@ while run.step < until:
         "It takes the same character every time",
     ),
     ("sample_name", changed("sample_name", ", generator=g", ""), "The same seed gives other names"),
+    (
+        "sample_name",
+        changed("sample_name", "[0] * block_size", "[0, 0, 0]"),
+        "Where `block_size` is 4, it begins with 3",
+    ),
     ("sample_name", changed("sample_name", "ix == 0", "ix == 99"), "The name never ends"),
     (
         "sample_name",

@@ -104,7 +104,7 @@ class Search:
     def _is_settled(self, own: OwnStatement) -> bool:
         """True for what makes another gradient and not this one: that is its own matter."""
         written = self.answer.written[own.top]
-        others = self.right.union(self.exercise.gradients)
+        others = {*self.right, *self.exercise.gradients}
         return self.item.name not in written and not others.isdisjoint(written)
 
     @property

@@ -32,7 +32,7 @@ FOLDERS = re.compile(r"(?<=')/[^']*/(?=[^'/]+')")
 
 ADVICE = {
     "^only integer tensors of a single element": (
-        "Was `.max(1)` used as an index? It gives two tensors; `.indices` is the one with places."
+        "Is there a `.max(...)` along an axis? It gives two tensors, `.values` and `.indices`."
     ),
     "^Class values must be smaller than": (
         "An index is none of the columns: along which axis was the largest looked for?"
@@ -52,6 +52,9 @@ ADVICE = {
 
 OF_NUMBERS = ("exp", "log", "sqrt")
 """Functions of PyTorch's that are taken of plain numbers too, where `math` has them."""
+
+OF_VALUES = ("mean", "var", "std")
+"""Functions of PyTorch's by whose names people call what they return."""
 
 
 def collect(
@@ -328,6 +331,8 @@ def _meant(name: str, known: Sequence[str]) -> str:
         return alike[0]
     if hasattr(builtins, capital := name.capitalize()):  # true, false, none
         return f"`{capital}`"
+    if name in OF_VALUES:
+        return next(iter(alike), "")
     for prefix, module in (("torch", torch), ("F", F)):
         if callable(getattr(module, name, None)):
             of_number = f" (of a plain number, `math.{name}`)" if name in OF_NUMBERS else ""

@@ -597,7 +597,7 @@ else:
 figures.letter_maps({"C after 200,000 steps": C_end, "C @ W1, middle letter": middle}, itos)
 
 # %% [markdown]
-# *Green are the vowels; the dot is the end of a name. In the course's run `C` scatters them. On the
+# *Green are the vowels; the dot is the end of a name. In the course's run `C` has them in two places. On the
 # right, all vowels have moved to the left edge, and the* y, *which often sounds like one, is not
 # far. Nobody told the network what a vowel is.*
 #

@@ -30,23 +30,38 @@ from makemore_data.training.train import begin_run
 NOT_AS_OFTEN = (
     "Characters do not come as often as the softmax over them, along axis 1 of the logits, says."
 )
+MANY_WINDOWS = 3000
+"""More than anybody would take for all, who takes the first of them."""
 LONG_NAME = 60
 """Characters of a name that no loop of a likely length reaches."""
 SURE = 60.0
 """A logit so far above the others that its character is certain, and its power still finite."""
 
 
-def _network() -> tuple[Parameters, Tensor, Tensor]:
+def _network(windows: int = WINDOWS) -> tuple[Parameters, Tensor, Tensor]:
     g = torch.Generator().manual_seed(5)
     parameters = begin_run(N_HIDDEN, BLOCK_SIZE, seed=5).parameters
-    X = torch.randint(27, (WINDOWS, BLOCK_SIZE), generator=g)
-    return parameters, X, torch.randint(27, (WINDOWS,), generator=g)
+    X = torch.randint(27, (windows, BLOCK_SIZE), generator=g)
+    return parameters, X, torch.randint(27, (windows,), generator=g)
+
+
+def _changed(given: Mapping[str, Tensor], before: Mapping[str, Tensor]) -> str:
+    """What is said of a function that changes what it is given."""
+    changed = (name for name, tensor in given.items() if not torch.equal(tensor, before[name]))
+    name = next(changed, None)
+    return f"It changes the `{name}` that it is given, and every call changes it again." * bool(
+        name
+    )
 
 
 def try_calibration(function: Part) -> str:
-    """Ask for mean and variance of 150 windows, twice, in another order."""
-    parameters, X, _ = _network()
+    """Ask for mean and variance of many windows, twice, in another order."""
+    parameters, X, _ = _network(MANY_WINDOWS)
+    given = parameters._asdict()
+    before = {name: tensor.clone() for name, tensor in given.items()}
     returned = function(parameters, X)
+    if trouble := _changed(given, before):
+        return trouble
     if not isinstance(returned, tuple | list) or len(returned) != 2:
         return "It should return two tensors, mean and variance."
     for name, found in zip(("mean", "variance"), returned, strict=True):
@@ -59,10 +74,10 @@ def try_calibration(function: Part) -> str:
     if not all(is_close(due + other - found, due) for other, found, due in pairs):
         return (
             "With the rows of X in another order it gives other numbers: it uses some of them, or"
-            " batches of them; mean and variance are those of all rows at once."
+            " batches of them, or mixes them; mean and variance are those of all rows at once."
         )
     C, W1, b1, *_ = parameters
-    hprebn = C[X].view(WINDOWS, -1) @ W1 + b1
+    hprebn = C[X].view(MANY_WINDOWS, -1) @ W1 + b1
     for sentence, place, value in (
         ("Mean and variance come in the wrong order.", 0, variance),
         ("The mean is that without `b1`.", 0, mean - b1),
@@ -94,7 +109,7 @@ def try_calibration(function: Part) -> str:
         if is_close(found, times * due):
             return (
                 f"The {name} is {times:.4g} times what is due: what is its sum divided by?"
-                f" X has {WINDOWS} rows here."
+                f" X has {MANY_WINDOWS} rows here."
             )
         return (
             f"The {name} is not that of `hprebn` over all of X: {float(found[0, 0]):.4f} for the"
@@ -133,9 +148,8 @@ def try_logits(function: Part) -> str:
     given = {**parameters._asdict(), "mean": mean, "variance": variance}
     before = {name: tensor.clone() for name, tensor in given.items()}
     logits = function(parameters, mean, variance, X)
-    for name, tensor in given.items():
-        if not torch.equal(tensor, before[name]):
-            return f"It changes the `{name}` that it is given, and every call changes it again."
+    if trouble := _changed(given, before):
+        return trouble
     if not isinstance(logits, Tensor):
         return f"It returns {_kind(logits)}; a tensor of the shape {tuple(due.shape)} is due."
     if logits.shape != due.shape:
@@ -259,7 +273,8 @@ def try_sample_name(function: Part) -> str:
         if len(windows) > MOST_CALLS:
             raise Endless("The name never ends: index 0, the dot, ends it.")
         number = len(windows) - 1
-        return SURE * F.one_hot(torch.tensor([script[number] if number < 5 else 0]), 27).float()
+        index = script[number] if number < len(script) else 0
+        return SURE * F.one_hot(torch.tensor([index]), 27).float()
 
     class Letters(dict[int, str]):
         """The characters, as long as they are not asked for without a prediction."""
@@ -289,6 +304,11 @@ def try_sample_name(function: Part) -> str:
         return "The dot ends the name; it is no part of it."
     if name != due:
         return f"The characters {listed(due)} were drawn, and it returns {name!r}, not {due!r}."
+
+    windows.clear()
+    script[:] = [0, 5]
+    if function(certain, itos, BLOCK_SIZE, torch.Generator().manual_seed(2)):
+        return "Where the first character is the dot, the name ends with it, and is empty."
 
     chances = torch.full((1, 27), -30.0)
     chances[0, [1, 2]] = torch.tensor([0.8, 0.2]).log() - 2  # logits may be negative

@@ -4,10 +4,10 @@
 # {{ colab }}
 #
 # You have gone backwards through attention and through a block. Now the block is trained: 14,720
-# numbers, a few seconds for each thousand steps, and not one `loss.backward()`. Four things
-# belong to such a training, and you write all four: a loss for names of different lengths, Adam, a schedule
-# for its steps, and a limit for its gradients. Then you see what was won. Notebook 04 ended at 2.11
-# nats a character; this network ends well below that, in a thirteenth of its steps.
+# numbers, a few seconds for each thousand steps, and not one `loss.backward()`. Four things belong
+# to such a training, and you write all four: a loss for names of different lengths, a limit for the
+# gradients, Adam, and a schedule for its steps. Then you see what was won. Notebook 04 ended at
+# 2.11 nats a character; this network ends well below that, in a thirteenth of its steps.
 #
 # - **Time:** about three hours. The whole training is less than a minute of it.
 # - **You need:** notebooks 02 and 05. The rest of the block is given; notebook 06 has you write it.
@@ -1503,8 +1503,8 @@ plot(run, last=True)
 print(f"{run.step:,} of {ALL_STEPS:,} steps, {seconds:.0f} seconds, {cpu:.0f} of them at work")
 
 # %% [markdown]
-# *It falls steeply for a few hundred steps, then slowly. The last third still gains nearly as much as
-# the second, as the rate goes to zero.*
+# *It falls steeply for a few hundred steps, then slowly. The last third still gains nearly as much
+# as the second, as the rate goes to zero.*
 
 # %% tags=["whole-run", "nbval-ignore-output"]
 before = whole_run()

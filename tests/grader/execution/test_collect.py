@@ -118,8 +118,8 @@ ONES = {"dh": torch.ones(2)}
             "TypeError",
             "only integer tensors of a single element can be converted to an index",
             "This line raised TypeError: only integer tensors of a single element can be converted"
-            " to an index. Was `.max(1)` used as an index? It gives two tensors; `.indices` is the"
-            " one with places.",
+            " to an index. Is there a `.max(...)` along an axis? It gives two tensors, `.values`"
+            " and `.indices`.",
         ),
         (
             "RuntimeError",

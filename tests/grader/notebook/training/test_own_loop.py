@@ -291,7 +291,7 @@ while run.step < until:
     (
         "loop",
         changed("loop", "run.step < until", "run.step <= until"),
-        "It takes 7 steps and notes 7",
+        "It asks for gradients 7 times and notes 7",
     ),
     ("loop", changed("loop", "while run.step < until", "for _ in range(6)"), "it takes one more"),
     ("loop", changed("loop", ".item()", ""), "`run.losses` gets tensors"),
@@ -352,7 +352,7 @@ while run.step < until:
     (
         "calibrate",
         changed("calibrate", "mean(0", "mean(1"),
-        "The mean has the shape (150,",
+        "The mean has the shape (3000,",
     ),
     (
         "calibrate",
@@ -419,6 +419,22 @@ while run.step < until:
     ),
     ("mean_loss", changed("mean_loss", ".item()", ".item() / 0.6931472"), "This is in bits"),
     ("mean_loss", changed("mean_loss", "mean, variance", "variance, mean"), "in the wrong order"),
+    ("calibrate", "X = X[:1000]\n" + HEADS["calibrate"][1], "in another order"),
+    (
+        "calibrate",
+        "parameters[2].sub_(1.0)\n" + HEADS["calibrate"][1],
+        "It changes the `b1` that it is given",
+    ),
+    (
+        "loop",
+        changed("loop", "loss.item()", "round(loss.item(), 3)"),
+        "is not the loss of each step",
+    ),
+    (
+        "sample_name",
+        changed("sample_name", "if ix == 0", "if ix == 0 and name"),
+        "Where the first character is the dot",
+    ),
     # a name
     (
         "sample_name",
@@ -570,7 +586,11 @@ while run.step < until:
     ("adam", changed("adam", "(v / (1 - 0.999**step)).sqrt()", "math.sqrt(v)"), "`.sqrt()`"),
     ("loop", changed("loop", "*run.parameters", "run.parameters"), "`*run.parameters` takes the"),
     ("loop", changed("loop", "(32,)", "(32, 1)"), "the shapes (32, 1, 3) and (32, 1); (32, 3)"),
-    ("loop", changed("loop", "while run.step", "if run.step"), "It takes 1 step and notes 1 loss "),
+    (
+        "loop",
+        changed("loop", "while run.step", "if run.step"),
+        "It asks for gradients 1 time and notes 1 loss ",
+    ),
     (
         "calibrate",
         changed("calibrate", "hprebn.var(0, keepdim=True)", "hprebn.var(0, keepdim=True) * 149"),

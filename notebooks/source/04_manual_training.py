@@ -597,9 +597,9 @@ else:
 figures.letter_maps({"C after 200,000 steps": C_end, "C @ W1, middle letter": middle}, itos)
 
 # %% [markdown]
-# *Green are the vowels; the dot is the end of a name. In the course's run `C` has them in two places. On the
-# right, all vowels have moved to the left edge, and the* y, *which often sounds like one, is not
-# far. Nobody told the network what a vowel is.*
+# *Green are the vowels; the dot is the end of a name. In the course's run `C` has them in two
+# places. On the right, all vowels have moved to the left edge, and the* y, *which often sounds like
+# one, is not far. Nobody told the network what a vowel is.*
 #
 # Look back at the names. **No `loss.backward()` has made them.** Each step went by gradients
 # written by hand, in the columns of your run by yours.

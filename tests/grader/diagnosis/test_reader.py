@@ -170,6 +170,20 @@ PICKED = "dlogits = dnorm_logits.clone()\ndlogits[range(n), {}"
             "dlogprobs[range(n), Yb] = -logprobs[range(n), Yb].mean()",
             "`-logprobs[range(n), Yb].mean()` is a value of the forward pass; its slope, a number,",
         ),
+        (
+            "dhpreact = dh * (h - h**2)",
+            "`dh * (h - h**2)` has the slope of a sigmoid in it.",
+        ),
+        (
+            "dW2 = (h.T * dlogits).sum(0)",
+            "`(h.T * dlogits).sum(0)` goes entry by entry; a matrix product belongs here.",
+        ),
+        ("dW2 = torch.outer(h, dlogits)", "`outer` is for two vectors; these are matrices."),
+        ("dC = demb[Xb]", "`demb[Xb]` picks rows; here each row is placed where it came from."),
+        (
+            "dbndiff2 = 1 / (n - 1) * 2 * bndiff * dbnvar",
+            "`2` and `bndiff` are factors too many.",
+        ),
         # What arrives at the last line.
         (
             "dlogprobs = torch.zeros_like(logprobs)\ndlogprobs[range(n), Yb] = -dloss / n",

@@ -9,6 +9,7 @@ from collections.abc import Iterator, Set
 from dataclasses import dataclass
 
 import torch
+from torch import Tensor
 
 from grader.answer.own_code import Span
 from grader.answer.parse import UNDEFINED, Answer
@@ -170,7 +171,8 @@ def _found(search: Search, verdict: Verdict) -> _Found | None:
 def _findings(search: Search, verdict: Verdict) -> Iterator[_Found]:
     """What there is to say, the best first."""
     if (unfit := _unfit(search.item)) is not None:
-        if unfit[0] is Kind.NAN:  # it may follow from a mistake that has a name
+        # It may follow from a mistake that has a name.
+        if unfit[0] is Kind.NAN and not _is_right_but_for_nan(search):
             for repair in map(search.find, search.batches()):
                 yield from _said(search, repair)
         yield _Found(*unfit)
@@ -294,6 +296,19 @@ def _compared(search: Search, verdict: Verdict) -> Iterator[Explanation]:
     elif shape is not None and expected is not None and shape != expected:
         kind = Kind.TRANSPOSED if len(shape) == 2 and shape == expected[::-1] else Kind.WRONG_SHAPE
         yield kind, describe_shape(f"`{name}`", shape, expected)
+
+
+def _is_right_but_for_nan(search: Search) -> bool:
+    """True if nothing is wrong with a gradient but its NaN."""
+    values = [value.tensor for value in search.item.local if value.tensor is not None]
+
+    def is_right(value: Tensor, right: Tensor) -> bool:
+        if value.shape != right.shape:
+            return False
+        known = ~value.isnan()
+        return bool(known.any()) and agrees(value[known].double(), right[known])
+
+    return any(all(map(is_right, values, right)) for right in search.targets)
 
 
 def _unfit(item: GradientEvidence) -> Explanation | None:

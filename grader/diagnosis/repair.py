@@ -207,7 +207,11 @@ class Search:
         told = self._variants.told
         rights = [told(target[instance], instance) for target in self.targets]
         start = self.values[instance] if self.values else None
-        has_start = start is not None and start.shape == self.targets[0][instance].shape
+        has_start = (
+            start is not None
+            and start.shape == self.targets[0][instance].shape
+            and bool(start.isfinite().all())
+        )
         fitting = {
             place: value.double().flatten()
             for place, value in enumerate(values)

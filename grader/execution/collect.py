@@ -40,7 +40,9 @@ ADVICE = {
     "^Boolean value of Tensor with more than one": (
         "`not`, `and`, `or` take one truth value each; for a mask there are `~`, `&`, `|`."
     ),
-    r"^sum\(\): argument 'keepdim'": "Several axes stand in brackets of their own: `.sum((0, 1))`.",
+    r"^sum\(\): argument 'keepdim' \(position": (
+        "Several axes stand in brackets of their own: `.sum((0, 1))`."
+    ),
     "^only one element tensors can be converted": (
         "`math` computes with one number; of a tensor's numbers, `torch` has the same functions."
     ),

@@ -63,6 +63,9 @@ def _compare_with_grad(name: str, value: object, tensor: Tensor) -> Comparison:
         return nothing_to_compare(name, value, None, problem)
     # Reading .grad of a tensor that keeps none would warn, in terms of PyTorch's internals.
     grad = tensor.grad if tensor.is_leaf or tensor.retains_grad else None
+    if grad is None and isinstance(value, Tensor) and value.requires_grad:
+        problem = "the gradient that you computed comes first, then the tensor it belongs to."
+        return nothing_to_compare(name, value, tuple(tensor.shape), problem)
     if grad is None:
         problem = (
             f"there is no autograd gradient to compare with: {name}.grad is None. Call"

@@ -305,7 +305,7 @@ def all_rebound(p, dp, m, v, step, rate, decay):  # type: ignore[no-untyped-def]
     [
         (decay_last, "weight decay                     | fail: it takes its share of `p` after"),
         (means_last, "the step                         | fail: it goes by the means as they were"),
-        (all_rebound, "fail: it still is what it was: `m = ...` makes a new tensor"),
+        (all_rebound, "fail: it still is what it was: what you computed is a new tensor"),
     ],
 )
 def test_an_update_in_the_wrong_order_or_place_is_named(

@@ -602,7 +602,7 @@ def check_rate(mine):
     """Ask for the rates of a short training, on the way up and on the way down."""
     all_steps, warm, peak = 50, 10, 0.3
     slips, pieces = rate_slips(all_steps, warm, peak), {}
-    for piece, steps in (("warm-up", range(1, warm)), ("cosine", range(warm, 50))):
+    for piece, steps in (("warm-up", range(1, warm)), ("cosine", range(warm + 1, 50))):
         answers = [attempt(mine, t, all_steps, warm, peak) for t in steps]
         raised = next((text for _, text in answers if text), "")
         rates = [rate for rate, _ in answers]
@@ -625,6 +625,8 @@ def check_rate(mine):
             found = torch.tensor([float(rate) for rate in rates], dtype=torch.float64)
             inputs = {"step": torch.tensor([*steps]), "all_steps": all_steps}
             pieces[piece] = compared(found, due, known, **inputs, warm=warm, peak=peak)
+    if {*pieces.values()} == {PASS} and abs(mine(warm, all_steps, warm, peak) - peak) > 1e-9:
+        pieces["warm-up"] = "fail: at step `warm` the peak is due, and no other"
     return verdict(pieces, mine, own_rate)
 
 

@@ -217,7 +217,7 @@ LOOPS = "dC = torch.zeros_like(C)\nfor i in range(n):\n    for j in range(block_
             "dlogits",
             "dlogits = torch.zeros_like(logits)\nfor i in range(n):\n    k = logits[i].argmax()\n"
             "    dlogits[i, k] = dnorm_logits[i, k] + dlogit_maxes[i, 0]",
-            "`dlogits` is right at some entries, and zero at all others.",
+            "A term is missing beside `torch.zeros_like(logits)`.",
         ),
         (
             "demb",

@@ -124,7 +124,6 @@ def test_lines_that_ran_again_are_left_out_together() -> None:
         ("dhpreact = logits * dlogits", EXPECTED),
         ("dhpreact = logits * hpreact", LIKELY),
         ("dhpreact = logits * tmp", LIKELY),
-        ("dhpreact = logits * C", POSSIBLE),
     ],
 )
 def test_what_arrives_is_likelier_than_what_is_far_off(text: str, likelihood: int) -> None:

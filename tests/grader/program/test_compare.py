@@ -137,6 +137,13 @@ def test_a_tensor_that_keeps_no_gradient(capsys: pytest.CaptureFixture[str]) -> 
     inner.sum().backward()  # type: ignore[no-untyped-call]
     cmp("inner", torch.zeros(2), inner)
     assert "inner.grad is None. Call inner.retain_grad()" in capsys.readouterr().out
+
+
+def test_arguments_in_the_wrong_order(capsys: pytest.CaptureFixture[str]) -> None:
+    leaf = torch.zeros(2, requires_grad=True)
+    leaf.sum().backward()  # type: ignore[no-untyped-call]
+    cmp("dleaf", leaf, torch.ones(2))
+    assert "comes first, then the tensor it belongs to" in capsys.readouterr().out
     cmp("other", torch.zeros(2), torch.zeros(2))
     assert "other.grad is None" in capsys.readouterr().out
 

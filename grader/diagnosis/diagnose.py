@@ -172,7 +172,8 @@ def _findings(search: Search, verdict: Verdict) -> Iterator[_Found]:
     """What there is to say, the best first."""
     if (unfit := _unfit(search.item)) is not None:
         # It may follow from a mistake that has a name.
-        if unfit[0] is Kind.NAN and not _is_right_but_for_nan(search):
+        follows = not (_has_factor_zero(search) or _is_right_but_for_nan(search))
+        if unfit[0] is Kind.NAN and follows:
             for repair in map(search.find, search.batches()):
                 yield from _said(search, repair)
         yield _Found(*unfit)
@@ -296,6 +297,17 @@ def _compared(search: Search, verdict: Verdict) -> Iterator[Explanation]:
     elif shape is not None and expected is not None and shape != expected:
         kind = Kind.TRANSPOSED if len(shape) == 2 and shape == expected[::-1] else Kind.WRONG_SHAPE
         yield kind, describe_shape(f"`{name}`", shape, expected)
+
+
+def _has_factor_zero(search: Search) -> bool:
+    """True if a line multiplies by 0 or divides by it, as it is written."""
+    nodes = (node for own in search.statements for node in ast.walk(own.top))
+    return any(
+        isinstance(right, ast.Constant) and right.value == 0
+        for node in nodes
+        if isinstance(node, ast.BinOp) and isinstance(node.op, ast.Mult | ast.Div)
+        for right in (node.right,)
+    )
 
 
 def _is_right_but_for_nan(search: Search) -> bool:

@@ -12,7 +12,7 @@ import pytest
 
 from grader.answer.own_code import AXIS, EXPONENT, INDEX, RANGE, own_statements
 from grader.answer.parse import AnswerCell, parse_answer
-from grader.diagnosis.edit import EXPECTED, FIRST, LAST, LIKELY, POSSIBLE, Edit, Scope
+from grader.diagnosis.edit import EXPECTED, FIRST, LAST, LIKELY, Edit, Scope
 from grader.diagnosis.every_edit import KINDS, every_edit
 from grader.diagnosis.kinds import Kind
 from tests.helpers.exercise_text import read_cells

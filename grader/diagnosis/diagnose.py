@@ -301,13 +301,11 @@ def _compared(search: Search, verdict: Verdict) -> Iterator[Explanation]:
 
 def _has_factor_zero(search: Search) -> bool:
     """True if a line multiplies by 0 or divides by it, as it is written."""
-    nodes = (node for own in search.statements for node in ast.walk(own.top))
-    return any(
-        isinstance(right, ast.Constant) and right.value == 0
-        for node in nodes
-        if isinstance(node, ast.BinOp) and isinstance(node.op, ast.Mult | ast.Div)
-        for right in (node.right,)
-    )
+    for node in (node for own in search.statements for node in ast.walk(own.top)):
+        match node:
+            case ast.BinOp(op=ast.Mult() | ast.Div(), right=ast.Constant(value=0)):
+                return True
+    return False
 
 
 def _is_right_but_for_nan(search: Search) -> bool:

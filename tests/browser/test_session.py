@@ -175,6 +175,7 @@ def test_manual_training(lab: Lab, right: Answers) -> None:
 
 
 ENCORE = {
+    "05_attention": ("encore/ex5f/right/row_sums", "ex5f-fused"),
     "06_block": ("encore/ex6e/right/index_put", "ex6e-tables"),
     "07_training": ("encore/ex7/right/steps", "ex7-loss"),
 }

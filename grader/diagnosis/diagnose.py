@@ -71,8 +71,7 @@ def find_reason(
         references: on the instances that the answer ran on.
         runner: runs the answer with a statement edited.
         patience: what is left of it for all gradients.
-        right: the gradients whose own lines are right; no statement that makes one of them is at
-            fault here.
+        right: the gradients whose own lines are right.
     """
     if verdict.diagnosis or verdict.outcome not in (Outcome.FAIL, Outcome.ERROR):
         return None
@@ -171,9 +170,8 @@ def _found(search: Search, verdict: Verdict) -> _Found | None:
 def _findings(search: Search, verdict: Verdict) -> Iterator[_Found]:
     """What there is to say, the best first."""
     if (unfit := _unfit(search.item)) is not None:
-        # It may follow from a mistake that has a name.
-        follows = not (_has_factor_zero(search) or _is_right_but_for_nan(search))
-        if unfit[0] is Kind.NAN and follows:
+        is_itself = unfit[0] is not Kind.NAN or _has_factor_zero(search)
+        if not (is_itself or _is_right_but_for_nan(search)):  # it follows from another mistake
             for repair in map(search.find, search.batches()):
                 yield from _said(search, repair)
         yield _Found(*unfit)

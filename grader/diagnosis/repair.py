@@ -81,7 +81,7 @@ class Search:
     runner: AnyRunner
     patience: Patience = field(default_factory=Patience)
     right: Set[str] = frozenset()
-    """The gradients whose own lines are right: what makes one of them is not edited."""
+    """The gradients whose own lines are right."""
     right_helpers: Set[str] = frozenset()
     """Names of the answer's own that are the gradients of smaller steps, as they should be."""
     near: list[Repair] = field(default_factory=list)
@@ -104,8 +104,7 @@ class Search:
     def _is_settled(self, own: OwnStatement) -> bool:
         """True for what makes another gradient and not this one: that is its own matter."""
         written = self.answer.written[own.top]
-        others = {*self.right, *self.exercise.gradients}
-        return self.item.name not in written and not others.isdisjoint(written)
+        return self.item.name not in written and not written.isdisjoint(self.exercise.gradients)
 
     @property
     def raises(self) -> bool:
@@ -206,23 +205,21 @@ class Search:
         hits: list[dict[int, float]] = [{} for _ in batch]
         told = self._variants.told
         rights = [told(target[instance], instance) for target in self.targets]
-        start = self.values[instance] if self.values else None
-        has_start = (
-            start is not None
-            and start.shape == self.targets[0][instance].shape
-            and bool(start.isfinite().all())
+        start, shape = (
+            self.values[instance] if self.values else None,
+            self.targets[0][instance].shape,
         )
+        if start is not None and not (start.shape == shape and bool(start.isfinite().all())):
+            start = None
         fitting = {
             place: value.double().flatten()
             for place, value in enumerate(values)
             if value is not None and value.shape == rights[0].shape
-            if has_start or not batch[place].doubled
+            if start is not None or not batch[place].doubled
         }
         if not fitting:
             return hits
-        origin = torch.zeros_like(rights[0])
-        if start is not None and has_start:
-            origin = told(start, instance)
+        origin = torch.zeros_like(rights[0]) if start is None else told(start, instance)
         doubled = torch.tensor([batch[place].doubled for place in fitting])
         # All at once: one after the other takes as long as to run them.
         several = torch.stack([*fitting.values()])

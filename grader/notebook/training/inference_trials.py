@@ -45,22 +45,25 @@ def _network(windows: int = WINDOWS) -> tuple[Parameters, Tensor, Tensor]:
     return parameters, X, torch.randint(27, (windows,), generator=g)
 
 
-def _changed(given: Mapping[str, Tensor], before: Mapping[str, Tensor]) -> str:
-    """What is said of a function that changes what it is given."""
-    changed = (name for name, tensor in given.items() if not torch.equal(tensor, before[name]))
-    name = next(changed, None)
-    return f"It changes the `{name}` that it is given, and every call changes it again." * bool(
-        name
-    )
+def _call(
+    function: Part, parameters: Parameters, X: Tensor, **statistics: Tensor
+) -> tuple[Any, str]:
+    """What a function returns, and what is said of it if it changes what it is given."""
+    given = {**parameters._asdict(), **statistics}
+    before = {name: tensor.clone() for name, tensor in given.items()}
+    returned = function(parameters, *statistics.values(), X)
+    for name, tensor in given.items():
+        if not torch.equal(tensor, before[name]):
+            said = f"It changes the `{name}` that it is given, and every call changes it again."
+            return returned, said
+    return returned, ""
 
 
 def try_calibration(function: Part) -> str:
     """Ask for mean and variance of many windows, twice, in another order."""
     parameters, X, _ = _network(MANY_WINDOWS)
-    given = parameters._asdict()
-    before = {name: tensor.clone() for name, tensor in given.items()}
-    returned = function(parameters, X)
-    if trouble := _changed(given, before):
+    returned, trouble = _call(function, parameters, X)
+    if trouble:
         return trouble
     if not isinstance(returned, tuple | list) or len(returned) != 2:
         return "It should return two tensors, mean and variance."
@@ -145,10 +148,8 @@ def try_logits(function: Part) -> str:
     variance = torch.rand((1, N_HIDDEN), generator=g) + 1e-4
     variance[0, 0] = 1e-6
     due = logits_with(parameters, mean, variance, X)
-    given = {**parameters._asdict(), "mean": mean, "variance": variance}
-    before = {name: tensor.clone() for name, tensor in given.items()}
-    logits = function(parameters, mean, variance, X)
-    if trouble := _changed(given, before):
+    logits, trouble = _call(function, parameters, X, mean=mean, variance=variance)
+    if trouble:
         return trouble
     if not isinstance(logits, Tensor):
         return f"It returns {_kind(logits)}; a tensor of the shape {tuple(due.shape)} is due."

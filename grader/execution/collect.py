@@ -17,9 +17,9 @@ from grader.answer.parse import ALONE, UNDEFINED, Answer, Raised, is_blank
 from grader.answer.slices import Slice, slice_gradient
 from grader.answer.suspicious_words import SENTENCES
 from grader.close_names import SLIP, nearest
-from grader.execution.evidence import GradientEvidence, Value
+from grader.execution.evidence import GradientEvidence, Value, agreeing
 from grader.execution.runner import AnyRunner
-from grader.execution.runs import Results, Runs, ran_out_of_memory, values_for
+from grader.execution.runs import Piece, Results, Runs, ran_out_of_memory, values_for
 from grader.printable import sentence
 from grader.program.forward_program import ForwardProgram
 from grader.program.references import References
@@ -109,35 +109,43 @@ class _Collector:
         self._runs = runs
         self._reader = _Reader(answer, runs.runner.limits, references.program)
         self._handed_down = _handed_down(references.program, self._asked)
+        self._zero, self._hiding = _zero_and_hiding(references)
         self._pieces = {gradient: self._cut(gradient) for gradient in gradients}
 
     def collect(self, offences: Sequence[tuple[int, Flag]]) -> list[GradientEvidence]:
         """Make the runs, and read each gradient's values out of them."""
-        # Where the text shows all that the statements do, this is the only request.
-        whole, seen, alone = self._runs.whole_and_alone(tuple(self._pieces), self._wanted())
+        # Where the answer is right and its text shows all it does, this is the only request.
+        wanted = {piece: self._instances(piece) for piece in self._wanted()}
+        whole, seen, alone = self._runs.whole_and_alone(tuple(self._pieces), wanted)
         self.seen = frozenset(seen)
         as_it_ran = self._answer.as_it_ran(seen)
         if as_it_ran is not self._answer:
             self._answer = as_it_ran
             self._pieces = {gradient: self._cut(gradient) for gradient in self._pieces}
-            more = self._runs.alone([piece for piece in self._wanted() if piece not in alone])
-            alone = {**alone, **more}
+        values = {
+            gradient: [self._reader.read(run, gradient, piece) for run in whole]
+            for gradient, piece in self._pieces.items()
+        }
+        right = self._right(values)
+        alone = self._with_the_rest(alone, right)
         broken = _find_broken(self._answer, tuple(self._pieces))
         evidence = []
         for gradient, piece in self._pieces.items():
-            at_lecture, *hidden = (self._reader.read(run, gradient, piece) for run in whole)
+            at_lecture, *hidden = values[gradient]
+            is_right = gradient in right
             local = self._reader.read_all(alone, gradient, piece)
             item = GradientEvidence(
                 gradient,
                 at_lecture,
                 tuple(hidden),
                 local=local or (Value(),) * len(hidden),
+                is_right=is_right,
                 reads=_tensors(piece.reads),
                 writes=_tensors(piece.writes),
                 channels=_tensors(piece.channels),
                 as_assigned=self._reader.read_all(alone, gradient, self._assigned.get(gradient)),
                 siblings=_tensors(self._siblings(gradient, piece)),
-                beside=self._beside(gradient, piece, hidden),
+                beside=None if is_right else self._beside(gradient, piece),
                 place=_find_place(self._answer, gradient, piece),
                 offences=tuple(flag for number, flag in offences if number in piece.sure),
                 broken=None if piece.writers else broken.get(gradient),
@@ -149,7 +157,7 @@ class _Collector:
             evidence.append(item)
         return evidence
 
-    def _wanted(self) -> list[tuple[str, Slice]]:
+    def _wanted(self) -> list[Piece]:
         """What to run of each gradient: its slice, and where it differs, the one as assigned."""
         self._assigned = {
             gradient: self._cut(gradient, through_others=False)
@@ -159,25 +167,41 @@ class _Collector:
         pieces = [*self._pieces.items(), *self._assigned.items()]
         return list(dict.fromkeys(wanted for wanted in pieces if wanted[1].writers))
 
-    def _beside(
-        self, gradient: str, piece: Slice, hidden: Sequence[Value]
-    ) -> tuple[Value, ...] | None:
+    def _instances(self, piece: Piece, is_right: bool = True) -> range:
+        """Those on which a gradient's own statements are run: a right value may need but one.
+
+        Whether they are right as well, where no verdict depends on it, is told by the first.
+        """
+        gradient, own = piece
+        shows = gradient not in self._hiding and self._zero.isdisjoint(own.reads)
+        return self._runs.instances[:1] if is_right and shows else self._runs.instances
+
+    def _right(self, values: Mapping[str, Sequence[Value]]) -> frozenset[str]:
+        """The gradients that are right on every hidden instance."""
+        gradients = self._references.gradients
+        found = ((name, own[1:], gradients(name[1:])) for name, own in values.items())
+        return agreeing(found, self._references)
+
+    def _with_the_rest(self, alone: Results, right: Set[str]) -> Results:
+        """What came of gradients' own statements, with what is still to be run of them."""
+        missing = {}
+        for piece in self._wanted():
+            due = self._instances(piece, piece[0] in right)[len(alone.get(piece, ())) :]
+            if due:
+                missing[piece] = due
+        more = self._runs.more(missing)
+        return {**alone, **{piece: [*alone.get(piece, ()), *more[piece]] for piece in more}}
+
+    def _beside(self, gradient: str, piece: Slice) -> tuple[Value, ...] | None:
         """What a wrong gradient's own statements give beside its siblings' right values."""
         siblings = self._siblings(gradient, piece)
-        if not siblings or self._is_right(gradient, hidden):
+        if not siblings:
             return None
         beside = self._cut(gradient, siblings=siblings)
         if beside == piece or not beside.writers:
             return None
         results = self._runs.alone([(gradient, beside)], siblings)
         return self._reader.read_all(results, gradient, beside)
-
-    def _is_right(self, gradient: str, hidden: Sequence[Value]) -> bool:
-        references, tensor = self._references, gradient[1:]
-        instances = zip(
-            hidden, references.gradients(tensor), references.floors(tensor), strict=True
-        )
-        return all(value.agrees(right, floor) for value, right, floor in instances)
 
     def _cut(
         self, gradient: str, through_others: bool = True, siblings: frozenset[str] = frozenset()
@@ -188,7 +212,7 @@ class _Collector:
         others = self._asked - {gradient}
         piece = slice_gradient(self._answer, gradient, given, others, through_others)
         # Where every right value is zero, only unspoilt upstreams can show that a line is wrong.
-        is_zero = gradient[1:] in self._references.zero_by_structure
+        is_zero = gradient in self._zero
         return replace(piece, fixed=piece.fixed | (piece.channels & given)) if is_zero else piece
 
     def _code(self, gradient: str, piece: Slice) -> tuple[ast.stmt, ...]:
@@ -208,6 +232,17 @@ def _handed_down(program: ForwardProgram, asked: frozenset[str]) -> Mapping[str,
         gradient: asked.intersection(f"d{step}" for step in program.descendants(gradient[1:]))
         for gradient in asked
     }
+
+
+@lru_cache(maxsize=64)
+def _zero_and_hiding(references: References) -> tuple[frozenset[str], frozenset[str]]:
+    """The gradients that are zero for every input; these with those that have them for a branch.
+
+    The values of all of them may be right although the lines that make them are not.
+    """
+    zero, program = references.zero_by_structure, references.program
+    hiding = {name for name in program.names if not zero.isdisjoint(program.readers(name))}
+    return frozenset(f"d{name}" for name in zero), frozenset(f"d{name}" for name in zero | hiding)
 
 
 class _Reader:

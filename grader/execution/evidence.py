@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import ast
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from torch import Tensor
 
 from grader.answer.parse import Raised
-from grader.program.compare import agrees
+from grader.program.compare import FLOAT64_TOLERANCE, agrees, all_agree
+from grader.program.references import References
 from grader.verdict import Flag, Place
 
 
@@ -46,20 +48,23 @@ class GradientEvidence:
     """Everything observed of one gradient.
 
     `lecture` is its value on the float32 instance of the lecture's sizes, `hidden` those of the
-    whole answer on the hidden instances. `local` are the values that its own statements alone
-    gave from random upstreams, one for each hidden instance. `reads` are the tensors whose
-    gradients its statements read, `writes` those that its statements assign as well. `channels` are
-    those whose statements change this gradient too, because they share its memory: then
-    `as_assigned` are its local values without that. `siblings` are the other gradients asked for
-    that its statements use although none of them is handed down to it, as the batch normalisation's
-    `dbngain` in `dhprebn`: then `beside` are a wrong gradient's local values with those given too,
-    as they should be.
+    whole answer on the hidden instances; `is_right` says that these are autograd's. `local` are the
+    values that its own statements alone gave from random upstreams, one for each hidden instance,
+    or for the first alone where no verdict depends on them: for most right gradients.
+
+    `reads` are the tensors whose gradients its statements read, `writes` those that its statements
+    assign as well. `channels` are those whose statements change this gradient too, because they
+    share its memory: then `as_assigned` are its local values without that. `siblings` are the other
+    gradients asked for that its statements use although none of them is handed down to it, as the
+    batch normalisation's `dbngain` in `dhprebn`: then `beside` are a wrong gradient's local values
+    with those given too, as they should be.
     """
 
     name: str
     lecture: Value
     hidden: tuple[Value, ...]
     local: tuple[Value, ...]
+    is_right: bool = False
     reads: frozenset[str] = frozenset()
     writes: frozenset[str] = frozenset()
     channels: frozenset[str] = frozenset()
@@ -92,3 +97,27 @@ class GradientEvidence:
         """True if the student has not written this gradient yet."""
         missing = self.is_written and any(value.type_name is None for value in self.hidden)
         return not missing and all(value.is_placeholder for value in self.hidden)
+
+
+def agreeing(
+    found: Iterable[tuple[str, Sequence[Value], Sequence[Tensor]]],
+    references: References,
+    tolerance: float = FLOAT64_TOLERANCE,
+) -> frozenset[str]:
+    """The gradients whose values all differ from the right ones by no more than rounding.
+
+    Nearly all do: this is the quick way to leave only the others to be looked at one by one.
+
+    Args:
+        found: gradients with the values found and the right ones, from the first hidden instance
+            on; of the values found there may be fewer.
+    """
+    looked_at, names = list[tuple[Tensor, Tensor, float]](), list[str]()
+    for name, values, right in found:
+        own = [value.tensor for value in values if value.raised is None]
+        tensors = [tensor for tensor in own if tensor is not None]
+        if tensors and len(tensors) == len(values):
+            looked_at += zip(tensors, right, references.floors(name[1:]), strict=False)
+            names += [name] * len(tensors)
+    agree = zip(names, all_agree(looked_at, tolerance), strict=True)
+    return frozenset(names) - {name for name, is_right in agree if not is_right}

@@ -36,7 +36,10 @@ DENIALS = frozenset(
 )
 """Exceptions by which the system, or the sandbox, says no."""
 
-Results = Mapping[tuple[str, Slice], Sequence[Result | Raised]]
+Piece = tuple[str, Slice]
+"""A gradient, and the statements that are run of it."""
+
+Results = Mapping[Piece, Sequence[Result | Raised]]
 """What came of a gradient's own statements, on one hidden instance after the other.
 
 Where a run has no result, the reason stands in its place.
@@ -129,11 +132,14 @@ class RunPlan:
         groups = ("hidden0", "upstream0")
         self._runs.append(RunOrder(groups, tuple(indices), want, (), True, recorded=True))
 
-    def add_slice(self, gradient: str, piece: Slice, beside: Sequence[Group] = ()) -> None:
-        """A gradient's own statements on each instance's upstreams, and what is given beside."""
-        statements = self.compiled(piece.keep)
-        fixed = tuple(sorted(piece.fixed))
-        for number in range(self._hidden):
+    def add_slice(
+        self, piece: Piece, instances: Sequence[int], beside: Sequence[Group] = ()
+    ) -> None:
+        """A gradient's own statements on these instances' upstreams, and what is given beside."""
+        gradient, own = piece
+        statements = self.compiled(own.keep)
+        fixed = tuple(sorted(own.fixed))
+        for number in instances:
             groups: tuple[str, ...] = (f"hidden{number}", f"upstream{number}")
             if beside:
                 groups = (*groups, f"beside-{gradient}{number}")
@@ -197,33 +203,48 @@ class Runs:
     def __post_init__(self) -> None:
         self.until = time.monotonic() + self.runner.limits.total_seconds
 
+    @property
+    def instances(self) -> range:
+        """The numbers of the hidden instances."""
+        return range(len(self.references.hidden))
+
     def whole_and_alone(
-        self, gradients: Sequence[str], wanted: Sequence[tuple[str, Slice]]
+        self, gradients: Sequence[str], wanted: Mapping[Piece, Sequence[int]]
     ) -> tuple[Sequence[Result | Raised], Mapping[int, Seen], Results]:
-        """The whole answer on every instance, what it did, each gradient's statements alone."""
-        plan = RunPlan(self.answer, len(self.references.hidden))
+        """The whole answer on every instance, what it did, gradients' own statements alone."""
+        plan = RunPlan(self.answer, len(self.instances))
         plan.add_whole(gradients, self.watch, self.references.lecture.dtype is torch.float64)
-        for gradient, piece in wanted:
-            plan.add_slice(gradient, piece)
+        for piece, instances in wanted.items():
+            plan.add_slice(piece, instances)
         lecture, recorded, *others = self._make(plan)
-        count = len(self.references.hidden)
+        count = len(self.instances)
         seen = recorded if isinstance(recorded, Result) else Result({}, {}, ())
         self.signs = seen.signs
-        return [lecture, *others[:count]], seen.seen, self._dealt(wanted, others[count:])
+        return [lecture, *others[:count]], seen.seen, _dealt(wanted, others[count:])
 
-    def alone(
-        self, wanted: Sequence[tuple[str, Slice]], siblings: Set[str] = frozenset()
-    ) -> Results:
-        """Each gradient's statements on upstreams, with the right values of its siblings beside.
+    def more(self, wanted: Mapping[Piece, Sequence[int]]) -> Results:
+        """More of gradients' own statements alone, as if it had been asked for with the whole."""
+        return self._alone(wanted, continues=True)
+
+    def alone(self, wanted: Sequence[Piece], siblings: Set[str] = frozenset()) -> Results:
+        """Gradients' own statements on all instances, with their siblings' right values beside.
 
         What is given to one gradient is asked of another: the answer's process must not see both,
-        so a gradient that has siblings has a request of its own.
+        so a gradient that has siblings has a request and a process of its own.
         """
         beside = self._right(siblings) if siblings else ()
-        plan = RunPlan(self.answer, len(self.references.hidden))
-        for gradient, piece in wanted:
-            plan.add_slice(gradient, piece, beside)
-        return self._dealt(wanted, self._make(plan)) if wanted else {}
+        return self._alone(dict.fromkeys(wanted, self.instances), beside)
+
+    def _alone(
+        self,
+        wanted: Mapping[Piece, Sequence[int]],
+        beside: Sequence[Group] = (),
+        continues: bool = False,
+    ) -> Results:
+        plan = RunPlan(self.answer, len(self.instances))
+        for piece, instances in wanted.items():
+            plan.add_slice(piece, instances, beside)
+        return _dealt(wanted, self._make(plan, continues)) if len(plan) else {}
 
     def _right(self, siblings: Set[str]) -> list[Group]:
         # What is no upstream of a gradient has to fit those that are.
@@ -232,16 +253,7 @@ class Runs:
         right = [vjps(name[1:], frozenset(readers(name[1:]))) for name in names]
         return [dict(zip(names, values, strict=True)) for values in zip(*right, strict=True)]
 
-    def _dealt(
-        self, pieces: Sequence[tuple[str, Slice]], results: Sequence[Result | Raised]
-    ) -> Results:
-        count = len(self.references.hidden)
-        return {
-            piece: results[number * count : (number + 1) * count]
-            for number, piece in enumerate(pieces)
-        }
-
-    def _make(self, plan: RunPlan) -> list[Result | Raised]:
+    def _make(self, plan: RunPlan, continues: bool = False) -> list[Result | Raised]:
         """Every run's result, in order; those that never came say why."""
         if not self.answer.live:
             return [Result({}, {}, ()) for _ in range(len(plan))]
@@ -258,7 +270,8 @@ class Runs:
         try:
             request = plan.request(self.values, limits, [*self.known.values()])
             # What is run next is edits of this answer, or a request of its own in a new process.
-            reply = self.runner.run(replace(request, stays=True), self.values)
+            request = replace(request, stays=True, continues=continues)
+            reply = self.runner.run(request, self.values)
         except WorkerLost as lost:
             self.flags.append(Flag("incident", str(lost), None))
             return [Raised(str(lost))] * len(plan)
@@ -296,6 +309,11 @@ class Runs:
                     yield Flag("time-limit", sentence, place)
                 elif incident := find_incident(problem.kind, problem.message):
                     yield Flag(*incident, place)
+
+
+def _dealt(wanted: Mapping[Piece, Sequence[int]], results: Sequence[Result | Raised]) -> Results:
+    left = iter(results)
+    return {piece: [*itertools.islice(left, len(instances))] for piece, instances in wanted.items()}
 
 
 def ran_out_of_memory(kind: str, message: str) -> bool:

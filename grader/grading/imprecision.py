@@ -6,8 +6,7 @@ from collections.abc import Iterable, Iterator, Sequence
 
 from torch import Tensor
 
-from grader.execution.evidence import GradientEvidence, Value
-from grader.grading.agreement import agreeing
+from grader.execution.evidence import GradientEvidence, Value, agreeing
 from grader.program.compare import FLOAT64_TOLERANCE, agrees
 from grader.program.references import References
 from grader.verdict import Flag
@@ -29,9 +28,8 @@ def find_imprecision(
     """
     said = "is right to a few digits only; a formula is right to 1e-14. Was it found numerically?"
     gradients = references.gradients
-    precise = agreeing(
-        evidence, lambda i: i.hidden, lambda i: gradients(i.name[1:]), references, IMPRECISE
-    )
+    found = ((item.name, item.hidden, gradients(item.name[1:])) for item in evidence)
+    precise = agreeing(found, references, IMPRECISE)
     return tuple(
         Flag("imprecise", f"{item.name} {said}", item.place)
         for item in evidence
@@ -53,7 +51,7 @@ def _agree(item: GradientEvidence, references: References, tolerance: float) -> 
     def compared(values: Iterable[Value], right: Iterable[Tensor]) -> bool:
         return all(
             value.tensor is not None and agrees(value.tensor, reference, floor, tolerance)
-            for value, reference, floor in zip(values, right, floors, strict=True)
+            for value, reference, floor in zip(values, right, floors, strict=False)
         )
 
     yield compared(item.hidden, references.gradients(tensor))

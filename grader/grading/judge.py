@@ -8,8 +8,7 @@ from dataclasses import dataclass, replace
 from torch import Tensor
 
 from grader.answer.parse import Raised
-from grader.execution.evidence import GradientEvidence, Value
-from grader.grading.agreement import agreeing
+from grader.execution.evidence import GradientEvidence, Value, agreeing
 from grader.grading.reasons import (
     AT_THE_WRONG_TIME,
     NOT_ALONE,
@@ -65,21 +64,16 @@ def judge(evidence: Sequence[GradientEvidence], references: References) -> list[
         evidence: what the student's statements did, one entry for each gradient asked for.
         references: autograd's gradients, on the hidden instances and on the lecture's.
     """
-    gradients, vjps = references.gradients, references.local_vjps
-    whole = agreeing(evidence, lambda i: i.hidden, lambda i: gradients(i.name[1:]), references)
-    local = agreeing(evidence, lambda i: i.local, lambda i: vjps(i.name[1:], i.reads), references)
-    verdicts = [
-        _judge_gradient(item, references, item.name in whole, item.name in local)
-        for item in evidence
-    ]
+    vjps = references.local_vjps
+    own = ((item.name, item.local, vjps(item.name[1:], item.reads)) for item in evidence)
+    local = agreeing(own, references)
+    verdicts = [_judge_gradient(item, references, item.name in local) for item in evidence]
     verdicts = list(_judge_shared_memory(evidence, verdicts, references))
     verdicts = list(_judge_siblings(evidence, verdicts, references))
     return list(_judge_carried(evidence, verdicts, references))
 
 
-def _judge_gradient(
-    item: GradientEvidence, references: References, right_as_a_whole: bool, right_alone: bool
-) -> Verdict:
+def _judge_gradient(item: GradientEvidence, references: References, right_alone: bool) -> Verdict:
     reference = references.lecture_gradients[item.name[1:]]
     comparison = _compare_lecture(item.name, item.lecture, reference)
     whole = local = NOT_RUN
@@ -89,7 +83,7 @@ def _judge_gradient(
         outcome, reason = Outcome.TODO, NOT_RUN
     else:
         right = references.gradients(item.name[1:])
-        whole = RIGHT if right_as_a_whole else _examine_all(item, item.hidden, references, right)
+        whole = RIGHT if item.is_right else _examine_all(item, item.hidden, references, right)
         local = RIGHT if right_alone else _check_locally(item, item.local, references)
         outcome, reason = _weigh(item, references, whole, local, comparison)
         if outcome is Outcome.ERROR and (asked := _asked(item, reason)):
@@ -177,9 +171,9 @@ def _examine_all(
     references: References,
     right: Sequence[Tensor],
 ) -> Finding:
-    """The values on every hidden instance beside the right ones; the first of the worst."""
+    """The values on the hidden instances beside the right ones; the first of the worst."""
     floors = references.floors(item.name[1:])
-    instances = zip(values, right, floors, references.lengths, strict=True)
+    instances = zip(values, right, floors, references.lengths, strict=False)
     findings = (_examine(item.name, *instance) for instance in instances)
     return min(findings, key=lambda finding: _WORST_FIRST.index(finding.check))
 

@@ -68,7 +68,7 @@ def _parts(
     values: Sequence[Value], right: Sequence[Tensor], references: References
 ) -> Iterator[str]:
     """For each hidden instance a number that stands for the value, or a word."""
-    for value, reference, at_lecture in zip(values, right, references.lengths, strict=True):
+    for value, reference, at_lecture in zip(values, right, references.lengths, strict=False):
         tensor = value.tensor
         if value.raised is not None:
             yield ""

@@ -92,7 +92,7 @@ def test_the_recorded_run_is_given_upstreams_and_marks_in_blocks() -> None:
 
 def test_a_slice_runs_on_upstreams() -> None:
     plan = RunPlan(answer(), hidden=2)
-    plan.add_slice("dh", piece({0, 1, 2}, fixed=("dprobs", "dlogits")))
+    plan.add_slice(("dh", piece({0, 1, 2}, fixed=("dprobs", "dlogits"))), range(2))
     request = made(plan)
     assert [run.groups for run in request.runs] == [
         ("hidden0", "upstream0"),
@@ -107,7 +107,7 @@ def test_a_slice_runs_on_upstreams() -> None:
 def test_what_stands_beside_an_upstream_is_in_a_group_of_its_gradient() -> None:
     plan = RunPlan(answer(), hidden=2)
     given = [{"dW2": torch.full((2,), float(number))} for number in range(2)]
-    plan.add_slice("dh", piece({2}), given)
+    plan.add_slice(("dh", piece({2})), range(2), given)
     request = made(plan)
     assert [run.groups[2:] for run in request.runs] == [("beside-dh0",), ("beside-dh1",)]
     assert request.extra == {"beside-dh0": given[0], "beside-dh1": given[1]}
@@ -165,7 +165,7 @@ def test_a_real_slice_fits_the_plan() -> None:
     parsed = answer()
     cut = slice_gradient(parsed, "dh", given, {"dlogits", "dW2", "dC"})
     plan = RunPlan(answer(), hidden=1)
-    plan.add_slice("dh", cut)
+    plan.add_slice(("dh", cut), [0])
     (run,) = made(plan).runs
     inside = [n for index in run.statements for n, _, _ in made(plan).statements[index].inside]
     assert inside == [0, 1, 2]

@@ -203,7 +203,7 @@ def made(
     values = values_for(references(), GRADIENTS)
     answer = parse_answer(cells or (CELL,))
     runs = Runs(answer, references(), values, cast(Runner, Spy(reply)))
-    whole, _, _ = runs.whole_and_alone(GRADIENTS, [])
+    whole, _, _ = runs.whole_and_alone(GRADIENTS, {})
     return list(whole), runs
 
 

@@ -81,9 +81,14 @@ class Result:
 
 
 def pack_results(results: Sequence[Result]) -> bytes:
-    """The results of some runs as one safetensors blob.
+    """The results of some runs as one safetensors blob; raises as `parts_of` does."""
+    return b"".join(parts_of(results))
 
-    Its tensors are all values of a dtype one after the other: a request has some two hundred
+
+def parts_of(results: Sequence[Result]) -> list[memoryview]:
+    """The bytes of `pack_results`, one after the other, as views of the values themselves.
+
+    The blob's tensors are all values of a dtype one after the other: a request has some two hundred
     values of a few numbers each, and a tensor costs more than what is in it.
 
     Raises:
@@ -115,8 +120,8 @@ def pack_results(results: Sequence[Result]) -> bytes:
         head[dtype] = {"dtype": DTYPE_CODES[dtype], "shape": shape, "data_offsets": [start, end]}
     text = json.dumps(head).encode()
     text += b" " * (-len(text) % 8)
-    every = (part.data for parts in values.values() for part in parts)
-    return b"".join([len(text).to_bytes(8, "little"), text, *every])
+    every = (part.data.cast("B") for parts in values.values() for part in parts if part.size)
+    return [memoryview(len(text).to_bytes(8, "little")), memoryview(text), *every]
 
 
 def fields_of(one: Any) -> tuple[Any, ...]:

@@ -51,11 +51,10 @@ figures.gradient_runs_back()
 #
 # Well into the 2010s it was common to write what you are going to write. The files that came with
 # Hinton and Salakhutdinov's *Reducing the Dimensionality of Data with Neural Networks* (Science,
-# 2006) are MATLAB. `rbm.m` trains restricted Boltzmann machines with *contrastive divergence*,
-# which estimates a gradient by sampling; those around `backprop.m` fine-tune the whole, every
-# derivative written out. In 2014 the lecturer matched images with sentences in NumPy, loss and
-# gradients inline in one function. Slips were found by a test like the one after section 5.1.
-# Autograd has made the writing unnecessary, and the knowing not.
+# 2006) are MATLAB. `rbm.m` trains restricted Boltzmann machines with *contrastive divergence*;
+# those around `backprop.m` fine-tune the whole, every derivative written out. Slips were found by a
+# test like the one after section 5.1. Autograd has made the writing unnecessary, and the knowing
+# not.
 #
 # </details>
 #
@@ -279,6 +278,22 @@ print(f"loss {loss:.4f}, PyTorch's own cross-entropy {F.cross_entropy(logits, Yb
 print(f"a blind guess among {vocab_size} characters {torch.tensor(vocab_size).log():.4f}")
 
 # %% [markdown]
+# Now one of the 32 alone, the hardest for this untrained network:
+
+# %% tags=["data-dependent"]
+one = logprobs[range(n), Yb].argmin().item()  # or any other, 0 to 31
+right, favourite = Yb[one].item(), logits[one].argmax().item()
+print(*(itos[i] for i in Xb[one].tolist()), " rows", *Xb[one].tolist(), "of C")
+for name, tensor in {"embcat": embcat, "h": h, "logits": logits}.items():
+    begins = ", ".join(f"{number:.2f}" for number in tensor[one, :3].tolist())
+    print(f"{name:<7} {tensor.shape[1]} numbers: {begins}, ...")
+print(f"came next: {itos[right]!r}, to which it gave {probs[one, right]:.4f}")
+print(f"its favourite: {itos[favourite]!r}, {probs[one, favourite]:.4f}; blind: {1 / 27:.4f}")
+
+# %% [markdown]
+# Worse than blind. Which way should each of the 27 logits move? Section 5.3 asks.
+
+# %% [markdown]
 # # Part 4 · How to work
 #
 # Each piece of part 5 has an **answer cell**, in which you replace the `...`. Its first line, `#
@@ -377,8 +392,7 @@ figures.chords()
 
 # %% [markdown]
 # *The slope at* $x$ *is that of the dashed tangent. The pink chord looks ahead only and is too
-# steep on this curve; the blue chord reaches equally far to both sides and is nearly parallel to
-# the tangent.*
+# steep on this curve; the blue one, equally long on both sides, is nearly parallel to the tangent.*
 #
 # Here are both chords for $f(x) = x^2 \tanh x$, whose slope we know from the rules of school.
 
@@ -595,10 +609,9 @@ figures.boosts(p_right, boost)
 # $p$ by which the logarithm divides. Notebook 02 shows this in one formula.
 #
 # **A leak: clip the gradient, not the loss.** Large gradients ruin an update, so one limits them.
-# In a hurry one might limit the loss instead, with `clamp(max=...)`. (In part 1's essay, published
-# code clipped the error before squaring it: beyond the limit its slope was zero.) Take two letters,
-# one common (95 of 100), one rare. The model is two logits and starts out convinced that the rare
-# letter hardly exists:
+# In a hurry one might limit the loss instead, with `clamp(max=...)`, as the code in part 1's essay
+# did with an error. Take two letters, one common (95 of 100), one rare. The model is two logits and
+# starts out convinced that the rare letter hardly exists:
 
 
 # %%
@@ -724,6 +737,19 @@ dlogits = dnorm_logits + winners * dlogit_maxes
 check("dnorm_logits", "dlogit_maxes", "dlogits")
 
 # %% [markdown]
+# **What the loss asks for.** Back to the hardest example (3.4). Guess first: which of its 27 slopes
+# are negative? And what do all 27 add up to?
+
+# %% tags=["data-dependent"]
+asked = logits.grad[one]
+print(f"came next: {itos[right]!r} {asked[right]:+.5f}, the limit is {-1 / n:+.5f}")
+print(f"favourite: {itos[favourite]!r} {asked[favourite]:+.5f}")
+print(f"negative: {(asked < 0).sum()} of 27")
+print(f"the other 26 together: {asked.sum() - asked[right]:+.5f}")
+
+# %% [markdown]
+# To lower the loss, raise one logit and lower all the others, by as much in all.
+#
 # **Worth noticing: a gradient that is zero.** `dlogit_maxes` is as good as nothing, for a reason.
 # Take the same constant $c$ away from all logits $z$ of a row:
 #
@@ -884,7 +910,7 @@ figures.lengths(norms)
 # $$\tanh' x = \frac{(e^x + e^{-x})^2 - (e^x - e^{-x})^2}{(e^x + e^{-x})^2} = 1 - \tanh^2 x .$$
 #
 # **On paper.** A unit whose output is 0.8 has the slope $1 - 0.64 = 0.36$. You did not need to
-# know its input. That is convenient: the output is there already.
+# know its input.
 #
 # **Your turn.** What arrives is `dh`.
 #
@@ -962,9 +988,9 @@ figures.firing(before, after)
 # %% [markdown]
 # *White where a unit fires, pink where it is dead; both in one order.*
 #
-# Here the inputs are fixed, and the dead stay dead. In a deeper network the layers before go on
-# learning and may move their outputs until a dead unit fires again. Smaller steps help, and
-# rectifiers that keep a little slope on the left (leaky ReLU).
+# Here the inputs are fixed, and the dead stay dead. (In a deeper network, what comes in may change
+# until they fire again.) Smaller steps help, and rectifiers that keep a little slope on the left
+# (leaky ReLU).
 #
 # ## 5.6 Batch normalisation
 #
@@ -983,17 +1009,15 @@ figures.firing(before, after)
 # choose another scale (`bngain`) and shift (`bnbias`): `hpreact`, *pre-activation*. The `i` of
 # `bnmeani` says that it is the mean of this iteration's batch alone.
 #
-# New is that the examples of a batch meet. Within a column all 32 numbers share a mean and a
-# variance, so what happens to one example depends on the other 31.
+# New is that examples meet: within a column all 32 numbers share a mean and a variance, so what
+# happens to one depends on the other 31.
 
 # %%
 figures.batchnorm_graph()
 
 # %% [markdown]
-# *The arrows show the forward pass, from* `hprebn`*, on the side of the letters, to* `hpreact`*, on
-# the side of the loss. H stands for n_hidden. The two green tensors are read by two lines each.*
-#
-# We go back in three stages, the one nearest to the loss first.
+# *Forward, from* `hprebn` *down to* `hpreact`*. H stands for n_hidden. The two green tensors are
+# read by two lines each.*
 #
 # ### Gain, bias and the normalised values
 #
@@ -1005,7 +1029,8 @@ figures.batchnorm_graph()
 # the column-meets-matrix picture of section 5.2, turned by a quarter: the copies now lie below each
 # other.
 #
-# **Your turn.** What arrives is `dhpreact`.
+# **Two for one.** What arrives is `dhpreact`. With ones in the place of `bnraw`, a gain would be a
+# bias. What does that make of your line for `dbngain`?
 #
 # **`dbngain`** (1, 64), a factor that was copied.
 #
@@ -1040,16 +1065,42 @@ check("dbngain", "dbnbias", "dbnraw")
 # bnraw = bndiff * bnvar_inv
 # ```
 #
-# **On paper.** A column of three numbers, divided by $n - 1 = 2$: in $q = \tfrac12 (a_1 + a_2 +
-# a_3)$ each term has the slope $\tfrac12$, so each receives $\tfrac12\,\mathrm{d}q$. And a power:
-# for $r = q^{-1/2}$ the slope is $-\tfrac12\,q^{-3/2}$. At $q = 4$ that is $-\tfrac12 \cdot
-# \tfrac18 = -\tfrac1{16}$. (Test it as in the interlude: $4.1^{-1/2} = 0.49386$, $3.9^{-1/2} =
-# 0.50637$, and their difference divided by 0.2 is $-0.0625$.)
+# **On paper.** In $q = \tfrac12 (a_1 + a_2 + a_3)$ each term has the slope $\tfrac12$, so each
+# receives $\tfrac12\,\mathrm{d}q$. For $r = q^{-1/2}$ the slope is $-\tfrac12\,q^{-3/2}$.
 #
-# The `1e-5` keeps the power finite for a unit that gives the same number for every example. It
-# belongs to the base, forward and backward.
+# **Find the fault.** The column (1, 3, 5) has the differences ($-2$, 0, 2) and the variance 4. At
+# its `bnraw`, (1, 0, 3) arrives. Somebody goes back from there:
 #
-# **Your turn.** What arrives is `dbnraw`.
+# | | their way |
+# | :-- | :-- |
+# | `dbnvar_inv` | $1 \cdot (-2) + 0 \cdot 0 + 3 \cdot 2 = 4$ |
+# | `dbnvar` | $-\tfrac12 \cdot 4^{-3/2} \cdot 4 = -\tfrac14$ |
+# | `dbndiff2` | $-\tfrac14$, copied to all three |
+#
+# Their shapes are right, and one line is wrong. Decide which before autograd goes the same way:
+
+# %%
+column = torch.tensor([[1.0], [3.0], [5.0]], requires_grad=True)
+differences = column - column.mean(0, keepdim=True)
+squares = differences**2
+variance = squares.sum(0, keepdim=True) / 2
+inverse = variance**-0.5
+
+arrives = torch.tensor([[1.0], [0.0], [3.0]])
+found = torch.autograd.grad(differences * inverse, (inverse, variance, squares), arrives)
+for name, gradient in zip(("dbnvar_inv", "dbnvar", "dbndiff2"), found, strict=True):
+    print(f"{name:<10} {gradient.flatten().tolist()}")
+
+# %% [markdown]
+# Now yours. The `1e-5` keeps the power finite for a unit that gives the same number for every
+# example. It belongs to the base, forward and backward. And choose: which of these pictures is
+# `dbnraw`, which `dbndiff2`?
+
+# %% tags=["data-dependent"]
+figures.which_gradient(bnraw.grad, bndiff2.grad)
+
+# %% [markdown]
+# *Green is positive, purple negative; the darker, the larger.*
 #
 # **`dbnvar_inv`** (1, 64), through the product.
 #
@@ -1059,8 +1110,7 @@ check("dbngain", "dbnbias", "dbnraw")
 #
 # {{ hints: dbnvar }}
 #
-# **`dbndiff2`** (32, 64), through the sum. Look at the shapes: what must happen to the row that
-# arrives?
+# **`dbndiff2`** (32, 64), through the sum. Think of its picture.
 #
 # {{ hints: dbndiff2 }}
 
@@ -1094,23 +1144,9 @@ print(f"batches of 32: {with_n[-1]:.2f} with n, {with_n_minus_1[-1]:.2f} with n 
 figures.variance_estimates(sizes, with_n, with_n_minus_1)
 
 # %% [markdown]
-# [The paper that introduced batch normalisation](https://arxiv.org/abs/1502.03167) uses both: $n$
-# while training, $n-1$ for the variance that is stored and used afterwards. PyTorch's `BatchNorm1d`
-# follows it, so training and testing do not compute quite the same function. Our network divides by
-# $n-1$ everywhere, and the question does not arise.
-
-# %% tags=["data-dependent"]
-layer = torch.nn.BatchNorm1d(n_hidden, momentum=1.0)  # momentum 1: store the latest batch only
-units = hprebn.detach()
-normalised = layer(units)
-deviation = units - units.mean(0)
-for correction, name in ((0, "n"), (1, "n - 1")):
-    variance = units.var(0, correction=correction)
-    output = (normalised - deviation * (variance + layer.eps) ** -0.5).abs().max()
-    stored = (layer.running_var / variance - 1).abs().max()
-    print(f"{name:<5}: its output differs by {output:.3f}, the variance it stores by {stored:.1%}")
-
-# %% [markdown]
+# Who divides by which, in the paper and in PyTorch, notebook 03 measures. Our network divides by
+# $n-1$ everywhere.
+#
 # ### The mean, and back to the first layer
 #
 # ```python
@@ -1120,10 +1156,10 @@ for correction, name in ((0, "n"), (1, "n - 1")):
 # bnraw = bndiff * bnvar_inv
 # ```
 #
-# **On paper.** Take a column of three numbers, $x = (1, 2, 6)$, with the mean $m = 3$ and the
-# differences $y = (-2, -1, 3)$. Raise $x_1$ by $\varepsilon$. Its own difference grows by
-# $\varepsilon$. But the mean has grown by $\varepsilon/3$, so *all three* differences fall by that.
-# How each $y_i$ depends on each $x_j$ is a table, the **Jacobian**:
+# **On paper.** The column again, $x = (1, 3, 5)$, its differences $y = (-2, 0, 2)$. Raise $x_1$ by
+# $\varepsilon$. Its own difference grows by $\varepsilon$. But the mean has grown by
+# $\varepsilon/3$, so *all three* differences fall by that. How each $y_i$ depends on each $x_j$ is
+# a table, the **Jacobian**:
 #
 # $$\frac{\partial y}{\partial x} =
 # \begin{pmatrix} 1 & 0 & 0 \\ 0 & 1 & 0 \\ 0 & 0 & 1 \end{pmatrix} - \frac13
@@ -1132,6 +1168,16 @@ for correction, name in ((0, "n"), (1, "n - 1")):
 # one part straight from each number to its own difference, one part from every number to every
 # difference, through the mean. Those are the two arrows that leave `hprebn` in the graph.
 #
+# **Numbers first.** What leaves at $x$ when (1, 0, 0) arrives at $y$? When (1, 0, 1) does, or
+# (7, 7, 7)? Add up each answer, too.
+
+# %%
+for arrives in ([1.0, 0.0, 0.0], [1.0, 0.0, 1.0], [7.0, 7.0, 7.0]):
+    upstream = torch.tensor(arrives)[:, None]
+    (leaves,) = torch.autograd.grad(differences, column, upstream, retain_graph=True)
+    print(arrives, "arrives,", [round(x, 3) for x in leaves.flatten().tolist()], "leaves")
+
+# %% [markdown]
 # **Your turn.** Both of the green tensors are among these, so count the readers.
 #
 # **`dbndiff`** (32, 64).
@@ -1160,10 +1206,9 @@ dhprebn = dbndiff + dbnmeani / n  # two readers: the difference and the mean
 check("dbndiff", "dbnmeani", "dhprebn")
 
 # %% [markdown]
-# **Worth noticing.** Multiply the Jacobian by a column of ones: the result is zero. Raise all the
-# numbers of a column by the same amount, and no difference changes. Backward, what arrives is
-# multiplied by the transpose, which is the same matrix. So in each column the gradients that leave
-# batch normalisation add up to zero. A common shift gets through in neither direction.
+# **Worth noticing.** Whatever arrived, what left added up to zero. So it does here, in each column.
+# Forward, raise a column's numbers by as much: no difference changes. A common shift gets
+# through in neither direction.
 
 # %% tags=["nbval-ignore-output"]
 print(f"largest number in hprebn's gradient: {hprebn.grad.abs().max():.0e}")
@@ -1353,9 +1398,8 @@ nudge("dC", 3, 5)
 # %% [markdown]
 # **Worth noticing.** A row of `C` is trained as often as its character turns up. A character that
 # is in none of the batch's windows has a gradient of exactly zero and does not move in this step.
-# (With fifty thousand rows nearly all stand still in any one step; libraries offer *sparse*
-# gradients for such tables.) A lookup is a matrix product in disguise: a one-hot matrix times `C`.
-# So even the last step follows the rule of section 5.4.
+# (Of fifty thousand rows nearly all stand still.) A lookup is a matrix product in disguise: a
+# one-hot matrix times `C`. So even the last step follows the rule of section 5.4.
 
 # %% tags=["data-dependent"]
 lookups = torch.bincount(Xb.flatten(), minlength=vocab_size)
@@ -1376,32 +1420,6 @@ board()
 check()
 
 # %% [markdown]
-# Here is what they say of one example, from three letters to its part of the loss and back:
-
-# %% tags=["data-dependent"]
-one = 3  # the example to follow, 0 to 31
-letters, right = [itos[i] for i in Xb[one].tolist()], Yb[one]
-back = logits.grad[one]
-
-
-def begins(tensor):
-    return ", ".join(f"{number:.3f}" for number in tensor[one, :3].tolist()) + ", ..."
-
-
-print("letters ", *letters, "  rows", *Xb[one].tolist(), "of C; next came", itos[int(right)])
-print("embcat  ", begins(embcat))
-print("h       ", begins(h))
-print("logits  ", begins(logits), f"that of the right character {logits[one, right]:.3f}")
-print(f"         its probability {probs[one, right]:.4f}")
-print(f"loss     {-logprobs[one, right]:.4f}, of which a 32nd counts")
-others = back.sum() - back[right]
-print(f"dlogits  {back[right]:.4f} at the right character, the other 26 together {others:.4f}")
-print("dh      ", begins(h.grad))
-print("dembcat ", begins(embcat.grad))
-
-# %% [markdown]
-# Minus at the right character: to lower the loss, raise its logit and lower the others.
-#
 # Twenty-six gradients, and only a handful of different moves:
 #
 # | forward | backward |
@@ -1437,9 +1455,9 @@ for run in filter(None, (untrained, trained)):
 # you wrote it.
 #
 # **One more, not in the network.** *RMS norm*, which many language models use, divides each row by
-# the root of its mean square. No example meets another here. What arrives is `dy`. Begin with the
-# readers of `x`. The check is `explain`, a tool for your own code as well: it takes a forward pass
-# with the shapes of its inputs, and a backward pass; it draws numbers, asks autograd, and compares.
+# the root of its mean square. No example meets another here. What arrives is `dy`. The check is
+# `explain`, a tool for your own code as well: it takes a forward pass with the shapes of its
+# inputs, and a backward pass; it draws numbers, asks autograd, and compares.
 #
 # <details>
 # <summary>Hint 1 for <code>dmean_square</code></summary>

@@ -15,6 +15,7 @@ from grader.pictures.figures.measured import (
     gates,
     rows_of_the_table,
     variance_estimates,
+    which_gradient,
 )
 from grader.pictures.figures.motion import gradient_runs_back
 from grader.pictures.figures.routing import (
@@ -87,6 +88,7 @@ __all__ = [
     "use_course_style",
     "variance_estimates",
     "view_is_a_relabelling",
+    "which_gradient",
     "which_product",
     "which_view",
 ]

@@ -58,6 +58,26 @@ def gates(slopes: Tensor) -> Picture:
     )
 
 
+def which_gradient(first: Tensor, second: Tensor) -> Picture:
+    """Two gradients as images, A and B, each in its own colour scale around zero.
+
+    Args:
+        first: (examples, units), drawn as A.
+        second: the same, drawn as B.
+    """
+    figure, panels = new_axes(7.6, 2.6, columns=2)
+    for axes, gradient, letter in zip(panels, (first, second), "AB", strict=True):
+        limit = gradient.abs().max().item()
+        axes.imshow(gradient.numpy(), cmap="PRGn", vmin=-limit, vmax=limit, aspect="auto")
+        axes.grid(visible=False)
+        axes.set(title=letter, xlabel="unit", ylabel="example")
+    return Picture(
+        figure,
+        "Two grids of examples and units, green where a number is positive and purple where it is "
+        "negative. A is speckled all over. In B each column has one colour from top to bottom.",
+    )
+
+
 def variance_estimates(
     sizes: Sequence[int], with_n: Sequence[float], with_n_minus_1: Sequence[float]
 ) -> Picture:

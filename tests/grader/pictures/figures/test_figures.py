@@ -53,6 +53,7 @@ FROM_NUMBERS: dict[str, Callable[[], Picture]] = {
     "slopes_of_a_column": lambda: figures.slopes_of_a_column(torch.eye(3) - 0.3),
     "times_as_long": lambda: figures.times_as_long({"32 rows": (11, 9), "20,000 rows": (4, 3)}),
     "variance_estimates": lambda: figures.variance_estimates([2, 8], [0.5, 0.9], [1.0, 1.0]),
+    "which_gradient": lambda: figures.which_gradient(ROWS - 0.2, -ROWS),
 }
 """The figures that are drawn from numbers, with some."""
 

@@ -211,14 +211,14 @@ figures.softmax_slopes()
 # is left. Each is a very short expression. Then hold the two side by side. But for the index, they
 # differ by a constant.
 #
-# Test them on a small example: three characters with the probabilities $(0.2,\ 0.7,\ 0.1)$, of
-# which now the first is the right one. Work out the three numbers before you run the cell. (As
-# logits it takes the logarithms of the probabilities. Their softmax is the probabilities
-# themselves, since $e^{\ln p} = p$ and $S = 1$.)
+# Test them on a small example: three characters with the probabilities $(0.7,\ 0.2,\ 0.1)$, of
+# which the second is the right one, as in the picture. Work out the three numbers before you run
+# the cell. (As logits it takes the logarithms of the probabilities. Their softmax is the
+# probabilities themselves, since $e^{\ln p} = p$ and $S = 1$.)
 
 # %%
-three_logits = torch.tensor([[0.2, 0.7, 0.1]]).log().requires_grad_()
-F.cross_entropy(three_logits, torch.tensor([0])).backward()
+three_logits = torch.tensor([[0.7, 0.2, 0.1]]).log().requires_grad_()
+F.cross_entropy(three_logits, torch.tensor([1])).backward()
 print([round(slope, 3) for slope in three_logits.grad[0].tolist()])
 
 # %% [markdown]

@@ -602,9 +602,9 @@ figures.output_afterwards((later / output)[0].item())
 # *The curve rises from 0.71 for a batch of two towards 1; the dot for three lies on it, at 0.82. At
 # 32 it has reached 0.98.*
 #
-# For large batches nobody notices. With two or three numbers in a column, training and use differ
-# by 30 or 20 per cent. Dividing by $n - 1$ in both places, as we do, or by
-# $n$ in both, would settle it; but many a trained network depends on it now.
+# For large batches nobody notices. With two numbers in a column, training and use differ by 29 per
+# cent, with three by 18. Dividing by $n - 1$ in both places, as we do, or by $n$ in both, would
+# settle it; but many a trained network depends on it now.
 #
 # **One more, without a check.** How would your formula look with $n$ in the variance? Follow the
 # $n - 1$ through section 4.4: it enters in one place only.
@@ -624,15 +624,25 @@ figures.output_afterwards((later / output)[0].item())
 # %% [markdown]
 # # Part 6 · A backward pass of your own
 #
-# PyTorch lets you bring a formula of your own: a class with a `forward`, which may save some
-# tensors for later, and a `backward`, which is handed what arrives and returns a gradient for each
-# input of `forward`, in the same order. What is saved travels from the one to the other in `ctx`,
-# the *context*. No object of the class is ever made, hence `@staticmethod`; one calls
-# `BatchNorm.apply(...)`. From then on autograd uses your formula as if it had always been there.
+# Until now your formula was checked and put away. In this part PyTorch runs it: when a backward
+# pass comes to your layer, autograd calls your three lines in place of its own.
 #
-# The next cell is not graded. Move your three formulas into it. `dhpreact`, `xhat`, `var`, `bngain`
-# and `n` stand ready under the usual names. Then let another judge speak: `gradcheck` compares a
-# backward pass with central differences, a tool of notebook 01, number by number.
+# ## 6.1 Two functions in a class
+#
+# PyTorch takes a layer with its gradient as a class that holds two functions.
+#
+# - `forward` computes the output, as in part 1, and puts aside the tensors that the way back needs.
+# - `backward` is handed what arrives, `dhpreact`, and returns one gradient for each input of
+#   `forward`, in the same order.
+#
+# Between the two lies the whole rest of the network. What `forward` puts aside waits in `ctx`, the
+# *context*: `ctx.save_for_backward(...)` puts tensors in, `ctx.saved_tensors` gives them back.
+#
+# The class only keeps the two functions together. Nobody makes an object of it, so there is no
+# `self`, and `@staticmethod` says so. One calls the layer with `BatchNorm.apply(hprebn, ...)`.
+#
+# **Your turn** (not graded). Write the lines for `dbngain`, `dbnbias` and `dhprebn` into
+# `backward`. Use nothing but `dhpreact`, `xhat`, `var`, `bngain` and `n`, which stand ready there.
 
 
 # %%
@@ -660,9 +670,18 @@ class BatchNorm(torch.autograd.Function):
         return dhprebn, dbngain, dbnbias
 
 
+# %% [markdown]
+# ## 6.2 A judge without calculus
+#
+# Your check asked autograd. `gradcheck` asks nobody: as in the interlude of notebook 01, it moves
+# each number a little to either side, and compares the central difference with your `backward`.
+#
+# It gets eight rows and three columns. So few are better than all: the smaller $n$, the more $n$
+# and $n - 1$ differ, and `gradcheck` tolerates errors of one part in a thousand.
+
 # %%
 small = [
-    tensor[:, :3].double().requires_grad_()  # few numbers, in float64: differences need both
+    tensor[:, :3].double().requires_grad_()  # float64: differences need the digits
     for tensor in (hprebn[:8], bngain, bnbias)
 ]
 is_blank = False
@@ -683,8 +702,11 @@ else:
     print("in the network, the same gradient as autograd's:", same)
 
 # %% [markdown]
-# (It says *to do* until all three are there. A sum that is missing in `dbngain` or `dbnbias` it
-# does not see: autograd adds up what comes in too large a shape.)
+# It says *to do* until all three gradients are there.
+#
+# **What it cannot see.** Forget to sum over the examples where you return `dbngain` or `dbnbias`,
+# and `gradcheck` passes all the same: autograd adds up a gradient of (8, 3) to its input's shape,
+# (1, 3), before anybody compares.
 #
 # <details>
 # <summary>It fails, although your check said <em>pass</em>?</summary>
@@ -695,16 +717,20 @@ else:
 #
 # </details>
 #
-# Eight rows and three columns are enough, and better than all of them: with so few examples the
-# difference of $n$ and $n - 1$ is large, so that `gradcheck`, which tolerates one part in a
-# thousand, is sure to see it.
+# **What you gain.** Your layer keeps `xhat`, `var` and the gain until the way back. Autograd, left
+# to itself, keeps three times as many numbers here and takes longer.
 #
-# `forward` saves `xhat`, `var` and the gain. Autograd, left to itself, saves three times as many
-# numbers here and takes longer.
+# ## 6.3 What it still gets wrong
 #
-# **Twice is too much.** A backward pass is computed from tensors, so autograd can differentiate it
-# as well (`create_graph=True` asks for that). `gradgradcheck` compares these second derivatives
-# with differences:
+# A gradient that has passed is right, and yet there is something that one must not do with it:
+# differentiate it once more.
+#
+# Who would? Some losses contain a gradient, for instance to keep it small. To lower such a loss,
+# autograd has to go back through your `backward`, too (`create_graph=True` asks for that). What
+# comes out are *second derivatives*, and `gradgradcheck` compares these with differences.
+#
+# The next cell tries it twice: with your class, and with `OnceOnly`, the same class whose
+# `backward` is marked `once_differentiable`. Guess what each will say.
 
 
 # %%
@@ -733,11 +759,15 @@ else:
             print(f"{name:<15} | no complaint")
 
 # %% [markdown]
-# Your gradient is right (if it passed above), and its derivative is wrong: `xhat` and `var` were
-# made inside `forward`, where autograd takes no notes, so to autograd they are constants that
-# `hprebn` cannot move. Without a test nobody would notice. `@once_differentiable`, written above
-# `backward`, turns these wrong numbers into an exception. (To have right ones, save the inputs and
-# compute `xhat` and `var` in `backward`.)
+# *Jacobian mismatch*: the second derivatives are wrong. Without this test nobody would know, since
+# autograd hands them out without a word.
+#
+# **Why.** Inside `forward` autograd takes no notes. So it does not know that `xhat` and `var` were
+# made from `hprebn`; to autograd they are constants, and what they contribute is lost.
+#
+# **What to do.** Write `@once_differentiable` above `backward`; `OnceOnly` does the same. Then the
+# wrong numbers become an exception. Or save the inputs and compute `xhat` and `var` in `backward`,
+# where autograd does take notes.
 
 # %% [markdown]
 # # Part 7 · What you have found

@@ -449,6 +449,14 @@ else:
 # So one fixes both, once the training is done: let every example of the training set run up to
 # the batch normalisation, and take mean and variance of each unit over all of them, the variance as
 # in training. This is called *calibration*.
+#
+# <details>
+# <summary>Hint for <code>my_calibrate</code></summary>
+#
+# Part 1's first three lines make `hprebn`, here with `X` for `Xb` and `len(X)` for `n`. The next
+# two take mean and variance, along axis 0, as rows.
+#
+# </details>
 
 
 # %%
@@ -474,6 +482,14 @@ print(f"mean {tuple(mean.shape)}, variance {tuple(variance.shape)}")
 # depends on the other windows in `X`. The parameters may be some that ask for gradients, as
 # autograd's loop will have in part 5. Here nobody wants them: lines under `with torch.no_grad():`
 # tell PyTorch so.
+#
+# <details>
+# <summary>Hint for <code>my_logits</code></summary>
+#
+# Part 1 from `hprebn` to `logits`, with `mean` and `variance` for `bnmean` and `bnvar`. The `1e-5`
+# stays. The `return` may stand under the `with`, too.
+#
+# </details>
 
 
 # %%
@@ -496,6 +512,14 @@ logits_with = check_own("logits", my_logits)
 # With `logits_with`, the loss over a whole data set: the mean of $-\ln p$ over all its characters,
 # in *nats*. (A nat is to $\ln$ what a bit is to $\log_2$; one nat is 1.44 bits.) A plain number,
 # please.
+#
+# <details>
+# <summary>Hint for <code>my_mean_loss</code></summary>
+#
+# `F.cross_entropy` wants logits and the characters that came next, and takes the mean itself. It
+# returns a tensor; `.item()` makes a plain number of one.
+#
+# </details>
 
 
 # %%
@@ -533,6 +557,15 @@ if run.step == 0:
 # character, `predict(window)`: (1, 27). Draw one character with their softmax as probabilities,
 # `torch.multinomial`, and the generator `g`. Shift it into the window. A dot ends the name, and is
 # no part of it.
+#
+# <details>
+# <summary>Hint for <code>my_name</code></summary>
+#
+# You do not know how long the name will be: `while True:`, and a `return` at the dot, which is
+# character 0. `torch.multinomial(probs, 1, generator=g)` draws a tensor with one number.
+# To shift the window, take it from its second number on, and put the new one behind.
+#
+# </details>
 
 
 # %%
@@ -836,13 +869,23 @@ else:
 # normalisation and a cross-entropy, and the training around it, without looking it up; check both;
 # calibrate a batch normalisation, or keep running statistics; measure in nats; and draw samples.
 #
-# **Where next?** Four ways to go on, each with its first cell. `explain`, known from notebook 02,
-# checks the first three, and any forward pass whose inputs have their shapes beside them.
+# **Where next?** Four ways to go on. Each begins with lines of yours and ends with a number to
+# guess before you run its last cell.
+#
+# | | new in it | to guess |
+# | :-- | :-- | :-- |
+# | 7.1 a second layer | nothing: lines that you have, once more | what it buys |
+# | 7.2 a recurrent network | one matrix, read at every step | what is left after a hundred steps |
+# | 7.3 an LSTM | a way back without a matrix | the same |
+# | 7.4 Adam | steps of one length for all gradients | how far it moves what should not move |
+#
+# `explain`, known from notebook 02, checks the first three, and any forward pass whose inputs have
+# their shapes beside them.
 #
 # ## 7.1 A second layer
 #
 # One more hidden layer, between the first and the logits. `dh2` arrives; four gradients are to be
-# found.
+# found. You have written all four before, under other names: take them from part 2.
 
 
 # %% tags=["nbval-ignore-output"]
@@ -929,26 +972,31 @@ match deep_backward(Xtr[:7], Ytr[:7], *watched):
     case _:
         print(f"deep_backward does not return the loss and a tuple of {len(watched)} gradients")
 
+# %% [markdown]
+# **Guess first.** `W3` and `b3` are 40,200 numbers, which makes more than four times as many
+# parameters. After 10,000 steps one layer had a validation loss of 2.26 nats. And two?
+
 # %% tags=["nbval-ignore-output"]
 if is_right:
     train(deep, deep_backward, Xtr, Ytr, 10_000, loop=loop)
     for layers, trained in (("one", run), ("two", deep)):
-        losses = trained.losses[:10_000]
+        size, losses = sum(p.nelement() for p in trained.parameters), trained.losses[:10_000]
         mean_of_last = torch.tensor(losses[-1_000:]).mean()
-        print(
-            f"{layers} hidden: {mean_of_last:.3f} nats in the thousand steps up to {len(losses):,}"
-        )
+        print(f"{layers} hidden, {size:,} parameters: {mean_of_last:.3f} nats", end=" ")
+        print(f"in the thousand steps up to {len(losses):,}")
     validation, _ = deep_backward(Xdev, Ydev, *deep.parameters)  # calibrated on these examples
     print(f"two hidden: validation loss {validation:.3f} nats")
 
 # %% [markdown]
-# With the lecture's names the validation loss was 2.25 nats; one layer had 2.26.
+# With the lecture's names it was 2.25 nats: four times the parameters for a hundredth of a nat, so
+# far. Both networks see three letters, and no more. The next two have a memory.
 #
 # ## 7.2 A recurrent network
 #
 # An RNN reads one character after the other, always with the same two matrices, and carries what it
 # remembers in `h`. Here are two of its steps, for the characters' embeddings `x1` and `x2`; `h0` is
-# what it remembers from before. `Wx` is read in two lines, and so is `Wh`: rule 2.
+# what it remembers from before. In `explain`'s table look at the shapes: each matrix is read in two
+# lines and still has only one gradient (rule 2).
 
 
 # %% tags=["nbval-ignore-output"]
@@ -981,9 +1029,39 @@ def rnn_backward(x1, x2, h0, Wx, Wh, h1, h2, dh2):
 explain(rnn, rnn_backward)
 
 # %% [markdown]
-# Look at your way from `da2` to `da1`: a multiplication by a matrix and by a slope of at most 1.
-# Over a hundred characters these are a hundred of each, and the gradient shrinks to nothing, or
-# grows out of hand.
+# Your way from `da2` to `da1` is a multiplication by a matrix and by slopes of at most 1. Over a
+# hundred characters these are a hundred of each.
+#
+# **Guess first.** How much of the gradient's length is left a hundred steps back, with a random
+# `Wh`? And with one that is three times as large?
+
+
+# %% tags=["nbval-ignore-output"]
+def back_through(Wh):
+    """How long an RNN's dh is after each step back, in lengths of what arrives at the end."""
+    before, lengths = [torch.zeros(n, n_hidden)], []
+    for x in characters:
+        before.append(torch.tanh(x @ Wx + before[-1] @ Wh))
+    arriving = at_the_end
+    for after in before[:0:-1]:
+        arriving = ((1 - after**2) * arriving) @ Wh.T
+        lengths.append((arriving.norm() / at_the_end.norm()).item())
+    return lengths
+
+
+random = torch.Generator().manual_seed(LECTURE_SEED)
+characters = torch.randn(100, n, n_embd, generator=random)
+at_the_end = torch.randn(n, n_hidden, generator=random)
+Wx = torch.randn(n_embd, n_hidden, generator=random) / n_embd**0.5
+Wh = torch.randn(n_hidden, n_hidden, generator=random) / n_hidden**0.5
+lengths = {"RNN": back_through(Wh), "RNN, 3 * Wh": back_through(3 * Wh)}
+for name, values in lengths.items():
+    print(f"{name:<11}: {values[0]:.2f} after one step, {values[-1]:.1g} after a hundred")
+
+# %% [markdown]
+# One step looks harmless, 0.64 or 1.34. A hundred make nineteen zeros behind the point, or a number
+# of twelve digits. The first network cannot learn what happened a hundred letters ago; one update
+# ruins the second.
 #
 # ## 7.3 An LSTM
 #
@@ -1019,44 +1097,21 @@ def lstm_cell_backward(c, keep, write, new, show, tanh_c, dh_next):
 explain(lstm_cell, lstm_cell_backward)
 
 # %% [markdown]
-# The last of the three is the point: from `dc_next` to `dc` it is one product, place by place, and
-# where `keep` is near 1 nearly all of the gradient gets through. (The gates come out of linear
-# layers, which read the character and the last `h`.)
+# Look at the last of the three. From `dc_next` to `dc` there is no matrix, only one product, place
+# by place, and where `keep` is near 1 nearly all of the gradient gets through. (The gates come out
+# of linear layers, which read the character and the last `h`.)
 #
-# A hundred steps back, on random numbers: through an RNN with a small and with a large `Wh`, and
-# from cell to cell, `keep` being 0.99 on average.
-
+# **Guess first.** The same hundred steps, from cell to cell, `keep` being 0.99 on average. What is
+# left?
 
 # %% tags=["nbval-ignore-output"]
-def back_through(Wh):
-    """How long an RNN's dh is after each step back, in lengths of what arrives at the end."""
-    before, lengths = [torch.zeros(n, n_hidden)], []
-    for x in characters:
-        before.append(torch.tanh(x @ Wx + before[-1] @ Wh))
-    arriving = at_the_end
-    for after in before[:0:-1]:
-        arriving = ((1 - after**2) * arriving) @ Wh.T
-        lengths.append((arriving.norm() / at_the_end.norm()).item())
-    return lengths
-
-
-random = torch.Generator().manual_seed(LECTURE_SEED)
-characters = torch.randn(100, n, n_embd, generator=random)
-at_the_end = torch.randn(n, n_hidden, generator=random)
-Wx = torch.randn(n_embd, n_hidden, generator=random) / n_embd**0.5
-Wh = torch.randn(n_hidden, n_hidden, generator=random) / n_hidden**0.5
 keeps = torch.sigmoid(5 + torch.randn(100, n, n_hidden, generator=random)).cumprod(0)
-lengths = {
-    "RNN": back_through(Wh),
-    "RNN, 3 * Wh": back_through(3 * Wh),
-    "LSTM": [((keep * at_the_end).norm() / at_the_end.norm()).item() for keep in keeps],
-}
-for name, values in lengths.items():
-    print(f"{name:<11}: {values[0]:.2f} after one step, {values[-1]:.1g} after a hundred")
+lengths["LSTM"] = [((keep * at_the_end).norm() / at_the_end.norm()).item() for keep in keeps]
+print(f"LSTM: {lengths['LSTM'][0]:.2f} after one step, {lengths['LSTM'][-1]:.1g} after a hundred")
 figures.lengths(lengths)
 
 # %% [markdown]
-# *Only the LSTM's gradient arrives in a useful size.*
+# *Only the LSTM's gradient arrives in a useful size.* (And $0.99^{100} = 0.37$ is not far off.)
 #
 # ## 7.4 Adam
 #
@@ -1093,18 +1148,23 @@ def my_adam(parameters, gradients, means, squares, step, rate=0.001, eps=1e-8):
 adam = check_own("adam", my_adam)
 
 # %% [markdown]
-# Two thousand steps with each:
+# Two thousand steps with each. Watch `b1`, the useless bias, whose gradient is nothing but
+# rounding.
+#
+# **Guess first.** How far does each of the two move it?
 
 
 # %% tags=["nbval-ignore-output"]
 def train_with(take_step, steps=2_000):
-    """Train from the start; the validation loss."""
+    """Train from the start; the validation loss, and how far b1 moved on average."""
     fresh = begin_run(n_hidden, block_size)
+    b1_before = fresh.parameters.b1.clone()
     for step in range(1, steps + 1):
         ix = torch.randint(0, len(Xtr), (32,), generator=fresh.generator)
         _, gradients = backward(Xtr[ix], Ytr[ix], *fresh.parameters)
         take_step(fresh.parameters, gradients, step)
-    return mean_loss(fresh.parameters, *calibrate(fresh.parameters, Xtr), Xdev, Ydev)
+    moved = (fresh.parameters.b1 - b1_before).abs().mean().item()
+    return mean_loss(fresh.parameters, *calibrate(fresh.parameters, Xtr), Xdev, Ydev), moved
 
 
 if backward is None:
@@ -1113,10 +1173,13 @@ else:
     means, squares = ([torch.zeros_like(p) for p in run.parameters] for _ in range(2))
     plain = train_with(lambda p, dp, step: update(p, dp, 0.1))
     with_adam = train_with(lambda p, dp, step: adam(p, dp, means, squares, step))
-    print(f"validation loss after 2,000 steps: update {plain:.3f}, Adam {with_adam:.3f} nats")
+    for name, (validation, moved) in (("update", plain), ("Adam", with_adam)):
+        print(f"{name:<6}: validation loss {validation:.3f} nats, b1 moved by {moved:.0e}")
 
 # %% [markdown]
-# With the lecture's names it was 2.358 and 2.346 nats.
+# With the lecture's names it was 2.358 and 2.346 nats. And Adam moves the useless bias some ten
+# million times as far: it divides rounding by something about as tiny, and makes steps of it. That
+# does no harm here; but now you know what Adam does with noise.
 #
 # In a terminal, `grader check 04_manual_training.ipynb` checks the thirteen gradients again; it
 # reads the file, so save first.

@@ -33,8 +33,8 @@ the search, not the clock, so that what is said does not depend on how busy the 
 SLOWNESS = 3
 """By so much fewer edits are tried of statements that loop."""
 
-MOST_TOGETHER = 100
-"""Edits that are tried on both instances at once: to ask again costs as much as so many. Of
+MOST_TOGETHER = 10
+"""Edits that are tried on both instances at once: to ask again costs as much as some seven. Of
 statements that loop, none are."""
 
 LARGEST_TOGETHER = 2**22

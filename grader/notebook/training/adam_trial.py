@@ -107,6 +107,7 @@ IN_ONE_PLACE: Mapping[str, Edit] = {
         " / v_hat.sqrt() + eps",
     ),
     "There is no eps in it: where all gradients were zero it divides by zero.": (" + eps", ""),
+    "eps is subtracted: add it.": ("+ eps", "- eps"),
     "It moves by the gradient, not by its running mean.": ("* m_hat", "* d"),
     "There is no rate in it.": ("rate * ", ""),
     f"It has {RATE} in place of `rate`.": ("rate", str(RATE)),
@@ -142,6 +143,13 @@ def _wrong_rules() -> Iterator[tuple[str, Sequence[str]]]:
     for keys in ({"keep", "take"}, {"beta"}, {"keep", "take", "beta"}):
         m, v = (a | {key: b[key] for key in keys} for a, b in ((M, V), (V, M)))
         yield "0.9 and 0.999 are mixed up: 0.9 is for `m`, 0.999 for `v`.", _rule(m, v)
+    said = "0.9 is for `m`, 0.999 for `v`; {} has the other's.".format
+    yield said("`m`"), _rule(M | {"beta": V["beta"]})
+    yield said("`v`"), _rule(v=V | {"beta": M["beta"]})
+    for keep, take in (("0.9", "0.1"), ("0.99", "0.01"), ("0.999", "0.001")):
+        numbers = {"keep": keep, "take": take}
+        yield f"`m` keeps {keep} of the old; 0.9 is due.", _rule({**M, **numbers})
+        yield f"`v` keeps {keep} of the old; 0.999 is due.", _rule(v={**V, **numbers})
     yield "It moves by the means of the step before: change them first.", right[2:] + right[:2]
     yield "This is the plain step downhill: it uses neither running mean.", ["p = p - rate * d"]
     yield "It goes through `means` twice, and never through `squares`.", _rule(v=V | {"mean": "m"})

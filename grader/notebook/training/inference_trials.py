@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping, Sequence
-from functools import partial
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import torch
 import torch.nn.functional as F
 from torch import Tensor
 
+from grader.notebook.training.known_mistakes import Mistake, name_mistake
 from grader.notebook.training.loop_trials import (
     BLOCK_SIZE,
     MOST_CALLS,
@@ -25,7 +25,7 @@ from grader.printable import listed
 from makemore_data.model.inference import calibrate, logits_with, mean_loss
 from makemore_data.model.parameters import Parameters
 from makemore_data.names.vocabulary import build_vocabulary
-from makemore_data.training.train import begin_run
+from makemore_data.training.train import BATCH, begin_run
 
 NOT_AS_OFTEN = (
     "Characters do not come as often as the softmax over them, along axis 1 of the logits, says."
@@ -43,6 +43,50 @@ def _network(windows: int = WINDOWS) -> tuple[Parameters, Tensor, Tensor]:
     parameters = begin_run(N_HIDDEN, BLOCK_SIZE, seed=5).parameters
     X = torch.randint(27, (windows, BLOCK_SIZE), generator=g)
     return parameters, X, torch.randint(27, (windows,), generator=g)
+
+
+STATISTICS = """
+hprebn = C[X].view(len(X), -1) @ W1 + b1
+result = hprebn.mean(0, keepdim=True), hprebn.var(0, keepdim=True)
+"""
+MEAN, VARIANCE = "hprebn.mean(0, keepdim=True)", "hprebn.var(0, keepdim=True)"
+
+WRONG_STATISTICS: Sequence[Mistake] = (
+    ("Mean and variance come in the wrong order.", f"{MEAN}, {VARIANCE}", f"{VARIANCE}, {MEAN}"),
+    ("The mean is that without `b1`.", " + b1", ""),
+    (
+        "The variance is divided by n, and in training by n - 1.",
+        *("var(0,", "var(0, unbiased=False,"),
+    ),
+    ("This is the standard deviation; its square is the variance.", ".var(", ".std("),
+    (
+        "This is the variance to the power -0.5; the variance itself is due.",
+        *(VARIANCE, f"({VARIANCE} + 1e-5) ** -0.5"),
+    ),
+    (
+        "This is the mean of the squares; the variance is that of the distances from the mean.",
+        *(VARIANCE, "(hprebn**2).mean(0, keepdim=True)"),
+    ),
+    ("This is the median; the mean is due.", MEAN, "hprebn.median(0, keepdim=True).values"),
+    (
+        "These are those after the tanh; `hprebn` comes before the batch normalisation.",
+        *("+ b1", "+ b1\nhprebn = hprebn.tanh()"),
+    ),
+    (
+        "These are those after gain and bias; `hprebn` comes before the batch normalisation.",
+        *("+ b1", "+ b1\nhprebn = bngain * hprebn + bnbias"),
+    ),
+    (
+        "A window's numbers come in another order: `C[X].view(len(X), -1)` takes one row of C after"
+        " the other.",
+        *("C[X].view", "C[X].mT.reshape"),
+    ),
+    (
+        "The numbers of different windows are mixed: `view(len(X), -1)` keeps each in its row.",
+        *(".view(len(X), -1)", ".view(-1, len(X)).T"),
+    ),
+)
+"""Mistakes in the lines of the calibration."""
 
 
 def _call(
@@ -71,6 +115,13 @@ def try_calibration(function: Part) -> str:
         if (shape := tuple(getattr(found, "shape", ()))) != (1, N_HIDDEN):
             return f"The {name} has the shape {shape}; (1, {N_HIDDEN}) is due, a column a unit."
     mean, variance = calibrate(parameters, X)
+
+    def is_it(names: Mapping[str, Any]) -> bool:
+        return all(map(is_close, returned, names["result"]))
+
+    names = {**parameters._asdict(), "X": X}
+    if said := name_mistake(STATISTICS, WRONG_STATISTICS, names, is_it):
+        return said
     again = function(parameters, X.flip(0))
     pairs = zip(again, returned, (mean, variance), strict=True)
     # Rounding, measured by what is due: what is returned may be nothing but rounding.
@@ -79,30 +130,6 @@ def try_calibration(function: Part) -> str:
             "With the rows of X in another order it gives other numbers: it uses some of them, or"
             " batches of them, or mixes them; mean and variance are those of all rows at once."
         )
-    C, W1, b1, *_ = parameters
-    hprebn = C[X].view(MANY_WINDOWS, -1) @ W1 + b1
-    for sentence, place, value in (
-        ("Mean and variance come in the wrong order.", 0, variance),
-        ("The mean is that without `b1`.", 0, mean - b1),
-        (
-            "The variance is divided by n, and in training by n - 1.",
-            1,
-            hprebn.var(0, keepdim=True, unbiased=False),
-        ),
-        ("This is the standard deviation; its square is the variance.", 1, variance.sqrt()),
-        (
-            "This is the variance to the power -0.5; the variance itself is due.",
-            1,
-            (variance + 1e-5) ** -0.5,
-        ),
-        (
-            "This is the mean after the tanh; `hprebn` comes before the batch normalisation.",
-            0,
-            hprebn.tanh().mean(0, keepdim=True),
-        ),
-    ):
-        if is_close(returned[place], value):
-            return sentence
     if bool((returned[1].abs() < TOLERANCE * variance).all()):
         return "The variance is zero: square the differences first, then add them up."
     for name, found, due in zip(("mean", "variance"), returned, (mean, variance), strict=True):
@@ -121,22 +148,77 @@ def try_calibration(function: Part) -> str:
     return ""
 
 
-def _logits(
-    parameters: Parameters,
-    mean: Tensor,
-    variance: Tensor,
-    X: Tensor,
-    *,
-    eps: float = 1e-5,
-    power: float = -0.5,
-    activation: Callable[[Tensor], Tensor] = torch.tanh,
-    last: Callable[[Tensor], Tensor] = lambda logits: logits,
-) -> Tensor:
-    """The forward pass, right or with one mistake in it."""
-    C, W1, b1, bngain, bnbias, W2, b2 = parameters
-    hprebn = C[X].view(X.shape[0], -1) @ W1 + b1
-    bnraw = (hprebn - mean) * (variance + eps) ** power
-    return last(activation(bngain * bnraw + bnbias) @ W2 + b2)
+FORWARD = """
+hprebn = C[X].view(len(X), -1) @ W1 + b1
+bnraw = (hprebn - mean) * (variance + 1e-5) ** -0.5
+hpreact = bngain * bnraw + bnbias
+result = torch.tanh(hpreact) @ W2 + b2
+"""
+
+WRONG_FORWARD: Sequence[Mistake] = (
+    ("There is no 1e-5 beside the variance.", " + 1e-5", ""),
+    ("It divides by the variance and not by its root.", "-0.5", "-1"),
+    ("It multiplies by the root of the variance.", "-0.5", "0.5"),
+    ("It multiplies by the variance.", "** -0.5", ""),
+    ("There is no tanh in it.", "torch.tanh", ""),
+    ("It has a ReLU where in training there was a tanh.", "torch.tanh", "torch.relu"),
+    ("It has a sigmoid where in training there was a tanh.", "torch.tanh", "torch.sigmoid"),
+    (
+        "These are probabilities; the logits are what goes into the softmax.",
+        *("+ b2", "+ b2\nresult = F.softmax(result, 1)"),
+    ),
+    (
+        "These are logarithms of probabilities; the logits go into the softmax.",
+        *("+ b2", "+ b2\nresult = F.log_softmax(result, 1)"),
+    ),
+    ("The mean is not subtracted.", " - mean", ""),
+    ("The mean is added; subtract it.", "- mean", "+ mean"),
+    ("It is `hprebn - mean` that is due, not `mean - hprebn`.", "hprebn - mean", "mean - hprebn"),
+    ("There is no `b1` in it.", " + b1", ""),
+    ("There is no `bngain` in it.", "bngain * ", ""),
+    ("There is no `bnbias` in it.", " + bnbias", ""),
+    ("There is no `b2` in it.", " + b2", ""),
+    (
+        "`bngain` and `bnbias` are mixed up.",
+        *("bngain * bnraw + bnbias", "bnbias * bnraw + bngain"),
+    ),
+    (
+        "`bnbias` is multiplied by `bngain`: add it after that.",
+        *("bngain * bnraw + bnbias", "bngain * (bnraw + bnbias)"),
+    ),
+    (
+        "`hprebn - mean` lacks its brackets: what stands behind multiplies the mean alone.",
+        *("(hprebn - mean)", "hprebn - mean"),
+    ),
+    (
+        "`variance + 1e-5` lacks its brackets: the power, and the product, come first.",
+        *("(variance + 1e-5)", "variance + 1e-5"),
+    ),
+    ("The variance is squared; it is a square already.", "variance +", "variance**2 +"),
+    ("It is not 1e-5 that is added to the variance.", "1e-5", "1e-3"),
+    ("It is not 1e-5 that is added to the variance.", "1e-5", "1e-6"),
+    ("It is not 1e-5 that is added to the variance.", "1e-5", "1e-8"),
+    (
+        "1e-5 is added after the power: it belongs beside the variance.",
+        *("(variance + 1e-5) ** -0.5", "(variance ** -0.5 + 1e-5)"),
+    ),
+    (
+        "A window's numbers come in another order: `C[X].view(len(X), -1)` takes one row of C after"
+        " the other.",
+        *("C[X].view", "C[X].mT.reshape"),
+    ),
+    (
+        "The mean is the batch's own, and not what it is given: the same window has other logits in"
+        " another batch.",
+        *("- mean", "- hprebn.mean(0, keepdim=True)"),
+    ),
+    (
+        "The variance is the batch's own, and not what it is given: the same window has other"
+        " logits in another batch.",
+        *("variance", "hprebn.var(0, keepdim=True)"),
+    ),
+)
+"""Mistakes in the lines of the forward pass."""
 
 
 def try_logits(function: Part) -> str:
@@ -156,42 +238,20 @@ def try_logits(function: Part) -> str:
     if logits.shape != due.shape:
         return f"They have the shape {tuple(logits.shape)}; {tuple(due.shape)} is due."
     if not is_close(logits, due):
+        if bool(logits.isnan().any()):
+            return "There is NaN in them: is it the variance, and 1e-5, whose root is taken?"
+        names = {**parameters._asdict(), "mean": mean, "variance": variance, "X": X}
+        said = name_mistake(
+            FORWARD, WRONG_FORWARD, names, lambda made: is_close(logits, made["result"])
+        )
+        if said:
+            return said
         alone = function(parameters, mean, variance, X[:1])
         if not is_close(alone, logits[:1]):
             return (
-                "The same window has other logits in another batch: the mean or the variance is the"
-                " batch's own, and not what it is given."
+                "The same window has other logits in another batch: each window goes its own way,"
+                " with the mean and the variance that are given."
             )
-        wrong = {
-            "There is no 1e-5 beside the variance.": _logits(parameters, mean, variance, X, eps=0),
-            "It divides by the variance and not by its root.": _logits(
-                parameters, mean, variance, X, power=-1
-            ),
-            "It multiplies by the root of the variance.": _logits(
-                parameters, mean, variance, X, power=0.5
-            ),
-            "There is no tanh in it.": _logits(
-                parameters, mean, variance, X, activation=lambda x: x
-            ),
-            "These are probabilities; the logits are what goes into the softmax.": _logits(
-                parameters, mean, variance, X, last=partial(F.softmax, dim=1)
-            ),
-            "These are logarithms of probabilities; the logits go into the softmax.": _logits(
-                parameters, mean, variance, X, last=partial(F.log_softmax, dim=1)
-            ),
-            "The mean is not subtracted.": _logits(parameters, torch.zeros(()), variance, X),
-            "There is no `bngain` and no `bnbias` in it.": _logits(
-                parameters._replace(bngain=torch.ones(()), bnbias=torch.zeros(())),
-                *(mean, variance, X),
-            ),
-        }
-        for name in ("b1", "bngain", "bnbias", "b2"):
-            neutral = torch.ones(()) if name == "bngain" else torch.zeros(())
-            without = parameters._replace(**{name: neutral})
-            wrong[f"There is no `{name}` in it."] = _logits(without, mean, variance, X)
-        for sentence, value in wrong.items():
-            if is_close(logits, value):
-                return sentence
         return (
             "These are not the logits of the forward pass with this mean and this variance: the"
             f" first is {float(logits[0, 0]):.4f}, where {float(due[0, 0]):.4f} is due."
@@ -229,6 +289,8 @@ def try_mean_loss(function: Part) -> str:
         if is_close(loss, value):
             return sentence
     if not is_close(loss, due):
+        if not is_close(function(parameters, *statistics, X, Y), loss):
+            return "It gives another loss every time: nothing is drawn, all of X and Y count."
         return f"It gives {loss:.4f} where the cross-entropy over all of X and Y is {due:.4f} nats."
     fewer = mean_loss(parameters, *statistics, X[:9], Y[:9])
     if not is_close(function(parameters, *statistics, X[:9], Y[:9]), fewer):
@@ -240,8 +302,22 @@ def _wrong_losses(logits: Tensor, Y: Tensor) -> Mapping[str, float]:
     """The losses that are known by name, each with its sentence."""
     rows, due, probs = torch.arange(len(Y)), float(F.cross_entropy(logits, Y)), logits.softmax(1)
     at_labels = probs[rows, Y]
+    pieces = [
+        F.cross_entropy(*some) for some in zip(logits.split(BATCH), Y.split(BATCH), strict=True)
+    ]
     values: dict[str, float | Tensor] = {
         "This is the sum over all windows, not the mean.": due * len(Y),
+        "It divides by the number of windows twice: `F.cross_entropy` gives their mean.": (
+            due / len(Y)
+        ),
+        f"Minibatches of {BATCH} count alike, and the last of them is shorter: take all at once.": (
+            sum(pieces) / len(pieces)
+        ),
+        "It adds up means of minibatches, and divides by the number of windows.": (
+            sum(pieces) / len(Y)
+        ),
+        f"Only the first {BATCH} windows count.": pieces[0],
+        "Only the first 100 windows count.": F.cross_entropy(logits[:100], Y[:100]),
         "The sign is wrong: the loss is the mean of -ln p.": -due,
         "This is in bits; the logarithm to the base of e gives nats.": due / math.log(2),
         "This is e to the power of the loss; the loss itself is due.": math.exp(due),
@@ -282,7 +358,7 @@ def try_sample_name(function: Part) -> str:
 
         def __getitem__(self, index: int) -> str:
             looked_up.append(index)
-            if len(looked_up) > MOST_CALLS:
+            if len(looked_up) > MOST_CALLS and len(windows) == 1:
                 raise Endless(
                     "It asks `predict` once and draws from that for ever: ask anew for every"
                     " character, inside the loop."
@@ -303,6 +379,10 @@ def try_sample_name(function: Part) -> str:
     due = "".join(itos[index] for index in script)
     if name == f"{due}.":
         return "The dot ends the name; it is no part of it."
+    if name == due[-1:]:
+        return "It returns the last character alone: add each to the name."
+    if name == due[::-1]:
+        return "The name is back to front: add each character behind the others."
     if name != due:
         return f"The characters {listed(due)} were drawn, and it returns {name!r}, not {due!r}."
 
@@ -366,6 +446,8 @@ def _trouble_with_windows(windows: Sequence[Sequence[int]], indices: Sequence[in
         return "A new character comes in on the left; the newest is the last of the window."
     if second[-1] != new:
         return NOT_AS_OFTEN
+    if windows == due[: len(windows)]:
+        return f"It ends a name after {len(windows)} characters: the dot alone ends it."
     for window, right in zip(windows, due, strict=False):
         if window != right:
             return f"After the window {due[due.index(right) - 1]} comes {window}, and not {right}."

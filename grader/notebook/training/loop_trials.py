@@ -10,6 +10,7 @@ from typing import Any
 import torch
 from torch import Tensor
 
+from grader.notebook.training.known_mistakes import Mistake, name_mistake
 from grader.printable import listed
 from makemore_data.model.parameters import Parameters
 from makemore_data.training.train import (
@@ -48,23 +49,38 @@ def is_close(value: object, expected: Tensor | float) -> bool:
     return found.shape == wanted.shape and float((found - wanted).abs().max()) <= allowed
 
 
-WRONG_STEPS: Mapping[str, Callable[[Tensor, Tensor], Tensor]] = {
-    "It goes uphill: with this sign the loss grows.": lambda _, d: 0.5 * d,
-    "The learning rate makes no difference: each parameter moves by its whole gradient.": (
-        lambda _, d: -d
+STEP = "moves = [-(rate * d) for p, d in zip(parameters, gradients)]"
+
+WRONG_STEPS: Sequence[Mistake] = (
+    ("It goes uphill: with this sign the loss grows.", "-(", "("),
+    (
+        "The learning rate makes no difference: each parameter moves by its whole gradient.",
+        *("rate * ", ""),
     ),
-    "It steps by 0.1 of the gradient, whatever learning rate it is given.": lambda _, d: -0.1 * d,
-    "It divides by the learning rate.": lambda _, d: -d / 0.5,
-    "It adds the learning rate to the gradient: multiply them.": lambda _, d: -0.5 - d,
-    "It moves each parameter by its own value, not by its gradient.": lambda p, _: -0.5 * p,
-    "It divides by 32: the loss is a mean, so the gradients are divided by n already.": (
-        lambda _, d: -0.5 * d / BATCH
+    ("It steps by 0.1 of the gradient, whatever learning rate it is given.", "rate *", "0.1 *"),
+    ("It divides by the learning rate.", "rate * d", "d / rate"),
+    ("It adds the learning rate to the gradient: multiply them.", "rate *", "rate +"),
+    ("`**` is a power: multiply the learning rate by the gradient.", "rate *", "rate **"),
+    ("It moves each parameter by its own value, not by its gradient.", "* d", "* p"),
+    (
+        "It multiplies each parameter by its step: the step is taken off, whatever the parameter.",
+        *("* d", "* d * p"),
     ),
-    "All numbers of a parameter move by the mean of its gradient; each has one of its own.": (
-        lambda _, d: (-0.5 * d.mean()).expand(d.shape)
+    (
+        "It divides by 32: the loss is a mean, so the gradients are divided by n already.",
+        *("* d", "* d / 32"),
     ),
-}
-"""Steps at the learning rate 0.5 that are known by name, from a parameter and its gradient."""
+    ("It divides by the number of parameters, 7: each takes its whole step.", "* d", "* d / 7"),
+    (
+        "All numbers of a parameter move by the mean of its gradient; each has one of its own.",
+        *("* d", "* d.mean()"),
+    ),
+    ("It goes by the sign of the gradient only, not by its size.", "* d", "* d.sign()"),
+    ("It goes by the size of the gradient only: its sign says which way.", "* d", "* d.abs()"),
+    ("It goes by the square of the gradient, which has lost the sign.", "* d", "* d**2"),
+    ("It divides each gradient by its length.", "* d", "* d / d.norm()"),
+)
+"""Mistakes in a step, from a parameter `p` and its gradient `d`."""
 
 
 def try_update(function: Part) -> str:
@@ -76,11 +92,6 @@ def try_update(function: Part) -> str:
     function(parameters, gradients, 0.5)
     moves = [now - then for now, then in zip(parameters, before, strict=True)]
 
-    def moved_by(due: Callable[[Tensor, Tensor], Tensor]) -> bool:
-        moved = zip(moves, before, kept, strict=True)
-        # The parameters are rounded, and their differences with them.
-        return all(bool(((move - due(p, d)).abs() < 1e-5).all()) for move, p, d in moved)
-
     if not all(map(torch.equal, gradients, kept)):
         return "It changes the gradients. Only the parameters are to change."
     if not any(move.any() for move in moves):
@@ -88,9 +99,17 @@ def try_update(function: Part) -> str:
             "No parameter has changed: nothing would be learnt. The tensors themselves have to"
             " change, in place; `p = p - ...` makes new ones and leaves them as they are."
         )
-    for sentence, due in WRONG_STEPS.items():
-        if moved_by(due):
-            return sentence
+
+    def is_it(names: Mapping[str, Any]) -> bool:
+        pairs = zip(moves, names["moves"], strict=True)
+        # The parameters are rounded, and their differences with them.
+        return all(bool(((move - due).abs() < 1e-5).all()) for move, due in pairs)
+
+    if is_it({"moves": [-0.5 * d for d in kept]}):
+        return ""
+    given = {"parameters": before, "gradients": kept, "rate": 0.5}
+    if said := name_mistake(STEP, WRONG_STEPS, given, is_it):
+        return said
     still = [n for n, move in zip(Parameters._fields, moves, strict=True) if not move.any()]
     if still:
         return f"{listed(still)} did not change: all seven parameters have to."
@@ -113,7 +132,8 @@ def try_learning_rate(function: Part) -> str:
     for step, rate in ((0, 0.1), (1, 0.1), (HALF // 2, 0.1)):
         if not is_close(given := function(step), rate):
             lost = " Is there a `return`?" if given is None else ""
-            return f"At step {step:,} it gives {given!r}; {rate} is due.{lost}"
+            found = f"{given:.4g}" if isinstance(given, float) else repr(given)
+            return f"At step {step:,} it gives {found}; {rate} is due.{lost}"
     last = ALL_STEPS - 1
     if is_close(function(last), 0.1):
         if is_close(function(HALF), 0.01):
@@ -223,7 +243,10 @@ def try_loop(function: Part) -> str:
     noted = run.losses[steps.start :]
     if any(isinstance(loss, Tensor) for loss in noted):
         return "`run.losses` gets tensors; it is a list of numbers, which `.item()` makes of them."
-    if not all(is_close(loss, loss_of(number)) for number, loss in enumerate(noted, start=1)):
+    due = [loss_of(number) for number in range(1, len(noted) + 1)]
+    if not all(map(is_close, noted, due)):
+        if any([round(loss, places) for loss in due] == noted for places in range(4)):
+            return "The losses are rounded: note each as it is."
         return "What it notes in `run.losses` is not the loss of each step."
     calls = len(backward.batches)
     function(run, backward, X, Y, steps.stop)
@@ -285,6 +308,8 @@ def _trouble_with_moves(steps: range, moves: Sequence[float]) -> str:
         return (
             "It updates before it asks for gradients: each step goes by those of the step before."
         )
+    if went([2 * rate for rate in rates]):
+        return "Every step is taken twice: is `update` called more than once?"
     if went([learning_rate(steps.stop)] * len(rates)):
         return "Every step has the learning rate of the last: ask for that of `run.step`."
     if went([rates[0]] * len(rates)):

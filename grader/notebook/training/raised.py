@@ -16,6 +16,10 @@ MEANINGS = (
         " all seven gradients.",
     ),
     (
+        r"^loop: .*takes .*positional arguments? but 9 were given",
+        "The loop is handed `backward`, and trains with that: call no other.",
+    ),
+    (
         "^loop: 'tuple' object has no attribute",
         "`backward` returns two things: `loss, gradients = backward(...)`.",
     ),

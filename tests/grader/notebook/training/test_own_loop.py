@@ -415,7 +415,7 @@ while run.step < until:
     (
         "mean_loss",
         changed("mean_loss", "X), Y", "X[:32]), Y[:32]"),
-        "where the cross-entropy over all",
+        "Only the first 32 windows count.",
     ),
     ("mean_loss", changed("mean_loss", ".item()", ".item() / 0.6931472"), "This is in bits"),
     ("mean_loss", changed("mean_loss", "mean, variance", "variance, mean"), "in the wrong order"),
@@ -428,7 +428,7 @@ while run.step < until:
     (
         "loop",
         changed("loop", "loss.item()", "round(loss.item(), 3)"),
-        "is not the loss of each step",
+        "The losses are rounded",
     ),
     (
         "sample_name",
@@ -555,7 +555,7 @@ while run.step < until:
     (
         "update",
         changed("update", "p -= learning_rate * dp", "p *= 1 - learning_rate * dp"),
-        "A number of C with the gradient",
+        "It multiplies each parameter by its step",
     ),
     ("learning_rate", "0.1 if step < 100_000 else 0.01", "Is there a `return`?"),
     (
@@ -607,6 +607,84 @@ while run.step < until:
     ),
     ("logits", changed("logits", "bngain * ", ""), "There is no `bngain` in it."),
     ("logits", changed("logits", " + bnbias", ""), "There is no `bnbias` in it."),
+    # two readers' mistakes that got numbers alone, or a wrong sentence
+    *(
+        ("update", changed("update", "rate * dp", f"rate{wrong}"), said)
+        for wrong, said in (
+            (" * dp / len(parameters)", "by the number of parameters"),
+            (" ** dp", "`**` is a power"),
+            (" * dp.sign()", "the sign of the gradient only"),
+            (" * dp.abs()", "the size of the gradient only"),
+            (" * dp ** 2", "It goes by the square"),
+            (" * dp / dp.norm()", "by its length"),
+            (" * dp * p", "It multiplies each parameter by its step"),
+        )
+    ),
+    ("learning_rate", "return 0.1 * (1 - step / 200_000)", "it gives 0.075; 0.1 is due."),
+    (
+        "loop",
+        changed("loop", "update(run", "update(run.parameters, gradients, rate)\n    update(run"),
+        "Every step is taken twice",
+    ),
+    *(
+        ("calibrate", changed("calibrate", right, wrong), said)
+        for right, wrong, said in (
+            ("hprebn.var(0, keepdim=True)", "(hprebn**2).mean(0, keepdim=True)", "mean of the sq"),
+            ("hprebn.mean(0, keepdim=True)", "hprebn.median(0, keepdim=True).values", "median"),
+            (".view(len(X), -1)", ".view(-1, len(X)).T", "different windows are mixed"),
+            ("C[X].view", "C[X].mT.reshape", "one row of C after the other"),
+        )
+    ),
+    *(
+        ("logits", changed("logits", right, wrong), said)
+        for right, wrong, said in (
+            ("- mean", "+ mean", "The mean is added"),
+            ("(hprebn - mean)", "(mean - hprebn)", "not `mean - hprebn`"),
+            ("(hprebn - mean)", "hprebn - mean", "`hprebn - mean` lacks its brackets"),
+            ("(variance + 1e-5)", "variance + 1e-5", "`variance + 1e-5` lacks its brackets"),
+            ("1e-5", "1e-3", "It is not 1e-5"),
+            ("variance +", "variance ** 2 +", "The variance is squared"),
+            ("torch.tanh", "torch.relu", "It has a ReLU"),
+            ("C[X].view", "C[X].mT.reshape", "one row of C after the other"),
+            ("bngain * bnraw + bnbias", "bngain * (bnraw + bnbias)", "`bnbias` is multiplied by"),
+            ("bngain * bnraw + bnbias", "bnbias * bnraw + bngain", "are mixed up"),
+            ("bngain * bnraw + bnbias", "bnraw", "no `bngain` in it. There is no `bnbias` in"),
+            ("(variance + 1e-5) ** -0.5", "(mean + 1e-5) ** -0.5", "There is NaN in them"),
+        )
+    ),
+    ("logits", changed("logits", " + b1", "", " + b2", ""), "no `b1` in it. There is no `b2` in"),
+    *(
+        ("mean_loss", code, said)
+        for code, said in (
+            (f"X, Y = X[:100], Y[:100]\n{LOSS}", "Only the first 100 windows count."),
+            (f"ix = torch.randint(150, (99,))\nX, Y = X[ix], Y[ix]\n{LOSS}", "every time"),
+            (f"{LOSS} / len(X)", "by the number of windows twice"),
+            (
+                "logits = logits_with(parameters, mean, variance, X)\n"
+                "pairs = zip(logits.split(32), Y.split(32))\n"
+                "losses = [F.cross_entropy(*pair).item() for pair in pairs]\n"
+                "return sum(losses) / len(losses)",
+                "Minibatches of 32 count alike",
+            ),
+        )
+    ),
+    *(
+        ("sample_name", changed("sample_name", right, wrong), said)
+        for right, wrong, said in (
+            ("name += itos[ix]", "name = itos[ix]", "the last character alone"),
+            ("name += itos[ix]", "name = itos[ix] + name", "back to front"),
+            ("while True", "for _ in range(3)", "It ends a name after 3 characters"),
+            ("if ix == 0", "if itos[ix] == 0", "The name never ends"),
+        )
+    ),
+    *(
+        ("adam", changed("adam", right, wrong), said)
+        for right, wrong, said in (
+            ("+ eps", "- eps", "eps is subtracted"),
+            ("0.999**step", "0.9**step", "`v` has the other's"),
+            ("0.001 *", "0.01 *", "`v` keeps 0.99 of the old"),
+        )
+    ),
     ("logits", changed("logits", " - mean", ""), "The mean is not subtracted."),
     ("logits", changed("logits", "W2 + b2", "(W2 + b2)"), "the first is "),
     *(

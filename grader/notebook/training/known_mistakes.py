@@ -1,0 +1,49 @@
+"""Known mistakes: a few right lines with one or two edits, and what is said of each."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+import torch
+import torch.nn.functional as F
+
+Mistake = tuple[str, str, str]
+"""What is said, what is replaced, and by what."""
+
+
+def name_mistake(
+    lines: str,
+    mistakes: Sequence[Mistake],
+    names: Mapping[str, Any],
+    is_it: Callable[[Mapping[str, Any]], bool],
+) -> str:
+    """What is said of the fewest edits that give what a student's function gives, or "".
+
+    Args:
+        lines: the right ones; an edit replaces a piece of them.
+        mistakes: the edits, the likeliest first.
+        names: what the lines may use, beside torch and F.
+        is_it: whether the names that they leave hold what is to be explained.
+    """
+    pairs = itertools.combinations(mistakes, 2)
+    for some in (*((one,) for one in mistakes), *pairs):
+        scope = {"torch": torch, "F": F, **names}
+        try:
+            exec(_edited(lines, some), scope)
+            if is_it(scope):
+                return " ".join(sentence for sentence, *_ in some)
+        except (RuntimeError, SyntaxError, KeyError):  # two edits need not go together
+            continue
+    return ""
+
+
+def _edited(lines: str, some: Sequence[Mistake]) -> str:
+    """The lines with some edits; nothing where these overlap."""
+    spans = sorted((lines.index(old), lines.index(old) + len(old), new) for _, old, new in some)
+    if any(end > start for (_, end, _), (start, *_) in itertools.pairwise(spans)):
+        return ""
+    for start, end, new in reversed(spans):
+        lines = lines[:start] + new + lines[end:]
+    return lines

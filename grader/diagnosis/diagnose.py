@@ -12,12 +12,12 @@ import torch
 from torch import Tensor
 
 from grader.answer.own_code import Span
-from grader.answer.parse import UNDEFINED, Answer
+from grader.answer.parse import Answer
 from grader.diagnosis import shown
 from grader.diagnosis.edit import SLOPE, capital, quoted
 from grader.diagnosis.helper_lines import Helpers
 from grader.diagnosis.kinds import Kind, hint
-from grader.diagnosis.repair import Repair, Search
+from grader.diagnosis.repair import Repair, Search, undefined
 from grader.diagnosis.shown import Explanation, Wrong, seen_on_each, taken
 from grader.execution.evidence import GradientEvidence, Value
 from grader.execution.runner import AnyRunner
@@ -111,13 +111,6 @@ def _is_hopeless(value: Value) -> bool:
     return (value.type_name or "").startswith(("tensor of ", "object that raises ", "ndarray"))
 
 
-def _undefined(value: Value) -> Iterator[str]:
-    """The name that was not there."""
-    missing = UNDEFINED.search(value.raised.message) if value.raised is not None else None
-    if missing:
-        yield missing[1]
-
-
 @dataclass(frozen=True, slots=True)
 class _Found:
     """What was found out: `belongs` is for the hint, `piece` of own statement `number` is wrong."""
@@ -169,22 +162,23 @@ def _found(search: Search, verdict: Verdict) -> _Found | None:
 
 def _findings(search: Search, verdict: Verdict) -> Iterator[_Found]:
     """What there is to say, the best first."""
-    if (unfit := _unfit(search.item)) is not None:
+    if (unfit := _unfit(search)) is not None:
         is_itself = unfit[0] is not Kind.NAN or _has_factor_zero(search)
         if not (is_itself or _is_right_but_for_nan(search)):  # it follows from another mistake
             for repair in map(search.find, search.batches()):
                 yield from _said(search, repair)
         yield _Found(*unfit)
         return
-    undefined = {name for value in search.item.local for name in _undefined(value)}
-    if undefined:  # that is the mistake: what else would be right is none
+    if missing := undefined(search.item):  # that is the mistake, and no other edit is meant
         program = search.references.program
         is_last = program.loss in program.readers(search.item.name[1:])
-        if is_last and (arrives := f"d{program.loss}") in undefined:
+        if is_last and (arrives := f"d{program.loss}") in missing:
             yield _Found(Kind.STATEMENT, f"`{arrives}` is 1, and no name holds it: leave it out.")
-        for repair in map(search.find, search.batches()):
-            is_it = repair and repair.edit.own.text[slice(*repair.edit.piece)] in undefined
-            yield from _said(search, repair if is_it else None)
+        for edit in (one.edit for one in map(search.find, search.batches()) if one):
+            is_it = edit.own.text[slice(*edit.piece)] in missing
+            # The exception may have said it already.
+            if is_it and f" mean {edit.belongs}?" not in verdict.note:
+                yield from _said(search, Repair(edit))
         return
     values = search.values
     if not (values and any(all(map(agrees, values, right)) for right in search.targets)):
@@ -207,7 +201,8 @@ def _findings(search: Search, verdict: Verdict) -> Iterator[_Found]:
             message = f"{which} {belongs} to another tensor; what arrives here is {is_due}."
             yield _Found(Kind.WRONG_UPSTREAM, message)
         # A formula of its own may need none of what arrives in steps.
-        is_left_out = len(unused) < len(due) or names.isdisjoint(search.scope["UPSTREAM"])
+        arriving = search.scope["ARRIVING"]
+        is_left_out = not names.isdisjoint(arriving) or names.isdisjoint(search.scope["UPSTREAM"])
         # Zeros of a size that is written out are right where the size is.
         is_size = verdict.comparison.approximate and not search.fits
         if unused and is_left_out and not is_size:
@@ -286,10 +281,8 @@ def _compared(search: Search, verdict: Verdict) -> Iterator[Explanation]:
             yield Kind.HARD_CODED_SIZE, f"{message}{', '.join(written)} written out."
         for step, value in search.references.lecture.values.items():
             if isinstance(value, float) and numbers & {value, 1 - value}:
-                message = (
-                    f"`{step}` is {value:g} in the notebook only, and stands here as a number."
-                )
-                yield Kind.ONLY_THIS_BATCH, message
+                where = f"`{step}` is {value:g} in the notebook only"
+                yield Kind.ONLY_THIS_BATCH, f"{where}, and stands here as a number."
         message = f"`{name}` is right on the notebook's batch and wrong on others."
         yield Kind.ONLY_THIS_BATCH, message
     elif shape is not None and expected is not None and shape != expected:
@@ -319,17 +312,18 @@ def _is_right_but_for_nan(search: Search) -> bool:
     return any(all(map(is_right, values, right)) for right in search.targets)
 
 
-def _unfit(item: GradientEvidence) -> Explanation | None:
+def _unfit(search: Search) -> Explanation | None:
     """What is no floating-point number: NaN, infinity, another dtype."""
-    gradient = item.name
-    for value in item.local:
+    gradient = search.item.name
+    for value in search.item.local:
         if value.raised is not None and "ZeroDivisionError" in value.raised.message:
             return Kind.NAN, "This line divides by zero."
         if (tensor := value.tensor) is None:
             continue
         if not tensor.is_floating_point() or tensor.dtype in COARSE:
-            dtype = str(tensor.dtype).removeprefix("torch.")
-            message = f"`{gradient}` has dtype {dtype}, `{gradient[1:]}` has another."
+            whose = torch.as_tensor(search.references.lecture.values[gradient[1:]])
+            found, due = (str(one.dtype).removeprefix("torch.") for one in (tensor, whose))
+            message = f"`{gradient}` has dtype {found}, and `{gradient[1:]}` has {due}."
             return Kind.WRONG_DTYPE, message
         if describe_nonfinite(gradient, tensor):
             numbers = tensor.double()

@@ -107,15 +107,17 @@ def _letters(site: Site, equation: str) -> Iterator[Edit]:
     """An axis more or less, another axis in the result; two axes of a term swapped."""
     equation = equation.replace(" ", "")
     before, _, result = equation.partition("->")
-    message = "The letters after the arrow are not the axes that belong there."
+    after = "The letters after the arrow are not the axes that belong there."
     for new in (result[:i] + result[i + 1 :] for i in range(len(result))):
-        yield _put(site, EXPECTED, Kind.MISSING_SUM, repr(f"{before}->{new}"), message)
+        yield _put(site, EXPECTED, Kind.MISSING_SUM, repr(f"{before}->{new}"), after)
     words = re.finditer("[a-zA-Z]+", equation)
     for word in sorted(words, key=lambda word: word.start() < len(before)):
         start, axes = word.start(), word[0]
         others = sorted({*equation} - {*axes, *",->"})
-        kind = Kind.WRONG_INDEX if start < len(before) else Kind.WRONG_AXIS
-        message = f"The letters of `{axes}` are not the axes that belong there."
+        kind, message = Kind.WRONG_AXIS, after
+        if start < len(before):
+            kind = Kind.WRONG_INDEX
+            message = f"The letters of `{axes}` are not the axes that belong there."
         for i, letter in itertools.product(range(len(axes)), others):
             new = equation[: start + i] + letter + equation[start + i + 1 :]
             yield _put(site, FIRST, kind, repr(new), message)
@@ -153,12 +155,12 @@ def _lines(statements: Sequence[OwnStatement]) -> Iterator[Edit]:
         piece, others = (0, len(again[0].text)), {own.number: "" for own in again[1:]}
         yield Edit(FIRST, Kind.STATEMENT, again[0], piece, "", message, others=others)
     for own in statements:
-        match own.top:
-            case ast.For(body=[first, *_, last]):
-                for line, order in ((last, slice(None)), (first, slice(None, None, -1))):
-                    moved = [own.put(span := own.span(line), "pass"), ast.unparse(line)][order]
-                    message = "This line stands inside of the loop."
-                    yield Edit(SECOND, Kind.STATEMENT, own, span, "\n".join(moved), message)
+        loops = (node for node in ast.walk(own.top) if isinstance(node, ast.For) and node.body[1:])
+        for first, *_, last in (loop.body for loop in loops):
+            for line, order in ((last, slice(None)), (first, slice(None, None, -1))):
+                moved = [own.put(span := own.span(line), "pass"), ast.unparse(line)][order]
+                message = "This line stands inside of the loop."
+                yield Edit(SECOND, Kind.STATEMENT, own, span, "\n".join(moved), message)
     for own, before in pairwise(statements):
         piece, others = (0, len(own.text)), {before.number: own.text}
         message = "This line comes too late, or the one before too early."

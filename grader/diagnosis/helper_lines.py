@@ -14,7 +14,6 @@ from grader.execution.evidence import GradientEvidence, Value
 from grader.execution.runs import Runs, values_for
 from grader.execution.variants import Variants
 from grader.program.compare import agrees
-from grader.verdict import Place
 from grader.worker.results import Result
 
 RIGHT = "right_{}_"
@@ -98,10 +97,6 @@ class Helpers:
             return replace(self.search, item=item, near=[], right_helpers=self.right)
         return None
 
-    def place(self, name: str) -> Place:
-        """Where a helper is written last."""
-        return self.search.answer.places[self._last(name)]
-
     def _names(self) -> Iterator[str]:
         program, answer = self.search.references.program, self.search.answer
         gradients = {*self.search.exercise.gradients, self.search.item.name}
@@ -132,7 +127,7 @@ class Helpers:
             local=values,
             reads=frozenset(gradient[1:] for gradient in piece.reads),
             writes=frozenset(gradient[1:] for gradient in piece.writes),
-            place=self.place(name),
+            place=self.search.answer.places[self._last(name)],
             is_written=True,
             keep=piece.keep,
             fixed=piece.fixed,

@@ -13,7 +13,7 @@ import torch
 from torch import Tensor
 
 from grader.answer.own_code import OwnStatement, meant_for, own_statements
-from grader.answer.parse import Answer
+from grader.answer.parse import UNDEFINED, Answer
 from grader.diagnosis.edit import SLOPE, Edit, Scope
 from grader.diagnosis.every_edit import every_edit
 from grader.diagnosis.factors import Factor, name_factor
@@ -90,15 +90,19 @@ class Search:
     def __post_init__(self) -> None:
         program = self.references.program
         readers = frozenset(program.readers(self.item.name[1:]))
-        self.given = [s for s in dict.fromkeys((readers, *self.item.upstreams(readers))) if s]
-        # In some programs what arrives in the end is itself a value of the forward pass.
-        self.coarse = len(self.given) + bool(program.arrivals())
-        self.given.append(frozenset())
-        self.targets = [self.references.local_vjps(self.item.name[1:], s) for s in self.given]
         self.keep = meant_for(self.item.name, self.item.keep, self.item.code, self.answer)
         every = own_statements(self.answer, self.keep)
         self.settled = [own for own in every if self._is_settled(own)]
         self.statements = [own for own in every if own not in self.settled]
+        # What a line reads whose result is thrown away.
+        lost = (own.names for own in every if own.number not in self.item.keep)
+        read = {*self.exercise.gradients} & frozenset[str]().union(*lost) - {self.item.name}
+        given = readers, *self.item.upstreams(readers), frozenset(name[1:] for name in read)
+        self.given = [s for s in dict.fromkeys(given) if s]
+        # In some programs what arrives in the end is itself a value of the forward pass.
+        self.coarse = len(self.given) + bool(program.arrivals())
+        self.given.append(frozenset())
+        self.targets = [self.references.local_vjps(self.item.name[1:], s) for s in self.given]
         self.scope = _scope(self.item, self.statements, self.exercise, self.references)
 
     def _is_settled(self, own: OwnStatement) -> bool:
@@ -205,10 +209,8 @@ class Search:
         hits: list[dict[int, float]] = [{} for _ in batch]
         told = self._variants.told
         rights = [told(target[instance], instance) for target in self.targets]
-        start, shape = (
-            self.values[instance] if self.values else None,
-            self.targets[0][instance].shape,
-        )
+        start = self.values[instance] if self.values else None
+        shape = self.targets[0][instance].shape
         if start is not None and not (start.shape == shape and bool(start.isfinite().all())):
             start = None
         fitting = {
@@ -269,6 +271,12 @@ def _scales(values: Tensor, right: Tensor, doubled: Tensor, start: Tensor) -> li
     return [scale if hit else None for scale, hit in pairs]
 
 
+def undefined(item: GradientEvidence) -> set[str]:
+    """The names that were not there when its statements ran."""
+    raised = (value.raised.message for value in item.local if value.raised)
+    return {found[1] for message in raised if (found := UNDEFINED.search(message))}
+
+
 def _scope(
     item: GradientEvidence,
     statements: Sequence[OwnStatement],
@@ -284,7 +292,7 @@ def _scope(
     forward = [name for name in floating if name not in upstreams]
     known = {*tensors, *exercise.gradients, *exercise.sizes, "_"}
     written = (n for own in statements for n in ast.walk(own.top) if isinstance(n, ast.Name))
-    assigned = (name.id for name in written if isinstance(name.ctx, ast.Store))
+    assigned = [*undefined(item), *(name.id for name in written if isinstance(name.ctx, ast.Store))]
     near = [name for name in program.between(tensor, item.reads) if name in forward][:MOST_NEAR]
     slopes = reference.slopes(tensor)
     readers = program.readers(tensor)

@@ -202,7 +202,9 @@ def explained(verdict: Verdict, reason: Reason, cells: Sequence[AnswerCell]) -> 
     if verdict.note.startswith(plain):  # the note may add which batch it speaks of
         message = diagnosis.message + verdict.note.removeprefix(plain)
         diagnosis, says_the_same = replace(diagnosis, message=message), True
-    note = "" if verdict.note in says_less or says_the_same else verdict.note
+    # A guess at a name is none where the name is found.
+    note = verdict.note.partition(" Did you mean `")[0]
+    note = "" if verdict.note in says_less or says_the_same else note
     verdict = replace(verdict, diagnosis=(diagnosis,), note=note)
     if reason.place is None:
         return verdict

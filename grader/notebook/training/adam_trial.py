@@ -143,9 +143,8 @@ def _wrong_rules() -> Iterator[tuple[str, Sequence[str]]]:
     for keys in ({"keep", "take"}, {"beta"}, {"keep", "take", "beta"}):
         m, v = (a | {key: b[key] for key in keys} for a, b in ((M, V), (V, M)))
         yield "0.9 and 0.999 are mixed up: 0.9 is for `m`, 0.999 for `v`.", _rule(m, v)
-    said = "0.9 is for `m`, 0.999 for `v`; {} has the other's.".format
-    yield said("`m`"), _rule(M | {"beta": V["beta"]})
-    yield said("`v`"), _rule(v=V | {"beta": M["beta"]})
+    yield "`m` is divided by 1 - 0.9**step; 0.999 is for `v`.", _rule(M | {"beta": V["beta"]})
+    yield "`v` is divided by 1 - 0.999**step; 0.9 is for `m`.", _rule(v=V | {"beta": M["beta"]})
     for keep, take in (("0.9", "0.1"), ("0.99", "0.01"), ("0.999", "0.001")):
         numbers = {"keep": keep, "take": take}
         yield f"`m` keeps {keep} of the old; 0.9 is due.", _rule({**M, **numbers})

@@ -303,7 +303,8 @@ def _wrong_losses(logits: Tensor, Y: Tensor) -> Mapping[str, float]:
     rows, due, probs = torch.arange(len(Y)), float(F.cross_entropy(logits, Y)), logits.softmax(1)
     at_labels = probs[rows, Y]
     pieces = [
-        F.cross_entropy(*some) for some in zip(logits.split(BATCH), Y.split(BATCH), strict=True)
+        F.cross_entropy(*some)
+        for some in zip(torch.split(logits, BATCH), torch.split(Y, BATCH), strict=True)
     ]
     values: dict[str, float | Tensor] = {
         "This is the sum over all windows, not the mean.": due * len(Y),

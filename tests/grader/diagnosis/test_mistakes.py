@@ -432,7 +432,7 @@ def test_what_a_line_is_not_meant_as(source: str, text: str) -> None:
 
 def test_what_an_equation_makes_is_doubted_before_what_it_reads() -> None:
     edits = all_edits("dx = torch.einsum('ij,ik->ij', h, dh)")
-    kinds = [one.kind for one in edits if one.message.startswith("The letters of")]
+    kinds = [one.kind for one in edits if one.message.startswith("The letters")]
     assert kinds.index(Kind.WRONG_AXIS) < kinds.index(Kind.WRONG_INDEX)
 
 

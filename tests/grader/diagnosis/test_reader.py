@@ -85,7 +85,7 @@ PICKED = "dlogits = dnorm_logits.clone()\ndlogits[range(n), {}"
         ("dW2 = h.reshape(64, -1) @ dlogits", "`reshape` lays the same numbers out anew; it"),
         (
             "dh = torch.mm(W2, dlogits)",
-            "The arguments of `torch.mm(W2, dlogits)` stand in another order.",
+            "The arguments of `torch.mm(W2, dlogits)` stand in another order, and one is the wrong",
         ),
         (
             "dW2 = torch.matmul(h, dlogits)",
@@ -184,6 +184,79 @@ PICKED = "dlogits = dnorm_logits.clone()\ndlogits[range(n), {}"
             "dbndiff2 = 1 / (n - 1) * 2 * bndiff * dbnvar",
             "`2` and `bndiff` are factors too many.",
         ),
+        # Loops that take, or write, the whole where one row belongs.
+        (
+            ROWS.format("dcounts_sum_inv", "counts_sum_inv", " += (counts[i] * dprobs[i]).sum()"),
+            "`dcounts_sum_inv` is written whole; one row of it in each round belongs here.",
+        ),
+        (
+            "dcounts = dprobs * counts_sum_inv\nfor i in range(n):\n    dcounts[i] += dcounts_sum",
+            "`dcounts_sum` is taken whole; one row of it belongs here.",
+        ),
+        (
+            "for i in range(n):\n    for j in range(block_size):\n"
+            "        dC = torch.zeros_like(C)\n        dC[Xb[i, j]] += demb[i, j]",
+            "This line stands inside of the loop.",
+        ),
+        (
+            "dC = torch.zeros_like(C)\nfor i in range(n):\n    for j in range(block_size):\n"
+            "        dC[i, j] += demb[Xb[i, j]]",
+            "In this line the two indices stand in each other's place.",
+        ),
+        (
+            "dC = torch.zeros_like(C)\nfor row in Xb:\n    dC[row] += demb[row]",
+            "`row` is a row of `dC`, and no place in `demb`.",
+        ),
+        (
+            "dC = torch.zeros_like(C)\nfor i, g in zip(Xb.view(-1), dembcat):\n    dC[i] += g",
+            "`dembcat` is not laid out with a row for each index.",
+        ),
+        # Lookups.
+        (
+            "dC = torch.zeros_like(C)\ndC.index_add(0, Xb.view(-1), dembcat.view(-1, n_embd))",
+            "What `index_add` returns is thrown away: it changes nothing in place.",
+        ),
+        (
+            "dC = torch.zeros_like(C).scatter_add(0, Xb.view(-1), demb.view(-1, n_embd))",
+            "`scatter_add` wants an index for every number; here one is for a whole row.",
+        ),
+        ("dC = demb @ C.T", "`demb @ C.T` is a product; here each row of `demb` is placed where"),
+        (
+            "dC = torch.zeros_like(C)\ndC.index_add_(0, Yb, demb[:, -1])",
+            "In `dC.index_add_(0, Yb, demb[:, -1])` only some of `demb` is added, and not where",
+        ),
+        # Shapes.
+        (
+            "demb = dembcat.permute(0, 2, 1)",
+            "`permute` does not give `dembcat` the shape of `emb`; a view does.",
+        ),
+        (
+            "demb = dembcat.view(block_size, n, n_embd)",
+            "In `dembcat.view(block_size, n, n_embd)` the sizes stand in the wrong order.",
+        ),
+        (
+            "dbndiff2 = 1 / (n - 1) * bndiff2.sum(0, keepdim=True) * dbnvar",
+            "`bndiff2` is a factor too many.",
+        ),
+        ("dh = dlogits.T @ W2", "In `dlogits.T @ W2` both matrices are the wrong way round."),
+        (
+            "dW2 = dlogits.T @ h.T",
+            "The two sides of `dlogits.T @ h.T` stand in the wrong order, and one is the wrong way",
+        ),
+        ("dh = -dlogits", "A matrix product is missing beside `dlogits`."),
+        # A sign that is missing before a bracket; brackets around too much.
+        (
+            "dbnvar = -1/2(dbnvar_inv * (bnvar + 1e-5)**-1.5)",
+            "With brackets right behind it, `2` is called as a function; a sign is missing.",
+        ),
+        (
+            "dbndiff = 2 * bndiff * (bnvar_inv * dbnraw + dbndiff2)",
+            "`bnvar_inv * dbnraw` does not belong in these brackets.",
+        ),
+        (
+            PICKED.format("logits.argmax(0)] += dlogit_maxes"),
+            "`argmax(0)` goes along the wrong axis",
+        ),
         # What arrives at the last line.
         (
             "dlogprobs = torch.zeros_like(logprobs)\ndlogprobs[range(n), Yb] = -dloss / n",
@@ -215,6 +288,68 @@ def test_it_is_named(source: str, said: str, runner: Runner) -> None:
             *("ex3", "dbnbias", "dbnbias = torch.ones_like(xhat).T @ dhpreact"),
             SHAPE.format("torch.ones_like(xhat).T"),
         ),
+        # Names of another exercise, or of paper: nothing holds them.
+        (
+            *("ex2s", "dz"),
+            "t = F.one_hot(Yb, vocab_size) * (1 - alpha) + alpha / vocab_size\n"
+            "dz = (F.softmax(z, 1) - t) / n",
+            "`alpha` is not the number that belongs here.",
+        ),
+        (
+            *("ex3", "dvar"),
+            "dvar = (-0.5 * dxhat * (hprebn - mean) * (var + 1e-5)**-1.5).sum(0, keepdim=True)",
+            "`mean` is not the tensor that belongs here.",
+        ),
+        (
+            *("ex4", "dhprebn"),
+            "dhprebn = bngain * bnvar_inv / n * (n * dhpreact - dhpreact.sum(0)"
+            " - n / (n - 1) * xhat * (dhpreact * xhat).sum(0))",
+            "`xhat` is not the tensor that belongs here.",
+        ),
+        (
+            *("ex1", "dW1"),
+            "both = torch.cat([embcat, torch.ones(n, 1)], 1)\ndW1, db1 = both.T @ dhprebn",
+            "Two names take `both.T @ dhprebn` apart row by row, and it has more than two.",
+        ),
+        (
+            *("ex3", "dmu", "dmu = -dxhat.sum(0, keepdim=True) * bnvar_inv"),
+            "`bnvar_inv` is no name here; a power of `var`, with its small number, belongs",
+        ),
+        # Sums, and what divides them.
+        (
+            *("ex4", "dhprebn"),
+            "dhprebn = bngain * bnvar_inv * (dhpreact - dbnbias - bnraw * dbngain)",
+            "In `dhpreact - dbnbias - bnraw * dbngain` neither sum is divided.",
+        ),
+        (
+            *("ex4", "dlogits"),
+            "dlogits = F.softmax(logits, 1)\ndlogits[range(n), Yb] -= 1\n"
+            "dlogits = dlogits / dlogits.sum()",
+            "`dlogits` is zero but for rounding; a number belongs here.",
+        ),
+        (
+            *("ex4", "dlogits"),
+            "dlogits = F.softmax(logits, 1)\nfor y in Yb:\n    dlogits[:, y] -= 1\ndlogits /= n",
+            "With `:` every row gets something at `y`.",
+        ),
+        (
+            *("ex2s", "dz"),
+            "p = F.softmax(z, 1)\n"
+            "q = F.one_hot(Yb, vocab_size) * (1 - smoothing) + smoothing / vocab_size\n"
+            "dz = -(q * p.log()) / n",
+            "`-(q * p.log())` is a term of the loss; its slope belongs here.",
+        ),
+        (
+            *("ex2s", "dz"),
+            "q = F.one_hot(Yb, vocab_size) * smoothing + (1 - smoothing) / vocab_size\n"
+            "dz = (F.softmax(z, 1) - q) / n",
+            "In this expression two shares stand in each other's place.",
+        ),
+        (
+            *("ex3", "dmu"),
+            "dmu = dvar * 2 / (n - 1) * (mu - hprebn).sum(0, keepdim=True)",
+            "What arrives is not used: `dxhat`.",
+        ),
     ],
 )
 def test_in_other_exercises_too(
@@ -223,3 +358,10 @@ def test_in_other_exercises_too(
     judged = judge_one(prefix, answer_with(prefix, gradient, code), runner)
     (message,) = [one.message for one in judged if one.message]
     assert message.startswith(said)
+
+
+def test_an_upstream_that_a_loop_overwrites_is_to_blame(runner: Runner) -> None:
+    loop = "dC = torch.zeros_like(C)\nfor i in range(n):\n    dembcat = 0\n    dC[Xb[i]] += demb[i]"
+    judged = judge_one("ex1", answer_with("ex1", "dC", loop), runner)
+    said = {one.name: one.message for one in judged}
+    assert said["dembcat"] == "This line puts `0` in the place of what was in `dembcat`."

@@ -681,7 +681,7 @@ while run.step < until:
         ("adam", changed("adam", right, wrong), said)
         for right, wrong, said in (
             ("+ eps", "- eps", "eps is subtracted"),
-            ("0.999**step", "0.9**step", "`v` has the other's"),
+            ("0.999**step", "0.9**step", "0.9 is for `m`"),
             ("0.001 *", "0.01 *", "`v` keeps 0.99 of the old"),
         )
     ),

@@ -240,6 +240,9 @@ def _names(word: str, source: str, scope: Scope) -> Iterator[tuple[str, str]]:
             names = [n for n, size in scope.sizes.items() if source == str(size - (word == "LESS"))]
         case "POINT":
             names = [*scope["ALONE"]] if source == tensor else [tensor] * (source in scope["ALONE"])
+        case "DIFFERENCE":
+            sides = sorted(source.split(" - "))
+            names = [one for one in scope[word] if sorted(one.split(" - ")) == sides]
         case _:
             names = [*scope[word]]
     for name in names:

@@ -95,6 +95,13 @@ SCALED = nameless(
     Kind.SIGN,
     reason="The written number is another one, in a way that nobody would name.",
 )
+SHORT_OF_A_NUMBER = nameless(
+    Kind.CONSTANT_FACTOR,
+    Kind.SIGN,
+    Kind.MISSING_BRANCH,
+    Kind.MISSING_FACTOR,
+    reason="The number is another one, for want of a term; as a factor it may be 1, which is none.",
+)
 OF_THE_BATCH = named(
     Kind.ONLY_THIS_BATCH,
     Kind.WRONG_SHAPE,
@@ -218,7 +225,9 @@ def number_left_out(
         )
     if fault.gradient in MEAN_LOSS:
         if sizes == {"smoothing"} or "vocab_size" in sizes or "shape[1]" in text:
-            return named(Kind.CONSTANT_FACTOR)
+            return named(
+                Kind.CONSTANT_FACTOR, Kind.MISSING_FACTOR, reason="The factor missing is a number."
+            )
         if isinstance(number, ast.BinOp | ast.UnaryOp):
             return named(
                 Kind.SUM_FOR_MEAN,
@@ -250,7 +259,8 @@ def factor_dropped(fault: Fault) -> Label:
                 return ZEROED
         case _:
             raise AssertionError(fault.key)
-    if is_number(site.node, site) and stands_in(site, *VIEWS, *MAKERS, "range"):
+    is_index = is_number(site.node, site) and stands_in(site, *VIEWS, *MAKERS, "range")
+    if is_index or stands_in(site, "slice"):
         return ANOTHER_INDEX
     if is_number(gone, site):
         return number_left_out(fault, gone, other, divides)
@@ -269,7 +279,15 @@ def factor_dropped(fault: Fault) -> Label:
         return named(
             Kind.MISSING_FACTOR,
             Kind.WRONG_UPSTREAM,
-            reason="The factor that is missing is the gradient that arrives.",
+            Kind.MISSING_BRANCH,
+            Kind.MISSING_D,
+            reason="The factor that is missing is the gradient that arrives: it is not used.",
+        )
+    if ast.unparse(gone) == "sigma" and ast.unparse(other).endswith("deviation"):
+        return named(
+            Kind.MISSING_FACTOR,
+            Kind.WRONG_NAME,
+            reason="Over sigma the deviation is xhat; without, it is another tensor.",
         )
     return named(Kind.MISSING_FACTOR)
 
@@ -288,7 +306,7 @@ def missing_term(fault: Fault) -> Label:
         case _:
             return named(Kind.MISSING_BRANCH)
     if is_number(site.node, site):
-        return SCALED
+        return SHORT_OF_A_NUMBER
     if ast.unparse(gone) == "1e-05":
         return named(Kind.MISSING_EPS)
     if ast.unparse(kept) == "1e-05":
@@ -694,7 +712,9 @@ RULES: Mapping[str, Callable[[Fault], Label]] = {
     "keepdim-dropped": keepdim,
     "last-write-wins": last_write_wins,
     "loop-starts-late": always(named(Kind.PARTIAL_ROWS)),
-    "matmul-for-product": always(named(Kind.OPERATOR)),
+    "matmul-for-product": always(
+        named(Kind.OPERATOR, Kind.MISSING_SUM, reason="A product that is not added up.")
+    ),
     "matmul-turned-round": turned_round,
     "max-at-the-label": always(named(Kind.MISROUTED_MAX)),
     "max-misrouted": always(named(Kind.MISROUTED_MAX)),

@@ -5,8 +5,9 @@ from __future__ import annotations
 import ast
 import hashlib
 import itertools
-from collections.abc import Iterator, Set
+from collections.abc import Iterator, Mapping, Set
 from dataclasses import dataclass
+from types import MappingProxyType
 
 import torch
 from torch import Tensor
@@ -59,7 +60,7 @@ def find_reason(
     references: References,
     runner: AnyRunner,
     patience: Patience,
-    right: Set[str] = frozenset(),
+    right: Mapping[str, Set[int]] = MappingProxyType({}),
 ) -> Reason | None:
     """Why a gradient is wrong; nothing rather than a guess.
 
@@ -71,7 +72,7 @@ def find_reason(
         references: on the instances that the answer ran on.
         runner: runs the answer with a statement edited.
         patience: what is left of it for all gradients.
-        right: the gradients whose own lines are right.
+        right: the gradients whose own lines are right, with the numbers of these statements.
     """
     if verdict.diagnosis or verdict.outcome not in (Outcome.FAIL, Outcome.ERROR):
         return None
@@ -104,10 +105,11 @@ def find_reason(
 def _is_hopeless(value: Value) -> bool:
     """True for what ran into a limit, is too large, or has code of its own: no edit helps.
 
-    Nor where the type says all: an array of numpy's may hold the right numbers.
+    Nor where the type says all, for an array of numpy's may hold the right numbers, or PyTorch:
+    what was expanded is to be cloned before it is written into.
     """
     if value.raised is not None:
-        return value.raised.by_limit
+        return value.raised.by_limit or "single memory location" in value.raised.message
     return (value.type_name or "").startswith(("tensor of ", "object that raises ", "ndarray"))
 
 
@@ -194,7 +196,8 @@ def _findings(search: Search, verdict: Verdict) -> Iterator[_Found]:
         due = [one for one in search.scope["ARRIVING"] or outside if search.counts(one)]
         unused = [one for one in due if one not in names]
         is_due = " and ".join(f"`{one}`" for one in unused)
-        others = sorted(names & search.right) if names.isdisjoint(search.scope["FORWARD"]) else []
+        is_alone = names.isdisjoint(search.scope["FORWARD"])
+        others = sorted(names & search.right.keys()) if is_alone else []
         if search.settled and others and unused and unused == due:
             which = " and ".join(f"`{one}`" for one in others)
             belongs = "belongs" if len(others) == 1 else "belong"
@@ -203,8 +206,10 @@ def _findings(search: Search, verdict: Verdict) -> Iterator[_Found]:
         # A formula of its own may need none of what arrives in steps.
         arriving = search.scope["ARRIVING"]
         is_left_out = not names.isdisjoint(arriving) or names.isdisjoint(search.scope["UPSTREAM"])
-        # Zeros of a size that is written out are right where the size is.
-        is_size = verdict.comparison.approximate and not search.fits
+        # Zeros of a wrong size, or of one that is written out, are right but for that.
+        is_zero = search.item.name[1:] in search.references.zero_by_structure
+        is_zero = is_zero and not any(bool(value.any()) for value in values)
+        is_size = (verdict.comparison.approximate or is_zero) and not search.fits
         if unused and is_left_out and not is_size:
             has_tensor = any(name[1:] in names for name in unused if name not in outside)
             kind = Kind.MISSING_D if has_tensor else Kind.WRONG_UPSTREAM

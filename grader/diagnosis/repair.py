@@ -80,8 +80,8 @@ class Search:
     references: References
     runner: AnyRunner
     patience: Patience = field(default_factory=Patience)
-    right: Set[str] = frozenset()
-    """The gradients whose own lines are right."""
+    right: Mapping[str, Set[int]] = field(default_factory=dict)
+    """The gradients whose own lines are right, each with the numbers of its statements."""
     right_helpers: Set[str] = frozenset()
     """Names of the answer's own that are the gradients of smaller steps, as they should be."""
     near: list[Repair] = field(default_factory=list)
@@ -109,6 +109,13 @@ class Search:
         """True for what makes another gradient and not this one: that is its own matter."""
         written = self.answer.written[own.top]
         return self.item.name not in written and not written.isdisjoint(self.exercise.gradients)
+
+    def _may_be_wrong(self, own: OwnStatement) -> bool:
+        """False for a line by which another gradient, or a smaller step's, is right."""
+        inside, written = self.answer.inside[own.top] & self.keep, self.answer.written[own.top]
+        is_shared = any(inside <= numbers for numbers in self.right.values())
+        is_its_own = self.item.name in written  # which one that is carried may read
+        return (is_its_own or not is_shared) and self.right_helpers.isdisjoint(written)
 
     @property
     def raises(self) -> bool:
@@ -154,8 +161,7 @@ class Search:
 
     def batches(self) -> Iterator[Sequence[Edit]]:
         """The edits to try, the likeliest first."""
-        written = self.answer.written
-        own = [o for o in self.statements[::-1] if self.right_helpers.isdisjoint(written[o.top])]
+        own = [*filter(self._may_be_wrong, self.statements[::-1])]
         edits = every_edit(own, self.answer, self.keep, self.scope)
         for likelihoods, most in MOST_VARIANTS:
             batch = itertools.chain.from_iterable(itertools.islice(edits, likelihoods))

@@ -73,6 +73,6 @@ def check_names(source: Backward, known: Mapping[str, Any]) -> None:
     for name, line in source.mentioned.items():
         if name in known and name not in own and not hasattr(builtins, name):
             raise BadInput(
-                f"{source.at(line)}, reads {name} without asking for it: it belongs among the"
-                " parameters."
+                f"{source.at(line)}, reads {name}, which it is not given. If {name} is meant, it"
+                " belongs among the parameters."
             )

@@ -160,7 +160,11 @@ def _judged(
         ]
         flags += [*incidents, *find_imprecision(evidence, references)]
     flags = list(dict.fromkeys(flags))
-    right = {v.name for v in judged if v.outcome in (Outcome.PASS, Outcome.CARRIED)}
+    right = {
+        item.name: item.keep
+        for item, verdict in zip(evidence, judged, strict=True)
+        if verdict.outcome in (Outcome.PASS, Outcome.CARRIED)
+    }
     slips: Mapping[str, str] = {}
     if any(verdict.outcome is Outcome.TODO for verdict in judged):
         names = {*references.program.names, *gradients_of(references.program), *exercise.sizes}

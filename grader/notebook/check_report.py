@@ -15,7 +15,7 @@ from grader.verdict import Comparison, Diagnosis, Outcome, Verdict
 
 OLD_VALUE = (
     "Your code is right, but the value in the notebook is not what it gives now: run the answer"
-    " cells again, from the top down."
+    " cells again, from the top down; if one raises, mend what it says."
 )
 
 ONLY_IN_MORE_DIGITS = (

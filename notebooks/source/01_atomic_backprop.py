@@ -119,7 +119,7 @@ cmp("dx", dx, x)
 #
 # So it stands in the lecture. Ours compares shapes first (broadcasting would let a wrong one pass)
 # and measures rounding against the largest number of the gradient. It says "to do" where nothing is
-# there yet, and what is wrong where something is.
+# there yet, and names a wrong shape or type.
 #
 # </details>
 #
@@ -699,12 +699,12 @@ figures.max_is_a_router()
 
 # %%
 first = torch.zeros(3)
-both = first  # a second name for the same tensor
-both += 1
-print("after both += 1, first is", first.tolist())
+second = first  # a second name for the same tensor
+second += 1
+print("after second += 1, first is", first.tolist())
 first = torch.zeros(3)
-both = first.clone()  # a second tensor
-both += 1
+second = first.clone()  # a second tensor
+second += 1
 print("with .clone() it stays", first.tolist())
 
 # %% [markdown]
@@ -929,9 +929,9 @@ dhpreact = (1 - h**2) * dh
 check("dhpreact")
 
 # %% [markdown]
-# From here on `exact: False` may be nobody's fault: on most processors PyTorch's own code for this
-# line multiplies and adds with a single rounding; yours rounds twice. All gradients further back
-# inherit the difference.
+# Here `exact: False` is nobody's fault: on most processors PyTorch's own code for this line
+# multiplies and adds with a single rounding; yours rounds twice. All gradients further back inherit
+# the difference.
 #
 # **A leak: the gate.** The slope of a squashing function opens and shuts the way back:
 
@@ -939,7 +939,7 @@ check("dhpreact")
 figures.squashing()
 
 # %% [markdown]
-# *At ±5 nothing is left of tanh's slope, and 3 % of the sigmoid's best.*
+# *At ±5 next to nothing is left of tanh's slope, and 3 % of the sigmoid's best.*
 #
 # At input 5 tanh lets 0.02 % of the gradient through: the unit is **saturated** and learns nothing
 # from this example. Large weights at the start are the usual cause; batch normalisation, which
@@ -986,7 +986,7 @@ print(f"largest gradient of a dead unit's weights: {gradient[:, dead].abs().max(
 figures.firing(before, after)
 
 # %% [markdown]
-# *White where a unit fires, pink where it is dead; both in one order.*
+# *White where a unit fires, black where not, pink where it is dead.*
 #
 # Here the inputs are fixed, and the dead stay dead. (In a deeper network, what comes in may change
 # until they fire again.) Smaller steps help, and rectifiers that keep a little slope on the left
@@ -1398,8 +1398,8 @@ nudge("dC", 3, 5)
 # %% [markdown]
 # **Worth noticing.** A row of `C` is trained as often as its character turns up. A character that
 # is in none of the batch's windows has a gradient of exactly zero and does not move in this step.
-# (Of fifty thousand rows nearly all stand still.) A lookup is a matrix product in disguise: a
-# one-hot matrix times `C`. So even the last step follows the rule of section 5.4.
+# (With fifty thousand words for 27 characters, these are nearly all.) A lookup is a matrix product
+# in disguise: a one-hot matrix times `C`. So even the last step follows the rule of section 5.4.
 
 # %% tags=["data-dependent"]
 lookups = torch.bincount(Xb.flatten(), minlength=vocab_size)

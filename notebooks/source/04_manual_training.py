@@ -630,8 +630,8 @@ else:
 figures.letter_maps({"C after 200,000 steps": C_end, "C @ W1, middle letter": middle}, itos)
 
 # %% [markdown]
-# *Green are the vowels; the dot is the end of a name. In the course's run `C` has them in two
-# places. On the right, all vowels have moved to the left edge, and the* y, *which often sounds like
+# *Green are the vowels; the dot is the end of a name. In the course's run `C` has not gathered
+# them. On the right, all vowels have moved to the left edge, and the* y, *which often sounds like
 # one, is not far. Nobody told the network what a vowel is.*
 #
 # Look back at the names. **No `loss.backward()` has made them.** Each step went by gradients
@@ -748,8 +748,8 @@ Markdown(race_table(rates)) if rates else None
 # On one quiet core it was, in times autograd's: the lecture's loop 0.4, the solution's lines 1.3,
 # tuned 2.3, compiled 3.6, ten steps a call 5.9, and the limit 10. The lecture's loop is by far the
 # slowest, although it does the same arithmetic as yours: the 96 little additions cost more than
-# everything else together. Your loop, which differs in one line, is a little faster than autograd.
-# Hand-written, then, does not mean fast. What does?
+# everything else together. The solution's loop, which differs in one line, is a little faster than
+# autograd; yours will not be far from it. Hand-written, then, does not mean fast. What does?
 #
 # # Part 6 · Where the time goes (for those who want it)
 #
@@ -786,9 +786,8 @@ else:
 # <details>
 # <summary>What each change buys, by the numbers in the comments</summary>
 #
-# In brackets: how many times as fast as autograd's loop it was,
-# on one machine, when this change had been added to all those before it. Your own loop is at 1.3
-# there.
+# In brackets: how many times as fast as autograd's loop it was, in another run than the race above,
+# when this change had been added to all those before it. The solution's lines are at 1.3 there.
 #
 # 1. **A thousand minibatches at once** (1.8). One call draws 32,000 numbers, the very same ones in
 #    the same order, and `unbind` cuts the result into slices without copying. The labels become

@@ -244,6 +244,11 @@ def _what_stays(mine: Sequence[State]) -> str:
         [i for i in range(count) if not any(bool(state[kind].any()) for state in mine[i::count])]
         for kind in range(3)
     ]
+    if all(len(one) == count for one in stays):
+        return (
+            "Nothing has changed, neither a parameter nor a running mean: change all of them in"
+            " place. `mul`, `add` and `sub` without an underscore return new tensors."
+        )
     if len(stays[0]) == count:
         return "No parameter has changed: change them in place."
     for kind, name in ((1, "running mean"), (2, "running mean of the squares")):

@@ -40,6 +40,15 @@ MEANINGS = (
         "The arguments of `logits_with` are `parameters, mean, variance, X`, in this order.",
     ),
     (
+        "^loop: .*must be (Tensor|Number).*, not function",
+        "`learning_rate` is a function of the step: `update` wants the number that it returns.",
+    ),
+    (
+        "^loop: .*must be Tensor, not (list|tuple)",
+        "`update` is handed all gradients as one of several: `loss, gradients = backward(...)`,"
+        " without a star.",
+    ),
+    (
         "^update: .*(must match the size|broadcast shape)",
         "The shapes do not fit. Two loops, one in the other, take every parameter with every"
         " gradient; `zip` takes each with its own.",

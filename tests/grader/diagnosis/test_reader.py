@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 import pytest
 
 from grader.answer.parse import AnswerCell
@@ -80,12 +82,21 @@ PICKED = "dlogits = dnorm_logits.clone()\ndlogits[range(n), {}"
             "dcounts_sum = -dcounts_sum_inv**-2",
             "The power of `dcounts_sum_inv` is taken; that of `counts_sum` belongs here.",
         ),
+        (
+            "dlogit_maxes = -dnorm_logits.sum(1, keepdim=True).values",
+            "A sum is one tensor: it has no `.values`.",
+        ),
         # Matrices.
+        ("db2 = torch.ones(n, 1).T @ dlogits", "The numbers of `db2` are right, its shape is not."),
+        (
+            "both = torch.cat([embcat, torch.ones(n, 1)], 1).T @ dhprebn\ndW1 = both",
+            "`both` has a row too many.",
+        ),
         ("dh = dlogits @ W2.view(27, 64)", "`view` lays the same numbers out anew; it turns"),
         ("dW2 = h.reshape(64, -1) @ dlogits", "`reshape` lays the same numbers out anew; it"),
         (
             "dh = torch.mm(W2, dlogits)",
-            "The arguments of `torch.mm(W2, dlogits)` stand in another order, and one is the wrong",
+            "The arguments of `torch.mm(W2, dlogits)` stand in the wrong order, and one is",
         ),
         (
             "dW2 = torch.matmul(h, dlogits)",
@@ -346,6 +357,21 @@ def test_it_is_named(source: str, said: str, runner: Runner) -> None:
             "In this expression two shares stand in each other's place.",
         ),
         (
+            *("ex2", "dlogits"),
+            "p = F.softmax(logits, 1)\nt = F.one_hot(Yb, vocab_size)\ndlogits = p * (1 - t) / n",
+            "`p` is no factor here: `t` is subtracted from it.",
+        ),
+        (
+            *("ex2s", "dz"),
+            "q = (1 - smoothing) * Yb + smoothing / vocab_size\ndz = (F.softmax(z, 1) - q) / n",
+            "`Yb` holds indices, which are not numbers to compute with.",
+        ),
+        (
+            *("ex3", "dvar"),
+            "dvar = (dxhat * (xhat - mu) * -0.5 * (var + 1e-5) ** -1.5).sum(0, keepdim=True)",
+            "`xhat` is not the tensor that belongs here.",
+        ),
+        (
             *("ex3", "dmu"),
             "dmu = dvar * 2 / (n - 1) * (mu - hprebn).sum(0, keepdim=True)",
             "What arrives is not used: `dxhat`.",
@@ -365,3 +391,16 @@ def test_an_upstream_that_a_loop_overwrites_is_to_blame(runner: Runner) -> None:
     judged = judge_one("ex1", answer_with("ex1", "dC", loop), runner)
     said = {one.name: one.message for one in judged}
     assert said["dembcat"] == "This line puts `0` in the place of what was in `dembcat`."
+
+
+def test_a_line_by_which_another_gradient_is_right_is_not_to_blame(runner: Runner) -> None:
+    source = "both = torch.cat([embcat, torch.ones(n, 1)], 1).T @ dhprebn\ndW1 = both[1:]"
+    answer = re.sub(r"(?m)^db1 = .*$", "db1 = both[-1]", answer_with("ex1", "dW1", source))
+    said = {one.name: one.message for one in judge_one("ex1", answer, runner)}
+    assert said["dW1"] == "`both[1:]` cuts off the wrong end."
+    assert not said.get("db1")
+
+
+def test_pytorch_says_itself_that_what_is_expanded_is_to_be_cloned(runner: Runner) -> None:
+    answer = answer_with("ex1", "dbndiff2", "dbndiff2 = dbnvar.expand(n, -1)\ndbndiff2 /= n - 1")
+    assert not any(one.message for one in judge_one("ex1", answer, runner))

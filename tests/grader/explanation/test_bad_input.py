@@ -174,7 +174,7 @@ def assigns_nothing(dout: Tensor) -> None:
     [
         (asks_for_more, 0, "asks for gian; rms_norm has no input, step or size of that name"),
         (asks_for_more, 0, "Is it gain?"),
-        (reads_without_asking, 2, "reads inv without asking for it"),
+        (reads_without_asking, 2, "reads inv, which it is not given"),
         (changes_an_argument, 2, "changes an argument in place"),
         (changes_at_the_end, 1, "changes an argument in place"),
         (returns_three, 2, "returns 3 gradients; rms_norm has 2 inputs, x, gain."),

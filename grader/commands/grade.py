@@ -298,7 +298,7 @@ def _summary(settings: Settings, class_folder: ClassFolder, tally: Tally, second
 
     present = {item.student for item in class_folder.handed_in}
     missing = sum(student.id not in present for student in class_folder.students)
-    files, students = counted(tally.total, "file"), counted(len(class_folder.students), "student")
+    files, students = counted(tally.total, "file"), counted(len(present), "student")
     lines = [f"{files} of {students}: {counts(tally)}."]
     if tally.unreadable:
         lines.append(

@@ -49,6 +49,11 @@ def _summary(comparison: Comparison) -> Iterator[str]:
     more = sum(each.after > each.before for each in comparison.moved)
     fewer = sum(each.after < each.before for each in comparison.moved)
     others = len(comparison.moved) - more - fewer
+    if comparison.left and comparison.joined and not (comparison.moved or comparison.same):
+        yield (
+            "Nobody is in both gradebooks: their ids differ, or it is another class. Graded with"
+            " the same --roster, a student has the same id in both."
+        )
     yield (
         f"{counted(len(comparison.moved) + comparison.same, 'student')} in both: {more:,} with "
         f"more points, {fewer:,} with fewer, {others:,} with other gradients for the same points, "

@@ -114,6 +114,8 @@ def write_gradebook(
         _remove_alike(out)
     else:
         pairs = _write_alike(table, numbered, class_folder, rubric.course, similarity, out)
+        found = f"{counted(pairs, 'pair')} of students" if pairs else "No two students"
+        tell(f"{found} wrote lines that few others did; {REPORT}/{ALIKE_PAGE} is the list.")
     index = out / REPORT / "index.html"
     shown_table = replace(table, rows=numbered.shown)
     write_page(index, class_page(shown_table, summary, rubric.course.title, notices, pairs))

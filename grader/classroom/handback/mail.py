@@ -22,9 +22,11 @@ _LONGEST_NAME = 60
 _TEXT = """\
 Hello {name},
 
-{said} The attached page says of each gradient whether it is right and, where it is not, why.
-Save it, and open it in a browser; it needs no network.
+{said}
+Save the page, and open it in a browser; it needs no network.
 """
+
+_REASONS = "The attached page says of each gradient whether it is right and, where it is not, why."
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,10 +74,17 @@ def message(to: Address, recipient: Recipient, page: bytes, letter: Letter) -> b
 
 def _said(recipient: Recipient) -> str:
     grade = recipient.grade
-    if grade.status == "missing":
-        return "no notebook of yours has been handed in."
     points = f"your notebooks have {grade.points} of {grade.most} points"
-    return f"{points} ({grade.status})." if grade.status != "graded" else f"{points}."
+    match grade.status:
+        case "missing":
+            return "no notebook of yours has been handed in. The attached page names what was due."
+        case "excused":
+            return "you are excused, and nothing is graded. The attached page says so, too."
+        case "unreadable":
+            return f"what you handed in could not be read: {points}. The attached page says why."
+        case "graded":
+            return f"{points}. {_REASONS}"
+    return f"{points} ({grade.status}). {_REASONS}"
 
 
 def _shown(name: str) -> str:

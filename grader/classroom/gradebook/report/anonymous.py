@@ -7,7 +7,7 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import partial
-from pathlib import Path
+from pathlib import Path, PurePath
 
 from grader.classroom.gradebook.grades_csv import id_cell, text_cell, write_csv
 from grader.classroom.gradebook.report.own_lines import names_author, without_comments
@@ -16,7 +16,7 @@ from grader.classroom.gradebook.report.student_page import Lines
 from grader.classroom.gradebook.table import Cell, FileResult, Row, Table
 from grader.classroom.intake.class_folder import Student
 from grader.classroom.run.line import Line
-from grader.classroom.spreadsheet import CsvForm
+from grader.classroom.spreadsheet import FOR_EXCEL
 from grader.verdict import Flag, Verdict
 
 WHO = "anonymous.csv"
@@ -50,7 +50,7 @@ def write_who(numbered: Numbered, path: Path) -> None:
         (shown.student.id, id_cell(row.student.id), text_cell(row.student.name))
         for row, shown in pairs
     )
-    write_csv(path, [("report", "id", "name"), *who], CsvForm(newline="\r\n"))
+    write_csv(path, [("report", "id", "name"), *who], FOR_EXCEL)
 
 
 def nameless(lines: Lines, author: Student) -> Lines:
@@ -90,14 +90,24 @@ def _nameless_files(files: Sequence[FileResult]) -> tuple[FileResult, ...]:
 def _nameless_file(file: FileResult) -> FileResult:
     """The file under its notebook's name, without its time."""
     name = f"{file.notebook}.ipynb" if file.notebook else "a file"
-    error = file.error
-    for said in (file.path, file.name):
-        error = re.sub(rf"(?<!\w){re.escape(said)}(?!\w)", name, error)
+    error = _called(name, file.error, file.path, file.name)
     return replace(file, path=name, submitted=None, modified=None, error=error)
 
 
+def _called(name: str, text: str, *said: str) -> str:
+    """The text with another name for what it says of a file."""
+    for one in said:
+        text = re.sub(rf"(?<!\w){re.escape(one)}(?!\w)", name, text)
+    return text
+
+
 def _nameless_line(line: Line, author: Student) -> Line:
-    flags = tuple(_nameless_flag(flag, author) for flag in line.flags)
+    path = line.file.path
+    called = (
+        replace(flag, message=_called("a file", flag.message, path, PurePath(path).name))
+        for flag in line.flags
+    )
+    flags = tuple(_nameless_flag(flag, author) for flag in called)
     if line.report is None:
         return replace(line, flags=flags)
     verdicts = tuple(map(partial(_nameless_verdict, author=author), line.report.verdicts))

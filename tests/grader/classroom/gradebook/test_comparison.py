@@ -147,6 +147,11 @@ def test_a_class_of_nobody(tmp_path: Path) -> None:
     assert json.loads(as_json(found))["shares"] == {"old": None, "new": None}
 
 
+def test_classes_that_have_nobody_in_common(tmp_path: Path) -> None:
+    said = as_text(compared(tmp_path, [right("ada")], [right("40000")]))
+    assert said.startswith("Nobody is in both gradebooks: their ids differ, or ")
+
+
 def test_a_folder_that_is_no_gradebook(tmp_path: Path) -> None:
     with pytest.raises(NoGradebook, match="holds no gradebook"):
         read_book(tmp_path, Rubric())

@@ -14,6 +14,7 @@ from grader.classroom.gradebook.report.anonymous import WHO, nameless, number
 from grader.classroom.gradebook.rubric import Rubric
 from grader.classroom.gradebook.write import write_gradebook
 from grader.classroom.intake.class_folder import Student
+from grader.verdict import Flag
 from tests.helpers.lines import as_line, class_of, graded, gradient, journal, unreadable
 from tests.helpers.made_class import make_class
 
@@ -44,7 +45,7 @@ def test_no_page_has_a_name_an_id_a_time_or_a_comment(book: Path) -> None:
 
 def test_the_tables_have_the_names_and_one_file_says_who_is_who(book: Path) -> None:
     made = make_class(60, seed=6, hostile=False)
-    with (book / WHO).open(encoding="utf-8", newline="") as file:
+    with (book / WHO).open(encoding="utf-8-sig", newline="") as file:
         rows = list(csv.DictReader(file))
     assert {row["id"] for row in rows} == {student.id for student in made.folder.students}
     assert [row["report"] for row in rows] == [f"student-{n:03}" for n in range(1, 61)]
@@ -60,7 +61,7 @@ def test_the_points_are_the_same(book: Path, tmp_path: Path) -> None:
     write_gradebook(made.folder, made.write(tmp_path / "r.jsonl"), None, tmp_path)
     for name in ("grades.csv", "canvas.csv", "moodle.csv"):
         assert (tmp_path / name).read_bytes() == (book / name).read_bytes()
-    with (book / WHO).open(encoding="utf-8", newline="") as file:
+    with (book / WHO).open(encoding="utf-8-sig", newline="") as file:
         for row in list(csv.DictReader(file))[:10]:
             score = re.compile(r"<strong>[^<]*points</strong>")
             one, other = (
@@ -103,6 +104,16 @@ def test_what_a_file_is_called_and_what_is_said_of_it(tmp_path: Path) -> None:
     assert file.error.count("02_fused_cross_entropy.ipynb") == 2
     assert "Ada" not in file.error
     assert [other.error for other in row.elsewhere] == ["a file is no notebook, banana."]
+
+
+def test_why_a_file_could_not_be_read_is_said_without_its_path(tmp_path: Path) -> None:
+    path = "lovelace_1815/01.ipynb"
+    lines = [unreadable(path, "love0001", f"{path} is empty: was it saved?")]
+    table = build_table(class_of(lines), journal(tmp_path / "r.jsonl", lines), Rubric())
+    flag = Flag("unreadable", f"{path} is empty: was it saved?", None)
+    flagged = replace(as_line(lines[0]), flags=(flag,))
+    (line,) = nameless({"x": flagged}, table.rows[0].student).values()
+    assert [flag.message for flag in line.flags] == ["a file is empty: was it saved?"]
 
 
 def test_what_the_instructor_says_to_a_student_is_left_out(tmp_path: Path) -> None:

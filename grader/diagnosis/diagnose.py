@@ -28,6 +28,9 @@ from grader.program.exercises import Exercise
 from grader.program.references import References
 from grader.verdict import Check, Diagnosis, Outcome, Place, Verdict
 
+SAYS_ALL = ("single memory location", "`^` is no power")
+"""In an exception's words: what was expanded is to be cloned, and two stars make a power."""
+
 COARSE = (torch.float16, torch.bfloat16)
 """Dtypes in which a right formula gives a wrong value."""
 
@@ -105,11 +108,11 @@ def find_reason(
 def _is_hopeless(value: Value) -> bool:
     """True for what ran into a limit, is too large, or has code of its own: no edit helps.
 
-    Nor where the type says all, for an array of numpy's may hold the right numbers, or PyTorch:
-    what was expanded is to be cloned before it is written into.
+    Nor where the type says all, for an array of numpy's may hold the right numbers, or the
+    exception.
     """
     if value.raised is not None:
-        return value.raised.by_limit or "single memory location" in value.raised.message
+        return value.raised.by_limit or any(words in value.raised.message for words in SAYS_ALL)
     return (value.type_name or "").startswith(("tensor of ", "object that raises ", "ndarray"))
 
 

@@ -401,6 +401,15 @@ def test_a_line_by_which_another_gradient_is_right_is_not_to_blame(runner: Runne
     assert not said.get("db1")
 
 
-def test_pytorch_says_itself_that_what_is_expanded_is_to_be_cloned(runner: Runner) -> None:
-    answer = answer_with("ex1", "dbndiff2", "dbndiff2 = dbnvar.expand(n, -1)\ndbndiff2 /= n - 1")
-    assert not any(one.message for one in judge_one("ex1", answer, runner))
+@pytest.mark.parametrize(
+    ("gradient", "code"),
+    [
+        ("dbndiff2", "dbndiff2 = dbnvar.expand(n, -1)\ndbndiff2 /= n - 1"),
+        ("dhpreact", "dhpreact = dh * (1 - h ^ 2)"),
+    ],
+)
+def test_an_exception_that_says_all_is_not_explained(
+    gradient: str, code: str, runner: Runner
+) -> None:
+    judged = judge_one("ex1", answer_with("ex1", gradient, code), runner)
+    assert not any(one.message for one in judged)

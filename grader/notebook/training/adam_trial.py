@@ -78,7 +78,9 @@ IN_A_MEAN: Mapping[str, Edit] = {
     "1 - {beta} ** step has lost its power, and is the same at every step.": (POWER, ""),
     "1 - {beta} ** step has a power in it, not a product.": (POWER, " * step"),
     "1 - {beta} ** step is a step too far: the first has the number 1.": (POWER, "**(step + 1)"),
-    "1 - {beta} ** step is a step behind: the first has the number 1.": (POWER, "**(step - 1)"),
+    "1 - {beta} ** step is a step behind (the first has the number 1), or lacks its brackets.": (
+        *(POWER, "**(step - 1)"),
+    ),
     "the division changes the running mean, so the next step begins with the quotient. Give the"
     " quotient a name of its own.": ("{quotient}", "{mean} = {quotient}"),
     "keep {keep} of the old and take {take} of the new, not the other way round.": (

@@ -183,7 +183,7 @@ class Recorder:
             raise Endless(
                 "It goes on for ever: the number of steps done is the length of `run.losses`, and"
                 " that has to grow."
-                if self.run.step == self.done[0]
+                if self.done[-1] == self.done[-2]
                 else "It goes on past `until`, which counts the steps that the run has behind it as"
                 " well: the step at hand is `run.step`."
             )

@@ -85,6 +85,13 @@ MISTAKES = {
     "`m`: 1 - 0.9 ** step has a power in it": changed("0.9**step", "0.9 * step"),
     "`m` and `v`: 1 - beta ** step is a step too far": changed("**step", "**(step + 1)"),
     "`m` and `v`: 1 - beta ** step is a step behind": changed("**step", "**(step - 1)"),
+    "or lacks its brackets": changed("(1 - 0.9**step)", "1 - 0.9**step").replace(
+        "(1 - 0.999**step)", "1 - 0.999**step"
+    ),
+    "Nothing has changed, neither a parameter": changed(
+        *(MEANS[0], "m.mul(0.9).add(0.1 * dp)"),
+        *(MEANS[1], "v.mul(0.999).add(0.001 * dp**2)"),
+    ),
     "0.9 and 0.999 are mixed up: 0.9 is for `m`": changed("m *= 0.9;", "m *= 0.999;")
     .replace("0.1 *", "? *")
     .replace("v *= 0.999; v += 0.001 *", "v *= 0.9; v += 0.1 *")

@@ -282,6 +282,11 @@ while run.step < until:
         changed("loop", "    run.losses.append(loss.item())\n", ""),
         "It goes on for ever: the",
     ),
+    (
+        "loop",
+        changed("loop", "run.losses.append(loss.item())", "run.losses = [loss.item()]"),
+        "It goes on for ever: the number of steps done is the length of `run.losses`",
+    ),
     ("loop", changed("loop", "run.step < until", "True"), "It goes on past `until`, which counts"),
     (
         "loop",

@@ -231,8 +231,9 @@ Xb, Yb = Xtr[ix], Ytr[ix]
 # %% [markdown]
 # ## 3.4 The forward pass
 #
-# The same in code, in steps so small that each line does one thing. The last lines let autograd
-# walk back once, so that there is something to compare yours with.
+# The same in code, in steps so small that each line does one thing. A name says what was done:
+# `bn` is batch normalisation, `2` squared, `_inv` one over it or over its root, `raw` before gain
+# and bias. The last lines let autograd walk back once, to have something to compare yours with.
 
 # %%
 n = Xb.shape[0]
@@ -298,9 +299,10 @@ print(f"its favourite: {itos[favourite]!r}, {probs[one, favourite]:.4f}; blind: 
 #
 # Each piece of part 5 has an **answer cell**, in which you replace the `...`. Its first line, `#
 # answer: ...`, stays: by it the check knows the cell. Below it stands a **check cell**. Run the
-# one, then the other. After a break, run all cells above; your lines are still there. You may use
-# everything the forward pass has computed and every gradient that you have found already, but no
-# `.grad` and no `backward()`.
+# one, then the other. *Run again* (↻) means: your line is right, and the notebook holds an older
+# value. After a break, run all cells above; your lines are still there. You may use everything the
+# forward pass has computed and every gradient that you have found already, but no `.grad` and no
+# `backward()`.
 #
 # The check runs your lines again on hidden networks of other sizes. So write `n`, or ask for a
 # `.shape`, where you are tempted to write 32.

@@ -46,7 +46,8 @@ def _network(windows: int = WINDOWS) -> tuple[Parameters, Tensor, Tensor]:
 
 
 STATISTICS = """
-hprebn = C[X].view(len(X), -1) @ W1 + b1
+windows = C[X].view(len(X), -1)
+hprebn = windows @ W1 + b1
 result = hprebn.mean(0, keepdim=True), hprebn.var(0, keepdim=True)
 """
 MEAN, VARIANCE = "hprebn.mean(0, keepdim=True)", "hprebn.var(0, keepdim=True)"
@@ -149,7 +150,8 @@ def try_calibration(function: Part) -> str:
 
 
 FORWARD = """
-hprebn = C[X].view(len(X), -1) @ W1 + b1
+windows = C[X].view(len(X), -1)
+hprebn = windows @ W1 + b1
 bnraw = (hprebn - mean) * (variance + 1e-5) ** -0.5
 hpreact = bngain * bnraw + bnbias
 result = torch.tanh(hpreact) @ W2 + b2

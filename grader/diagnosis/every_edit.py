@@ -137,7 +137,7 @@ def _spoiling(statements: Sequence[OwnStatement], answer: Answer, scope: Scope) 
             return
         last.append(own)
         places = (answer.places[one.number].cell for one in (own, before))
-        later = answer.top[answer.top.index(before.top) :]
+        later = answer.top[answer.top.index(own.top) :]
         handed_on = (one.value for one in later if isinstance(one, ast.Assign))
         is_other = any(isinstance(one, ast.Name) and one.id == name for one in handed_on)
         if len({*places}) == 2 or is_other:

@@ -56,6 +56,9 @@ UNDEFINED = re.compile(r"name '(\w+)' is not defined")
 ALONE = "Answer cells are run alone: what a line needs stands in one of them."
 """What is said of such a name where it is like no other."""
 
+MEANT = re.compile(r" Did you mean `[^?]+\?")
+"""What is said of it otherwise: a guess, which is none where the name is found."""
+
 TOO_LARGE = (
     f"This exercise's answer cells hold more code than is read: {LONGEST_ANSWER:,} characters,"
     f" {MOST_STATEMENTS:,} statements, {MOST_NODES:,} names, numbers and operators."

@@ -20,6 +20,7 @@ from grader.diagnosis.helper_lines import Helpers
 from grader.diagnosis.kinds import Kind, hint
 from grader.diagnosis.repair import Repair, Search, undefined
 from grader.diagnosis.shown import Explanation, Wrong, seen_on_each, taken
+from grader.execution.collect import NO_POWER
 from grader.execution.evidence import GradientEvidence, Value
 from grader.execution.runner import AnyRunner
 from grader.execution.variants import Patience
@@ -28,7 +29,7 @@ from grader.program.exercises import Exercise
 from grader.program.references import References
 from grader.verdict import Check, Diagnosis, Outcome, Place, Verdict
 
-SAYS_ALL = ("single memory location", "`^` is no power")
+SAYS_ALL = ("single memory location", NO_POWER)
 """In an exception's words: what was expanded is to be cloned, and two stars make a power."""
 
 COARSE = (torch.float16, torch.bfloat16)
@@ -108,8 +109,8 @@ def find_reason(
 def _is_hopeless(value: Value) -> bool:
     """True for what ran into a limit, is too large, or has code of its own: no edit helps.
 
-    Nor where the type says all, for an array of numpy's may hold the right numbers, or the
-    exception.
+    Nor where the type says all, since an array of numpy's may hold the right numbers; nor where
+    the exception does.
     """
     if value.raised is not None:
         return value.raised.by_limit or any(words in value.raised.message for words in SAYS_ALL)
@@ -210,8 +211,8 @@ def _findings(search: Search, verdict: Verdict) -> Iterator[_Found]:
         arriving = search.scope["ARRIVING"]
         is_left_out = not names.isdisjoint(arriving) or names.isdisjoint(search.scope["UPSTREAM"])
         # Zeros of a wrong size, or of one that is written out, are right but for that.
-        is_zero = search.item.name[1:] in search.references.zero_by_structure
-        is_zero = is_zero and not any(bool(value.any()) for value in values)
+        is_due_zero = search.item.name[1:] in search.references.zero_by_structure
+        is_zero = is_due_zero and not any(bool(value.any()) for value in values)
         is_size = (verdict.comparison.approximate or is_zero) and not search.fits
         if unused and is_left_out and not is_size:
             has_tensor = any(name[1:] in names for name in unused if name not in outside)

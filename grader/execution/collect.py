@@ -52,6 +52,9 @@ ADVICE = {
 }
 """What an exception's words do not tell of what was written, by these words."""
 
+NO_POWER = "in Python `^` is no power, `**` is"
+"""What is said where `^` was meant for a power."""
+
 OF_NUMBERS = ("exp", "log", "sqrt")
 """Functions of PyTorch's that are taken of plain numbers too, where `math` has them."""
 
@@ -347,7 +350,7 @@ def describe_problem(
     # A path of the machine that grades says nothing to a student.
     said = FOLDERS.sub("", message.rstrip("."))
     if re.search(r"bitwise_xor|for \^", said):
-        return f"This line raised {kind}: in Python `^` is no power, `**` is."
+        return f"This line raised {kind}: {NO_POWER}."
     missing = UNDEFINED.fullmatch(said) if kind == "NameError" else None
     if missing and missing[1] not in gradients:
         meant = _meant(missing[1], known)

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 
-from grader.answer.parse import AnswerCell, as_quoted, cells_of, parse_answer, quote
+from grader.answer.parse import MEANT, AnswerCell, as_quoted, cells_of, parse_answer, quote
 from grader.answer.suspicion import AUTOGRAD, find_suspicions
 from grader.answer.suspicious_words import OF_VALUES
 from grader.diagnosis.diagnose import Reason, find_reason
@@ -206,9 +206,7 @@ def explained(verdict: Verdict, reason: Reason, cells: Sequence[AnswerCell]) -> 
     if verdict.note.startswith(plain):  # the note may add which batch it speaks of
         message = diagnosis.message + verdict.note.removeprefix(plain)
         diagnosis, says_the_same = replace(diagnosis, message=message), True
-    # A guess at a name is none where the name is found.
-    note = verdict.note.partition(" Did you mean `")[0]
-    note = "" if verdict.note in says_less or says_the_same else note
+    note = "" if verdict.note in says_less or says_the_same else MEANT.sub("", verdict.note)
     verdict = replace(verdict, diagnosis=(diagnosis,), note=note)
     if reason.place is None:
         return verdict

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cache
@@ -10,15 +9,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from grader.answer.assigned import first_assignments
-from grader.answer.parse import ALONE, UNDEFINED, AnswerCell, live_names, written_names
+from grader.answer.parse import ALONE, MEANT, UNDEFINED, AnswerCell, live_names, written_names
 from grader.verdict import Report, Verdict
 
 if TYPE_CHECKING:
     from grader.program.exercises import Exercise
     from grader.submission.read import Submission
-
-MEANT = re.compile(r" Did you mean `[^?]+\?")
-"""A guess, which is none where the name is found."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -45,12 +45,19 @@ def _network(windows: int = WINDOWS) -> tuple[Parameters, Tensor, Tensor]:
     return parameters, X, torch.randint(27, (windows,), generator=g)
 
 
-STATISTICS = """
+HIDDEN_LAYER = """
 windows = C[X].view(len(X), -1)
 hprebn = windows @ W1 + b1
-result = hprebn.mean(0, keepdim=True), hprebn.var(0, keepdim=True)
 """
+
+IN_ANOTHER_ORDER: Mistake = (
+    "A window's numbers come in another order: `C[X].view(len(X), -1)` takes one row of C after"
+    " the other.",
+    *("C[X].view", "C[X].mT.reshape"),
+)
+
 MEAN, VARIANCE = "hprebn.mean(0, keepdim=True)", "hprebn.var(0, keepdim=True)"
+STATISTICS = f"{HIDDEN_LAYER}result = {MEAN}, {VARIANCE}\n"
 
 WRONG_STATISTICS: Sequence[Mistake] = (
     ("Mean and variance come in the wrong order.", f"{MEAN}, {VARIANCE}", f"{VARIANCE}, {MEAN}"),
@@ -77,11 +84,7 @@ WRONG_STATISTICS: Sequence[Mistake] = (
         "These are those after gain and bias; `hprebn` comes before the batch normalisation.",
         *("+ b1", "+ b1\nhprebn = bngain * hprebn + bnbias"),
     ),
-    (
-        "A window's numbers come in another order: `C[X].view(len(X), -1)` takes one row of C after"
-        " the other.",
-        *("C[X].view", "C[X].mT.reshape"),
-    ),
+    IN_ANOTHER_ORDER,
     (
         "The numbers of different windows are mixed: `view(len(X), -1)` keeps each in its row.",
         *(".view(len(X), -1)", ".view(-1, len(X)).T"),
@@ -149,10 +152,7 @@ def try_calibration(function: Part) -> str:
     return ""
 
 
-FORWARD = """
-windows = C[X].view(len(X), -1)
-hprebn = windows @ W1 + b1
-bnraw = (hprebn - mean) * (variance + 1e-5) ** -0.5
+FORWARD = f"""{HIDDEN_LAYER}bnraw = (hprebn - mean) * (variance + 1e-5) ** -0.5
 hpreact = bngain * bnraw + bnbias
 result = torch.tanh(hpreact) @ W2 + b2
 """
@@ -204,11 +204,7 @@ WRONG_FORWARD: Sequence[Mistake] = (
         "1e-5 is added after the power: it belongs beside the variance.",
         *("(variance + 1e-5) ** -0.5", "(variance ** -0.5 + 1e-5)"),
     ),
-    (
-        "A window's numbers come in another order: `C[X].view(len(X), -1)` takes one row of C after"
-        " the other.",
-        *("C[X].view", "C[X].mT.reshape"),
-    ),
+    IN_ANOTHER_ORDER,
     (
         "The mean is the batch's own, and not what it is given: the same window has other logits in"
         " another batch.",

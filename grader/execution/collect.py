@@ -112,7 +112,6 @@ class _Collector:
         self._runs = runs
         self._reader = _Reader(answer, runs.runner.limits, references.program)
         self._handed_down = _handed_down(references.program, self._asked)
-        self._zero, self._hiding = _zero_and_hiding(references)
         self._pieces = {gradient: self._cut(gradient) for gradient in gradients}
 
     def collect(self, offences: Sequence[tuple[int, Flag]]) -> list[GradientEvidence]:
@@ -176,7 +175,8 @@ class _Collector:
         Whether they are right as well, where no verdict depends on it, is told by the first.
         """
         gradient, own = piece
-        shows = gradient not in self._hiding and self._zero.isdisjoint(own.reads)
+        zero, beside_zero = self._references.zero_by_structure, self._references.beside_zero
+        shows = gradient[1:] not in zero | beside_zero and zero.isdisjoint(_tensors(own.reads))
         return self._runs.instances[:1] if is_right and shows else self._runs.instances
 
     def _right(self, values: Mapping[str, Sequence[Value]]) -> frozenset[str]:
@@ -215,7 +215,7 @@ class _Collector:
         others = self._asked - {gradient}
         piece = slice_gradient(self._answer, gradient, given, others, through_others)
         # Where every right value is zero, only unspoilt upstreams can show that a line is wrong.
-        is_zero = gradient in self._zero
+        is_zero = gradient[1:] in self._references.zero_by_structure
         return replace(piece, fixed=piece.fixed | (piece.channels & given)) if is_zero else piece
 
     def _code(self, gradient: str, piece: Slice) -> tuple[ast.stmt, ...]:
@@ -235,17 +235,6 @@ def _handed_down(program: ForwardProgram, asked: frozenset[str]) -> Mapping[str,
         gradient: asked.intersection(f"d{step}" for step in program.descendants(gradient[1:]))
         for gradient in asked
     }
-
-
-@lru_cache(maxsize=64)
-def _zero_and_hiding(references: References) -> tuple[frozenset[str], frozenset[str]]:
-    """The gradients that are zero for every input; these with those that have them for a branch.
-
-    The values of all of them may be right although the lines that make them are not.
-    """
-    zero, program = references.zero_by_structure, references.program
-    hiding = {name for name in program.names if not zero.isdisjoint(program.readers(name))}
-    return frozenset(f"d{name}" for name in zero), frozenset(f"d{name}" for name in zero | hiding)
 
 
 class _Reader:

@@ -146,10 +146,9 @@ def _weigh_right_value(
     if local.check is Check.RIGHT:
         return Outcome.PASS, local
     readers = references.program.readers(tensor)
-    # A branch through a zero gradient shows in no value, whether the statements read that
-    # gradient or, reading the other branch alone, make up for it on their own.
+    # The branch that shows in no value may be read and spoilt, or left out where others are read.
     alone = not item.reads.isdisjoint(readers) and not item.writes
-    hides = bool(zero & item.reads) or (alone and not zero.isdisjoint(readers))
+    hides = bool(zero & item.reads) or (alone and tensor in references.beside_zero)
     if tensor not in zero and not hides:
         return Outcome.PASS, Finding(Check.RIGHT, STEP_BY_STEP)
     if local != WRONG:

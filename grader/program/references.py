@@ -103,7 +103,8 @@ class References:
 
     `lecture` is the float32 instance of the sizes that the student sees; `lecture_gradients` are
     autograd's on it, by tensor. `zero_by_structure` are the tensors whose gradient is zero for
-    every input although their readers' gradients are not, such as a bias before a normalisation.
+    every input although their readers' gradients are not, such as a bias before a normalisation;
+    `beside_zero` those that have one of them for a reader, a branch that shows in no value.
     `lengths` are, for each hidden instance, its axes' lengths with the lecture's: (7, 11) is
     (32, 27) there. All sizes of an instance differ, so that a length says which size it is.
     """
@@ -113,6 +114,7 @@ class References:
     lecture: Instance
     lecture_gradients: Mapping[str, Tensor]
     lengths: tuple[Mapping[int, int], ...]
+    beside_zero: frozenset[str]
 
     @property
     def program(self) -> ForwardProgram:
@@ -195,7 +197,8 @@ def references_on(
     )
     lengths = tuple(_lengths(reference, gradients) for reference in references)
     zeros = _find_zero_by_structure(references)
-    return References(references, zeros, lecture, gradients, lengths)
+    beside = (name for name in program.names if not zeros.isdisjoint(program.readers(name)))
+    return References(references, zeros, lecture, gradients, lengths, frozenset(beside))
 
 
 def _lengths(reference: Reference, lecture: Mapping[str, Tensor]) -> dict[int, int]:

@@ -39,9 +39,36 @@ figures.gradient_runs_back()
 #
 # # Part 1 · Why look inside at all?
 #
-# One can train networks for years without seeing a gradient. But a gradient that has gone bad
-# raises no exception. The code runs, the loss goes down a little, and the network is quietly worse
-# than it could be. The lecturer has
+# One can train networks for years without seeing a gradient. But a wrong gradient raises no
+# exception: the code runs, and the loss goes down. Here are two trainings of this notebook's
+# network on the same examples. One forgets a part of the gradient at each step. Which?
+
+# %% tags=["nbval-ignore-output"]
+# @title Two trainings, one of them with a wrong gradient (this takes a few seconds)
+import makemore_data
+
+
+def with_a_fault(Xb, Yb, *parameters):
+    """The loss, and gradients in which one branch has been forgotten: section 5.7 asks for it."""
+    found = makemore_data.colleagues_gradients(Xb, Yb, *parameters)
+    loss = makemore_data.fused_forward(Xb, Yb, *parameters)
+    return loss, [found[name] for name in makemore_data.Parameters._fields]
+
+
+train_on, _, _ = makemore_data.build_splits(makemore_data.load_names(), block_size=3)
+trainings = {name: makemore_data.begin_run(n_hidden=64) for name in "AB"}
+threads = torch.get_num_threads()
+torch.set_num_threads(1)  # matrices this small: more threads wait for each other
+makemore_data.autograd_loop(trainings["A"], *train_on, steps=2000)
+makemore_data.manual_loop(trainings["B"], *train_on, steps=2000, backward=with_a_fault)
+torch.set_num_threads(threads)
+figures.two_losses({name: run.losses for name, run in trainings.items()})
+
+# %% [markdown]
+# It is B, and no curve says so. After ten times as many steps its network is a little worse
+# than A's. Section 5.7 shows its gradients.
+#
+# Right gradients can go bad on their way, too. The lecturer has
 # [written](https://karpathy.medium.com/yes-you-should-understand-backprop-e2f06eab496b) about such
 # *leaks*. You will meet four: a clipped loss (section 5.2), a gradient multiplied too often (5.4),
 # and units that are saturated or dead (5.5).
@@ -53,8 +80,7 @@ figures.gradient_runs_back()
 # Hinton and Salakhutdinov's *Reducing the Dimensionality of Data with Neural Networks* (Science,
 # 2006) are MATLAB. `rbm.m` trains restricted Boltzmann machines with *contrastive divergence*;
 # those around `backprop.m` fine-tune the whole, every derivative written out. Slips were found by a
-# test like the one after section 5.1. Autograd has made the writing unnecessary, and the knowing
-# not.
+# test like the one after section 5.1. Autograd has made the writing unnecessary, not the knowing.
 #
 # </details>
 #
@@ -185,26 +211,27 @@ for context, following in zip(example.X.tolist(), example.Y.tolist(), strict=Tru
     print("".join(itos[i] for i in context), "is followed by", itos[following])
 
 # %% [markdown]
-# ## 3.2 The whole of it
+# ## 3.2 The whole network
 
 # %%
 figures.network()
 
 # %% [markdown]
-# *Shapes stand in brackets. Blue is given; orange is yours, and so is a gradient for each name
-# inside a box.*
+# *Shapes stand in brackets. Blue is given. Yours are the orange gradients, and one for each name
+# inside a box but `Yb`.*
 #
-# Follow it once from the top. Each of three characters picks its row of the table `C`: ten numbers.
-# Side by side they are 30 numbers, and a linear layer makes 64 of them. These are normalised over
-# the batch and squashed by tanh. The second linear layer gives 27 scores, one for each character:
-# the *logits*. The softmax turns the scores into probabilities. The loss is the average of $-\ln p$
-# over the characters that really came next: the *cross-entropy*.
+# From the top: the network reads a *batch* of 32 examples at once. Each of an example's three
+# characters picks its row of the table `C`, ten numbers. Side by side they are 30; a linear layer
+# makes 64 of them. Each of the 64 is normalised over the batch, multiplied by a gain, shifted by a
+# bias, and squashed by tanh. The second linear layer gives 27 scores, one for each character: the
+# *logits*. The softmax turns these into probabilities $p$. The loss is the average of $-\ln p$ over
+# the characters that really came next: the *cross-entropy*.
 #
 # ## 3.3 Parameters and a batch
 #
 # A fixed seed makes your numbers the same each time. Biases usually begin at zero and gains at one.
-# Here they are slightly off, because zeros and ones hide mistakes: forget a bias that is 0, and
-# nothing changes. One of the parameters is of no use at all. Section 5.7 tells which.
+# Here they are slightly off, because zeros and ones hide mistakes: forget a gain that is 1, and
+# nothing changes. One of the parameters is of no use; section 5.7 tells which.
 
 # %%
 from makemore_data import LECTURE_SEED, init_parameters
@@ -228,12 +255,28 @@ print(f"{sum(p.nelement() for p in parameters):,} parameters")
 ix = torch.randint(0, Xtr.shape[0], (n,), generator=g)
 Xb, Yb = Xtr[ix], Ytr[ix]
 
+
+# %%
+# @title What the forward pass ends with: autograd's gradients, to compare yours with
+def let_autograd_walk_back():
+    """Put autograd's gradient of each tensor into its `.grad`."""
+    for parameter in parameters:
+        parameter.grad = None
+    for tensor in (
+        *(emb, embcat, hprebn),
+        *(bnmeani, bndiff, bndiff2, bnvar, bnvar_inv, bnraw, hpreact),
+        *(h, logits, logit_maxes, norm_logits),
+        *(counts, counts_sum, counts_sum_inv, probs, logprobs),
+    ):
+        tensor.retain_grad()  # otherwise autograd keeps those of parameters only
+    loss.backward()
+
+
 # %% [markdown]
 # ## 3.4 The forward pass
 #
-# The same in code, in steps so small that each line does one thing. A name says what was done:
-# `bn` is batch normalisation, `2` squared, `_inv` one over it or over its root, `raw` before gain
-# and bias. The last lines let autograd walk back once, to have something to compare yours with.
+# The same in code, in small steps. A name says what was done: `bn` is batch normalisation, `2`
+# squared, `_inv` to the power $-1$ or $-\tfrac12$, `raw` before gain and bias.
 
 # %%
 n = Xb.shape[0]
@@ -262,17 +305,7 @@ probs = counts * counts_sum_inv
 logprobs = probs.log()
 loss = -logprobs[range(n), Yb].mean()
 
-# autograd's gradients, for comparison: without retain_grad it keeps those of parameters only
-for parameter in parameters:
-    parameter.grad = None
-for tensor in (
-    *(emb, embcat, hprebn),
-    *(bnmeani, bndiff, bndiff2, bnvar, bnvar_inv, bnraw, hpreact),
-    *(h, logits, logit_maxes, norm_logits),
-    *(counts, counts_sum, counts_sum_inv, probs, logprobs),
-):
-    tensor.retain_grad()
-loss.backward()
+let_autograd_walk_back()  # to compare yours with; the folded cell above says how
 
 # %% tags=["data-dependent"]
 print(f"loss {loss:.4f}, PyTorch's own cross-entropy {F.cross_entropy(logits, Yb):.4f}")
@@ -297,15 +330,17 @@ print(f"its favourite: {itos[favourite]!r}, {probs[one, favourite]:.4f}; blind: 
 # %% [markdown]
 # # Part 4 · How to work
 #
-# Each piece of part 5 has an **answer cell**, in which you replace the `...`. Its first line, `#
-# answer: ...`, stays: by it the check knows the cell. Below it stands a **check cell**. Run the
-# one, then the other. *Run again* (↻) means: your line is right, and the notebook holds an older
-# value. After a break, run all cells above; your lines are still there. You may use everything the
-# forward pass has computed and every gradient that you have found already, but no `.grad` and no
-# `backward()`.
+# Each piece of part 5 has an **answer cell** and, below it, a **check cell**. Replace the `...` in
+# the first, run it, then run the second.
 #
-# The check runs your lines again on hidden networks of other sizes. So write `n`, or ask for a
-# `.shape`, where you are tempted to write 32.
+# - **Use** whatever the forward pass has computed and every gradient that you have found already,
+#   but no `.grad` and no `backward()`.
+# - **Write** `n`, or ask for a `.shape`, where you are tempted to write 32: the check runs your
+#   lines again on hidden networks of other sizes.
+# - **Keep** the first line, `# answer: ...`: by it the check knows the cell.
+# - **Stuck?** Three hints for each gradient stand folded above its answer cell; `hint("dlogprobs")`
+#   shows them one by one.
+# - **After a break**, run all cells above. Your lines are still there.
 #
 # <details>
 # <summary>What your lines may use</summary>
@@ -315,9 +350,6 @@ print(f"its favourite: {itos[favourite]!r}, {probs[one, favourite]:.4f}; blind: 
 # of your own or an `import` must stand in an answer cell too.
 #
 # </details>
-#
-# Stuck? Three hints for each gradient stand folded above its answer cell; `hint("dlogprobs")` shows
-# them one by one.
 #
 # # Part 5 · From the loss back to the letters
 #
@@ -361,10 +393,11 @@ dlogprobs[range(n), Yb] = -1 / n
 check("dlogprobs")
 
 # %% [markdown]
-# **Pass** means that the line is right. **To do**: nothing is there yet. **Fail** comes with a card
-# that names the line and, where it can, says what is wrong with it: the grader looks for the *one*
-# mistake that gives your numbers. **Error**: the line raised an exception, or gave something that
-# is no gradient. **Refused**: a line took the gradient from autograd.
+# **Pass** means that the line is right. **Run again** (↻): it is right, but the notebook holds an
+# older value. **To do**: nothing is there yet. **Fail** comes with a card that names the line and,
+# where it can, says what is wrong with it: the grader looks for the *one* mistake that gives your
+# numbers. **Error**: the line raised an exception, or gave something that is no gradient.
+# **Refused**: a line took the gradient from autograd.
 #
 # **Worth noticing.** Of 864 numbers only 32 are not zero. The loss complains about the right
 # characters' probabilities alone and says nothing about the wrong ones. How do those hear of it?
@@ -495,9 +528,7 @@ nudge("dlogprobs", 0, int(Yb[0]))
 # (32, 1).
 #
 # The logarithm and the power work place by place: the chain rule of school, 864 (or 32) times over.
-# In [micrograd](https://github.com/karpathy/micrograd), the lecturer's small autograd, each number
-# is an object with a gradient of its own, and that is all there is. Tensors do the 864 in one line,
-# and pay with two new kinds of step: copying and adding up.
+# Tensors do the 864 in one line, and pay with two new kinds of step: copying and adding up.
 #
 # **On paper: a column meets a matrix.** Multiply a 3 by 3 matrix $A$ with a column $b$:
 #
@@ -858,8 +889,7 @@ db2 = dlogits.sum(0)
 check("dh", "dW2", "db2")
 
 # %% [markdown]
-# **Worth noticing.** Rule 3 leaves one way to fit the blocks together, so you need not remember
-# anything. One trap: if two sides happen to be equally long, more than one product fits, and only
+# **Worth noticing.** If two sides happen to be equally long, more than one product fits, and only
 # the written-out case can decide. The check's hidden networks have sides that all differ.
 #
 # All 32 examples used the same weights, so their contributions are added up: for `W2` inside the
@@ -1018,8 +1048,8 @@ figures.firing(before, after)
 figures.batchnorm_graph()
 
 # %% [markdown]
-# *Forward, from* `hprebn` *down to* `hpreact`*. H stands for n_hidden. The two green tensors are
-# read by two lines each.*
+# *Forward, from* `hprebn` *down to* `hpreact`*. H stands for n_hidden. Two lines read each of the
+# green tensors.*
 #
 # ### Gain, bias and the normalised values
 #
@@ -1032,7 +1062,7 @@ figures.batchnorm_graph()
 # other.
 #
 # **Two for one.** What arrives is `dhpreact`. With ones in the place of `bnraw`, a gain would be a
-# bias. What does that make of your line for `dbngain`?
+# bias. What becomes of your line for `dbngain` then?
 #
 # **`dbngain`** (1, 64), a factor that was copied.
 #
@@ -1066,6 +1096,8 @@ check("dbngain", "dbnbias", "dbnraw")
 # bnvar_inv = (bnvar + 1e-5) ** -0.5
 # bnraw = bndiff * bnvar_inv
 # ```
+#
+# (Why $n-1$? See the end of this section.)
 #
 # **On paper.** In $q = \tfrac12 (a_1 + a_2 + a_3)$ each term has the slope $\tfrac12$, so each
 # receives $\tfrac12\,\mathrm{d}q$. For $r = q^{-1/2}$ the slope is $-\tfrac12\,q^{-3/2}$.
@@ -1129,26 +1161,6 @@ dbndiff2 = torch.ones_like(bndiff2) * dbnvar / (n - 1)
 check("dbnvar_inv", "dbnvar", "dbndiff2")
 
 # %% [markdown]
-# **Worth noticing: why n − 1?** The variance is measured from the batch's *own* mean, which lies
-# closer to the batch's numbers than the true mean does. So the sum of squares comes out a little
-# too small. Dividing by $n-1$ instead of $n$ makes up for that on average: [**Bessel's
-# correction**](http://mathcenter.oxford.emory.edu/site/math117/besselCorrection/). With standard
-# normal numbers, whose true variance is 1:
-
-# %%
-generator = torch.Generator().manual_seed(5)
-sizes = [2, 3, 4, 6, 8, 12, 16, 24, 32]
-batches = [torch.randn(20_000, size, generator=generator) for size in sizes]
-with_n = [batch.var(1, correction=0).mean().item() for batch in batches]
-with_n_minus_1 = [batch.var(1, correction=1).mean().item() for batch in batches]
-print(f"batches of  2: {with_n[0]:.2f} with n, {with_n_minus_1[0]:.2f} with n - 1")
-print(f"batches of 32: {with_n[-1]:.2f} with n, {with_n_minus_1[-1]:.2f} with n - 1")
-figures.variance_estimates(sizes, with_n, with_n_minus_1)
-
-# %% [markdown]
-# Who divides by which, in the paper and in PyTorch, notebook 03 measures. Our network divides by
-# $n-1$ everywhere.
-#
 # ### The mean, and back to the first layer
 #
 # ```python
@@ -1209,8 +1221,8 @@ check("dbndiff", "dbnmeani", "dhprebn")
 
 # %% [markdown]
 # **Worth noticing.** Whatever arrived, what left added up to zero. So it does here, in each column.
-# Forward, raise a column's numbers by as much: no difference changes. A common shift gets
-# through in neither direction.
+# Forward, raise all numbers of a column by the same amount: no difference changes. A common shift
+# gets through in neither direction.
 
 # %% tags=["nbval-ignore-output"]
 print(f"largest number in hprebn's gradient: {hprebn.grad.abs().max():.0e}")
@@ -1218,6 +1230,25 @@ print(f"largest sum of a column:             {hprebn.grad.sum(0).abs().max():.0e
 board()
 
 # %% [markdown]
+# **Worth noticing: why n − 1?** The variance is measured from the batch's *own* mean, which lies
+# closer to the batch's numbers than the true mean does. So the sum of squares comes out a little
+# too small. Dividing by $n-1$ instead of $n$ makes up for that on average: [**Bessel's
+# correction**](http://mathcenter.oxford.emory.edu/site/math117/besselCorrection/). With standard
+# normal numbers, whose true variance is 1:
+
+# %%
+generator = torch.Generator().manual_seed(5)
+sizes = [2, 3, 4, 6, 8, 12, 16, 24, 32]
+batches = [torch.randn(20_000, size, generator=generator) for size in sizes]
+with_n = [batch.var(1, correction=0).mean().item() for batch in batches]
+with_n_minus_1 = [batch.var(1, correction=1).mean().item() for batch in batches]
+print(f"batches of  2: {with_n[0]:.2f} with n, {with_n_minus_1[0]:.2f} with n - 1")
+print(f"batches of 32: {with_n[-1]:.2f} with n, {with_n_minus_1[-1]:.2f} with n - 1")
+figures.variance_estimates(sizes, with_n, with_n_minus_1)
+
+# %% [markdown]
+# Our network divides by $n-1$ everywhere. Notebook 03 measures who else does.
+#
 # ## 5.7 Linear layer 1
 #
 # ```python
@@ -1266,7 +1297,7 @@ print(f"loss {atomic(Xb, Yb, *in_float64):.8f}, with 1000 added to each b1 {far_
 # subtracted, does their work. So serious code says `Linear(..., bias=False)` before a normalisation
 # layer.
 #
-# **A fault to find.** Somebody else's backward pass runs, all its shapes are right, and one
+# **A fault to find.** In the backward pass of part 1's training B all shapes are right, and one
 # contribution has been forgotten. Everything behind it is wrong as well. The lines below come in
 # alphabetical order; look them up on the board (its colours are those of your gradients, not of
 # theirs). Which gradient is wrong although all that lead to it are right?
@@ -1331,8 +1362,8 @@ else:
 figures.which_view()
 
 # %% [markdown]
-# `demb` is the first of the two gradients in the next answer cell, and its check will tell whether
-# you have chosen well: with the other grid every number is there, in the wrong place.
+# `demb` is the first gradient of the next answer cell; its check tells whether you have chosen
+# well. With the other grid every number is there, in the wrong place.
 #
 # ## 5.9 The embedding
 #

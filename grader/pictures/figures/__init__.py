@@ -9,7 +9,7 @@ from grader.pictures.figures.batchnorm import (
     slopes_of_a_column,
     two_directions_removed,
 )
-from grader.pictures.figures.leaks import beliefs, firing, lengths, squashing
+from grader.pictures.figures.leaks import beliefs, firing, lengths, squashing, two_losses
 from grader.pictures.figures.measured import (
     boosts,
     gates,
@@ -85,6 +85,7 @@ __all__ = [
     "times_as_long",
     "training_loop",
     "two_directions_removed",
+    "two_losses",
     "use_course_style",
     "variance_estimates",
     "view_is_a_relabelling",

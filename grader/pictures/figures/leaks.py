@@ -22,6 +22,34 @@ from grader.pictures.figures.sheet import (
 LINES = ((INK, "-"), (GREEN, "--"), (PINK, ":"))
 """What tells curves apart: a way of drawing and a colour, none of those of forward and backward."""
 
+_STRETCH = 100
+"""Steps over which a loss is averaged: single minibatches jump about."""
+
+
+def two_losses(losses: Mapping[str, Sequence[float]]) -> Picture:
+    """The losses of two trainings, averaged over stretches of steps.
+
+    Args:
+        losses: for each training those of its minibatches, in nats.
+    """
+    figure, (axes,) = new_axes()
+    ends = []
+    # The second lies upon the first, which shows on both sides of it.
+    for (name, values), (colour, width) in zip(
+        losses.items(), ((GREEN, 7), (INK, 1.5)), strict=True
+    ):
+        means = np.reshape(values, (-1, _STRETCH)).mean(1)
+        steps = _STRETCH * np.arange(1, len(means) + 1)
+        axes.plot(steps, means, color=colour, label=name, linewidth=width)
+        ends.append(f"{name} ends at {means[-1]:.2f}")
+    axes.set_title(f"loss (nats), mean of {_STRETCH} minibatches each", loc="left", fontsize=11)
+    axes.set_xlabel("training step")
+    axes.legend(frameon=False)
+    return Picture(
+        figure,
+        f"Two losses fall over the training steps, one close to the other: {'; '.join(ends)}.",
+    )
+
 
 def squashing() -> Picture:
     """Tanh and the sigmoid, and their slopes."""

@@ -78,8 +78,9 @@ IN_A_MEAN: Mapping[str, Edit] = {
     "1 - {beta} ** step has lost its power, and is the same at every step.": (POWER, ""),
     "1 - {beta} ** step has a power in it, not a product.": (POWER, " * step"),
     "1 - {beta} ** step is a step too far: the first has the number 1.": (POWER, "**(step + 1)"),
-    "1 - {beta} ** step is a step behind (the first has the number 1), or lacks its brackets.": (
-        *(POWER, "**(step - 1)"),
+    "1 - {beta} ** step is a step behind: the first has the number 1.": (POWER, "**(step - 1)"),
+    "1 - {beta} ** step lacks its brackets: only the 1 divides.": (
+        *(DIVISION, " / 1 - {beta}**step"),
     ),
     "the division changes the running mean, so the next step begins with the quotient. Give the"
     " quotient a name of its own.": ("{quotient}", "{mean} = {quotient}"),
@@ -96,9 +97,19 @@ IN_ONE_PLACE: Mapping[str, Edit] = {
     "It goes uphill: the sign is wrong.": ("p -=", "p +="),
     "`v` goes by the gradient itself: square it.": ("d**2", "d"),
     "`v` goes by the square of `m`; it is the gradient that is squared.": ("d**2", "m**2"),
+    "All numbers of `v` go by the mean of the squares; each has its own.": (
+        "d**2",
+        "(d**2).mean()",
+    ),
+    "All numbers of `v` go by the gradient's length; each has its own square.": (
+        *("d**2", "d.norm() ** 2"),
+    ),
     "It divides by the mean of the squares, not by its root.": (".sqrt()", ""),
     "It multiplies by the root: divide by it.": (BELOW, BELOW.replace("/", "*")),
     "It moves by the running mean alone: divide it by the root of the other.": (BELOW, ""),
+    "The root of `v` is divided by 1 - 0.999 ** step: divide below the root.": (
+        *("v_hat.sqrt()", "v.sqrt() / (1 - 0.999**step)"),
+    ),
     "eps is added below the root; it belongs beside it.": (BELOW, " / (v_hat + eps).sqrt()"),
     "eps is added to the quotient: put the root and eps in brackets, and divide by both.": (
         f"m_hat{BELOW}",
@@ -153,6 +164,9 @@ def _wrong_rules() -> Iterator[tuple[str, Sequence[str]]]:
         yield f"`v` keeps {keep} of the old; 0.999 is due.", _rule(v={**V, **numbers})
     yield "It moves by the means of the step before: change them first.", right[2:] + right[:2]
     yield "This is the plain step downhill: it uses neither running mean.", ["p = p - rate * d"]
+    counting = "`step` grows with each parameter; it has the same value for all of them."
+    yield counting, ["step += 1", *right]
+    yield counting, [*right, "step += 1"]
     yield "It goes through `means` twice, and never through `squares`.", _rule(v=V | {"mean": "m"})
     yield "It goes through `squares` twice, and never through `means`.", _rule(m=M | {"mean": "v"})
     yield "`means` and `squares` are mixed up.", _rule(M | {"mean": "v"}, V | {"mean": "m"})
@@ -211,6 +225,8 @@ def _take_steps(
                     " place."
                 )
         moves = [now - then for now, then in zip(kept[0], before, strict=True)]
+        for parameter in kept[0]:
+            parameter[~parameter.isfinite()] = 1.0  # else all that follows would be NaN
         states += [[p, m.clone(), v.clone()] for p, m, v in zip(moves, *kept[1:], strict=True)]
     return ""
 
@@ -226,6 +242,7 @@ def _as_part(rule: Sequence[str]) -> Part:
             exec(code, names)
             for name, tensor in (("p", p), ("m", m), ("v", v)):
                 tensor.copy_(names[name])
+            step = names["step"]
 
     return part
 
@@ -251,11 +268,17 @@ def _what_stays(mine: Sequence[State]) -> str:
             "Nothing has changed, neither a parameter nor a running mean: change all of them in"
             " place. `mul`, `add` and `sub` without an underscore return new tensors."
         )
-    if len(stays[0]) == count:
-        return "No parameter has changed: change them in place."
-    for kind, name in ((1, "running mean"), (2, "running mean of the squares")):
+    # The means come first: where they stay at zero, a right line moves no parameter.
+    for kind, name, is_still in (
+        (1, "m", "The running mean is still zero: change it"),
+        (2, "v", "The running mean of the squares is still zero: change it"),
+        (0, "p", "No parameter has changed: change them"),
+    ):
         if len(stays[kind]) == count:
-            return f"The {name} is still zero: change it in place, as the parameters."
+            return (
+                f"{is_still} in place. `{name} = ...` makes a new tensor, as do `mul`, `add` and"
+                " `sub` without an underscore."
+            )
     if stays[0] == [*range(count - 1)]:
         return (
             "Only the last parameter moves: the line that changes it belongs into the loop, below"

@@ -312,6 +312,8 @@ def _trouble_with_moves(steps: range, moves: Sequence[float]) -> str:
         return "Every step is taken twice: is `update` called more than once?"
     if went([learning_rate(steps.stop)] * len(rates)):
         return "Every step has the learning rate of the last: ask for that of `run.step`."
+    if went([float(step) for step in steps]):
+        return "`update` is handed the number of the step, not the learning rate of that step."
     if went([rates[0]] * len(rates)):
         return "The learning rate never falls: it has to be asked for anew at every step."
     if went([learning_rate(step + 1) for step in steps]):

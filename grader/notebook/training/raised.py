@@ -16,6 +16,11 @@ MEANINGS = (
         " all seven gradients.",
     ),
     (
+        r"^loop: (my_)?update\(\) takes",
+        "`update` takes three things: all parameters, all gradients, the learning rate. A star"
+        " hands their tensors over one by one.",
+    ),
+    (
         r"^loop: .*takes .*positional arguments? but 9 were given",
         "The loop is handed `backward`, and trains with that: call no other.",
     ),
@@ -34,6 +39,18 @@ MEANINGS = (
     (
         "'type' object does not support the context manager",
         "It is called, with brackets: `with torch.no_grad():`.",
+    ),
+    (
+        r"^loop: (.*used as indices must be|rand\w*\(\): argument 'size')",
+        "The numbers of rows are whole numbers: `torch.randint` draws them.",
+    ),
+    (
+        "^loop: .*'Run' and 'int'",
+        "`learning_rate` wants the number of the step, `run.step`.",
+    ),
+    (
+        "^loop: .*must be an iterable, not Run",
+        "The seven tensors of a run are `run.parameters`.",
     ),
     (
         "^mean_loss: .*used as indices must be",
@@ -92,7 +109,7 @@ MEANINGS = (
         "That is several tensors in a tuple or a list: go through them one by one.",
     ),
     (
-        "'(?:function|builtin_function_or_method)' (?:and|object)|and 'function'",
+        "'(?:function|builtin_function_or_method)' (?:and|object)|(?:and|unary -:) 'function'",
         "One of these is a function: call it, to have its value.",
     ),
     ("property 'step'", "`run.step` counts by itself: it is the length of `run.losses`."),

@@ -85,8 +85,16 @@ MISTAKES = {
     "`m`: 1 - 0.9 ** step has a power in it": changed("0.9**step", "0.9 * step"),
     "`m` and `v`: 1 - beta ** step is a step too far": changed("**step", "**(step + 1)"),
     "`m` and `v`: 1 - beta ** step is a step behind": changed("**step", "**(step - 1)"),
-    "or lacks its brackets": changed("(1 - 0.9**step)", "1 - 0.9**step").replace(
-        "(1 - 0.999**step)", "1 - 0.999**step"
+    "`m`: 1 - 0.9 ** step lacks its brackets": changed("(1 - 0.9**step)", "1 - 0.9**step"),
+    "`v`: 1 - 0.999 ** step lacks its": changed("(1 - 0.999**step)", "1 - 0.999**step"),
+    "`step` grows with each parameter": RIGHT + "; step += 1",
+    "`step` grows with each": changed("m *= 0.9;", "step += 1; m *= 0.9;"),
+    "The running mean is still zero: change it": changed(MEANS[0], "m.mul(0.9).add(0.1 * dp)"),
+    "in place. `v = ...` makes": changed(MEANS[1], "v.mul(0.999).add(0.001 * dp**2)"),
+    "All numbers of `v` go by the mean": changed("dp**2", "(dp**2).mean()"),
+    "All numbers of `v` go by the gradient's length": changed("dp**2", "dp.norm() ** 2"),
+    "The root of `v` is divided": changed(
+        HATS[1], "b = v", "b.sqrt()", "b.sqrt() / (1 - 0.999**step)"
     ),
     "Nothing has changed, neither a parameter": changed(
         *(MEANS[0], "m.mul(0.9).add(0.1 * dp)"),

@@ -324,6 +324,17 @@ while run.step < until:
         "`update` takes the parameters first.",
     ),
     ("loop", changed("loop", "rate(run.step)", "rate(until)"), "ask for that of `run.step`."),
+    (
+        "loop",
+        changed("loop", "gradients, rate)", "gradients, run.step)"),
+        "number of the step, not",
+    ),
+    ("loop", changed("loop", "rate(run.step)", "rate(run)"), "wants the number of the step"),
+    ("loop", changed("loop", "rate(run.step)", "rate", ", rate)", ", -rate)"), "call it, to have"),
+    ("loop", changed("loop", ", gradients, rate", ", *gradients, rate"), "takes three things"),
+    ("loop", changed("loop", "*run.parameters", "*run"), "of a run are `run.parameters`"),
+    ("loop", changed("loop", "randint(0, len(X)", "rand(len(X)"), "`torch.randint` draws them"),
+    ("loop", changed("loop", "X[ix]", "X[ix / 2]"), "`torch.randint` draws them"),
     *(
         ("loop", changed("loop", "loss, gradients =", f"{names} ="), "`backward` returns two thi")
         for names in ("loss, *gradients", "gradients = loss, _")

@@ -42,6 +42,10 @@ def wrong_above(dout: Tensor, gain: Tensor, inv: Tensor, xhat: Tensor) -> tuple[
     return dx, dgain
 
 
+def unasked_and_wrong(dout: Tensor) -> None:
+    dgain = (dout * out).sum(0)  # type: ignore[name-defined]  # noqa: F821, F841 - the mistake
+
+
 def only_assigns(dout: Tensor, xhat: Tensor) -> None:
     dgain = (dout * xhat).sum(0)  # noqa: F841 - it is judged
 

@@ -45,6 +45,12 @@ def test_a_wrong_line_is_found_in_its_own_file() -> None:
     assert wrong.code == "dx = dxhat * inv - xhat * (dxhat * xhat).mean(1, keepdim=True)"
 
 
+def test_a_wrong_tensor_is_no_missing_parameter() -> None:
+    (wrong,) = explain(norms.rms_norm, norms.unasked_and_wrong).verdicts
+    assert wrong.outcome is Outcome.FAIL
+    assert "`xhat` belongs here" in wrong.diagnosis[0].hint
+
+
 def test_a_right_line_that_was_handed_a_wrong_gradient_is_carried() -> None:
     explanation = explain(norms.rms_norm, norms.wrong_above)
     assert outcomes(explanation) == {"dxhat": "fail", "dx": "carried", "dgain": "pass"}

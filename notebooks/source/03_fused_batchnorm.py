@@ -114,12 +114,7 @@ print("dhpreact:", tuple(dhpreact.shape))
 # (The paper divides by $n$ in the second line. Part 5 is about that.) $\varepsilon$ is a fixed
 # number, written `1e-5`, which keeps the power finite where all numbers of a column are equal. `mu`
 # and `var` are rows of shape (1, 64), with one number for each column; `xhat` is a matrix, (32,
-# 64).
-#
-# The line after those four, `loss`, is a stand-in for the rest of the network. It is not the
-# network's loss, but it has the right slope: each number of `hpreact` is multiplied by the number
-# of `dhpreact` at its place, so the gradient that arrives at `hpreact` is exactly `dhpreact`. That
-# is all a layer ever learns about what comes after it.
+# 64). These four lines for all columns at once, and a fifth that stands in for the rest:
 
 # %%
 n = hprebn.shape[0]
@@ -128,6 +123,11 @@ var = 1 / (n - 1) * ((hprebn - mu) ** 2).sum(0, keepdim=True)
 xhat = (hprebn - mu) * (var + 1e-5) ** -0.5
 hpreact = bngain * xhat + bnbias
 loss = (dhpreact * hpreact).sum()
+
+# %% [markdown]
+# `loss` is not the network's loss, but its slope is the right one. Each number of `hpreact` is
+# multiplied by the number of `dhpreact` at its place, so that the gradient which arrives at
+# `hpreact` is exactly `dhpreact`. A layer never learns more about what comes after it.
 
 # %%
 difference = (hpreact - in_one_expression(hprebn, bngain, bnbias)).abs().max()
@@ -688,11 +688,14 @@ is_blank = False
 try:
     torch.autograd.gradcheck(BatchNorm.apply, small)
 except Exception as trouble:
-    is_blank = "ellipsis" in str(trouble)  # what autograd calls a `...`
-    first_line = str(trouble).partition("\n")[0].rstrip(",")
+    said = str(trouble).partition("\n")[0].rstrip(",")
+    is_blank = "ellipsis" in said  # what autograd calls a `...`
+    print("BatchNorm.backward |", "to do" if is_blank else f"fail: {said}")
     for i, name in enumerate(("hprebn", "bngain", "bnbias")):
-        first_line = first_line.replace(f"input {i}", f"input {i} ({name})")
-    print("BatchNorm.backward | to do" if is_blank else f"BatchNorm.backward | fail: {first_line}")
+        if f"with respect to input {i}" in said:
+            print(f"  Your d{name} is not what the differences give.")
+        if f"at index {i}" in said:
+            print(f"  Your d{name} has the wrong shape.")
 else:
     print("BatchNorm.backward | passes gradcheck")
     watched = hprebn.clone().requires_grad_()
@@ -712,13 +715,13 @@ else:
 # <summary>It fails, although your check said <em>pass</em>?</summary>
 #
 # Where `dhprebn` uses `dbngain` and `dbnbias`, a mistake in these shows at input 0, `hprebn`: look
-# there first. If it is about shapes, a name is the notebook's tensor, not that of the call:
+# there first. If it names sizes of 32 or 64, you use a tensor of the notebook, not of the call:
 # `hprebn`, `dxhat`, `dvar` and `dmu` are not saved here. The fused form does without them.
 #
 # </details>
 #
 # **What you gain.** Your layer keeps `xhat`, `var` and the gain until the way back. Autograd, left
-# to itself, keeps three times as many numbers here and takes longer.
+# to itself, keeps nearly three times as many numbers here and takes longer.
 #
 # ## 6.3 What it still gets wrong
 #

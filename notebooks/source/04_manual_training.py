@@ -57,7 +57,6 @@ from makemore_data import (
     load_names,
     names_table,
     race,
-    race_table,
     train,
     whole_run,
 )
@@ -715,8 +714,8 @@ print(f"validation loss: calibrated {validation:.2f}, with running statistics {e
 # # Part 5 · The race
 #
 # Writing the backward pass by hand has one more advantage. You know what has to be computed, and
-# autograd has to find it out anew at every step. How much is that worth? Six loops at the start,
-# all of which take the same steps from the same parameters through the same minibatches:
+# autograd has to find it out anew at every step. How much is that worth? Six loops are at the
+# start. All take the same steps, from the same parameters through the same minibatches:
 #
 # 1. **autograd**: `loss.backward()`, as everybody does it;
 # 2. **by hand, as in the lecture**: twenty lines, with two Python loops for `dC`;
@@ -728,8 +727,10 @@ print(f"validation loss: calibrated {validation:.2f}, with running statistics {e
 # Beside them is a seventh, which trains nothing: the six matrix products of a step alone, two
 # forward and four backward. This is the limit.
 #
-# The next cell compiles loops 5 and 6, which can take a minute each, and says so; the race itself
+# The next cell compiles loops 5 and 6, which can take a minute each, and says so. The race itself
 # takes some ten seconds. Both wait until your gradients are there.
+#
+# **Guess first.** How many times as fast as autograd's loop is yours? And the limit?
 
 # %% tags=["nbval-ignore-output"]
 loops = line_up(backward)
@@ -738,27 +739,29 @@ loops = line_up(backward)
 rates = race(loops, Xtr, Ytr)
 figures.race_chart(rates) if rates else None
 
-# %% tags=["nbval-ignore-output"]
-Markdown(race_table(rates)) if rates else None
-
 # %% [markdown]
 # *The longer the bar, the faster; in brackets, how many times as fast as autograd's loop; grey is
 # the limit. One run, on one thread, the loops by turns.*
 #
 # On one quiet core it was, in times autograd's: the lecture's loop 0.4, the solution's lines 1.3,
-# tuned 2.3, compiled 3.6, ten steps a call 5.9, and the limit 10. The lecture's loop is by far the
-# slowest, although it does the same arithmetic as yours: the 96 little additions cost more than
-# everything else together. The solution's loop, which differs in one line, is a little faster than
-# autograd; yours will not be far from it. Hand-written, then, does not mean fast. What does?
+# tuned 2.3, compiled 3.6, ten steps a call 5.9, and the limit 10.
+#
+# - **What autograd has to find out costs little.** The solution's lines save all of it, and are 1.3
+#   times as fast. Lines that make more calls gain less.
+# - **A Python loop costs much.** The lecture's loop differs from the solution's in `dC` alone. Its
+#   96 little additions cost more than everything else together.
+# - **The arithmetic costs a tenth.** Nearly all of it is matrix products, and those alone are the
+#   limit.
+#
+# So what takes the time?
 #
 # # Part 6 · Where the time goes (for those who want it)
 #
-# A step of this network is about 1.1 million multiplications and as many additions, for which one
-# core needs some fifty millionths of a second. Autograd's loop takes ten times as long, or more.
-# Nine tenths of its time go into *calls*: each little operation has to be looked up, has its
-# arguments checked, gets memory for its result. This costs one to five millionths of a second,
-# whether the operation then adds up two numbers or six thousand. The way to a fast loop on small
-# matrices is therefore: **fewer calls**.
+# The products of a step are about 1.1 million multiplications and as many additions, for which one
+# core needs fifty to a hundred millionths of a second. Most of the rest of autograd's time goes
+# into *calls*: each little operation has to be looked up, has its arguments checked, gets memory
+# for its result. This costs one to five millionths of a second, whether the operation then adds two
+# numbers or six thousand. So what makes a loop on small matrices fast is **fewer calls**.
 #
 # The rest of this part is folded; open what you like.
 
@@ -786,8 +789,9 @@ else:
 # <details>
 # <summary>What each change buys, by the numbers in the comments</summary>
 #
-# In brackets: how many times as fast as autograd's loop it was, in another run than the race above,
-# when this change had been added to all those before it. The solution's lines are at 1.3 there.
+# In brackets: how many times as fast as autograd's loop it was once this change had been added to
+# all those before it, beginning at 1.3, the solution's lines. It was not the run of the race above,
+# so the end is 2.4 here and was 2.3 there: from run to run that much is chance.
 #
 # 1. **A thousand minibatches at once** (1.8). One call draws 32,000 numbers, the very same ones in
 #    the same order, and `unbind` cuts the result into slices without copying. The labels become
@@ -856,17 +860,18 @@ else:
     print("Nor is what the compiler reads.")
 
 # %% [markdown]
-# Now the other side of the ledger. Autograd's loop is the slowest here but one, it took nobody an
-# afternoon, and it cannot be wrong in the sign of a bias. The matrices of this network are tiny:
-# with a thousand times as many numbers in each, the products take nearly all the time, and the
-# calls next to none. What stays with you is not the speed. It is that you know what the engine
-# does.
+# Now the other side of the ledger. Autograd's loop took nobody an afternoon, and it cannot be wrong
+# in the sign of a bias. And the matrices of this network are tiny: with a thousand times as many
+# numbers in each, the products take nearly all the time, and the calls next to none. What stays
+# with you is not the speed. It is that you know what the engine does.
 #
 # # Part 7 · What you have done
 #
 # **You can now** write the backward pass of a network with an embedding, linear layers, batch
 # normalisation and a cross-entropy, and the training around it, without looking it up; check both;
 # calibrate a batch normalisation, or keep running statistics; measure in nats; and draw samples.
+# (In a terminal, `grader check 04_manual_training.ipynb` checks the thirteen gradients again; it
+# reads the file, so save first.)
 #
 # **Where next?** Four ways to go on. Each begins with lines of yours and ends with a number to
 # guess before you run its last cell.
@@ -912,9 +917,10 @@ def second_layer_backward(h, W3, h2, dh2):
 explain(second_layer, second_layer_backward)
 
 # %% [markdown]
-# All right? Then the network can have it. `my_backward` knows seven parameters, so write these
-# lines: those that 2.4 shows, with `h2` for `h` in linear layer 2, and yours from above. Return the
-# loss, then the gradients as a tuple in the order of the parameters, `W3` and `b3` last.
+# All right? Then the network can have it. `my_backward` knows only seven parameters, so this
+# function is yours to put together: the backward lines that 2.4 shows, with `h2` for `h` in linear
+# layer 2, and your four. Return the loss, which stays a tensor, and the gradients as a tuple, in
+# the order of the parameters, `dW3` and `db3` last.
 
 
 # %%
@@ -950,8 +956,9 @@ def deep_backward(Xb, Yb, C, W1, b1, bngain, bnbias, W2, b2, W3, b3):
 
 
 # %% [markdown]
-# Autograd judges it, on seven examples: a name that you forgot to assign has the notebook's value,
-# of another batch. A wrong gradient spoils those further down: begin with the one nearest the loss.
+# Autograd judges it, from the loss down. A wrong gradient spoils those below it, so begin with the
+# first that is not *approximate*, and with what it is made of. (The batch has seven examples: a
+# name that you forget to assign means the notebook's tensor, which is of another batch.)
 
 # %%
 deep = begin_run(n_hidden, block_size)
@@ -963,11 +970,15 @@ is_right = False
 match deep_backward(Xtr[:7], Ytr[:7], *watched):
     case None:
         print("to do: deep_backward (it returns nothing)")
-    case loss_of_seven, (*gradients,) if len(gradients) == len(watched):
+    case Tensor() as loss_of_seven, (*gradients,) if len(gradients) == len(watched):
         loss_of_seven.backward()  # this once
         called = (*run.parameters._fields, "W3", "b3")
-        compared = [cmp(*each) for each in zip(called, gradients, watched, strict=True)]
+        pairs = dict(zip(called, zip(gradients, watched, strict=True), strict=True))
+        from_the_loss = ("W2", "b2", "W3", "b3", "bngain", "bnbias", "W1", "b1", "C")
+        compared = [cmp(name, *pairs[name]) for name in from_the_loss]
         is_right = all(each.approximate for each in compared)
+    case float(), _:
+        print("deep_backward returns the loss as a number: return the tensor, without .item()")
     case _:
         print(f"deep_backward does not return the loss and a tuple of {len(watched)} gradients")
 
@@ -1028,8 +1039,8 @@ def rnn_backward(x1, x2, h0, Wx, Wh, h1, h2, dh2):
 explain(rnn, rnn_backward)
 
 # %% [markdown]
-# Your way from `da2` to `da1` is a multiplication by a matrix and by slopes of at most 1. Over a
-# hundred characters these are a hundred of each.
+# From `da2` to `da1` your lines multiply by a matrix and by slopes of at most 1. Over a hundred
+# characters they do so a hundred times.
 #
 # **Guess first.** How much of the gradient's length is left a hundred steps back, with a random
 # `Wh`? And with one that is three times as large?
@@ -1179,6 +1190,3 @@ else:
 # With the lecture's names it was 2.358 and 2.346 nats. And Adam moves the useless bias some ten
 # million times as far: it divides rounding by something about as tiny, and makes steps of it. That
 # does no harm here; but now you know what Adam does with noise.
-#
-# In a terminal, `grader check 04_manual_training.ipynb` checks the thirteen gradients again; it
-# reads the file, so save first.

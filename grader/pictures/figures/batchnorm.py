@@ -165,8 +165,8 @@ def lowest_at_the_mean() -> Picture:
     measured_from_m = sum((x - m) ** 2 for x in (1, 2, 6)) / 2
     figure, (axes,) = new_axes(height=3.2)
     axes.plot(m, measured_from_m, color=FORWARD)
+    axes.plot(3, 7, "o", color=INK, label="at the mean", zorder=3)
     axes.plot([1.5, 4.5], [7, 7], "--", color=BACKWARD, label="the tangent there")
-    axes.plot(3, 7, "o", color=INK, label="the mean")
     axes.set(title="the variance of (1, 2, 6), measured from m", xlabel="m", ylim=(0, 22))
     axes.legend(loc="upper center")
     return Picture(figure, "A parabola. Its lowest point is at the mean, 3, with a level tangent.")

@@ -103,7 +103,7 @@ def firing(before: Tensor, after: Tensor) -> Picture:
 
 
 def lengths(norms: Mapping[float | str, Sequence[float]]) -> Picture:
-    """How long a gradient is after each multiplication with a matrix.
+    """How long a gradient is after each step back.
 
     Args:
         norms: the lengths, relative to the start, by name or by the largest eigenvalue's size.
@@ -114,10 +114,10 @@ def lengths(norms: Mapping[float | str, Sequence[float]]) -> Picture:
         label = size if isinstance(size, str) else f"largest eigenvalue {size}"
         axes.semilogy(steps, values, line, color=colour, label=label, linewidth=2)
     axes.set_title("the gradient's length, relative to its start", loc="left", fontsize=11)
-    axes.set_xlabel("multiplications")
+    axes.set_xlabel("steps back")
     axes.legend(frameon=False)
     ends = "; ".join(f"with {size} it ends at {values[-1]:.0e}" for size, values in norms.items())
-    return Picture(figure, f"Lengths on a logarithmic scale over the multiplications: {ends}.")
+    return Picture(figure, f"Lengths on a logarithmic scale over the steps back: {ends}.")
 
 
 def beliefs(curves: Mapping[str, Sequence[float]], truth: float) -> Picture:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import inspect
 import sys
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from types import FrameType
 from typing import Any
 
@@ -79,6 +79,8 @@ class CustomFunction(Subject):
     """The backward of a `torch.autograd.Function`, which finds in `ctx` what it needs."""
 
     function: type[torch.autograd.Function]
+    outputs: list[Any] = field(default_factory=list)
+    """Kept, since some versions of PyTorch free what a `ctx` has saved once these are gone."""
 
     @property
     def name(self) -> str:
@@ -143,6 +145,7 @@ class CustomFunction(Subject):
                 f"{name}.apply gives {len(outputs)} results;"
                 f" {forward.program.name} returns {', '.join(forward.returned)}."
             )
+        self.outputs.extend(outputs)
         return context
 
 

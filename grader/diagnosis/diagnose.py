@@ -24,7 +24,7 @@ from grader.execution.collect import NO_POWER
 from grader.execution.evidence import GradientEvidence, Value
 from grader.execution.runner import AnyRunner
 from grader.execution.variants import Patience
-from grader.program.compare import agrees, describe_nonfinite, describe_shape
+from grader.program.compare import FLOAT64_NOISE, agrees, describe_nonfinite, describe_shape
 from grader.program.exercises import Exercise
 from grader.program.references import References
 from grader.verdict import Check, Diagnosis, Outcome, Place, Verdict
@@ -186,43 +186,43 @@ def _findings(search: Search, verdict: Verdict) -> Iterator[_Found]:
             if is_it and f" mean {edit.belongs}?" not in verdict.note:
                 yield from _said(search, Repair(edit))
         return
+    if search.is_right(FLOAT64_NOISE):  # what its own lines make is right
+        return
     values = search.values
-    if not (values and any(all(map(agrees, values, right)) for right in search.targets)):
-        repairs = map(search.find, search.batches())
-        yield from _said(search, next(repairs))
-        yield from (_Found(*one) for one in _shown(search))
-        for repair in repairs:
-            yield from _said(search, repair)
-        for repair in search.near[:1]:
-            yield from _said(search, repair)
-        outside = search.references.program.arriving
-        names = frozenset[str]().union(*(own.names for own in search.statements))
-        due = [one for one in search.scope["ARRIVING"] or outside if search.counts(one)]
-        unused = [one for one in due if one not in names]
-        is_due = " and ".join(f"`{one}`" for one in unused)
-        is_alone = names.isdisjoint(search.scope["FORWARD"])
-        others = sorted(names & search.right.keys()) if is_alone else []
-        if search.settled and others and unused and unused == due:
-            which = " and ".join(f"`{one}`" for one in others)
-            belongs = "belongs" if len(others) == 1 else "belong"
-            message = f"{which} {belongs} to another tensor; what arrives here is {is_due}."
-            yield _Found(Kind.WRONG_UPSTREAM, message)
-        # A formula of its own may need none of what arrives in steps.
-        arriving = search.scope["ARRIVING"]
-        is_left_out = not names.isdisjoint(arriving) or names.isdisjoint(search.scope["UPSTREAM"])
-        # Zeros of a wrong size, or of one that is written out, are right but for that.
-        is_due_zero = search.item.name[1:] in search.references.zero_by_structure
-        is_zero = is_due_zero and not any(bool(value.any()) for value in values)
-        is_size = (verdict.comparison.approximate or is_zero) and not search.fits
-        if unused and is_left_out and not is_size:
-            has_tensor = any(name[1:] in names for name in unused if name not in outside)
-            kind = Kind.MISSING_D if has_tensor else Kind.WRONG_UPSTREAM
-            kind = Kind.MISSING_BRANCH if len(unused) < len(due) else kind
-            yield _Found(kind, f"What arrives is not used: {is_due}.")
-        if values and search.coarse:
-            cases = zip(values, search.targets[0], search.references.hidden, strict=True)
-            wrong = [Wrong(search.item.name, *one) for one in cases]
-            yield from (_Found(*one) for one in seen_on_each(shown.unfilled, wrong))
+    repairs = map(search.find, search.batches())
+    yield from _said(search, next(repairs))
+    yield from (_Found(*one) for one in _shown(search))
+    for repair in repairs:
+        yield from _said(search, repair)
+    for repair in search.near[:1]:
+        yield from _said(search, repair)
+    outside = search.references.program.arriving
+    names = frozenset[str]().union(*(own.names for own in search.statements))
+    due = [one for one in search.scope["ARRIVING"] or outside if search.counts(one)]
+    unused = [one for one in due if one not in names]
+    is_due = " and ".join(f"`{one}`" for one in unused)
+    others = [one for one in search.scope["UPSTREAM"] if one in names and search.is_apart(one)]
+    if others and unused and unused == due:
+        which = " and ".join(f"`{one}`" for one in others)
+        belongs = "belongs" if len(others) == 1 else "belong"
+        message = f"{which} {belongs} to another tensor; what arrives here is {is_due}."
+        yield _Found(Kind.WRONG_UPSTREAM, message)
+    # A formula of its own may need none of what arrives in steps.
+    arriving = search.scope["ARRIVING"]
+    is_left_out = not names.isdisjoint(arriving) or names.isdisjoint(search.scope["UPSTREAM"])
+    # Zeros of a wrong size, or of one that is written out, are right but for that.
+    is_due_zero = search.item.name[1:] in search.references.zero_by_structure
+    is_zero = is_due_zero and not any(bool(value.any()) for value in values)
+    is_size = (verdict.comparison.approximate or is_zero) and not search.fits
+    if unused and is_left_out and not is_size:
+        has_tensor = any(name[1:] in names for name in unused if name not in outside)
+        kind = Kind.MISSING_D if has_tensor else Kind.WRONG_UPSTREAM
+        kind = Kind.MISSING_BRANCH if len(unused) < len(due) else kind
+        yield _Found(kind, f"What arrives is not used: {is_due}.")
+    if values and search.coarse:
+        cases = zip(values, search.targets[0], search.references.hidden, strict=False)
+        wrong = [Wrong(search.item.name, *one) for one in cases]
+        yield from (_Found(*one) for one in seen_on_each(shown.unfilled, wrong))
     if search.item.name == verdict.name:
         yield from (_Found(*one) for one in _compared(search, verdict))
     else:
@@ -260,7 +260,7 @@ def _shown(search: Search) -> Iterator[Explanation]:
     if search.fits and not any(bool(value.any()) or not value.numel() for value in values):
         yield Kind.MISSING_BRANCH, f"`{name}` is zero: nothing that arrives is handed on."
     wrong = [
-        [Wrong(name, *one) for one in zip(values, right, hidden, strict=True)]
+        [Wrong(name, *one) for one in zip(values, right, hidden, strict=False)]
         for right in search.targets[: search.coarse]
     ]
     for given, one in zip(search.given, wrong, strict=False):

@@ -180,7 +180,7 @@ class Match:
         for names in itertools.product(*(_names(word, source, fit.scope) for word in rule.names)):
             new = STANDS_FOR.sub(partial(fit.text, put_in=iter([w for _, w in names])), rule.new)
             new = new.replace(", , ", ", ").replace("(, ", "(").replace(", )", ")")
-            if new in (*MODULES, source) or source in (name for name, _ in names):
+            if new in (*MODULES, source, fit.partner) or source in (name for name, _ in names):
                 continue
             name = names[0][0] if names else ""
             written = new if fit.is_bare or new.isidentifier() else f"({new})"
@@ -323,6 +323,14 @@ class _Fit:
         return self.written[found[0]]
 
     @cached_property
+    def partner(self) -> str:
+        """What it is divided by, or divides: nobody means something divided by itself."""
+        match self.site.parents:
+            case (ast.BinOp(op=ast.Div(), left=left, right=right), *_):
+                return self.site.own.source(right if left is self.site.node else left)
+        return ""
+
+    @cached_property
     def span(self) -> Span:
         return self.site.own.span(self.site.node)
 
@@ -382,13 +390,15 @@ def _letters(node: ast.AST, own: OwnStatement, scope: Scope) -> str:
         "e": number is not None and 0 < abs(number) < TINY,
         "z": number is not None and (number > 4 or number in scope.sizes.values()),
         "s": scope.is_number(node) and not isinstance(value, (str, bytes)),
-        "wvx": has_tensors,
+        "wjv": has_tensors,
         "v": isinstance(node, OPERANDS[1:]),
+        "x": has_tensors and isinstance(node, ast.Name | ast.Subscript),
         "y": name,
         "n": name in scope["SIZE"],
         "u": name in scope["BATCH"],
         "i": name in scope["INDEX"],
         "t": name in scope["FORWARD"],
+        "r": name == scope.gradient[1:],
         "g": name in (scope.gradient, *scope["UPSTREAM"]),
         "o": name in scope["OWN"],
         "m": name in MODULES,

@@ -22,7 +22,7 @@ from grader.execution.evidence import GradientEvidence
 from grader.execution.runner import AnyRunner
 from grader.execution.runs import values_for
 from grader.execution.variants import Patience, Variants
-from grader.program.compare import FLOAT64_TOLERANCE
+from grader.program.compare import FLOAT64_NOISE, FLOAT64_TOLERANCE, agrees
 from grader.program.exercises import Exercise
 from grader.program.references import References
 
@@ -102,7 +102,12 @@ class Search:
         # In some programs what arrives in the end is itself a value of the forward pass.
         self.coarse = len(self.given) + bool(program.arrivals())
         self.given.append(frozenset())
-        self.targets = [self.references.local_vjps(self.item.name[1:], s) for s in self.given]
+        vjps, tensor = self.references.local_vjps, self.item.name[1:]
+        self.targets = [vjps(tensor, given) for given in self.given]
+        # Leaving out a branch whose gradient is always zero is right.
+        names = frozenset[str]().union(*(own.names for own in self.statements))
+        zeros = readers & self.references.zero_by_structure - self.item.reads - names
+        self.targets += [vjps(tensor, self.item.reads, {branch}) for branch in sorted(zeros)]
         self.scope = _scope(self.item, self.statements, self.exercise, self.references)
 
     def _is_settled(self, own: OwnStatement) -> bool:
@@ -130,11 +135,28 @@ class Search:
 
     @cached_property
     def values(self) -> list[Tensor]:
-        """The gradient's values on every instance; none if one of them cannot be compared."""
+        """The gradient's values on every instance that it ran on; none if one is of no use."""
         local = self.item.local
         whole = (v for v in local if v.raised is None and v.interrupted is None)
         usable = [v.tensor.double() for v in whole if v.tensor is not None]
         return usable if len(usable) == len(local) else []
+
+    @cached_property
+    def tolerance(self) -> float:
+        """How near is right: what is near as it stands is to be put right to the last digit."""
+        return FLOAT64_NOISE if self.is_right(FLOAT64_TOLERANCE) else FLOAT64_TOLERANCE
+
+    def is_right(self, tolerance: float) -> bool:
+        """True if the values are the right ones but for so much."""
+        pairs = (zip(self.values, right, strict=False) for right in self.targets)
+        near = (all(agrees(*one, tolerance=tolerance) for one in several) for several in pairs)
+        return bool(self.values) and any(near)
+
+    def is_apart(self, gradient: str) -> bool:
+        """True for that of a tensor which is not made from the one at hand."""
+        program = self.references.program
+        step = program.arrivals().get(gradient, gradient[1:])
+        return step not in program.descendants(self.item.name[1:])
 
     def counts(self, arriving: str) -> bool:
         """False for what arrives and changes nothing: a loss's own 1, or what carries nothing."""
@@ -215,7 +237,7 @@ class Search:
         hits: list[dict[int, float]] = [{} for _ in batch]
         told = self._variants.told
         rights = [told(target[instance], instance) for target in self.targets]
-        start = self.values[instance] if self.values else None
+        start = next(iter(self.values[instance : instance + 1]), None)
         shape = self.targets[0][instance].shape
         if start is not None and not (start.shape == shape and bool(start.isfinite().all())):
             start = None
@@ -232,7 +254,8 @@ class Search:
         # All at once: one after the other takes as long as to run them.
         several = torch.stack([*fitting.values()])
         for number, right in enumerate(rights):
-            scales = _scales(several, right.flatten(), doubled, origin.flatten())
+            ends = right.flatten(), origin.flatten()
+            scales = _scales(several, *ends, doubled, self.tolerance)
             for place, scale in zip(fitting, scales, strict=True):
                 is_exact = scale == 1.0 and not batch[place].doubled
                 if scale is not None and (number < self.coarse or is_exact):
@@ -255,7 +278,9 @@ class Search:
         )
 
 
-def _scales(values: Tensor, right: Tensor, doubled: Tensor, start: Tensor) -> list[float | None]:
+def _scales(
+    values: Tensor, right: Tensor, start: Tensor, doubled: Tensor, tolerance: float
+) -> list[float | None]:
     """For each of `values`, of shape (some, numel), the number c for which right = c value.
 
     It is 1.0 where they are the same. Those that are `doubled` have a part twice that they had once
@@ -266,13 +291,13 @@ def _scales(values: Tensor, right: Tensor, doubled: Tensor, start: Tensor) -> li
     parts, wholes = values - origins, right - origins
     numbers = (parts * wholes).sum(1) / (parts * parts).sum(1)
     # Written so that anything unordered is no hit.
-    close = FLOAT64_TOLERANCE * right.abs().max()
+    close = tolerance * right.abs().max()
     is_same = ~doubled & ((values - right).abs().amax(1) <= close)
     is_hit = is_same | ((numbers.view(-1, 1) * parts - wholes).abs().amax(1) <= close)
     scales = torch.where(is_same, 1.0, numbers + doubled.double())
-    is_hit &= (numbers != 0) & (scales.abs() >= FLOAT64_TOLERANCE)
+    is_hit &= (numbers != 0) & (scales.abs() >= tolerance)
     # Beside what is so much larger, what is right is less than its rounding.
-    is_hit &= FLOAT64_TOLERANCE * origins.abs().amax(1) <= right.abs().max()
+    is_hit &= tolerance * origins.abs().amax(1) <= right.abs().max()
     pairs = zip(scales.tolist(), is_hit.tolist(), strict=True)
     return [scale if hit else None for scale, hit in pairs]
 

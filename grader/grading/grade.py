@@ -17,7 +17,7 @@ from grader.execution.runner import AnyRunner
 from grader.execution.variants import Patience
 from grader.grading.imprecision import find_imprecision
 from grader.grading.judge import judge
-from grader.grading.reasons import ON_ANOTHER_BATCH, WRITTEN_IN, mistyped
+from grader.grading.reasons import ALMOST, ON_ANOTHER_BATCH, WRITTEN_IN, mistyped
 from grader.grading.wrong_value import wrong_value
 from grader.program.exercises import Exercise
 from grader.program.references import SEED, References, prepare
@@ -199,7 +199,7 @@ def _no_reason(name: str, error: Exception) -> str:
 
 def explained(verdict: Verdict, reason: Reason, cells: Sequence[AnswerCell]) -> Verdict:
     """The verdict with its diagnosis; what a diagnosis says better is said no longer."""
-    says_less = says_nothing_else(verdict.name), f"{ON_ANOTHER_BATCH}. {WRITTEN_IN}"
+    says_less = ALMOST, says_nothing_else(verdict.name), f"{ON_ANOTHER_BATCH}. {WRITTEN_IN}"
     is_the_value = reason.diagnosis.kind in (Kind.NAN, Kind.WRONG_DTYPE)
     diagnosis, plain = reason.diagnosis, reason.diagnosis.message.replace("`", "")
     says_the_same = is_the_value and "raised" not in verdict.note

@@ -34,12 +34,14 @@ def find_imprecision(
         Flag("imprecise", f"{item.name} {said}", item.place)
         for item in evidence
         if item.name not in precise
-        and not any(_agree(item, references, IMPRECISE))
-        and any(_agree(item, references, FLOAT64_TOLERANCE))
+        and not any(values_agree(item, references, IMPRECISE))
+        and any(values_agree(item, references, FLOAT64_TOLERANCE))
     )
 
 
-def _agree(item: GradientEvidence, references: References, tolerance: float) -> Iterator[bool]:
+def values_agree(
+    item: GradientEvidence, references: References, tolerance: float
+) -> Iterator[bool]:
     """Whether the values agree with autograd's: those of the whole answer, then its own alone.
 
     What was imprecise already when it was handed down is held against the line that made it so:

@@ -9,7 +9,9 @@ from torch import Tensor
 
 from grader.answer.parse import Raised
 from grader.execution.evidence import GradientEvidence, Value, agreeing
+from grader.grading.imprecision import values_agree
 from grader.grading.reasons import (
+    ALMOST,
     AT_THE_WRONG_TIME,
     NOT_ALONE,
     ONLY_ON_OTHER_SIZES,
@@ -24,6 +26,8 @@ from grader.grading.reasons import (
     with_sizes_met,
 )
 from grader.program.compare import (
+    FLOAT64_NOISE,
+    FLOAT64_TOLERANCE,
     compare,
     describe_dtype,
     describe_nonfinite,
@@ -66,7 +70,7 @@ def judge(evidence: Sequence[GradientEvidence], references: References) -> list[
     """
     vjps = references.local_vjps
     own = ((item.name, item.local, vjps(item.name[1:], item.reads)) for item in evidence)
-    local = agreeing(own, references)
+    local = agreeing(own, references, FLOAT64_NOISE)
     verdicts = [_judge_gradient(item, references, item.name in local) for item in evidence]
     verdicts = list(_judge_shared_memory(evidence, verdicts, references))
     verdicts = list(_judge_siblings(evidence, verdicts, references))
@@ -86,6 +90,8 @@ def _judge_gradient(item: GradientEvidence, references: References, right_alone:
         whole = RIGHT if item.is_right else _examine_all(item, item.hidden, references, right)
         local = RIGHT if right_alone else _check_locally(item, item.local, references)
         outcome, reason = _weigh(item, references, whole, local, comparison)
+        if reason == RIGHT and not right_alone and _is_rough(item, references):
+            reason = Finding(Check.RIGHT, ALMOST)
         if outcome is Outcome.ERROR and (asked := _asked(item, reason)):
             outcome, reason = Outcome.REFUSED, asked
     place = reason.place or item.place
@@ -155,6 +161,15 @@ def _weigh_right_value(
         # Whole it gives the right value, alone none: the slice is at fault, not the student.
         return Outcome.PASS, Finding(Check.RIGHT, NOT_ALONE)
     return Outcome.FAIL, Finding(Check.WRONG, TRUE_ZERO)
+
+
+def _is_rough(item: GradientEvidence, references: References) -> bool:
+    """True if its lines give what is right to a few digits only: float64 has more than that."""
+    is_near, is_exact = (
+        any(values_agree(item, references, tolerance))
+        for tolerance in (FLOAT64_TOLERANCE, FLOAT64_NOISE)
+    )
+    return is_near and not is_exact
 
 
 def _is_far_off(comparison: Comparison) -> bool:
@@ -313,8 +328,10 @@ def _judge_carried(
     """Name, for each `carried`, the gradients with which it began.
 
     Where it began with none, the line is right and its value is not, although all it reads is
-    right in the end: then this is where the mistake shows, and where it is paid for.
+    right in the end: then this is where the mistake shows, and where it is paid for. What was right
+    to a few digits only, and made later ones wrong, is wrong.
     """
+    rough = {verdict.name for verdict in verdicts if verdict.note == ALMOST}
     outcomes = {verdict.name: verdict.outcome for verdict in verdicts}
     items = {item.name: item for item in evidence}
     handed = {
@@ -324,7 +341,8 @@ def _judge_carried(
 
     def origins(name: str, seen: set[str]) -> Iterator[str]:
         for other in handed.get(name, ()):
-            if other in seen or outcomes.get(other, Outcome.PASS) is Outcome.PASS:
+            is_right = other not in rough and outcomes.get(other, Outcome.PASS) is Outcome.PASS
+            if other in seen or is_right:
                 continue
             seen.add(other)
             if outcomes[other] is Outcome.CARRIED:
@@ -332,16 +350,21 @@ def _judge_carried(
             else:
                 yield other
 
+    began, judged = set[str](), list[Verdict]()
     for verdict in verdicts:
         if verdict.outcome is Outcome.CARRIED:
             names = sorted(origins(verdict.name, {verdict.name}))
+            began.update(names)
             if names:
                 missing = all(outcomes[name] is Outcome.TODO for name in names)
                 verdict = replace(verdict, note=carried(names, missing))
             else:
                 verdict = _begins_here(items[verdict.name], verdict, references)
                 outcomes[verdict.name] = verdict.outcome
-        yield verdict
+        judged.append(verdict)
+    for verdict in judged:
+        is_origin = verdict.name in rough & began
+        yield replace(verdict, outcome=Outcome.FAIL) if is_origin else verdict
 
 
 def _begins_here(item: GradientEvidence, verdict: Verdict, references: References) -> Verdict:
@@ -357,4 +380,6 @@ def _begins_here(item: GradientEvidence, verdict: Verdict, references: Reference
         if value.is_placeholder:
             note = f"{verdict.name} is not assigned."
             return replace(verdict, outcome=Outcome.ERROR, note=note)
+    if _is_rough(item, references):
+        return replace(verdict, outcome=Outcome.FAIL, note=ALMOST)
     return replace(verdict, outcome=Outcome.FAIL, note=AT_THE_WRONG_TIME)

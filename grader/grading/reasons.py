@@ -29,6 +29,10 @@ AT_THE_WRONG_TIME = (
     "This line is right by itself, and so is what it reads, in the end: is something used before"
     " it is complete, or changed later under another name?"
 )
+ALMOST = (
+    "This line is right to a few digits only: is a small number added where none belongs, or one"
+    " rounded?"
+)
 NOT_ALONE = "The value is right; its own lines could not be run by themselves."
 
 

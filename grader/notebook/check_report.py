@@ -7,6 +7,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
+from grader.grading.reasons import ALMOST
 from grader.pictures.gradient_error import GradientError, in_digits
 from grader.printable import printable
 from grader.reports import wording
@@ -78,6 +79,8 @@ class Row:
         if self.is_stale:
             if self.unreached:
                 return NOT_REACHED
+            if self.verdict.note == ALMOST:
+                return ALMOST
             problem = self.comparison.problem
             return f"{problem} {ONLY_IN_MORE_DIGITS}" if problem else OLD_VALUE
         return "" if self.is_wrong else self.verdict.note

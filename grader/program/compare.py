@@ -24,6 +24,9 @@ FLOAT64_TOLERANCE = 1e-6
 Right answers differ by about 1e-14; the smallest mistake seen, a forgotten eps, by 1e-5.
 """
 
+FLOAT64_NOISE = 1e-10
+"""Difference on a float64 instance that no formula shows: right answers stay below 1e-14."""
+
 ROUNDING_NOISE = 1e-7
 """Differences this small are float32 rounding, whatever the reference.
 

@@ -9,8 +9,11 @@ import pytest
 from grader.answer.parse import AnswerCell
 from grader.execution.runner import Runner
 from grader.grading.grade import grade_exercise
-from tests.diagnosis.measure import judge_one
+from grader.grading.reasons import ALMOST
+from grader.verdict import Outcome
+from tests.diagnosis.measure import BLAMED, judge_one
 from tests.diagnosis.people import answer_with
+from tests.helpers.exercise_text import read_cells
 from tests.helpers.lecture_course import ATOMIC
 
 SHAPE = "`{}` does not have the shape that is needed here."
@@ -268,6 +271,42 @@ PICKED = "dlogits = dnorm_logits.clone()\ndlogits[range(n), {}"
             PICKED.format("logits.argmax(0)] += dlogit_maxes"),
             "`argmax(0)` goes along the wrong axis",
         ),
+        # What is copied, picked or laid out in another way.
+        (
+            "dbndiff2 = dbnvar[:, None].expand(n, n_hidden) / (n - 1)",
+            "`dbnvar[:, None]` has an axis of length 1 that does not belong here.",
+        ),
+        (
+            "dlogits = dnorm_logits + logits.max(1, keepdim=True).indices * dlogit_maxes",
+            "`logits.max(1, keepdim=True).indices` says where; a mask that has a 1 there belongs",
+        ),
+        (
+            "dlogits = dnorm_logits.clone()\nfor i in range(n):\n"
+            "    dlogits[i, logits[i].argmax()] = dlogit_maxes[i]",
+            "This line replaces what was in `dlogits`, and `dlogit_maxes` has an axis of length",
+        ),
+        ("demb = dembcat.view[n, block_size, n_embd]", "Square brackets pick entries; `view` is"),
+        (
+            "dW2 = h.sum(0)[:, None] * dlogits.sum(0)",
+            "In `h.sum(0)[:, None] * dlogits.sum(0)` the sum is taken before the product.",
+        ),
+        ("dcounts_sum = -dcounts_sum_inv**2", "The power of `dcounts_sum_inv` is taken; that of"),
+        # What leaves out a branch that is zero, and has a mistake beside.
+        ("dlogits = -dnorm_logits", "The minus in `-dnorm_logits` does not belong there."),
+        # A helper that is right is not to blame.
+        (
+            "both = torch.cat([embcat, torch.ones(n, 1)], 1).T @ dhprebn\ndb1 = both[:-1].sum(0)",
+            "`both[:-1].sum(0)` is the sum of the other rows.",
+        ),
+        (
+            "ones = torch.ones(n, 1)\nboth = torch.cat([embcat, ones], 1)\ndW1 = both.T @ dhprebn",
+            "`both.T @ dhprebn` has a row too many.",
+        ),
+        # What arrives elsewhere.
+        (
+            "dbnvar_inv = (dbndiff * bnraw).sum(0, keepdim=True)",
+            "`dbndiff` belongs to another tensor; what arrives here is `dbnraw`.",
+        ),
         # What arrives at the last line.
         (
             "dlogprobs = torch.zeros_like(logprobs)\ndlogprobs[range(n), Yb] = -dloss / n",
@@ -399,6 +438,33 @@ def test_a_line_by_which_another_gradient_is_right_is_not_to_blame(runner: Runne
     said = {one.name: one.message for one in judge_one("ex1", answer, runner)}
     assert said["dW1"] == "`both[1:]` cuts off the wrong end."
     assert not said.get("db1")
+
+
+@pytest.mark.parametrize(
+    ("gradient", "code", "term"),
+    [
+        ("dprobs", "dprobs = dlogprobs / probs + 1e-7", "1e-7"),
+        ("dcounts", "dcounts = counts_sum_inv * dprobs + dcounts_sum - 1e-7", "1e-7"),
+        ("dbnvar", "dbnvar = -0.5 * bnvar_inv**3 * dbnvar_inv + 1e-5", "1e-5"),
+        ("dbndiff", "dbndiff = dbnraw * bnvar_inv + 1e-5 + 2 * bndiff * dbndiff2", "1e-5"),
+    ],
+)
+def test_a_line_that_is_almost_right_is_to_blame_for_what_comes_of_it(
+    gradient: str, code: str, term: str, runner: Runner
+) -> None:
+    judged = judge_one("ex1", answer_with("ex1", gradient, code), runner)
+    said = {one.name: one.message for one in judged if one.outcome in BLAMED}
+    assert said == {gradient: f"`{term}` is a term too many."}
+
+
+def test_a_line_that_is_almost_right_passes_with_a_note_where_nothing_comes_of_it(
+    runner: Runner,
+) -> None:
+    source = answer_with("ex1", "db1", "db1 = dhprebn.sum(0) + 1e-6")
+    cells = [AnswerCell(*cell) for cell in read_cells(source)]
+    verdicts, _ = grade_exercise(ATOMIC, cells, runner)
+    assert {one.outcome for one in verdicts} == {Outcome.PASS}
+    assert [one.name for one in verdicts if one.note == ALMOST] == ["db1"]
 
 
 @pytest.mark.parametrize(

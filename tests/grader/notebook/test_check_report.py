@@ -10,6 +10,7 @@ import pytest
 import torch
 from torch import Tensor
 
+from grader.grading.reasons import ALMOST
 from grader.notebook.check_report import (
     NOT_REACHED,
     OLD_VALUE,
@@ -54,6 +55,8 @@ NUMBERS = "dh              | exact: True  | approximate: True  | maxdiff: 0.0"
             # What differs is an older value: its numbers would contradict the verdict.
             f"dh              | pass, run again\n  {OLD_VALUE}",
         ),
+        # To run the cell again would not help: its line is not quite right.
+        (line(Outcome.PASS, 2 * VALUES, ALMOST), f"dh              | pass, run again\n  {ALMOST}"),
         (
             # To run the cell again would not help: the line before it raises every time.
             replace(line(Outcome.PASS, ...), unreached=True),

@@ -201,12 +201,14 @@ def _findings(search: Search, verdict: Verdict) -> Iterator[_Found]:
     due = [one for one in search.scope["ARRIVING"] or outside if search.counts(one)]
     unused = [one for one in due if one not in names]
     is_due = " and ".join(f"`{one}`" for one in unused)
+    has_tensor = any(name[1:] in names for name in unused if name not in outside)
+    kind = Kind.MISSING_D if has_tensor else Kind.WRONG_UPSTREAM
     others = [one for one in search.scope["UPSTREAM"] if one in names and search.is_apart(one)]
     if others and unused and unused == due:
         which = " and ".join(f"`{one}`" for one in others)
         belongs = "belongs" if len(others) == 1 else "belong"
         message = f"{which} {belongs} to another tensor; what arrives here is {is_due}."
-        yield _Found(Kind.WRONG_UPSTREAM, message)
+        yield _Found(kind, message)
     # A formula of its own may need none of what arrives in steps.
     arriving = search.scope["ARRIVING"]
     is_left_out = not names.isdisjoint(arriving) or names.isdisjoint(search.scope["UPSTREAM"])
@@ -215,8 +217,6 @@ def _findings(search: Search, verdict: Verdict) -> Iterator[_Found]:
     is_zero = is_due_zero and not any(bool(value.any()) for value in values)
     is_size = (verdict.comparison.approximate or is_zero) and not search.fits
     if unused and is_left_out and not is_size:
-        has_tensor = any(name[1:] in names for name in unused if name not in outside)
-        kind = Kind.MISSING_D if has_tensor else Kind.WRONG_UPSTREAM
         kind = Kind.MISSING_BRANCH if len(unused) < len(due) else kind
         yield _Found(kind, f"What arrives is not used: {is_due}.")
     if values and search.coarse:

@@ -104,9 +104,10 @@ class Search:
         self.given.append(frozenset())
         vjps, tensor = self.references.local_vjps, self.item.name[1:]
         self.targets = [vjps(tensor, given) for given in self.given]
-        # Leaving out a branch whose gradient is always zero is right.
+        # To leave out a branch that is always zero is right; one that reads the tensor was meant.
         names = frozenset[str]().union(*(own.names for own in self.statements))
         zeros = readers & self.references.zero_by_structure - self.item.reads - names
+        zeros = frozenset[str]() if tensor in names else zeros
         self.targets += [vjps(tensor, self.item.reads, {branch}) for branch in sorted(zeros)]
         self.scope = _scope(self.item, self.statements, self.exercise, self.references)
 

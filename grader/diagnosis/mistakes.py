@@ -180,7 +180,7 @@ class Match:
         for names in itertools.product(*(_names(word, source, fit.scope) for word in rule.names)):
             new = STANDS_FOR.sub(partial(fit.text, put_in=iter([w for _, w in names])), rule.new)
             new = new.replace(", , ", ", ").replace("(, ", "(").replace(", )", ")")
-            if new in (*MODULES, source, fit.partner) or source in (name for name, _ in names):
+            if new in (*MODULES, source) or source in (name for name, _ in names):
                 continue
             name = names[0][0] if names else ""
             written = new if fit.is_bare or new.isidentifier() else f"({new})"
@@ -321,14 +321,6 @@ class _Fit:
             case "rest":
                 return self.written[found["rest"]]
         return self.written[found[0]]
-
-    @cached_property
-    def partner(self) -> str:
-        """What it is divided by, or divides: nobody means something divided by itself."""
-        match self.site.parents:
-            case (ast.BinOp(op=ast.Div(), left=left, right=right), *_):
-                return self.site.own.source(right if left is self.site.node else left)
-        return ""
 
     @cached_property
     def span(self) -> Span:

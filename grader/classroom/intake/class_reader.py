@@ -32,7 +32,7 @@ from grader.classroom.intake.nbgrader_tree import base_of, read_nbgrader
 from grader.classroom.intake.roster_file import ClassList, read_roster
 from grader.classroom.intake.sighting import Sighting, Sightings, Submitter
 from grader.classroom.intake.walk import Parts, Tree, as_text, walk
-from grader.printable import listed, printable
+from grader.printable import counted, listed, printable
 from grader.program.course import Course
 from grader.submission.notebook_file import shown
 
@@ -77,14 +77,15 @@ def read_class(
     classes = read_roster(roster, roster_columns) if roster is not None else None
     students, called, about_people = _identify(_everyone(seen), classes)
     instant = due.astimezone(UTC) if due is not None else None
+    timed = seen.convention != CANVAS  # whose files all have the time of the download
     files = [
         replace(file, submitted=_modified(tree, file.parts))
-        if file_times and not file.submitted
+        if file_times and timed and not file.submitted
         else file
         for file in seen.files
     ]
     handed_in = _hand_in(tree, files, called, instant)
-    if seen.convention != CANVAS:  # Canvas gives each file the time at which it made the download
+    if timed:
         files_of = Counter(item.student for item in handed_in)
         handed_in = [
             _with_time(item, tree) if files_of[item.student] > 1 else item for item in handed_in
@@ -93,7 +94,7 @@ def read_class(
         students = [student for student in students if student.id != classes.tester]
         left = [item for item in handed_in if item.student != classes.tester]
         if tried := len(handed_in) - len(left):
-            about_people.append(f"{tried} file(s) of Canvas's Test Student are left out.")
+            about_people.append(f"Left out: {counted(tried, 'file')} of Canvas's Test Student.")
         handed_in = left
     notices = [
         *seen.notices,
@@ -101,7 +102,7 @@ def read_class(
         *_left_out(tree, seen.used),
         *(classes.notices if classes else ()),
         *about_people,
-        *_about_time(due, handed_in),
+        *_about_time(due, handed_in, seen.convention),
     ]
     return ClassFolder(
         root=folder,
@@ -163,8 +164,8 @@ def _nothing_in(tree: Tree) -> str:
             f"In {shown(tree.root)} nobody handed in a notebook: submitted/ holds none, and what "
             "lies outside it is the course's own."
         )
-    others = f"{len(tree.others):,} other file(s)" if tree.others else "no file at all"
-    closed = f"; {len(tree.closed)} folder(s) cannot be listed" if tree.closed else ""
+    others = counted(len(tree.others), "other file") if tree.others else "no file at all"
+    closed = f"; {counted(len(tree.closed), 'folder')} cannot be listed" if tree.closed else ""
     return (
         f"In {shown(tree.root)} nobody handed in a notebook: there is no .ipynb below it, but "
         f"{others}{closed}."
@@ -201,8 +202,8 @@ def _identify(
     notices = list(_unclear(matches))
     if classes and strangers:
         notices.append(
-            f"{len(strangers)} student(s) handed something in, or have a folder, and are not in "
-            f"the class list: {_listed([who.name or who.id for who in strangers])}."
+            "Not in the class list, but with files or a folder: "
+            f"{_listed([who.name or who.id for who in strangers])}."
         )
     return list(students.values()), called, notices
 
@@ -283,40 +284,45 @@ def _spelled_twice(tree: Tree) -> Iterator[str]:
     twice = [name for name, spelled in spellings.items() if len(spelled) > 1]
     if twice:
         yield (
-            f"{len(twice)} name(s) look the same and are two to the file system (accents as one "
-            f"character or two): {_listed(twice)}. They are taken for the same student."
+            "Two names to the file system that look the same (accents as one character or two), "
+            f"taken for one student: {_listed(twice)}."
         )
 
 
 def _left_out(tree: Tree, used: Collection[Parts]) -> Iterator[str]:
     if tree.ignored:
-        counted = ", ".join(f"{count} × {name}" for name, count in sorted(tree.ignored.items()))
-        yield f"Not handed in on purpose, and not looked at: {counted}."
+        names = ", ".join(f"{count} × {name}" for name, count in sorted(tree.ignored.items()))
+        yield f"Not handed in on purpose, and not looked at: {names}."
     others = [parts for parts in tree.others if parts not in used]
     for paths, what in (
-        (tree.links, "link(s) to folders are not followed"),
-        (tree.closed, "folder(s) cannot be listed"),
-        (others, "other file(s) are no notebooks, and not looked at"),
+        (tree.links, "Links to folders, which are not followed"),
+        (tree.closed, "Folders that cannot be listed"),
+        (others, "Other files, which are no notebooks and not looked at"),
     ):
         if paths:
-            yield f"{len(paths):,} {what}: {_listed(map(as_text, paths))}."
+            yield f"{what}: {_listed(map(as_text, paths))}."
 
 
-def _about_time(due: datetime | None, handed_in: Sequence[HandedIn]) -> Iterator[str]:
+def _about_time(
+    due: datetime | None, handed_in: Sequence[HandedIn], convention: str
+) -> Iterator[str]:
     if due is None:
         return
-    if due.tzinfo is None:
+    untimed = [item for item in handed_in if item.submitted is None]
+    if due.tzinfo is None and len(untimed) < len(handed_in):
         local = due.astimezone()
+        yield f"Due is {local.isoformat(' ')}: --due has no zone, so it is this machine's."
+    if untimed and convention == CANVAS:
+        late = counted(sum(item.late for item in untimed), "file")
         yield (
-            f"The due date is without a zone, and taken in that of this machine: "
-            f"{local.isoformat(' ')}."
+            f"Late is what Canvas marks LATE, by its own due date: {late} of {len(untimed):,}. Its "
+            "download does not say when a file was handed in, so --due decides nothing."
         )
-    untimed = sum(item.submitted is None for item in handed_in)
-    if untimed:
+    elif untimed:
         yield (
-            f"When {untimed:,} of {len(handed_in):,} files were handed in, the folder does not "
-            "tell: only a mark of the system itself makes them late, or --file-times, which takes "
-            "the files' own times."
+            f"On time, as the folder does not say when they were handed in: "
+            f"{counted(len(untimed), 'file')} of {len(handed_in):,}. With --file-times, the files' "
+            "own times decide."
         )
 
 

@@ -19,6 +19,7 @@ from grader.classroom.intake.sighting import (
     attempt_of,
 )
 from grader.classroom.intake.walk import Parts, Tree
+from grader.printable import counted
 from grader.submission.notebook_file import shown
 
 GRADESCOPE = "Gradescope export"
@@ -84,8 +85,8 @@ def read_gradescope(tree: Tree) -> Sightings:
     notices = []
     if unlisted:
         notices.append(
-            f"{unlisted} file(s) of which {METADATA} does not say who handed them in: "
-            "each stands under the name of its folder."
+            f"{METADATA} does not say who handed in {counted(unlisted, 'file')}: each stands under "
+            "the name of its folder."
         )
     people = [who for entry in entries.values() for who in _submitters(entry)]
     return Sightings(GRADESCOPE, sightings, people, notices, frozenset(lists))

@@ -15,6 +15,7 @@ from grader.classroom.intake.sighting import (
     names_its_zone,
 )
 from grader.classroom.intake.walk import Parts, Tree
+from grader.printable import counted
 
 NBGRADER = "nbgrader"
 
@@ -64,15 +65,16 @@ def read_nbgrader(tree: Tree, base: Parts) -> Sightings:
     notices = []
     if outside:
         notices.append(
-            f"{outside} file(s) outside {SUBMITTED}/ are nbgrader's or the course's own, "
-            "and not looked at."
+            f"Not looked at, since nbgrader's or the course's own: {counted(outside, 'file')} "
+            f"outside {SUBMITTED}/."
         )
     if unclear:
-        notices.append(f"{unclear} file(s) beside a {TIMESTAMP} that cannot be read as a time.")
+        files = counted(unclear, "file")
+        notices.append(f"{files} beside a {TIMESTAMP} that cannot be read as a time.")
     if guessed:
         notices.append(
-            f"The {TIMESTAMP} of {guessed} file(s) does not say which zone it is in, or only by "
-            "letters: read as UTC, as nbgrader does."
+            f"The {TIMESTAMP} of {counted(guessed, 'file')} does not say which zone it is in, or "
+            "only by letters: read as UTC, as nbgrader does."
         )
     folders = [p[depth] for p in tree.folders if p[:depth] == base and len(p) == depth + 1]
     people = [owner_of(name) for name in folders]

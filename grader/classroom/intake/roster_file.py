@@ -17,7 +17,7 @@ from grader.classroom.intake.class_folder import (
 from grader.classroom.intake.csv_file import read_csv_file
 from grader.classroom.intake.roster_columns import Columns, columns_in
 from grader.classroom.spreadsheet import unescaped
-from grader.printable import listed, printable
+from grader.printable import counted, listed, printable
 from grader.submission.notebook_file import shown
 
 ID_ORDER = ("id", "login", "sis", "participant", "email", "name")
@@ -153,4 +153,4 @@ def _notices(ids: Counter[str], nobody: int) -> Iterator[str]:
             "kept as students of their own, with ~2 behind the id."
         )
     if nobody:
-        yield f"{nobody} line(s) of the class list have neither an id nor a name."
+        yield f"{counted(nobody, 'line')} of the class list with neither an id nor a name."

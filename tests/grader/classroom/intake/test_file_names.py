@@ -87,7 +87,7 @@ def test_one_folder_a_student_however_deep(tmp_path: Path) -> None:
         ("emmy_01_atomic_backprop.ipynb", "emmy", 0),
     ]
     assert found.notices == (
-        "1 other file(s) are no notebooks, and not looked at: dora/essay.pdf.",
+        "Other files, which are no notebooks and not looked at: dora/essay.pdf.",
     )
 
 

@@ -80,8 +80,8 @@ def test_an_export(tmp_path: Path) -> None:
     ]
     assert found.handed_in[2].path == found.handed_in[3].path
     assert [notice[:20] for notice in found.notices] == [
-        "2 file(s) of which s",
-        "When 2 of 6 files we",
+        "submission_metadata.",
+        "On time, as the fold",
     ]
 
 

@@ -46,10 +46,13 @@ def test_the_root_of_a_course(tmp_path: Path) -> None:
         (f"submitted/{SUBMITTED[1]}", "ada", None, False),
         (f"submitted/{SUBMITTED[2]}", "bob", "2026-11-22T10:00:00+00:00", True),
     ]
-    assert any(notice.startswith("2 file(s) outside submitted/") for notice in found.notices)
+    assert any(notice.endswith(" own: 2 files outside submitted/.") for notice in found.notices)
     assert any("1 × .ipynb_checkpoints" in notice for notice in found.notices)
     assert any(notice.startswith("The timestamp.txt of 1 file") for notice in found.notices)
-    assert any(notice.startswith("When 1 of 3 files") for notice in found.notices)
+    assert any(
+        notice.endswith(" 1 file of 3. With --file-times, the files' own times decide.")
+        for notice in found.notices
+    )
 
 
 @pytest.mark.parametrize("name", ["submitted", "some other name"])
@@ -86,7 +89,7 @@ def test_a_time_that_cannot_be_read(tmp_path: Path, text: str) -> None:
     (folder / "ada/hw1/timestamp.txt").write_text(text)
     found = read_class(folder, COURSE)
     assert found.handed_in[0].submitted is None
-    assert any(notice.startswith("1 file(s) beside a timestamp.txt") for notice in found.notices)
+    assert any(notice.startswith("1 file beside a timestamp.txt") for notice in found.notices)
 
 
 def test_a_time_that_is_no_file(tmp_path: Path) -> None:

@@ -169,7 +169,7 @@ def test_an_id_twice(tmp_path: Path) -> None:
 def test_a_line_that_names_nobody(tmp_path: Path) -> None:
     classes = read(tmp_path, "id,name,room\n7,Ada,1\n,,2\n")
     assert people(classes) == [("7", "Ada", "")]
-    assert classes.notices == ("1 line(s) of the class list have neither an id nor a name.",)
+    assert classes.notices == ("1 line of the class list with neither an id nor a name.",)
 
 
 @pytest.mark.parametrize(

@@ -8,7 +8,7 @@ from dataclasses import asdict
 from fractions import Fraction
 
 from grader.classroom.gradebook.comparison import Change, Comparison, Moved
-from grader.classroom.gradebook.report.mistakes import Gradient
+from grader.classroom.gradebook.report.mistakes import Gradient, in_words
 from grader.classroom.gradebook.rubric import points_text
 from grader.printable import counted, listed, printable
 from grader.program.course import number_of
@@ -89,7 +89,7 @@ def _change_row(change: Change) -> list[str]:
     return [
         _named(change.gradient),
         f"{change.before:,} → {change.after:,}",
-        printable(change.title),
+        printable(in_words(change.title)),
     ]
 
 

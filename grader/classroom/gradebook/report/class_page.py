@@ -12,7 +12,7 @@ from grader.classroom.gradebook.report.class_summary import (
     figures,
     flag_kinds,
 )
-from grader.classroom.gradebook.report.mistakes import Gradient, Mistakes
+from grader.classroom.gradebook.report.mistakes import Gradient, Mistakes, in_words
 from grader.classroom.gradebook.report.over_attempts import class_trails
 from grader.classroom.gradebook.report.pages import render
 from grader.classroom.gradebook.rubric import points_text
@@ -62,6 +62,7 @@ def class_page(
         wrong_gradients=[gradient for gradient in most_wrong if summary.mistakes.of(gradient)],
         wrong_words=listed((wording.word(o) for o in Outcome if o in wording.WRONG), "or"),
         mistakes=summary.mistakes,
+        in_words=in_words,
         labels=labels,
         flag_kinds=flag_kinds,
         distribution=distribution(table),

@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-import tomllib
 from contextlib import suppress
 from dataclasses import dataclass
-from importlib.resources import files
 from itertools import groupby
 
 from grader.classroom.gradebook.report.class_summary import ClassSummary
-from grader.classroom.gradebook.report.mistakes import Gradient, Mistake, Specimen
+from grader.classroom.gradebook.report.mistakes import Gradient, Specimen
 from grader.classroom.gradebook.report.pages import render
 from grader.notebook.hint_text import plain_mathematics
 from grader.notebook.hints import read_levels
@@ -27,11 +25,6 @@ RIGHT = "4"
 
 _NARROWEST, _WIDEST = 1.0, 8.0
 """How many times as wide as high a map is drawn, at least and at most."""
-
-
-_TITLES = tomllib.loads(
-    files(__package__).joinpath("lecture_titles.toml").read_text(encoding="utf-8")
-)
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,15 +48,9 @@ def lecture_page(summary: ClassSummary, course: Course) -> str:
         title=course.title,
         mistakes=common[:MOST_MISTAKES],
         summary=summary,
-        title_of=lecture_title,
         picture=picture,
         nudge=lambda mistake: mistake.hint or course_hint(course, mistake.gradient),
     )
-
-
-def lecture_title(mistake: Mistake) -> str:
-    """What the mistake is, as one says it to a class; of a kind not known here, its word."""
-    return str(_TITLES.get(mistake.key, mistake.title)) if mistake.diagnosed else mistake.title
 
 
 def picture(specimen: Specimen) -> Picture | None:

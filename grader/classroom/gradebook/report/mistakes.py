@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import sys
+import tomllib
 from collections import Counter, defaultdict
 from collections.abc import Iterable
 from dataclasses import dataclass, field
+from importlib.resources import files
 from typing import TypeVar
 
 from grader.classroom.gradebook.report.own_lines import names_author, shareable
@@ -23,12 +25,14 @@ MOST_LINKS = 12
 """Students of a mistake that are linked one by one; the table finds the others."""
 
 _MOST_TEXTS = 100
-"""Different lines, or messages, of one mistake that are counted; students are seen in the table's
-order, so that what is left out is always the same."""
+"""Different lines of one mistake that are counted; students are seen in the table's order, so that
+what is left out is always the same."""
 
 _SAYS = "says:"
 
-C = TypeVar("C", str, Gradient)
+_TITLES = tomllib.loads(files(__package__).joinpath("kind_titles.toml").read_text(encoding="utf-8"))
+
+C = TypeVar("C", str, tuple[str, str])
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,7 +51,7 @@ class Specimen:
 
 @dataclass(slots=True)
 class Mistake:
-    """One mistake in one gradient: its students, their lines without names, what was said.
+    """One mistake in one gradient: its students, their lines without names, what was said of each.
 
     `key` is the diagnosis' kind. Without a diagnosis it says what is equal: "value:" and a digest,
     "nan", "missing", "shape:27x32", "type:list", "dtype:int64", or "says:" and the sentence.
@@ -58,20 +62,18 @@ class Mistake:
     diagnosed: bool
     students: int = 0
     rows: list[Row] = field(default_factory=list)
-    lines: Counter[str] = field(default_factory=Counter)
-    messages: Counter[str] = field(default_factory=Counter)
+    said: Counter[tuple[str, str]] = field(default_factory=Counter)
     diagnosis: Diagnosis | None = None
     specimen: Specimen | None = None
 
     @property
-    def message(self) -> str:
-        """What was said most often."""
-        return next(iter(most_common(self.messages)), "")
-
-    @property
-    def shown(self) -> list[str]:
-        """A few lines, those first that most students wrote."""
-        return list(most_common(self.lines))[:MOST_LINES]
+    def shown(self) -> dict[str, list[str]]:
+        """A few lines, those first that most students wrote, below what was said of them."""
+        ranked = list(most_common(self.said))
+        found: dict[str, list[str]] = {}
+        for line, message in [each for each in ranked if each[0]][:MOST_LINES] or ranked[:1]:
+            found.setdefault(message, []).append(line)
+        return found
 
     @property
     def hint(self) -> str:
@@ -80,22 +82,23 @@ class Mistake:
 
     @property
     def title(self) -> str:
-        """The kind, or in words what is equal; `code` stands between backticks."""
-        return f"`{self.key}`" if self.diagnosed else title_of(self.key, self.students)
+        """What it is, in words; `code` stands between backticks."""
+        return in_words(title_of(self.key, self.students))
 
     def add(self, row: Row, verdict: Verdict, others: int) -> None:
         """Count a student in, who has so many other gradients wrong."""
         self.students += 1
         if len(self.rows) < MOST_LINKS:
             self.rows.append(row)
-        if line := shareable(verdict.code, row.student):
-            _count(self.lines, line)
+        message = ""
         if verdict.diagnosis:
             self.diagnosis = self.diagnosis or verdict.diagnosis[0]
-            if not names_author(verdict.diagnosis[0].message, row.student):
-                _count(self.messages, verdict.diagnosis[0].message)
+            message = verdict.diagnosis[0].message
         elif not self.key.startswith(_SAYS) and verdict.note != says_nothing_else(verdict.name):
-            _count(self.messages, verdict.note)
+            message = verdict.note
+        if names_author(message, row.student):
+            message = ""
+        _count(self.said, (shareable(verdict.code, row.student), message))
         found, best = verdict.comparison, self.specimen
         if found.shape is None or found.expected_shape is None:
             return
@@ -148,8 +151,6 @@ def title_of(key: str, students: int = 1) -> str:
     match sort:
         case "value":
             return "the same wrong value" if students > 1 else "a wrong value"
-        case "nan":
-            return "NaN or infinite"
         case "missing":
             return "no value"
         case "shape":
@@ -161,6 +162,15 @@ def title_of(key: str, students: int = 1) -> str:
         case "says":
             return rest or "wrong"
     return key
+
+
+def in_words(title: str) -> str:
+    """The title as people read it: a sentence for a kind; of one not known here, its word.
+
+    >>> in_words("missing-sum"), in_words("a wrong value")
+    ('a sum is missing', 'a wrong value')
+    """
+    return str(_TITLES.get(title, title))
 
 
 def mistake_key(verdict: Verdict) -> str:
@@ -187,6 +197,6 @@ def _rank(mistake: Mistake) -> tuple[int, bool, Gradient, str]:
     return -mistake.students, not mistake.diagnosed, mistake.gradient, mistake.key
 
 
-def _count(counts: Counter[str], text: str) -> None:
+def _count(counts: Counter[C], text: C) -> None:
     if text in counts or len(counts) < _MOST_TEXTS:
         counts[text] += 1

@@ -133,6 +133,7 @@ def test_the_json_has_it_all(tmp_path: Path) -> None:
         {"gradient": list(DZ), "title": "sign", "before": 1, "after": 0}
     ]
     assert document["shares"]["old"] == {"right": 0.5, "wrong": 0.5, "todo": 0.0}
+    assert "  1 → 0  a sign is wrong" in as_text(found)
 
 
 def test_what_a_student_wrote_cannot_colour_the_terminal(tmp_path: Path) -> None:

@@ -79,14 +79,13 @@ def test_equal_values_of_different_code_are_one_mistake(tmp_path: Path) -> None:
     assert dz(summary) == [
         ("the same wrong value", 2),
         ("no value", 1),
-        ("NaN or infinite", 1),
+        ("it is NaN or infinite", 1),
         ("shape (32, 1)", 1),
         ("type list", 1),
         ("a wrong value", 1),
     ]
     first = summary.mistakes.of(DZ)[0]
-    assert first.shown == ["dz = -p", "dz = 0 - p"]
-    assert first.message == ""  # that it is wrong is known
+    assert first.shown == {"": ["dz = -p", "dz = 0 - p"]}  # that it is wrong is known
     assert [row.student.id for row in first.rows] == ["s001", "s002"]
 
 
@@ -108,7 +107,7 @@ def test_a_diagnosis_comes_before_the_value_and_explains_equal_ones(tmp_path: Pa
         student(4, wrong=value("value:bbb")),
     ]
     summary = summary_of(tmp_path, lines)
-    assert dz(summary) == [("`sign`", 2), ("a wrong value", 1), ("a wrong value", 1)]
+    assert dz(summary) == [("a sign is wrong", 2), ("a wrong value", 1), ("a wrong value", 1)]
     kinds = [summary.mistakes.kind_of_same_value(m) for m in summary.mistakes.of(DZ)]
     assert kinds == ["", "sign", ""]
 
@@ -118,9 +117,24 @@ def test_lines_are_counted_without_layout_comments_and_names(tmp_path: Path) -> 
     lines = [student(n, diagnosis=sign(), code=code) for n, code in enumerate(codes)]
     zoe = Student("s006", "Zoe")
     (mistake,) = summary_of(tmp_path, lines, zoe).mistakes.of(DZ)
-    assert mistake.shown == ["dz = b", "dz = c", "dz = a"]
-    assert len(mistake.shown) == MOST_LINES
+    (shown,) = mistake.shown.values()
+    assert shown == ["dz = b", "dz = c", "dz = a"]
+    assert len(shown) == MOST_LINES
     assert mistake.students == 7
+
+
+def test_a_line_stands_with_what_was_said_of_it(tmp_path: Path) -> None:
+    said = {"dz = a": "`a` is wrong.", "dz = b": "`b` is wrong.", "dz = 2 * b": "`b` is wrong."}
+    codes = ["dz = b", "dz = b", "dz = 2 * b", "dz = a", "dz = a", "dz = a"]
+    lines = [student(n, diagnosis=sign(said[c]), code=c) for n, c in enumerate(codes)]
+    (mistake,) = summary_of(tmp_path, lines).mistakes.of(DZ)
+    assert mistake.shown == {"`a` is wrong.": ["dz = a"], "`b` is wrong.": ["dz = b", "dz = 2 * b"]}
+
+
+def test_what_is_said_has_no_name_in_it(tmp_path: Path) -> None:
+    lines = [student(n, diagnosis=sign(f"`zoe{n}` is wrong."), code=f"zoe = {n}") for n in (6, 7)]
+    (mistake,) = summary_of(tmp_path, lines, Student("s006", "Zoe")).mistakes.of(DZ)
+    assert mistake.shown == {"`zoe7` is wrong.": ["zoe = 7"]}
 
 
 def test_links_are_few_and_students_are_all_counted(tmp_path: Path) -> None:

@@ -20,9 +20,10 @@ from grader.commands.course import class_course_option, instructors_course
 from grader.commands.extras import require
 from grader.commands.speech import complain, has_colour, say
 from grader.commands.timeout import limits, timeout_option
-from grader.printable import counted, printable
+from grader.printable import counted, listed, printable
 
 if TYPE_CHECKING:
+    from grader.classroom.gradebook.write import Gradebook
     from grader.classroom.intake.class_folder import ClassFolder
     from grader.classroom.run.class_run import Run, Tally
     from grader.classroom.run.display import Show
@@ -31,6 +32,9 @@ if TYPE_CHECKING:
     from grader.program.course import Course
 
 SEED_BITS = 31
+
+MOST_UNREADABLE = 5
+"""Files that could not be graded, and are named where there may be thousands."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -180,7 +184,7 @@ def _grade(order: Order) -> int:
             journal.finish({item.id: item for item in class_folder.handed_in})
         before = _pages(order.out)
         with _writing(order.quiet):
-            index = write_gradebook(
+            book = write_gradebook(
                 class_folder,
                 order.out / out_folder.RESULTS,
                 points,
@@ -199,8 +203,7 @@ def _grade(order: Order) -> int:
                 "and no --roster was given this time: without it they have no row."
             )
     if not order.quiet:
-        say(_summary(settings, class_folder, run.tally, seconds))
-        say(f"The gradebook: {printable(str(index))}, and tables beside report/.\n")
+        say(_summary(settings, class_folder, run.tally, book, seconds))
     if run.tally.unreadable < run.tally.total:
         return exit_codes.PASSED
     complain(f"No file could be graded. {run.tally.reason}")
@@ -293,19 +296,17 @@ def _writing(quiet: bool) -> AbstractContextManager[object]:
     return Console(no_color=not has_colour()).status("writing the gradebook")
 
 
-def _summary(settings: Settings, class_folder: ClassFolder, tally: Tally, seconds: float) -> str:
-    from grader.classroom.run.display import as_clock, counts
+def _summary(
+    settings: Settings, class_folder: ClassFolder, tally: Tally, book: Gradebook, seconds: float
+) -> str:
+    from grader.classroom.run.display import as_clock
 
     present = {item.student for item in class_folder.handed_in}
-    missing = sum(student.id not in present for student in class_folder.students)
     files, students = counted(tally.total, "file"), counted(len(present), "student")
-    lines = [f"{files} of {students}: {counts(tally)}."]
-    if tally.unreadable:
-        lines.append(
-            f"{counted(tally.unreadable, 'file')} could not be graded: the report says why."
-        )
-    if missing:
-        lines.append(f"{counted(missing, 'student')} handed in nothing.")
+    lines = [f"{files} of {students}.", ", ".join(f"{what}: {n}" for what, n in book.figures)]
+    if book.unreadable:
+        names = listed(map(printable, book.unreadable), most=MOST_UNREADABLE)
+        lines.append(f"Could not be graded: {names}. The report says why.")
     if tally.kept:
         lines.append(f"{counted(tally.kept, 'file')} had been graded by an earlier run.")
     if tally.fresh:
@@ -313,4 +314,5 @@ def _summary(settings: Settings, class_folder: ClassFolder, tally: Tally, second
         lines.append(f"{counted(tally.fresh, 'file')} graded in {as_clock(seconds)}{rate}.")
     if settings.sandbox == "none":
         lines.append("Students' code ran without a sandbox.")
+    lines.append(f"The gradebook: {printable(str(book.index))}, and tables beside report/.")
     return "\n".join(lines) + "\n"

@@ -40,7 +40,8 @@ MOST_STOPS = 150
 def report(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("class")
     made = make_class(40, hostile=False)
-    return write_gradebook(made.folder, made.write(folder / "r.jsonl"), None, folder).parent
+    book = write_gradebook(made.folder, made.write(folder / "r.jsonl"), None, folder)
+    return book.index.parent
 
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])

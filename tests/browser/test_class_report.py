@@ -24,7 +24,7 @@ STUDENTS = 300
 def report(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("class")
     made = make_class(STUDENTS)
-    return write_gradebook(made.folder, made.write(folder / "r.jsonl"), None, folder)
+    return write_gradebook(made.folder, made.write(folder / "r.jsonl"), None, folder).index
 
 
 @contextmanager

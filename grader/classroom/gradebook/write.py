@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Collection, Iterator
 from contextlib import suppress
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 from tempfile import TemporaryFile
 from typing import BinaryIO
@@ -19,7 +19,7 @@ from grader.classroom.gradebook.platform_csv import write_canvas, write_moodle
 from grader.classroom.gradebook.platform_form import AS_THEY_ARE, PlatformForm, about_maxima
 from grader.classroom.gradebook.report.anonymous import WHO, Numbered, nameless, number, write_who
 from grader.classroom.gradebook.report.class_page import class_page
-from grader.classroom.gradebook.report.class_summary import ClassSummary
+from grader.classroom.gradebook.report.class_summary import ClassSummary, Figures, figures
 from grader.classroom.gradebook.report.lecture_page import lecture_page
 from grader.classroom.gradebook.report.pages import is_ours
 from grader.classroom.gradebook.report.student_page import Lines, student_page
@@ -37,6 +37,15 @@ REPORT, STUDENTS, LECTURE = "report", "students", "lecture.html"
 ALIKE_PAGE, ALIKE_TABLE = "alike.html", "alike.csv"
 
 
+@dataclass(frozen=True, slots=True)
+class Gradebook:
+    """What was written: the report's first page, its figures, the files that nobody could read."""
+
+    index: Path
+    figures: Figures
+    unreadable: tuple[str, ...]
+
+
 def write_gradebook(
     class_folder: ClassFolder,
     results: Path,
@@ -49,10 +58,9 @@ def write_gradebook(
     similarity: float | None = None,
     tell: Callable[[str], object] = lambda sentence: None,
     anonymous: bool = False,
-) -> Path:
+) -> Gradebook:
     """Write `grades.csv`, `canvas.csv`, `moodle.csv`, `junit.xml` and `report/` into a folder.
 
-    The path of the report's first page is returned.
     Each file is replaced as a whole, the report's first page last. The same results give the same
     bytes, in whatever order they were found. Of the results only what a table needs is kept in
     memory; each student's lines are read again for the student's page.
@@ -115,12 +123,14 @@ def write_gradebook(
     else:
         pairs = _write_alike(table, numbered, class_folder, rubric.course, similarity, out)
         found = f"{counted(pairs, 'pair')} of students" if pairs else "No two students"
-        tell(f"{found} wrote lines that few others did; {REPORT}/{ALIKE_PAGE} is the list.")
+        where = f"; {REPORT}/{ALIKE_PAGE} is the list" if pairs else ""
+        tell(f"{found} wrote lines that few others did{where}.")
     index = out / REPORT / "index.html"
     shown_table = replace(table, rows=numbered.shown)
     write_page(index, class_page(shown_table, summary, rubric.course.title, notices, pairs))
     _remove_others(students, {row.page for row in numbered.shown})
-    return index
+    unreadable = dict.fromkeys(file.path for row in table.rows for file in row.files if file.error)
+    return Gradebook(index, figures(table, summary), tuple(unreadable))
 
 
 def _seed(results: Path) -> int:

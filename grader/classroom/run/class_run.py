@@ -29,23 +29,20 @@ MOST_DEATHS = 2
 class Tally:
     """Counts over the files handed in.
 
-    `kept` were graded by an earlier run; `passed`, `unfinished`, `unreadable` add up to all that
-    are done, kept ones included; `flagged` are those of them that a human should look at. `reason`
-    is the sentence why a file is unreadable.
+    `kept` were graded by an earlier run; `graded` and `unreadable` add up to all that are done,
+    kept ones included. `reason` is the sentence why a file is unreadable.
     """
 
     total: int
     kept: int = 0
-    passed: int = 0
-    unfinished: int = 0
+    graded: int = 0
     unreadable: int = 0
-    flagged: int = 0
     reason: str = ""
 
     @property
     def done(self) -> int:
         """Files that have their line."""
-        return self.passed + self.unfinished + self.unreadable
+        return self.graded + self.unreadable
 
     @property
     def fresh(self) -> int:
@@ -55,14 +52,11 @@ class Tally:
     def count(self, entry: Entry, kept: bool = False) -> None:
         """Count a file that is done."""
         self.kept += kept
-        if entry.error is not None:
+        if entry.error is None:
+            self.graded += 1
+        else:
             self.unreadable += 1
             self.reason = self.reason or entry.error
-        elif entry.passed:
-            self.passed += 1
-        else:
-            self.unfinished += 1
-        self.flagged += entry.flagged
 
 
 class Stop(Exception):

@@ -51,15 +51,6 @@ def as_clock(seconds: float) -> str:
     return f"{hours}:{minute:02}:{second:02}" if hours else f"{minute}:{second:02}"
 
 
-def counts(tally: Tally) -> str:
-    """The counts in words."""
-    others = f"{tally.unfinished:,} do not"  # a notebook that is still to do has not failed
-    parts = [f"{tally.passed:,} pass", others, f"{tally.flagged:,} flagged"]
-    if tally.unreadable:
-        parts.append(f"{tally.unreadable:,} unreadable")
-    return ", ".join(parts)
-
-
 @contextmanager
 def bar_on(console: Console) -> Iterator[Show]:
     """A progress bar on a terminal."""
@@ -96,7 +87,7 @@ def _bar(tally: Tally, pace: tuple[float, str] | None) -> RenderableType:
     row.add_row(
         ProgressBar(total=max(tally.total, 1), completed=tally.done), Text("  ".join(words))
     )
-    return Group(row, Text(counts(tally), overflow="ellipsis", no_wrap=True))
+    return Group(row, Text(f"{tally.unreadable:,} unreadable" if tally.unreadable else ""))
 
 
 def lines_to(say: Callable[[str], None], clock: Clock = time.monotonic) -> Show:
@@ -111,6 +102,7 @@ def lines_to(say: Callable[[str], None], clock: Clock = time.monotonic) -> Show:
         if tally.done > said and now - shown >= (first if now - began <= later else later):
             shown, said = now, tally.done
             speed = " ({:.1f}/s, about {} left)".format(*found) if found else ""
-            say(f"{tally.done:,} of {tally.total:,} done{speed}: {counts(tally)}")
+            unreadable = f", {tally.unreadable:,} unreadable" if tally.unreadable else ""
+            say(f"{tally.done:,} of {tally.total:,} done{unreadable}{speed}")
 
     return show

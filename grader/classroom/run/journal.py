@@ -252,13 +252,4 @@ class Journal:
 
 
 def _entry_of(line: Line, start: int, length: int, stamp: Stamp | None = None) -> Entry:
-    report = line.report
-    return Entry(
-        start,
-        length,
-        line.file.sha256,
-        line.error,
-        passed=report is not None and report.score == report.max_score,
-        flagged=bool(line.flags),
-        stamp=stamp,
-    )
+    return Entry(start, length, line.file.sha256, line.error, stamp)

@@ -13,7 +13,7 @@ from grader.classroom.run.settings import Settings
 from grader.classroom.run.task import Stamp, Task
 from grader.whole_file import whole_file
 
-FORMAT_VERSION = 1
+FORMAT_VERSION = 2
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,8 +27,6 @@ class Entry:
     length: int
     sha256: str | None
     error: str | None
-    passed: bool
-    flagged: bool
     stamp: Stamp | None = None
 
     @property
@@ -104,7 +102,7 @@ class Index:
 
 
 def _line(key: str, entry: Entry) -> bytes:
-    members = (entry.start, entry.length, entry.sha256, entry.error, entry.passed, entry.flagged)
+    members = (entry.start, entry.length, entry.sha256, entry.error)
     return _packed((key, members, entry.stamp))
 
 

@@ -18,6 +18,9 @@ from grader.verdict import Flag, Outcome
 Flagged = list[tuple[Row, list[tuple[str, Flag]]]]
 """Students with flags, each with the name of the file it stands in."""
 
+Figures = list[tuple[str, str]]
+"""The summary numbers, each behind what it counts."""
+
 MOST_BINS = 20
 
 
@@ -100,8 +103,8 @@ def distribution(table: Table) -> tuple[Fraction, list[int]]:
     return top, [counts[n] for n in range(bins)]
 
 
-def figures(table: Table, summary: ClassSummary) -> list[tuple[str, str]]:
-    """The summary numbers, each with what it counts."""
+def figures(table: Table, summary: ClassSummary) -> Figures:
+    """What the class's page and the terminal say first."""
     points = sorted(row.points for row in table.rows if row.graded)
     missing = sum(row.status is Status.MISSING for row in table.rows)
     late = sum(any(cell.status is Status.LATE for cell in row.cells) for row in table.rows)

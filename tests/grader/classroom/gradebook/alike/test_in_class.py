@@ -110,10 +110,31 @@ def test_what_students_wrote_is_shown_as_text(tmp_path: Path) -> None:
 def test_the_list_is_there_only_while_it_is_asked_for(tmp_path: Path) -> None:
     made, out = make_class(tmp_path, {"ada": COPIED, "bob": COPIED}), tmp_path / "out"
     for threshold, there in ((None, False), (9.0, True), (None, False)):
-        index = write_gradebook(made.folder, made.results, None, out, similarity=threshold)
-        assert ("alike.html" in index.read_text(encoding="utf-8")) == there
+        book = write_gradebook(made.folder, made.results, None, out, similarity=threshold)
+        assert ("alike.html" in book.index.read_text(encoding="utf-8")) == there
         assert (out / "report" / "alike.html").exists() == there
         assert (out / "alike.csv").exists() == there
+
+
+def test_where_nobody_wrote_alike_no_list_is_named(tmp_path: Path) -> None:
+    made, said = make_class(tmp_path, {"ada": COPIED, "bob": COPIED}), list[str]()
+    for threshold in (9.0, 1e6):
+        write_gradebook(
+            made.folder, made.results, None, tmp_path / "o", similarity=threshold, tell=said.append
+        )
+    assert said == [
+        "1 pair of students wrote lines that few others did; report/alike.html is the list.",
+        "No two students wrote lines that few others did.",
+    ]
+    page = (tmp_path / "o/report/index.html").read_text(encoding="utf-8")
+    assert "No two students share enough lines" in page
+
+
+def test_of_a_large_group_the_page_says_how_many_pairs_it_has(tmp_path: Path) -> None:
+    made = make_class(tmp_path, dict.fromkeys(["ada", "bob", "eve", "kay"], COPIED))
+    page = alike_page([alike(made)], "Course", 9.0)
+    assert page.count("<summary>") == 3
+    assert "3 pairs of 6 are here" in page
 
 
 def test_a_file_that_is_gone_is_left_out(tmp_path: Path) -> None:

@@ -304,7 +304,7 @@ def test_what_the_instructor_decided_stands_on_the_pages(tmp_path: Path) -> None
     )
     adjustments = read_adjustments(tmp_path / "adjustments.csv", COURSE, folder.students)
     results = journal(tmp_path / "results.jsonl", lines)
-    index = write_gradebook(folder, results, None, tmp_path / "out", adjustments=adjustments)
+    index = write_gradebook(folder, results, None, tmp_path / "out", adjustments=adjustments).index
     ada, bob, cyd, dan = (student(index.parent, who) for who in ("ada", "bob", "cyd", "dan"))
     assert "1.5 of 2 points" in ada
     assert 'data-name="points">0.5 of 1</td>' in ada

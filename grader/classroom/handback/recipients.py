@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -16,7 +16,7 @@ from grader.classroom.intake.class_folder import Student
 from grader.classroom.run.journal import read_lines
 from grader.classroom.run.out_folder import RESULTS
 from grader.classroom.spreadsheet import unescaped
-from grader.printable import counted, listed, printable
+from grader.printable import listed, printable
 from grader.user_error import UserError
 
 SHOWN = 10
@@ -90,7 +90,7 @@ def read_recipients(gradebook: Path) -> tuple[list[Recipient], list[str]]:
         )
         if group
     ]
-    return found, [*notices, *_about_adjusted(found)]
+    return found, notices
 
 
 def _exact_ids(rows: Iterable[Graded], known: Iterable[str]) -> dict[str, str]:
@@ -108,13 +108,6 @@ def _exact_ids(rows: Iterable[Graded], known: Iterable[str]) -> dict[str, str]:
         for spelled, number in times.items()
         if number == 1 and len(exact.get(spelled, ())) <= 1
     }
-
-
-def _about_adjusted(people: Iterable[Recipient]) -> Iterator[str]:
-    if adjusted := [each.student for each in people if each.grade.adjusted]:
-        are = "says" if len(adjusted) == 1 else "say"
-        pages = counted(len(adjusted), "page")
-        yield f"{pages} {are} what you adjusted, with your comments: {named(adjusted)}."
 
 
 def named(students: Iterable[Student]) -> str:

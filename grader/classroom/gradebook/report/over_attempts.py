@@ -7,10 +7,17 @@ from dataclasses import dataclass
 from fractions import Fraction
 
 from grader.classroom.gradebook.attempts import in_order
+from grader.classroom.gradebook.rubric import points_text
 from grader.classroom.gradebook.table import Cell, Column, FileResult, Table
 
-WIDTH, HEIGHT, RIM = 440, 150, 8
+WIDTH, HEIGHT, RIM = 440, 168, 8
 """The drawing's size, and what is left free around its points, so that none is cut."""
+
+LEFT, BELOW = 36, 18
+"""What the numbers of the axes need."""
+
+MOST_NUMBERS = 12
+"""Submissions that have their number below the drawing."""
 
 MOST_LINES = 300
 """Students with a line of their own in the class's drawing; all are counted."""
@@ -27,6 +34,17 @@ class Dot:
 
 
 @dataclass(frozen=True, slots=True)
+class Axes:
+    """The numbers around a drawing: points with their heights, submissions with their places."""
+
+    heights: tuple[tuple[str, float], ...]
+    places: tuple[tuple[int, float], ...]
+    left: int = LEFT
+    width: int = WIDTH
+    height: int = HEIGHT
+
+
+@dataclass(frozen=True, slots=True)
 class ClassTrails:
     """A notebook's lines, one a student, with how many gained, lost or stayed from first to last.
 
@@ -36,6 +54,7 @@ class ClassTrails:
     column: Column
     paths: tuple[str, ...]
     most: int
+    axes: Axes
     gained: int
     lost: int
     same: int
@@ -54,14 +73,32 @@ def trail(cell: Cell, most: int = 0) -> list[Dot]:
     if cell.counts is None or not cell.superseded:
         return []
     files = in_order((cell.counts, *cell.superseded))
-    steps = max(most, len(files)) - 1
+    most = max(most, len(files))
     top = cell.column.max_points or Fraction(1)
-    dots = []
-    for number, file in enumerate(files):
-        share = min(max(float(cell.earns[file.id] / top), 0.0), 1.0)
-        x = RIM + (WIDTH - 2 * RIM) * number / steps
-        dots.append(Dot(file, cell.earns[file.id], x, HEIGHT - RIM - (HEIGHT - 2 * RIM) * share))
-    return dots
+    return [
+        Dot(file, earned, _place(number, most), _height(earned / top))
+        for number, file in enumerate(files, start=1)
+        for earned in [cell.earns[file.id]]
+    ]
+
+
+def axes_of(column: Column, most: int) -> Axes:
+    """What stands around a drawing of so many submissions."""
+    step = -(-most // MOST_NUMBERS)
+    shares = (Fraction(0), Fraction(1, 2), Fraction(1))
+    return Axes(
+        tuple((points_text(column.max_points * share), _height(share)) for share in shares),
+        tuple((number, _place(number, most)) for number in range(1, most + 1, step)),
+    )
+
+
+def _place(number: int, most: int) -> float:
+    return LEFT + RIM + (WIDTH - LEFT - 2 * RIM) * (number - 1) / (most - 1)
+
+
+def _height(share: Fraction) -> float:
+    bottom = HEIGHT - BELOW - RIM
+    return bottom - (bottom - RIM) * min(max(float(share), 0.0), 1.0)
 
 
 def path_of(dots: Sequence[Dot]) -> str:
@@ -81,5 +118,9 @@ def class_trails(table: Table) -> list[ClassTrails]:
         ends = [(dots[0].points, dots[-1].points) for dots in trails]
         gained, lost = (sum(sign * (b - a) > 0 for a, b in ends) for sign in (1, -1))
         paths = tuple(map(path_of, trails[:MOST_LINES]))
-        found.append(ClassTrails(column, paths, most, gained, lost, len(ends) - gained - lost))
+        found.append(
+            ClassTrails(
+                column, paths, most, axes_of(column, most), gained, lost, len(ends) - gained - lost
+            )
+        )
     return found

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from datetime import datetime
 from functools import partial
 
-from grader.classroom.gradebook.report.over_attempts import path_of, trail
+from grader.classroom.gradebook.report.over_attempts import axes_of, path_of, trail
 from grader.classroom.gradebook.report.pages import render
 from grader.classroom.gradebook.rubric import ONE, Rubric, points_text
 from grader.classroom.gradebook.table import Cell, Row
@@ -39,6 +39,7 @@ def student_page(row: Row, lines: Lines, rubric: Rubric) -> str:
         row=row,
         lines=lines,
         rubric=rubric,
+        axes_of=axes_of,
         versions={line.run.versions for line in lines.values()},
         boards=partial(boards, course=rubric.course),
         count_outcomes=count_outcomes,

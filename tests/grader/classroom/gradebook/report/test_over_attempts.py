@@ -8,13 +8,24 @@ from pathlib import Path
 import pytest
 
 from grader.classroom.gradebook.make_table import build_table
-from grader.classroom.gradebook.report.over_attempts import HEIGHT, RIM, WIDTH, class_trails, trail
+from grader.classroom.gradebook.report.over_attempts import (
+    BELOW,
+    HEIGHT,
+    LEFT,
+    MOST_NUMBERS,
+    RIM,
+    WIDTH,
+    axes_of,
+    class_trails,
+    trail,
+)
 from grader.classroom.gradebook.rubric import Rubric
 from grader.classroom.gradebook.table import Table
 from grader.classroom.gradebook.write import write_gradebook
 from tests.helpers.lines import BATCHNORM, Document, class_of, graded, journal, unreadable
 
-TOP, BOTTOM = RIM, HEIGHT - RIM
+TOP, BOTTOM = RIM, HEIGHT - BELOW - RIM
+FIRST, LAST = LEFT + RIM, WIDTH - RIM
 
 
 def attempt(student: str, number: int, outcomes: str) -> Document:
@@ -48,7 +59,7 @@ def test_the_oldest_comes_first_and_points_are_heights(table: Table) -> None:
         ("ada3", 2),
     ]
     assert [dot.y for dot in dots] == [BOTTOM, (TOP + BOTTOM) / 2, TOP]
-    assert [dot.x for dot in dots] == [RIM, WIDTH / 2, WIDTH - RIM]
+    assert [dot.x for dot in dots] == [FIRST, (FIRST + LAST) / 2, LAST]
 
 
 def test_one_file_that_was_graded_has_no_line(table: Table) -> None:
@@ -60,7 +71,14 @@ def test_the_class_has_a_line_for_each_student_with_several(table: Table) -> Non
     assert (found.students, found.gained, found.lost, found.same) == (3, 1, 1, 1)
     assert (found.most, len(found.paths)) == (3, 3)
     # Two submissions end where the second of three stands.
-    assert found.paths[1].endswith(f"L{WIDTH / 2:.1f},{(TOP + BOTTOM) / 2:.1f}")
+    assert found.paths[1].endswith(f"L{(FIRST + LAST) / 2:.1f},{(TOP + BOTTOM) / 2:.1f}")
+
+
+def test_the_axes_have_the_numbers_of_the_dots(table: Table) -> None:
+    axes, dots = axes_of(table.columns[0], 3), trail(table.rows[0].cells[0])
+    assert axes.heights == (("0", dots[0].y), ("1", dots[1].y), ("2", dots[2].y))
+    assert axes.places == tuple((number, dot.x) for number, dot in enumerate(dots, 1))
+    assert len(axes_of(table.columns[0], 1_000).places) == MOST_NUMBERS
 
 
 def test_the_pages_show_them(tmp_path: Path) -> None:

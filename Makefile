@@ -66,7 +66,8 @@ test-colab: ## run the tests and the notebooks with Colab's Python and torch (ro
 test-all: test test-slow test-browser test-tools ## run every test
 
 lab: $(INSTALLED) ## open the notebooks in JupyterLab
-	$(RUN) -m jupyter lab --notebook-dir notebooks
+	@# In a container one is root, and JupyterLab has to be told that this is meant.
+	$(RUN) -m jupyter lab --notebook-dir notebooks $(if $(filter 0,$(shell id -u)),--allow-root)
 
 check: lint types dev-check test ## run the linters, the type checker and the tests, as CI does
 

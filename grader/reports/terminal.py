@@ -230,12 +230,10 @@ class _Quoted(NamedTuple):
 
 def short_remarks(verdicts: Sequence[Verdict]) -> Iterator[Group]:
     """Say each note once, with all its gradients: one mistake carries down to twenty of them."""
-    said = {(verdict.outcome, verdict.note): None for verdict in verdicts}
-    for outcome, note in said:
-        names = [v.name for v in verdicts if (v.outcome, v.note) == (outcome, note)]
-        sign = (wording.SIGNS[outcome], STYLES[outcome])
-        head = Text.assemble(sign, " ", (printable(", ".join(names)), "bold"))
-        yield Group(head, _indented(Text(printable(note))))
+    for same in wording.together(verdicts):
+        sign = (wording.SIGNS[same[0].outcome], STYLES[same[0].outcome])
+        head = Text.assemble(sign, " ", (printable(", ".join(v.name for v in same)), "bold"))
+        yield Group(head, _indented(Text(printable(same[0].note))))
 
 
 def flag_text(flag: Flag) -> Text:

@@ -102,6 +102,15 @@ def worth_knowing(verdicts: Sequence[Verdict]) -> list[Verdict]:
     return [v for v in verdicts if v.note and v.outcome not in WRONG]
 
 
+def together(verdicts: Sequence[Verdict]) -> list[list[Verdict]]:
+    """Group the verdicts of which the same is said, in the order of the first of each."""
+    groups: dict[object, list[Verdict]] = {}
+    for verdict in verdicts:
+        said = verdict.outcome, verdict.note, verdict.diagnosis
+        groups.setdefault(said, []).append(verdict)
+    return [*groups.values()]
+
+
 def further_flags(report: Report) -> list[Flag]:
     """The flags that no verdict repeats: a refused line has both, and is shown once."""
     said = {(verdict.note, verdict.place) for verdict in report.verdicts}

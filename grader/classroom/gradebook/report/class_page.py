@@ -11,6 +11,7 @@ from grader.classroom.gradebook.report.class_summary import (
     distribution,
     figures,
     flag_kinds,
+    said_once,
 )
 from grader.classroom.gradebook.report.mistakes import Gradient, Mistakes, in_words
 from grader.classroom.gradebook.report.over_attempts import class_trails
@@ -65,6 +66,7 @@ def class_page(
         in_words=in_words,
         labels=labels,
         flag_kinds=flag_kinds,
+        said_once=said_once,
         distribution=distribution(table),
         trails=class_trails(table),
         marks=marks,

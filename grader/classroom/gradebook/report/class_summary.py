@@ -13,7 +13,7 @@ from grader.classroom.gradebook.report.mistakes import Gradient, Mistakes, most_
 from grader.classroom.gradebook.report.student_page import FOR_STUDENTS, Lines
 from grader.classroom.gradebook.table import Row, Status, Table
 from grader.reports.wording import WRONG
-from grader.verdict import Flag, Outcome
+from grader.verdict import Flag, Outcome, Place
 
 Flagged = list[tuple[Row, list[tuple[str, Flag]]]]
 """Students with flags, each with the name of the file it stands in."""
@@ -82,6 +82,14 @@ class ClassSummary:
 def flag_kinds(flagged: Flagged) -> dict[str, int]:
     """How often each kind of flag is there."""
     return most_common(Counter(flag.kind for _, flags in flagged for _, flag in flags))
+
+
+def said_once(flags: list[tuple[str, Flag]]) -> dict[tuple[str, str, str], list[Place | None]]:
+    """A student's flags by file, kind and message, with the places of each."""
+    found: dict[tuple[str, str, str], list[Place | None]] = {}
+    for name, flag in flags:
+        found.setdefault((name, flag.kind, flag.message), []).append(flag.place)
+    return found
 
 
 def is_suspicion(flag: Flag) -> bool:

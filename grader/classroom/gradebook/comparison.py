@@ -13,7 +13,7 @@ from pathlib import Path
 from grader.classroom.gradebook.adjustments import NONE, Adjustments
 from grader.classroom.gradebook.attempts import Attempts
 from grader.classroom.gradebook.make_table import build_table
-from grader.classroom.gradebook.read_grades import NoGradebook
+from grader.classroom.gradebook.read_grades import GRADES, NoGradebook, read_grades
 from grader.classroom.gradebook.report.mistakes import Gradient, mistake_key, title_of
 from grader.classroom.gradebook.rubric import Rubric
 from grader.classroom.gradebook.table import LETTERS, OUTCOMES, Row
@@ -37,9 +37,11 @@ class Book:
     """What a comparison needs of a gradebook.
 
     `counted` are each student's notebooks, `mistakes` how many students made which in which
-    gradient, `adjusted` the students of whom the instructor changed something.
+    gradient, `adjusted` the students of whom the instructor changed something. `names` are those
+    that its `grades.csv` knows.
     """
 
+    names: Mapping[str, str]
     points: Mapping[str, Fraction]
     counted: Mapping[str, tuple[Counted, ...]]
     mistakes: Counter[tuple[Gradient, str]]
@@ -150,6 +152,9 @@ def read_book(
             "`grader grade` was given as --out."
         )
     nobody = ClassFolder(folder, "", (), ())
+    known = read_grades(folder).rows if (folder / GRADES).is_file() else ()
+    names = {row.student.id: row.student.name for row in known if row.student.name}
+    del known  # of a large class, more than all that is kept of it
     table = build_table(nobody, results, rubric, attempts, adjustments)
     mistakes: Counter[tuple[Gradient, str]] = Counter()
     seeds = set()
@@ -166,6 +171,7 @@ def read_book(
                         if verdict.outcome in WRONG
                     )
     return Book(
+        names,
         {row.student.id: row.points for row in table.rows},
         {row.student.id: tuple(_counted(row)) for row in table.rows},
         mistakes,

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict
 from fractions import Fraction
 
@@ -24,8 +24,9 @@ FORMAT_VERSION = 1
 def as_text(comparison: Comparison, everything: bool = False) -> str:
     """The comparison for a terminal; the longest lists are cut unless everything is asked for."""
     most = None if everything else MOST_ROWS
-    lines = [*_summary(comparison)]
-    moved = [_moved_row(each) for each in comparison.moved]
+    names = {**comparison.old.names, **comparison.new.names}
+    lines = [*_summary(comparison, names)]
+    moved = [_moved_row(each, names) for each in comparison.moved]
     lines += _table("Who moved, most points first", moved, most)
     for title, changes in (
         ("Mistakes that went", comparison.went),
@@ -45,7 +46,7 @@ def as_text(comparison: Comparison, everything: bool = False) -> str:
 _VALUE = "a wrong value"
 
 
-def _summary(comparison: Comparison) -> Iterator[str]:
+def _summary(comparison: Comparison, names: Mapping[str, str]) -> Iterator[str]:
     more = sum(each.after > each.before for each in comparison.moved)
     fewer = sum(each.after < each.before for each in comparison.moved)
     others = len(comparison.moved) - more - fewer
@@ -61,8 +62,8 @@ def _summary(comparison: Comparison) -> Iterator[str]:
     )
     for students, where in ((comparison.left, "old"), (comparison.joined, "new")):
         if students:
-            names = listed(map(printable, students), most=MOST_GRADIENTS)
-            yield f"Only in the {where} gradebook: {names}."
+            who = listed((_called(each, names) for each in students), most=MOST_GRADIENTS)
+            yield f"Only in the {where} gradebook: {who}."
     before, after = comparison.old.shares, comparison.new.shares
     if before and after:
         words = zip(("right", "wrong", "not yet done"), before, after, strict=True)
@@ -74,7 +75,7 @@ def _percent(share: Fraction) -> str:
     return f"{float(share) * 100:.0f} %"
 
 
-def _moved_row(each: Moved) -> list[str]:
+def _moved_row(each: Moved, names: Mapping[str, str]) -> list[str]:
     said = [
         f"{word} {listed((name for _, name in gradients), most=MOST_GRADIENTS)}"
         for word, gradients in (("now right:", each.gained), ("no longer:", each.lost))
@@ -82,7 +83,12 @@ def _moved_row(each: Moved) -> list[str]:
     ]
     said += ["adjusted by the instructor"] if each.adjusted else []
     points = f"{points_text(each.before)} → {points_text(each.after)}"
-    return [printable(each.student), points, printable("; ".join(said))]
+    return [_called(each.student, names), points, printable("; ".join(said))]
+
+
+def _called(student: str, names: Mapping[str, str]) -> str:
+    name = names.get(student)
+    return printable(f"{name} ({student})" if name and name != student else student)
 
 
 def _change_row(change: Change) -> list[str]:

@@ -154,7 +154,9 @@ def about_rows(table: Table) -> Iterator[str]:
     several = [row for row in table.rows if any(cell.superseded for cell in row.cells)]
     if several:
         whys = Counter(cell.why for row in several for cell in row.cells if cell.superseded)
-        said = ", ".join(f"{why} ({number:,})" for why, number in sorted(whys.items()))
+        said = ", ".join(
+            f"{why} ({n:,})" if len(whys) > 1 else why for why, n in sorted(whys.items())
+        )
         yield (
             f"{counted(len(several), 'student')} handed in a notebook more than once. Taken is "
             f"{said}: `attempts` in grades.csv, and the students' pages, say which, and what the "

@@ -320,9 +320,8 @@ def _about_time(
         )
     elif untimed:
         yield (
-            f"On time, as the folder does not say when they were handed in: "
-            f"{counted(len(untimed), 'file')} of {len(handed_in):,}. With --file-times, the files' "
-            "own times decide."
+            f"When {len(untimed):,} of {counted(len(handed_in), 'file')} came the folder does not "
+            "say, and none of them is late. With --file-times, the files' own times decide."
         )
 
 

@@ -13,7 +13,9 @@ from grader.classroom.gradebook.comparison import Comparison, compare, read_book
 from grader.classroom.gradebook.comparison_text import MOST_ROWS, as_json, as_text
 from grader.classroom.gradebook.read_grades import NoGradebook
 from grader.classroom.gradebook.rubric import Rubric
-from tests.helpers.lines import FUSED, RUN, Document, graded, gradient, journal
+from grader.classroom.gradebook.write import write_gradebook
+from grader.classroom.intake.class_folder import Student
+from tests.helpers.lines import FUSED, RUN, Document, class_of, graded, gradient, journal
 
 DLOGITS, DZ = (FUSED, "dlogits"), (FUSED, "dz")
 
@@ -134,6 +136,20 @@ def test_the_json_has_it_all(tmp_path: Path) -> None:
     ]
     assert document["shares"]["old"] == {"right": 0.5, "wrong": 0.5, "todo": 0.0}
     assert "  1 → 0  a sign is wrong" in as_text(found)
+
+
+def test_students_are_named_where_the_gradebook_has_their_names(tmp_path: Path) -> None:
+    books = []
+    for name, outcomes in (("old", "pt"), ("new", "pp")):
+        lines = [right("17", outcomes), right("bob", outcomes)]
+        (out := tmp_path / name).mkdir()
+        (out / "run.json").write_text("{}")
+        results = journal(out / "results.jsonl", lines)
+        write_gradebook(class_of(lines, [Student("17", "Ada \x1b[31m")]), results, None, out)
+        books.append(read_book(out, Rubric()))
+    said = as_text(compare(*books))
+    assert "  Ada \\x1b[31m (17)  1 → 2  now right: dz\n" in said
+    assert "  bob                1 → 2  now right: dz\n" in said
 
 
 def test_what_a_student_wrote_cannot_colour_the_terminal(tmp_path: Path) -> None:

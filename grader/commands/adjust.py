@@ -69,7 +69,7 @@ def adjust(
         cells["excused"] = "yes" if excused else "no"
     grades = read_grades(gradebook)
     students = [row.student for row in grades.rows]
-    change = parse_adjustment(cells, instructors_course(course), students)
+    change = parse_adjustment(cells, instructors_course(course), students, grades.most)
     refuse([f"This cannot be written: {why}"] if (why := unfit(change, grades.most)) else [])
     path = file or gradebook / ADJUSTMENTS
     table = read_csv_file(path, "file of adjustments") if path.exists() else None

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 from fractions import Fraction
@@ -133,15 +133,15 @@ def read_adjustments(path: Path, course: Course, students: Iterable[Student]) ->
 
 
 def parse_adjustment(
-    said: Mapping[str, str], course: Course, students: Iterable[Student]
+    said: Mapping[str, str], course: Course, students: Iterable[Student], due: Collection[str] = ()
 ) -> Change:
-    """One line to be, by the names of its columns.
+    """One line to be, by the names of its columns; `due` are the notebooks of the gradebook.
 
     Raises:
         UnusableAdjustment: it cannot be used.
     """
     try:
-        return _change(said, "A new line", course, _People(students))
+        return _change(said, "A new line", course, _People(students), due)
     except ValueError as error:
         raise UnusableAdjustment(f"This cannot be written: {error}") from None
 
@@ -189,12 +189,18 @@ class _People:
         raise ValueError(f"nobody in the class has the id {printable(text)!r}{meant}")
 
 
-def _change(said: Mapping[str, str], where: str, course: Course, people: _People) -> Change:
+def _change(
+    said: Mapping[str, str],
+    where: str,
+    course: Course,
+    people: _People,
+    due: Collection[str] = (),
+) -> Change:
     if not said.get("id"):
         raise ValueError("it has no id.")
     if said.keys() <= {"id", "notebook", "gradient"}:
         raise ValueError("it changes nothing: it has neither points nor anything else.")
-    notebook, gradient = _place(said.get("notebook", ""), said.get("gradient", ""), course)
+    notebook, gradient = _place(said.get("notebook", ""), said.get("gradient", ""), course, due)
     if gradient and (not_whole := {"due", "attempt"} & said.keys()):
         raise ValueError(f"{listed(sorted(not_whole))} cannot be said of one gradient.")
     return Change(
@@ -214,7 +220,7 @@ def _maybe(said: Mapping[str, str], name: str, parse: Callable[[str], T]) -> T |
     return parse(said[name]) if name in said else None
 
 
-def _place(notebook: str, gradient: str, course: Course) -> tuple[str, str]:
+def _place(notebook: str, gradient: str, course: Course, due: Collection[str]) -> tuple[str, str]:
     if notebook:
         notebook = notebook_called(notebook, course)
     if not gradient:
@@ -224,6 +230,7 @@ def _place(notebook: str, gradient: str, course: Course) -> tuple[str, str]:
         for name in ([notebook] if notebook else course.notebooks)
         if gradient in (known for _, known in course.gradients(name))
     ]
+    having = [name for name in having if name in due] or having
     if len(having) == 1:
         return having[0], gradient
     if having:

@@ -105,7 +105,7 @@ def _taken(
 ) -> tuple[FileResult | None, str]:
     wanted = [change for change in changes if change.attempt]
     if wanted:
-        return _named(graded, wanted[-1]), "named by the instructor"
+        return _named(graded, wanted[-1]), "the one that the instructor named"
     if len(graded) > 1:
         return choose(graded, earns, attempts)
     return (graded[0] if graded else None), ""

@@ -29,13 +29,16 @@ def test_lines_are_written(gradebook: Path, capsys: Capture) -> None:
     assert adjust(gradebook, "Ada@x.org", "--notebook", "2", "--points", "1.5") == 0
     assert adjust(gradebook, "zoe", "--excused", "--comment", "=ill") == 0
     assert adjust(gradebook, "bob", "--gradient", "dvar", "--points", "0") == 0
+    # Notebook 4 asks for it as well, and is not in this gradebook.
+    assert adjust(gradebook, "bob", "--gradient", "dhprebn", "--points", "1") == 0
     assert adjust(gradebook, "bob", "--due", "2026-12-01", "--notebook", "03") == 0
-    assert "bob: line 5 of " in capsys.readouterr().out
+    assert "bob: line 6 of " in capsys.readouterr().out
     assert (gradebook / "adjustments.csv").read_text("utf-8-sig").splitlines() == [
         "id,notebook,gradient,points,excused,due,attempt,comment",
         f"'+ada,{FUSED},,1.5,,,,",
         "zoe,,,,yes,,,'=ill",
         f"bob,{BATCHNORM},dvar,0,,,,",
+        f"bob,{BATCHNORM},dhprebn,1,,,,",
         f"bob,{BATCHNORM},,,,2026-12-01,,",
     ]
 

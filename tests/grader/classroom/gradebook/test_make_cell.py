@@ -99,7 +99,7 @@ def test_the_attempt_that_counts(tmp_path: Path, wanted: str, taken: str) -> Non
     (cell,) = row.cells
     assert cell.counts
     assert cell.counts.id == taken
-    assert cell.why == "named by the instructor"
+    assert cell.why == "the one that the instructor named"
     assert len(cell.superseded) == 2
 
 

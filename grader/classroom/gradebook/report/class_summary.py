@@ -11,6 +11,7 @@ from fractions import Fraction
 
 from grader.classroom.gradebook.report.mistakes import Gradient, Mistakes, most_common
 from grader.classroom.gradebook.report.student_page import FOR_STUDENTS, Lines
+from grader.classroom.gradebook.rubric import points_text
 from grader.classroom.gradebook.table import Row, Status, Table
 from grader.reports.wording import WRONG
 from grader.verdict import Flag, Outcome, Place
@@ -123,11 +124,12 @@ def figures(table: Table, summary: ClassSummary) -> Figures:
     )
     full = sum(row.graded and row.points == row.max_points for row in table.rows)
     unreadable = sum(bool(file.error) for row in table.rows for file in row.files)
+    most = points_text(table.max_points)
     averages = [("median", statistics.median), ("mean", statistics.mean)] if points else []
     return [
         ("students", f"{len(table.rows):,}"),
         ("graded", f"{len(points):,}"),
-        *((f"{name} points", _one_place(average(points))) for name, average in averages),
+        *((f"{name} of {most} points", _one_place(average(points))) for name, average in averages),
         ("with all points", f"{full:,}"),
         *([("not all notebooks", f"{partly:,}")] if len(table.columns) > 1 else []),
         ("late", f"{late:,}"),

@@ -55,7 +55,7 @@ def test_a_mistake_with_its_hint_its_lines_and_its_picture(tmp_path: Path) -> No
     ]
     text = lecture(tmp_path, lines)
     for there in (
-        *("<code>dz</code>: a sign is wrong", "2 of you wrote this.", "50 % wrong"),
+        *("<code>dz</code>: a sign is wrong", "2 of you made this mistake.", "50 % wrong"),
         *("25 % not yet done", "<pre>dz = p</pre>", "<pre>dz = 1 * p</pre>"),
         *("<code>dz</code> has the wrong sign.", "Where does the minus come from?"),
         *('class="s8" x="2" y="0.000" width="2"', 'class="s0" x="0" y="1.000" width="1"'),

@@ -86,7 +86,7 @@ def test_each_gradebook_has_its_own_adjustments(books: list[str], capsys: Captur
     adjustments.write_text("id,notebook,points,comment\nada@x.org,02,0.5,oral exam\n")
     assert cli.main(["compare", *books]) == exit_codes.PASSED
     out = capsys.readouterr().out
-    assert "ada  0 → 0.5  now right: dlogits and dz; adjusted by the instructor" in out
+    assert "Ada (ada)  0 → 0.5  now right: dlogits and dz; adjusted by the instructor" in out
     assert "oral exam" not in out
 
 
@@ -96,7 +96,7 @@ def test_adjustments_of_both_gradebooks(books: list[str], tmp_path: Path, capsys
     both = tmp_path / "both.csv"
     both.write_text("id,notebook,points\nada,02,1\n")
     assert cli.main(["compare", *books, "--adjustments", str(both)]) == exit_codes.PASSED
-    assert "ada  1 → 1  now right" in capsys.readouterr().out
+    assert "Ada (ada)  1 → 1  now right" in capsys.readouterr().out
 
 
 def test_adjustments_of_a_stranger_are_refused(books: list[str], capsys: Capture) -> None:

@@ -209,7 +209,7 @@ def test_messages(tmp_path: Path) -> None:
     assert "each gradient" not in nothing
     assert page == (book / "report/students/ada.html").read_bytes()
     assert b"zoe" not in page
-    assert b"ada" not in other.lower()
+    assert not re.search(rb"\bada\b|lovelace", other.lower())  # a hash may hold three letters
     assert b"bob" not in page + other
     assert told == [
         "No message for bob: the class list has no address that can be used. A --roster with "

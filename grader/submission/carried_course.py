@@ -6,6 +6,7 @@ import ast
 import atexit
 import re
 import shlex
+import shutil
 import tempfile
 from collections.abc import Mapping, Sequence
 from functools import cache
@@ -70,6 +71,7 @@ def unpack(files: Mapping[str, str]) -> Path:
 
 @cache
 def _courses_of_this_session() -> Path:
-    folder = tempfile.TemporaryDirectory(prefix="courses-")
-    atexit.register(folder.cleanup)
-    return Path(folder.name)
+    # Not a TemporaryDirectory: a fork that forgets what is to be done at the end would delete it.
+    folder = Path(tempfile.mkdtemp(prefix="courses-"))
+    atexit.register(shutil.rmtree, folder, ignore_errors=True)
+    return folder

@@ -1,5 +1,11 @@
 from __future__ import annotations
 
+import atexit
+import os
+import subprocess
+import sys
+from pathlib import Path
+
 import pytest
 
 from grader.submission.carried_course import carried_files, unpack
@@ -41,3 +47,22 @@ def test_each_course_has_a_folder_of_its_own_from_which_no_name_leads_out() -> N
     assert all(path.is_dir() for path in folder.parent.iterdir())
     assert unpack(dict(files)) == folder
     assert unpack({"a.py": "other"}) != folder
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="no fork")
+def test_a_process_of_a_pool_leaves_the_folder() -> None:
+    folder = unpack({"a.py": ""})
+    child = os.fork()
+    if child == 0:
+        atexit._clear()  # as multiprocessing does from Python 3.13 on
+        os._exit(0)
+    os.waitpid(child, 0)
+    assert folder.is_dir()
+
+
+def test_the_folder_ends_with_the_session() -> None:
+    code = f"from {unpack.__module__} import unpack; print(unpack({{'a.py': ''}}))"
+    ran = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    folder = Path(ran.stdout.strip())
+    assert folder.is_absolute()
+    assert not folder.parent.exists()

@@ -8,7 +8,7 @@ from .names.name_list import UnusableNames
 from .names.vocabulary import build_vocabulary
 from .names.windows import Splits, Windows, build_splits, build_windows, split_names
 from .training.loops import autograd_loop, manual_loop
-from .training.race import LIMIT, contestants, race, race_table
+from .training.race import LIMIT, contestants, race
 from .training.train import ALL_STEPS, Run, begin_run, train
 from .training.whole_run import WholeRun, names_table, whole_run
 
@@ -40,7 +40,6 @@ __all__ = [
     "mean_loss",
     "names_table",
     "race",
-    "race_table",
     "sample_names",
     "split_names",
     "stop_button",

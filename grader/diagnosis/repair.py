@@ -71,7 +71,8 @@ class Search:
     """Looks for the repair of one gradient that is wrong by itself.
 
     What is right is the local VJP from one of some sets of upstreams: `given` are these sets, the
-    first `coarse` of them may be met up to a number, the last, the loss itself, only exactly.
+    first `coarse` of them may be met up to a number, the last, the loss itself, only exactly; so
+    may what the `targets` have behind these, those without a branch that is always zero.
     """
 
     item: GradientEvidence
@@ -148,7 +149,7 @@ class Search:
         return FLOAT64_NOISE if self.is_right(FLOAT64_TOLERANCE) else FLOAT64_TOLERANCE
 
     def is_right(self, tolerance: float) -> bool:
-        """True if the values are the right ones but for so much."""
+        """True if the values are right within this tolerance."""
         pairs = (zip(self.values, right, strict=False) for right in self.targets)
         near = (all(agrees(*one, tolerance=tolerance) for one in several) for several in pairs)
         return bool(self.values) and any(near)

@@ -127,9 +127,9 @@ def _explain(forward: Forward, subject: Subject, seed: int) -> Explanation:
         OwnProcess(source.scope, beside),
         may_differentiate=True,
     )
-    # A wrong gradient comes first: what it reads without asking may be the wrong tensor.
-    if all(verdict.outcome is Outcome.PASS for verdict in verdicts):
-        check_names(source, {**tried.values, **tried.sizes})
+    # What a wrong line reads without asking may be the wrong tensor: that is said first.
+    wrong = [v.place for v in verdicts if v.outcome is not Outcome.PASS and v.place]
+    check_names(source, {**tried.values, **tried.sizes}, {place.line for place in wrong})
     report = Report(
         subject.name, tuple(verdicts), tuple(flags), Path(source.file), "right by themselves"
     )

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import builtins
-from collections.abc import Mapping
+from collections.abc import Mapping, Set
 from typing import Any
 
 from grader.explanation.backward import Backward, BadInput, Key, shown_keys
@@ -67,11 +67,15 @@ def _keys(returned: Any) -> list[Key] | None:
     return [None]
 
 
-def check_names(source: Backward, known: Mapping[str, Any]) -> None:
-    """Raise `BadInput` for a name of the forward pass that is read without being asked for."""
+def check_names(source: Backward, known: Mapping[str, Any], wrong: Set[int]) -> None:
+    """Raise `BadInput` for a name of the forward pass that is read without being asked for.
+
+    Not for one that stands first in one of the lines that are `wrong`.
+    """
     own = source.own | source.scope.keys()
     for name, line in source.mentioned.items():
-        if name in known and name not in own and not hasattr(builtins, name):
+        is_meant = name in known and line not in wrong
+        if is_meant and name not in own and not hasattr(builtins, name):
             raise BadInput(
                 f"{source.at(line)}, reads {name}, which it is not given. If {name} is meant, it"
                 " belongs among the parameters."

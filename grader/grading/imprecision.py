@@ -33,15 +33,17 @@ def find_imprecision(
     return tuple(
         Flag("imprecise", f"{item.name} {said}", item.place)
         for item in evidence
-        if item.name not in precise
-        and not any(values_agree(item, references, IMPRECISE))
-        and any(values_agree(item, references, FLOAT64_TOLERANCE))
+        if item.name not in precise and is_rough(item, references, IMPRECISE)
     )
 
 
-def values_agree(
-    item: GradientEvidence, references: References, tolerance: float
-) -> Iterator[bool]:
+def is_rough(item: GradientEvidence, references: References, noise: float) -> bool:
+    """True if the gradient's lines are right, but not to so many digits that `noise` is left."""
+    is_exact = any(_agree(item, references, noise))
+    return not is_exact and any(_agree(item, references, FLOAT64_TOLERANCE))
+
+
+def _agree(item: GradientEvidence, references: References, tolerance: float) -> Iterator[bool]:
     """Whether the values agree with autograd's: those of the whole answer, then its own alone.
 
     What was imprecise already when it was handed down is held against the line that made it so:

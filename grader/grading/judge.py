@@ -9,7 +9,7 @@ from torch import Tensor
 
 from grader.answer.parse import Raised
 from grader.execution.evidence import GradientEvidence, Value, agreeing
-from grader.grading.imprecision import values_agree
+from grader.grading.imprecision import is_rough
 from grader.grading.reasons import (
     ALMOST,
     AT_THE_WRONG_TIME,
@@ -27,7 +27,6 @@ from grader.grading.reasons import (
 )
 from grader.program.compare import (
     FLOAT64_NOISE,
-    FLOAT64_TOLERANCE,
     compare,
     describe_dtype,
     describe_nonfinite,
@@ -72,9 +71,17 @@ def judge(evidence: Sequence[GradientEvidence], references: References) -> list[
     own = ((item.name, item.local, vjps(item.name[1:], item.reads)) for item in evidence)
     local = agreeing(own, references, FLOAT64_NOISE)
     verdicts = [_judge_gradient(item, references, item.name in local) for item in evidence]
+    rough = {
+        item.name
+        for item, verdict in zip(evidence, verdicts, strict=True)
+        if (verdict.outcome, verdict.note) == (Outcome.PASS, "")
+        and item.name not in local
+        and is_rough(item, references, FLOAT64_NOISE)
+    }
+    verdicts = [replace(v, note=ALMOST) if v.name in rough else v for v in verdicts]
     verdicts = list(_judge_shared_memory(evidence, verdicts, references))
     verdicts = list(_judge_siblings(evidence, verdicts, references))
-    return list(_judge_carried(evidence, verdicts, references))
+    return list(_judge_carried(evidence, verdicts, references, rough))
 
 
 def _judge_gradient(item: GradientEvidence, references: References, right_alone: bool) -> Verdict:
@@ -90,8 +97,6 @@ def _judge_gradient(item: GradientEvidence, references: References, right_alone:
         whole = RIGHT if item.is_right else _examine_all(item, item.hidden, references, right)
         local = RIGHT if right_alone else _check_locally(item, item.local, references)
         outcome, reason = _weigh(item, references, whole, local, comparison)
-        if reason == RIGHT and not right_alone and _is_rough(item, references):
-            reason = Finding(Check.RIGHT, ALMOST)
         if outcome is Outcome.ERROR and (asked := _asked(item, reason)):
             outcome, reason = Outcome.REFUSED, asked
     place = reason.place or item.place
@@ -161,15 +166,6 @@ def _weigh_right_value(
         # Whole it gives the right value, alone none: the slice is at fault, not the student.
         return Outcome.PASS, Finding(Check.RIGHT, NOT_ALONE)
     return Outcome.FAIL, Finding(Check.WRONG, TRUE_ZERO)
-
-
-def _is_rough(item: GradientEvidence, references: References) -> bool:
-    """True if its lines give what is right to a few digits only: float64 has more than that."""
-    is_near, is_exact = (
-        any(values_agree(item, references, tolerance))
-        for tolerance in (FLOAT64_TOLERANCE, FLOAT64_NOISE)
-    )
-    return is_near and not is_exact
 
 
 def _is_far_off(comparison: Comparison) -> bool:
@@ -323,15 +319,17 @@ def _is_right(
 
 
 def _judge_carried(
-    evidence: Sequence[GradientEvidence], verdicts: Sequence[Verdict], references: References
+    evidence: Sequence[GradientEvidence],
+    verdicts: Sequence[Verdict],
+    references: References,
+    rough: Set[str],
 ) -> Iterator[Verdict]:
     """Name, for each `carried`, the gradients with which it began.
 
     Where it began with none, the line is right and its value is not, although all it reads is
-    right in the end: then this is where the mistake shows, and where it is paid for. What was right
-    to a few digits only, and made later ones wrong, is wrong.
+    right in the end: then this is where the mistake shows, and where it is paid for. But a gradient
+    that is `rough`, right to a few digits only, is to blame for what nothing else explains.
     """
-    rough = {verdict.name for verdict in verdicts if verdict.note == ALMOST}
     outcomes = {verdict.name: verdict.outcome for verdict in verdicts}
     items = {item.name: item for item in evidence}
     handed = {
@@ -354,6 +352,7 @@ def _judge_carried(
     for verdict in verdicts:
         if verdict.outcome is Outcome.CARRIED:
             names = sorted(origins(verdict.name, {verdict.name}))
+            names = [name for name in names if name not in rough] or names
             began.update(names)
             if names:
                 missing = all(outcomes[name] is Outcome.TODO for name in names)
@@ -380,6 +379,6 @@ def _begins_here(item: GradientEvidence, verdict: Verdict, references: Reference
         if value.is_placeholder:
             note = f"{verdict.name} is not assigned."
             return replace(verdict, outcome=Outcome.ERROR, note=note)
-    if _is_rough(item, references):
+    if is_rough(item, references, FLOAT64_NOISE):
         return replace(verdict, outcome=Outcome.FAIL, note=ALMOST)
     return replace(verdict, outcome=Outcome.FAIL, note=AT_THE_WRONG_TIME)

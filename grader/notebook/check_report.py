@@ -7,7 +7,6 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from grader.grading.reasons import ALMOST
 from grader.pictures.gradient_error import GradientError, in_digits
 from grader.printable import printable
 from grader.reports import wording
@@ -54,7 +53,9 @@ class Row:
     @property
     def is_stale(self) -> bool:
         """Whether the code is right, and the notebook's value is not what it gives."""
-        return self.verdict.outcome is Outcome.PASS and not self.comparison.approximate
+        is_off = self.verdict.outcome is Outcome.PASS and not self.comparison.approximate
+        # What differs as much when it runs anew is no older value.
+        return is_off and (self.verdict.comparison.approximate or bool(self.comparison.problem))
 
     @property
     def line(self) -> str:
@@ -79,8 +80,6 @@ class Row:
         if self.is_stale:
             if self.unreached:
                 return NOT_REACHED
-            if self.verdict.note == ALMOST:
-                return ALMOST
             problem = self.comparison.problem
             return f"{problem} {ONLY_IN_MORE_DIGITS}" if problem else OLD_VALUE
         return "" if self.is_wrong else self.verdict.note

@@ -25,7 +25,10 @@ Right answers differ by about 1e-14; the smallest mistake seen, a forgotten eps,
 """
 
 FLOAT64_NOISE = 1e-10
-"""Difference on a float64 instance that no formula shows: right answers stay below 1e-14."""
+"""A larger difference on a float64 instance is told, and to blame for what comes of it.
+
+It lies far above the rounding of right answers, and far below a small number put in by mistake.
+"""
 
 ROUNDING_NOISE = 1e-7
 """Differences this small are float32 rounding, whatever the reference.

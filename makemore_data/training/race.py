@@ -101,25 +101,6 @@ def race(
     return {name: steps / statistics.median(taken) for name, taken in seconds.items()}
 
 
-def race_table(rates: Mapping[str, float]) -> str:
-    """The result as Markdown: steps per second, times the first, share of the limit.
-
-    Args:
-        rates: what `race` returned, `LIMIT` among them.
-
-    Raises:
-        KeyError: there is no `LIMIT`.
-        StopIteration: there is nothing at all.
-    """
-    first, limit = next(iter(rates.values())), rates[LIMIT]
-    rows = [
-        f"| {name} | {rate:,.0f} | {rate / first:.1f} | {rate / limit:.0%} |"
-        for name, rate in rates.items()
-    ]
-    header = "| loop | steps per second | times autograd's | of the limit |"
-    return "\n".join([header, "| :-- | --: | --: | --: |", *rows])
-
-
 def _seconds(work: Callable[[], None]) -> float:
     start = time.perf_counter()
     work()

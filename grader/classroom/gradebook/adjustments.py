@@ -133,15 +133,18 @@ def read_adjustments(path: Path, course: Course, students: Iterable[Student]) ->
 
 
 def parse_adjustment(
-    said: Mapping[str, str], course: Course, students: Iterable[Student], due: Collection[str] = ()
+    said: Mapping[str, str],
+    course: Course,
+    students: Iterable[Student],
+    notebooks: Collection[str] = (),
 ) -> Change:
-    """One line to be, by the names of its columns; `due` are the notebooks of the gradebook.
+    """One line to be, by the names of its columns; `notebooks` are those of the gradebook.
 
     Raises:
         UnusableAdjustment: it cannot be used.
     """
     try:
-        return _change(said, "A new line", course, _People(students), due)
+        return _change(said, "A new line", course, _People(students), notebooks)
     except ValueError as error:
         raise UnusableAdjustment(f"This cannot be written: {error}") from None
 
@@ -194,13 +197,15 @@ def _change(
     where: str,
     course: Course,
     people: _People,
-    due: Collection[str] = (),
+    notebooks: Collection[str] = (),
 ) -> Change:
     if not said.get("id"):
         raise ValueError("it has no id.")
     if said.keys() <= {"id", "notebook", "gradient"}:
         raise ValueError("it changes nothing: it has neither points nor anything else.")
-    notebook, gradient = _place(said.get("notebook", ""), said.get("gradient", ""), course, due)
+    notebook, gradient = _place(
+        said.get("notebook", ""), said.get("gradient", ""), course, notebooks
+    )
     if gradient and (not_whole := {"due", "attempt"} & said.keys()):
         raise ValueError(f"{listed(sorted(not_whole))} cannot be said of one gradient.")
     return Change(
@@ -220,7 +225,9 @@ def _maybe(said: Mapping[str, str], name: str, parse: Callable[[str], T]) -> T |
     return parse(said[name]) if name in said else None
 
 
-def _place(notebook: str, gradient: str, course: Course, due: Collection[str]) -> tuple[str, str]:
+def _place(
+    notebook: str, gradient: str, course: Course, notebooks: Collection[str]
+) -> tuple[str, str]:
     if notebook:
         notebook = notebook_called(notebook, course)
     if not gradient:
@@ -230,7 +237,7 @@ def _place(notebook: str, gradient: str, course: Course, due: Collection[str]) -
         for name in ([notebook] if notebook else course.notebooks)
         if gradient in (known for _, known in course.gradients(name))
     ]
-    having = [name for name in having if name in due] or having
+    having = [name for name in having if name in notebooks] or having
     if len(having) == 1:
         return having[0], gradient
     if having:

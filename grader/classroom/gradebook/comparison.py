@@ -13,7 +13,7 @@ from pathlib import Path
 from grader.classroom.gradebook.adjustments import NONE, Adjustments
 from grader.classroom.gradebook.attempts import Attempts
 from grader.classroom.gradebook.make_table import build_table
-from grader.classroom.gradebook.read_grades import GRADES, NoGradebook, read_grades
+from grader.classroom.gradebook.read_grades import NoGradebook, read_grades
 from grader.classroom.gradebook.report.mistakes import Gradient, mistake_key, title_of
 from grader.classroom.gradebook.rubric import Rubric
 from grader.classroom.gradebook.table import LETTERS, OUTCOMES, Row
@@ -22,6 +22,7 @@ from grader.classroom.intake.class_folder import ClassFolder
 from grader.classroom.run.out_folder import RESULTS, RUN
 from grader.reports.wording import WRONG
 from grader.submission.notebook_file import shown
+from grader.user_error import UserError
 from grader.verdict import EARNS_POINTS, Outcome
 
 Shares = tuple[Fraction, Fraction, Fraction]
@@ -152,9 +153,6 @@ def read_book(
             "`grader grade` was given as --out."
         )
     nobody = ClassFolder(folder, "", (), ())
-    known = read_grades(folder).rows if (folder / GRADES).is_file() else ()
-    names = {row.student.id: row.student.name for row in known if row.student.name}
-    del known  # of a large class, more than all that is kept of it
     table = build_table(nobody, results, rubric, attempts, adjustments)
     mistakes: Counter[tuple[Gradient, str]] = Counter()
     seeds = set()
@@ -171,13 +169,22 @@ def read_book(
                         if verdict.outcome in WRONG
                     )
     return Book(
-        names,
+        _names(folder),
         {row.student.id: row.points for row in table.rows},
         {row.student.id: tuple(_counted(row)) for row in table.rows},
         mistakes,
         frozenset(row.student.id for row in table.rows if row.adjusted),
         frozenset(seeds),
     )
+
+
+def _names(folder: Path) -> dict[str, str]:
+    """What `grades.csv` calls the students; where it cannot be read, ids have to do."""
+    try:
+        rows = read_grades(folder).rows
+    except UserError:
+        return {}
+    return {row.student.id: row.student.name for row in rows if row.student.name}
 
 
 def _counted(row: Row) -> Iterator[Counted]:

@@ -63,7 +63,8 @@ def read_grades(gradebook: Path) -> Grades:
     names = [name for name, most in pairwise(header) if most == f"{name} max"]
     most = {
         name: max(
-            (maximum_in(row[f"{name} max"]) or Fraction(0) for row in said), default=Fraction(0)
+            (maximum_in(row.get(f"{name} max", "")) or Fraction(0) for row in said),
+            default=Fraction(0),
         )
         for name in names
         if name not in _SUMS

@@ -103,9 +103,10 @@ def hand_back(
         if out.exists():
             shutil.rmtree(out)
         new.rename(out)
-    adjusted = {each.recipient.student: 0 for each in given if each.recipient.grade.adjusted}
+    adjusted = [each.recipient.student for each in given if each.recipient.grade.adjusted]
     if adjusted:
-        tell(f"Their pages say what you adjusted, with your comments: {named(adjusted)}.")
+        who = named(dict.fromkeys(adjusted))
+        tell(f"Pages that say what you adjusted, with your comments: {who}.")
     return given
 
 

@@ -77,7 +77,7 @@ def read_class(
     classes = read_roster(roster, roster_columns) if roster is not None else None
     students, called, about_people = _identify(_everyone(seen), classes)
     instant = due.astimezone(UTC) if due is not None else None
-    timed = seen.convention != CANVAS  # whose files all have the time of the download
+    timed = seen.convention != CANVAS  # Canvas gives all files the time of the download
     files = [
         replace(file, submitted=_modified(tree, file.parts))
         if file_times and timed and not file.submitted
@@ -316,7 +316,8 @@ def _about_time(
         late = counted(sum(item.late for item in untimed), "file")
         yield (
             f"Late is what Canvas marks LATE, by its own due date: {late} of {len(untimed):,}. Its "
-            "download does not say when a file was handed in, so --due decides nothing."
+            "download does not say when a file was handed in: --due decides nothing, nor do the"
+            " files' own times."
         )
     elif untimed:
         yield (

@@ -270,14 +270,19 @@ def _what_stays(mine: Sequence[State]) -> str:
         )
     # The means come first: where they stay at zero, a right line moves no parameter.
     for kind, name, is_still in (
-        (1, "m", "The running mean is still zero: change it"),
-        (2, "v", "The running mean of the squares is still zero: change it"),
-        (0, "p", "No parameter has changed: change them"),
+        (1, "m", "The running mean is still zero: does its line use the gradient, and change"),
+        (
+            2,
+            "v",
+            "The running mean of the squares is still zero: does its line use the gradient's"
+            " square, and change",
+        ),
+        (0, "p", "No parameter has changed: does a line change"),
     ):
         if len(stays[kind]) == count:
             return (
-                f"{is_still} in place. `{name} = ...` makes a new tensor, as do `mul`, `add` and"
-                " `sub` without an underscore."
+                f"{is_still} `{name}` in place? `{name} = ...` makes a new tensor, as do `mul`,"
+                " `add` and `sub` without an underscore."
             )
     if stays[0] == [*range(count - 1)]:
         return (

@@ -41,7 +41,7 @@ MEANINGS = (
         "It is called, with brackets: `with torch.no_grad():`.",
     ),
     (
-        r"^loop: (.*used as indices must be|rand\w*\(\): argument 'size')",
+        r"^loop: (.*used as indices must be|randn?\(\): argument 'size')",
         "The numbers of rows are whole numbers: `torch.randint` draws them.",
     ),
     (
@@ -118,7 +118,7 @@ MEANINGS = (
         "`run.losses` is a list: `append` adds a number to it.",
     ),
     (
-        r"randint\(\) received an invalid combination",
+        r"randint\(\)(: argument 'size'| received an invalid combination)",
         "It wants numbers as limits, such as `len(X)`, then a shape, such as `(32,)`.",
     ),
     (

@@ -27,10 +27,11 @@ _STRETCH = 100
 
 
 def two_losses(losses: Mapping[str, Sequence[float]]) -> Picture:
-    """The losses of two trainings, averaged over stretches of steps.
+    """The losses of two trainings, averaged over stretches of a hundred steps.
 
     Args:
-        losses: for each training those of its minibatches, in nats.
+        losses: for each of the two those of its minibatches, in nats; what is left of the last
+            stretch is not drawn.
     """
     figure, (axes,) = new_axes()
     ends = []
@@ -38,17 +39,14 @@ def two_losses(losses: Mapping[str, Sequence[float]]) -> Picture:
     for (name, values), (colour, width) in zip(
         losses.items(), ((GREEN, 7), (INK, 1.5)), strict=True
     ):
-        means = np.reshape(values, (-1, _STRETCH)).mean(1)
+        means = np.reshape(values[: len(values) // _STRETCH * _STRETCH], (-1, _STRETCH)).mean(1)
         steps = _STRETCH * np.arange(1, len(means) + 1)
         axes.plot(steps, means, color=colour, label=name, linewidth=width)
-        ends.append(f"{name} ends at {means[-1]:.2f}")
+        ends.append(f"{name} goes from {means[0]:.2f} to {means[-1]:.2f}")
     axes.set_title(f"loss (nats), mean of {_STRETCH} minibatches each", loc="left", fontsize=11)
     axes.set_xlabel("training step")
     axes.legend(frameon=False)
-    return Picture(
-        figure,
-        f"Two losses fall over the training steps, one close to the other: {'; '.join(ends)}.",
-    )
+    return Picture(figure, f"Two losses over the training steps: {'; '.join(ends)}.")
 
 
 def squashing() -> Picture:

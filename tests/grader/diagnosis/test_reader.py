@@ -457,6 +457,18 @@ def test_a_line_that_is_almost_right_is_to_blame_for_what_comes_of_it(
     assert said == {gradient: f"`{term}` is a term too many."}
 
 
+@pytest.mark.parametrize("other", ["...", "dprobs"])
+def test_a_line_that_is_almost_right_passes_beside_what_is_wrong_or_to_do(
+    other: str, runner: Runner
+) -> None:
+    source = answer_with("ex1", "dprobs", "dprobs = dlogprobs / (probs + 1e-9)")
+    source = re.sub(r"(?m)^dcounts_sum_inv = .*$", f"dcounts_sum_inv = {other}", source)
+    cells = [AnswerCell(*cell) for cell in read_cells(source)]
+    verdicts, _ = grade_exercise(ATOMIC, cells, runner)
+    (dprobs,) = (one for one in verdicts if one.name == "dprobs")
+    assert (dprobs.outcome, dprobs.note) == (Outcome.PASS, ALMOST)
+
+
 def test_a_line_that_is_almost_right_passes_with_a_note_where_nothing_comes_of_it(
     runner: Runner,
 ) -> None:

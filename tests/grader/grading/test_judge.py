@@ -13,6 +13,7 @@ from grader.diagnosis.kinds import Kind
 from grader.execution.evidence import GradientEvidence, Value
 from grader.grading.judge import FAR_OFF, judge
 from grader.grading.reasons import (
+    ALMOST,
     AT_THE_WRONG_TIME,
     NOT_ALONE,
     ON_ANOTHER_BATCH,
@@ -111,6 +112,10 @@ def as_value(value: object) -> Value:
 
 def double(tensor: Tensor) -> Tensor:
     return 2 * tensor
+
+
+def nearly(tensor: Tensor) -> Tensor:
+    return tensor * (1 + 1e-8)
 
 
 @pytest.fixture(scope="module")
@@ -323,6 +328,43 @@ def test_carried_names_where_it_began(case: Case) -> None:
     assert outcomes == [Outcome.FAIL, Outcome.CARRIED, Outcome.CARRIED]
     notes = {verdict.note for verdict in verdicts[1:]}
     assert notes == {"Right by itself; what it was handed is not: see dsquared."}
+
+
+def rough(case: Case, name: str) -> GradientEvidence:
+    """Evidence of a gradient that is right to a few digits only."""
+    local = case.locally(name, nearly)
+    return case.evidence(name, hidden=case.globally(name, nearly), local=local)
+
+
+def test_right_to_a_few_digits_passes_and_says_so(case: Case) -> None:
+    squared, centre = case.judge(rough(case, "dsquared"), case.evidence("dcentre"))
+    assert (squared.outcome, squared.note) == (Outcome.PASS, ALMOST)
+    assert (centre.outcome, centre.note) == (Outcome.PASS, "")
+
+
+def test_right_to_a_few_digits_is_to_blame_for_what_nothing_else_explains(case: Case) -> None:
+    centre = case.evidence("dcentre", hidden=case.globally("dcentre", double))
+    squared, carried = case.judge(rough(case, "dsquared"), centre)
+    assert (squared.outcome, squared.note) == (Outcome.FAIL, ALMOST)
+    assert carried.note == "Right by itself; what it was handed is not: see dsquared."
+
+
+def test_right_to_a_few_digits_is_not_to_blame_for_what_a_blank_explains(case: Case) -> None:
+    blank = case.evidence("dgain", lecture=Value(), hidden=MISSING, local=MISSING)
+    centre = case.evidence("dcentre", hidden=RAISED, channels=frozenset({"gain"}), as_assigned=None)
+    _, squared, carried = case.judge(blank, rough(case, "dsquared"), centre)
+    assert (squared.outcome, squared.note) == (Outcome.PASS, ALMOST)
+    assert carried.note == "Right by itself; it waits for dgain, still to be written."
+
+
+def test_a_line_whose_few_wrong_digits_grow_is_to_blame_itself(case: Case) -> None:
+    late = case.evidence(
+        "dcentre",
+        hidden=case.globally("dcentre", double),
+        local=case.locally("dcentre", nearly),
+    )
+    (verdict,) = case.judge(late)
+    assert (verdict.outcome, verdict.note) == (Outcome.FAIL, ALMOST)
 
 
 def test_wrong_and_wrong_fails(case: Case) -> None:

@@ -6,7 +6,7 @@ import pytest
 import torch
 from torch import Tensor
 
-from makemore_data import LIMIT, Run, autograd_loop, begin_run, contestants, race, race_table
+from makemore_data import LIMIT, Run, autograd_loop, begin_run, contestants, race
 from makemore_data.training.solved.lecture import lecture_backward
 from makemore_data.training.train import Loop
 
@@ -21,15 +21,6 @@ def test_every_loop_runs_on_its_own_run_and_the_limit_comes_last() -> None:
     assert [len(set(map(id, runs))) for runs in seen.values()] == [1, 1]
     assert seen["one"][0] is not seen["two"][0]
     assert torch.get_num_threads() == threads
-
-
-def test_the_table_compares_with_the_first_and_with_the_limit() -> None:
-    table = race_table({"autograd": 1000.0, "tuned": 2500.0, LIMIT: 10_000.0})
-    assert table.splitlines()[2:] == [
-        "| autograd | 1,000 | 1.0 | 10% |",
-        "| tuned | 2,500 | 2.5 | 25% |",
-        f"| {LIMIT} | 10,000 | 10.0 | 100% |",
-    ]
 
 
 def test_nobody_at_the_start_costs_nothing(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -68,11 +68,14 @@ class Mistake:
 
     @property
     def shown(self) -> dict[str, list[str]]:
-        """A few lines, those first that most students wrote, below what was said of them."""
-        ranked = list(most_common(self.said))
+        """A few lines, those first that most students wrote, below what was said most of them."""
+        messages: dict[str, Counter[str]] = defaultdict(Counter)
+        for (line, message), students in self.said.items():
+            messages[line][message] = students
+        ranked = list(most_common(Counter({line: m.total() for line, m in messages.items()})))
         found: dict[str, list[str]] = {}
-        for line, message in [each for each in ranked if each[0]][:MOST_LINES] or ranked[:1]:
-            found.setdefault(message, []).append(line)
+        for line in [each for each in ranked if each][:MOST_LINES] or ranked[:1]:
+            found.setdefault(next(iter(most_common(messages[line]))), []).append(line)
         return found
 
     @property
@@ -83,7 +86,7 @@ class Mistake:
     @property
     def title(self) -> str:
         """What it is, in words; `code` stands between backticks."""
-        return in_words(title_of(self.key, self.students))
+        return in_words(self.key) if self.diagnosed else title_of(self.key, self.students)
 
     def add(self, row: Row, verdict: Verdict, others: int) -> None:
         """Count a student in, who has so many other gradients wrong."""
@@ -151,6 +154,8 @@ def title_of(key: str, students: int = 1) -> str:
     match sort:
         case "value":
             return "the same wrong value" if students > 1 else "a wrong value"
+        case "nan":
+            return "NaN or infinite"
         case "missing":
             return "no value"
         case "shape":

@@ -275,7 +275,7 @@ def test_what_was_adjusted_is_said(tmp_path: Path) -> None:
         tmp_path, "ada/x.ipynb", "bob/x.ipynb", adjustments=Adjustments({"ada": (change,)})
     )
     _, told, out = back(book, Form.FOLDER)
-    assert told == ["Their pages say what you adjusted, with your comments: ada."]
+    assert told == ["Pages that say what you adjusted, with your comments: ada."]
     assert "Well!" in (out / "ada/feedback.html").read_text()
     assert "Well!" not in (out / "bob/feedback.html").read_text()
 
@@ -290,7 +290,7 @@ def test_whose_page_is_not_given_is_not_said_to_read_of_it(tmp_path: Path) -> No
     given, told, _ = back(book, Form.MOODLE)
     assert len(given) == 2
     assert told[0].startswith("No page for eve: nothing was handed in.")
-    assert told[1:] == ["Their pages say what you adjusted, with your comments: Ada B."]
+    assert told[1:] == ["Pages that say what you adjusted, with your comments: Ada B."]
 
 
 def test_what_is_there_already_is_not_touched(tmp_path: Path) -> None:

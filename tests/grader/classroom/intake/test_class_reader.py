@@ -134,7 +134,7 @@ def test_canvas_decides_itself_what_is_late(tmp_path: Path) -> None:
     assert [item.late for item in found.handed_in] == [True, False]
     assert found.notices == (
         "Late is what Canvas marks LATE, by its own due date: 1 file of 2. Its download does not "
-        "say when a file was handed in, so --due decides nothing.",
+        "say when a file was handed in: --due decides nothing, nor do the files' own times.",
     )
 
 

@@ -89,8 +89,9 @@ MISTAKES = {
     "`v`: 1 - 0.999 ** step lacks its": changed("(1 - 0.999**step)", "1 - 0.999**step"),
     "`step` grows with each parameter": RIGHT + "; step += 1",
     "`step` grows with each": changed("m *= 0.9;", "step += 1; m *= 0.9;"),
-    "The running mean is still zero: change it": changed(MEANS[0], "m.mul(0.9).add(0.1 * dp)"),
-    "in place. `v = ...` makes": changed(MEANS[1], "v.mul(0.999).add(0.001 * dp**2)"),
+    "The running mean is still zero: does its line": changed(MEANS[0], "m.mul(0.9).add(0.1 * dp)"),
+    "zero: does its line use the gradient, and change `m` in": changed(MEANS[0], "m.mul_(0.9)"),
+    "in place? `v = ...` makes": changed(MEANS[1], "v.mul(0.999).add(0.001 * dp**2)"),
     "All numbers of `v` go by the mean": changed("dp**2", "(dp**2).mean()"),
     "All numbers of `v` go by the gradient's length": changed("dp**2", "dp.norm() ** 2"),
     "The root of `v` is divided": changed(

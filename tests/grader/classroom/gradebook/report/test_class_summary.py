@@ -79,7 +79,7 @@ def test_equal_values_of_different_code_are_one_mistake(tmp_path: Path) -> None:
     assert dz(summary) == [
         ("the same wrong value", 2),
         ("no value", 1),
-        ("it is NaN or infinite", 1),
+        ("NaN or infinite", 1),
         ("shape (32, 1)", 1),
         ("type list", 1),
         ("a wrong value", 1),

@@ -75,6 +75,19 @@ class OwnStatement:
         targets = (t for inner in inside if isinstance(inner, ast.Assign) for t in inner.targets)
         return frozenset(target.id for target in targets if isinstance(target, ast.Name))
 
+    def assigns(self, name: str) -> bool:
+        """True if the statement gives a tensor this name."""
+        targets = self.top.targets if isinstance(self.top, ast.Assign) else []
+        return any(isinstance(target, ast.Name) and target.id == name for target in targets)
+
+    @property
+    def adds_up(self) -> bool:
+        """True if it sums along an axis, in whatever way: a branch may be made by that."""
+        nodes = [*ast.walk(self.top)]
+        called = {node.attr for node in nodes if isinstance(node, ast.Attribute)}
+        is_product = any(isinstance(node, ast.MatMult) for node in nodes)
+        return is_product or bool(self._loops) or not called.isdisjoint({*REDUCTIONS, "einsum"})
+
     @property
     def _loops(self) -> list[ast.For]:
         return [loop for loop in ast.walk(self.top) if isinstance(loop, ast.For)]

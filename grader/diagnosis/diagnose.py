@@ -29,8 +29,9 @@ from grader.program.exercises import Exercise
 from grader.program.references import References
 from grader.verdict import Check, Diagnosis, Outcome, Place, Verdict
 
-SAYS_ALL = ("single memory location", NO_POWER)
-"""In an exception's words: what was expanded is to be cloned, and two stars make a power."""
+SAYS_ALL = ("single memory location", "with a bool tensor", "with two bool tensors", NO_POWER)
+"""In an exception's words: what was expanded is to be cloned, a mask is no number, and two stars
+make a power."""
 
 COARSE = (torch.float16, torch.bfloat16)
 """Dtypes in which a right formula gives a wrong value."""
@@ -205,15 +206,20 @@ def _findings(search: Search, verdict: Verdict) -> Iterator[_Found]:
     is_due = " and ".join(f"`{one}`" for one in unused)
     has_tensor = any(name[1:] in names for name in unused if name not in outside)
     kind = Kind.MISSING_D if has_tensor else Kind.WRONG_UPSTREAM
-    others = [one for one in search.scope["UPSTREAM"] if one in names and search.is_apart(one)]
+    # An input's gradient is a sum over examples, which a fused formula may have.
+    inputs = () if names.isdisjoint(search.scope["FORWARD"]) else search.references.program.inputs
+    upstreams = [one for one in search.scope["UPSTREAM"] if one in names and one[1:] not in inputs]
+    others = [*filter(search.is_apart, upstreams)]
     if others and unused and unused == due:
         which = " and ".join(f"`{one}`" for one in others)
         belongs = "belongs" if len(others) == 1 else "belong"
         message = f"{which} {belongs} to another tensor; what arrives here is {is_due}."
         yield _Found(kind, message)
-    # A formula of its own may need none of what arrives in steps.
-    arriving = search.scope["ARRIVING"]
-    is_left_out = not names.isdisjoint(arriving) or names.isdisjoint(search.scope["UPSTREAM"])
+    # A formula of its own may need none of what arrives in steps, or make a branch from another.
+    used = names & {*search.scope["ARRIVING"]}
+    may_be_made = all(search.is_made_from(one, used) for one in unused)
+    is_made = may_be_made and any(own.adds_up for own in search.statements)
+    is_left_out = names.isdisjoint(search.scope["UPSTREAM"]) or (bool(used) and not is_made)
     # Zeros of a wrong size, or of one that is written out, are right but for that.
     is_due_zero = search.item.name[1:] in search.references.zero_by_structure
     is_zero = is_due_zero and not any(bool(value.any()) for value in values)
@@ -237,9 +243,12 @@ def _said(search: Search, repair: Repair | None) -> Iterator[_Found]:
         return
     edit, factor, rival = repair.edit, repair.factor, repair.rival
     kind, message = edit.kind, edit.message
-    if edit.doubled and factor is not None:
-        where = capital(quoted(edit.own.text[slice(*edit.piece)]))
-        kind, message = taken(where, factor, search.exercise.sizes)
+    piece = edit.own.text[slice(*edit.piece)]
+    given = (each for each in _given_numbers(search) if piece == f"{each[1]:g}")
+    if edit.doubled and (number := next(given, None)) is not None:
+        kind, message = _only_here(*number)
+    elif edit.doubled and factor is not None:
+        kind, message = taken(capital(quoted(piece)), factor, search.exercise.sizes)
     elif factor is not None:
         what = "The sign" if factor.text == "-1" else "A constant factor"
         what = "A size written as a number" if factor.written_out(search.exercise.sizes) else what
@@ -290,15 +299,25 @@ def _compared(search: Search, verdict: Verdict) -> Iterator[Explanation]:
         if written:
             message = f"`{name}` is right at the notebook's sizes only: it has "
             yield Kind.HARD_CODED_SIZE, f"{message}{', '.join(written)} written out."
-        for step, value in search.references.lecture.values.items():
-            if isinstance(value, float) and numbers & {value, 1 - value}:
-                where = f"`{step}` is {value:g} in the notebook only"
-                yield Kind.ONLY_THIS_BATCH, f"{where}, and stands here as a number."
+        for step, value in _given_numbers(search):
+            if numbers & {value, 1 - value}:
+                yield _only_here(step, value)
         message = f"`{name}` is right on the notebook's batch and wrong on others."
         yield Kind.ONLY_THIS_BATCH, message
     elif shape is not None and expected is not None and shape != expected:
         kind = Kind.TRANSPOSED if len(shape) == 2 and shape == expected[::-1] else Kind.WRONG_SHAPE
         yield kind, describe_shape(f"`{name}`", shape, expected)
+
+
+def _given_numbers(search: Search) -> list[tuple[str, float]]:
+    """The numbers of the forward pass that are no sizes, as the notebook has them."""
+    values = search.references.lecture.values.items()
+    return [(step, value) for step, value in values if isinstance(value, float)]
+
+
+def _only_here(step: str, value: float) -> Explanation:
+    where = f"`{step}` is {value:g} in the notebook only"
+    return Kind.ONLY_THIS_BATCH, f"{where}, and stands here as a number."
 
 
 def _has_factor_zero(search: Search) -> bool:

@@ -50,7 +50,11 @@ class Edit:
         # A sign and the number behind it are one place.
         is_apart = self.own is not other.own or end + 1 < begin or stop + 1 < start
         is_same = (self.likelihood, self.kind) == (other.likelihood, other.kind)
-        return is_apart and is_same and self.text != other.text
+        # A name, and what the line assigns that it is made by, are one mistake.
+        is_made_here = other.own.assigns(self.own.text[start:end])
+        is_made_there = self.own.assigns(other.own.text[begin:stop])
+        is_one = is_made_here or is_made_there
+        return is_apart and is_same and not is_one and self.text != other.text
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -61,7 +61,7 @@ def every_edit(
     """
     latest = {own.text: own for own in reversed(statements)}
     expressions = list[Expression]()
-    ready = [*_spoiling(statements, answer, scope), *_lines(statements)]
+    ready = [*_spoiling(statements, answer, scope), *_lines(statements, scope)]
     for own in (own for own in statements if own is latest[own.text]):
         inside = [inner for inner in walk_statements([own.top]) if answer.number[inner] in keep]
         expressions += [Expression(Site(own, one, ()), STATEMENT, scope) for one in inside]
@@ -146,7 +146,7 @@ def _spoiling(statements: Sequence[OwnStatement], answer: Answer, scope: Scope) 
             yield Edit(FIRST, Kind.ALIASED, own, piece, "", message, others=others)
 
 
-def _lines(statements: Sequence[OwnStatement]) -> Iterator[Edit]:
+def _lines(statements: Sequence[OwnStatement], scope: Scope) -> Iterator[Edit]:
     """Lines that ran again, too late, or at the wrong side of a loop; the last one comes first."""
     once = {own.text: own for own in statements}
     again = [own for own in statements if own is not once[own.text]]
@@ -164,7 +164,8 @@ def _lines(statements: Sequence[OwnStatement]) -> Iterator[Edit]:
     for own, before in pairwise(statements):
         piece, others = (0, len(own.text)), {before.number: own.text}
         message = "This line comes too late, or the one before too early."
-        if own.text != before.text:
+        is_given = any(before.assigns(name) for name in (*scope["SIZE"], *scope["SCALAR"]))
+        if own.text != before.text and not is_given:
             yield Edit(SECOND, Kind.STATEMENT, own, piece, before.text, message, others=others)
         if before.counters:
             *_, last = walk_statements([before.top])

@@ -156,9 +156,15 @@ class Search:
 
     def is_apart(self, gradient: str) -> bool:
         """True for that of a tensor which is not made from the one at hand."""
-        program = self.references.program
-        step = program.arrivals().get(gradient, gradient[1:])
-        return step not in program.descendants(self.item.name[1:])
+        return self._step(gradient) not in self.references.program.descendants(self.item.name[1:])
+
+    def is_made_from(self, arriving: str, others: Set[str]) -> bool:
+        """True if the gradient that arrives from a step could be made from one of the others."""
+        further = self.references.program.descendants(self._step(arriving))
+        return any(self._step(other) in further for other in others)
+
+    def _step(self, gradient: str) -> str:
+        return self.references.program.arrivals().get(gradient, gradient[1:])
 
     def counts(self, arriving: str) -> bool:
         """False for what arrives and changes nothing: a loss's own 1, or what carries nothing."""

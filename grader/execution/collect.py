@@ -46,6 +46,9 @@ ADVICE = {
     "^only one element tensors can be converted": (
         "`math` computes with one number; of a tensor's numbers, `torch` has the same functions."
     ),
+    "^Subtraction, the `-` operator, with": (
+        "A mask holds True and False; `.float()` makes ones and zeros of it."
+    ),
     "^1D tensors expected": "`dot` is for two vectors; `@` multiplies matrices.",
     r"^sqrt\(\): .* must be Tensor, not": "Of a plain number `n`, the root is `n**0.5`.",
     r"^(erf|exp|log|tanh)\(\): .* must be Tensor, not": r"For a plain number there is `math.\1`.",
@@ -264,26 +267,27 @@ class _Reader:
         if isinstance(result, Raised):
             return Value(raised=result) if piece.writers else Value()
         tensor, type_name = result.tensors.get(gradient), result.types.get(gradient)
-        raised, beside = self._concerning(result, piece, has_value=tensor is not None)
-        return Value(tensor, type_name, raised, beside)
+        return Value(tensor, type_name, *self._concerning(result, piece, tensor is not None))
 
     def _concerning(
         self, result: Result, piece: Slice, has_value: bool
-    ) -> tuple[Raised | None, Raised | None]:
-        """The problem of a statement that writes the gradient, that of one that runs with it.
+    ) -> tuple[Raised | None, Raised | None, Raised | None]:
+        """The problem of a statement that writes the gradient, of one beside it, of one it needs.
 
         Without a value, a problem of any statement that the gradient needs counts as its own. With
         one, that autograd did not answer does not: if that left only half a value, it is wrong.
         """
         if not result.problems:
-            return None, None
-        needed = piece.writers if has_value else piece.keep
-        tops = {self.top_of[number] for number in needed}
-        beside = [problem for problem in result.problems if problem.statement in tops]
-        own = [p for p in beside if not has_value or p.inner is None or p.inner in needed]
+            return None, None, None
+        kept, writing = ({self.top_of[n] for n in each} for each in (piece.keep, piece.writers))
+        beside = [problem for problem in result.problems if problem.statement in kept]
+        own, needed = beside, list[Problem]()
         if has_value:
             own = [p for p in own if REFUSED not in p.message and "NoneType" not in p.message]
-        return self._first(own), self._first(beside)
+            needed = [p for p in own if p.inner in piece.keep]
+            own = [p for p in own if p.statement in writing]
+            own = [p for p in own if p.inner is None or p.inner in piece.writers]
+        return self._first(own), self._first(beside), self._first(needed)
 
     def _first(self, problems: Sequence[Problem]) -> Raised | None:
         if not problems:

@@ -21,13 +21,15 @@ class Value:
     Either a `tensor` (dense, detached, on the CPU), or the Python type of what stood there
     instead, or nothing. `raised` is the exception of one of the gradient's own statements: a
     value beside it is only half of what was meant. `interrupted` is the exception of another
-    statement in the same loop or block: it may have kept the gradient's own from running.
+    statement that stands beside it, or that it needs: it may have kept the gradient's own from
+    running, or from what they read. `on_the_way` is that of one which it needs, again.
     """
 
     tensor: Tensor | None = None
     type_name: str | None = None
     raised: Raised | None = None
     interrupted: Raised | None = None
+    on_the_way: Raised | None = None
 
     def agrees(self, reference: Tensor, floor: float) -> bool:
         """True for a gradient that differs from the reference by no more than rounding."""

@@ -15,6 +15,7 @@ from grader.grading.reasons import (
     AT_THE_WRONG_TIME,
     NOT_ALONE,
     ONLY_ON_OTHER_SIZES,
+    RAISES_ON_THE_WAY,
     STEP_BY_STEP,
     TRUE_ZERO,
     WRITTEN_IN,
@@ -79,6 +80,7 @@ def judge(evidence: Sequence[GradientEvidence], references: References) -> list[
         and is_rough(item, references, FLOAT64_NOISE)
     }
     verdicts = [replace(v, note=ALMOST) if v.name in rough else v for v in verdicts]
+    verdicts = list(_note_exceptions(evidence, verdicts))
     verdicts = list(_judge_shared_memory(evidence, verdicts, references))
     verdicts = list(_judge_siblings(evidence, verdicts, references))
     return list(_judge_carried(evidence, verdicts, references, rough))
@@ -101,6 +103,20 @@ def _judge_gradient(item: GradientEvidence, references: References, right_alone:
             outcome, reason = Outcome.REFUSED, asked
     place = reason.place or item.place
     return Verdict(item.name, outcome, comparison, whole.check, local.check, reason.sentence, place)
+
+
+def _note_exceptions(
+    evidence: Sequence[GradientEvidence], verdicts: Sequence[Verdict]
+) -> Iterator[Verdict]:
+    """The verdicts; those on right values with what a line that they need raised, wherever it ran.
+
+    In the notebook, the cell does not get further than that line.
+    """
+    for item, verdict in zip(evidence, verdicts, strict=True):
+        raised = [value.on_the_way for value in (item.lecture, *item.hidden)]
+        if verdict.outcome is Outcome.PASS and raised[0] and all(raised):
+            verdict = replace(verdict, note=RAISES_ON_THE_WAY.format(raised[0].message))
+        yield verdict
 
 
 def _asked(item: GradientEvidence, reason: Finding) -> Finding | None:
@@ -196,6 +212,8 @@ def _examine(
         return RIGHT
     if (unusable := find_unusable(name, value)) is not None:
         return unusable
+    if value.interrupted is not None:
+        return _not_run(value.interrupted)
     assert value.tensor is not None
     if value.tensor.shape != reference.shape:
         shape, expected = (
@@ -206,7 +224,7 @@ def _examine(
         written_in = shape == expected
         sentence = WRITTEN_IN if written_in else describe_shape(name, shape, expected)
         return Finding(Check.WRONG, sentence)
-    return WRONG if value.interrupted is None else _not_run(value.interrupted)
+    return WRONG
 
 
 def find_unusable(name: str, value: Value) -> Finding | None:

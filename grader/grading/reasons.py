@@ -33,6 +33,7 @@ ALMOST = (
     "This line is right to a few digits only: is a small number added where none belongs, or one"
     " rounded?"
 )
+RAISES_ON_THE_WAY = "The value is right, but a line that it needs raises: {}"
 NOT_ALONE = "The value is right; its own lines could not be run by themselves."
 
 

@@ -14,8 +14,8 @@ from grader.reports.templates import make_environment
 from grader.verdict import Comparison, Diagnosis, Outcome, Verdict
 
 OLD_VALUE = (
-    "Your code is right, but the value in the notebook is not what it gives now: run the answer"
-    " cells again, from the top down; if one raises, mend what it says."
+    "Your code gives the right value, and the notebook has another: run the answer cells again,"
+    " from the top down; if one raises, mend what it says."
 )
 
 ONLY_IN_MORE_DIGITS = (
@@ -24,8 +24,9 @@ ONLY_IN_MORE_DIGITS = (
 )
 
 NOT_REACHED = (
-    "Your code is right, but a line raised when its cell ran, and it got no further. Run the cell"
-    " again; if one raises again, below the cell stands which: mend it, or take it out."
+    "Your code gives the right value, but a line raised when its cell ran, and it got no further."
+    " Run the cell again; if one raises again, below the cell stands which: mend it, or take it"
+    " out."
 )
 
 STALE = "stale"
@@ -78,10 +79,9 @@ class Row:
                 " cells that begin with `# answer:` are checked."
             )
         if self.is_stale:
-            if self.unreached:
-                return NOT_REACHED
             problem = self.comparison.problem
-            return f"{problem} {ONLY_IN_MORE_DIGITS}" if problem else OLD_VALUE
+            said = f"{problem} {ONLY_IN_MORE_DIGITS}" if problem else OLD_VALUE
+            return f"{self.verdict.note} {NOT_REACHED if self.unreached else said}".lstrip()
         return "" if self.is_wrong else self.verdict.note
 
 

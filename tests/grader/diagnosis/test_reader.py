@@ -11,7 +11,7 @@ from grader.execution.runner import Runner
 from grader.grading.grade import grade_exercise
 from grader.grading.reasons import ALMOST
 from grader.verdict import Outcome
-from tests.diagnosis.measure import BLAMED, judge_one
+from tests.diagnosis.measure import BLAMED, BY_PREFIX, judge_one
 from tests.diagnosis.people import answer_with
 from tests.helpers.exercise_text import read_cells
 from tests.helpers.lecture_course import ATOMIC
@@ -423,6 +423,69 @@ def test_in_other_exercises_too(
     judged = judge_one(prefix, answer_with(prefix, gradient, code), runner)
     (message,) = [one.message for one in judged if one.message]
     assert message.startswith(said)
+
+
+@pytest.mark.parametrize(
+    ("exercise", "gradient", "code"),
+    [
+        (
+            *("ex1", "dbndiff"),
+            "via_raw = torch.zeros_like(bndiff)\nfor i in range(n):\n"
+            "    via_raw[i] = dbnraw * bnvar_inv\ndbndiff = via_raw + 2 * bndiff * dbndiff2",
+        ),
+        (
+            *("ex3", "dxhat"),
+            "rows = []\nfor i in range(n):\n    rows.append(dhpreact[i] * bngain[i])\n"
+            "dxhat = torch.stack(rows)",
+        ),
+    ],
+)
+def test_a_loop_that_raises_on_the_way_is_the_reason(
+    exercise: str, gradient: str, code: str, runner: Runner
+) -> None:
+    cells = [AnswerCell(*cell) for cell in read_cells(answer_with(exercise, gradient, code))]
+    verdicts, _ = grade_exercise(BY_PREFIX[exercise], cells, runner)
+    (found,) = (one for one in verdicts if one.name == gradient)
+    assert found.outcome is Outcome.ERROR
+    assert found.note.startswith("This line raised ")
+    assert "in range(n)" not in found.code
+    assert ("via_raw[i]" in found.code) or ("rows.append" in found.code)
+
+
+def test_a_right_value_behind_a_loop_that_raises_passes_and_says_so(runner: Runner) -> None:
+    loop = "total = 0\nfor i in range(n + 1):\n    total = total - dbndiff[i]"
+    source = answer_with("ex1", "dhprebn", f"{loop}\ndhprebn = dbndiff + total / n")
+    cells = [AnswerCell(*cell) for cell in read_cells(source)]
+    verdicts, _ = grade_exercise(ATOMIC, cells, runner)
+    (found,) = (one for one in verdicts if one.name == "dhprebn")
+    assert found.outcome is Outcome.PASS
+    assert found.note.startswith("The value is right, but a line that it needs raises: This line")
+
+
+def test_a_mask_is_no_number(runner: Runner) -> None:
+    mask = "mask = Yb[:, None] == torch.arange(vocab_size)"
+    code = f"{mask}\ndlogits = (F.softmax(logits, 1) - mask) / n"
+    cells = [AnswerCell(*cell) for cell in read_cells(answer_with("ex2", "dlogits", code))]
+    (found,), _ = grade_exercise(BY_PREFIX["ex2"], cells, runner)
+    assert found.note.endswith(
+        "A mask holds True and False; `.float()` makes ones and zeros of it."
+    )
+    assert not found.diagnosis
+
+
+@pytest.mark.parametrize(
+    "code",
+    [
+        "dhprebn = bngain * xhat / n * (n * dhpreact - dbnbias - n / (n - 1) * xhat * dbngain)",
+        "dhprebn = xhat * (dxhat - dxhat.mean(0) - xhat * (dxhat * xhat).mean(0))",
+        "n = n_hidden\ndhprebn = dxhat * (var + 1e-5) ** -0.5 + dmu / n + dvar / n",
+    ],
+)
+def test_a_fused_formula_needs_none_of_what_arrives_in_steps(code: str, runner: Runner) -> None:
+    judged = judge_one("ex3", answer_with("ex3", "dhprebn", code), runner)
+    said = " ".join(one.message for one in judged)
+    for untrue in ("belong to another", "is not used", "comes too late"):
+        assert untrue not in said
 
 
 def test_an_upstream_that_a_loop_overwrites_is_to_blame(runner: Runner) -> None:

@@ -58,7 +58,7 @@ NUMBERS = "dh              | exact: True  | approximate: True  | maxdiff: 0.0"
         (
             # That it is right to a few digits only says nothing of an older value.
             line(Outcome.PASS, 2 * VALUES, ALMOST),
-            f"dh              | pass, run again\n  {OLD_VALUE}",
+            f"dh              | pass, run again\n  {ALMOST} {OLD_VALUE}",
         ),
         (
             # To run the cell again would not help: the line before it raises every time.

@@ -231,7 +231,7 @@ OUTSIDE = (
     " `dbngain = torch.ones(1, 64)`: move it into one. If that cell is its own, only its first line"
     " is missing: `# answer: ...`."
 )
-STALE = "Your code is right, but the value in the notebook is not what it gives now"
+STALE = "Your code gives the right value, and the notebook has another"
 
 
 @pytest.mark.parametrize(

@@ -390,7 +390,7 @@ def _letters(node: ast.AST, own: OwnStatement, scope: Scope) -> str:
         "u": name in scope["BATCH"],
         "i": name in scope["INDEX"],
         "t": name in scope["FORWARD"],
-        "r": name == scope.gradient[1:],
+        "r": name in scope["MADE"],
         "g": name in (scope.gradient, *scope["UPSTREAM"]),
         "o": name in scope["OWN"],
         "m": name in MODULES,

@@ -344,6 +344,7 @@ def _scope(
         "NEAR": near,
         "FORWARD": forward,
         "TENSOR": [tensor] if tensor in near else [],
+        "MADE": [tensor, *program.descendants(tensor)],
         "OWN": [name for name in dict.fromkeys(assigned) if name not in known],
         "ALONE": alone,
         "SLOPE": [step for step in slopes if step not in alone],

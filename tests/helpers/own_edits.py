@@ -19,7 +19,7 @@ SCOPE = Scope(
         **{"UPSTREAM": ("dh", "dlogits"), "ARRIVING": ("dh",), "OWN": ("tmp",)},
         **{"INDEX": ("Xb", "Yb"), "SCALAR": ("smoothing",), "SIZE": ("n", "vocab_size")},
         **{"ALONE": ("h",), "SLOPE": (), "TENSOR": ("hpreact",), "BATCH": ("n",), "AXIS": "012"},
-        **{"DIFFERENCE": ("bnvar - C",)},
+        **{"DIFFERENCE": ("bnvar - C",), "MADE": ("hpreact", "h", "logits")},
     },
 )
 """What an edit of the gradient of a tanh may use, with more names than that needs."""

@@ -65,8 +65,9 @@ torch.set_num_threads(threads)
 figures.two_losses({name: run.losses for name, run in trainings.items()})
 
 # %% [markdown]
-# It is B, and no curve says so. After ten times as many steps its network is a little worse
-# than A's. Section 5.7 shows its gradients.
+# It is B, and no curve says so. After ten times as many steps its network is worse than A's by a
+# hundredth of a nat or less. (Had it the wrong sign, the loss would have gone up at once.) Section
+# 5.7 shows its gradients.
 #
 # Right gradients can go bad on their way, too. The lecturer has
 # [written](https://karpathy.medium.com/yes-you-should-understand-backprop-e2f06eab496b) about such
@@ -217,8 +218,8 @@ for context, following in zip(example.X.tolist(), example.Y.tolist(), strict=Tru
 figures.network()
 
 # %% [markdown]
-# *Shapes stand in brackets. Blue is given. Yours are the orange gradients, and one for each name
-# inside a box but `Yb`.*
+# *Shapes stand in brackets. Blue is given. You will find 26 gradients: the six in orange, and one
+# for each name inside a box, except for `Yb`.*
 #
 # From the top: the network reads a *batch* of 32 examples at once. Each of an example's three
 # characters picks its row of the table `C`, ten numbers. Side by side they are 30; a linear layer
@@ -275,8 +276,9 @@ def let_autograd_walk_back():
 # %% [markdown]
 # ## 3.4 The forward pass
 #
-# The same in code, in small steps. A name says what was done: `bn` is batch normalisation, `2`
-# squared, `_inv` to the power $-1$ or $-\tfrac12$, `raw` before gain and bias.
+# The same in code, in small steps. A name says what was done: `bn` is batch normalisation, `meani`
+# this batch's mean, `2` squared, `_inv` to the power $-1$ or $-\tfrac12$, `raw` before gain and
+# bias.
 
 # %%
 n = Xb.shape[0]
@@ -334,7 +336,7 @@ print(f"its favourite: {itos[favourite]!r}, {probs[one, favourite]:.4f}; blind: 
 # the first, run it, then run the second.
 #
 # - **Use** whatever the forward pass has computed and every gradient that you have found already,
-#   but no `.grad` and no `backward()`.
+#   but no `.grad` and no `backward()`. Several lines, names of your own and loops are fine.
 # - **Write** `n`, or ask for a `.shape`, where you are tempted to write 32: the check runs your
 #   lines again on hidden networks of other sizes.
 # - **Keep** the first line, `# answer: ...`: by it the check knows the cell.
@@ -1038,8 +1040,7 @@ figures.firing(before, after)
 #
 # Seven lines, but no step is new to you. From `hprebn`, the hidden layer *before* batch norm, each
 # column (each unit) is shifted and scaled to mean 0 and variance 1: `bnraw`. Then the network may
-# choose another scale (`bngain`) and shift (`bnbias`): `hpreact`, *pre-activation*. The `i` of
-# `bnmeani` says that it is the mean of this iteration's batch alone.
+# choose another scale (`bngain`) and shift (`bnbias`): `hpreact`, *pre-activation*.
 #
 # New is that examples meet: within a column all 32 numbers share a mean and a variance, so what
 # happens to one depends on the other 31.
@@ -1431,7 +1432,7 @@ nudge("dC", 3, 5)
 # %% [markdown]
 # **Worth noticing.** A row of `C` is trained as often as its character turns up. A character that
 # is in none of the batch's windows has a gradient of exactly zero and does not move in this step.
-# (With fifty thousand words for 27 characters, these are nearly all.) A lookup is a matrix product
+# (Of fifty thousand words, that would be nearly all.) A lookup is a matrix product
 # in disguise: a one-hot matrix times `C`. So even the last step follows the rule of section 5.4.
 
 # %% tags=["data-dependent"]
@@ -1462,7 +1463,7 @@ check()
 # | a copy (broadcasting, looking up a row) | the copies' gradients, added up |
 # | a sum, a mean | what arrives, copied to every term (a mean: its n-th part) |
 # | a maximum | what arrives, to the winner only |
-# | a matrix product | the matrix product whose shapes fit (two of a size: see 5.4) |
+# | a matrix product | the matrix product whose shapes fit (two fit: see 5.4) |
 # | a change of shape | the change undone |
 # | read by several lines | the readers' gradients, added up |
 #

@@ -378,8 +378,8 @@ figures.pull_and_push()
 #   pulled with 0.80; at 0.90, a pull of 0.10 is left.
 # - **The push goes where the mistake is.** The wrong character that got the most probability is
 #   pushed hardest. One that was unlikely anyway is left in peace.
-# - **No force exceeds 1/n.** However wrong the model is, one example pulls no harder than that.
-#   This is the tame gradient which notebook 01 promised.
+# - **No force exceeds 1.** However wrong the model is, one example pulls no harder than that. (In a
+#   batch, 1 becomes 1/n.) This is the tame gradient which notebook 01 promised.
 #
 # Here are the forces on four logits. Where a kernel runs, sliders move them; make the right one the
 # largest, and see what is left of the pull.
@@ -485,11 +485,12 @@ for name, function in (("eight lines", eight_small_lines), ("one step", F.cross_
 
 # %% [markdown]
 # In float32, $e^{-200}$ is 0. The eight lines take the logarithm of that 0, so that the loss is
-# infinite. On the way back they divide by it and get *not a number*, `nan`, which spreads to every
-# parameter of the network; after one training step the model is gone. In the formula that you
-# derived, this division is not there any more: you cancelled it on paper. (Forward, the same is
-# done with $\ln p_i = \ell_i - \ln S$, once the maximum has been subtracted: no probability is
-# ever computed, so none can be 0. PyTorch calls it `log_softmax`.)
+# infinite. On the way back they divide by the 0, which gives $-\infty$. One step later $-\infty$ is
+# multiplied by a 0, and the result is *not a number*, `nan`. It spreads to every parameter of the
+# network; after one training step the model is gone. In the formula that you derived, this division
+# is not there any more: you cancelled it on paper. (Forward, the same is done with
+# $\ln p_i = \ell_i - \ln S$, once the maximum has been subtracted: no probability is ever computed,
+# so none can be 0. PyTorch calls it `log_softmax`.)
 
 # %% [markdown]
 # # Part 5 · Another loss
@@ -581,10 +582,12 @@ figures.ahead_of_the_others(gaps, rest)
 # That is what label smoothing is for.
 #
 # **One more.** With a *temperature* $T$ one divides all logits by $T$ before the softmax. Which
-# factor does that put in front of the gradient, and what else changes? `cold` are the
-# logits here. The check is `explain`. It reads a forward pass, a step a line, with the shapes of
-# its inputs. Your backward pass has for parameters the values that it needs. `explain` draws
-# numbers, for `T` too, and compares with autograd.
+# factor does that put in front of the gradient, and what else changes?
+#
+# In the cell, `tempered` is the forward pass: `cold` are the logits, and `warm` is what the softmax
+# gets. Beside each input stands its shape. Write `dcold` into `tempered_backward`. Its arguments
+# are all the values that you need. `explain` then draws random numbers for `cold`, `Yb` and `T`,
+# runs both functions, and compares your `dcold` with autograd's.
 
 
 # %% tags=["nbval-ignore-output"]

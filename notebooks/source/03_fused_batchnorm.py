@@ -162,10 +162,10 @@ figures.batchnorm_arrows()
 # This is also the order in which to go: a node is ready when all the nodes that its arrows lead to
 # are done. First $\hat{x}$, then $\sigma^2$, then $\mu$, and $x$ at last.
 #
-# The same as a board. Its arrows run backwards, as the gradients do, so that now the arrows which
-# *arrive* are those to count: three at `dhprebn`. A box is a whole tensor here, so the 32 arrows
-# between $\mu$ and the $\hat{x}_i$ are one, and two arrive at `dmu`: one for the 32, one for the
-# 33rd. `dhpreact` is given.
+# Here is the same as a board. Its arrows run backwards, as the gradients do. So on the board, count
+# the arrows that *arrive* at a box: at `dhprebn` there are three. A box is a whole tensor, and the
+# 32 arrows between $\mu$ and the $\hat{x}_i$ are one arrow. So two arrive at `dmu`: one stands for
+# the 32, the other is the 33rd. `dhpreact` is given.
 
 # %%
 board("ex3")
@@ -366,9 +366,13 @@ check("dmu")
 # 1. Put $\gamma\,\mathrm{d}y$ for every $\mathrm{d}\hat{x}$, with $i$ and with $j$. So $\gamma$ is
 #    in every term.
 # 2. The term of the variance contains $(\sigma^2+\varepsilon)^{-3/2}\,(x_i - \mu)\,(x_j - \mu)$.
-#    The power is the product of three factors $(\sigma^2+\varepsilon)^{-1/2}$. Give one to each of
-#    the brackets: $(\sigma^2+\varepsilon)^{-1/2}\,(x_i - \mu)$ is $\hat{x}_i$, the other becomes
-#    $\hat{x}_j$, and one such factor is left over. (And $-\tfrac12 \cdot 2 = -1$.)
+#    The power is the product of three factors $s = (\sigma^2+\varepsilon)^{-1/2}$. Give one to each
+#    of the brackets, and one is left over. (And $-\tfrac12 \cdot 2 = -1$.)
+#
+#    $$s^3\,(x_i - \mu)\,(x_j - \mu) =
+#    s \cdot \underbrace{s\,(x_i - \mu)}_{\hat{x}_i}
+#    \cdot \underbrace{s\,(x_j - \mu)}_{\hat{x}_j}$$
+#
 # 3. Now $(\sigma^2+\varepsilon)^{-1/2}$ is in every term as well. Take
 #    $\gamma\,(\sigma^2+\varepsilon)^{-1/2} / n$ out of all three. Taking out $\frac1n$ leaves an
 #    $n$ behind wherever there was no $\frac1n$.
@@ -677,12 +681,14 @@ class BatchNorm(torch.autograd.Function):
 # each number a little to either side, and compares the central difference with your `backward`.
 #
 # It gets eight rows and three columns. So few are better than all: the smaller $n$, the more $n$
-# and $n - 1$ differ, and `gradcheck` tolerates errors of one part in a thousand.
+# and $n - 1$ differ, and `gradcheck` tolerates errors of one part in a thousand. The numbers of
+# `hprebn` are divided by a hundred for it. Then the variance is so small that a forgotten `1e-5`
+# beside it shows as well.
 
 # %%
 small = [
     tensor[:, :3].double().requires_grad_()  # float64: differences need the digits
-    for tensor in (hprebn[:8], bngain, bnbias)
+    for tensor in (hprebn[:8] / 100, bngain, bnbias)
 ]
 is_blank = False
 try:
@@ -695,7 +701,8 @@ except Exception as trouble:
         if f"with respect to input {i}" in said:
             print(f"  Your d{name} is not what the differences give.")
         if f"at index {i}" in said:
-            print(f"  Your d{name} has the wrong shape.")
+            print(f"  What you return for d{name} has the wrong shape. Is the order the one")
+            print("  of forward's inputs: dhprebn, dbngain, dbnbias?")
 else:
     print("BatchNorm.backward | passes gradcheck")
     watched = hprebn.clone().requires_grad_()
@@ -721,7 +728,7 @@ else:
 # </details>
 #
 # **What you gain.** Your layer keeps `xhat`, `var` and the gain until the way back. Autograd, left
-# to itself, keeps nearly three times as many numbers here and takes longer.
+# to itself, keeps nearly three times as many numbers here.
 #
 # ## 6.3 What it still gets wrong
 #

@@ -37,7 +37,6 @@ from grader import (
     check,
     check_own,
     check_training,
-    cmp,
     explain,
     figures,
     heat_map,
@@ -290,7 +289,7 @@ if backward is not None:
     show_code(backward)
 
 # %% [markdown]
-# (Changed an answer? Run its cell, then this one.)
+# (When you change an answer, run its cell, and then the cell above once more.)
 #
 # # Part 3 · The training
 #
@@ -478,9 +477,8 @@ print(f"mean {tuple(mean.shape)}, variance {tuple(variance.shape)}")
 # ## 4.2 The loss that counts
 #
 # The forward pass with these two in place of the batch's own, up to the logits. Then nothing
-# depends on the other windows in `X`. The parameters may be some that ask for gradients, as
-# autograd's loop will have in part 5. Here nobody wants them: lines under `with torch.no_grad():`
-# tell PyTorch so.
+# depends on the other windows in `X`. The parameters may be some that ask for gradients, as they do
+# in section 4.5. Here nobody wants them: lines under `with torch.no_grad():` tell PyTorch so.
 #
 # <details>
 # <summary>Hint for <code>my_logits</code></summary>
@@ -602,9 +600,10 @@ def sample_names(parameters, count=20):
 # %% [markdown]
 # ## 4.4 What it has learnt
 #
-# The same draws, from the network after so many steps. Names in *italics* are in the data; all
-# others are **new**. The last column is yours if you have made the whole run, otherwise that of the
-# course: `make train` on the lecture's names.
+# Each column of the table shows what the network makes up after so many steps. The generator's seed
+# is the same in all of them. Names in *italics* are in the data; all others are **new**. The last
+# column is yours if you have made the whole run. If not, it shows the course's names, from a whole
+# run on the lecture's data.
 
 # %% tags=["nbval-ignore-output"]
 columns = {"0": sample_names(begin_run(n_hidden, block_size).parameters)}
@@ -629,9 +628,14 @@ else:
 figures.letter_maps({"C after 200,000 steps": C_end, "C @ W1, middle letter": middle}, itos)
 
 # %% [markdown]
-# *Green are the vowels; the dot is the end of a name. In the course's run `C` has not gathered
-# them. On the right, all vowels have moved to the left edge, and the* y, *which often sounds like
-# one, is not far. Nobody told the network what a vowel is.*
+# *Green are the vowels; the dot is the end of a name. In the course's run all vowels are at the
+# left edge of the right map, and the* y, *which often sounds like one, is not far. On the left map
+# they lie apart.*
+#
+# But a map shows only a part: of how the rows of `C` differ, the left one shows a third. In all ten
+# directions, two vowels are 4.3 apart on average, two consonants 4.9, and a vowel and a consonant
+# 5.0. And the consonant that is nearest to the vowels is the *y* again. So `C` has gathered the
+# vowels a little, in directions that the map leaves out. Nobody told the network what a vowel is.
 #
 # Look back at the names. **No `loss.backward()` has made them.** Each step went by gradients
 # written by hand, in the columns of your run by yours.
@@ -727,6 +731,18 @@ print(f"validation loss: calibrated {validation:.2f}, with running statistics {e
 # Beside them is a seventh, which trains nothing: the six matrix products of a step alone, two
 # forward and four backward. This is the limit.
 #
+# The first loop is folded below. In its forward pass autograd takes notes of each operation, and
+# `loss.backward()` follows them back to the parameters. A loop by hand does neither: it runs the
+# forward pass without notes, and then your lines.
+
+# %%
+# @title Autograd's loop
+from makemore_data.course.forward import fused_forward
+from makemore_data.training.loops import autograd_loop
+
+show_code(autograd_loop, fused_forward, title="Autograd's loop, and its forward pass")
+
+# %% [markdown]
 # The next cell compiles loops 5 and 6, which can take a minute each, and says so. The race itself
 # takes some ten seconds. Both wait until your gradients are there.
 #
@@ -740,14 +756,14 @@ rates = race(loops, Xtr, Ytr)
 figures.race_chart(rates) if rates else None
 
 # %% [markdown]
-# *The longer the bar, the faster; in brackets, how many times as fast as autograd's loop; grey is
-# the limit. One run, on one thread, the loops by turns.*
+# *The longer the bar, the faster. In brackets: how many times as fast as autograd's loop. Grey is
+# the limit. The loops take turns, 500 steps each, on one thread.*
 #
 # On one quiet core it was, in times autograd's: the lecture's loop 0.4, the solution's lines 1.3,
 # tuned 2.3, compiled 3.6, ten steps a call 5.9, and the limit 10.
 #
-# - **What autograd has to find out costs little.** The solution's lines save all of it, and are 1.3
-#   times as fast. Lines that make more calls gain less.
+# - **What autograd has to find out costs little.** The solution's lines do without the notes and
+#   the way back along them, and are 1.3 times as fast. Lines that make more calls gain less.
 # - **A Python loop costs much.** The lecture's loop differs from the solution's in `dC` alone. Its
 #   96 little additions cost more than everything else together.
 # - **The arithmetic costs a tenth.** Nearly all of it is matrix products, and those alone are the
@@ -878,7 +894,7 @@ else:
 #
 # | | new in it | to guess |
 # | :-- | :-- | :-- |
-# | 7.1 a second layer | nothing: lines that you have, once more | what it buys |
+# | 7.1 a second layer | nothing: lines that you have, once more | what it gains |
 # | 7.2 a recurrent network | one matrix, read at every step | what is left after a hundred steps |
 # | 7.3 an LSTM | a way back without a matrix | the same |
 # | 7.4 Adam | steps of one length for all gradients | how far it moves what should not move |
@@ -889,7 +905,8 @@ else:
 # ## 7.1 A second layer
 #
 # One more hidden layer, between the first and the logits. `dh2` arrives; four gradients are to be
-# found. You have written all four before, under other names: take them from part 2.
+# found. You have written all four before, under other names: take them from part 2. The weights are
+# `W3` here. `W2` belongs to the logits, which this function does not see.
 
 
 # %% tags=["nbval-ignore-output"]
@@ -917,10 +934,15 @@ def second_layer_backward(h, W3, h2, dh2):
 explain(second_layer, second_layer_backward)
 
 # %% [markdown]
-# All right? Then the network can have it. `my_backward` knows only seven parameters, so this
-# function is yours to put together: the backward lines that 2.4 shows, with `h2` for `h` in linear
-# layer 2, and your four. Return the loss, which stays a tensor, and the gradients as a tuple, in
-# the order of the parameters, `dW3` and `db3` last.
+# That is all of the new layer's way back. The next cell is **for those who want it**: the whole
+# backward pass of the network that has your layer. It is long, and mostly copying, because
+# `my_backward` knows only seven parameters: the lines that 2.4 shows, and your four.
+#
+# - `W2` now reads `h2`, so linear layer 2 has `h2` for `h`, and what comes out is `dh2`.
+# - Return the loss, which stays a tensor, and the gradients as a tuple, in the order of the
+#   parameters, `dW3` and `db3` last.
+#
+# Leave it as it is if you like. Then autograd takes its place below.
 
 
 # %%
@@ -955,51 +977,32 @@ def deep_backward(Xb, Yb, C, W1, b1, bngain, bnbias, W2, b2, W3, b3):
     ### END SOLUTION
 
 
-# %% [markdown]
-# Autograd judges it, from the loss down. A wrong gradient spoils those below it, so begin with the
-# first that is not *approximate*, and with what it is made of. (The batch has seven examples: a
-# name that you forget to assign means the notebook's tensor, which is of another batch.)
-
 # %%
-deep = begin_run(n_hidden, block_size)
-W3 = torch.randn(n_hidden, n_hidden, generator=deep.generator) / n_hidden**0.5
-deep.parameters = (*deep.parameters, W3, torch.zeros(n_hidden))
-watched = [p.clone().requires_grad_() for p in deep.parameters]
-
-is_right = False
-match deep_backward(Xtr[:7], Ytr[:7], *watched):
-    case None:
-        print("to do: deep_backward (it returns nothing)")
-    case Tensor() as loss_of_seven, (*gradients,) if len(gradients) == len(watched):
-        loss_of_seven.backward()  # this once
-        called = (*run.parameters._fields, "W3", "b3")
-        pairs = dict(zip(called, zip(gradients, watched, strict=True), strict=True))
-        from_the_loss = ("W2", "b2", "W3", "b3", "bngain", "bnbias", "W1", "b1", "C")
-        compared = [cmp(name, *pairs[name]) for name in from_the_loss]
-        is_right = all(each.approximate for each in compared)
-    case float(), _:
-        print("deep_backward returns the loss as a number: return the tensor, without .item()")
-    case _:
-        print(f"deep_backward does not return the loss and a tuple of {len(watched)} gradients")
+two_layers = check_own("deep_backward", deep_backward)
 
 # %% [markdown]
 # **Guess first.** `W3` and `b3` are 40,200 numbers, which makes more than four times as many
-# parameters. After 10,000 steps one layer had a validation loss of 2.26 nats. And two?
+# parameters. What do they gain on the validation set, after 10,000 steps each?
 
 # %% tags=["nbval-ignore-output"]
-if is_right:
-    train(deep, deep_backward, Xtr, Ytr, 10_000, loop=loop)
-    for layers, trained in (("one", run), ("two", deep)):
-        size, losses = sum(p.nelement() for p in trained.parameters), trained.losses[:10_000]
-        mean_of_last = torch.tensor(losses[-1_000:]).mean()
-        print(f"{layers} hidden, {size:,} parameters: {mean_of_last:.3f} nats", end=" ")
-        print(f"in the thousand steps up to {len(losses):,}")
-    validation, _ = deep_backward(Xdev, Ydev, *deep.parameters)  # calibrated on these examples
-    print(f"two hidden: validation loss {validation:.3f} nats")
+if backward is None or 10_000 not in snapshots:
+    print("to do: this waits for the 10,000 steps of part 3")
+else:
+    deep = begin_run(n_hidden, block_size)
+    W3 = torch.randn(n_hidden, n_hidden, generator=deep.generator) / n_hidden**0.5
+    deep.parameters = (*deep.parameters, W3, torch.zeros(n_hidden))
+    train(deep, two_layers, Xtr, Ytr, 10_000, loop=loop)
+    for layers, function, parameters in (
+        ("one", backward, snapshots[10_000]),
+        ("two", two_layers, deep.parameters),
+    ):
+        size = sum(p.nelement() for p in parameters)
+        validation, _ = function(Xdev, Ydev, *parameters)  # with these windows' mean and variance
+        print(f"{layers} hidden: {size:,} parameters, validation loss {validation:.3f} nats")
 
 # %% [markdown]
-# With the lecture's names it was 2.25 nats: four times the parameters for a hundredth of a nat, so
-# far. Both networks see three letters, and no more. The next two have a memory.
+# With the lecture's names it was 2.262 and 2.250 nats: four times the parameters gain a hundredth
+# of a nat, so far. Both networks see three letters, and no more. The next two have a memory.
 #
 # ## 7.2 A recurrent network
 #
@@ -1111,17 +1114,24 @@ explain(lstm_cell, lstm_cell_backward)
 # by place, and where `keep` is near 1 nearly all of the gradient gets through. (The gates come out
 # of linear layers, which read the character and the last `h`.)
 #
-# **Guess first.** The same hundred steps, from cell to cell, `keep` being 0.99 on average. What is
-# left?
+# **Guess first.** The same hundred steps, from cell to cell. What is left where `keep` is 0.99 on
+# average? And where it is a half?
 
 # %% tags=["nbval-ignore-output"]
-keeps = torch.sigmoid(5 + torch.randn(100, n, n_hidden, generator=random)).cumprod(0)
-lengths["LSTM"] = [((keep * at_the_end).norm() / at_the_end.norm()).item() for keep in keeps]
-print(f"LSTM: {lengths['LSTM'][0]:.2f} after one step, {lengths['LSTM'][-1]:.1g} after a hundred")
+drawn = torch.randn(100, n, n_hidden, generator=random)
+for name, bias in (("LSTM, keep 0.99", 5), ("LSTM, keep 0.5", 0)):
+    kept = torch.sigmoid(bias + drawn).double().cumprod(0)  # float32 would end at zero
+    left = [((keep * at_the_end).norm() / at_the_end.norm()).item() for keep in kept]
+    lengths[name] = left
+    print(f"{name:<15}: {left[0]:.2f} after one step, {left[-1]:.1g} after a hundred")
 figures.lengths(lengths)
 
 # %% [markdown]
-# *Only the LSTM's gradient arrives in a useful size.* (And $0.99^{100} = 0.37$ is not far off.)
+# *Of these four, the LSTM's gradient with* `keep` *near 1 alone arrives in a useful size.*
+#
+# $0.99^{100} = 0.37$ is not far off. With `keep` around a half, less is left than in the RNN. So
+# the cell alone is not enough: `keep` has to be near 1. It is the sigmoid of a linear layer, which
+# is called the *forget gate*. That is why its bias is often made large before the training begins.
 #
 # ## 7.4 Adam
 #

@@ -90,6 +90,9 @@ IN_A_MEAN: Mapping[str, Edit] = {
     ),
     "nothing is forgotten: keep {keep} of the old.": ("{keep} * ", ""),
     "all of the new is added: take {take} of it.": ("{take} * ", ""),
+    "`+=` keeps all of the old, and {keep} of it comes on top.": (
+        *("{mean} = ", "{mean} = {mean} + "),
+    ),
 }
 """Mistakes in the lines of a running mean, or of both: what is said, and the edit."""
 
@@ -97,6 +100,9 @@ IN_ONE_PLACE: Mapping[str, Edit] = {
     "It goes uphill: the sign is wrong.": ("p -=", "p +="),
     "`v` goes by the gradient itself: square it.": ("d**2", "d"),
     "`v` goes by the square of `m`; it is the gradient that is squared.": ("d**2", "m**2"),
+    "0.001 is squared with the gradient: square the gradient alone.": (
+        *("0.001 * d**2", "(0.001 * d) ** 2"),
+    ),
     "All numbers of `v` go by the mean of the squares; each has its own.": (
         "d**2",
         "(d**2).mean()",
@@ -160,8 +166,9 @@ def _wrong_rules() -> Iterator[tuple[str, Sequence[str]]]:
     yield "`v` is divided by 1 - 0.999**step; 0.9 is for `m`.", _rule(v=V | {"beta": M["beta"]})
     for keep, take in (("0.9", "0.1"), ("0.99", "0.01"), ("0.999", "0.001")):
         numbers = {"keep": keep, "take": take}
-        yield f"`m` keeps {keep} of the old; 0.9 is due.", _rule({**M, **numbers})
-        yield f"`v` keeps {keep} of the old; 0.999 is due.", _rule(v={**V, **numbers})
+        for more in ({}, {"beta": keep}):
+            yield f"`m` keeps {keep} of the old; 0.9 is due.", _rule({**M, **numbers, **more})
+            yield f"`v` keeps {keep} of the old; 0.999 is due.", _rule(v={**V, **numbers, **more})
     yield "It moves by the means of the step before: change them first.", right[2:] + right[:2]
     yield "This is the plain step downhill: it uses neither running mean.", ["p = p - rate * d"]
     counting = "`step` grows with each parameter; it has the same value for all of them."

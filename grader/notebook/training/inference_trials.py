@@ -32,6 +32,10 @@ NOT_AS_OFTEN = (
 )
 MANY_WINDOWS = 3000
 """More than anybody would take for all, who takes the first of them."""
+PRIME_WINDOWS = 3001
+"""A prime: cut into pieces of one size, the last is shorter."""
+PIECES = (16, 32, 64, 100, 128, 200, 250, 256, 500, 512, 1000, 1024, 1500, 2000, 2048, 3000)
+"""Sizes of pieces that somebody might take."""
 LONG_NAME = 60
 """Characters of a name that no loop of a likely length reaches."""
 SURE = 60.0
@@ -72,8 +76,17 @@ WRONG_STATISTICS: Sequence[Mistake] = (
         *(VARIANCE, f"({VARIANCE} + 1e-5) ** -0.5"),
     ),
     (
+        "This is the variance to the power -0.5; the variance itself is due.",
+        *(VARIANCE, f"{VARIANCE} ** -0.5"),
+    ),
+    (
         "This is the mean of the squares; the variance is that of the distances from the mean.",
         *(VARIANCE, "(hprebn**2).mean(0, keepdim=True)"),
+    ),
+    ("1e-5 is added to the variance: `logits_with` will do that.", VARIANCE, f"{VARIANCE} + 1e-5"),
+    (
+        "The mean is divided by n - 1; that is for the variance, and for it alone.",
+        *(MEAN, "hprebn.sum(0, keepdim=True) / (len(X) - 1)"),
     ),
     ("This is the median; the mean is due.", MEAN, "hprebn.median(0, keepdim=True).values"),
     (
@@ -110,6 +123,7 @@ def _call(
 def try_calibration(function: Part) -> str:
     """Ask for mean and variance of many windows, twice, in another order."""
     parameters, X, _ = _network(MANY_WINDOWS)
+    parameters.W1.mul_(0.05)  # small variances: it shows if a small number is added
     returned, trouble = _call(function, parameters, X)
     if trouble:
         return trouble
@@ -142,7 +156,7 @@ def try_calibration(function: Part) -> str:
         times = float((found / due).mean())
         if is_close(found, times * due):
             return (
-                f"The {name} is {times:.4g} times what is due: what is its sum divided by?"
+                f"The {name} is {times:.6g} times what is due: what is its sum divided by?"
                 f" X has {MANY_WINDOWS} rows here."
             )
         return (
@@ -168,6 +182,11 @@ WRONG_FORWARD: Sequence[Mistake] = (
     (
         "These are probabilities; the logits are what goes into the softmax.",
         *("+ b2", "+ b2\nresult = F.softmax(result, 1)"),
+    ),
+    ("There is no batch normalisation in it.", "bngain * bnraw + bnbias", "hprebn"),
+    (
+        "Neither mean nor variance is in it: gain and bias are those of normalised numbers.",
+        *("(hprebn - mean) * (variance + 1e-5) ** -0.5", "hprebn"),
     ),
     (
         "These are logarithms of probabilities; the logits go into the softmax.",
@@ -293,7 +312,38 @@ def try_mean_loss(function: Part) -> str:
     fewer = mean_loss(parameters, *statistics, X[:9], Y[:9])
     if not is_close(function(parameters, *statistics, X[:9], Y[:9]), fewer):
         return "On other data it gives a wrong loss: does it use X and Y as they are given?"
-    return ""
+    return _trouble_with_many(function, parameters, statistics)
+
+
+def _trouble_with_many(
+    function: Part, parameters: Parameters, statistics: tuple[Tensor, Tensor]
+) -> str:
+    """Ask for the loss of so many windows that nobody takes more at once, if not all."""
+    _, X, Y = _network(PRIME_WINDOWS)
+    loss = function(parameters, *statistics, X, Y)
+    logits = logits_with(parameters, *statistics, X)
+    if is_close(loss, F.cross_entropy(logits, Y)):
+        return ""
+    for size in PIECES:
+        if is_close(loss, _mean_over_pieces(logits, Y, size)):
+            return _count_alike(size)
+    return (
+        f"Of {len(X):,} windows it gives {loss:.4f} where the cross-entropy is"
+        f" {float(F.cross_entropy(logits, Y)):.4f} nats: does each window count, and count alike?"
+    )
+
+
+def _mean_over_pieces(logits: Tensor, Y: Tensor, size: int) -> Tensor:
+    """The mean of the pieces' means, although the last piece is shorter."""
+    pieces = [
+        F.cross_entropy(*some)
+        for some in zip(torch.split(logits, size), torch.split(Y, size), strict=True)
+    ]
+    return torch.stack(pieces).mean()
+
+
+def _count_alike(size: int) -> str:
+    return f"Minibatches of {size} count alike, and the last of them is shorter: take all at once."
 
 
 def _wrong_losses(logits: Tensor, Y: Tensor) -> Mapping[str, float]:
@@ -309,9 +359,7 @@ def _wrong_losses(logits: Tensor, Y: Tensor) -> Mapping[str, float]:
         "It divides by the number of windows twice: `F.cross_entropy` gives their mean.": (
             due / len(Y)
         ),
-        f"Minibatches of {BATCH} count alike, and the last of them is shorter: take all at once.": (
-            sum(pieces) / len(pieces)
-        ),
+        _count_alike(BATCH): sum(pieces) / len(pieces),
         "It adds up means of minibatches, and divides by the number of windows.": (
             sum(pieces) / len(Y)
         ),
@@ -319,6 +367,13 @@ def _wrong_losses(logits: Tensor, Y: Tensor) -> Mapping[str, float]:
         "Only the first 100 windows count.": F.cross_entropy(logits[:100], Y[:100]),
         "The sign is wrong: the loss is the mean of -ln p.": -due,
         "This is in bits; the logarithm to the base of e gives nats.": due / math.log(2),
+        "The logarithm is to the base of 10; that to the base of e gives nats.": due / math.log(10),
+        "This is how often the likeliest character is right; the loss is due.": (
+            (logits.argmax(1) == Y).float().mean()
+        ),
+        "This is how often the likeliest character is wrong; the loss is due.": (
+            (logits.argmax(1) != Y).float().mean()
+        ),
         "This is e to the power of the loss; the loss itself is due.": math.exp(due),
         "This is the logarithm of the mean; the mean of the logarithms is due.": (
             -at_labels.mean().log()
@@ -403,10 +458,7 @@ def try_sample_name(function: Part) -> str:
 
     names = drawn(1)
     if len(set(names)) == 1:
-        return (
-            "It takes the same character every time: draw one, each as often as is probable, with"
-            " the generator it is given. (One made inside begins anew at every call.)"
-        )
+        return _always_the_same(function)
     if names != drawn(1):
         return "The same seed gives other names: draw with the generator it is given."
     if not 0.68 < names.count("a") / len(names) < 0.92:
@@ -421,6 +473,27 @@ def try_sample_name(function: Part) -> str:
     if len(long) != LONG_NAME:
         return f"It ends a name after {len(long)} characters: the dot alone ends it."
     return ""
+
+
+def _always_the_same(function: Part) -> str:
+    """Why all names are alike: have one made in which each letter is as likely as any other."""
+    asked: list[int] = []
+
+    def even(window: Any) -> Tensor:
+        asked.append(1)
+        is_end = len(asked) > LONG_NAME
+        return SURE * torch.eye(27)[:1] if is_end else -SURE * torch.eye(27)[:1]
+
+    _, itos = build_vocabulary()
+    if len(set(function(even, itos, BLOCK_SIZE, torch.Generator().manual_seed(1)))) > 1:
+        return (
+            "It makes the same name every time: a generator that is made or seeded inside begins"
+            " anew at every call. Draw with `g`, as it is given."
+        )
+    return (
+        "It takes the same character every time: draw one, each as often as is probable, with the"
+        " generator it is given."
+    )
 
 
 def _trouble_with_windows(windows: Sequence[Sequence[int]], indices: Sequence[int]) -> str:

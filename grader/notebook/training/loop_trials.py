@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 from itertools import pairwise
 from typing import Any
@@ -170,6 +171,8 @@ class Recorder:
     """All gradients that it gave away."""
     has_parameters: bool = True
     """Whether it was handed all seven parameters each time, one by one."""
+    is_turned: bool = False
+    """Whether it was handed the parameters before the minibatch."""
 
     def __call__(self, Xb: Tensor, Yb: Tensor, *given: Tensor) -> tuple[Tensor, list[Tensor]]:
         """Be the backward pass of a loop."""
@@ -177,7 +180,9 @@ class Recorder:
         self.places.append(self.place())
         self.done.append(self.run.step)
         shapes = [getattr(parameter, "shape", None) for parameter in given]
-        self.has_parameters &= shapes == [parameter.shape for parameter in self.run.parameters]
+        due = [parameter.shape for parameter in self.run.parameters]
+        self.has_parameters &= shapes == due
+        self.is_turned |= [Xb.shape, Yb.shape, *shapes][: len(due)] == due
         number = len(self.batches)
         if number > MOST_CALLS:
             raise Endless(
@@ -218,10 +223,13 @@ def try_loop(function: Part) -> str:
     if (asked, done) != (len(steps), len(steps)):
         times = f"{asked} time{'s' * (asked != 1)}"
         losses = f"{done} loss{'es' * (done != 1)}"
+        stops = " Is it a `while`, and does no `return` end it?" if asked == done == 1 else ""
         return (
             f"It asks for gradients {times} and notes {losses} where {len(steps)} steps were to be"
-            " done."
+            f" done.{stops}"
         )
+    if backward.is_turned:
+        return "`backward` wants the minibatch first: `backward(Xb, Yb, *run.parameters)`."
     if not backward.has_parameters:
         return (
             "`backward` is not given all seven parameters, one by one: `*run.parameters` takes the"
@@ -249,9 +257,13 @@ def try_loop(function: Part) -> str:
             return "The losses are rounded: note each as it is."
         return "What it notes in `run.losses` is not the loss of each step."
     calls = len(backward.batches)
-    function(run, backward, X, Y, steps.stop)
+    with suppress(Endless):  # `if run.step == until: break` finds them equal no more
+        function(run, backward, X, Y, steps.stop)
     if len(backward.batches) > calls:
-        return "Where all steps are done already, it takes one more."
+        return (
+            "Where all steps are done already, it takes one more: the test comes too late. Ask"
+            " before each step whether `run.step < until`."
+        )
     return _trouble_with_rows(function)
 
 
@@ -260,12 +272,14 @@ FEW = BATCH + 1
 
 
 def _trouble_with_rows(function: Part) -> str:
-    """Take twenty steps on few rows: each must come."""
-    run, rows = begin_run(N_HIDDEN), torch.arange(FEW)
-    backward = Recorder(run)
-    function(run, backward, rows[:, None].expand(FEW, BLOCK_SIZE), rows % 27, 20)
-    drawn = torch.cat([Xb[:, 0] for Xb, _ in backward.batches])
-    missing = sorted({*rows.tolist()} - {*drawn.tolist()})
+    """Take twenty steps on few rows, with two generators: each must come, in different orders."""
+    drawn, again = (_rows_drawn(function, seed) for seed in (1, 2))
+    if torch.equal(drawn, again):
+        return (
+            "Its minibatches do not depend on where `run.generator` stands: `begin_run` has seeded"
+            " it, once and for all; do not seed it again."
+        )
+    missing = sorted({*range(FEW)} - {*drawn.tolist()})
     if missing[:1] == [0]:
         return "The first row is never drawn: rows are counted from 0 on."
     if missing:
@@ -274,6 +288,13 @@ def _trouble_with_rows(function: Part) -> str:
             " `len(X)`."
         )
     return ""
+
+
+def _rows_drawn(function: Part, seed: int) -> Tensor:
+    """The rows of twenty minibatches, one after the other."""
+    backward, rows = Recorder(begin_run(N_HIDDEN, seed=seed)), torch.arange(FEW)
+    function(backward.run, backward, rows[:, None].expand(FEW, BLOCK_SIZE), rows % 27, 20)
+    return torch.cat([Xb[:, 0] for Xb, _ in backward.batches])
 
 
 def _trouble_with_batches(batches: Sequence[tuple[Tensor, Tensor]]) -> str:
@@ -310,6 +331,8 @@ def _trouble_with_moves(steps: range, moves: Sequence[float]) -> str:
         )
     if went([2 * rate for rate in rates]):
         return "Every step is taken twice: is `update` called more than once?"
+    if went([rate / BATCH for rate in rates]):
+        return f"It divides by {BATCH}: the loss is a mean, so its gradients need no division."
     if went([learning_rate(steps.stop)] * len(rates)):
         return "Every step has the learning rate of the last: ask for that of `run.step`."
     if went([float(step) for step in steps]):

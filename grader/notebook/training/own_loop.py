@@ -21,6 +21,7 @@ from torch import Tensor
 from grader.execution.own_process import alarm_if_free
 from grader.notebook.running_notebook import has_failed
 from grader.notebook.training.adam_trial import adam, try_adam
+from grader.notebook.training.deep_trial import deep_backward, try_deep_backward
 from grader.notebook.training.inference_trials import (
     try_calibration,
     try_logits,
@@ -54,6 +55,7 @@ TRIALS: Mapping[str, tuple[Part, Trial]] = MappingProxyType(
         "mean_loss": (mean_loss, try_mean_loss),
         "sample_name": (sample_name, try_sample_name),
         "adam": (adam, try_adam),
+        "deep_backward": (deep_backward, try_deep_backward),
     }
 )
 """Each part: the course's own, and its trial."""
@@ -173,7 +175,7 @@ def _in_words(error: BaseException, part: str, function: Part, hidden: set[str])
         return (
             f"It uses the notebook's `{unknown[1]}`{line}, whatever it is given: use the arguments."
         )
-    message = printable(str(error).partition("\n")[0])
+    message = printable(str(error).partition("\n")[0]).removesuffix(", but expected one of:")
     said = f"It raises {type(error).__name__}{line}: {message}"
     means = meaning(part, message)
     return f"{said.rstrip('.:,')}. {means}" if means else said

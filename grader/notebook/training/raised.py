@@ -4,6 +4,9 @@ from __future__ import annotations
 
 import re
 
+from grader.execution.collect import NO_POWER
+from grader.notebook.training.deep_trial import N_HIDDEN, N_HIDDEN2, WINDOWS
+
 MEANINGS = (
     (
         r"^loop: (can't multiply sequence|zip\(\) argument)",
@@ -31,6 +34,16 @@ MEANINGS = (
     (
         "^loop: object of type 'NoneType' has no len",
         "`append` changes the list, and returns nothing: there is nothing to assign.",
+    ),
+    (
+        r"(\w+)\(\) received an invalid combination of arguments - got \(keepdim=bool",
+        r"`keepdim` goes with an axis: `\1(0, keepdim=True)`.",
+    ),
+    ("bitwise_xor|for \\^", f"{NO_POWER[0].upper()}{NO_POWER[1:]}."),
+    (
+        "^deep_backward: .*(must match the size|broadcast|is invalid for input|cannot be multip)",
+        f"Here the batch has {WINDOWS} examples, the first hidden layer {N_HIDDEN} units and the"
+        f" second {N_HIDDEN2}.",
     ),
     (
         "only one element tensors can be converted|only 0-dim.* can be converted",

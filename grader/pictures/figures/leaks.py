@@ -19,7 +19,7 @@ from grader.pictures.figures.sheet import (
     new_axes,
 )
 
-LINES = ((INK, "-"), (GREEN, "--"), (PINK, ":"))
+LINES = ((INK, "-"), (GREEN, "--"), (PINK, ":"), (GREY, "-."))
 """What tells curves apart: a way of drawing and a colour, none of those of forward and backward."""
 
 _STRETCH = 100

@@ -137,6 +137,9 @@ for i, (p, dp, v) in enumerate(zip(parameters, gradients, squares)):
     v += 0.001 * (dp**2 - v)
     p -= rate * means[i] / (1 - 0.9**step) / ((v / (1 - 0.999**step)).sqrt() + eps)
 """,
+    "`m`: `+=` keeps all of the old, and 0.9 of it": changed("m *= 0.9; m += ", "m += 0.9 * m + "),
+    "0.001 is squared with the gradient": changed("0.001 * dp**2", "(0.001 * dp) ** 2"),
+    "`v` keeps 0.99 of the old": changed("0.999", "0.99", "0.001 * dp", "0.01 * dp"),
     "After step 1, with the gradient": changed("rate * a", "0.9 * rate * a"),
     "the running mean is nan;": changed("0.1 * dp", "float('nan') * dp"),
 }

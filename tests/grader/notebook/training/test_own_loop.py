@@ -65,6 +65,32 @@ for p, dp, m, v in zip(parameters, gradients, means, squares):
     p -= rate * (m / (1 - 0.9**step)) / ((v / (1 - 0.999**step)).sqrt() + eps)
 """
 
+DEEP = """
+n = Xb.shape[0]
+emb = C[Xb]
+embcat = emb.view(n, -1)
+hprebn = embcat @ W1 + b1
+bnvar_inv = (hprebn.var(0, keepdim=True) + 1e-5) ** -0.5
+bnraw = (hprebn - hprebn.mean(0, keepdim=True)) * bnvar_inv
+h = torch.tanh(bngain * bnraw + bnbias)
+h2 = torch.tanh(h @ W3 + b3)
+logits = h2 @ W2 + b2
+loss = F.cross_entropy(logits, Yb)
+dlogits = (F.softmax(logits, 1) - F.one_hot(Yb, 27)) / n
+dW2, db2 = h2.T @ dlogits, dlogits.sum(0)
+dhpreact2 = (1 - h2**2) * (dlogits @ W2.T)
+dW3, db3 = h.T @ dhpreact2, dhpreact2.sum(0)
+dh = dhpreact2 @ W3.T
+dhpreact = (1 - h**2) * dh
+dbngain = (bnraw * dhpreact).sum(0, keepdim=True)
+dbnbias = dhpreact.sum(0, keepdim=True)
+dhprebn = bngain * bnvar_inv / n * (n * dhpreact - dbnbias - n / (n - 1) * bnraw * dbngain)
+dW1, db1 = embcat.T @ dhprebn, dhprebn.sum(0)
+demb = (dhprebn @ W1.T).view(emb.shape)
+dC = torch.zeros(27, 10).index_add_(0, Xb.view(-1), demb.view(-1, 10))
+return loss, (dC, dW1, db1, dbngain, dbnbias, dW2, db2, dW3, db3)
+"""
+
 HEADS = {
     "update": ("parameters, gradients, learning_rate", UPDATE),
     "learning_rate": ("step", "return 0.1 if step < 100_000 else 0.01"),
@@ -74,6 +100,7 @@ HEADS = {
     "mean_loss": ("parameters, mean, variance, X, Y", LOSS),
     "sample_name": ("predict, itos, block_size, g", NAME),
     "adam": ("parameters, gradients, means, squares, step, rate=0.001, eps=1e-8", ADAM),
+    "deep_backward": ("Xb, Yb, C, W1, b1, bngain, bnbias, W2, b2, W3, b3", DEEP),
 }
 
 
@@ -719,6 +746,132 @@ while run.step < until:
             ("F.cross_entropy(logits.softmax(1), Y)", "The softmax is taken twice"),
             ("F.cross_entropy(logits, Y).exp()", "This is e to the power of the loss"),
         )
+    ),
+    # a third reading's: what passed, what was named wrongly, what had numbers alone
+    (
+        "calibrate",
+        changed("calibrate", "var(0, keepdim=True)", "var(0, keepdim=True) + 1e-5"),
+        "1e-5 is added to the variance",
+    ),
+    (
+        "calibrate",
+        changed(
+            "calibrate", "hprebn.mean(0, keepdim=True)", "hprebn.sum(0) / (len(X) - 1)"
+        ).replace("hprebn.sum(0)", "hprebn.sum(0, keepdim=True)"),
+        "The mean is divided by n - 1",
+    ),
+    (
+        "calibrate",
+        changed("calibrate", "mean(0, keepdim", "mean(keepdim"),
+        "`keepdim` goes with an axis: `mean(0, keepdim=True)`.",
+    ),
+    *(
+        (
+            "mean_loss",
+            "logits = logits_with(parameters, mean, variance, X)\n"
+            f"pairs = zip(logits.split({size}), Y.split({size}))\n"
+            "losses = [F.cross_entropy(*pair).item() for pair in pairs]\n"
+            "return sum(losses) / len(losses)",
+            said,
+        )
+        for size, said in (
+            (1000, "Minibatches of 1000 count alike"),
+            (1234, "Of 3,001 windows it gives"),
+        )
+    ),
+    *(
+        (
+            "mean_loss",
+            f"logits = logits_with(parameters, mean, variance, X)\nreturn {value}.item()",
+            sentence,
+        )
+        for value, sentence in (
+            ("-logits.softmax(1)[range(len(Y)), Y].log10().mean()", "to the base of 10"),
+            ("(logits.argmax(1) == Y).float().mean()", "likeliest character is right"),
+            ("(logits.argmax(1) != Y).float().mean()", "likeliest character is wrong"),
+        )
+    ),
+    (
+        "logits",
+        changed("logits", "bngain * bnraw + bnbias", "hprebn"),
+        "There is no batch normalisation in it.",
+    ),
+    (
+        "logits",
+        changed("logits", "bngain * bnraw", "bngain * hprebn"),
+        "Neither mean nor variance is in it",
+    ),
+    *(
+        (
+            "loop",
+            changed("loop", "    ix =", f"    run.generator.manual_seed({seed})\n    ix ="),
+            said,
+        )
+        for seed, said in (
+            ("run.step", "do not depend on where `run.generator` stands"),
+            ("1", "Each step trains on the same minibatch"),
+        )
+    ),
+    (
+        "loop",
+        changed("loop", "X[ix], Y[ix], *run.parameters", "*run.parameters, X[ix], Y[ix]"),
+        "`backward` wants the minibatch first",
+    ),
+    (
+        "loop",
+        changed("loop", "run.step < until", "True") + "    if run.step == until: break\n",
+        "it takes one more: the test comes too late.",
+    ),
+    ("loop", LOOP + "    return\n", "Is it a `while`, and does no `return` end it?"),
+    (
+        "loop",
+        changed(
+            "loop", "run.parameters, gradients, rate)", "run.parameters, gradients, rate / 32)"
+        ),
+        "It divides by 32: the loss is a mean",
+    ),
+    *(
+        ("sample_name", f"{seeded}\n{NAME}", "It makes the same name every time")
+        for seeded in ("g.manual_seed(3)", "g = torch.Generator().manual_seed(3)")
+    ),
+    (
+        "adam",
+        changed("adam", "dp**2", "dp^2"),
+        "In Python `^` is no power, `**` is.",
+    ),
+    # the network of two layers
+    ("deep_backward", changed("deep_backward", "return loss", "return loss.item()"), "`.item()`"),
+    ("deep_backward", changed("deep_backward", "return loss, (", "return ("), "return two things"),
+    ("deep_backward", changed("deep_backward", ", dW3, db3)", ")"), "no tuple of 9 gradients"),
+    (
+        "deep_backward",
+        changed("deep_backward", "- F.one", "+ F.one"),
+        "dW2 is the first that is not autograd's",
+    ),
+    (
+        "deep_backward",
+        changed("deep_backward", "(1 - h2**2) *", "(1 - h2) *"),
+        "dW2 and db2 are right. dW3 is the first",
+    ),
+    (
+        "deep_backward",
+        changed("deep_backward", "dh = dhpreact2 @ W3.T", "dh = dlogits @ W2.T"),
+        "the batch has 9 examples, the first hidden layer 7 units and the second 5.",
+    ),
+    (
+        "deep_backward",
+        changed("deep_backward", "W3, db3)", "W3.T, db3)"),
+        "dW3 has the shape (5, 7), but W3 has (7, 5) here.",
+    ),
+    (
+        "deep_backward",
+        changed("deep_backward", "dW2, db2, dW3, db3)", "dW3, db3, dW2, db2)"),
+        "That is the shape of W3: is the order right?",
+    ),
+    (
+        "deep_backward",
+        changed("deep_backward", "F.cross_entropy(logits", "F.cross_entropy(2 * logits"),
+        "this is not the loss",
     ),
     # Adam; its other mistakes are in test_adam_trial.py
     ("adam", changed("adam", "p -=", "p +="), "It goes uphill"),

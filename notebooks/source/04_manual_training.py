@@ -629,8 +629,8 @@ figures.letter_maps({"C after 200,000 steps": C_end, "C @ W1, middle letter": mi
 
 # %% [markdown]
 # *Green are the vowels; the dot is the end of a name. In the course's run all vowels are at the
-# left edge of the right map, and the* y, *which often sounds like one, is not far. On the left map
-# they lie apart.*
+# left edge of the right map, and the* y, *which often sounds like one, is not far. On the left map*
+# o *and* u *lie far from the other three.*
 #
 # But a map shows only a part: of how the rows of `C` differ, the left one shows a third. In all ten
 # directions, two vowels are 4.3 apart on average, two consonants 4.9, and a vowel and a consonant

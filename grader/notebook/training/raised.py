@@ -5,7 +5,8 @@ from __future__ import annotations
 import re
 
 from grader.execution.collect import NO_POWER
-from grader.notebook.training.deep_trial import N_HIDDEN, N_HIDDEN2, WINDOWS
+from grader.notebook.training.deep_trial import N_HIDDEN2, WINDOWS
+from grader.notebook.training.loop_trials import N_HIDDEN
 
 MEANINGS = (
     (

@@ -71,29 +71,35 @@ def try_deep_backward(function: Part) -> str:
 def _first_wrong(gradients: dict[str, object], due: dict[str, Tensor]) -> str:
     """A sentence about the first gradient, from the loss down, that is not autograd's, or ""."""
     largest = max(float(gradient.abs().max()) for gradient in due.values())
+
+    def is_close(gradient: Tensor, wanted: Tensor) -> bool:
+        allowed = max(TOLERANCE * float(wanted.abs().max()), NOISE * largest)
+        # NaN is not close to anything.
+        return gradient.shape == wanted.shape and float((gradient - wanted).abs().max()) <= allowed
+
     right = list[str]()
     for name in FROM_THE_LOSS:
         gradient, wanted = gradients[name], due[name]
         if not isinstance(gradient, Tensor):
             return f"d{name} is a {type(gradient).__name__}, not a tensor."
+        if is_close(gradient, wanted):
+            right.append(name)
+            continue
+        for other, its in due.items():
+            if is_close(gradient, its):
+                return f"In d{name}'s place stands d{other}: what is the order of the parameters?"
         if gradient.shape != wanted.shape:
-            same = [other for other, one in due.items() if one.shape == gradient.shape]
-            order = f" That is the shape of {same[0]}: is the order right?" if same else ""
+            is_flat = is_close(gradient.flatten(), wanted.flatten())
+            kept = " Is there a `keepdim=True`?" if is_flat else ""
             return (
                 f"d{name} has the shape {tuple(gradient.shape)}, but {name} has"
-                f" {tuple(wanted.shape)} here.{order}"
+                f" {tuple(wanted.shape)} here.{kept}"
             )
-        allowed = max(TOLERANCE * float(wanted.abs().max()), NOISE * largest)
-        # NaN is not close to anything.
-        if not float((gradient - wanted).abs().max()) <= allowed:
-            before = (
-                f"{listed(f'd{each}' for each in right)} {_are(right)} right. " if right else ""
-            )
-            return (
-                f"{before}d{name} is the first that is not autograd's, from the loss down: mend"
-                " it, or what it is made of, and run this again."
-            )
-        right.append(name)
+        before = f"{listed(f'd{each}' for each in right)} {_are(right)} right. " if right else ""
+        return (
+            f"{before}d{name} is the first that is not autograd's, from the loss down: mend it, or"
+            " what it is made of, and run this again."
+        )
     return ""
 
 

@@ -173,7 +173,8 @@ def _in_words(error: BaseException, part: str, function: Part, hidden: set[str])
         )
     if isinstance(error, NameError) and unknown and unknown[1] in hidden:
         return (
-            f"It uses the notebook's `{unknown[1]}`{line}, whatever it is given: use the arguments."
+            f"It uses the notebook's `{unknown[1]}`{line}, whatever it is given: use the arguments,"
+            " or what the function has made of them."
         )
     message = printable(str(error).partition("\n")[0]).removesuffix(", but expected one of:")
     said = f"It raises {type(error).__name__}{line}: {message}"

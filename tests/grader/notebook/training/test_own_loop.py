@@ -868,7 +868,24 @@ while run.step < until:
     (
         "deep_backward",
         changed("deep_backward", "dW2, db2, dW3, db3)", "dW3, db3, dW2, db2)"),
-        "That is the shape of W3: is the order right?",
+        "In dW2's place stands dW3: what is the order of the parameters?",
+    ),
+    (
+        "deep_backward",
+        changed(
+            "deep_backward", "dbnbias = dhpreact.sum(0, keepdim=True)", "dbnbias = dhpreact.sum(0)"
+        ),
+        "dbnbias has the shape (7,), but bnbias has (1, 7) here. Is there a `keepdim=True`?",
+    ),
+    (
+        "deep_backward",
+        changed("deep_backward", "dW3, db3)", "dW3, None)"),
+        "db3 is a NoneType, not a tensor.",
+    ),
+    (
+        "deep_backward",
+        changed("deep_backward", "dC = ", "dC = 0 * "),
+        "b1 are right. dC is the first",
     ),
     (
         "deep_backward",

@@ -104,6 +104,7 @@ def test_a_process_that_dies_before_a_large_notebook_holds_nobody_up(pool: Local
 @pytest.mark.parametrize("hang", [partial(time.sleep, 1000), hopeless])
 def test_a_task_that_hangs_is_given_up(hang: Callable[[], object]) -> None:
     with make_pool(width=1, patience=0.5) as pool:
+        pool.submit(os.getpid).result(SECONDS)  # a busy machine takes longer to start a process
         hanging = pool.submit(hang)
         look_after(pool, hanging)
         error = hanging.exception()
@@ -113,6 +114,7 @@ def test_a_task_that_hangs_is_given_up(hang: Callable[[], object]) -> None:
 
 def test_a_task_that_hangs_ends_even_when_nobody_ends_it() -> None:
     with make_pool(width=1, patience=0.2) as pool:
+        pool.submit(os.getpid).result(SECONDS)
         assert outcome(pool.submit(hopeless)) is Died
 
 

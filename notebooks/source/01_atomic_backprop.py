@@ -72,7 +72,7 @@ figures.two_losses({name: run.losses for name, run in trainings.items()})
 # Right gradients can go bad on their way, too. The lecturer has
 # [written](https://karpathy.medium.com/yes-you-should-understand-backprop-e2f06eab496b) about such
 # *leaks*. You will meet four: a clipped loss (section 5.2), a gradient multiplied too often (5.4),
-# and units that are saturated or dead (5.5).
+# saturated units, and dead ones (both 5.5).
 #
 # <details>
 # <summary>Before autograd: how it was done when every gradient was written by hand</summary>
@@ -113,7 +113,7 @@ figures.forks()
 # *Forward, x is copied to two readers. Backward, what the two send back is added.*
 #
 # **Rule 3: a gradient has the shape of its tensor**, for there is one slope for each number in it.
-# Most mistakes show up here first.
+# Many mistakes show up here first; a forgotten branch, factor or sign does not.
 #
 # Here is rule 2 in numbers. `cmp` compares a gradient of yours with autograd's, which stands in
 # `.grad`. *Exact* means equal to the last bit, *approximate* equal up to rounding; *maxdiff* is the

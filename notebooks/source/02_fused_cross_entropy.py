@@ -585,9 +585,9 @@ figures.ahead_of_the_others(gaps, rest)
 # factor does that put in front of the gradient, and what else changes?
 #
 # In the cell, `tempered` is the forward pass: `cold` are the logits, and `warm` is what the softmax
-# gets. Beside each input stands its shape. Write `dcold` into `tempered_backward`. Its arguments
-# are all the values that you need. `explain` then draws random numbers for `cold`, `Yb` and `T`,
-# runs both functions, and compares your `dcold` with autograd's.
+# gets. Beside each input stands its shape. Write `dcold` into `tempered_backward`; you need nothing
+# but its arguments. `explain` then draws sizes, and random numbers for `cold`, `Yb` and `T`, runs
+# both functions, and compares your `dcold` with autograd's.
 
 
 # %% tags=["nbval-ignore-output"]

@@ -680,10 +680,9 @@ class BatchNorm(torch.autograd.Function):
 # Your check asked autograd. `gradcheck` asks nobody: as in the interlude of notebook 01, it moves
 # each number a little to either side, and compares the central difference with your `backward`.
 #
-# It gets eight rows and three columns. So few are better than all: the smaller $n$, the more $n$
-# and $n - 1$ differ, and `gradcheck` tolerates errors of one part in a thousand. The numbers of
-# `hprebn` are divided by a hundred for it. Then the variance is so small that a forgotten `1e-5`
-# beside it shows as well.
+# It gets eight rows and three columns, which is enough, and quick: each number is moved by itself.
+# The numbers of `hprebn` are divided by a hundred for it. Then the variance is so small that a
+# forgotten `1e-5` beside it shows as well.
 
 # %%
 small = [
@@ -702,7 +701,7 @@ except Exception as trouble:
             print(f"  Your d{name} is not what the differences give.")
         if f"at index {i}" in said:
             print(f"  What you return for d{name} has the wrong shape. Is the order the one")
-            print("  of forward's inputs: dhprebn, dbngain, dbnbias?")
+            print("  of forward's inputs: dhprebn, dbngain, dbnbias? Is a keepdim missing?")
 else:
     print("BatchNorm.backward | passes gradcheck")
     watched = hprebn.clone().requires_grad_()
@@ -775,8 +774,9 @@ else:
 # **Why.** Inside `forward` autograd takes no notes. So it does not know that `xhat` and `var` were
 # made from `hprebn`; to autograd they are constants, and what they contribute is lost.
 #
-# **What to do.** Write `@once_differentiable` above `backward`; `OnceOnly` does the same. Then the
-# wrong numbers become an exception. Or save the inputs and compute `xhat` and `var` in `backward`,
+# **What to do.** Write `@once_differentiable` above `backward`; `OnceOnly` does the same. Then who
+# differentiates twice gets an exception in place of wrong numbers. (`gradgradcheck` says the same
+# as before.) Or save the inputs and compute `xhat` and `var` in `backward`,
 # where autograd does take notes.
 
 # %% [markdown]

@@ -632,13 +632,14 @@ figures.letter_maps({"C after 200,000 steps": C_end, "C @ W1, middle letter": mi
 # left edge of the right map, and the* y, *which often sounds like one, is not far. On the left map*
 # o *and* u *lie far from the other three.*
 #
-# But a map shows only a part: of how the rows of `C` differ, the left one shows a third. In all ten
+# But a map hides much: the left one shows a third of how the rows of `C` differ. In all ten
 # directions, two vowels are 4.3 apart on average, two consonants 4.9, and a vowel and a consonant
-# 5.0. And the consonant that is nearest to the vowels is the *y* again. So `C` has gathered the
-# vowels a little, in directions that the map leaves out. Nobody told the network what a vowel is.
+# 5.0; at the start all of these were between 4.2 and 4.5. And the consonant that is nearest to the
+# vowels is the *y* again. So `C` has kept the vowels together while the rest moved apart, in
+# directions that the map leaves out. Nobody told the network what a vowel is.
 #
-# Look back at the names. **No `loss.backward()` has made them.** Each step went by gradients
-# written by hand, in the columns of your run by yours.
+# Look back at the names. **No `loss.backward()` has made them.** Every step used gradients written
+# by hand; in the columns of your own run, by your hand.
 #
 # ## 4.5 A wrong gradient that learns
 #
@@ -766,8 +767,7 @@ figures.race_chart(rates) if rates else None
 #   the way back along them, and are 1.3 times as fast. Lines that make more calls gain less.
 # - **A Python loop costs much.** The lecture's loop differs from the solution's in `dC` alone. Its
 #   96 little additions cost more than everything else together.
-# - **The arithmetic costs a tenth.** Nearly all of it is matrix products, and those alone are the
-#   limit.
+# - **The matrix products cost a tenth.** Nothing does without them, so they are the limit.
 #
 # So what takes the time?
 #
@@ -777,7 +777,8 @@ figures.race_chart(rates) if rates else None
 # core needs fifty to a hundred millionths of a second. Most of the rest of autograd's time goes
 # into *calls*: each little operation has to be looked up, has its arguments checked, gets memory
 # for its result. This costs one to five millionths of a second, whether the operation then adds two
-# numbers or six thousand. So what makes a loop on small matrices fast is **fewer calls**.
+# numbers or six thousand. (Of the small ones only the tanh takes long itself.) So what makes a loop
+# on small matrices fast is **fewer calls**.
 #
 # The rest of this part is folded; open what you like.
 
@@ -876,8 +877,8 @@ else:
     print("Nor is what the compiler reads.")
 
 # %% [markdown]
-# Now the other side of the ledger. Autograd's loop took nobody an afternoon, and it cannot be wrong
-# in the sign of a bias. And the matrices of this network are tiny: with a thousand times as many
+# Now the other side of the ledger. Autograd's loop cost you no afternoon, and cannot get a sign
+# wrong. And the matrices of this network are tiny: with a thousand times as many
 # numbers in each, the products take nearly all the time, and the calls next to none. What stays
 # with you is not the speed. It is that you know what the engine does.
 #
@@ -897,7 +898,7 @@ else:
 # | 7.1 a second layer | nothing: lines that you have, once more | what it gains |
 # | 7.2 a recurrent network | one matrix, read at every step | what is left after a hundred steps |
 # | 7.3 an LSTM | a way back without a matrix | the same |
-# | 7.4 Adam | steps of one length for all gradients | how far it moves what should not move |
+# | 7.4 Adam | steps of about one length for all gradients | how far it moves what should not move |
 #
 # `explain`, known from notebook 02, checks the first three, and any forward pass whose inputs have
 # their shapes beside them.
@@ -1072,8 +1073,8 @@ for name, values in lengths.items():
     print(f"{name:<11}: {values[0]:.2f} after one step, {values[-1]:.1g} after a hundred")
 
 # %% [markdown]
-# One step looks harmless, 0.64 or 1.34. A hundred make nineteen zeros behind the point, or a number
-# of twelve digits. The first network cannot learn what happened a hundred letters ago; one update
+# One step looks harmless, 0.64 or 1.34. A hundred leave 8e-20 of the gradient, or make it 7e11
+# times as long. The first network cannot learn what happened a hundred letters ago; one update
 # ruins the second.
 #
 # ## 7.3 An LSTM
@@ -1127,7 +1128,7 @@ for name, bias in (("LSTM, keep 0.99", 5), ("LSTM, keep 0.5", 0)):
 figures.lengths(lengths)
 
 # %% [markdown]
-# *Of these four, the LSTM's gradient with* `keep` *near 1 alone arrives in a useful size.*
+# *Of these four, only the LSTM's gradient with* `keep` *near 1 arrives in a useful size.*
 #
 # $0.99^{100} = 0.37$ is not far off. With `keep` around a half, less is left than in the RNN. So
 # the cell alone is not enough: `keep` has to be near 1. It is the sigmoid of a linear layer, which
@@ -1135,7 +1136,7 @@ figures.lengths(lengths)
 #
 # ## 7.4 Adam
 #
-# Not another network, another update: the one that most are trained with
+# Not another network, another update: the one, or a near relative, that most are trained with
 # ([Kingma and Ba, 2014](https://arxiv.org/abs/1412.6980)). For each number $p$ it keeps two running
 # means, $m$ of the gradient and $v$ of its square. The step is the one divided by the root of the
 # other, so that it is about as long for a small gradient as for a large one:
@@ -1198,5 +1199,5 @@ else:
 
 # %% [markdown]
 # With the lecture's names it was 2.358 and 2.346 nats. And Adam moves the useless bias some ten
-# million times as far: it divides rounding by something about as tiny, and makes steps of it. That
+# million times as far: it divides rounding by little more than `eps`, and makes steps of it. That
 # does no harm here; but now you know what Adam does with noise.

@@ -85,7 +85,7 @@ MEANINGS = (
         " gradient; `zip` takes each with its own.",
     ),
     (
-        "is out of bounds for dimension 0 with size",
+        "^loop: .*is out of bounds for dimension 0 with size",
         "The rows are counted from 0 to `len(X) - 1`; `randint` leaves its upper limit out.",
     ),
     (

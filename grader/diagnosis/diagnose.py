@@ -200,7 +200,7 @@ def _findings(search: Search, verdict: Verdict) -> Iterator[_Found]:
     for repair in search.near[:1]:
         yield from _said(search, repair)
     outside = search.references.program.arriving
-    names = frozenset[str]().union(*(own.names for own in search.statements))
+    names = search.names
     due = [one for one in search.scope["ARRIVING"] or outside if search.counts(one)]
     unused = [one for one in due if one not in names]
     is_due = " and ".join(f"`{one}`" for one in unused)

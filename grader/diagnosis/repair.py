@@ -106,10 +106,9 @@ class Search:
         vjps, tensor = self.references.local_vjps, self.item.name[1:]
         self.targets = [vjps(tensor, given) for given in self.given]
         # To leave out a branch that is always zero is right; one that reads the tensor was meant.
-        names = frozenset[str]().union(*(own.names for own in self.statements))
-        zeros = readers & self.references.zero_by_structure - self.item.reads - names
-        zeros = frozenset[str]() if tensor in names else zeros
-        self.targets += [vjps(tensor, self.item.reads, {branch}) for branch in sorted(zeros)]
+        if tensor not in self.names:
+            zeros = readers & self.references.zero_by_structure - self.item.reads - self.names
+            self.targets += [vjps(tensor, self.item.reads, {branch}) for branch in sorted(zeros)]
         self.scope = _scope(self.item, self.statements, self.exercise, self.references)
 
     def _is_settled(self, own: OwnStatement) -> bool:
@@ -123,6 +122,11 @@ class Search:
         is_shared = any(inside <= numbers for numbers in self.right.values())
         is_its_own = self.item.name in written  # which one that is carried may read
         return (is_its_own or not is_shared) and self.right_helpers.isdisjoint(written)
+
+    @cached_property
+    def names(self) -> frozenset[str]:
+        """The names in the gradient's own statements."""
+        return frozenset[str]().union(*(own.names for own in self.statements))
 
     @property
     def raises(self) -> bool:
@@ -245,7 +249,7 @@ class Search:
         hits: list[dict[int, float]] = [{} for _ in batch]
         told = self._variants.told
         rights = [told(target[instance], instance) for target in self.targets]
-        start = next(iter(self.values[instance : instance + 1]), None)
+        start = self.values[instance] if instance < len(self.values) else None
         shape = self.targets[0][instance].shape
         if start is not None and not (start.shape == shape and bool(start.isfinite().all())):
             start = None

@@ -55,6 +55,9 @@ ADVICE = {
 }
 """What an exception's words do not tell of what was written, by these words."""
 
+XOR = r"bitwise_xor|for \^"
+"""In the words of an exception of PyTorch's or Python's: `^` stood where there are no bits."""
+
 NO_POWER = "in Python `^` is no power, `**` is"
 """What is said where `^` was meant for a power."""
 
@@ -342,7 +345,7 @@ def describe_problem(
             return f"This line asked for more memory than the {gigabytes} an answer may use."
     # A path of the machine that grades says nothing to a student.
     said = FOLDERS.sub("", message.rstrip("."))
-    if re.search(r"bitwise_xor|for \^", said):
+    if re.search(XOR, said):
         return f"This line raised {kind}: {NO_POWER}."
     missing = UNDEFINED.fullmatch(said) if kind == "NameError" else None
     if missing and missing[1] not in gradients:

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import re
 
-from grader.execution.collect import NO_POWER
+from grader.diagnosis.edit import capital
+from grader.execution.collect import NO_POWER, XOR
 from grader.notebook.training.deep_trial import N_HIDDEN2, WINDOWS
 from grader.notebook.training.loop_trials import N_HIDDEN
 
@@ -40,7 +41,7 @@ MEANINGS = (
         r"(\w+)\(\) received an invalid combination of arguments - got \(keepdim=bool",
         r"`keepdim` goes with an axis: `\1(0, keepdim=True)`.",
     ),
-    ("bitwise_xor|for \\^", f"{NO_POWER[0].upper()}{NO_POWER[1:]}."),
+    (XOR, f"{capital(NO_POWER)}."),
     (
         "^deep_backward: .*(must match the size|broadcast|is invalid for input|cannot be multip)",
         f"Here the batch has {WINDOWS} examples, the first hidden layer {N_HIDDEN} units and the"

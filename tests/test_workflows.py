@@ -46,8 +46,14 @@ def test_no_other_job_may_write_or_run_on_for_ever(workflow: str) -> None:
         assert "uses" in job or job["timeout-minutes"] <= 90
 
 
-def test_ci_is_one_command() -> None:
-    assert [step["run"] for step in steps("ci") if "run" in step][-1] == ".ci/run"
+def test_ci_runs_every_test_but_those_of_the_instructors_tools(project: Path) -> None:
+    last = [step["run"] for step in steps("ci") if "run" in step][-1]
+    assert last == ".ci/run ${{ matrix.task }}"
+    tasks = read("ci")["jobs"]["ci"]["strategy"]["matrix"]["task"]
+    makefile = (project / "Makefile").read_text(encoding="utf-8")
+    (every,) = re.findall(r"^test-all: ([a-z -]+) ##", makefile, re.MULTILINE)
+    # Without a task, it is what the README names (see test_environment.py).
+    assert {"test" if task == "" else task for task in tasks} == {*every.split()} - {"test-tools"}
 
 
 def test_what_is_published_has_been_tested_and_tried() -> None:

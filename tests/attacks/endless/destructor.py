@@ -3,6 +3,7 @@
 must not: go on beyond its deadline
 flag: class
 naive: none, since it earns nothing by it
+needs: patience
 """
 
 

@@ -3,6 +3,7 @@
 must not: go on beyond its deadline
 flag: time-limit ended-process
 naive: none, since it takes too long
+needs: patience
 """
 
 a = torch.ones(3000, 3000)

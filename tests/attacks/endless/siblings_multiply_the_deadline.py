@@ -3,6 +3,7 @@
 must not: have a deadline for each of them
 flag: time-limit module
 naive: none, since it takes too long
+needs: patience
 """
 
 import time

@@ -3,6 +3,7 @@
 must not: run outside of its time limit
 flag: class dunder
 naive: none, since nothing is compared
+needs: patience
 """
 
 

@@ -3,6 +3,7 @@
 must not: end the worker
 flag: none
 naive: none, since it earns nothing by it
+needs: patience
 """
 
 dlogits = []

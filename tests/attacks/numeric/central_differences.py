@@ -3,6 +3,7 @@
 must not: go unnoticed by a human
 flag: numerical imprecise
 naive: db2 dbnbias dbngain
+needs: patience
 uses: forward
 earns: db2 dbnbias dbngain
 """

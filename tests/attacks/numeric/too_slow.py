@@ -3,6 +3,7 @@
 must not: hold up the worker beyond its deadline
 flag: numerical time-limit
 naive: none, since it takes too long
+needs: patience
 uses: forward
 """
 

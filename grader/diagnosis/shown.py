@@ -62,7 +62,7 @@ def taken(where: str, times: Factor, lecture: Mapping[str, int]) -> Explanation:
         message = f"{where} is right at the notebook's sizes only: {name} is written as a number."
         return Kind.HARD_CODED_SIZE, message
     kind, is_one = Kind.CONSTANT_FACTOR, abs(abs(times.number) - 1) < SAME
-    batch = next(iter(lecture))
+    batch = next(iter(lecture), "?")  # a forward pass of plain numbers has no sizes
     if times.is_bessel and batch in times.sizes:
         kind = Kind.BESSEL
     elif is_one and times.sizes in (batch, f"1/{batch}"):

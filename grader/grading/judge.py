@@ -13,6 +13,7 @@ from grader.grading.imprecision import is_rough
 from grader.grading.reasons import (
     ALMOST,
     AT_THE_WRONG_TIME,
+    LEFT_OUT,
     NOT_ALONE,
     ONLY_ON_OTHER_SIZES,
     RAISES_ON_THE_WAY,
@@ -171,7 +172,10 @@ def _weigh_right_value(
         sentence = f"Zeros are right: {item.name} is zero for every input."
         return Outcome.PASS, Finding(Check.RIGHT, sentence)
     if local.check is Check.RIGHT:
-        return Outcome.PASS, local
+        idle = None
+        if not local.sentence and tensor not in zero:
+            idle = references.idle_branch(tensor, item.reads)
+        return Outcome.PASS, replace(local, sentence=LEFT_OUT.format(idle)) if idle else local
     readers = references.program.readers(tensor)
     # The branch that shows in no value may be read and spoilt, or left out where others are read.
     alone = not item.reads.isdisjoint(readers) and not item.writes
@@ -267,8 +271,7 @@ def _check_locally(
             return findings[-1]
     for branch in sorted(references.zero_by_structure - item.reads - {tensor}):
         if check(item.reads, {branch}).check is Check.RIGHT:
-            sentence = f"Leaving out the branch through {branch} is right: it is always zero."
-            return Finding(Check.RIGHT, sentence)
+            return Finding(Check.RIGHT, LEFT_OUT.format(branch))
     return findings[0]
 
 

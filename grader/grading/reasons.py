@@ -34,6 +34,7 @@ ALMOST = (
     " rounded?"
 )
 RAISES_ON_THE_WAY = "The value is right, but a line that it needs raises: {}"
+LEFT_OUT = "Leaving out the branch through {} is right: it is always zero."
 NOT_ALONE = "The value is right; its own lines could not be run by themselves."
 
 

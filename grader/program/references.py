@@ -11,7 +11,7 @@ from functools import cache
 import torch
 from torch import Tensor
 
-from grader.program.compare import agrees
+from grader.program.compare import FLOAT64_NOISE, agrees
 from grader.program.course_file import BadCourse
 from grader.program.exercises import Exercise
 from grader.program.forward_program import (
@@ -131,6 +131,24 @@ class References:
         """`Reference.local_vjp` on each hidden instance."""
         return [reference.local_vjp(name, given, zeroed) for reference in self.hidden]
 
+    def idle_branch(self, name: str, given: Set[str]) -> str | None:
+        """A branch that hands nothing on to `name`, whatever arrives at the steps in `given`.
+
+        It leaves a tensor that one of these reads too. In a batch normalisation, what comes back
+        through the squares to the differences adds up to nothing at the mean.
+        """
+        live, program = [name], self.program
+        for step in program.steps:
+            if step.name not in given and not {*live}.isdisjoint(step.passes_to):
+                live.append(step.name)
+        for readers in map(program.readers, live):
+            beside = set[str]() if given.isdisjoint(readers) else {*readers} - {*given}
+            for branch in sorted(beside - {program.loss}):
+                whole, without = (self.local_vjps(name, given, out) for out in (set(), {branch}))
+                if all(map(_are_alike, without, whole)):
+                    return branch
+        return None
+
     def floors(self, name: str) -> list[float]:
         """What counts as large, by instance, where the reference is rounding noise around zero."""
         is_zero = name in self.zero_by_structure
@@ -199,6 +217,10 @@ def references_on(
     zeros = _find_zero_by_structure(references)
     beside = (name for name in program.names if not zeros.isdisjoint(program.readers(name)))
     return References(references, zeros, lecture, gradients, lengths, frozenset(beside))
+
+
+def _are_alike(one: Tensor, other: Tensor) -> bool:
+    return agrees(one, other, tolerance=FLOAT64_NOISE)
 
 
 def _lengths(reference: Reference, lecture: Mapping[str, Tensor]) -> dict[int, int]:

@@ -176,6 +176,12 @@ DROP_MAX = (
             "Leaving out the branch through logit_maxes is right: it is always zero.",
         ),
         (
+            "dbnmeani = (-dbndiff).sum(0, keepdim=True)",
+            "dbnmeani = -(dbnraw * bnvar_inv).sum(0, keepdim=True)",
+            Outcome.PASS,
+            "Leaving out the branch through bndiff2 is right: it is always zero.",
+        ),
+        (
             "dlogit_maxes = (-dnorm_logits).sum(1, keepdim=True)",
             "dlogit_maxes = dnorm_logits.sum(1, keepdim=True)",
             Outcome.FAIL,
@@ -196,7 +202,7 @@ DROP_MAX = (
         ),
     ],
 )
-def test_gradients_that_are_zero_by_structure(
+def test_what_is_zero_by_structure(
     line: str, replacement: str, outcome: Outcome, note: str, judge_text: Judge
 ) -> None:
     verdicts = judge_text(edited((line, replacement)))

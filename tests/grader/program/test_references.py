@@ -2,12 +2,14 @@
 
 from typing import Annotated
 
+import pytest
 import torch
 from torch import Tensor
 
+from grader.program.exercises import Exercise
 from grader.program.forward_program import parse_program
 from grader.program.references import make_references, prepare
-from tests.helpers.lecture_course import ATOMIC
+from tests.helpers.lecture_course import ATOMIC, FUSED_BATCHNORM
 
 
 def test_notebook_one_has_two_gradients_that_are_zero_by_structure() -> None:
@@ -35,3 +37,20 @@ def test_local_vjp_counts_the_zeroed_upstreams_as_given() -> None:
     assert torch.equal(without, reference.cotangents["norm_logits"])
     with_branch = reference.local_vjp("logits", {"norm_logits", "logit_maxes"})
     assert not torch.equal(with_branch, without)
+
+
+@pytest.mark.parametrize(
+    ("exercise", "name", "given", "branch"),
+    [
+        (ATOMIC, "bnmeani", {"bnraw"}, "bndiff2"),
+        (FUSED_BATCHNORM, "mu", {"xhat"}, "var"),
+        (ATOMIC, "bnmeani", {"bndiff"}, None),  # step by step: both have come together
+        (ATOMIC, "bndiff", {"bnraw"}, None),
+        (ATOMIC, "hprebn", {"bnraw"}, None),
+        (ATOMIC, "counts", {"probs", "counts_sum"}, None),
+    ],
+)
+def test_a_branch_that_hands_nothing_on_is_found(
+    exercise: Exercise, name: str, given: set[str], branch: str | None
+) -> None:
+    assert prepare(exercise, seed=1).idle_branch(name, given) == branch

@@ -248,6 +248,13 @@ def test_a_part_of_a_step_further_on_without_its_n_is_no_mean() -> None:
     assert [kind for kind, _ in found[:1]] == [Kind.CONSTANT_FACTOR]
 
 
+def test_a_forward_pass_of_plain_numbers_has_no_sizes_to_name() -> None:
+    times = name_factor([0.5, 0.5], [{}, {}])
+    assert times is not None
+    said = "`t` is 0.5 times what it should be."
+    assert taken("`t`", times, {}) == (Kind.CONSTANT_FACTOR, said)
+
+
 @pytest.mark.parametrize(
     ("of", "kind", "message"),
     [

@@ -81,6 +81,12 @@ class Backward:
         return lines
 
     @property
+    def read(self) -> frozenset[str]:
+        """The names whose values are used in it."""
+        names = (node for one in self.body for node in ast.walk(one) if isinstance(node, ast.Name))
+        return frozenset(name.id for name in names if isinstance(name.ctx, ast.Load))
+
+    @property
     def assigned(self) -> frozenset[str]:
         """The names that its statements assign, if they can be run one by one."""
         return self.own - self.parameters.keys() if self.is_straight else frozenset()

@@ -15,7 +15,7 @@ from grader.execution.own_process import OwnProcess
 from grader.explanation.backward import BadInput
 from grader.explanation.explanation import Explanation
 from grader.explanation.forward import Forward, Inputs
-from grader.explanation.judged import check_names, returned_gradients
+from grader.explanation.judged import check_names, returned_gradients, without_helpers
 from grader.explanation.subject import Subject, call, subject_of
 from grader.grading.grade import grade_answer
 from grader.program.exercises import Exercise
@@ -130,6 +130,9 @@ def _explain(forward: Forward, subject: Subject, seed: int) -> Explanation:
     # What a wrong line reads without asking may be the wrong tensor: that is said first.
     wrong = [v.place for v in verdicts if v.outcome is not Outcome.PASS and v.place]
     check_names(source, {**tried.values, **tried.sizes}, {place.line for place in wrong})
+    wanted = {*returned.values()} or {f"d{name}" for name in forward.program.inputs}
+    if not wanted.isdisjoint(gradients):
+        verdicts = without_helpers(verdicts, source, wanted)
     report = Report(
         subject.name, tuple(verdicts), tuple(flags), Path(source.file), "right by themselves"
     )

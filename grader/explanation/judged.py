@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 import builtins
-from collections.abc import Mapping, Set
+from collections.abc import Mapping, Sequence, Set
+from dataclasses import replace
 from typing import Any
 
 from grader.explanation.backward import Backward, BadInput, Key, shown_keys
 from grader.explanation.forward import Forward
 from grader.program.instances import Instance
+from grader.verdict import Outcome, Verdict
+
+HELPER = "{} is a helper here, not the gradient of {}."
 
 
 def returned_gradients(
@@ -65,6 +69,29 @@ def _keys(returned: Any) -> list[Key] | None:
         case tuple() | list():
             return [*range(len(returned))]
     return [None]
+
+
+def without_helpers(
+    verdicts: Sequence[Verdict], source: Backward, asked: Set[str]
+) -> list[Verdict]:
+    """The verdicts, if those asked for are right without the wrong ones that these are made of.
+
+    A name such as `dwarm` is its author's to choose: what gives right gradients in the end is a
+    helper, and no wrong gradient of `warm`.
+    """
+    if any(one.name in asked and one.outcome is not Outcome.PASS for one in verdicts):
+        return [*verdicts]
+    found, helpers = list[Verdict](), list[str]()
+    for verdict in verdicts:
+        if verdict.outcome is not Outcome.PASS and verdict.name in source.read:
+            helpers.append(verdict.name)
+        elif helpers and verdict.name in asked:
+            said = " ".join(HELPER.format(name, name[1:]) for name in helpers)
+            found.append(replace(verdict, note=said))
+            helpers = []
+        else:
+            found.append(verdict)
+    return found
 
 
 def check_names(source: Backward, known: Mapping[str, Any], wrong: Set[int]) -> None:

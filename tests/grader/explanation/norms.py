@@ -42,6 +42,22 @@ def wrong_above(dout: Tensor, gain: Tensor, inv: Tensor, xhat: Tensor) -> tuple[
     return dx, dgain
 
 
+def helper_without_the_gain(
+    dout: Tensor, gain: Tensor, inv: Tensor, xhat: Tensor
+) -> tuple[Tensor, Tensor]:
+    dxhat = dout  # no gradient of xhat; dx is right all the same
+    dx = inv * (dxhat * gain - xhat * (dxhat * gain * xhat).mean(1, keepdim=True))
+    dgain = (dout * xhat).sum(0)
+    return dx, dgain
+
+
+def unused_and_wrong(
+    dout: Tensor, gain: Tensor, inv: Tensor, xhat: Tensor
+) -> tuple[Tensor, Tensor]:
+    dxhat = dout  # noqa: F841 - it is judged
+    return one_expression(dout, gain, inv, xhat)
+
+
 def unasked_and_wrong(dout: Tensor) -> None:
     dgain = (dout * out).sum(0)  # type: ignore[name-defined]  # noqa: F821, F841 - the mistake
 

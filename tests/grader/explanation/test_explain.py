@@ -58,6 +58,37 @@ def test_a_right_line_that_was_handed_a_wrong_gradient_is_carried() -> None:
     assert "see dxhat" in carried.note
 
 
+def test_a_helper_is_not_judged_by_its_name_where_what_is_made_of_it_is_right() -> None:
+    explanation = explain(norms.rms_norm, norms.helper_without_the_gain)
+    assert explanation.ok
+    assert [(one.name, one.note) for one in explanation.verdicts] == [
+        ("dx", "dxhat is a helper here, not the gradient of xhat."),
+        ("dgain", ""),
+    ]
+
+
+def test_what_leads_to_nothing_is_judged_by_its_name() -> None:
+    explanation = explain(norms.rms_norm, norms.unused_and_wrong)
+    assert outcomes(explanation) == {"dxhat": "fail", "dx": "pass", "dgain": "pass"}
+
+
+def test_what_a_wrong_gradient_is_made_of_is_judged_by_its_name() -> None:
+    explanation = explain(norms.rms_norm, norms.wrong_above)
+    assert outcomes(explanation)["dxhat"] == "fail"
+
+
+def test_a_name_that_is_missing_is_not_looked_for_in_answer_cells() -> None:
+    def unknown(dout: Any, xhat: Any) -> Any:
+        dgain = (dout * nowhere).sum(0)  # type: ignore[name-defined]  # noqa: F821
+        return {"dgain": dgain}
+
+    (verdict,) = explain(norms.rms_norm, unknown).verdicts
+    assert verdict.note == (
+        "This line raised NameError: name 'nowhere' is not defined. Define it in this function, or"
+        " ask for it: an input, a step or a size of the forward pass can be a parameter."
+    )
+
+
 @pytest.mark.parametrize(
     ("backward", "gradients"),
     [

@@ -53,7 +53,7 @@ SLIPS: Mapping[re.Pattern[str], str] = {
 UNDEFINED = re.compile(r"name '(\w+)' is not defined")
 """What Python says of a name that nothing has bound."""
 
-ALONE = "Answer cells are run alone: what a line needs stands in one of them."
+ALONE = "Only answer cells are run: define it, or import it, in one of them."
 """What is said of such a name where it is like no other."""
 
 MEANT = re.compile(r" Did you mean `[^?]+\?")

@@ -49,7 +49,6 @@ ADVICE = {
     "^Subtraction, the `-` operator, with": (
         "A mask holds True and False; `.float()` makes ones and zeros of it."
     ),
-    "^1D tensors expected": "`dot` is for two vectors; `@` multiplies matrices.",
     r"^sqrt\(\): .* must be Tensor, not": "Of a plain number `n`, the root is `n**0.5`.",
     r"^(erf|exp|log|tanh)\(\): .* must be Tensor, not": r"For a plain number there is `math.\1`.",
 }
@@ -116,7 +115,7 @@ class _Collector:
         self._asked = frozenset(gradients)
         self._references = references
         self._runs = runs
-        self._reader = _Reader(answer, runs.runner.limits, references.program)
+        self._reader = _Reader(answer, runs.runner, references.program)
         self._handed_down = _handed_down(references.program, self._asked)
         self._pieces = {gradient: self._cut(gradient) for gradient in gradients}
 
@@ -246,9 +245,9 @@ def _handed_down(program: ForwardProgram, asked: frozenset[str]) -> Mapping[str,
 class _Reader:
     """Reads one gradient's value out of a run's result."""
 
-    def __init__(self, answer: Answer, limits: Limits, program: ForwardProgram) -> None:
+    def __init__(self, answer: Answer, runner: AnyRunner, program: ForwardProgram) -> None:
         self.answer = answer
-        self.limits = limits
+        self.runner = runner
         self.gradients = gradients_of(program)
         bound = frozenset[str]().union(*answer.written.values())
         self.known = [*program.names, *sorted(self.gradients), *sorted(bound)]
@@ -297,7 +296,12 @@ class _Reader:
             return None
         first = problems[0]
         message = describe_problem(
-            first.kind, first.message, self.limits, self.gradients, self.known
+            first.kind,
+            first.message,
+            self.runner.limits,
+            self.gradients,
+            self.known,
+            self.runner.unbound,
         )
         by_limit = first.kind in ("TimeLimit", "Gone") or ran_out_of_memory(
             first.kind, first.message
@@ -323,6 +327,7 @@ def describe_problem(
     limits: Limits,
     gradients: Container[str],
     known: Sequence[str] = (),
+    unbound: str = ALONE,
 ) -> str:
     """A sentence for the student about a statement that did not run to its end.
 
@@ -332,6 +337,7 @@ def describe_problem(
         limits: what the statement was given.
         gradients: those of the program's tensors; one that is missing may be still to do.
         known: the names that may have been meant by one that is not defined.
+        unbound: what is said of one that is like none of these.
     """
     gigabytes = f"{limits.memory_bytes / 2**30:g} GB"
     match kind:
@@ -350,9 +356,7 @@ def describe_problem(
     missing = UNDEFINED.fullmatch(said) if kind == "NameError" else None
     if missing and missing[1] not in gradients:
         meant = _meant(missing[1], known)
-        return (
-            f"This line raised {kind}: {said}.{f' Did you mean {meant}?' if meant else f' {ALONE}'}"
-        )
+        return f"This line raised {kind}: {said}. {f'Did you mean {meant}?' if meant else unbound}"
     if not said:
         return f"This line raised {kind}."
     found = ((re.search(words, said), advice) for words, advice in ADVICE.items())

@@ -32,6 +32,11 @@ class OwnProcess:
         beside: more values for some groups, of any type.
     """
 
+    unbound = (
+        "Define it in this function, or ask for it: an input, a step or a size of the forward pass"
+        " can be a parameter."
+    )
+
     def __init__(self, scope: Mapping[str, Any], beside: Mapping[str, Mapping[str, Any]]) -> None:
         self.limits = Limits(HOUR, HOUR)
         self._scope = scope

@@ -16,6 +16,7 @@ from dataclasses import dataclass, field
 from io import FileIO
 from typing import TYPE_CHECKING, Protocol, Self, cast
 
+from grader.answer.parse import ALONE
 from grader.execution.sandbox import Sandbox, sandboxed, worker_environment, worker_root
 from grader.worker.frames import read_frame, write_frame
 from grader.worker.terms import MOST_VALUES, Limits
@@ -72,6 +73,8 @@ class AnyRunner(Protocol):
     """What requests are handed to."""
 
     limits: Limits
+    unbound: str
+    """What is said of a name that nothing has bound and that is like no other."""
 
     def run(self, request: Request, values: Values) -> Reply:
         """Make the runs of a request on these values; `WorkerLost` if that cannot be."""
@@ -91,6 +94,8 @@ class Runner:
     Raises:
         NoSandbox: there is no such sandbox here.
     """
+
+    unbound = ALONE
 
     def __init__(self, limits: Limits | None = None, sandbox: Sandbox = Sandbox.NONE) -> None:
         self.limits = limits or Limits()

@@ -57,9 +57,9 @@ def say_where(
         undefined = UNDEFINED.search(verdict.note)
         name = undefined[1] if undefined else verdict.name
         stands = (c for c in others if not verdict.points and name in written_names(c.source))
-        plain = MEANT.sub("", verdict.note)
+        plain = MEANT.sub("", verdict.note).replace(f" {ALONE}", "")
         if undefined and (whose := _whose(name, verdict.name, exercises)):
-            verdict = replace(verdict, note=f"{plain.replace(f' {ALONE}', '')} {whose}")
+            verdict = replace(verdict, note=f"{plain} {whose}")
         elif (cell := next(stands, None)) and not any(_assigns(one, name) for one in answers):
             # A cell that came with the notebook is not the student's to move.
             what = "move it into one."

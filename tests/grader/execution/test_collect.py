@@ -12,7 +12,7 @@ import safetensors.torch
 import torch
 from torch import Tensor
 
-from grader.answer.parse import AnswerCell, parse_answer
+from grader.answer.parse import ALONE, AnswerCell, parse_answer
 from grader.execution.collect import collect, describe_problem
 from grader.execution.evidence import GradientEvidence
 from grader.execution.runner import Reply, Runner, WorkerLost
@@ -49,7 +49,7 @@ class FakeRunner:
     """Replies what it is told to."""
 
     def __init__(self, reply: Replies) -> None:
-        self.limits = LIMITS
+        self.limits, self.unbound = LIMITS, ALONE
         self.reply = reply
         self.asked: list[Request] = []
 
@@ -160,7 +160,7 @@ def test_a_problem_is_a_sentence(kind: str, message: str, sentence: str) -> None
 def test_what_no_answer_cell_defines_is_missing_there(name: str) -> None:
     said = f"name '{name}' is not defined"
     assert describe_problem("NameError", said, LIMITS, {"dprobs"}) == (
-        f"This line raised NameError: {said}. Answer cells are run alone: what a line needs stands"
+        f"This line raised NameError: {said}. Only answer cells are run: define it, or import it,"
         " in one of them."
     )
 

@@ -743,8 +743,8 @@ NO_NAME = "This line raised NameError: name '{}' is not defined. "
         (
             "dprobs = (1.0 / probs) * dlogprobs",
             "dprobs = inv(probs) * dlogprobs",
-            f"{NO_NAME.format('inv')}Answer cells are run alone: what a line needs stands in one"
-            " of them.",
+            f"{NO_NAME.format('inv')}Only answer cells are run: define it, or import it, in one of"
+            " them.",
         ),
         (
             "db2 = dlogits.sum(0)",

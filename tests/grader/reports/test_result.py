@@ -93,7 +93,7 @@ def test_of_what_an_answer_assigns_no_other_cell_is_named(answer: str, said: str
         ("dV", "dv", "`dv` belongs to ex5; ex5f does not know it."),
         ("dP", "pattern", "`pattern` belongs to ex5; ex5f does not know it."),
         ("dproducts", "K", "`K` belongs to ex5f; here it is `k`."),
-        ("dQ", "dS", f"{ALONE} Only answer cells count, and dS stands in cell 2: {YOURS}"),
+        ("dQ", "dS", f"Only answer cells count, and dS stands in cell 2: {YOURS}"),
         ("dQ", "tools", ALONE),
     ],
 )

@@ -80,7 +80,7 @@ def _compare_with_grad(name: str, value: object, tensor: Tensor) -> Comparison:
         return nothing_to_compare(name, value, tuple(tensor.shape), problem)
     if grad.ndim == 0 and isinstance(value, int | float) and not isinstance(value, bool):
         value = grad.new_tensor(value)
-    return compare(name, value, grad, subject=f"the gradient of {name}")
+    return compare(name, value, grad, subject="this gradient")
 
 
 def compare(name: str, value: object, reference: Tensor, subject: str | None = None) -> Comparison:

@@ -51,40 +51,39 @@ NAN, INF = float("nan"), float("inf")
         (None, "to do", ""),
         (
             3.0,
-            "the gradient of x is a float, but a gradient is a tensor, here of shape (2, 2).",
+            "this gradient is a float, but a gradient is a tensor, here of shape (2, 2).",
             "",
         ),
         (
             [1, 2],
-            "the gradient of x is a list, but a gradient is a tensor, here of shape (2, 2).",
+            "this gradient is a list, but a gradient is a tensor, here of shape (2, 2).",
             "",
         ),
         (
             REFERENCE[0],
             "exact: False | approximate: False | maxdiff: -",
-            "the gradient of x has shape (2,), but a gradient has its tensor's shape, (2, 2).",
+            "this gradient has shape (2,), but a gradient has its tensor's shape, (2, 2).",
         ),
         (
             REFERENCE[:1],
             "exact: False | approximate: False | maxdiff: -",
-            "the gradient of x has shape (1, 2), but a gradient has its tensor's shape, (2, 2).",
+            "this gradient has shape (1, 2), but a gradient has its tensor's shape, (2, 2).",
         ),
         (
             torch.tensor([[NAN, INF], [NAN, 4.0]]),
             "exact: False | approximate: False | maxdiff: -",
-            "the gradient of x has 2 NaN and 1 infinite among its 4 values;"
-            " a right gradient has none.",
+            "this gradient has 2 NaN and 1 infinite among its 4 values; a right gradient has none.",
         ),
         (
             torch.tensor([[1, -2], [0, 4]]),
             "exact: False | approximate: False | maxdiff: -",
-            "the gradient of x has dtype torch.int64,"
+            "this gradient has dtype torch.int64,"
             " but a gradient has its tensor's floating-point dtype.",
         ),
         (
             REFERENCE.to(torch.complex64),
             "exact: False | approximate: False | maxdiff: -",
-            "the gradient of x has dtype torch.complex64,"
+            "this gradient has dtype torch.complex64,"
             " but a gradient has its tensor's floating-point dtype.",
         ),
     ],

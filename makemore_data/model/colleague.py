@@ -80,5 +80,6 @@ def judge_fault(choice: object, tensors: Mapping[str, Tensor]) -> tuple[str, str
     if name == FAULT:
         return name, f"d{name} is wrong, and all that lead to it are right: this is the line."
     if name in BEHIND_IT:
-        return name, f"d{name} is wrong, but one that leads to it, d{FAULT}, is wrong already."
-    return name, f"d{name} is right: the fault lies further back."
+        look = "on the board, look at what its arrows come from."
+        return name, f"d{name} is wrong, but not the first that is: {look}"
+    return name, f"d{name} is right, as are all that lead to it: the fault lies further back."

@@ -41,7 +41,9 @@ figures.gradient_runs_back()
 #
 # One can train networks for years without seeing a gradient. But a wrong gradient raises no
 # exception: the code runs, and the loss goes down. Here are two trainings of this notebook's
-# network on the same examples. One forgets a part of the gradient at each step. Which?
+# network on the same examples. One forgets a part of the gradient at each step. Which? And guess
+# how much worse its network will be in the end. (The loss is in *nats*: a blind guess among 27
+# characters costs $\ln 27 = 3.30$.)
 
 # %% tags=["nbval-ignore-output"]
 # @title Two trainings, one of them with a wrong gradient (this takes a few seconds)
@@ -65,14 +67,13 @@ torch.set_num_threads(threads)
 figures.two_losses({name: run.losses for name, run in trainings.items()})
 
 # %% [markdown]
-# It is B, and no curve says so. After ten times as many steps its network is worse than A's by a
-# hundredth of a nat or less. (Had it the wrong sign, the loss would have gone up at once.) Section
-# 5.7 shows its gradients.
+# It is B, and no curve says so. After ten times as many steps its network is worse than A's by
+# hardly more than a hundredth of a nat: nobody would look for a fault. In section 5.7 you will find
+# it. (Had the whole gradient the wrong sign, the loss would have gone up at once.)
 #
-# Right gradients can go bad on their way, too. The lecturer has
+# Right gradients can go bad on their way, too: explode, fade, or be cut off. The lecturer has
 # [written](https://karpathy.medium.com/yes-you-should-understand-backprop-e2f06eab496b) about such
-# *leaks*. You will meet four: a clipped loss (section 5.2), a gradient multiplied too often (5.4),
-# saturated units, and dead ones (both 5.5).
+# *leaks*, and you will see four.
 #
 # <details>
 # <summary>Before autograd: how it was done when every gradient was written by hand</summary>
@@ -156,8 +157,19 @@ cmp("dx", dx, x)
 #
 # $$w = u\,v, \qquad s = w + u, \qquad t = s^2 .$$
 #
-# Forward: $w = -6$, $s = -4$, $t = 16$. **Your turn:** replace the four `...`, by numbers or by
-# code. Begin at the end, where $\mathrm{d}t = 1$. Mind that $u$ is read twice.
+# Forward: $w = -6$, $s = -4$, $t = 16$. Now back, on paper: begin at the end, where
+# $\mathrm{d}t = 1$. Mind that $u$ is read twice.
+#
+# <details>
+# <summary>The four numbers</summary>
+#
+# `ds` is $-8$, `dw` is $-8$, `dv` is $-16$, `du` is $16$.
+#
+# </details>
+#
+# **Your turn:** the same in code, for any $u$ and $v$; what arrives is `dt`. The check is
+# `explain`, a tool for your own code as well. It takes a forward and a backward function, draws
+# numbers, asks autograd, and compares. Where a line is wrong, it says what is wrong with it.
 #
 # <details>
 # <summary>Hint for <code>du</code></summary>
@@ -166,27 +178,34 @@ cmp("dx", dx, x)
 #
 # </details>
 
-# %%
+
+# %% tags=["nbval-ignore-output"]
 # try: ex1-warmup
-u = torch.tensor(2.0, requires_grad=True)
-v = torch.tensor(-3.0, requires_grad=True)
-w = u * v
-s = w + u
-t = s**2
-for tensor in (w, s):
-    tensor.retain_grad()  # autograd keeps the gradients of inputs only, unless it is asked
-t.backward()
+from typing import Annotated
 
-dt = 1  # t plays the part of the loss
-### BEGIN SOLUTION
-ds = 2 * s * dt  # the slope of a square, times what arrives
-dw = ds  # a sum passes on what arrives
-dv = u * dw  # a product passes it on times the *other* factor
-du = v * dw + ds  # the product's part, and the sum's
-### END SOLUTION
+from grader import explain
 
-for name, mine, tensor in (("ds", ds, s), ("dw", dw, w), ("dv", dv, v), ("du", du, u)):
-    cmp(name, mine, tensor)
+Number = Annotated[torch.Tensor, ""]  # between the quotes stands the shape: a number has none
+
+
+def warm_up(u: Number, v: Number):
+    w = u * v
+    s = w + u
+    t = s**2
+    return t
+
+
+def warm_up_backward(dt, u, v, w, s):
+    ### BEGIN SOLUTION
+    ds = 2 * s * dt  # the slope of a square, times what arrives
+    dw = ds  # a sum passes on what arrives
+    dv = u * dw  # a product passes it on times the *other* factor
+    du = v * dw + ds  # the product's part, and the sum's
+    ### END SOLUTION
+    return {"ds": ds, "dw": dw, "dv": dv, "du": du}
+
+
+explain(warm_up, warm_up_backward)
 
 # %% [markdown]
 # # Part 3 · The network
@@ -221,12 +240,15 @@ figures.network()
 # *Shapes stand in brackets. Blue is given. You will find 26 gradients: the six in orange, and one
 # for each name inside a box, except for `Yb`.*
 #
-# From the top: the network reads a *batch* of 32 examples at once. Each of an example's three
-# characters picks its row of the table `C`, ten numbers. Side by side they are 30; a linear layer
-# makes 64 of them. Each of the 64 is normalised over the batch, multiplied by a gain, shifted by a
-# bias, and squashed by tanh. The second linear layer gives 27 scores, one for each character: the
-# *logits*. The softmax turns these into probabilities $p$. The loss is the average of $-\ln p$ over
-# the characters that really came next: the *cross-entropy*.
+# Follow one example down. Its three characters pick a row each of the table `C`, ten numbers; side
+# by side they are 30. A linear layer makes 64 of them. Each of the 64 is normalised over the
+# *batch* (the 32 examples that are read at once), multiplied by a gain, shifted by a bias, and
+# squashed by tanh. The second linear layer gives 27 scores, one for each character: the *logits*.
+# The softmax turns these into probabilities $p$. The loss is the average of $-\ln p$ over the
+# characters that really came next: the *cross-entropy*.
+#
+# **Count them.** Training moves `C`, `W1`, `b1`, `bngain`, `bnbias`, `W2` and `b2`. How many
+# numbers are these? Which tensor has the most? Section 3.3 prints the sum.
 #
 # ## 3.3 Parameters and a batch
 #
@@ -278,7 +300,7 @@ def let_autograd_walk_back():
 #
 # The same in code, in small steps. A name says what was done: `bn` is batch normalisation, `meani`
 # this batch's mean, `2` squared, `_inv` to the power $-1$ or $-\tfrac12$, `raw` before gain and
-# bias.
+# bias. Nothing has been trained. Guess: is its loss above 3.30, that of a blind guess, or below?
 
 # %%
 n = Xb.shape[0]
@@ -314,7 +336,7 @@ print(f"loss {loss:.4f}, PyTorch's own cross-entropy {F.cross_entropy(logits, Yb
 print(f"a blind guess among {vocab_size} characters {torch.tensor(vocab_size).log():.4f}")
 
 # %% [markdown]
-# Now one of the 32 alone, the hardest for this untrained network:
+# Random bets cost more than none. Here is the one of the 32 that costs most:
 
 # %% tags=["data-dependent"]
 one = logprobs[range(n), Yb].argmin().item()  # or any other, 0 to 31
@@ -335,10 +357,13 @@ print(f"its favourite: {itos[favourite]!r}, {probs[one, favourite]:.4f}; blind: 
 # Each piece of part 5 has an **answer cell** and, below it, a **check cell**. Replace the `...` in
 # the first, run it, then run the second.
 #
-# - **Use** whatever the forward pass has computed and every gradient that you have found already,
-#   but no `.grad` and no `backward()`. Several lines, names of your own and loops are fine.
-# - **Write** `n`, or ask for a `.shape`, where you are tempted to write 32: the check runs your
-#   lines again on hidden networks of other sizes.
+# A line can give the right numbers today and be wrong: with a 32 in it, say, where the size of the
+# batch is meant. And of two gradients even a wrong formula gives the right numbers; guess which,
+# when you get there. So the check runs your lines again on hidden networks of other sizes, and each
+# line by itself. Write `n`, or ask for a `.shape`.
+#
+# - **Use** what the forward pass has computed and every gradient that you have found, but no
+#   `.grad` and no `backward()`. Several lines, names of your own and loops are fine.
 # - **Keep** the first line, `# answer: ...`: by it the check knows the cell.
 # - **Stuck?** Three hints for each gradient stand folded above its answer cell; `hint("dlogprobs")`
 #   shows them one by one.
@@ -620,10 +645,9 @@ check("dprobs", "dcounts_sum_inv", "dcounts_sum", "dcounts")
 
 # %% [markdown]
 # **Carried** means: your line is right, but the gradient that arrived was wrong; mend that one. The
-# check can tell, because it also tries each line by itself, with random numbers in place of what
-# arrives. When you cannot see where an error is, `heat_map("dcounts")` in a cell of your own draws
-# it: each field is one number, yours minus autograd's, purple where yours is too small, green where
-# it is too large.
+# check can tell, because it tries each line with random numbers in place of what arrives. When you
+# cannot see where an error is, `heat_map("dcounts")` in a cell of your own draws it: each field is
+# one number, yours minus autograd's, purple where yours is too small, green where it is too large.
 #
 # **Worth noticing: the boost.** At the right character, the gradient of the probability $p$ is
 # $-\tfrac{1}{n\,p}$. At one half it is a mere $2/n$ in size, at one in a thousand $1000/n$. The
@@ -1343,7 +1367,7 @@ repaired = theirs["hprebn"] + theirs["bnmeani"] / n  # the branch through the me
 ### END SOLUTION
 
 if chosen:
-    cmp("repaired", repaired, tensors[chosen])
+    cmp(f"d{chosen}", repaired, tensors[chosen])
 else:
     print("to do: name the tensor above first")
 
@@ -1490,8 +1514,7 @@ for run in filter(None, (untrained, trained)):
 #
 # **One more, not in the network.** *RMS norm*, which many language models use, divides each row by
 # the root of its mean square. No example meets another here. What arrives is `dy`. The check is
-# `explain`, a tool for your own code as well: it takes a forward pass with the shapes of its
-# inputs, and a backward pass; it draws numbers, asks autograd, and compares.
+# `explain` once more, as in the warm-up.
 #
 # <details>
 # <summary>Hint 1 for <code>dmean_square</code></summary>
@@ -1520,11 +1543,6 @@ for run in filter(None, (untrained, trained)):
 
 # %% tags=["nbval-ignore-output"]
 # try: ex1-encore
-from typing import Annotated
-
-from grader import explain
-
-
 def rms_norm(x: Annotated[torch.Tensor, "n, d"]):
     mean_square = (x**2).mean(1, keepdim=True)
     y = x * mean_square**-0.5

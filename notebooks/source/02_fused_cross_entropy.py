@@ -508,8 +508,9 @@ for name, function in (("eight lines", eight_small_lines), ("one step", F.cross_
 #
 # With $\alpha = 0$ only the term $k = y$ is left, and that is the loss from before. The loss of
 # the batch is the mean, as ever. PyTorch has all this built in. In code, $\alpha$ is `smoothing`,
-# 0.1 for 32 examples (the check's hidden batches have others), and the logits are called `z`, to
-# keep the two exercises apart.
+# and the logits are called `z`, to keep the two exercises apart. (`3.2 / n` is 0.1 for our 32
+# examples, a usual share. The check's hidden batches have other sizes and so another $\alpha$: do
+# not write 0.1.)
 
 # %%
 z = scores.clone()
@@ -581,20 +582,21 @@ figures.ahead_of_the_others(gaps, rest)
 # A model whose logits need not grow for ever does not become surer and surer of what it has seen.
 # That is what label smoothing is for.
 #
-# **One more.** With a *temperature* $T$ one divides all logits by $T$ before the softmax. Which
-# factor does that put in front of the gradient, and what else changes?
+# **One more: a dial for boldness.** Who asks a language model for a text often sets its
+# *temperature* $T$: all logits are divided by $T$ before the softmax. Which factor does that put in
+# front of the gradient? What else in the formula changes?
 #
 # In the cell, `tempered` is the forward pass: `cold` are the logits, and `warm` is what the softmax
 # gets. Beside each input stands its shape. Write `dcold` into `tempered_backward`; you need nothing
-# but its arguments. `explain` then draws sizes, and random numbers for `cold`, `Yb` and `T`, runs
-# both functions, and compares your `dcold` with autograd's.
+# but its arguments. `explain` draws sizes and numbers, runs both functions, and compares your
+# `dcold` with autograd's.
 
 
 # %% tags=["nbval-ignore-output"]
 # try: ex2-temperature
 def tempered(
     cold: Annotated[Tensor, "n, vocab_size"],
-    Yb: Annotated[Tensor, "n < vocab_size"],  # whole numbers below vocab_size
+    Yb: Annotated[Tensor, "n < vocab_size"],  # n whole numbers, each from 0 to vocab_size - 1
     T: Annotated[Tensor, ""],  # a single number has no axes
 ):
     warm = cold / T
@@ -617,12 +619,38 @@ explain(tempered, tempered_backward)
 #
 # The chain rule gets one more step, $\ell_i / T$, between the logits and the softmax. Its slope is
 # $1/T$: that is the factor. What else changes are the probabilities in the formula, which are
-# those of the softmax at this temperature. A large $T$ makes them more even. In *distillation*,
-# where a small model learns a large one's probabilities at a high temperature, the loss is
-# multiplied by $T^2$ to make up for it: one $T$ for the factor, and one because the differences of
-# the probabilities shrink as well.
+# those of the softmax at this temperature.
 #
 # </details>
+#
+# See it in the example of section 4.2. **Guess first:** which of $T = 0.5$, 1 and 5 makes the
+# network surest? Can the ranking of the 27 characters change? And how far below zero can a slope be
+# at $T = 5$?
+
+# %% tags=["data-dependent"]
+temperatures = (0.5, 1.0, 5.0)
+figures.temperatures(scores[row], label, characters, temperatures)
+
+# %% tags=["data-dependent"]
+for T in temperatures:
+    p = (scores[row] / T).softmax(0)
+    choices = (-(p * p.log()).sum()).exp()  # 1 if it is sure of one, 27 if all are alike
+    print(f"T = {T}: as undecided as among {choices:.1f} equally likely characters")
+
+# %% [markdown]
+# *Above, the probabilities; below, n times the example's row of* `dcold`*. The bold letter is the
+# right character.*
+#
+# No ranking changes, and nothing has been learnt: the network only speaks more boldly or more
+# carefully. And no slope is larger than $1/T$. That is what temperature is for:
+#
+# - **Inventing.** At a low $T$ a model writes the likeliest names again and again; at a high one it
+#   dares more, and errs more.
+# - **Distillation.** At a high $T$ one sees which *wrong* characters a model thinks nearly right. A
+#   small model can learn more from that than from the labels alone. Its loss is multiplied by
+#   $T^2$: one $T$ for the factor, and one because the probabilities differ less.
+# - **Honest probabilities.** Trained networks are often too sure of themselves. One $T$, chosen on
+#   examples that were not trained on, makes up for much of it.
 
 # %% [markdown]
 # # Part 6 · What you have found

@@ -38,6 +38,7 @@ from grader.pictures.figures.softmax import (
     pulled_and_pushed,
     softmax_ignores_a_shift,
     softmax_slopes,
+    temperatures,
     times_as_long,
 )
 from grader.pictures.figures.training import letter_maps, race_chart, training_loop
@@ -82,6 +83,7 @@ __all__ = [
     "squashing",
     "step_delta",
     "sum_is_a_router",
+    "temperatures",
     "times_as_long",
     "training_loop",
     "two_directions_removed",

@@ -24,6 +24,9 @@ from grader.pictures.figures.sheet import (
     new_sheet,
 )
 
+PALE = "#F0A878"
+"""The slopes of the wrong characters' logits, beside the right one's."""
+
 _CHAIN = ("logits", "norm_logits", "counts", "probs", "logprobs", "loss")
 _BOX_WIDTH = 2.35
 _STRIDE = 2.95
@@ -205,8 +208,7 @@ def one_row(
     above.bar(characters, probabilities.numpy(), color=[FORWARD if it else SKY for it in is_label])
     title = "the probabilities of one example (dark bar, bold letter: the right character)"
     above.set(title=title, ylim=(0, top))
-    pale = "#F0A878"
-    below.bar(characters, gradient.numpy(), color=[BACKWARD if it else pale for it in is_label])
+    below.bar(characters, gradient.numpy(), color=[BACKWARD if it else PALE for it in is_label])
     below.set(title="n times its row of dlogits", ylim=(-1.05, top))
     for axes in (above, below):
         axes.grid(visible=False, axis="x")
@@ -242,6 +244,43 @@ def pulled_and_pushed(history: Tensor, label: int, character: str) -> Picture:
         "Lines over 200 steps. The right character's probability climbs slowly, then fast, then "
         "slowly again, to nearly 1. The pull on its logit, 1 minus this, falls. The other "
         "probabilities end near zero.",
+    )
+
+
+def temperatures(
+    logits: Tensor, label: int, characters: Sequence[str], several: Sequence[float]
+) -> Picture:
+    """One example's probabilities at several temperatures, above the slopes of its logits.
+
+    Args:
+        logits: of the example, (vocab_size,).
+        label: the right character.
+        characters: the names of all.
+        several: the temperatures, each a column of its own.
+    """
+    arrangement = {"rows": 2, "columns": len(several), "sharex": True, "sharey": "row"}
+    figure, axes = new_axes(7.2, 4.4, **arrangement)
+    places, said = np.arange(len(characters)), list[str]()
+    target = (places == label).astype(float)
+    for above, below, T in zip(axes, axes[len(several) :], several, strict=False):
+        p = (logits / T).softmax(0).numpy()
+        slopes = (p - target) / T
+        above.bar(places, p, color=np.where(places == label, FORWARD, SKY))
+        below.bar(places, slopes, color=np.where(places == label, BACKWARD, PALE))
+        above.set_title(f"T = {T:g}")
+        below.axhline(0, color=GREY, linewidth=1)
+        below.set_xticks([label, int(p.argmax())], [characters[label], characters[p.argmax()]])
+        below.get_xticklabels()[0].set(color=BACKWARD, fontweight="bold")
+        for one in (above, below):
+            one.grid(visible=False, axis="x")
+        said.append(f"at {T:g} the highest is {p.max():.2f}, the lowest slope {slopes.min():.2f}")
+    axes[0].set_ylabel("probability")
+    axes[len(several)].set_ylabel("slope of the logit")
+    return Picture(
+        figure,
+        "Bar charts of one example's probabilities, and below them of the slopes of its logits, "
+        f"once for each temperature: {'; '.join(said)}. The higher T, the more alike are the bars, "
+        "and the shorter are the slopes.",
     )
 
 

@@ -16,6 +16,7 @@ from grader import Explanation, explain
 from tests.helpers.places import PROJECT
 
 SOURCES = {
+    "ex1-warmup": "01_atomic_backprop",
     "ex2-temperature": "02_fused_cross_entropy",
     "ex4-layer": "04_manual_training",
     "ex4-rnn": "04_manual_training",
@@ -26,7 +27,6 @@ NAMES = {
     "Tensor": Tensor,
     "torch": torch,
     "F": F,
-    "explain": lambda *functions: functions,
 }
 
 
@@ -39,7 +39,8 @@ def explained(cell_id: str, folder: Path, *changes: tuple[str, str]) -> Explanat
         text = text.replace(old, new)
     body, _, call = text.rpartition("\n")
     file = folder / "cell.py"
-    file.write_text(f"{body}\nFUNCTIONS = {call}\n", encoding="utf-8")
+    functions = call.removeprefix("explain")
+    file.write_text(f"{body}\nFUNCTIONS = {functions}\n", encoding="utf-8")
     spec = importlib.util.spec_from_file_location("cell", file)
     assert spec is not None
     assert spec.loader is not None
@@ -57,6 +58,11 @@ def test_the_solution_is_right(cell_id: str, tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("cell_id", "change", "said"),
     [
+        ("ex1-warmup", ("2 * s * dt", "s * dt"), "`ds` is 0.5 times what it should be."),
+        ("ex1-warmup", ("2 * s * dt", "2 * s"), "`2 * s` lacks the gradient that arrives."),
+        ("ex1-warmup", ("u * dw", "v * dw"), "`v` is not the tensor that belongs here."),
+        ("ex1-warmup", ("v * dw + ds", "v * dw"), "What comes to `du` through `s` is missing."),
+        ("ex1-warmup", ("v * dw + ds", "ds"), "What comes to `du` through `w` is missing."),
         ("ex2-temperature", ("(n * T)", "(n * 3)"), "`T` belongs here."),
         ("ex2-temperature", ("softmax(warm", "softmax(cold"), "`warm` belongs here."),
         (

@@ -44,11 +44,12 @@ NONE_OF_THEM = (
         (..., "", "to do"),
         ("hprebm", "", NONE_OF_THEM),
         (torch.zeros(2), "", NONE_OF_THEM),
-        ("h", "h", "dh is right: the fault lies further back."),
+        ("h", "h", "dh is right, as are all that lead to it: the fault lies further back."),
         (
             TENSORS["embcat"],
             "embcat",
-            "dembcat is wrong, but one that leads to it, dhprebn, is wrong already.",
+            "dembcat is wrong, but not the first that is: on the board, look at what its arrows"
+            " come from.",
         ),
     ],
 )

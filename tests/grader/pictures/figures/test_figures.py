@@ -51,6 +51,7 @@ FROM_NUMBERS: dict[str, Callable[[], Picture]] = {
     "race_chart": lambda: figures.race_chart(RATES),
     "rows_of_the_table": lambda: figures.rows_of_the_table("abc", PROBABILITIES, PROBABILITIES),
     "slopes_of_a_column": lambda: figures.slopes_of_a_column(torch.eye(3) - 0.3),
+    "temperatures": lambda: figures.temperatures(5 * ROWS[0], 2, LETTERS, (0.5, 5)),
     "times_as_long": lambda: figures.times_as_long({"32 rows": (11, 9), "20,000 rows": (4, 3)}),
     "two_losses": lambda: figures.two_losses({"A": [3.0] * 100 + [2.0] * 100, "B": [2.5] * 200}),
     "variance_estimates": lambda: figures.variance_estimates([2, 8], [0.5, 0.9], [1.0, 1.0]),

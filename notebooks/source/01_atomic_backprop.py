@@ -146,8 +146,7 @@ cmp("dx", dx, x)
 # ```
 #
 # So it stands in the lecture. Ours compares shapes first (broadcasting would let a wrong one pass)
-# and measures rounding against the largest number of the gradient. It says "to do" where nothing is
-# there yet, and names a wrong shape or type.
+# and measures rounding against the largest number of the gradient.
 #
 # </details>
 #
@@ -170,13 +169,6 @@ cmp("dx", dx, x)
 # **Your turn:** the same in code, for any $u$ and $v$; what arrives is `dt`. The check is
 # `explain`, a tool for your own code as well. It takes a forward and a backward function, draws
 # numbers, asks autograd, and compares. Where a line is wrong, it says what is wrong with it.
-#
-# <details>
-# <summary>Hint for <code>du</code></summary>
-#
-# The product sends back `dw` times the other factor, the sum sends back `ds`. The two add up.
-#
-# </details>
 
 
 # %% tags=["nbval-ignore-output"]

@@ -258,8 +258,7 @@ def temperatures(
         characters: the names of all.
         several: the temperatures, each a column of its own.
     """
-    arrangement = {"rows": 2, "columns": len(several), "sharex": True, "sharey": "row"}
-    figure, axes = new_axes(7.2, 4.4, **arrangement)
+    figure, axes = new_axes(7.2, 4.4, rows=2, columns=len(several), sharex=True, sharey="row")
     places, said = np.arange(len(characters)), list[str]()
     target = (places == label).astype(float)
     for above, below, T in zip(axes, axes[len(several) :], several, strict=False):
@@ -269,7 +268,8 @@ def temperatures(
         below.bar(places, slopes, color=np.where(places == label, BACKWARD, PALE))
         above.set_title(f"T = {T:g}")
         below.axhline(0, color=GREY, linewidth=1)
-        below.set_xticks([label, int(p.argmax())], [characters[label], characters[p.argmax()]])
+        favourite = int(p.argmax())
+        below.set_xticks([label, favourite], [characters[label], characters[favourite]])
         below.get_xticklabels()[0].set(color=BACKWARD, fontweight="bold")
         for one in (above, below):
             one.grid(visible=False, axis="x")

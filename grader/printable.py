@@ -39,7 +39,7 @@ def sentence(text: str) -> str:
     >>> sentence("got (int), but expected one of:")
     'got (int).'
     """
-    text = text.rstrip(" .:").removesuffix(", but expected one of")
+    text = text.rstrip(" .,:").removesuffix(", but expected one of")
     return text if text.endswith(("?", "!")) else f"{text}."
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Iterator, Mapping, Sequence
 
 import torch
@@ -103,6 +104,12 @@ IN_ONE_PLACE: Mapping[str, Edit] = {
     "0.001 is squared with the gradient: square the gradient alone.": (
         *("0.001 * d**2", "(0.001 * d) ** 2"),
     ),
+    "`v` goes by the square of `dp - v`: square the gradient alone.": (
+        *("0.999 * v + 0.001 * d**2", "v + 0.001 * (d - v) ** 2"),
+    ),
+    "`v` goes by the square of `dp - m`; it is the gradient that is squared.": (
+        *("d**2", "(d - m) ** 2"),
+    ),
     "All numbers of `v` go by the mean of the squares; each has its own.": (
         "d**2",
         "(d**2).mean()",
@@ -162,13 +169,7 @@ def _wrong_rules() -> Iterator[tuple[str, Sequence[str]]]:
     for keys in ({"keep", "take"}, {"beta"}, {"keep", "take", "beta"}):
         m, v = (a | {key: b[key] for key in keys} for a, b in ((M, V), (V, M)))
         yield "0.9 and 0.999 are mixed up: 0.9 is for `m`, 0.999 for `v`.", _rule(m, v)
-    yield "`m` is divided by 1 - 0.9**step; 0.999 is for `v`.", _rule(M | {"beta": V["beta"]})
-    yield "`v` is divided by 1 - 0.999**step; 0.9 is for `m`.", _rule(v=V | {"beta": M["beta"]})
-    for keep, take in (("0.9", "0.1"), ("0.99", "0.01"), ("0.999", "0.001")):
-        numbers = {"keep": keep, "take": take}
-        for more in ({}, {"beta": keep}):
-            yield f"`m` keeps {keep} of the old; 0.9 is due.", _rule({**M, **numbers, **more})
-            yield f"`v` keeps {keep} of the old; 0.999 is due.", _rule(v={**V, **numbers, **more})
+    yield from _other_numbers()
     yield "It moves by the means of the step before: change them first.", right[2:] + right[:2]
     yield "This is the plain step downhill: it uses neither running mean.", ["p = p - rate * d"]
     counting = "`step` grows with each parameter; it has the same value for all of them."
@@ -177,6 +178,28 @@ def _wrong_rules() -> Iterator[tuple[str, Sequence[str]]]:
     yield "It goes through `means` twice, and never through `squares`.", _rule(v=V | {"mean": "m"})
     yield "It goes through `squares` twice, and never through `means`.", _rule(m=M | {"mean": "v"})
     yield "`means` and `squares` are mixed up.", _rule(M | {"mean": "v"}, V | {"mean": "m"})
+
+
+WHERE = {
+    "keep": "keeps {keep} of the old",
+    "take": "takes {take} of the new",
+    "beta": "is divided by 1 - {beta}**step",
+}
+"""Where the rule of a mean has a number, in words."""
+
+
+def _other_numbers() -> Iterator[tuple[str, Sequence[str]]]:
+    """What is said of other numbers in one of the means, and the rule with these."""
+    for beta, rest in (("0.9", "0.1"), ("0.99", "0.01"), ("0.999", "0.001")):
+        numbers = {"keep": beta, "take": rest, "beta": beta}
+        for right in (M, V):
+            for count in (1, 2, 3) if right["beta"] != beta else ():
+                for keys in itertools.combinations(WHERE, count):
+                    wrong = {**right, **{key: numbers[key] for key in keys}}
+                    does = listed(WHERE[key].format(**wrong) for key in keys)
+                    due = f"{listed(right[key] for key in keys)} {'is' if count == 1 else 'are'}"
+                    said = f"`{right['mean']}` {does}; {due} due."
+                    yield said, _rule(wrong) if right is M else _rule(v=wrong)
 
 
 State = list[Tensor]

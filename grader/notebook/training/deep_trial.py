@@ -2,21 +2,38 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
+from typing import Any
+
 import torch
 import torch.nn.functional as F
 from torch import Tensor
 
-from grader.notebook.training.loop_trials import BLOCK_SIZE, N_HIDDEN, TOLERANCE, Part
+from grader.notebook.training.known_mistakes import Mistake, name_mistake
+from grader.notebook.training.loop_trials import BLOCK_SIZE, N_HIDDEN, Part, is_close
 from grader.printable import listed
 from makemore_data.model.parameters import Parameters
 from makemore_data.training.train import begin_run
 
 PARAMETERS = (*Parameters._fields, "W3", "b3")
-FROM_THE_LOSS = ("W2", "b2", "W3", "b3", "bngain", "bnbias", "W1", "b1", "C")
-"""The order in which a backward pass comes to them."""
+FROM_THE_LOSS = (("W2", "b2"), ("W3", "b3"), ("bngain", "bnbias"), ("W1", "b1", "C"))
+"""The order in which a backward pass comes to them: together where one gradient arrives at all."""
 N_HIDDEN2, WINDOWS = 5, 9
 NOISE = 1e-6
 """Of the largest gradient: how far one that is zero but for rounding may be off."""
+
+FORWARD = """
+hprebn = C[Xb].flatten(1) @ W1 + b1
+mean, variance = hprebn.mean(0, keepdim=True), hprebn.var(0, keepdim=True)
+bnraw = (hprebn - mean) / (variance + 1e-5).sqrt()
+hpreact = bngain * bnraw + bnbias
+h = hpreact.tanh()
+hpreact2 = h @ W3 + b3
+h2 = hpreact2.tanh()
+logits = h2 @ W2 + b2
+loss = F.cross_entropy(logits, Yb)
+"""
+RUN_FORWARD = compile(FORWARD, "<forward>", "exec")
 
 
 def deep_backward(Xb: Tensor, Yb: Tensor, *parameters: Tensor) -> tuple[Tensor, tuple[Tensor, ...]]:
@@ -30,14 +47,131 @@ def deep_backward(Xb: Tensor, Yb: Tensor, *parameters: Tensor) -> tuple[Tensor, 
     Returns:
         The loss and the gradients, in the same order.
     """
-    watched = [parameter.detach().requires_grad_() for parameter in parameters]
-    C, W1, b1, bngain, bnbias, W2, b2, W3, b3 = watched
+    names = _watched(Xb, Yb, parameters)
     with torch.enable_grad():  # training runs without
-        hidden = C[Xb].flatten(1) @ W1 + b1
-        mean, variance = hidden.mean(0, keepdim=True), hidden.var(0, keepdim=True)
-        first = torch.tanh(bngain * (hidden - mean) / (variance + 1e-5).sqrt() + bnbias)
-        loss = F.cross_entropy(torch.tanh(first @ W3 + b3) @ W2 + b2, Yb)
-    return loss.detach(), torch.autograd.grad(loss, watched)
+        exec(RUN_FORWARD, names)
+    return names["loss"].detach(), _gradients(names)
+
+
+def _watched(Xb: Tensor, Yb: Tensor, parameters: Sequence[Tensor]) -> dict[str, Any]:
+    watched = (parameter.detach().requires_grad_() for parameter in parameters)
+    return {"F": F, "Xb": Xb, "Yb": Yb, **dict(zip(PARAMETERS, watched, strict=True))}
+
+
+def _gradients(names: Mapping[str, Any]) -> tuple[Tensor, ...]:
+    return torch.autograd.grad(names["loss"], [names[name] for name in PARAMETERS])
+
+
+def but_back(value: Tensor, like: Tensor) -> Tensor:
+    """A value whose gradient goes back as if it was another."""
+    return value.detach() + like - like.detach()
+
+
+MEAN = "F.cross_entropy(logits, Yb)"
+IS_LAST = "~(Xb.view(-1, 1) == Xb.view(-1)).triu(1).any(1).view(*Xb.shape, 1)"
+"""True where a character of the windows comes for the last time."""
+
+WRONG_BACKWARD: Sequence[Mistake] = (
+    (
+        "`dlogits` is n times what is due: the loss is a mean, so each example counts 1/n.",
+        *(MEAN, f"len(Yb) * {MEAN}"),
+    ),
+    ("`dlogits` is divided by n twice.", MEAN, f"{MEAN} / len(Yb)"),
+    ("The sign of `dlogits` is wrong: it is the softmax minus ones.", MEAN, f"-{MEAN}"),
+    (
+        "`dlogits` is the softmax alone: subtract 1 at the right characters.",
+        *(MEAN, "logits.logsumexp(1).mean()"),
+    ),
+    (
+        "In `dlogits` the 1 at the right characters is added: subtract it.",
+        *(MEAN, "(2 * logits.logsumexp(1) - F.cross_entropy(logits, Yb, reduction='none')).mean()"),
+    ),
+    (
+        "The softmax in `dlogits` runs over the examples: it belongs along the characters, axis 1.",
+        *(MEAN, "(logits.logsumexp(0).sum() - logits.gather(1, Yb[:, None]).sum()) / len(Yb)"),
+    ),
+    *(
+        (said.format(h=h), f"{h} = {before}.tanh()", f"{h} = but_back({before}.tanh(), {like})")
+        for h, before in (("h2", "hpreact2"), ("h", "hpreact"))
+        for said, like in (
+            ("The slope of the tanh that makes `{h}` is missing.", before),
+            (
+                "The slope of the tanh that makes `{h}` lacks its square.",
+                f"{before} * (1 - {before}.tanh()).detach()",
+            ),
+            (
+                "The slope of the tanh that makes `{h}` is the square alone: 1 minus that is due.",
+                f"{before} * ({before}.tanh() ** 2).detach()",
+            ),
+            (
+                "The slope of the tanh that makes `{h}` has a plus for the minus.",
+                f"{before} * (1 + {before}.tanh() ** 2).detach()",
+            ),
+            (
+                "The slope of the tanh that makes `{h}` is that at its output, squared: not at"
+                f" `{before}`.",
+                f"{before} * (1 - {before} ** 2).detach()",
+            ),
+        )
+    ),
+    *(
+        (
+            f"`d{name}` is divided by n once more: what arrives has its 1/n already, so it is a sum"
+            " over the examples, no mean.",
+            *(old, new.format(f"but_back({name}, {name} / len(Yb))")),
+        )
+        for name, old, new in (
+            ("W2", "h2 @ W2", "h2 @ {}"),
+            ("b2", "+ b2", "+ {}"),
+            ("W3", "h @ W3", "h @ {}"),
+            ("b3", "+ b3", "+ {}"),
+            ("bngain", "bngain *", "{} *"),
+            ("bnbias", "+ bnbias", "+ {}"),
+            ("W1", "@ W1", "@ {}"),
+            ("C", "C[Xb]", "{}[Xb]"),
+        )
+    ),
+    (
+        "What comes to `dhprebn` through the mean is missing.",
+        *("- mean)", "- mean.detach())"),
+    ),
+    (
+        "What comes to `dhprebn` through the variance is missing.",
+        *("(variance + 1e-5)", "(variance.detach() + 1e-5)"),
+    ),
+    (
+        "Of the path through the variance `dhprebn` lacks n / (n - 1): Bessel's correction.",
+        *(
+            "(variance + 1e-5)",
+            "(but_back(variance, variance * (1 - 1 / len(Yb))) + 1e-5)",
+        ),
+    ),
+    (
+        "There is no `bngain` in `dhprebn`.",
+        *("bngain * bnraw", "but_back(bngain * bnraw, bngain * bnraw.detach() + bnraw)"),
+    ),
+    (
+        "`dhprebn` is n times what is due: its 1/n is missing.",
+        *("+ b1\n", "+ b1\nhprebn = but_back(hprebn, len(Yb) * hprebn)\n"),
+    ),
+    (
+        "There is no `bnvar_inv` in `dhprebn`.",
+        *(
+            "+ b1\n",
+            "+ b1\nroot = (hprebn.var(0) + 1e-5).sqrt().detach()\n"
+            "hprebn = but_back(hprebn, root * hprebn)\n",
+        ),
+    ),
+    (
+        "The numbers of `demb` are in another order than those of `emb`: `view` undoes a view.",
+        *("C[Xb].flatten(1)", "but_back(C[Xb].flatten(1), C[Xb].mT.flatten(1))"),
+    ),
+    (
+        "Of a character that comes several times, `dC` has the last contribution only: they add.",
+        *("C[Xb]", f"but_back(C[Xb], {IS_LAST} * C[Xb])"),
+    ),
+)
+"""Mistakes on the way back, each made in the forward pass: the values stay, the slopes do not."""
 
 
 def try_deep_backward(function: Part) -> str:
@@ -61,46 +195,73 @@ def try_deep_backward(function: Part) -> str:
         return "It returns the loss as a number: return the tensor, without `.item()`."
     if not torch.allclose(loss, due_loss):
         return f"It returns {loss} first; this is not the loss, which is {due_loss:.4f}."
-    if not isinstance(gradients, tuple | list) or len(gradients) != len(due):
+    if not isinstance(gradients, tuple | list):
         return f"The second thing that it returns is no tuple of {len(due)} gradients."
-    return _first_wrong(
-        dict(zip(PARAMETERS, gradients, strict=True)), dict(zip(PARAMETERS, due, strict=True))
-    )
-
-
-def _first_wrong(gradients: dict[str, object], due: dict[str, Tensor]) -> str:
-    """A sentence about the first gradient, from the loss down, that is not autograd's, or ""."""
-    largest = max(float(gradient.abs().max()) for gradient in due.values())
-
-    def is_close(gradient: Tensor, wanted: Tensor) -> bool:
-        allowed = max(TOLERANCE * float(wanted.abs().max()), NOISE * largest)
-        # NaN is not close to anything.
-        return gradient.shape == wanted.shape and float((gradient - wanted).abs().max()) <= allowed
-
-    right = list[str]()
-    for name in FROM_THE_LOSS:
-        gradient, wanted = gradients[name], due[name]
-        if not isinstance(gradient, Tensor):
-            return f"d{name} is a {type(gradient).__name__}, not a tensor."
-        if is_close(gradient, wanted):
-            right.append(name)
-            continue
-        for other, its in due.items():
-            if is_close(gradient, its):
-                return f"In d{name}'s place stands d{other}: what is the order of the parameters?"
-        if gradient.shape != wanted.shape:
-            is_flat = is_close(gradient.flatten(), wanted.flatten())
-            kept = " Is there a `keepdim=True`?" if is_flat else ""
-            return (
-                f"d{name} has the shape {tuple(gradient.shape)}, but {name} has"
-                f" {tuple(wanted.shape)} here.{kept}"
-            )
-        before = f"{listed(f'd{each}' for each in right)} {_are(right)} right. " if right else ""
+    if len(gradients) != len(due):
         return (
-            f"{before}d{name} is the first that is not autograd's, from the loss down: mend it, or"
-            " what it is made of, and run this again."
+            f"It returns {len(gradients)} gradients, and there are {len(due)} parameters:"
+            f" {listed(f'd{name}' for name in PARAMETERS)}, in this order."
         )
-    return ""
+    is_right = _agreeing(gradients, due)
+    if all(is_right.values()):
+        return ""
+    # Those below the first wrong layer may have mistakes of their own.
+    seen = list[str]()
+    for layer in FROM_THE_LOSS:
+        seen += layer
+        if not all(is_right[name] for name in layer):
+            break
+
+    def is_it(made: Mapping[str, Any]) -> bool:
+        is_same = _agreeing(gradients, _gradients(made))
+        return all(is_same[name] for name in seen)
+
+    watched = {**_watched(X, Y, given), "but_back": but_back}
+    with torch.enable_grad():
+        said = name_mistake(FORWARD, WRONG_BACKWARD, watched, is_it, most=1)
+    by_name = (dict(zip(PARAMETERS, each, strict=True)) for each in (gradients, due))
+    return said or _first_wrong(seen, is_right, *by_name)
+
+
+def _agreeing(gradients: Sequence[object], due: Sequence[Tensor]) -> dict[str, bool]:
+    """Which parameters' gradients are those beside them."""
+    noise = NOISE * max(float(gradient.abs().max()) for gradient in due)
+    pairs = zip(gradients, due, strict=True)
+    return {
+        name: is_close(gradient, its, noise)
+        for name, (gradient, its) in zip(PARAMETERS, pairs, strict=True)
+    }
+
+
+def _first_wrong(
+    seen: Sequence[str],
+    is_right: Mapping[str, bool],
+    gradients: Mapping[str, object],
+    due: Mapping[str, Tensor],
+) -> str:
+    """A sentence about the first gradient, from the loss down, that is not autograd's."""
+    right = [name for name in seen if is_right[name]]
+    name = next(name for name in seen if not is_right[name])
+    gradient, wanted = gradients[name], due[name]
+    if not isinstance(gradient, Tensor):
+        return f"d{name} is a {type(gradient).__name__}, not a tensor."
+    for other, its in due.items():
+        if is_close(gradient, its):
+            return f"In d{name}'s place stands d{other}: what is the order of the parameters?"
+    if gradient.shape != wanted.shape:
+        is_flat = is_close(gradient.flatten(), wanted.flatten())
+        why = " Is there a `keepdim=True`?" if is_flat else ""
+        if name == "W2" and gradient.shape == (N_HIDDEN, 27):
+            why = " `W2` reads `h2`, not `h`."
+        return (
+            f"d{name} has the shape {tuple(gradient.shape)}, but {name} has"
+            f" {tuple(wanted.shape)} here.{why}"
+        )
+    before = f"{listed(f'd{each}' for each in right)} {_are(right)} right. " if right else ""
+    return (
+        f"{before}d{name} is the first that is not autograd's, from the loss down: mend it, or"
+        " what it is made of, and run this again."
+    )
 
 
 def _are(names: list[str]) -> str:

@@ -154,10 +154,11 @@ def try_calibration(function: Part) -> str:
         if is_close(found, due):
             continue
         times = float((found / due).mean())
-        if is_close(found, times * due):
+        if times and is_close(found, times * due):
+            divisor = MANY_WINDOWS - (name == "variance")
             return (
-                f"The {name} is {times:.6g} times what is due: what is its sum divided by?"
-                f" X has {MANY_WINDOWS} rows here."
+                f"The {name} is {times:.6g} times what is due, as if its sum were divided by"
+                f" {divisor / times:.6g} and not by {divisor}: X has {MANY_WINDOWS} rows here."
             )
         return (
             f"The {name} is not that of `hprebn` over all of X: {float(found[0, 0]):.4f} for the"
@@ -476,24 +477,26 @@ def try_sample_name(function: Part) -> str:
 
 
 def _always_the_same(function: Part) -> str:
-    """Why all names are alike: have one made in which each letter is as likely as any other."""
+    """Why all names are alike: have one made in which a letter is a little likelier than others."""
     asked: list[int] = []
+    likeliest = 13
+    chances = torch.zeros(1, 27)
+    chances[0, [0, likeliest]] = torch.tensor([-SURE, 0.1])
 
-    def even(window: Any) -> Tensor:
+    def uneven(window: Any) -> Tensor:
         asked.append(1)
         is_end = len(asked) > LONG_NAME
-        return SURE * torch.eye(27)[:1] if is_end else -SURE * torch.eye(27)[:1]
+        return SURE * torch.eye(27)[:1] if is_end else chances
 
     _, itos = build_vocabulary()
-    if len(set(function(even, itos, BLOCK_SIZE, torch.Generator().manual_seed(1)))) > 1:
-        return (
-            "It makes the same name every time: a generator that is made or seeded inside begins"
-            " anew at every call. Draw with `g`, as it is given."
-        )
-    return (
-        "It takes the same character every time: draw one, each as often as is probable, with the"
-        " generator it is given."
+    name = function(uneven, itos, BLOCK_SIZE, torch.Generator().manual_seed(1))
+    if set(name) == {itos[likeliest]}:
+        return "It always takes the likeliest character: draw one, each as often as is probable."
+    again = (
+        "It makes the same name every time: a generator that is made or seeded inside begins"
+        " anew at every {}. Draw with `g`, as it is given."
     )
+    return again.format("call" if len(set(name)) > 1 else "character")
 
 
 def _trouble_with_windows(windows: Sequence[Sequence[int]], indices: Sequence[int]) -> str:

@@ -18,6 +18,7 @@ def name_mistake(
     mistakes: Sequence[Mistake],
     names: Mapping[str, Any],
     is_it: Callable[[Mapping[str, Any]], bool],
+    most: int = 2,
 ) -> str:
     """What is said of the fewest edits that give what a student's function gives, or "".
 
@@ -26,9 +27,10 @@ def name_mistake(
         mistakes: the edits, the likeliest first.
         names: what the lines may use, beside torch and F.
         is_it: whether the names that they leave hold what is to be explained.
+        most: so many edits may come together.
     """
-    pairs = itertools.combinations(mistakes, 2)
-    for some in (*((one,) for one in mistakes), *pairs):
+    counts = range(1, most + 1)
+    for some in (each for count in counts for each in itertools.combinations(mistakes, count)):
         scope = {"torch": torch, "F": F, **names}
         try:
             exec(_edited(lines, some), scope)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
@@ -38,14 +39,20 @@ class Endless(BaseException):
     """Raised in a part that does not end, which no `except Exception` stops; says why."""
 
 
-def is_close(value: object, expected: Tensor | float) -> bool:
-    """True for finite numbers of the same shape that are the same up to rounding."""
+def is_close(value: object, expected: Tensor | float, noise: float = 0.0) -> bool:
+    """True for finite numbers of the same shape that are the same up to rounding.
+
+    Args:
+        value: what was found.
+        expected: what is due.
+        noise: how far off a number may be that is zero but for rounding.
+    """
     try:
         found = torch.as_tensor(value, dtype=torch.float64)
     except (TypeError, ValueError, RuntimeError):  # it is no number, nor a tensor of numbers
         return False
     wanted = torch.as_tensor(expected, dtype=torch.float64)
-    allowed = TOLERANCE * float(wanted.abs().max())
+    allowed = max(TOLERANCE * float(wanted.abs().max()), noise)
     # NaN is not close to anything.
     return found.shape == wanted.shape and float((found - wanted).abs().max()) <= allowed
 
@@ -152,6 +159,11 @@ def try_learning_rate(function: Part) -> str:
     return ""
 
 
+ARGUMENTS = (
+    "`backward` wants the minibatch first, then the parameters: `backward(Xb, Yb, *run.parameters)`"
+)
+
+
 def loss_of(call: int) -> float:
     """What the recorder says of its call with this number: no loss is the same when rounded."""
     return 3.0 + call / 7000
@@ -172,25 +184,30 @@ class Recorder:
     has_parameters: bool = True
     """Whether it was handed all seven parameters each time, one by one."""
     is_turned: bool = False
-    """Whether it was handed the parameters before the minibatch."""
+    """Whether it was handed the minibatch and all seven, in another order."""
 
-    def __call__(self, Xb: Tensor, Yb: Tensor, *given: Tensor) -> tuple[Tensor, list[Tensor]]:
+    def __call__(self, Xb: Any, Yb: Any, *given: Any) -> tuple[Tensor, list[Tensor]]:
         """Be the backward pass of a loop."""
+        due = [parameter.shape for parameter in self.run.parameters]
+        is_batch = isinstance(Xb, Tensor) and isinstance(Yb, Tensor)
+        if not is_batch or len(given) > len(due):
+            raise TypeError(ARGUMENTS)
         self.batches.append((Xb.clone(), Yb.clone()))
         self.places.append(self.place())
         self.done.append(self.run.step)
         shapes = [getattr(parameter, "shape", None) for parameter in given]
-        due = [parameter.shape for parameter in self.run.parameters]
-        self.has_parameters &= shapes == due
-        self.is_turned |= [Xb.shape, Yb.shape, *shapes][: len(due)] == due
+        if shapes != due:
+            self.has_parameters = False
+            missing = Counter[object](due) - Counter([Xb.shape, Yb.shape, *shapes])
+            self.is_turned = len(given) == len(due) and not missing
         number = len(self.batches)
         if number > MOST_CALLS:
             raise Endless(
                 "It goes on for ever: the number of steps done is the length of `run.losses`, and"
                 " that has to grow."
                 if self.done[-1] == self.done[-2]
-                else "It goes on past `until`, which counts the steps that the run has behind it as"
-                " well: the step at hand is `run.step`."
+                else "It goes on past `until`, which counts all steps of the run, those that it has"
+                " behind it as well: take steps while `run.step < until`."
             )
         gradients = [torch.full_like(tensor, float(number)) for tensor in self.run.parameters]
         self.handed += gradients
@@ -229,7 +246,7 @@ def try_loop(function: Part) -> str:
             f" done.{stops}"
         )
     if backward.is_turned:
-        return "`backward` wants the minibatch first: `backward(Xb, Yb, *run.parameters)`."
+        return f"{ARGUMENTS}."
     if not backward.has_parameters:
         return (
             "`backward` is not given all seven parameters, one by one: `*run.parameters` takes the"

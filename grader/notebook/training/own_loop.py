@@ -18,6 +18,7 @@ from typing import Any
 import torch
 from torch import Tensor
 
+from grader.execution.collect import NO_POWER, XOR
 from grader.execution.own_process import alarm_if_free
 from grader.notebook.running_notebook import has_failed
 from grader.notebook.training.adam_trial import adam, try_adam
@@ -37,7 +38,7 @@ from grader.notebook.training.loop_trials import (
     try_update,
 )
 from grader.notebook.training.raised import meaning
-from grader.printable import listed, printable
+from grader.printable import listed, printable, sentence
 from grader.worker.execution import TimeLimit
 from makemore_data.model.inference import calibrate, logits_with, mean_loss, sample_name
 from makemore_data.training.train import Run, learning_rate, train_steps, update
@@ -176,7 +177,8 @@ def _in_words(error: BaseException, part: str, function: Part, hidden: set[str])
             f"It uses the notebook's `{unknown[1]}`{line}, whatever it is given: use the arguments,"
             " or what the function has made of them."
         )
-    message = printable(str(error).partition("\n")[0]).removesuffix(", but expected one of:")
-    said = f"It raises {type(error).__name__}{line}: {message}"
+    message = printable(str(error).partition("\n")[0])
+    says = NO_POWER if re.search(XOR, message) else message
+    said = sentence(f"It raises {type(error).__name__}{line}: {says}")
     means = meaning(part, message)
-    return f"{said.rstrip('.:,')}. {means}" if means else said
+    return f"{said} {means}" if means else said

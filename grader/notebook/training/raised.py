@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import re
 
-from grader.diagnosis.edit import capital
-from grader.execution.collect import NO_POWER, XOR
 from grader.notebook.training.deep_trial import N_HIDDEN2, WINDOWS
 from grader.notebook.training.loop_trials import N_HIDDEN
 
@@ -41,11 +39,12 @@ MEANINGS = (
         r"(\w+)\(\) received an invalid combination of arguments - got \(keepdim=bool",
         r"`keepdim` goes with an axis: `\1(0, keepdim=True)`.",
     ),
-    (XOR, f"{capital(NO_POWER)}."),
+    (r"\b(add|sub)_?\(\) takes [12] positional", r"`\1` takes its factor by name, `alpha=...`."),
+    (r"\b(addc\w+?)_?\(\) takes [23] positional", r"`\1` takes its factor by name, `value=...`."),
     (
         "^deep_backward: .*(must match the size|broadcast|is invalid for input|cannot be multip)",
-        f"Here the batch has {WINDOWS} examples, the first hidden layer {N_HIDDEN} units and the"
-        f" second {N_HIDDEN2}.",
+        f"Here the batch has {WINDOWS} examples. `W3`, from `h` to `h2`, is {N_HIDDEN} by"
+        f" {N_HIDDEN2}; `W2`, from `h2` to the logits, is {N_HIDDEN2} by 27.",
     ),
     (
         "only one element tensors can be converted|only 0-dim.* can be converted",

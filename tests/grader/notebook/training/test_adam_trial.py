@@ -139,7 +139,19 @@ for i, (p, dp, v) in enumerate(zip(parameters, gradients, squares)):
 """,
     "`m`: `+=` keeps all of the old, and 0.9 of it": changed("m *= 0.9; m += ", "m += 0.9 * m + "),
     "0.001 is squared with the gradient": changed("0.001 * dp**2", "(0.001 * dp) ** 2"),
-    "`v` keeps 0.99 of the old": changed("0.999", "0.99", "0.001 * dp", "0.01 * dp"),
+    "`v` keeps 0.99 of the old; 0.999 is due.": changed("v *= 0.999", "v *= 0.99"),
+    "`v` keeps 0.99 of the old and takes 0.01 of the new; 0.999 and 0.001 are due.": changed(
+        *("v *= 0.999", "v *= 0.99", "0.001 * dp", "0.01 * dp")
+    ),
+    "`v` keeps 0.99 of the old, takes 0.01 of the new and is divided by 1 - 0.99**step;": changed(
+        *("0.999", "0.99", "0.001 * dp", "0.01 * dp")
+    ),
+    "`v` is divided by 1 - 0.99**step; 0.999 is due.": changed("1 - 0.999", "1 - 0.99"),
+    "`v` is divided by 1 - 0.9**step; 0.999 is due.": changed("1 - 0.999", "1 - 0.9"),
+    "`m` takes 0.01 of the new; 0.1 is due.": changed("0.1 * dp", "0.01 * dp"),
+    "`m` is divided by 1 - 0.999**step; 0.9 is due.": changed("0.9**step", "0.999**step"),
+    "`v` goes by the square of `dp - v`": changed(MEANS[1], "v += 0.001 * (dp - v) ** 2"),
+    "`v` goes by the square of `dp - m`": changed("dp**2", "(dp - m) ** 2"),
     "After step 1, with the gradient": changed("rate * a", "0.9 * rate * a"),
     "the running mean is nan;": changed("0.1 * dp", "float('nan') * dp"),
 }

@@ -320,7 +320,7 @@ while run.step < until:
     (
         "loop",
         changed("loop", "while run.step < until", "for _ in range(until)"),
-        "the step at hand is `run.step`",
+        "take steps while `run.step < until`",
     ),
     (
         "loop",
@@ -504,7 +504,7 @@ while run.step < until:
     (
         "sample_name",
         changed("sample_name", "torch.multinomial(probs, 1, generator=g)", "probs.argmax()"),
-        "It takes the same character every time",
+        "It always takes the likeliest character",
     ),
     ("sample_name", changed("sample_name", ", generator=g", ""), "The same seed gives other names"),
     (
@@ -726,7 +726,7 @@ while run.step < until:
         ("adam", changed("adam", right, wrong), said)
         for right, wrong, said in (
             ("+ eps", "- eps", "eps is subtracted"),
-            ("0.999**step", "0.9**step", "0.9 is for `m`"),
+            ("0.999**step", "0.9**step", "0.999 is due"),
             ("0.001 *", "0.01 *", "`v` keeps 0.99 of the old"),
         )
     ),
@@ -819,6 +819,19 @@ while run.step < until:
         changed("loop", "X[ix], Y[ix], *run.parameters", "*run.parameters, X[ix], Y[ix]"),
         "`backward` wants the minibatch first",
     ),
+    *(
+        (
+            "loop",
+            changed("loop", "X[ix], Y[ix], *run.parameters", arguments),
+            "`backward` wants the minibatch first, then the parameters",
+        )
+        for arguments in (
+            "X[ix], *run.parameters, Y[ix]",
+            "X[ix], Y[ix], *run.parameters[::-1]",
+            "(X[ix], Y[ix]), *run.parameters",
+            "X[ix], Y[ix], *run.parameters, 0.1",
+        )
+    ),
     (
         "loop",
         changed("loop", "run.step < until", "True") + "    if run.step == until: break\n",
@@ -837,28 +850,102 @@ while run.step < until:
         for seeded in ("g.manual_seed(3)", "g = torch.Generator().manual_seed(3)")
     ),
     (
+        "sample_name",
+        changed("sample_name", "generator=g", "generator=torch.Generator().manual_seed(3)"),
+        "made or seeded inside begins anew at every character",
+    ),
+    (
+        "calibrate",
+        changed("calibrate", "hprebn.mean(0, keepdim=True)", "hprebn.sum(0)[None] / (len(X) + 1)"),
+        "as if its sum were divided by 3001 and not by 3000",
+    ),
+    (
+        "calibrate",
+        changed("calibrate", "hprebn.mean(0, keepdim=True)", "0 * hprebn[:1]"),
+        "The mean is not that of `hprebn` over all of X: 0.0000",
+    ),
+    (
         "adam",
         changed("adam", "dp**2", "dp^2"),
-        "In Python `^` is no power, `**` is.",
+        "NotImplementedError in `v += 0.001 * (dp^2 - v)`: in Python `^` is no power, `**` is.",
+    ),
+    (
+        "adam",
+        changed("adam", "m += 0.1 * (dp - m)", "m.mul_(0.9).add_(dp, 0.1)"),
+        "`add` takes its factor by name, `alpha=...`.",
+    ),
+    ("update", "torch.add(parameters[0], gradients[0], learning_rate)", "by name, `alpha=...`."),
+    (
+        "adam",
+        changed("adam", "v += 0.001 * (dp**2 - v)", "v.mul_(0.999).addcmul_(dp, dp, 0.001)"),
+        "`addcmul` takes its factor by name, `value=...`.",
     ),
     # the network of two layers
     ("deep_backward", changed("deep_backward", "return loss", "return loss.item()"), "`.item()`"),
     ("deep_backward", changed("deep_backward", "return loss, (", "return ("), "return two things"),
-    ("deep_backward", changed("deep_backward", ", dW3, db3)", ")"), "no tuple of 9 gradients"),
     (
         "deep_backward",
-        changed("deep_backward", "- F.one", "+ F.one"),
-        "dW2 is the first that is not autograd's",
+        changed("deep_backward", ", dW3, db3)", ")"),
+        "It returns 7 gradients, and there are 9 parameters: dC, dW1,",
+    ),
+    *(
+        ("deep_backward", changed("deep_backward", *changes), sentence)
+        for *changes, sentence in (
+            (" / n\ndW2", "\ndW2", "`dlogits` is n times what is due"),
+            (" / n\ndW2", " / n**2\ndW2", "`dlogits` is divided by n twice."),
+            ("- F.one", "+ F.one", "In `dlogits` the 1 at the right characters is added"),
+            ("- F.one_hot(Yb, 27)", "", "`dlogits` is the softmax alone"),
+            ("dlogits = (", "dlogits = -(", "The sign of `dlogits` is wrong"),
+            ("softmax(logits, 1)", "softmax(logits, 0)", "The softmax in `dlogits` runs over"),
+            ("(1 - h2**2) * ", "", "The slope of the tanh that makes `h2` is missing."),
+            ("(1 - h**2) * ", "", "The slope of the tanh that makes `h` is missing."),
+            ("(1 - h2**2)", "(1 - h2)", "the tanh that makes `h2` lacks its square."),
+            ("(1 - h**2)", "h**2", "the tanh that makes `h` is the square alone"),
+            ("(1 - h**2)", "(1 + h**2)", "the tanh that makes `h` has a plus for the minus"),
+            ("h2**2", "(h @ W3 + b3) ** 2", "at its output, squared: not at `hpreact2`."),
+            ("dlogits.sum", "dlogits.mean", "`db2` is divided by n once more"),
+            ("h.T @ dhpreact2", "h.T @ dhpreact2 / n", "`dW3` is divided by n once more"),
+            ("dhpreact2.sum(0)", "dhpreact2.mean(0)", "`db3` is divided by n once more"),
+            (" - dbnbias", "", "What comes to `dhprebn` through the mean is missing."),
+            ("n / (n - 1) * bnraw", "0", "What comes to `dhprebn` through the variance is"),
+            ("n / (n - 1) * ", "", "`dhprebn` lacks n / (n - 1): Bessel's correction."),
+            ("bngain * bnvar_inv", "bnvar_inv", "There is no `bngain` in `dhprebn`."),
+            ("bngain * bnvar_inv", "bngain", "There is no `bnvar_inv` in `dhprebn`."),
+            ("bnvar_inv / n", "bnvar_inv", "`dhprebn` is n times what is due"),
+            ("view(emb.shape)", "reshape(n, 10, 3).mT.contiguous()", "`demb` are in another order"),
+            (
+                "dC = torch.zeros(27, 10).index_add_(0, Xb.view(-1), demb.view(-1, 10))",
+                "dC = torch.zeros(27, 10)\ndC[Xb] += demb",
+                "`dC` has the last contribution only: they add.",
+            ),
+        )
+    ),
+    (  # the layers below may have a mistake of their own
+        "deep_backward",
+        changed(
+            "deep_backward", " / n\ndW2", "\ndW2", "demb.view(-1, 10)", "0 * demb.view(-1, 10)"
+        ),
+        "`dlogits` is n times what is due",
+    ),
+    (  # of one gradient alone it is said only if all beside it are as they would be
+        "deep_backward",
+        changed("deep_backward", "h2.T @ dlogits", "n * h2.T @ dlogits"),
+        "dW2 is the first that is not autograd's, from the loss down",
     ),
     (
         "deep_backward",
-        changed("deep_backward", "(1 - h2**2) *", "(1 - h2) *"),
+        changed("deep_backward", "(dlogits @ W2.T)", "(dlogits @ W2.T) ** 2"),
         "dW2 and db2 are right. dW3 is the first",
     ),
     (
         "deep_backward",
-        changed("deep_backward", "dh = dhpreact2 @ W3.T", "dh = dlogits @ W2.T"),
-        "the batch has 9 examples, the first hidden layer 7 units and the second 5.",
+        changed("deep_backward", "h2.T @ dlogits", "h.T @ dlogits"),
+        "dW2 has the shape (7, 27), but W2 has (5, 27) here. `W2` reads `h2`, not `h`.",
+    ),
+    (
+        "deep_backward",
+        changed("deep_backward", "h.T @ dhpreact2", "W2.T @ dhpreact2"),
+        "9 examples. `W3`, from `h` to `h2`, is 7 by 5; `W2`, from `h2` to the logits, is 5 by 27.",
     ),
     (
         "deep_backward",

@@ -153,10 +153,10 @@ def seen_on_each(look: Look, wrong: Sequence[Wrong]) -> Iterator[Explanation]:
 def other_shape(wrong: Wrong) -> Iterator[Explanation]:
     """The right numbers in another shape, or copies that still have to be summed."""
     gradient, value, right = wrong.gradient, wrong.value, wrong.right
+    if value.dim() == 2 and agrees(value.mT, right):  # a square matrix keeps its shape
+        yield Kind.TRANSPOSED, f"`{gradient}` is the transpose of what it should be."
     if value.shape == right.shape:
         return
-    if value.dim() == 2 and agrees(value.mT, right):
-        yield Kind.TRANSPOSED, f"`{gradient}` is the transpose of what it should be."
     if value.numel() == right.numel() and agrees(value.reshape(right.shape), right):
         is_lost = [*value.shape] == [length for length in right.shape if length != 1]
         kind = Kind.LOST_KEEPDIM if is_lost else Kind.WRONG_SHAPE

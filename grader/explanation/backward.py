@@ -72,12 +72,12 @@ class Backward:
         return not self.returns or self.returns == self.body[-1:]
 
     @property
-    def mentioned(self) -> dict[str, int]:
-        """The names in it, each with the line where it stands first."""
+    def mentioned(self) -> dict[str, list[int]]:
+        """The names in it, each with the lines where it stands, the first of them first."""
         names = (node for one in self.body for node in ast.walk(one) if isinstance(node, ast.Name))
-        lines: dict[str, int] = {}
+        lines: dict[str, list[int]] = {}
         for name in names:
-            lines[name.id] = min(name.lineno, lines.get(name.id, name.lineno))
+            lines[name.id] = sorted([*lines.get(name.id, ()), name.lineno])
         return lines
 
     @property

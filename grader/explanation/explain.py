@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -15,7 +16,12 @@ from grader.execution.own_process import OwnProcess
 from grader.explanation.backward import BadInput
 from grader.explanation.explanation import Explanation
 from grader.explanation.forward import Forward, Inputs
-from grader.explanation.judged import check_names, returned_gradients, without_helpers
+from grader.explanation.judged import (
+    check_names,
+    from_outside,
+    returned_gradients,
+    without_helpers,
+)
 from grader.explanation.subject import Subject, call, subject_of
 from grader.grading.grade import grade_answer
 from grader.program.exercises import Exercise
@@ -133,6 +139,7 @@ def _explain(forward: Forward, subject: Subject, seed: int) -> Explanation:
     wanted = {*returned.values()} or {f"d{name}" for name in forward.program.inputs}
     if not wanted.isdisjoint(gradients):
         verdicts = without_helpers(verdicts, source, wanted)
+    verdicts = [replace(v, note=v.note + from_outside(source, v)) for v in verdicts]
     report = Report(
         subject.name, tuple(verdicts), tuple(flags), Path(source.file), "right by themselves"
     )

@@ -7,6 +7,8 @@ from collections.abc import Mapping, Sequence, Set
 from dataclasses import replace
 from typing import Any
 
+from torch import Tensor
+
 from grader.explanation.backward import Backward, BadInput, Key, shown_keys
 from grader.explanation.forward import Forward
 from grader.program.instances import Instance
@@ -94,13 +96,24 @@ def without_helpers(
     return found
 
 
+def from_outside(source: Backward, verdict: Verdict) -> str:
+    """What is said of a tensor that a line reads, which raised, and is not given; or ""."""
+    line = verdict.place.line if verdict.outcome is Outcome.ERROR and verdict.place else None
+    return "".join(
+        f" `{name}` is none of the tensors that {source.definition.name} is given: it comes from"
+        " outside."
+        for name, lines in source.mentioned.items()
+        if line in lines and isinstance(source.scope.get(name), Tensor)
+    )
+
+
 def check_names(source: Backward, known: Mapping[str, Any], wrong: Set[int]) -> None:
     """Raise `BadInput` for a name of the forward pass that is read without being asked for.
 
     Not for one that stands first in one of the lines that are `wrong`.
     """
     own = source.own | source.scope.keys()
-    for name, line in source.mentioned.items():
+    for name, (line, *_) in source.mentioned.items():
         is_meant = name in known and line not in wrong
         if is_meant and name not in own and not hasattr(builtins, name):
             raise BadInput(

@@ -84,6 +84,12 @@ def test_the_right_numbers_in_another_shape(
     assert kinds[:1] == [kind]
 
 
+def test_a_square_matrix_is_transposed_in_the_same_shape() -> None:
+    right = [drawn(n, n) for n, _ in SHAPES]
+    ((kind, said),) = seen(other_shape, "dx", [r.T for r in right], right)
+    assert (kind, said) == (Kind.TRANSPOSED, "`dx` is the transpose of what it should be.")
+
+
 def test_a_shape_by_chance_right_in_one_instance_is_no_fit() -> None:
     values = [RIGHT[0].T, RIGHT[1].T + 1]
     assert seen(other_shape, "dx", values, RIGHT) == []

@@ -133,6 +133,15 @@ def test_a_line_that_raises_is_named() -> None:
     assert verdicts["dx"].place is not None
     assert verdicts["dx"].place.line == line_of("dx = dout @ xhat")
     assert "raised RuntimeError" in verdicts["dx"].note
+    assert "from outside" not in verdicts["dx"].note
+
+
+def test_a_tensor_from_outside_is_named_where_it_does_not_fit() -> None:
+    verdicts = explain(norms.rms_norm, norms.reads_from_outside).verdicts
+    notes = {one.name: one.note for one in verdicts}
+    said = "`OUTSIDE` is none of the tensors that reads_from_outside is given"
+    assert said in notes["dx"]
+    assert notes["dgain"] == ""
 
 
 def test_a_custom_function_is_judged_by_what_it_returns() -> None:

@@ -192,14 +192,19 @@ def in_order(cells: Iterable[AnswerCell], gradients: tuple[str, ...]) -> tuple[A
     The order in which they ran says nothing: a student may begin with any section, or go back to
     one. Cells that assign no gradient come first, where they may define what the others need; but
     a later piece of a split cell stays behind the piece before it. Pieces are numbered anew.
+
+    A gradient that a cell before it has assigned, and that it changes, says nothing either.
     """
     places: dict[str, int] = {}
+    first: dict[str, str] = {}
     numbers: Counter[str] = Counter()
     placed = []
     for cell in cells:
         grade_id = cell.grade_id.partition("#")[0]
         assigned = first_assignments(cell.source, gradients)
-        places[grade_id] = min(map(gradients.index, assigned), default=places.get(grade_id, -1))
+        own = [name for name in assigned if first.setdefault(name, grade_id) == grade_id]
+        wheres = map(gradients.index, own or assigned)
+        places[grade_id] = min(wheres, default=places.get(grade_id, -1))
         numbers[grade_id] += 1
         name = grade_id if numbers[grade_id] == 1 else f"{grade_id}#{numbers[grade_id]}"
         placed.append((places[grade_id], AnswerCell(name, cell.source)))

@@ -310,6 +310,18 @@ def test_cells_stand_as_in_the_notebook_whatever_ran_first(order: tuple[int, ...
     assert in_order([cells[i] for i in order], ATOMIC.gradients) == tuple(cells)
 
 
+def test_a_cell_that_changes_an_earlier_ones_gradient_does_not_follow_it_at_once() -> None:
+    """It would change `dlogits` before `dh` was computed of it."""
+    cells = [
+        AnswerCell("ex1-logits", "dlogits = a"),
+        AnswerCell("ex1-hidden", "dh = dlogits @ W2.T"),
+        AnswerCell("ex1-tanh", "dlogits *= 2\ndhpreact = (1 - h**2) * dh"),
+    ]
+    assert in_order(cells, ATOMIC.gradients) == tuple(cells)
+    again = AnswerCell("ex1-tanh", "dlogits *= 2")  # it has no gradient of its own
+    assert in_order([cells[0], again], ATOMIC.gradients) == (cells[0], again)
+
+
 def test_a_piece_that_assigns_nothing_stays_behind_its_cell() -> None:
     cells = [
         AnswerCell("ex1-linear2", "dh = 1"),

@@ -374,18 +374,18 @@ check("dmu")
 #    \cdot \underbrace{s\,(x_j - \mu)}_{\hat{x}_j}$$
 #
 # 3. Now $(\sigma^2+\varepsilon)^{-1/2}$ is in every term as well. Take
-#    $\gamma\,(\sigma^2+\varepsilon)^{-1/2} / n$ out of all three. Taking out $\frac1n$ leaves an
-#    $n$ behind wherever there was no $\frac1n$.
+#    $\gamma\,(\sigma^2+\varepsilon)^{-1/2} / n$ out of all three. The second has a $\frac1n$; the
+#    first and the third have none, so with $\frac1n$ in front an $n$ stays behind in each.
 #
-# Your result has this form, and the boxes are for you to fill in:
+# Your result has this form, and the three boxes are for you to fill in:
 #
 # $$\begin{aligned}
 # \mathrm{d}x_i = {} & \frac{\gamma\,(\sigma^2+\varepsilon)^{-1/2}}{n} \\
-# & \cdot \Big[\, n\,\mathrm{d}y_i - \Box - \Box\;\hat{x}_i\;\Box \,\Big]
+# & \cdot \Big[\, n\,\mathrm{d}y_i - \Box_1 - \Box_2\;\hat{x}_i\;\Box_3 \,\Big]
 # \end{aligned}$$
 #
-# The first box is a sum over $j$, the second a fraction made of $n$ and $n - 1$, the third another
-# sum over $j$. *Do not go on before you have filled them in.*
+# $\Box_1$ is a sum over $j$, $\Box_2$ a fraction made of $n$ and $n - 1$, $\Box_3$ another sum over
+# $j$. *Do not go on before you have filled them in.*
 #
 # **Test it on paper.** Take $x = (1, 2, 6)$ again, with $\mu = 3$ and $\sigma^2 = 7$, so that
 # $\hat{x} = (-2, -1, 3)/\sqrt7$. Let $\gamma = 1$, leave $\varepsilon$ out, and let something
@@ -452,11 +452,11 @@ check("dhprebn")
 # <summary>A wrong one? What <code>heat_map("dhprebn")</code> says, in a cell of your own</summary>
 #
 # - Stripes, each of one colour from top to bottom: every example of a column lacks the same number.
-#   Look at the first box.
+#   Look at $\Box_1$.
 # - Rows stand out as well as columns: a sum along the wrong axis.
 # - Some columns are wrong, the others nearly right: the gain, which is close to 1 in most columns.
-# - Speckled all over: the power in front, the second box, or the sign before it. (With a plain 1 in
-#   that box `maxdiff` is as small as $3 \cdot 10^{-5}$; with the wrong sign it is $2n$ times that.)
+# - Speckled all over: the power in front, $\Box_2$, or the sign before it. (With a plain 1 in that
+#   box `maxdiff` is as small as $3 \cdot 10^{-5}$; with the wrong sign it is $2n$ times that.)
 #
 # </details>
 
@@ -492,8 +492,12 @@ for name, arrows in (("what arrives", dhpreact), ("what gets through", gradient)
 # %% [markdown]
 # It has to be so. Add the same number to a whole column: the mean swallows it. Stretch the whole
 # column away from its mean: the variance swallows it. The layer's output does not change, so the
-# loss does not, so the gradient in these two directions is zero (for the second, up to the little
-# $\varepsilon$). A layer before batch normalisation cannot gain anything by shifting or stretching.
+# loss does not, so the gradient in these two directions is zero. A layer before batch normalisation
+# cannot gain anything by shifting or stretching.
+#
+# (Along $\hat{x}$ it is nearly zero only: with the $\varepsilon$ the squares of the $\hat{x}_j$ add
+# up to a little less than the $n - 1$ by which your formula divides, so an exact projection, which
+# divides by their sum, differs from the gradient by $2 \cdot 10^{-8}$ here and fails the check.)
 #
 # Here are all slopes $\partial\hat{x}_i / \partial x_j$ of one unit, 32 outputs by 32 inputs:
 
@@ -548,7 +552,7 @@ figures.batch_noise()
 #
 # It stays the same when $i$ and $j$ change places, so the picture is its own mirror image. And why
 # $n - 1$? To remove what points along $\hat{x}$, one has to divide by the square of its length, and
-# the squares of the $\hat{x}_j$ add up to $n - 1$ (nearly: there is the $\varepsilon$).
+# that is $n - 1$, but for the $\varepsilon$.
 #
 # </details>
 
@@ -616,8 +620,8 @@ figures.output_afterwards((later / output)[0].item())
 # <details>
 # <summary>An answer</summary>
 #
-# The fraction $\frac{n}{n-1}$ in the second box becomes $\frac{n}{n} = 1$, and nothing else changes
-# but the number $\sigma^2$. A formula that was derived for the paper's layer, or for PyTorch's, has
+# The fraction $\frac{n}{n-1}$ in $\Box_2$ becomes $\frac{n}{n} = 1$, and nothing else changes but
+# the number $\sigma^2$. A formula that was derived for the paper's layer, or for PyTorch's, has
 # no fraction.
 #
 # </details>
@@ -700,8 +704,11 @@ except Exception as trouble:
         if f"with respect to input {i}" in said:
             print(f"  Your d{name} is not what the differences give.")
         if f"at index {i}" in said:
-            print(f"  What you return for d{name} has the wrong shape. Is the order the one")
-            print("  of forward's inputs: dhprebn, dbngain, dbnbias? Is a keepdim missing?")
+            print(f"  What you return for d{name} has the wrong shape.")
+    if "index 0 - got [1, 3]" in said or "input 1" in said:
+        print("  Is the order that of forward's inputs: dhprebn, dbngain, dbnbias?")
+    elif "at index" in said:
+        print("  Is a keepdim missing, or does a sum run along the wrong axis?")
 else:
     print("BatchNorm.backward | passes gradcheck")
     watched = hprebn.clone().requires_grad_()

@@ -10,7 +10,7 @@ import signal
 import textwrap
 import traceback
 import warnings
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, redirect_stdout
 from types import MappingProxyType
 from typing import Any
@@ -18,6 +18,7 @@ from typing import Any
 import torch
 from torch import Tensor
 
+from grader.answer.parse import is_blank
 from grader.execution.collect import NO_POWER, XOR
 from grader.execution.own_process import alarm_if_free
 from grader.notebook.running_notebook import has_failed
@@ -87,7 +88,7 @@ def check_own(part: str, function: Part) -> Part:
     else:
         trouble = _trouble(part, function)
     said = f"fail\n  {trouble}" if trouble else "pass"
-    if trouble and is_blank(function):
+    if trouble and has_blank(function):
         said = "to do"
     print(f"{name:<16} | {said}")
     if not trouble:
@@ -96,16 +97,26 @@ def check_own(part: str, function: Part) -> Part:
     return own
 
 
-def is_blank(function: Part) -> bool:
-    """True if a function ends in the `...` that its own lines should take the place of."""
+def has_blank(function: Part) -> bool:
+    """True if a function has, or ends in, a `...` that its own lines should take the place of."""
     try:
         tree = ast.parse(textwrap.dedent(inspect.getsource(inspect.unwrap(function))))
     except (OSError, TypeError, SyntaxError):  # what has no text of its own is not the blank
         return False
     match tree.body:
-        case [ast.FunctionDef(body=[*_, ast.Expr(value=ast.Constant(value=value))])]:
-            return value is ...
+        case [ast.FunctionDef(body=body)]:
+            return ast.unparse(body[-1]) == "..." or bool(_blank_names(body))
     return False
+
+
+def _blank_names(body: Sequence[ast.stmt]) -> set[str]:
+    """The names that are `...` at the end of some statements."""
+    blank = set[str]()
+    for one in body:
+        names = (node for node in ast.walk(one) if isinstance(node, ast.Name))
+        stored = {name.id for name in names if isinstance(name.ctx, ast.Store)}
+        blank = blank | stored if is_blank(one) else blank - stored
+    return blank
 
 
 def _trouble(part: str, function: Part) -> str:

@@ -1040,6 +1040,15 @@ def test_what_is_no_function_is_said(capsys: pytest.CaptureFixture[str]) -> None
     assert 'There is no part "updat" of the loop' in capsys.readouterr().out
 
 
+def test_a_blank_between_given_lines_is_to_do(capsys: pytest.CaptureFixture[str]) -> None:
+    line, blank = "dW3, db3 = h.T @ dhpreact2, dhpreact2.sum(0)", "dW3 = ...  # your turn\n"
+    check_own("deep_backward", function("deep_backward", changed("deep_backward", line, blank)))
+    assert capsys.readouterr().out.startswith("mine             | to do\n")
+    both = changed("deep_backward", line, f"{blank}{line} / n")
+    check_own("deep_backward", function("deep_backward", both))
+    assert capsys.readouterr().out.startswith("mine             | fail\n")
+
+
 def test_a_blank_that_was_left_in_place_does_not_count(capsys: pytest.CaptureFixture[str]) -> None:
     for body in ("...  # your turn\n" + UPDATE.strip(), UPDATE.strip() + "\n...  # your turn"):
         right = function("update", body)

@@ -23,8 +23,8 @@ class WholeRun:
         validation_loss: likewise.
         names: the twenty that it makes up.
         C: what it has learnt of each character, float32 (27, 10), rounded.
-        middle: the two principal components of `C @ W1[10:20]`, what the hidden layer sees of a
-            window's middle character, float32 (27, 2), rounded.
+        middle: the ten principal components of `C @ W1[10:20]`, what the hidden layer sees of a
+            window's middle character, float32 (27, 10), rounded.
     """
 
     training_loss: float

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import time
 from collections.abc import Mapping, Sequence
 from functools import partial
@@ -117,17 +118,22 @@ def race_chart(rates: Mapping[str, float]) -> Picture:
 def letter_maps(embeddings: Mapping[str, Tensor], itos: Mapping[int, str]) -> Picture:
     """Draw letters in the two directions in which their rows of a matrix differ most.
 
+    Two maps stand side by side. Each title says how much of the rows' variance its map shows.
+
     Args:
         embeddings: matrices with a row for each character, such as C, by the title of their map.
         itos: from a row's number to its character; the vowels are drawn in green.
     """
-    figure, panels = new_axes(3.4 * len(embeddings), 3.3, columns=len(embeddings))
+    rows = math.ceil(len(embeddings) / 2)
+    figure, panels = new_axes(6.8, 3.1 * rows, columns=2, rows=rows)
     orders = []
     for axes, (title, C) in zip(panels, embeddings.items(), strict=True):
         points = flat_map(C)
+        shown = float(points.square().sum() / (C - C.mean(0)).square().sum())
         across, up = apart(points).T.tolist()
         orders.append(
-            f"{title}: {' '.join(itos[index] for index in points[:, 0].argsort().tolist())}"
+            f"{title} ({shown:.0%} of the variance):"
+            f" {' '.join(itos[index] for index in points[:, 0].argsort().tolist())}"
         )
         axes.scatter(across, up, s=0)  # the letters alone would not set the limits
         for index, letter in itos.items():
@@ -142,7 +148,7 @@ def letter_maps(embeddings: Mapping[str, Tensor], itos: Mapping[int, str]) -> Pi
                 fontsize=20 if letter == "." else 13,
             )
         axes.margins(0.1)
-        axes.set_title(title, loc="left", fontsize=11)
+        axes.set_title(f"{title} ({shown:.0%})", loc="left", fontsize=11)
         axes.set(xticks=[], yticks=[])
         axes.spines[:].set_visible(True)
     return Picture(figure, f"Maps of the letters. From left to right, {'; '.join(orders)}.")

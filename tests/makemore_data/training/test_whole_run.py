@@ -12,7 +12,7 @@ def test_the_stored_run_is_that_of_the_documentation() -> None:
     assert (stored.training_loss, stored.validation_loss) == (2.0701, 2.1082)
     assert len(stored.names) == 20
     assert stored.C.shape == (27, 10)
-    assert stored.middle.shape == (27, 2)
+    assert stored.middle.shape == (27, 10)
     assert torch.isfinite(stored.C).all()
 
 

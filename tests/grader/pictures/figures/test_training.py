@@ -70,7 +70,8 @@ def test_every_letter_is_on_every_map() -> None:
     for axes in picture.figure.axes:
         assert [text.get_text() for text in axes.texts] == [*".abe"]
     assert picture.alt == (
-        "Maps of the letters. From left to right, before: a . b e; after: a b . e."
+        "Maps of the letters. From left to right, before (100% of the variance): a . b e;"
+        " after (100% of the variance): a b . e."
     )
 
 

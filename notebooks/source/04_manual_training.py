@@ -647,11 +647,11 @@ figures.letter_maps(maps, itos)
 # the* y, *which often sounds like one, is not far. On the map above it* o *and* u *lie far from the
 # other three. At step 0 all places are chance.*
 #
-# But a map that shows a third hides two. In all ten directions of `C`, two vowels are 4.3 apart on
-# average, two consonants 4.9, and a vowel and a consonant 5.0; at the start all of these were
-# between 4.2 and 4.5. And the consonant that is nearest to the vowels is the *y* again. So `C` has
-# kept the vowels together while the rest moved apart, in directions that the map leaves out. Nobody
-# told the network what a vowel is.
+# But a map that shows a third hides two thirds. In all ten directions of `C`, two vowels are 4.3
+# apart on average, two consonants 4.9, and a vowel and a consonant 5.0; at the start all of these
+# were between 4.2 and 4.5. And the consonant that is nearest to the vowels is the *y* again. So `C`
+# has kept the vowels together while the rest moved apart, in directions that the map leaves out.
+# Nobody told the network what a vowel is.
 #
 # Look back at the names. **No `loss.backward()` has made them.** Every step used gradients written
 # by hand; in the columns of your own run, by your hand.
@@ -1223,9 +1223,9 @@ else:
 
 # %% [markdown]
 # With the lecture's names it was 2.358 and 2.346 nats. So Adam gains a hundredth of a nat here,
-# about as much as 500 more plain steps: 2,500 of those end at 2.349. But 0.1 is a rate that somebody
-# has searched for, for this network; Adam's 0.001 is PyTorch's default, and 0.003 does as well
-# (2.344).
+# about as much as 500 more plain steps: 2,500 of those end at 2.349. (After 2,250 it was 2.363, so
+# part of the hundredth is chance.) But 0.1 is a rate that somebody has searched for, for this
+# network; Adam's 0.001 is PyTorch's default, and 0.003 does as well: 2.344.
 #
 # And Adam moves the useless bias some ten million times as far: it divides rounding by little more
 # than `eps`, and makes steps of it. That does no harm here; but now you know what Adam does with

@@ -25,7 +25,7 @@ NOISE = 1e-6
 FORWARD = """
 hprebn = C[Xb].flatten(1) @ W1 + b1
 mean, variance = hprebn.mean(0, keepdim=True), hprebn.var(0, keepdim=True)
-bnraw = (hprebn - mean) / (variance + 1e-5).sqrt()
+bnraw = (variance + 1e-5).rsqrt() * (hprebn - mean)
 hpreact = bngain * bnraw + bnbias
 h = hpreact.tanh()
 hpreact2 = h @ W3 + b3

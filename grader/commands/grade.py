@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import secrets
 import sys
 import time
@@ -15,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from grader.commands import exit_codes
-from grader.commands.class_options import ClassOrder, class_options, points_options
+from grader.commands.class_options import ClassOrder, class_options, points_options, said_by
 from grader.commands.course import class_course_option, instructors_course
 from grader.commands.extras import require
 from grader.commands.speech import complain, has_colour, say
@@ -53,6 +54,15 @@ class Order(ClassOrder):
     out: Path
 
 
+def _address(text: str) -> str:
+    if re.fullmatch(r"(\w+://)?[^\s/]+:\d{1,5}", text):
+        return text
+    raise ValueError(
+        f"{printable(text)!r} is no address of a scheduler: each prints its own, such as "
+        "tcp://10.0.0.1:8786."
+    )
+
+
 @click.command()
 @click.argument("folder", required=False, metavar="FOLDER", type=click.Path(path_type=Path))
 @click.option(
@@ -72,6 +82,7 @@ class Order(ClassOrder):
 @click.option(
     "--scheduler",
     metavar="ADDRESS",
+    callback=said_by(_address),
     help="Grade on the workers of a Dask scheduler, such as tcp://10.0.0.1:8786, not here.",
 )
 @click.option(

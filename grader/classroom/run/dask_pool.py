@@ -33,6 +33,18 @@ LONELY_SECONDS = 60.0
 """How long a cluster may be without any worker: they may be on their way, or may have gone."""
 
 
+async def _ask_for_scheduler(address: str) -> None:
+    """Raise what Dask raises where nobody is at this address, or a worker."""
+    from distributed import Security
+    from distributed.core import rpc
+
+    known = Security().get_connection_args("client")
+    async with rpc(address, timeout=CONNECT_SECONDS, connection_args=known) as found:
+        kind = (await asyncio.wait_for(found.identity(), CONNECT_SECONDS))["type"]
+        if kind != "Scheduler":
+            raise ValueError(kind)
+
+
 class DaskPool(Executor):
     """The workers of a scheduler, which gives the tasks of a lost one to another.
 
@@ -54,13 +66,15 @@ class DaskPool(Executor):
         # A notebook of some MB is large for a task of Dask's, but it is what there is to send.
         warnings.filterwarnings("ignore", "Sending large graph", UserWarning)
         try:
+            # A Client that cannot make anything of an address hangs, and says so, once it is freed.
+            asyncio.run(_ask_for_scheduler(address))
             self._client = Client(
                 address, timeout=CONNECT_SECONDS, set_as_default=False, name="grader"
             )
-        except (OSError, ValueError, TimeoutError) as error:
+        except Exception as error:  # each kind of address has its own
             raise CannotGrade(
-                f"No Dask scheduler answers at {address} ({type(error).__name__}): is it running, "
-                "and is the address the one it has printed (tcp://HOST:PORT)?"
+                f"No Dask scheduler answers at {printable(address)!r} ({type(error).__name__}): is "
+                "it running, and is the address the one it has printed (tcp://HOST:PORT)?"
             ) from None
         self._scheduler: Any = self._client.scheduler
         self._loop: Any = self._client.loop

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import asyncio
+import gc
 import json
 import os
 import signal
+import time
 from collections.abc import Callable, Iterator
 from concurrent.futures import CancelledError
 from pathlib import Path
@@ -217,10 +219,36 @@ def test_a_cluster_without_workers_is_not_waited_for_long(
         grade(folder, cluster.address)
 
 
-def test_nobody_answers(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize(
+    "address",
+    [
+        *("", "word", "tcp://", "tcp://127.0.0.1", "http://127.0.0.1:1", "127.0.0.1:x"),
+        *("tcp://127.0.0.1:1", "tcp://127.0.0.1:99999", "tcp://no.such.host.example:8786"),
+        *("tls://127.0.0.1:1", "ucx://127.0.0.1:1", "inproc://1/2"),
+    ],
+)
+def test_nobody_answers(
+    address: str, monkeypatch: pytest.MonkeyPatch, recwarn: pytest.WarningsRecorder
+) -> None:
     monkeypatch.setattr(dask_pool, "CONNECT_SECONDS", 0.3)
-    with pytest.raises(CannotGrade, match="No Dask scheduler answers at tcp"):
-        grade(folder, "tcp://127.0.0.1:1")
+    began = time.monotonic()
+    with pytest.raises(CannotGrade, match=f"No Dask scheduler answers at {address!r}"):
+        DaskPool(address)
+    gc.collect()  # what Dask leaves behind must neither be waited for nor heard of
+    assert time.monotonic() - began < 10
+    assert not recwarn.list
+
+
+def test_a_worker_is_no_scheduler(cluster: Cluster) -> None:
+    cluster.add_worker()
+    pool = DaskPool(cluster.address)
+    try:
+        pool._client.wait_for_workers(1, timeout=60)
+        (worker,) = pool._client.scheduler_info()["workers"]
+    finally:
+        pool.shutdown()
+    with pytest.raises(CannotGrade, match="No Dask scheduler answers at 'tcp"):
+        DaskPool(worker)
 
 
 def test_what_one_task_raises_concerns_no_other(cluster: Cluster) -> None:

@@ -280,6 +280,40 @@ def test_what_was_adjusted_is_said(tmp_path: Path) -> None:
     assert "Well!" not in (out / "bob/feedback.html").read_text()
 
 
+@pytest.mark.parametrize(
+    ("form", "names", "roster"),
+    [
+        (Form.CANVAS, ["lovelaceada_123_4_x.ipynb", "müllerzoë_124_5_x.ipynb"], CANVAS_ROSTER),
+        (
+            Form.MAIL,
+            ["123/x.ipynb", "124/x.ipynb"],
+            "id,name,email\n123,Ada,ada@x.org\n124,Zoë,zoe@x.org\n",
+        ),
+    ],
+)
+def test_what_was_adjusted_is_in_the_zip_and_the_message(
+    tmp_path: Path, form: Form, names: list[str], roster: str
+) -> None:
+    change = Change("Line 2", "123", "02_fused_cross_entropy", points=Fraction(1), comment="Well!")
+    book = gradebook_of(
+        tmp_path, *names, roster=roster, adjustments=Adjustments({"123": (change,)})
+    )
+    _, told, out = back(book, form)
+    assert told[-1] == "Pages that say what you adjusted, with your comments: 123."
+    if form is Form.CANVAS:
+        with zipfile.ZipFile(out / "feedback.zip") as archive:
+            pages = [archive.read(name) for name in sorted(archive.namelist())]
+    else:
+        pages = [page for _, _, page in messages(out)]
+        texts = [said for _, said, _ in messages(out)]
+        assert "your notebooks have 1 of 2 points" in texts[0]
+        assert "your notebooks have 2 of 2 points" in texts[1]
+    ada, zoe = (page.decode() for page in pages)
+    for said in ("Your instructor changed this:", "1 point instead of 2", "“Well!”"):
+        assert said in ada
+        assert said not in zoe
+
+
 def test_whose_page_is_not_given_is_not_said_to_read_of_it(tmp_path: Path) -> None:
     names = [
         f"{who} B_{n}_assignsubmission_file/x.ipynb" for n, who in enumerate(("Ada", "Bob"), 1)

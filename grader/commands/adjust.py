@@ -10,6 +10,7 @@ import click
 from grader.commands import exit_codes
 from grader.commands.class_options import ADJUSTMENTS, due_in, said_by
 from grader.commands.course import class_course_option, instructors_course
+from grader.commands.option_types import PathTo
 from grader.commands.speech import say
 from grader.printable import printable
 
@@ -20,7 +21,7 @@ def _due(text: str) -> str:
 
 
 @click.command()
-@click.argument("gradebook", type=click.Path(path_type=Path))
+@click.argument("gradebook", type=PathTo())
 @click.argument("id", metavar="ID")
 @click.option("--notebook", metavar="NAME", help="Such as 01; without it, all notebooks.")
 @click.option("--gradient", metavar="NAME", help="Only this gradient, such as dlogits.")
@@ -39,7 +40,7 @@ def _due(text: str) -> str:
 @click.option(
     "--file",
     metavar="FILE",
-    type=click.Path(path_type=Path),
+    type=PathTo(),
     help=f"Where to write it: without this, GRADEBOOK/{ADJUSTMENTS}.",
 )
 @class_course_option

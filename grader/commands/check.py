@@ -16,6 +16,7 @@ from grader.classroom.run.pool import Died, Displaced
 from grader.classroom.run.settings import task_seconds
 from grader.commands import exit_codes
 from grader.commands.course import course_option
+from grader.commands.option_types import PathTo
 from grader.commands.speech import (
     complain,
     has_colour,
@@ -54,14 +55,11 @@ def _only_on_github(_: click.Context, option: click.Parameter, asked: bool) -> b
 
 
 def _report_option(name: str, help_: str) -> Callable[[Callable[..., int]], Callable[..., int]]:
-    path = click.Path(path_type=Path)
-    return click.option(name, type=path, metavar="FILE", callback=_no_notebook, help=help_)
+    return click.option(name, type=PathTo(), metavar="FILE", callback=_no_notebook, help=help_)
 
 
 @click.command()
-@click.argument(
-    "notebooks", nargs=-1, required=True, metavar="NOTEBOOK...", type=click.Path(path_type=Path)
-)
+@click.argument("notebooks", nargs=-1, required=True, metavar="NOTEBOOK...", type=PathTo())
 @click.option("--json", "as_json", is_flag=True, help="Print JSON instead of a table.")
 @_report_option("--junitxml", "Also write JUnit XML for continuous integration.")
 @_report_option("--html", "Also write one self-contained HTML page.")

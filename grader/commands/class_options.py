@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
+from grader.commands.option_types import Number, PathTo
 from grader.printable import listed, printable
 
 if TYPE_CHECKING:
@@ -55,15 +56,18 @@ def due_in(text: str) -> datetime:
 def _roles(text: str) -> dict[str, str]:
     from grader.classroom.intake.roster_columns import ROLES
 
-    (cells,) = csv.reader([text])
-    pairs = [cell.partition("=") for cell in cells]
+    (cells,) = csv.reader([" ".join(text.splitlines())])
+    pairs = [cell.partition("=") for cell in cells or [""]]
     for role, _, column in pairs:
         if role.strip().lower() not in ROLES or not column.strip():
             raise ValueError(
                 f"{printable(role)!r} says of no column what it is: write id=COLUMN or "
                 f"id=COLUMN,name=COLUMN; there are {listed(ROLES)}."
             )
-    return {role.strip().lower(): column.strip() for role, _, column in pairs}
+    columns = {role.strip().lower(): column.strip() for role, _, column in pairs}
+    if len(columns) < len(pairs):
+        raise ValueError(f"{printable(text)!r} names several columns for one role.")
+    return columns
 
 
 def _scale(text: str) -> Any:
@@ -167,13 +171,11 @@ def _together(*options: Callable[[F], F]) -> Callable[[F], F]:
     return decorate
 
 
-_FILE = click.Path(path_type=Path)
-
 class_options = _together(
     click.option(
         "--roster",
         metavar="FILE",
-        type=_FILE,
+        type=PathTo(),
         help="The class list, as Canvas, Moodle, Gradescope or nbgrader export it, or one id a "
         "line: who handed in nothing gets a row too.",
     ),
@@ -222,14 +224,14 @@ points_options = _together(
     click.option(
         "--adjustments",
         metavar="FILE",
-        type=_FILE,
+        type=PathTo(),
         help="What you decided about single students (CSV): points, extensions, excuses. Without "
         f"it, DIR/{ADJUSTMENTS}, if there is one. It regrades nothing.",
     ),
     click.option(
         "--rubric",
         metavar="FILE",
-        type=_FILE,
+        type=PathTo(),
         help="Points for each gradient (TOML). Another rubric regrades nothing.",
     ),
     click.option(
@@ -261,7 +263,7 @@ points_options = _together(
     ),
     click.option(
         "--similarity-from",
-        type=click.FloatRange(min=1),
+        type=Number(min=1),
         metavar="LINES",
         default=SIMILAR,
         show_default=True,

@@ -11,6 +11,7 @@ from grader.commands import exit_codes
 from grader.commands.class_options import ADJUSTMENTS, adjustments_of, attempts_option
 from grader.commands.course import class_course_option, instructors_course
 from grader.commands.extras import require
+from grader.commands.option_types import PathTo
 from grader.commands.speech import complain, say
 from grader.printable import printable
 
@@ -20,19 +21,19 @@ if TYPE_CHECKING:
 
 
 @click.command()
-@click.argument("old", metavar="OLD", type=click.Path(path_type=Path))
-@click.argument("new", metavar="NEW", type=click.Path(path_type=Path))
+@click.argument("old", metavar="OLD", type=PathTo())
+@click.argument("new", metavar="NEW", type=PathTo())
 @click.option(
     "--rubric",
     metavar="FILE",
-    type=click.Path(path_type=Path),
+    type=PathTo(),
     help="The rubric of both gradebooks, if they have one.",
 )
 @attempts_option
 @click.option(
     "--adjustments",
     metavar="FILE",
-    type=click.Path(path_type=Path),
+    type=PathTo(),
     help="What you decided about single students of both gradebooks. Without it, each one's own "
     f"{ADJUSTMENTS}, if there is one.",
 )

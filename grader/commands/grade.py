@@ -19,6 +19,7 @@ from grader.commands import exit_codes
 from grader.commands.class_options import ClassOrder, class_options, points_options, said_by
 from grader.commands.course import class_course_option, instructors_course
 from grader.commands.extras import require
+from grader.commands.option_types import PathTo
 from grader.commands.speech import complain, has_colour, say
 from grader.commands.timeout import limits, timeout_option
 from grader.printable import counted, listed, printable
@@ -64,11 +65,11 @@ def _address(text: str) -> str:
 
 
 @click.command()
-@click.argument("folder", required=False, metavar="FOLDER", type=click.Path(path_type=Path))
+@click.argument("folder", required=False, metavar="FOLDER", type=PathTo())
 @click.option(
     "--out",
     metavar="DIR",
-    type=click.Path(path_type=Path),
+    type=PathTo(),
     help="Where the gradebook goes: a new folder, or that of an earlier run to go on with.",
 )
 @class_options

@@ -8,6 +8,7 @@ import click
 
 from grader.commands import exit_codes
 from grader.commands.class_options import ADJUSTMENTS
+from grader.commands.option_types import PathTo
 from grader.commands.speech import complain, say
 from grader.printable import counted, printable
 from grader.user_error import UserError
@@ -26,7 +27,7 @@ _SEVERAL = "Each zip is for the assignment that its download came from."
 
 
 @click.command()
-@click.argument("gradebook", type=click.Path(path_type=Path))
+@click.argument("gradebook", type=PathTo())
 @click.option(
     "--for",
     "form",
@@ -37,7 +38,7 @@ _SEVERAL = "Each zip is for the assignment that its download came from."
 @click.option(
     "--out",
     metavar="DIR",
-    type=click.Path(path_type=Path),
+    type=PathTo(),
     help="A new or empty folder. Without this, handback-canvas in GRADEBOOK, or handback-mail ...",
 )
 @click.option("--replace", is_flag=True, help="Replace what an earlier call has written to DIR.")

@@ -13,6 +13,7 @@ from grader.answer.parse import prefix_of
 from grader.close_names import nearest
 from grader.commands import exit_codes
 from grader.commands.course import course_option
+from grader.commands.option_types import PathTo
 from grader.commands.speech import complain, say, terminal_width
 from grader.notebook.hints import forget
 from grader.printable import listed, printable
@@ -32,7 +33,7 @@ RELOAD = (
 
 
 @click.command()
-@click.argument("path", metavar="NOTEBOOK", type=click.Path(path_type=Path))
+@click.argument("path", metavar="NOTEBOOK", type=PathTo())
 @click.option(
     "--exercise",
     "exercises",

@@ -11,6 +11,7 @@ import click
 from grader.commands import exit_codes
 from grader.commands.check import judging
 from grader.commands.course import course_option
+from grader.commands.option_types import PathTo
 from grader.commands.speech import complain, has_colour, say, terminal_width, waiting_for
 from grader.commands.timeout import limits, timeout_option
 from grader.printable import printable
@@ -23,7 +24,7 @@ if TYPE_CHECKING:
 
 
 @click.command()
-@click.argument("places", nargs=-1, metavar="[FOLDER|NOTEBOOK]...", type=click.Path(path_type=Path))
+@click.argument("places", nargs=-1, metavar="[FOLDER|NOTEBOOK]...", type=PathTo())
 @course_option
 @timeout_option
 def status(places: Sequence[Path], course: str | None, timeout: float | None) -> int:

@@ -8,6 +8,7 @@ from pathlib import Path
 import click
 import torch
 
+from grader.commands.option_types import PathTo
 from grader.notebook.training.manual_step import Unfinished, write_backward
 from grader.program.course import built_in_course
 from grader.submission.read import UnreadableNotebook, read_submission
@@ -50,7 +51,7 @@ def train_and_report(notebook: Path, steps: int) -> list[str]:
 
 
 @click.command(help=__doc__, context_settings={"help_option_names": ["-h", "--help"]})
-@click.argument("notebook", type=click.Path(path_type=Path), default=SOLUTION)
+@click.argument("notebook", type=PathTo(), default=SOLUTION)
 @click.option("--steps", default=ALL_STEPS, show_default=True, help="How many steps to train.")
 def main(notebook: Path, steps: int) -> None:
     """Print the losses, then twenty names; exit status 2 if the notebook cannot be used."""

@@ -14,6 +14,7 @@ import click
 from grader.answer.parse import AnswerCell
 from grader.commands import exit_codes
 from grader.commands.course import course_option
+from grader.commands.option_types import PathTo
 from grader.commands.speech import waiting_for
 from grader.commands.timeout import limits, timeout_option
 from grader.program.course import Course
@@ -24,7 +25,7 @@ from grader.verdict import Report
 
 
 @click.command()
-@click.argument("notebook", metavar="NOTEBOOK", type=click.Path(path_type=Path))
+@click.argument("notebook", metavar="NOTEBOOK", type=PathTo())
 @course_option
 @timeout_option
 def watch(notebook: Path, course: str | None, timeout: float | None) -> int:

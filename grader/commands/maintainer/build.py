@@ -8,13 +8,14 @@ import click
 
 from grader.commands import exit_codes
 from grader.commands.extras import require
+from grader.commands.option_types import PathTo
 from grader.commands.speech import say, told
 from grader.printable import counted, listed
 from grader.program.course import read_course
 
 
 @click.command()
-@click.argument("folder", metavar="FOLDER", type=click.Path(path_type=Path))
+@click.argument("folder", metavar="FOLDER", type=PathTo())
 def build(folder: Path) -> int:
     """Make the notebooks of the course in FOLDER; run and check them.
 

@@ -10,6 +10,7 @@ from typing import Any
 import click
 
 from grader.commands import exit_codes
+from grader.commands.option_types import PathTo
 from grader.commands.speech import complain, told
 from grader.printable import counted
 from grader.user_error import UserError
@@ -44,7 +45,7 @@ class _Group(click.Group):
 _out = click.option(
     "--out",
     required=True,
-    type=click.Path(path_type=Path),
+    type=PathTo(),
     metavar="FOLDER",
     help="Where the files go.",
 )
@@ -116,8 +117,8 @@ def verify() -> int:
 
 
 @dev.command()
-@click.argument("blank", type=click.Path(path_type=Path))
-@click.argument("answers", nargs=-1, required=True, type=click.Path(path_type=Path))
+@click.argument("blank", type=PathTo())
+@click.argument("answers", nargs=-1, required=True, type=PathTo())
 @_out
 def fill(blank: Path, answers: Sequence[Path], out: Path) -> None:
     """Put files of answers into a blank notebook.

@@ -11,6 +11,7 @@ import click
 from grader.commands.course import class_course_option, instructors_course
 from grader.commands.extras import require
 from grader.commands.maintainer.dev import InRepository, why_not_here
+from grader.commands.option_types import PathTo
 from grader.commands.speech import say
 from grader.platforms.gradescope.settings import Visibility
 from grader.printable import printable
@@ -34,13 +35,13 @@ def export() -> None:
 @click.option(
     "--out",
     metavar="FILE",
-    type=click.Path(path_type=Path, dir_okay=False),
+    type=PathTo(dir_okay=False),
     help="Where the zip goes (gradescope-01.zip, by the notebook's number).",
 )
 @click.option(
     "--rubric",
     metavar="FILE",
-    type=click.Path(path_type=Path),
+    type=PathTo(),
     help="Points for each gradient (TOML), as for `grader grade`.",
 )
 @click.option(
@@ -122,7 +123,7 @@ def gradescope(
     "--out",
     required=True,
     metavar="FOLDER",
-    type=click.Path(path_type=Path),
+    type=PathTo(),
     help="Where the assignments go, a notebook each.",
 )
 @click.pass_context
@@ -150,7 +151,7 @@ def otter(context: click.Context, course: str | None, out: Path) -> None:
     "--out",
     required=True,
     metavar="DIR",
-    type=click.Path(path_type=Path),
+    type=PathTo(),
     help="An empty or new folder, an empty clone, or an earlier release, which is updated.",
 )
 @click.option(

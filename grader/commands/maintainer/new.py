@@ -8,14 +8,15 @@ import click
 
 from grader.commands import exit_codes
 from grader.commands.extras import require
+from grader.commands.option_types import PathTo
 from grader.commands.speech import say
 
 
 @click.command()
-@click.argument("file", metavar="FORWARD.py", type=click.Path(path_type=Path))
+@click.argument("file", metavar="FORWARD.py", type=PathTo())
 @click.option(
     "--out",
-    type=click.Path(path_type=Path),
+    type=PathTo(),
     metavar="FOLDER",
     help="The course's folder, by default called as the file is. It has to be new or empty.",
 )

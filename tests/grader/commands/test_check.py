@@ -254,13 +254,22 @@ class TestCheck:
         run("check", "--timeout", "2.5", notebook("a.ipynb"))
         assert fake_core.started() == ["10 of 60", "2.5 of 15"]
 
-    @pytest.mark.parametrize("seconds", ["0", "-1", "nan", "inf", "1e9", "soon"])
+    @pytest.mark.parametrize(
+        ("seconds", "said"),
+        [
+            ("0", "0.0 is not in the range 0.1<=x<=3600"),
+            ("-1", "-1.0 is not in the range"),
+            ("nan", "nan is no finite number"),
+            ("inf", "inf is not in the range"),
+            ("1e9", "is not in the range"),
+            ("soon", "'soon' is not a valid float range"),
+        ],
+    )
     def test_a_time_limit_makes_sense(
-        self, seconds: str, fake_core: type[FakeRunner], capsys: Capture
+        self, seconds: str, said: str, fake_core: type[FakeRunner], capsys: Capture
     ) -> None:
         assert run("check", f"--timeout={seconds}", "a.ipynb") == exit_codes.UNREADABLE
-        err = capsys.readouterr().err
-        assert "is not a number of seconds from 0.1 to 3600" in err or "not a valid float" in err
+        assert said in capsys.readouterr().err
         assert fake_core.started() == []
 
     def test_ctrl_c_is_quiet(self, notebook: Callable[..., Path], capsys: Capture) -> None:

@@ -1,0 +1,34 @@
+"""What options and arguments take: a path that says where, a number that is one."""
+
+from __future__ import annotations
+
+import math
+import os
+from pathlib import Path
+from typing import Any
+
+import click
+
+
+class PathTo(click.Path):
+    """A path, never an empty one: from `--out "$OUT"` without OUT, it would be this very folder."""
+
+    def __init__(self, dir_okay: bool = True) -> None:
+        super().__init__(dir_okay=dir_okay, path_type=Path)
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
+        """The path; see `click.ParamType`."""
+        if not os.fspath(value):
+            self.fail("it is empty: is a variable of your shell not set?", param, ctx)
+        return super().convert(value, param, ctx)
+
+
+class Number(click.FloatRange):
+    """A number in a range, in which click would take NaN to be."""
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
+        """The number; see `click.ParamType`."""
+        found: float = super().convert(value, param, ctx)
+        if not math.isfinite(found):
+            self.fail(f"{value} is no finite number.", param, ctx)
+        return found

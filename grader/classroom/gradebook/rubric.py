@@ -90,6 +90,8 @@ def read_rubric(path: Path, course: Course) -> Rubric:
     """
     where = printable(str(path))
     try:
+        if path.exists() and not path.is_file():  # a pipe would be waited for without end
+            raise UnusableRubric("it is no file.")
         return parse_rubric(path.read_bytes().decode("utf-8-sig"), course)
     except OSError as error:
         reason = (error.strerror or str(error)).lower()

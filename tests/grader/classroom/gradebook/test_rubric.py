@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+import os
+import sys
 from fractions import Fraction
 from pathlib import Path
 
@@ -113,3 +115,10 @@ def test_says_when_there_is_no_file(tmp_path: Path) -> None:
     (tmp_path / "latin").write_bytes(b"# \xe9")
     with pytest.raises(UnusableRubric, match=r"is not UTF-8 text"):
         read_rubric(tmp_path / "latin", COURSE)
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="has no pipes among its files")
+def test_waits_for_no_pipe(tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / "pipe")
+    with pytest.raises(UnusableRubric, match=r"pipe cannot be used: it is no file\."):
+        read_rubric(tmp_path / "pipe", COURSE)

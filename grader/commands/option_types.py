@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import errno
 import math
 import os
 from pathlib import Path
 from typing import Any
 
 import click
+
+from grader.printable import printable
 
 
 class PathTo(click.Path):
@@ -20,7 +23,14 @@ class PathTo(click.Path):
         """The path; see `click.ParamType`."""
         if not os.fspath(value):
             self.fail("it is empty: is a variable of your shell not set?", param, ctx)
-        return super().convert(value, param, ctx)
+        found: Path = super().convert(value, param, ctx)
+        try:
+            found.stat()
+        except (OSError, ValueError) as error:  # all others the command itself tells
+            if getattr(error, "errno", None) == errno.ELOOP:
+                link = printable(str(found))
+                self.fail(f"{link} is a link that leads round in a circle.", param, ctx)
+        return found
 
 
 class Number(click.FloatRange):

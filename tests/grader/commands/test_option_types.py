@@ -40,6 +40,19 @@ def test_an_empty_path_is_not_this_folder(
 
 
 @pytest.mark.parametrize(
+    "words",
+    [["grade", "circle", "--out", "book"], ["grade", ".", "--out", "circle"], ["check", "circle"]],
+)
+def test_a_link_to_itself_is_no_path(
+    words: Sequence[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: Capture
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("circle").symlink_to("circle")
+    assert cli.main(words) == exit_codes.UNREADABLE
+    assert "circle is a link that leads round in a circle." in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
     ("option", "value", "said"),
     [
         ("--scheduler", "", "'' is no address of a scheduler"),

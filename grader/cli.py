@@ -16,7 +16,8 @@ import click
 
 from grader.commands import exit_codes
 from grader.commands.speech import complain, own_failure, say
-from grader.user_error import UserError
+from grader.printable import printable
+from grader.user_error import UserError, reason
 from makemore_data.interruption import uninterrupted
 
 _STUDENTS_AND_INSTRUCTORS = (
@@ -50,6 +51,10 @@ def main(arguments: Sequence[str] | None = None) -> int:
         return exit_codes.INTERRUPTED
     except UserError as error:
         complain(str(error))
+        return exit_codes.UNREADABLE
+    except OSError as error:
+        where = printable(str(error.filename)) if error.filename else "The command cannot go on"
+        complain(f"{where}: {reason(error)}.")
         return exit_codes.UNREADABLE
     except Exception as error:
         complain(own_failure("The command", error))

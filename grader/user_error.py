@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from grader.printable import printable
+
 
 class SpokenError(Exception):
     """A notebook shows its message, a sentence, in place of a traceback."""
@@ -12,6 +14,12 @@ class SpokenError(Exception):
 
 class UserError(SpokenError):
     """What was asked for cannot be done; the message is one sentence that says why."""
+
+
+def reason(error: OSError | ValueError) -> str:
+    """Why the system refused, as the end of a sentence: "permission denied"."""
+    said = error.strerror if isinstance(error, OSError) else None
+    return printable(said or str(error)).lower()
 
 
 def needs_memory(error: Exception) -> bool:

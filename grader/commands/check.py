@@ -29,6 +29,7 @@ from grader.commands.timeout import limits, timeout_option
 from grader.printable import printable
 from grader.reports.result import Result, Ungraded, complete
 from grader.submission.which_course import course_for
+from grader.user_error import reason
 from grader.verdict import Report
 from makemore_data.interruption import uninterrupted
 
@@ -220,7 +221,6 @@ def _write(path: Path, text: str, mode: str = "w", name: str = "") -> bool:
         with path.open(mode, encoding="utf-8", newline="\n") as file:
             file.write(text)
     except OSError as error:
-        reason = (error.strerror or str(error)).lower()
-        complain(f"{name or printable(str(path))} cannot be written: {reason}.")
+        complain(f"{name or printable(str(path))} cannot be written: {reason(error)}.")
         return False
     return True

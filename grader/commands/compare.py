@@ -12,8 +12,7 @@ from grader.commands.class_options import ADJUSTMENTS, adjustments_of, attempts_
 from grader.commands.course import class_course_option, instructors_course
 from grader.commands.extras import require
 from grader.commands.option_types import PathTo
-from grader.commands.speech import complain, say
-from grader.printable import printable
+from grader.commands.speech import say
 
 if TYPE_CHECKING:
     from grader.classroom.gradebook.adjustments import Adjustments
@@ -66,16 +65,12 @@ def compare(
 
     asked = instructors_course(course)
     points = read_rubric(rubric, asked) if rubric else parse_rubric("", asked)
-    try:
-        books = [
-            comparison.read_book(
-                folder, points, Attempts(attempts), _adjustments(folder, adjustments, asked)
-            )
-            for folder in (old, new)
-        ]
-    except OSError as error:
-        complain(f"{printable(str(error.filename))}: {(error.strerror or str(error)).lower()}.")
-        return exit_codes.UNREADABLE
+    books = [
+        comparison.read_book(
+            folder, points, Attempts(attempts), _adjustments(folder, adjustments, asked)
+        )
+        for folder in (old, new)
+    ]
     found = comparison.compare(*books)
     text = comparison_text.as_json(found) if json_ else comparison_text.as_text(found, everything)
     say(text)

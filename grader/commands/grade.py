@@ -23,6 +23,7 @@ from grader.commands.option_types import PathTo
 from grader.commands.speech import complain, has_colour, say
 from grader.commands.timeout import limits, timeout_option
 from grader.printable import counted, listed, printable
+from grader.user_error import reason
 
 if TYPE_CHECKING:
     from grader.classroom.gradebook.write import Gradebook
@@ -137,7 +138,7 @@ def grade(context: click.Context, /, example_rubric: bool, **asked: Any) -> int:
     except OSError as error:
         where = printable(str(error.filename or asked["out"]))
         complain(
-            f"{where}: {(error.strerror or str(error)).lower()}. What is graded so far is kept: "
+            f"{where}: {reason(error)}. What is graded so far is kept: "
             "mend that, and give the same command again."
         )
     return exit_codes.UNREADABLE

@@ -11,7 +11,6 @@ from grader.commands.class_options import ADJUSTMENTS
 from grader.commands.option_types import PathTo
 from grader.commands.speech import complain, say
 from grader.printable import counted, printable
-from grader.user_error import UserError
 
 _NEXT = {
     "canvas": "In Canvas: Gradebook, the menu of the assignment's column, Re-Upload Submissions "
@@ -78,16 +77,12 @@ def handback(
             "--for mail."
         )
     where = out or gradebook / f"handback-{form}"
-    try:
-        with claimed(gradebook):
-            refuse_stale(gradebook, ADJUSTMENTS, RESULTS)
-            people, notices = read_recipients(gradebook)
-            for notice in notices:
-                complain(notice)
-            given = hand_back(people, wanted, where, replace=replace, letter=letter, tell=complain)
-    except OSError as error:
-        reason = (error.strerror or str(error)).lower()
-        raise UserError(f"{printable(str(error.filename or where))}: {reason}.") from error
+    with claimed(gradebook):
+        refuse_stale(gradebook, ADJUSTMENTS, RESULTS)
+        people, notices = read_recipients(gradebook)
+        for notice in notices:
+            complain(notice)
+        given = hand_back(people, wanted, where, replace=replace, letter=letter, tell=complain)
     students = len({each.recipient.student.id for each in given})
     files = sorted({each.file for each in given})
     into = where / files[0] if len(files) == 1 else where

@@ -6,7 +6,7 @@ import errno
 import math
 import os
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import click
 
@@ -23,7 +23,7 @@ class PathTo(click.Path):
         """The path; see `click.ParamType`."""
         if not os.fspath(value):
             self.fail("it is empty: is a variable of your shell not set?", param, ctx)
-        found: Path = super().convert(value, param, ctx)
+        found = cast("Path", super().convert(value, param, ctx))
         try:
             found.stat()
         except (OSError, ValueError) as error:  # all others the command itself tells

@@ -20,7 +20,7 @@ from typing import IO, Any
 
 from grader.answer.parse import LONGEST_ANSWER
 from grader.printable import printable
-from grader.user_error import UserError
+from grader.user_error import UserError, reason
 
 LARGEST_FILE = 32 * 2**20
 """Bytes of a notebook."""
@@ -142,10 +142,7 @@ def explained(path: Path) -> Iterator[None]:
             f"{shown(path)} cannot be read: you have no permission to open it."
         ) from None
     except (OSError, ValueError) as error:  # ValueError: a null byte in the path itself
-        reason = error.strerror if isinstance(error, OSError) and error.strerror else str(error)
-        raise UnreadableNotebook(
-            f"{shown(path)} cannot be opened: {printable(reason).lower()}."
-        ) from None
+        raise UnreadableNotebook(f"{shown(path)} cannot be opened: {reason(error)}.") from None
 
 
 def _not_found(path: Path) -> str:

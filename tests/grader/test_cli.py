@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import json
 import os
 import re
@@ -39,6 +40,31 @@ class TestCommandLine:
     def test_version(self, capsys: Capture) -> None:
         assert cli.main(["--version"]) == 0
         assert re.match(r"grader (\d+\.\d+|\(not installed)", capsys.readouterr().out)
+
+    @pytest.mark.parametrize(
+        ("error", "said"),
+        [
+            (
+                OSError(errno.ENOSPC, "No space left on device"),
+                "The command cannot go on: no space ",
+            ),
+            (
+                PermissionError(errno.EACCES, "Permission denied", "a.csv"),
+                "a.csv: permission denied.",
+            ),
+        ],
+    )
+    def test_what_the_system_refuses_is_a_sentence(
+        self, error: OSError, said: str, monkeypatch: pytest.MonkeyPatch, capsys: Capture
+    ) -> None:
+        def refuse(*_: object, **__: object) -> None:
+            raise error
+
+        monkeypatch.setattr(cli.command, "main", refuse)
+        assert cli.main(["status"]) == exit_codes.UNREADABLE
+        err = capsys.readouterr().err
+        assert err.startswith(said)
+        assert err.count("\n") == 1
 
     @pytest.mark.parametrize(
         ("arguments", "said"),

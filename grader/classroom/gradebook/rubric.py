@@ -15,7 +15,7 @@ from grader.close_names import nearest
 from grader.printable import listed, printable
 from grader.program.course import Course, built_in_course
 from grader.reports.templates import make_environment
-from grader.user_error import UserError
+from grader.user_error import UserError, reason
 from grader.verdict import Outcome
 
 ONE = Fraction(1)
@@ -94,8 +94,7 @@ def read_rubric(path: Path, course: Course) -> Rubric:
             raise UnusableRubric("it is no file.")
         return parse_rubric(path.read_bytes().decode("utf-8-sig"), course)
     except OSError as error:
-        reason = (error.strerror or str(error)).lower()
-        raise UnusableRubric(f"The rubric {where} cannot be read: {reason}.") from error
+        raise UnusableRubric(f"The rubric {where} cannot be read: {reason(error)}.") from error
     except UnicodeDecodeError as error:
         raise UnusableRubric(f"The rubric {where} is not UTF-8 text.") from error
     except UnusableRubric as error:
@@ -107,8 +106,8 @@ def parse_rubric(text: str, course: Course) -> Rubric:
     try:
         document = tomllib.loads(text, parse_float=Decimal)
     except (ValueError, RecursionError) as error:  # also a number of 5,000 digits
-        reason = printable(str(error)) or "nested too deeply"
-        raise UnusableRubric(f"it is not TOML ({reason}).") from error
+        said = printable(str(error)) or "nested too deeply"
+        raise UnusableRubric(f"it is not TOML ({said}).") from error
     asked = {outline.prefix: outline.gradients for outline in course.exercises}
     tables = {name: value for name, value in document.items() if isinstance(value, dict)}
     settings = {name: value for name, value in document.items() if name not in tables}

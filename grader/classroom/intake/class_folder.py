@@ -9,8 +9,7 @@ from pathlib import Path
 
 from grader.classroom.intake.walk import Parts
 from grader.classroom.spreadsheet import CsvForm
-from grader.printable import printable
-from grader.user_error import UserError
+from grader.user_error import UserError, reason
 
 
 class UnreadableClass(UserError):
@@ -23,8 +22,7 @@ def explained(trouble: str) -> Iterator[None]:
     try:
         yield
     except (OSError, ValueError) as error:  # ValueError: a null byte in the path itself
-        reason = getattr(error, "strerror", None) or str(error)
-        raise UnreadableClass(f"{trouble}: {printable(reason).lower()}.") from None
+        raise UnreadableClass(f"{trouble}: {reason(error)}.") from None
 
 
 @dataclass(frozen=True, slots=True)

@@ -21,6 +21,7 @@ from grader.classroom.intake.sighting import (
 from grader.classroom.intake.walk import Parts, Tree
 from grader.printable import counted
 from grader.submission.notebook_file import shown
+from grader.user_error import reason
 
 GRADESCOPE = "Gradescope export"
 
@@ -106,7 +107,7 @@ def _read_list(path: Path) -> Mapping[str, Mapping[str, Any]]:
             raise UnreadableClass(f"{shown(path)} is larger than {MAX_BYTES // 2**20} MB.")
         document = _load(path.read_bytes())
     except OSError as error:
-        raise UnreadableClass(f"{shown(path)} cannot be opened: {error.strerror}.") from None
+        raise UnreadableClass(f"{shown(path)} cannot be opened: {reason(error)}.") from None
     except (yaml.YAMLError, ValueError, RecursionError, MemoryError, TypeError, AttributeError):
         raise UnreadableClass(
             f"{shown(path)} is not the list that Gradescope writes, and only that says who handed "

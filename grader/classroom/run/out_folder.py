@@ -15,7 +15,7 @@ from grader.classroom.run.line import seal
 from grader.classroom.run.settings import Settings, Versions
 from grader.printable import printable
 from grader.submission.notebook_file import shown
-from grader.user_error import UserError
+from grader.user_error import UserError, reason
 from grader.whole_file import is_format, is_left_over, write_whole
 from grader.worker.terms import Limits
 
@@ -65,9 +65,7 @@ def claimed(out: Path) -> Iterator[None]:
     except FileExistsError:
         raise UnfitFolder(f"{shown(out)} is a file: a gradebook needs a folder.") from None
     except OSError as error:
-        raise UnfitFolder(
-            f"{shown(out)} cannot be written: {(error.strerror or str(error)).lower()}."
-        ) from None
+        raise UnfitFolder(f"{shown(out)} cannot be written: {reason(error)}.") from None
     try:
         yield
     finally:
@@ -156,7 +154,7 @@ def _read_run(path: Path) -> dict[str, Any]:
             f"{shown(path)} is not what a run has written: restore it, or choose another --out."
         ) from None
     except OSError as error:
-        raise UnfitFolder(f"{shown(path)} cannot be read: {error.strerror}.") from None
+        raise UnfitFolder(f"{shown(path)} cannot be read: {reason(error)}.") from None
     return document
 
 

@@ -89,23 +89,19 @@ def gradescope(
     and why it is wrong.
     """
     require("grade", "grader export gradescope")
-    try:
-        from grader.classroom.gradebook.rubric import parse_rubric, points_text, read_rubric
-        from grader.platforms.gradescope.archive import autograder_zip, notebook_named
-        from grader.platforms.gradescope.results import max_points
-        from grader.platforms.gradescope.settings import settings_from
-        from grader.whole_file import write_whole
+    from grader.classroom.gradebook.rubric import parse_rubric, points_text, read_rubric
+    from grader.platforms.gradescope.archive import autograder_zip, notebook_named
+    from grader.platforms.gradescope.results import max_points
+    from grader.platforms.gradescope.settings import settings_from
+    from grader.whole_file import write_whole
 
-        own = instructors_course(course)
-        name, key = notebook_named(notebook, own), secrets.token_hex(KEY_BYTES)
-        settings = settings_from({**chosen, "notebook": name, "key": key})
-        points = parse_rubric("", own) if rubric is None else read_rubric(rubric, own)
-        text = None if rubric is None else rubric.read_bytes()
-        path = out or Path(f"gradescope-{number_of(name)}.zip")
-        write_whole(path, autograder_zip(settings, text, own, torch_index))
-    except OSError as error:
-        reason = (error.strerror or str(error)).lower()
-        raise UserError(f"{printable(str(error.filename))}: {reason}.") from error
+    own = instructors_course(course)
+    name, key = notebook_named(notebook, own), secrets.token_hex(KEY_BYTES)
+    settings = settings_from({**chosen, "notebook": name, "key": key})
+    points = parse_rubric("", own) if rubric is None else read_rubric(rubric, own)
+    text = None if rubric is None else rubric.read_bytes()
+    path = out or Path(f"gradescope-{number_of(name)}.zip")
+    write_whole(path, autograder_zip(settings, text, own, torch_index))
     say(
         f"{printable(str(path))} grades {name}. In a programming assignment on "
         "Gradescope:\n"

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import re
 import secrets
 from pathlib import Path
 from typing import Any
 
 import click
 
+from grader.commands.class_options import said_by
 from grader.commands.course import class_course_option, instructors_course
 from grader.commands.extras import require
 from grader.commands.maintainer.dev import InRepository, why_not_here
@@ -25,6 +27,12 @@ VISIBILITIES = click.Choice([str(visibility) for visibility in Visibility])
 @click.group()
 def export() -> None:
     """Write the course in the form that another system takes."""
+
+
+def _index(text: str) -> str:
+    if re.fullmatch(r"https?://\S+", text):
+        return text
+    raise ValueError(f"{printable(text)!r} is no address (https://...).")
 
 
 @export.command()
@@ -71,6 +79,7 @@ def export() -> None:
 @click.option(
     "--torch-index",
     metavar="URL",
+    callback=said_by(_index),
     help="Where pip finds PyTorch without CUDA (PyTorch's installation page has the address); "
     "without it the image is gigabytes larger.",
 )

@@ -52,6 +52,17 @@ def test_a_link_to_itself_is_no_path(
     assert "circle is a link that leads round in a circle." in capsys.readouterr().err
 
 
+@pytest.mark.parametrize("index", ["", "not an address", "https://x.org/\nrm -rf /"])
+def test_an_index_is_an_address(
+    index: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: Capture
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    words = ["export", "gradescope", "--notebook", "01", "--torch-index", index]
+    assert cli.main(words) == exit_codes.UNREADABLE
+    assert "is no address (https://...)." in capsys.readouterr().err
+    assert not any(tmp_path.iterdir())
+
+
 @pytest.mark.parametrize(
     ("option", "value", "said"),
     [

@@ -16,7 +16,6 @@ from grader.printable import listed, printable
 
 if TYPE_CHECKING:
     from grader.classroom.gradebook.adjustments import Adjustments
-    from grader.classroom.gradebook.attempts import Attempts
     from grader.classroom.gradebook.platform_form import PlatformForm
     from grader.classroom.gradebook.rubric import Rubric
     from grader.classroom.intake.class_folder import Roster, Student
@@ -132,18 +131,6 @@ class ClassOrder:
         form = PlatformForm(self.scale, columns)
         refuse_unknown_columns(form, roster)
         return form
-
-    def how_attempts(self) -> Attempts:
-        """Which of several files counts."""
-        from grader.classroom.gradebook.attempts import Attempts
-
-        return Attempts(self.attempts)
-
-    def read_adjustments(
-        self, out: Path, course: Course, students: Iterable[Student]
-    ) -> Adjustments:
-        """What the instructor decided, as `adjustments_of` reads it."""
-        return adjustments_of(out, self.adjustments, course, students)
 
 
 def adjustments_of(

@@ -16,7 +16,13 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from grader.commands import exit_codes
-from grader.commands.class_options import ClassOrder, class_options, points_options, said_by
+from grader.commands.class_options import (
+    ClassOrder,
+    adjustments_of,
+    class_options,
+    points_options,
+    said_by,
+)
 from grader.commands.course import class_course_option, instructors_course
 from grader.commands.extras import require
 from grader.commands.option_types import PathTo
@@ -148,6 +154,7 @@ def _grade(order: Order) -> int:
     require("grade", "grader grade")
     if order.scheduler is not None:
         require("dask", "grader grade --scheduler")
+    from grader.classroom.gradebook.attempts import Attempts
     from grader.classroom.gradebook.write import write_gradebook
     from grader.classroom.intake.class_reader import read_class
     from grader.classroom.run import out_folder
@@ -175,7 +182,7 @@ def _grade(order: Order) -> int:
     if class_folder.doubt and not _goes_on(class_folder.doubt, order.yes):
         return exit_codes.UNREADABLE
     form = order.platform_form(course, class_folder.roster)
-    adjustments = order.read_adjustments(order.out, course, class_folder.students)
+    adjustments = adjustments_of(order.out, order.adjustments, course, class_folder.students)
     with out_folder.claimed(order.out):
         given = {name for name in ("seed", "timeout") if getattr(order, name) is not None}
         settings = out_folder.choose_settings(order.out, _fresh(order, course), given)
@@ -202,7 +209,7 @@ def _grade(order: Order) -> int:
                 order.out / out_folder.RESULTS,
                 points,
                 order.out,
-                attempts=order.how_attempts(),
+                attempts=Attempts(order.attempts),
                 adjustments=adjustments,
                 form=form,
                 similarity=order.similarity_from if order.similarity else None,

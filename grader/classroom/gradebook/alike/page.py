@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
+from operator import attrgetter
 from pathlib import Path
 
 from grader.classroom.gradebook.alike.in_class import (
@@ -48,16 +49,14 @@ def shown_as(numbered: Numbered, notebook: AlikeNotebook) -> AlikeNotebook:
     }
     groups = tuple(
         AlikeGroup(
-            tuple(sorted((shown[row.student.id] for row in group.students), key=_page)),
+            tuple(
+                sorted((shown[row.student.id] for row in group.students), key=attrgetter("page"))
+            ),
             tuple(_pair_shown(pair, shown) for pair in group.pairs),
         )
         for group in notebook.groups
     )
     return replace(notebook, groups=groups)
-
-
-def _page(row: Row) -> str:
-    return row.page
 
 
 def _pair_shown(pair: AlikePair, shown: Mapping[str, Row]) -> AlikePair:

@@ -17,7 +17,7 @@ from grader.classroom.gradebook.table import Cell, FileResult, Row, Table
 from grader.classroom.intake.class_folder import Student
 from grader.classroom.run.line import Line
 from grader.classroom.spreadsheet import FOR_EXCEL
-from grader.verdict import Flag, Verdict
+from grader.verdict import Verdict
 
 WHO = "anonymous.csv"
 """The file that says who is who, beside the report."""
@@ -103,20 +103,16 @@ def _called(name: str, text: str, *said: str) -> str:
 
 def _nameless_line(line: Line, author: Student) -> Line:
     path = line.file.path
-    called = (
-        replace(flag, message=_called("a file", flag.message, path, PurePath(path).name))
-        for flag in line.flags
+    said = (_called("a file", flag.message, path, PurePath(path).name) for flag in line.flags)
+    flags = tuple(
+        replace(flag, message=_nameless_text(message, author))
+        for flag, message in zip(line.flags, said, strict=True)
     )
-    flags = tuple(_nameless_flag(flag, author) for flag in called)
     if line.report is None:
         return replace(line, flags=flags)
     verdicts = tuple(map(partial(_nameless_verdict, author=author), line.report.verdicts))
     report = replace(line.report, verdicts=verdicts, flags=flags)
     return replace(line, flags=flags, report=report)
-
-
-def _nameless_flag(flag: Flag, author: Student) -> Flag:
-    return replace(flag, message=_nameless_text(flag.message, author))
 
 
 def _nameless_text(text: str, author: Student) -> str:

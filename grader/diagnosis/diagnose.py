@@ -29,9 +29,9 @@ from grader.program.exercises import Exercise
 from grader.program.references import References
 from grader.verdict import Check, Diagnosis, Outcome, Place, Verdict
 
-SAYS_ALL = ("single memory location", "with a bool tensor", "with two bool tensors", NO_POWER)
-"""In an exception's words: what was expanded is to be cloned, a mask is no number, and two stars
-make a power."""
+SAYS_ALL = ("single memory location", "with a bool", "with two bool", "to Python scalars", NO_POWER)
+"""In an exception's words: what was expanded is to be cloned, a mask is no number, two stars make a
+power, and `math` takes no tensor."""
 
 COARSE = (torch.float16, torch.bfloat16)
 """Dtypes in which a right formula gives a wrong value."""
@@ -69,15 +69,7 @@ def find_reason(
 ) -> Reason | None:
     """Why a gradient is wrong; nothing rather than a guess.
 
-    Args:
-        item: what its statements did.
-        verdict: on it.
-        answer: whose gradient it is.
-        exercise: of the answer.
-        references: on the instances that the answer ran on.
-        runner: runs the answer with a statement edited.
-        patience: what is left of it for all gradients.
-        right: the gradients whose own lines are right, with the numbers of these statements.
+    `right` are the gradients whose own lines are right, with the numbers of these statements.
     """
     if verdict.diagnosis or verdict.outcome not in (Outcome.FAIL, Outcome.ERROR):
         return None
@@ -189,18 +181,21 @@ def _findings(search: Search, verdict: Verdict) -> Iterator[_Found]:
         return
     if search.is_right(FLOAT64_NOISE):
         if verdict.global_check is Check.RIGHT:  # then it is wrong at the notebook's sizes alone
-            yield from (_Found(*one) for one in _compared(search, verdict))
+            yield from _compared(search, verdict)
         return
-    values = search.values
     repairs = map(search.find, search.batches())
-    yield from _said(search, next(repairs))
+    first = [*_said(search, next(repairs))]
+    # A number in a line on the way may be right, and what reads the line lack one.
+    tops = (search.statements[one.number].top for one in first if one.kind is Kind.CONSTANT_FACTOR)
+    if all(search.item.name in search.answer.written[top] for top in tops):
+        yield from first
     yield from (_Found(*one) for one in _shown(search))
+    yield from first
     for repair in repairs:
         yield from _said(search, repair)
     for repair in search.near[:1]:
         yield from _said(search, repair)
-    outside = search.references.program.arriving
-    names = search.names
+    outside, names = search.references.program.arriving, search.names
     due = [one for one in search.scope["ARRIVING"] or outside if search.counts(one)]
     unused = [one for one in due if one not in names]
     is_due = " and ".join(f"`{one}`" for one in unused)
@@ -222,17 +217,17 @@ def _findings(search: Search, verdict: Verdict) -> Iterator[_Found]:
     is_left_out = names.isdisjoint(search.scope["UPSTREAM"]) or (bool(used) and not is_made)
     # Zeros of a wrong size, or of one that is written out, are right but for that.
     is_due_zero = search.item.name[1:] in search.references.zero_by_structure
-    is_zero = is_due_zero and not any(bool(value.any()) for value in values)
+    is_zero = is_due_zero and not any(bool(value.any()) for value in search.values)
     is_size = (verdict.comparison.approximate or is_zero) and not search.fits
     if unused and is_left_out and not is_size:
         kind = Kind.MISSING_BRANCH if len(unused) < len(due) else kind
         yield _Found(kind, f"What arrives is not used: {is_due}.")
-    if values and search.coarse:
-        cases = zip(values, search.targets[0], search.references.hidden, strict=False)
+    if search.values and search.coarse:
+        cases = zip(search.values, search.targets[0], search.references.hidden, strict=False)
         wrong = [Wrong(search.item.name, *one) for one in cases]
         yield from (_Found(*one) for one in seen_on_each(shown.unfilled, wrong))
     if search.item.name == verdict.name:
-        yield from (_Found(*one) for one in _compared(search, verdict))
+        yield from _compared(search, verdict)
     else:
         message = f"`{search.item.name}` is not the gradient of `{search.item.name[1:]}`."
         yield _Found(Kind.WRONG_UPSTREAM, message)
@@ -255,7 +250,9 @@ def _said(search: Search, repair: Repair | None) -> Iterator[_Found]:
         # Whether the minus of a slope is there already, its value does not tell.
         is_slopes = factor.text == "-1" and SLOPE.partition("{")[0] in edit.text
         message += "" if is_slopes else f" {what} is wrong as well."
-    if rival is not None and rival.message not in (edit.message, ""):
+    # Where in a sum or in a product it is missing, makes no difference.
+    is_beside = kind in (Kind.MISSING_BRANCH, Kind.MISSING_FACTOR)
+    if rival is not None and not is_beside and rival.message not in (edit.message, ""):
         message += f" Or else: {rival.message}"
     # A sum that is copied again leaves the shape as it should be.
     fits = [v.shape == t.shape for v, t in zip(search.values, search.targets[0], strict=False)]
@@ -284,13 +281,13 @@ def _shown(search: Search) -> Iterator[Explanation]:
         yield Kind.OVERWRITTEN_BRANCH if replaces else kind, message
 
 
-def _compared(search: Search, verdict: Verdict) -> Iterator[Explanation]:
+def _compared(search: Search, verdict: Verdict) -> Iterator[_Found]:
     """What the lecture's batch shows where nothing else does."""
     comparison, name = verdict.comparison, search.item.name
     shape, expected = comparison.shape, comparison.expected_shape
     if comparison.approximate and verdict.global_check is not Check.RIGHT:
-        nodes = [node for own in search.statements for node in ast.walk(own.top)]
-        numbers = {node.value for node in nodes if isinstance(node, ast.Constant)}
+        nodes = [(node, own) for own in search.statements for node in ast.walk(own.top)]
+        numbers = {node.value: (node, own) for node, own in nodes if isinstance(node, ast.Constant)}
         sizes = [(length, size) for size, length in search.exercise.sizes.items() if length > 2]
         pairs = itertools.combinations(sizes, 2)
         products = [(m * n, f"{one} * {other}") for (m, one), (n, other) in pairs]
@@ -298,15 +295,16 @@ def _compared(search: Search, verdict: Verdict) -> Iterator[Explanation]:
         written = [f"{length} ({size})" for length, size in sizes if length in numbers]
         if written:
             message = f"`{name}` is right at the notebook's sizes only: it has "
-            yield Kind.HARD_CODED_SIZE, f"{message}{', '.join(written)} written out."
+            yield _Found(Kind.HARD_CODED_SIZE, f"{message}{', '.join(written)} written out.")
         for step, value in _given_numbers(search):
-            if numbers & {value, 1 - value}:
-                yield _only_here(step, value)
+            for node, own in (numbers[one] for one in (value, 1 - value) if one in numbers):
+                place = search.statements.index(own), own.span(node)
+                yield _Found(*_only_here(step, value), "", *place)
         message = f"`{name}` is right on the notebook's batch and wrong on others."
-        yield Kind.ONLY_THIS_BATCH, message
+        yield _Found(Kind.ONLY_THIS_BATCH, message)
     elif shape is not None and expected is not None and shape != expected:
         kind = Kind.TRANSPOSED if len(shape) == 2 and shape == expected[::-1] else Kind.WRONG_SHAPE
-        yield kind, describe_shape(f"`{name}`", shape, expected)
+        yield _Found(kind, describe_shape(f"`{name}`", shape, expected))
 
 
 def _given_numbers(search: Search) -> list[tuple[str, float]]:

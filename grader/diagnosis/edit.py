@@ -47,13 +47,12 @@ class Edit:
     def rivals(self, other: Edit) -> bool:
         """True if both are as likely and mend the same mistake in different places."""
         (start, end), (begin, stop) = self.piece, other.piece
-        # A sign and the number behind it are one place.
-        is_apart = self.own is not other.own or end + 1 < begin or stop + 1 < start
+        # A sign and the number behind it are one place, and so are a base and its exponent.
+        is_apart = self.own is not other.own or end + 4 < begin or stop + 4 < start
         is_same = (self.likelihood, self.kind) == (other.likelihood, other.kind)
         # A name, and what the line assigns that it is made by, are one mistake.
-        is_made_here = other.own.assigns(self.own.text[start:end])
-        is_made_there = self.own.assigns(other.own.text[begin:stop])
-        is_one = is_made_here or is_made_there
+        is_one = other.own.assigns(self.own.text[start:end])
+        is_one |= self.own.assigns(other.own.text[begin:stop])
         return is_apart and is_same and not is_one and self.text != other.text
 
 

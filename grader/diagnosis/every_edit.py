@@ -24,7 +24,7 @@ from grader.answer.own_code import (
 )
 from grader.answer.parse import Answer
 from grader.answer.statements import walk_statements
-from grader.diagnosis.edit import EXPECTED, FIRST, LIKELIHOODS, SECOND, Edit, Scope
+from grader.diagnosis.edit import EXPECTED, FIRST, LIKELIHOODS, SECOND, Edit, Scope, quoted
 from grader.diagnosis.kinds import Kind
 from grader.diagnosis.mistakes import Expression
 
@@ -43,6 +43,8 @@ OF_THEIR_OWN = frozenset(
 )
 """Kinds that keep their name wherever they occur."""
 
+ZERO = re.compile(r"\s*(\w+) = (?:0|torch\.zeros)")
+
 EQUATION = re.compile(r"[a-zA-Z, ]+(?:->[a-zA-Z ]*)?")
 
 
@@ -51,13 +53,8 @@ def every_edit(
 ) -> Iterator[list[Edit]]:
     """All edits that change something, each once: for each likelihood those thought of then.
 
-    They are made when they are asked for, since most mistakes are found among the first.
-
-    Args:
-        statements: the gradient's own, the last one first; of equal ones the last is edited.
-        answer: whose they are.
-        keep: the numbers of all statements that are the gradient's own.
-        scope: the names that may be put in.
+    They are made when they are asked for, since most mistakes are found among the first. The
+    `statements` come with the last one first; of equal ones the last is edited.
     """
     latest = {own.text: own for own in reversed(statements)}
     expressions = list[Expression]()
@@ -146,6 +143,20 @@ def _spoiling(statements: Sequence[OwnStatement], answer: Answer, scope: Scope) 
             yield Edit(FIRST, Kind.ALIASED, own, piece, "", message, others=others)
 
 
+def _sums(own: OwnStatement, statements: Sequence[OwnStatement], scope: Scope) -> Iterator[Edit]:
+    """What begins as zero in front of a loop, and anew in each round."""
+    begun = {m[1]: one for one in statements[::-1] if (m := ZERO.match(one.text))}
+    found = {name: one for name, one in begun.items() if name in own.names - {scope.gradient}}
+    top = own.top
+    if isinstance(top, ast.For) and top.lineno < top.body[0].lineno and found:
+        (start, _), indent = own.span(top.body[0]), " " * top.body[0].col_offset
+        begin = "".join(f"{one.text.strip()}\n{indent}" for one in found.values())
+        piece, others = (0, own.text.index(":")), {one.number: "" for one in found.values()}
+        message = f"In each round {' and '.join(map(quoted, found))} should begin at 0 again."
+        text = own.put((start, start), begin)
+        yield Edit(FIRST, Kind.STATEMENT, own, piece, text, message, others=others)
+
+
 def _lines(statements: Sequence[OwnStatement], scope: Scope) -> Iterator[Edit]:
     """Lines that ran again, too late, or at the wrong side of a loop; the last one comes first."""
     once = {own.text: own for own in statements}
@@ -155,11 +166,12 @@ def _lines(statements: Sequence[OwnStatement], scope: Scope) -> Iterator[Edit]:
         piece, others = (0, len(again[0].text)), {own.number: "" for own in again[1:]}
         yield Edit(FIRST, Kind.STATEMENT, again[0], piece, "", message, others=others)
     for own in statements:
+        yield from _sums(own, statements, scope)
         loops = (node for node in ast.walk(own.top) if isinstance(node, ast.For) and node.body[1:])
-        for first, *_, last in (loop.body for loop in loops):
-            for line, order in ((last, slice(None)), (first, slice(None, None, -1))):
-                moved = [own.put(span := own.span(line), "pass"), ast.unparse(line)][order]
-                message = "This line stands inside of the loop."
+        for loop in loops:
+            message = "This line stands inside of the loop."
+            for line, order in ((loop.body[-1], 1), (loop.body[0], -1)):
+                moved = [own.put(span := own.span(line), "pass"), ast.unparse(line)][::order]
                 yield Edit(SECOND, Kind.STATEMENT, own, span, "\n".join(moved), message)
     for own, before in pairwise(statements):
         piece, others = (0, len(own.text)), {before.number: own.text}

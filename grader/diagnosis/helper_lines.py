@@ -12,7 +12,6 @@ from grader.answer.slices import Slice, slice_gradient
 from grader.diagnosis.repair import Search
 from grader.execution.evidence import GradientEvidence, Value
 from grader.execution.runs import Runs, values_for
-from grader.execution.variants import Variants
 from grader.program.compare import agrees
 from grader.worker.results import Result
 
@@ -69,16 +68,8 @@ class Helpers:
             last[number] = "\n".join([own[number], *(f"{n} = {RIGHT.format(n)}" for n in names)])
         search = self.search
         instances = range(len(search.references.hidden))
-        variants = Variants(
-            search.answer,
-            search.item.name,
-            search.keep,
-            search.item.fixed,
-            values_for(search.references, search.exercise.gradients),
-            [{RIGHT.format(n): self.due[n][i] for n in self.wrong} for i in instances],
-            search.runner,
-            search.patience,
-        )
+        beside = [{RIGHT.format(n): self.due[n][i] for n in self.wrong} for i in instances]
+        variants = search.variants(beside)
         values = [some[0] for some in variants.run([last], instances)]
 
         def meets(target: Sequence[Tensor]) -> bool:
@@ -93,9 +84,8 @@ class Helpers:
     @cached_property
     def first(self) -> Search | None:
         """What there is to find out about the first wrong one."""
-        for item in self.wrong.values():
-            return replace(self.search, item=item, near=[], right_helpers=self.right)
-        return None
+        item = next(iter(self.wrong.values()), None)
+        return item and replace(self.search, item=item, near=[], right_helpers=self.right)
 
     def _names(self) -> Iterator[str]:
         program, answer = self.search.references.program, self.search.answer

@@ -391,7 +391,7 @@ def _letters(node: ast.AST, own: OwnStatement, scope: Scope) -> str:
         "i": name in scope["INDEX"],
         "t": name in scope["FORWARD"],
         "r": name in scope["MADE"],
-        "g": name in (scope.gradient, *scope["UPSTREAM"]),
+        "g": name in (scope.gradient, *scope["UPSTREAM"], *(f"d{one}" for one in scope["FORWARD"])),
         "o": name in scope["OWN"],
         "m": name in MODULES,
         "l": isinstance(node, ast.Subscript) or (name and name not in own.counters),

@@ -25,6 +25,7 @@ from grader.execution.variants import Patience, Variants
 from grader.program.compare import FLOAT64_NOISE, FLOAT64_TOLERANCE, agrees
 from grader.program.exercises import Exercise
 from grader.program.references import References
+from grader.worker.request import Group
 
 MOST_VARIANTS = ((3, 600), (1, 1_000), (2, 2_000))
 """How many edits of so many likelihoods are tried at once, the likeliest first: their number bounds
@@ -276,18 +277,14 @@ class Search:
 
     @cached_property
     def _variants(self) -> Variants:
-        references, tensor = self.references, self.item.name[1:]
-        slopes = [reference.slopes(tensor) for reference in references.hidden]
-        return Variants(
-            self.answer,
-            self.item.name,
-            self.keep,
-            self.item.fixed,
-            values_for(references, self.exercise.gradients),
-            [{SLOPE.format(step): slope for step, slope in one.items()} for one in slopes],
-            self.runner,
-            self.patience,
-        )
+        slopes = (reference.slopes(self.item.name[1:]) for reference in self.references.hidden)
+        return self.variants([{SLOPE.format(step): s for step, s in one.items()} for one in slopes])
+
+    def variants(self, beside: Sequence[Group]) -> Variants:
+        """What runs its statements, edited, which may name some values beside the usual ones."""
+        whose = self.answer, self.item.name, self.keep, self.item.fixed
+        values = values_for(self.references, self.exercise.gradients)
+        return Variants(*whose, values, beside, self.runner, self.patience)
 
 
 def _scales(
@@ -357,6 +354,8 @@ def _scope(
         "BATCH": [*exercise.sizes][:1],
         "SCALAR": [name for name, value in values.items() if isinstance(value, float)],
         "AXIS": "012",
+        "ROUND": sorted(frozenset[str]().union(*(own.counters for own in statements))),
+        "ITSELF": [item.name],
         "DIFFERENCE": [d for step in program.steps for d in DIFFERENCE.findall(step.expression)],
     }
     return Scope(item.name, exercise.sizes, names)

@@ -20,6 +20,7 @@ SCOPE = Scope(
         **{"INDEX": ("Xb", "Yb"), "SCALAR": ("smoothing",), "SIZE": ("n", "vocab_size")},
         **{"ALONE": ("h",), "SLOPE": (), "TENSOR": ("hpreact",), "BATCH": ("n",), "AXIS": "012"},
         **{"DIFFERENCE": ("bnvar - C",), "MADE": ("hpreact", "h", "logits")},
+        **{"ROUND": ("row",), "ITSELF": ("dhpreact",)},
     },
 )
 """What an edit of the gradient of a tanh may use, with more names than that needs."""

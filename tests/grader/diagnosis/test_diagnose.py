@@ -234,7 +234,10 @@ def test_what_a_student_writes_first(gradient: str, source: str, said: str, runn
     ("source", "said"),
     [
         (f"{LOOPS}dC[i] += demb[i, j]", "`i` is not the index that belongs here."),
-        (f"{LOOPS}dC[Xb[i, j]] += demb[i]", "`i` is not the index that belongs here."),
+        (
+            f"{LOOPS}dC[Xb[i, j]] += demb[i]",
+            "`demb[i]` is taken whole; one row of it belongs here.",
+        ),
         (
             "dC = torch.zeros_like(C)\ndC.index_add_(0, Xb, demb)",
             "`dC.index_add_(0, Xb, demb)` asks for the indices in one row, and for the rows to add"

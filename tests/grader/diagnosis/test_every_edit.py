@@ -28,7 +28,7 @@ FEW = Scope(
         **{"FORWARD": ("h",), "NEAR": ("h",), "ARRIVING": ("dh",), "UPSTREAM": ("dh",)},
         **{"INDEX": ("Yb",), "ALONE": ("h",), "SLOPE": (), "OWN": ("tmp",), "SCALAR": ()},
         **{"SIZE": ("n",), "BATCH": ("n",), "TENSOR": (), "MADE": (), "AXIS": "012"},
-        **{"DIFFERENCE": ()},
+        **{"DIFFERENCE": (), "ROUND": ("row",), "ITSELF": ("dlogits",)},
     },
 )
 """A name of each sort: more would make more edits of the same form."""

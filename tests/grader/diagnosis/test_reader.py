@@ -415,6 +415,74 @@ def test_it_is_named(source: str, said: str, runner: Runner) -> None:
             "dmu = dvar * 2 / (n - 1) * (mu - hprebn).sum(0, keepdim=True)",
             "What arrives is not used: `dxhat`.",
         ),
+        (
+            *("ex3", "dmu"),
+            "dmu = torch.zeros_like(mu)\nfor i in range(n):\n"
+            "    dmu -= dxhat * (var + 1e-5) ** -0.5",
+            "`dxhat` is taken whole; one row of it belongs here.",
+        ),
+        (
+            *("ex3", "dmu"),
+            "dmu = -(var + 1e-5) ** -1 / 2 * dxhat.sum(0, keepdim=True)",
+            "In `-(var + 1e-5) ** -1 / 2` the operations run in the wrong order.",
+        ),
+        (
+            *("ex3", "dmu"),
+            "dmu = -(dxhat * (var * 1e-5) ** -0.5).sum(0, keepdim=True)",
+            "`*` is not what should join `var` and `1e-5`.",
+        ),
+        (
+            *("ex3", "dbnbias"),
+            "dbnbias = dhpreact.sum(-1, keepdim=True).T",
+            "The axis in `dhpreact.sum(-1, keepdim=True).T` is not the one that belongs there;",
+        ),
+        (
+            *("ex3", "dvar"),
+            "s = (var + 1e-5) ** -0.5\ndvar = -0.5 * s * (dxhat * xhat).sum(0, keepdim=True)",
+            "`s` stands here to the wrong power.",
+        ),
+        (
+            *("ex3", "dhprebn"),
+            "dhprebn = dxhat * (var + 1e-5) ** -0.5 + dmu / n\n"
+            "dhprebn += (dvar * 2 * (hprebn - mu)).mean(0, keepdim=True)",
+            "`mean` adds up what is only to be divided.",
+        ),
+        (
+            *("ex3", "dhprebn"),
+            "total = 0\ndhprebn = torch.zeros_like(hprebn)\nfor i in range(n):\n"
+            "    for j in range(n):\n        total += dxhat[j] * xhat[j]\n"
+            "    dhprebn[i] = dxhat[i] - xhat[i] * total / (n - 1)\n"
+            "dhprebn = (dhprebn - dxhat.mean(0)) * (var + 1e-5) ** -0.5",
+            "In each round `total` should begin at 0 again.",
+        ),
+        (
+            *("ex4", "dhprebn"),
+            "dbnraw = bngain * dhpreact\ndvar = -0.5 * (dbnraw * bnraw).sum(0) * bnvar_inv**2\n"
+            "dhprebn = dbnraw * bnvar_inv + dvar * (hprebn - hprebn.mean(0)) / (n - 1)\n"
+            "dhprebn -= dbnraw.sum(0, keepdim=True) * bnvar_inv / n",
+            "What comes to `dhprebn` through `bnvar` is 0.5 times what it should be.",
+        ),
+        (
+            *("ex1", "dprobs"),
+            "dprobs = dlogprobs.copy()\ndprobs /= probs",
+            "`copy` is numpy's word for what PyTorch calls `clone`.",
+        ),
+        (
+            *("ex2", "dlogits"),
+            "dlogits = F.softmax(logits, 1)\nfor i in range(n):\n    dlogits[i] -= 1\ndlogits /= n",
+            "With `i` alone every entry of a row gets something.",
+        ),
+        (
+            *("ex2", "dlogits"),
+            "dlogits = (F.nll_loss(logits, Yb) - F.one_hot(Yb, vocab_size)) / n",
+            "`F.nll_loss(logits, Yb)` is the loss; the softmax belongs here.",
+        ),
+        (
+            *("ex2", "dlogits"),
+            "dlogits = F.softmax(logits, 1)\ndlogits[range(n), Yb] -= 1\n"
+            "dlogits = dlogits / dlogits.sum(0)",
+            "`dlogits` is divided by its own sum; the number of examples belongs there.",
+        ),
     ],
 )
 def test_in_other_exercises_too(

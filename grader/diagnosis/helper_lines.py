@@ -84,8 +84,9 @@ class Helpers:
     @cached_property
     def first(self) -> Search | None:
         """What there is to find out about the first wrong one."""
-        item = next(iter(self.wrong.values()), None)
-        return item and replace(self.search, item=item, near=[], right_helpers=self.right)
+        for item in self.wrong.values():
+            return replace(self.search, item=item, near=[], right_helpers=self.right)
+        return None
 
     def _names(self) -> Iterator[str]:
         program, answer = self.search.references.program, self.search.answer

@@ -34,9 +34,9 @@ the search, not the clock, so that what is said does not depend on how busy the 
 SLOWNESS = 3
 """By so much fewer edits are tried of statements that loop."""
 
-MOST_TOGETHER = 10
-"""Edits that are tried on both instances at once: to ask again costs as much as some seven. Of
-statements that loop, none are."""
+MOST_TOGETHER = 40
+"""Edits that are tried on both instances at once: few of them give anything of the right shape, and
+to ask again costs as much as to try some fifteen. Of statements that loop, none are."""
 
 LARGEST_TOGETHER = 2**22
 """Numbers that are sent back at once at most: a reply has its limit."""
@@ -339,6 +339,7 @@ def _scope(
     single = [step for step in program.steps if step.name in slopes and step.reads == (tensor,)]
     bodies = [ast.parse(step.expression, mode="eval").body for step in single]
     alone = [s.name for s, b in zip(single, bodies, strict=True) if isinstance(b, ast.Call)]
+    rows = tensors[tensor].shape[-1:]
     names = {
         "ARRIVING": [g for r in readers for g in upstreams if arrivals.get(g, g[1:]) == r],
         "UPSTREAM": upstreams,
@@ -352,10 +353,11 @@ def _scope(
         "INDEX": [name for name in tensors if name not in floating],
         "SIZE": [*exercise.sizes],
         "BATCH": [*exercise.sizes][:1],
+        "CLASSES": [size for size, length in reference.instance.sizes.items() if length in rows],
         "SCALAR": [name for name, value in values.items() if isinstance(value, float)],
-        "AXIS": "012",
         "ROUND": sorted(frozenset[str]().union(*(own.counters for own in statements))),
         "ITSELF": [item.name],
+        "AXIS": "012"[: max(tensors[name].dim() for name in (tensor, *near))],
         "DIFFERENCE": [d for step in program.steps for d in DIFFERENCE.findall(step.expression)],
     }
     return Scope(item.name, exercise.sizes, names)

@@ -27,7 +27,7 @@ FEW = Scope(
     {
         **{"FORWARD": ("h",), "NEAR": ("h",), "ARRIVING": ("dh",), "UPSTREAM": ("dh",)},
         **{"INDEX": ("Yb",), "ALONE": ("h",), "SLOPE": (), "OWN": ("tmp",), "SCALAR": ()},
-        **{"SIZE": ("n",), "BATCH": ("n",), "TENSOR": (), "MADE": (), "AXIS": "012"},
+        **{"SIZE": ("n",), "BATCH": ("n",), "CLASSES": (), "TENSOR": (), "MADE": (), "AXIS": "012"},
         **{"DIFFERENCE": (), "ROUND": ("row",), "ITSELF": ("dlogits",)},
     },
 )

@@ -297,9 +297,10 @@ def _last_lines(source: str) -> dict[int, int]:
 
 
 MAGIC_LINE = re.compile(
-    r"(?m)^([ \t]*+)(?:[%!?].*|[\w,][\w, \t]*+=[ \t]*+[%!].*|[\w.\[\]]++\?{1,2}[ \t]*+)$"
+    r"(?m)^([ \t]*+)(?:(?:[%!?]|[\w,][\w, \t]*+=[ \t]*+[%!])(?:.*\\\n)*+.*"
+    r"|[\w.\[\]]++\?{1,2}[ \t]*+)$"
 )
-"""Lines of IPython's own: `%magic`, `!shell`, `t = %timeit ...`, `torch.sum?`."""
+"""IPython's own lines: `%magic`, `!shell`, `t = %timeit ...`, `torch.sum?`; `\\` continues one."""
 
 TIMED = re.compile(r"%time[ \t]++(.+)")
 """The magic that runs a statement as the line alone would."""
@@ -316,9 +317,9 @@ def hide_magics(source: str) -> str:
 
 
 def _plain(line: re.Match[str]) -> str:
-    timed = TIMED.fullmatch(line[0].strip())
+    timed = TIMED.fullmatch(line[0].strip().replace("\\\n", " "))
     is_code = timed is not None and parsed(timed[1]) is not None
-    return f"{line[1]}{timed[1] if timed and is_code else 'pass'}"
+    return f"{line[1]}{timed[1] if timed and is_code else 'pass'}" + "\n" * line[0].count("\n")
 
 
 def parsed(source: str) -> ast.Module | None:
@@ -369,5 +370,7 @@ def _compile_cell(cell: AnswerCell) -> dict[ast.stmt, tuple[CodeType, Nodes]] | 
 
 
 def compile_statement(statement: ast.stmt, cell: str) -> CodeType:
-    """A statement as a worker can run it; tracebacks name the answer cell."""
-    return compile(ast.Module([statement], []), f"<answer {cell}>", "exec")
+    """A statement as a worker can run it, also one that awaits; tracebacks name the answer cell."""
+    tree, flags = ast.Module([statement], []), ast.PyCF_ALLOW_TOP_LEVEL_AWAIT
+    code: CodeType = compile(tree, f"<answer {cell}>", "exec", flags)
+    return code

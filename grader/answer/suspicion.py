@@ -70,8 +70,10 @@ class _Context:
 
     modules: set[str] = field(default_factory=lambda: {"torch", "F", "math"})
     functions: set[str] = field(default_factory=set)
+    texts: dict[str, list[str]] = field(default_factory=dict)
+    """Texts written down for a name to run through, or for a parameter to have."""
     innocent: set[int] = field(default_factory=set)
-    """Calls of `globals()` that only put names there, and `torch.func` for its `vmap`."""
+    """Calls of `globals()` that only put names there, `torch.func` for its `vmap`, usual dtypes."""
 
     @classmethod
     def of(cls, answer: Answer) -> _Context:
@@ -81,20 +83,44 @@ class _Context:
             match node:
                 case ast.Import(names=names):
                     found.modules |= {(n.asname or n.name).split(".")[0] for n in names}
-                case ast.FunctionDef(name=name):
+                case ast.FunctionDef(name=name, args=arguments):
                     found.functions.add(name)
+                    defaults = arguments.defaults[::-1]
+                    for argument, default in zip(arguments.args[::-1], defaults, strict=False):
+                        found.write_down(argument, [default])
+                case (
+                    ast.For(target=target, iter=ast.Tuple(elts=texts) | ast.List(elts=texts))
+                    | ast.comprehension(
+                        target=target, iter=ast.Tuple(elts=texts) | ast.List(elts=texts)
+                    )
+                ):
+                    found.write_down(target, texts)
                 case (
                     ast.Attribute(value=ast.Call() as used, attr="update")
                     | ast.Subscript(value=ast.Call() as used, ctx=ast.Store())
                     | ast.Attribute(value=ast.Attribute() as used, attr="vmap")
+                    | ast.Call(
+                        func=ast.Attribute(attr="set_default_dtype") as used,
+                        args=[ast.Attribute(attr="float32" | "float64" | "double")],
+                    )
                 ):
                     found.innocent.add(id(used))
                 case ast.Attribute(value=ast.Name(id="self"), attr=name, ctx=ast.Store()):
                     found.functions.add(name)
         return found
 
+    def write_down(self, target: ast.AST, values: Sequence[ast.expr]) -> None:
+        """Note the texts that a loop's name or a parameter is given, if all are written out."""
+        name = getattr(target, "id", getattr(target, "arg", ""))
+        texts = [value.value for value in values if isinstance(value, ast.Constant)]
+        if texts and len(texts) == len(values) and {*map(type, texts)} == {str}:
+            self.texts[name] = [*self.texts.get(name, ()), *map(str, texts)]
 
-_DEFINING = frozenset({ast.Import, ast.FunctionDef, ast.Attribute, ast.Subscript})
+
+_DEFINING = frozenset(
+    {ast.Import, ast.FunctionDef, ast.Attribute, ast.Subscript, ast.Call}
+    | {ast.For, ast.comprehension}
+)
 
 
 def _name(node: ast.Name, _: _Context) -> Suspicions:
@@ -150,15 +176,16 @@ def _attribute(node: ast.Attribute, context: _Context) -> Suspicions:
         yield asks, f"`.{name}`"
     if name == "func" and root == "torch" and id(node) not in context.innocent:
         yield "autograd", "`torch.func`"
-    if _is_dunder(name):
+    if _is_dunder(name) and path[:-1] != ["self"]:
         yield "dunder", f"`.{name}`"
     if name in words.ATTRIBUTES:
         yield words.ATTRIBUTES[name], f"`.{name}`"
     if root in context.modules and not name.startswith("__"):
         kind = "module" if name.startswith("_") else words.OF_MODULES.get(name)
-        if kind is not None:
+        if kind is not None and id(node) not in context.innocent:
             yield kind, f"`.{name}`" if kind == "open" else f"`{dotted}`"
-    if not isinstance(node.ctx, ast.Load) and root in context.modules:
+    is_patch = root in context.modules and path[:2] != ["torch", "backends"]
+    if is_patch and not isinstance(node.ctx, ast.Load):
         yield "patch", f"`{dotted} =`"
 
 
@@ -177,22 +204,24 @@ def _call(node: ast.Call, context: _Context) -> Suspicions:
         case _:
             return
     values = [*node.args, *(keyword.value for keyword in node.keywords)]
+    root = _path(node.args[0])[0] if node.args else ""
     if name in ("requires_grad_", "set_grad_enabled") and not (
         values and all(map(_is_false, values))
     ):
         yield "autograd", f"`.{name}`"
     if name in words.NAMES_AS_VALUES:
-        root = _path(node.args[0])[0] if node.args else ""
         if name in ("setattr", "delattr") and root in context.modules:
             yield "patch", f"`{name}({root}, ...)`"
         names = node.args[1:2] if len(node.args) > 1 else node.args[:1]
         texts = [n.value for n in names if isinstance(n, ast.Constant) and type(n.value) is str]
-        if len(texts) < len(names):
+        texts += context.texts.get(getattr(names[0], "id", ""), []) if names else []
+        if names and not texts and root != "self":
             yield "computed-name", f"`{name}(...)`"
         for part in itertools.chain.from_iterable(text.split(".") for text in map(str, texts)):
             if kind := "dunder" if _is_dunder(part) else _asks(part):
                 yield kind, f'`{name}(..., "{part}")`'
-    if name in words.LOOKS_AROUND and id(node) not in context.innocent:
+    is_own = name == "vars" and root not in {"", *context.modules}
+    if name in words.LOOKS_AROUND and not is_own and id(node) not in context.innocent:
         yield "namespace", f"`{name}()`"
     if name == "type" and len(node.args) == 3:
         yield "class", "`type(name, bases, names)`"

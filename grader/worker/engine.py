@@ -96,9 +96,17 @@ def switch_off_engine() -> None:
     for name in NATIVE_CLASSES:
         _empty_class(getattr(torch._C, name))
     _disarm_functions()
+    # What compiles is kept from answers, and changes no value.
+    torch.compile = torch.jit.script = _uncompiled  # type: ignore[assignment]
+    torch.use_deterministic_algorithms = torch._C._set_deterministic_algorithms
     for module in OTHER_ENGINES:
         sys.modules[module] = None  # type: ignore[assignment]
     gc.collect()
+
+
+def _uncompiled(function: Any = None, *_: object, **__: object) -> Any:
+    """A function as it is; without one, what decorates it."""
+    return _uncompiled if function is None else function
 
 
 @contextmanager

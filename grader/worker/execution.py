@@ -6,8 +6,8 @@ import itertools
 import math
 import signal
 import traceback
-from collections.abc import Callable, Iterator, Mapping
-from contextlib import AbstractContextManager, nullcontext
+from collections.abc import Callable, Coroutine, Iterator, Mapping
+from contextlib import AbstractContextManager, nullcontext, suppress
 from dataclasses import replace
 from operator import attrgetter
 from types import CodeType, FrameType, MappingProxyType
@@ -261,7 +261,9 @@ class RequestRunner:
         try:
             try:
                 self.set_alarm(self.request.limits.statement_seconds)
-                exec(statement.code, namespace)
+                # With an `await` at its top level, as notebooks have it, it is a coroutine.
+                if (waiting := eval(statement.code, namespace)) is not None:
+                    _finish(waiting)
             finally:
                 self.set_alarm(0)
         except self.caught as error:
@@ -315,6 +317,13 @@ def _names_in(code: CodeType) -> frozenset[str]:
     """The names that code mentions, in the functions it defines too."""
     inner = (_names_in(constant) for constant in code.co_consts if isinstance(constant, CodeType))
     return frozenset(code.co_names).union(*inner)
+
+
+def _finish(coroutine: Coroutine[object, None, None]) -> None:
+    """Run what awaits to its end; asyncio's own loop would need a socket."""
+    with suppress(StopIteration):
+        while True:
+            coroutine.send(None)
 
 
 def interrupt(_: int, __: FrameType | None) -> None:

@@ -14,9 +14,19 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 from torch import Tensor
+from torch._C._functorch import get_unwrapped, is_batchedtensor
+from torch.nn import Parameter
 
 MOST_SIGHTS, LARGEST_SIGHT = 10_000, 2**16
 """Values that are looked at, and numbers of one. Right answers of the tests show at most 1,700."""
+
+TENSORS = frozenset({Tensor, Parameter})
+
+FLOATS = frozenset({float, np.float64, np.float32, np.longdouble})
+"""Types of single numbers: others round too much to take a difference of."""
+
+LARGEST_INTEGER = 2**64
+"""Larger ones are decimal numbers without a point; seeds and hashes are below."""
 
 FEW, NEAR, SAME = 4, 0.05, 1e-13
 """Numbers that may be like others by chance; distances of neighbouring points and of rounding,
@@ -29,12 +39,12 @@ DERIVATIVES = frozenset({"gradient", "deriv", "polyder"})
 PRODUCTS = frozenset({"@", "einsum", "mm", "bmm", "matmul", "tensordot"})
 """What is linear in each of its operands: no slope shows in neighbouring ones."""
 
-ORDINARY_METHODS = frozenset(
-    {"__init__", "__call__", "__repr__", "__str__", "__len__", "__iter__", "__getitem__"}
-    | {"__post_init__", "__enter__", "__exit__", "__slots__", "__next__", "__getattr__"}
-    | {"__setitem__", "__contains__"}
-)
-"""Methods of Python's own that a right answer may define; operators are not among them."""
+ARITHMETIC = frozenset(
+    f"__{side}{name}__"
+    for name in ("add", "sub", "mul", "matmul", "truediv", "floordiv", "pow")
+    for side in ("", "r", "i")
+) | {"__neg__", "__eq__", "__torch_function__", "__torch_dispatch__", "__array_ufunc__"}
+"""Methods by which an object takes part in arithmetic, or passes for another; pipes do not."""
 
 HEAP_TYPE = 1 << 9
 """The flag of a type that is not built in, whatever it calls itself."""
@@ -56,7 +66,7 @@ class Watch:
         """The value as it is, once it was looked at; `use` is what is done with it."""
         if self._left > 0:
             self._left -= 1
-            if type(value) is float:
+            if type(value) in FLOATS:
                 if self._is_near_others(value, use):
                     self.signs.add((self.statement, "numerical"))
             else:
@@ -73,18 +83,28 @@ class Watch:
         self._seen.clear()
 
     def _look(self, value: Any, use: str) -> Iterator[str]:
+        if type(value) in (list, tuple) and type(value[0]) is float:
+            value = np.array(value[:LARGEST_SIGHT])
         kind = type(value)
-        if kind is Tensor or kind is np.ndarray:
-            if value.is_complex() if kind is Tensor else value.dtype.kind == "c":
-                yield "complex"
-            elif use:
-                array = value.detach().numpy() if kind is Tensor else value
-                if array.dtype.kind == "f" and array.size <= LARGEST_SIGHT:
-                    yield from self._look_at_array(array, use)
         # Not `isinstance`, which asks a student's object.
-        elif issubclass(kind, complex):
+        if kind in TENSORS or issubclass(kind, np.ndarray):
+            if kind in TENSORS:
+                while is_batchedtensor(value):
+                    value = get_unwrapped(value)
+                if value.is_complex():
+                    yield "complex"
+                value = value.detach().numpy()
+            if value.dtype.kind == "O" and value.size <= LARGEST_SIGHT:
+                for one in value.flat:
+                    yield from self._look(one, use)
+                value = value.astype(float)
+            if value.dtype.kind == "c":
+                yield "complex"
+            elif use and value.dtype.kind == "f" and value.size <= LARGEST_SIGHT:
+                yield from self._look_at_array(np.asarray(value), use)
+        elif issubclass(kind, complex | np.complexfloating):
             yield "complex"
-        elif issubclass(kind, Decimal | Fraction):
+        elif issubclass(kind, Decimal | Fraction) or (kind is int and abs(value) > LARGEST_INTEGER):
             self._seen[kind, self.statement] += 1
             # A few are a formula's constants.
             if self._seen[kind, self.statement] > 2 * FEW:
@@ -166,13 +186,13 @@ def _carries_along(matrices: Array, part: int) -> bool:
 
 
 def _is_strange(kind: type) -> bool:
-    """True for a mock, a tensor of another class, and operators that the answer has defined."""
+    """True for a mock, a tensor of another class, and arithmetic that the answer has defined."""
     is_other = issubclass(kind, Tensor) and not kind.__module__.startswith("torch")
     methods = (
         getattr(method, "__func__", method)
         for base in kind.__mro__
         for name, method in vars(base).items()
-        if name.startswith("__") and name not in ORDINARY_METHODS
+        if name in ARITHMETIC
     )
     return (is_other or kind.__module__ == "unittest.mock") or any(
         isinstance(one, FunctionType) and one.__code__.co_filename.startswith("<answer")

@@ -74,6 +74,8 @@ def test_a_cell_that_is_not_python_is_set_aside(source: str, sentence: str, line
         ("%matplotlib inline\nx = 1", "pass\nx = 1"),
         ("if x:\n    !ls\ny = 1", "if x:\n    pass\ny = 1"),
         ("%%time\nx = 1", "pass\nx = 1"),
+        ("!pip install \\\n    torch \\\n    rich\nx = 1", "pass\n\n\nx = 1"),
+        ("%time x = 1 + \\\n    2\ny = 1", "x = 1 +      2\n\ny = 1"),
         ("x = (7\n% 3)", "x = (7\n% 3)"),
         ("x = !ls\ny = 1", "pass\ny = 1"),
         ("if y:\n    t = %timeit -o f(y)\nx = 1", "if y:\n    pass\nx = 1"),

@@ -67,6 +67,15 @@ def run_one(source: str, **changes: Any) -> tuple[dict[str, Tensor], dict[str, s
     return dict(results[0].tensors), dict(results[0].types), list(results[0].problems)
 
 
+def test_what_a_notebook_awaits_is_run_to_its_end() -> None:
+    tensors, _, problems = run_one(
+        "import asyncio\nasync def double(x):\n    await asyncio.sleep(0)\n    return 2 * x\n"
+        "a = await double(x)"
+    )
+    assert not problems
+    assert torch.equal(tensors["a"], torch.full((3,), 2.0))
+
+
 def test_an_answer_finds_the_notebooks_names() -> None:
     tensors, types, problems = run_one(
         "check('a'); cmp('a', 1, 2); board(); heat_map('a'); hint('a'); nudge('a', 0)\n"

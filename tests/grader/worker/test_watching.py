@@ -55,7 +55,10 @@ BASE = namedtuple("BASE", "x slope")
 
 @pytest.mark.parametrize(
     "value",
-    [1j, np.complex128(1), torch.zeros(2, dtype=torch.complex64), np.zeros(2, complex)],
+    [
+        *(1j, np.complex128(1), np.clongdouble(1j), torch.zeros(2, dtype=torch.complex64)),
+        *(np.zeros(2, complex), np.ma.zeros(2, complex), np.array([1j, 2], object)),
+    ],
     ids=str,
 )
 @pytest.mark.parametrize("use", ["", "tanh", "@"])
@@ -93,6 +96,8 @@ def test_mocks_are_seen() -> None:
         "A = make_dataclass('A', [])",
         "A = Base._make\nclass A(list): pass",
         "class A(dict):\n    def __getattr__(self, name): return self[name]",
+        "class A:\n    def __ror__(self, x): return x\n    def __hash__(self): return 1",
+        "class A:\n    def __aiter__(self): return self\n    def __lt__(self, o): return True",
     ],
 )
 def test_a_class_that_keeps_things_is_innocent(source: str) -> None:
@@ -115,6 +120,11 @@ def test_a_class_that_keeps_things_is_innocent(source: str) -> None:
         tuple(torch.eye(7)),
         tuple(map(Decimal, range(9))),
         tuple(map(Fraction, range(9))),
+        tuple(number + 10**20 for number in range(9)),
+        tuple(np.longdouble(x) + step for x in X[0].tolist() for step in (1e-5, -1e-5)),
+        ((X + 1e-5).numpy().astype(object), X.numpy().astype(object)),
+        ((X[0] + 1e-5).tolist(), X[0].tolist()),
+        (torch.nn.Parameter(X + 1e-5), X),
     ],
 )
 def test_neighbouring_points_are_seen(values: tuple[object, ...]) -> None:

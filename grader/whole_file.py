@@ -18,7 +18,7 @@ def whole_file(path: Path, *, durable: bool = False, private: bool = False) -> I
 
     The new file keeps the permissions of the old one. Processes may write the same `path` at once:
     the last one wins. A killed process leaves its new file behind, under a name that
-    `is_left_over` knows.
+    `is_left_over` knows. A pipe or a device, such as /dev/null, is written to and stays.
 
     Args:
         path: holds the old bytes or the new, whatever happens.
@@ -28,6 +28,10 @@ def whole_file(path: Path, *, durable: bool = False, private: bool = False) -> I
     Raises:
         OSError: it cannot be written; `path` is as it was.
     """
+    if path.exists() and not path.is_file() and not path.is_dir():
+        with path.open("wb") as file:
+            yield file
+        return
     temporary = path.with_name(f".{path.name}.{os.getpid()}.tmp")
     opener = partial(os.open, mode=0o600) if private else None
     try:

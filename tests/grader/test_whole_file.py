@@ -27,6 +27,17 @@ def test_a_file_is_there_whole_or_not_at_all(old: bytes, tmp_path: Path) -> None
     assert [each.read_bytes() for each in tmp_path.iterdir()] == ([old] if old else [])
 
 
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="Windows knows no such files")
+def test_a_pipe_is_written_to_and_stays(tmp_path: Path) -> None:
+    path = tmp_path / "page.html"
+    os.mkfifo(path)
+    reader = os.open(path, os.O_RDONLY | os.O_NONBLOCK)
+    write_whole(path, "new")
+    assert os.read(reader, 10) == b"new"
+    os.close(reader)
+    assert path.is_fifo()
+
+
 def test_a_full_disk_is_told_and_changes_nothing(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -24,12 +24,7 @@ from grader.execution.own_process import alarm_if_free
 from grader.notebook.running_notebook import has_failed
 from grader.notebook.training.adam_trial import adam, try_adam
 from grader.notebook.training.deep_trial import deep_backward, try_deep_backward
-from grader.notebook.training.inference_trials import (
-    try_calibration,
-    try_logits,
-    try_mean_loss,
-    try_sample_name,
-)
+from grader.notebook.training.inference_trials import try_calibration, try_logits, try_mean_loss
 from grader.notebook.training.loop_trials import (
     Endless,
     Part,
@@ -39,6 +34,7 @@ from grader.notebook.training.loop_trials import (
     try_update,
 )
 from grader.notebook.training.raised import meaning
+from grader.notebook.training.sampling_trial import try_sample_name
 from grader.printable import listed, printable, sentence
 from grader.worker.execution import TimeLimit
 from makemore_data.model.inference import calibrate, logits_with, mean_loss, sample_name

@@ -167,22 +167,27 @@ def _findings(search: Search, verdict: Verdict) -> Iterator[_Found]:
             for repair in map(search.find, search.batches()):
                 yield from _said(search, repair)
         yield _Found(*unfit)
-        return
-    if missing := undefined(search.item):  # that is the mistake, and no other edit is meant
-        program = search.references.program
-        is_last = program.loss in program.readers(search.item.name[1:])
-        if is_last and (arrives := f"d{program.loss}") in missing:
-            yield _Found(Kind.STATEMENT, f"`{arrives}` is 1, and no name holds it: leave it out.")
-        for edit in (one.edit for one in map(search.find, search.batches()) if one):
-            is_it = edit.own.text[slice(*edit.piece)] in missing
-            # The exception may have said it already.
-            if is_it and f" mean {edit.belongs}?" not in verdict.note:
-                yield from _said(search, Repair(edit))
-        return
-    if search.is_right(FLOAT64_NOISE):
-        if verdict.global_check is Check.RIGHT:  # then it is wrong at the notebook's sizes alone
-            yield from _compared(search, verdict)
-        return
+    elif missing := undefined(search.item):  # that is the mistake, and no other edit is meant
+        yield from _of_names(search, verdict, missing)
+    elif not search.is_right(FLOAT64_NOISE):
+        yield from _of_wrong_value(search, verdict)
+    elif verdict.global_check is Check.RIGHT:  # then it is wrong at the notebook's sizes alone
+        yield from _compared(search, verdict)
+
+
+def _of_names(search: Search, verdict: Verdict, missing: Set[str]) -> Iterator[_Found]:
+    program = search.references.program
+    is_last = program.loss in program.readers(search.item.name[1:])
+    if is_last and (arrives := f"d{program.loss}") in missing:
+        yield _Found(Kind.STATEMENT, f"`{arrives}` is 1, and no name holds it: leave it out.")
+    for edit in (one.edit for one in map(search.find, search.batches()) if one):
+        is_it = edit.own.text[slice(*edit.piece)] in missing
+        # The exception may have said it already.
+        if is_it and f" mean {edit.belongs}?" not in verdict.note:
+            yield from _said(search, Repair(edit))
+
+
+def _of_wrong_value(search: Search, verdict: Verdict) -> Iterator[_Found]:
     repairs = map(search.find, search.batches())
     first = [*_said(search, next(repairs))]
     # A number in a line on the way may be right, and what reads the line lack one.
@@ -195,6 +200,20 @@ def _findings(search: Search, verdict: Verdict) -> Iterator[_Found]:
         yield from _said(search, repair)
     for repair in search.near[:1]:
         yield from _said(search, repair)
+    yield from (_Found(*one) for one in _of_arrivals(search, verdict))
+    if search.values and search.coarse:
+        cases = zip(search.values, search.targets[0], search.references.hidden, strict=False)
+        wrong = [Wrong(search.item.name, *one) for one in cases]
+        yield from (_Found(*one) for one in seen_on_each(shown.unfilled, wrong))
+    if search.item.name == verdict.name:
+        yield from _compared(search, verdict)
+    else:
+        message = f"`{search.item.name}` is not the gradient of `{search.item.name[1:]}`."
+        yield _Found(Kind.WRONG_UPSTREAM, message)
+
+
+def _of_arrivals(search: Search, verdict: Verdict) -> Iterator[Explanation]:
+    """What arrives and is not used, where no edit is right."""
     outside, names = search.references.program.arriving, search.names
     due = [one for one in search.scope["ARRIVING"] or outside if search.counts(one)]
     unused = [one for one in due if one not in names]
@@ -208,8 +227,7 @@ def _findings(search: Search, verdict: Verdict) -> Iterator[_Found]:
     if others and unused and unused == due:
         which = " and ".join(f"`{one}`" for one in others)
         belongs = "belongs" if len(others) == 1 else "belong"
-        message = f"{which} {belongs} to another tensor; what arrives here is {is_due}."
-        yield _Found(kind, message)
+        yield kind, f"{which} {belongs} to another tensor; what arrives here is {is_due}."
     # A formula of its own may need none of what arrives in steps, or make a branch from another.
     used = names & {*search.scope["ARRIVING"]}
     may_be_made = all(search.is_made_from(one, used) for one in unused)
@@ -221,16 +239,7 @@ def _findings(search: Search, verdict: Verdict) -> Iterator[_Found]:
     is_size = (verdict.comparison.approximate or is_zero) and not search.fits
     if unused and is_left_out and not is_size:
         kind = Kind.MISSING_BRANCH if len(unused) < len(due) else kind
-        yield _Found(kind, f"What arrives is not used: {is_due}.")
-    if search.values and search.coarse:
-        cases = zip(search.values, search.targets[0], search.references.hidden, strict=False)
-        wrong = [Wrong(search.item.name, *one) for one in cases]
-        yield from (_Found(*one) for one in seen_on_each(shown.unfilled, wrong))
-    if search.item.name == verdict.name:
-        yield from _compared(search, verdict)
-    else:
-        message = f"`{search.item.name}` is not the gradient of `{search.item.name[1:]}`."
-        yield _Found(Kind.WRONG_UPSTREAM, message)
+        yield kind, f"What arrives is not used: {is_due}."
 
 
 def _said(search: Search, repair: Repair | None) -> Iterator[_Found]:

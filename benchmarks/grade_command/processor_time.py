@@ -12,6 +12,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
+from tempfile import mkdtemp
 from typing import Protocol
 
 MOUNTED = Path("/sys/fs/cgroup")
@@ -34,9 +35,9 @@ class Meter(Protocol):
 def meter() -> Iterator[Meter]:
     """A control group where one can be made, which is exact; what /proc tells elsewhere."""
     for folder, file, read in _places():
-        own = folder / f"grade-benchmark-{os.getpid()}"
         try:
-            own.mkdir()
+            # A name of its own: the group of the command before may not be gone yet.
+            own = Path(mkdtemp(prefix="grade-benchmark-", dir=folder))
         except OSError:
             continue
         try:

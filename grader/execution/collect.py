@@ -35,18 +35,19 @@ ADVICE = {
         "Is there a `.max(...)` along an axis? It gives two tensors, `.values` and `.indices`."
     ),
     "^Class values must be smaller than": (
-        "An index is none of the columns: along which axis was the largest looked for?"
+        "An index is none of the columns: what does it count, and how many columns are there?"
     ),
     "^Boolean value of Tensor with more than one": (
         "`not`, `and`, `or` take one truth value each; for a mask there are `~`, `&`, `|`."
     ),
     r"^sum\(\): argument 'keepdim' \(position": (
-        "Several axes stand in brackets of their own: `.sum((0, 1))`."
+        "Behind the axis stands `keepdim`, True or False; several axes stand in brackets of their"
+        " own: `.sum((0, 1))`."
     ),
     "^only one element tensors can be converted": (
         "`math` computes with one number; of a tensor's numbers, `torch` has the same functions."
     ),
-    "^Subtraction, the `-` operator, with": (
+    "^(Subtraction|Negation), the `-` operator, ": (
         "A mask holds True and False; `.float()` makes ones and zeros of it."
     ),
     r"^sqrt\(\): .* must be Tensor, not": "Of a plain number `n`, the root is `n**0.5`.",
@@ -369,6 +370,8 @@ def _meant(name: str, known: Sequence[str]) -> str:
     alike = [f"`{one}`" for one in nearest(name, known, SLIP)]
     if alike and alike[0].lower() == f"`{name.lower()}`":
         return alike[0]
+    if name == "keepdim":
+        return "`keepdim=True`"
     if hasattr(builtins, capital := name.capitalize()):  # true, false, none
         return f"`{capital}`"
     if name in OF_VALUES:

@@ -27,6 +27,9 @@ from grader.verdict import Flag, Outcome, Report, Verdict, says_nothing_else
 MOST_OF_A_KIND, LONGEST_SENTENCE = 20, 1_000
 """Flags of a kind that a notebook gets, and characters of what is said of a gradient."""
 
+THIS_LINE = "This line"
+"""So begins what is said of where an exception was raised: the mistake may stand elsewhere."""
+
 Judged = tuple[list[Verdict], list[Flag]]
 """What was found out about an exercise: its verdicts, and what a human should see."""
 
@@ -210,9 +213,13 @@ def explained(verdict: Verdict, reason: Reason, cells: Sequence[AnswerCell]) -> 
     verdict = replace(verdict, diagnosis=(diagnosis,), note=note)
     if reason.place is None:
         return verdict
+    if verdict.place is not None and verdict.place != reason.place:
+        is_near = verdict.place.cell == reason.place.cell
+        where = f"Line {verdict.place.line}" if is_near else f"A line of {verdict.place.cell}"
+        note = where + note.removeprefix(THIS_LINE) if note.startswith(THIS_LINE) else note
     code, piece = quote(reason.place, cells), as_quoted(reason.piece)
     start = -1
     for _ in range(reason.nth + 1):
         start = code.find(piece, start + 1)
     span = (start, start + len(piece)) if piece and start >= 0 else None
-    return replace(verdict, place=reason.place, code=code, piece=span)
+    return replace(verdict, place=reason.place, code=code, piece=span, note=note)

@@ -125,7 +125,7 @@ ONES = {"dh": torch.ones(2)}
             "RuntimeError",
             "Class values must be smaller than num_classes.",
             "This line raised RuntimeError: Class values must be smaller than num_classes. An index"
-            " is none of the columns: along which axis was the largest looked for?",
+            " is none of the columns: what does it count, and how many columns are there?",
         ),
         ("RuntimeError", "sizes differ.", "This line raised RuntimeError: sizes differ."),
         ("AssertionError", "", "This line raised AssertionError."),

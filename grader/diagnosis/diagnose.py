@@ -29,7 +29,7 @@ from grader.program.exercises import Exercise
 from grader.program.references import References
 from grader.verdict import Check, Diagnosis, Outcome, Place, Verdict
 
-SAYS_ALL = ("single memory location", "with a bool", "with two bool", "to Python scalars", NO_POWER)
+SAYS_ALL = ("single memory location", "a bool tensor", "two bool", "to Python scalars", NO_POWER)
 """In an exception's words: what was expanded is to be cloned, a mask is no number, two stars make a
 power, and `math` takes no tensor."""
 

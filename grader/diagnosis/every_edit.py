@@ -130,7 +130,8 @@ def _spoiling(statements: Sequence[OwnStatement], answer: Answer, scope: Scope) 
     name, last = scope.gradient, list[OwnStatement]()
     for own, before in pairwise(statements):
         effects = answer.shown[own.top]
-        if name not in effects.changes or name in effects.binds:
+        is_bound = name in effects.binds
+        if name not in (effects.reads if is_bound else effects.changes):
             return
         last.append(own)
         places = (answer.places[one.number].cell for one in (own, before))

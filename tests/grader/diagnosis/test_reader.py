@@ -427,6 +427,48 @@ def test_it_is_named(source: str, said: str, runner: Runner) -> None:
             "In `-(var + 1e-5) ** -1 / 2` the operations run in the wrong order.",
         ),
         (
+            *("ex1", "dhpreact"),
+            "dhpreact = (1 - h)(1 + h) * dh",
+            "Between two pairs of brackets a sign is missing.",
+        ),
+        (
+            *("ex1", "demb"),
+            "demb = dembcat.view_as(emb.shape)",
+            "`view_as` takes a tensor, and `view` a shape.",
+        ),
+        (
+            *("ex3", "dmu"),
+            "dmu = (-1 / (var + 1e-5) ** 1 / 2 * dxhat).sum(0, keepdim=True)",
+            "In `-1 / (var + 1e-5) ** 1 / 2` the operations run in the wrong order.",
+        ),
+        (
+            *("ex3", "dmu"),
+            "dmu = (dxhat * -(hprebn - mu) * (var + 1e-5) ** -0.5).sum(0, keepdim=True)",
+            "`hprebn - mu` is a factor too many.",
+        ),
+        (
+            *("ex3", "dbnbias"),
+            "dbnbias = torch.zeros_like(bnbias)\nfor j in range(n_hidden):\n"
+            "    dbnbias[0, j] = dhpreact[j].sum()",
+            "`dhpreact[j]` is a row; a column belongs here.",
+        ),
+        (
+            *("ex3", "dbnbias"),
+            "dbnbias = dhpreact.sum(0, keepdim=True) / n_hidden",
+            "`n_hidden` is a factor too many: the sum is not to be divided.",
+        ),
+        (
+            *("ex2", "dlogits"),
+            "dlogits = F.softmax(logits, 1)\np = dlogits.clone()\n"
+            "dlogits[range(n), Yb] -= p[range(n), Yb]\ndlogits /= n",
+            "`p[range(n), Yb]` is not what is subtracted here: a number is.",
+        ),
+        (
+            *("ex1", "dbnvar"),
+            "dbnvar = -0.5 * bnvar**-1.5 + 1e-5 * dbnvar_inv",
+            "In `-0.5 * bnvar**-1.5 + 1e-5 * dbnvar_inv` the operations run in the wrong order.",
+        ),
+        (
             *("ex3", "dmu"),
             "dmu = -(dxhat * (var * 1e-5) ** -0.5).sum(0, keepdim=True)",
             "`*` is not what should join `var` and `1e-5`.",
@@ -588,6 +630,27 @@ def test_a_line_that_is_almost_right_is_to_blame_for_what_comes_of_it(
     assert said == {gradient: f"`{term}` is a term too many."}
 
 
+def test_a_name_that_another_cell_has_for_its_gradient_is_not_for_a_part(runner: Runner) -> None:
+    source = (
+        "dbndiff1 = dbnraw * bnvar_inv\ndbndiff2 = 2 * bndiff * dbndiff2\n"
+        "dbndiff = dbndiff1 + dbndiff2"
+    )
+    judged = judge_one("ex1", answer_with("ex1", "dbndiff", source), runner)
+    said = {one.name: one.message for one in judged if one.outcome in BLAMED}
+    assert said == {"dbndiff2": "`dbndiff2` is right when it is assigned; this line changes it."}
+
+
+def test_the_line_that_raised_is_not_the_one_that_is_blamed(runner: Runner) -> None:
+    source = (
+        "q = F.one_hot(Yb, vocab_size)\nq *= 1 - smoothing\nq = q + smoothing / vocab_size\n"
+        "dz = (F.softmax(z, 1) - q) / n"
+    )
+    cells = [AnswerCell(*cell) for cell in read_cells(answer_with("ex2s", "dz", source))]
+    ((dz,), _) = grade_exercise(BY_PREFIX["ex2s"], cells, runner)
+    assert dz.note.startswith("Line 3 raised RuntimeError: ")
+    assert dz.code.startswith("q = F.one_hot(")
+
+
 @pytest.mark.parametrize("other", ["...", "dprobs"])
 def test_a_line_that_is_almost_right_passes_beside_what_is_wrong_or_to_do(
     other: str, runner: Runner
@@ -615,6 +678,7 @@ def test_a_line_that_is_almost_right_passes_with_a_note_where_nothing_comes_of_i
     [
         ("dbndiff2", "dbndiff2 = dbnvar.expand(n, -1)\ndbndiff2 /= n - 1"),
         ("dhpreact", "dhpreact = dh * (1 - h ^ 2)"),
+        ("dlogprobs", "dlogprobs = -(torch.arange(vocab_size) == Yb[:, None]) / n"),
     ],
 )
 def test_an_exception_that_says_all_is_not_explained(

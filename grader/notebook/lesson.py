@@ -78,7 +78,7 @@ def check(*gradients: str) -> None:
         NotEveryGradientPasses: in strict mode alone (GRADER_STRICT=1), after all that was said.
     """
     try:
-        lesson = open_lesson()
+        lesson = open_lesson(names=gradients)
         names = known_gradients(gradients, lesson.exercise)
     except NotInTheLesson as trouble:
         if is_strict():
@@ -156,7 +156,7 @@ def points(*gradients: str) -> int:
     Raises:
         NotInTheLesson: no notebook is running, or its exercise asks for no such gradient.
     """
-    lesson = open_lesson()
+    lesson = open_lesson(names=gradients)
     names = known_gradients(gradients, lesson.exercise)
     judged = lesson.verdicts()
     return sum(judged[name].points for name in names)
@@ -205,7 +205,7 @@ def heat_map(gradient: str | None = None) -> None:
     """
     from grader.pictures.error_map import draw_error
 
-    lesson = open_lesson()
+    lesson = open_lesson(names=[gradient])
     (name,) = known_gradients([gradient], lesson.exercise, "heat_map")
     reference = lesson.references()[name[1:]]
     value = lesson.namespace.get(name)
@@ -229,7 +229,7 @@ def nudge(gradient: str | None = None, *index: int) -> None:
         gradient: a name such as "dC".
         index: which of its numbers, as one index for each dimension: nudge("dC", 3, 5).
     """
-    lesson = open_lesson()
+    lesson = open_lesson(names=[gradient])
     (name,) = known_gradients([gradient], lesson.exercise, "nudge")
     shape = lesson.references()[name[1:]].shape
     place = read_index(name, shape, index)

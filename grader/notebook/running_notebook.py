@@ -222,8 +222,10 @@ def has_failed(function: str) -> bool:
     return shell is not None and _history(shell).has_failed(function)
 
 
-def open_lesson(prefix: str | None = None) -> Lesson:
-    """The notebook that runs in this kernel, at the exercise asked for or else worked on last.
+def open_lesson(prefix: str | None = None, names: Sequence[str | None] = ()) -> Lesson:
+    """The notebook that runs in this kernel, at the exercise asked for.
+
+    Without a prefix it is the one worked on last, or the notebook's other that has these gradients.
 
     Raises:
         NotInTheLesson: there is no kernel, no such exercise, or its course cannot be used.
@@ -236,7 +238,9 @@ def open_lesson(prefix: str | None = None) -> Lesson:
         )
     history = _history(shell)
     exercises = load_exercises(lesson_course())
-    exercise = _find(exercises, prefix or history.latest_prefix() or exercises[0].prefix)
+    latest = _find(exercises, prefix or history.latest_prefix() or exercises[0].prefix)
+    beside = [] if prefix else [one for one in exercises if one.notebook == latest.notebook]
+    exercise = next((one for one in (latest, *beside) if _has_gradients(one, names)), latest)
     try:
         inputs = prepare(exercise).program.inputs
     except UserError as error:
@@ -288,6 +292,10 @@ def _find(exercises: Sequence[Exercise], prefix: str) -> Exercise:
         f"There is no exercise {prefix}; there are {known}. Have you run this notebook's cells from"
         " the top down?"
     )
+
+
+def _has_gradients(exercise: Exercise, names: Sequence[str | None]) -> bool:
+    return all({name, f"d{name}"} & {*exercise.gradients} for name in names)
 
 
 def known_gradients(

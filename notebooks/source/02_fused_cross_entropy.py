@@ -597,7 +597,7 @@ figures.ahead_of_the_others(gaps, rest)
 def tempered(
     cold: Annotated[Tensor, "n, vocab_size"],
     Yb: Annotated[Tensor, "n < vocab_size"],  # n whole numbers, each from 0 to vocab_size - 1
-    T: Annotated[Tensor, ""],  # a single number has no axes
+    T: Annotated[Tensor, ""],  # a single number has no axes; explain draws any, negative ones too
 ):
     warm = cold / T
     loss = F.cross_entropy(warm, Yb)

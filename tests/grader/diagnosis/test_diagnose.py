@@ -126,7 +126,7 @@ LOOPS = "dC = torch.zeros_like(C)\nfor i in range(n):\n    for j in range(block_
         (
             "db1",
             f"{ONES_LAST}\ndb1 = both[30]",
-            "`30` is the right place at the notebook's sizes only.",
+            "`30` is written as a number; which place is meant depends on the sizes.",
         ),
         (
             "dhpreact",

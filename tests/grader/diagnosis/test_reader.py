@@ -432,6 +432,22 @@ def test_it_is_named(source: str, said: str, runner: Runner) -> None:
             "Between two pairs of brackets a sign is missing.",
         ),
         (
+            *("ex1", "db2"),
+            "db2 = dlogits.sum(0)[0]",
+            "`dlogits.sum(0)[0]` is one of the sums; all of them belong here.",
+        ),
+        (
+            *("ex1", "dlogits"),
+            "dlogits = dnorm_logits.clone()\n"
+            "dlogits[range(n), logits.argmax(1)] += dlogit_maxes[range(n), logits.argmax(1)]",
+            "`dlogit_maxes[range(n), logits.argmax(1)]` asks for places that `dlogit_maxes`, with",
+        ),
+        (
+            *("ex1", "dbnvar"),
+            "dbnvar = dbnvar_inv * -0.5 * bnvar_inv ** 3 * 1e-5",
+            "`1e-5` is a factor too many.",
+        ),
+        (
             *("ex1", "demb"),
             "demb = dembcat.view_as(emb.shape)",
             "`view_as` takes a tensor, and `view` a shape.",

@@ -878,8 +878,15 @@ def in_place(state: Path) -> dict[str, list[Any]]:
             f"{exercise} answer after it": answer,
             f"{exercise} check after it": checks[exercise],
         }
+    script |= {"another": "# answer: ex2s-smoothing\n", "from another": "check('dlogits')"}
     one_cell = {key: {"cellId": source[:20]} for key, source in script.items()}
     return execute(script, PROJECT, metadata=one_cell)
+
+
+def test_a_gradient_of_the_notebooks_other_exercise_is_found(
+    in_place: dict[str, list[Any]],
+) -> None:
+    assert text(in_place["from another"]).startswith("dlogits ")
 
 
 @pytest.mark.parametrize("exercise", IN_PLACE)

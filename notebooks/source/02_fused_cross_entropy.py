@@ -524,7 +524,7 @@ loss = F.cross_entropy(z, Yb, label_smoothing=smoothing)
 # **On paper.** Go through part 2 again, with the row of the $q_k$ in place of the one-hot row. The
 # loss reads *all* the $p_k$ now, each with a boost of its own, and by rule 2 their contributions to
 # $\ell_i$ are added up. One of them has $k = i$, all the others $k \ne i$: the two cases of section
-# 2.2, with $k$ in the part of $y$. Cancel, and collect what belongs to $p_i$. You will meet the sum
+# 2.2, where $k$ stands for the label $y$. Cancel, and collect what belongs to $p_i$. You will meet the sum
 # of all the $q_k$. What is it?
 #
 # **Your turn.** What stands ready: `z`, `Yb`, `smoothing`, `n` and `vocab_size`, but not `dlogits`.
@@ -642,13 +642,14 @@ for T in temperatures:
 # right character.*
 #
 # No ranking changes, and nothing has been learnt: the network only speaks more boldly or more
-# carefully. And no slope is larger than $1/T$. That is what temperature is for:
+# carefully. And $n$ times a slope is never larger than $1/T$. That is what temperature is for:
 #
 # - **Inventing.** At a low $T$ a model writes the likeliest names again and again; at a high one it
 #   dares more, and errs more.
 # - **Distillation.** At a high $T$ one sees which *wrong* characters a model thinks nearly right. A
 #   small model can learn more from that than from the labels alone. Its loss is multiplied by
-#   $T^2$: one $T$ for the factor, and one because the probabilities differ less.
+#   $T^2$: one $T$ makes up for the factor $1/T$, the other for differences of probabilities, which
+#   are about $T$ times smaller.
 # - **Honest probabilities.** Trained networks are often too sure of themselves. One $T$, chosen on
 #   examples that were not trained on, makes up for much of it.
 

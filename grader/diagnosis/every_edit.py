@@ -24,7 +24,7 @@ from grader.answer.own_code import (
 )
 from grader.answer.parse import Answer
 from grader.answer.statements import walk_statements
-from grader.diagnosis.edit import EXPECTED, FIRST, LIKELIHOODS, SECOND, Edit, Scope, quoted
+from grader.diagnosis.edit import EXPECTED, FIRST, LIKELIHOODS, SECOND, Edit, Scope, capital, quoted
 from grader.diagnosis.kinds import Kind
 from grader.diagnosis.mistakes import Expression
 
@@ -81,9 +81,30 @@ def every_edit(
 def _edits(at: Expression, likelihood: int) -> Iterator[Edit]:
     """The edits of one expression; what its place is for may name the mistake."""
     usual = _usual(at)
+    length = _length_of(at.site)
     for match in at.matches(likelihood):
         kind = match.kind if match.kind in OF_THEIR_OWN else usual or match.kind
-        yield from replace(match, kind=kind).edits()
+        for edit in replace(match, kind=kind).edits():
+            if length is None or edit.doubled:
+                yield edit
+            else:
+                piece, what = at.site.own.span(length), quoted(at.site.own.source(length))
+                message = f"{capital(what)} is not the length that is needed."
+                kind = Kind.CONSTANT_FACTOR
+                yield replace(edit, kind=kind, piece=piece, message=message, belongs="")
+
+
+def _length_of(site: Site) -> ast.expr | None:
+    """The length that is read off what stands here: `len(x)`, `x.shape[0]`, `x.numel()`."""
+    for node, parent in pairwise((site.node, *site.parents)):
+        match parent:
+            case ast.Call(func=ast.Name(id="len"), args=[inner]) if inner is node:
+                return parent
+            case ast.Call(func=ast.Attribute(attr="size" | "numel") as called) if called is node:
+                return parent
+            case ast.Subscript(value=ast.Attribute(attr="shape") as whole) if whole is node:
+                return parent
+    return None
 
 
 def _usual(at: Expression) -> Kind | None:

@@ -33,6 +33,9 @@ SAYS_FLOAT = re.compile(r"\bfloat(32)?\b|\bFloatTensor\b|\bdouble\b")
 """Code that asks for a precision by name."""
 
 
+NOT_RETURNED = "It is right by itself, and not returned."
+
+
 def explain(
     forward: Callable[..., Any],
     backward: Any,
@@ -140,6 +143,11 @@ def _explain(forward: Forward, subject: Subject, seed: int) -> Explanation:
     if not wanted.isdisjoint(gradients):
         verdicts = without_helpers(verdicts, source, wanted)
     verdicts = [replace(v, note=v.note + from_outside(source, v)) for v in verdicts]
+    kept = {f"d{name}" for name in forward.program.inputs} - {*returned.values()}
+    verdicts = [
+        replace(v, note=NOT_RETURNED) if v.name in kept and v.outcome is Outcome.PASS else v
+        for v in verdicts
+    ]
     report = Report(
         subject.name, tuple(verdicts), tuple(flags), Path(source.file), "right by themselves"
     )

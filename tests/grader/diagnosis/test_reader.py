@@ -432,6 +432,16 @@ def test_it_is_named(source: str, said: str, runner: Runner) -> None:
             "Between two pairs of brackets a sign is missing.",
         ),
         (
+            *("ex1", "dhprebn"),
+            "dhprebn = dbndiff + dbnmeani / len(dbnmeani)",
+            "`len(dbnmeani)` is not the length that is needed.",
+        ),
+        (
+            *("ex1", "dbndiff2"),
+            "dbndiff2 = torch.ones_like(bndiff2) * dbnvar / (bndiff2.shape - 1)",
+            "The shape of `bndiff2` is all its lengths; one of them belongs here.",
+        ),
+        (
             *("ex1", "db2"),
             "db2 = dlogits.sum(0)[0]",
             "`dlogits.sum(0)[0]` is one of the sums; all of them belong here.",

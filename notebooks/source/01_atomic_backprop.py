@@ -1078,8 +1078,8 @@ figures.batchnorm_graph()
 # the column-meets-matrix picture of section 5.2, turned by a quarter: the copies now lie below each
 # other.
 #
-# **Two for one.** What arrives is `dhpreact`. With ones in the place of `bnraw`, a gain would be a
-# bias. What becomes of your line for `dbngain` then?
+# **Two for one.** What arrives is `dhpreact`. If all of `bnraw` were 1, the gain would be added as
+# the bias is. Write the line for `dbngain`, put 1 for `bnraw` in it, and you have the other.
 #
 # **`dbngain`** (1, 64), a factor that was copied.
 #
@@ -1144,8 +1144,9 @@ for name, gradient in zip(("dbnvar_inv", "dbnvar", "dbndiff2"), found, strict=Tr
 
 # %% [markdown]
 # Now yours. The `1e-5` keeps the power finite for a unit that gives the same number for every
-# example. It belongs to the base, forward and backward. And choose: which of these pictures is
-# `dbnraw`, which `dbndiff2`?
+# example. It belongs to the base, forward and backward.
+#
+# And choose: which of these pictures is `dbnraw`, which `dbndiff2`?
 
 # %% tags=["data-dependent"]
 figures.which_gradient(bnraw.grad, bndiff2.grad)
@@ -1346,11 +1347,8 @@ if chosen:
     display(figures.difference(f"d{chosen}", theirs[chosen], tensors[chosen], whose="their"))
 
 # %% [markdown]
-# *If you have the right one: stripes from top to bottom. Each column is off by a number of its own,
-# the same for all 32 examples.*
-#
-# Which contribution is the same for all examples of a column? Put it back. `theirs["h"]` is their
-# `dh`, and so on.
+# The picture of the right one has stripes: whatever stands in the row of one example stands in all
+# others. Which contribution is such a one? Put it back. `theirs["h"]` is their `dh`, and so on.
 
 # %%
 # try: ex1-repair
@@ -1479,7 +1477,7 @@ check()
 # | a copy (broadcasting, looking up a row) | the copies' gradients, added up |
 # | a sum, a mean | what arrives, copied to every term (a mean: its n-th part) |
 # | a maximum | what arrives, to the winner only |
-# | a matrix product | the matrix product whose shapes fit (two fit: see 5.4) |
+# | a matrix product | the matrix product whose shapes fit (where two fit, see 5.4) |
 # | a change of shape | the change undone |
 # | read by several lines | the readers' gradients, added up |
 #

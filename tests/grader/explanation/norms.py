@@ -29,6 +29,13 @@ def right(dout: Tensor, gain: Tensor, inv: Tensor, xhat: Tensor) -> tuple[Tensor
     return dx, dgain
 
 
+def returns_a_part(dout: Tensor, gain: Tensor, inv: Tensor, xhat: Tensor) -> dict[str, Tensor]:
+    dgain = (dout * xhat).sum(0)
+    dxhat = dout * gain
+    dx = inv * (dxhat - xhat * (dxhat * xhat).mean(1, keepdim=True))
+    return {"dx": dx}
+
+
 def lost_factor(dout: Tensor, gain: Tensor, inv: Tensor, xhat: Tensor) -> tuple[Tensor, Tensor]:
     dgain = (dout * xhat).sum(0)
     dxhat = dout * gain

@@ -13,6 +13,7 @@ import pytest
 import torch
 
 from grader import Explanation, assert_gradients, explain
+from grader.explanation.explain import NOT_RETURNED
 from grader.verdict import Outcome
 from tests.grader.explanation import norms
 
@@ -31,6 +32,12 @@ def test_a_right_backward_passes_step_by_step() -> None:
     explanation = explain(norms.rms_norm, norms.right)
     assert explanation.ok
     assert outcomes(explanation) == {"dxhat": "pass", "dx": "pass", "dgain": "pass"}
+
+
+def test_what_is_right_and_not_returned_is_told() -> None:
+    explanation = explain(norms.rms_norm, norms.returns_a_part)
+    said = {verdict.name: verdict.note for verdict in explanation.verdicts}
+    assert said == {"dxhat": "", "dx": "", "dgain": NOT_RETURNED}
 
 
 def test_a_wrong_line_is_found_in_its_own_file() -> None:

@@ -280,8 +280,9 @@ board("ex4")
 #
 # A loop needs these lines as a function. `my_backward()` makes one: it takes the text of your
 # answer cells as you ran them last, puts the forward cell before them, and has Python define the
-# function. While a gradient is missing or wrong there is no function. (`my_backward(anyway=True)`
-# makes it all the same; then everything that uses it says that there is a mistake in it.)
+# function. While a gradient is missing or wrong there is no function. (Where one is wrong,
+# `my_backward(anyway=True)` makes it all the same; then everything that uses it says that there is
+# a mistake in it.)
 
 # %%
 backward = my_backward()
@@ -451,7 +452,7 @@ else:
 # <details>
 # <summary>Hint for <code>my_calibrate</code></summary>
 #
-# Part 1's first three lines make `hprebn`, here with `X` for `Xb` and `len(X)` for `n`. The next
+# Part 1's lines from `emb` on make `hprebn`, here with `X` for `Xb` and `len(X)` for `n`. The next
 # two take mean and variance, along axis 0, as rows.
 #
 # </details>
@@ -483,8 +484,8 @@ print(f"mean {tuple(mean.shape)}, variance {tuple(variance.shape)}")
 # <details>
 # <summary>Hint for <code>my_logits</code></summary>
 #
-# Part 1 from `hprebn` to `logits`, with `mean` and `variance` for `bnmean` and `bnvar`. The `1e-5`
-# stays. The `return` may stand under the `with`, too.
+# Part 1 from `emb` to `logits`, with `X` for `Xb`, `len(X)` for `n`, and `mean` and `variance` for
+# `bnmean` and `bnvar`. The `1e-5` stays. The `return` may stand under the `with`, too.
 #
 # </details>
 
@@ -648,10 +649,9 @@ figures.letter_maps(maps, itos)
 # other three. At step 0 all places are chance.*
 #
 # But a map that shows a third hides two thirds. In all ten directions of `C`, two vowels are 4.3
-# apart on average, two consonants 4.9, and a vowel and a consonant 5.0; at the start all of these
-# were between 4.2 and 4.5. And the consonant that is nearest to the vowels is the *y* again. So `C`
-# has kept the vowels together while the rest moved apart, in directions that the map leaves out.
-# Nobody told the network what a vowel is.
+# apart on average, two consonants 4.9, and a vowel and a consonant 5.0; at the start it was 4.3,
+# 4.4 and 4.2. So `C` has kept the vowels together while the rest moved apart, in directions that
+# the map leaves out. Nobody told the network what a vowel is.
 #
 # Look back at the names. **No `loss.backward()` has made them.** Every step used gradients written
 # by hand; in the columns of your own run, by your hand.

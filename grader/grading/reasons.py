@@ -100,9 +100,10 @@ def why_it_fails(comparison: Comparison, references: References, whole: str, loc
     """
     if comparison.approximate:
         return on_other_sizes(whole or WRITTEN_IN, references)
-    if local.startswith(f"{comparison.name} has shape ") and comparison.shape is not None:
-        is_seen = comparison.shape != comparison.expected_shape
-        local = comparison.problem if is_seen else local
+    is_of_shape = local.startswith(f"{comparison.name} has shape ")
+    if is_of_shape and comparison.shape not in (None, comparison.expected_shape):
+        # It speaks of the notebook's own sizes.
+        return with_drawn_lengths(comparison.problem, references)
     # The local sentence is about this line; the whole answer's may be about an earlier one.
     return with_sizes_met(local, references) or says_nothing_else(comparison.name)
 

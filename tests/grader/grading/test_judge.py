@@ -612,6 +612,8 @@ def test_a_shape_is_that_of_the_notebook_or_else_its_sizes_are_explained(case: C
     sentence = "dcentre has shape {}, but a gradient has its tensor's shape, (6, 3)."
     for lecture, note in (
         (flat(right), sentence.format("(18,)")),
+        # It speaks of the notebook's sizes, whatever else 7 may be elsewhere.
+        (right.new_ones(6, 7), sentence.format("(6, 7)")),
         (2 * right, sentence.format("(35,)") + SIZES_MET),
     ):
         verdict = case.judge_one("dcentre", lecture=Value(lecture), hidden=hidden, local=local)

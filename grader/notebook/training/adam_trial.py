@@ -76,6 +76,9 @@ DIVISION, POWER, BELOW = " / (1 - {beta}**step)", "**step", " / (v_hat.sqrt() + 
 IN_A_MEAN: Mapping[str, Edit] = {
     "the division by 1 - {beta} ** step is missing.": (DIVISION, ""),
     "it is multiplied by 1 - {beta} ** step: divide.": ("/", "*"),
+    "it is divided by {beta} ** step: divide by 1 - {beta} ** step.": (
+        *(DIVISION, " / {beta}**step"),
+    ),
     "1 - {beta} ** step has lost its power, and is the same at every step.": (POWER, ""),
     "1 - {beta} ** step has a power in it, not a product.": (POWER, " * step"),
     "1 - {beta} ** step is a step too far: the first has the number 1.": (POWER, "**(step + 1)"),
@@ -100,6 +103,10 @@ IN_A_MEAN: Mapping[str, Edit] = {
 IN_ONE_PLACE: Mapping[str, Edit] = {
     "It goes uphill: the sign is wrong.": ("p -=", "p +="),
     "`v` goes by the gradient itself: square it.": ("d**2", "d"),
+    "`v` goes by the size of the gradient: square it.": ("d**2", "d.abs()"),
+    "`v` takes `rate` of the new; 0.001 is due, whatever the rate.": (
+        *("0.001 * d**2", "rate * d**2"),
+    ),
     "`v` goes by the square of `m`; it is the gradient that is squared.": ("d**2", "m**2"),
     "0.001 is squared with the gradient: square the gradient alone.": (
         *("0.001 * d**2", "(0.001 * d) ** 2"),
@@ -118,6 +125,7 @@ IN_ONE_PLACE: Mapping[str, Edit] = {
         *("d**2", "d.norm() ** 2"),
     ),
     "It divides by the mean of the squares, not by its root.": (".sqrt()", ""),
+    "It squares the mean of the squares: take its root.": (".sqrt()", "**2"),
     "It multiplies by the root: divide by it.": (BELOW, BELOW.replace("/", "*")),
     "It moves by the running mean alone: divide it by the root of the other.": (BELOW, ""),
     "The root of `v` is divided by 1 - 0.999 ** step: divide below the root.": (

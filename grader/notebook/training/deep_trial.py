@@ -16,7 +16,12 @@ from makemore_data.model.parameters import Parameters
 from makemore_data.training.train import begin_run
 
 PARAMETERS = (*Parameters._fields, "W3", "b3")
-FROM_THE_LOSS = (("W2", "b2"), ("W3", "b3"), ("bngain", "bnbias"), ("W1", "b1", "C"))
+FROM_THE_LOSS = {
+    "dlogits": ("W2", "b2"),
+    "dhpreact2": ("W3", "b3"),
+    "dhpreact": ("bngain", "bnbias"),
+    "dhprebn": ("W1", "b1", "C"),
+}
 """The order in which a backward pass comes to them: together where one gradient arrives at all."""
 N_HIDDEN2, WINDOWS = 5, 9
 NOISE = 1e-6
@@ -132,12 +137,26 @@ WRONG_BACKWARD: Sequence[Mistake] = (
         )
     ),
     (
+        "`dh` is made of `dhpreact2`, not of `dh2`: the tanh comes between.",
+        *(
+            "h2 = hpreact2.tanh()",
+            "h2 = but_back(hpreact2.tanh(), (h.detach() @ W3 + b3).tanh() + h @ W3.detach())",
+        ),
+    ),
+    (
         "What comes to `dhprebn` through the mean is missing.",
         *("- mean)", "- mean.detach())"),
     ),
     (
         "What comes to `dhprebn` through the variance is missing.",
         *("(variance + 1e-5)", "(variance.detach() + 1e-5)"),
+    ),
+    (
+        "What comes to `dhprebn` through the mean and through the variance is missing.",
+        *(
+            "(variance + 1e-5).rsqrt() * (hprebn - mean)",
+            "(variance.detach() + 1e-5).rsqrt() * (hprebn - mean.detach())",
+        ),
     ),
     (
         "Of the path through the variance `dhprebn` lacks n / (n - 1): Bessel's correction.",
@@ -207,7 +226,7 @@ def try_deep_backward(function: Part) -> str:
         return ""
     # Those below the first wrong layer may have mistakes of their own.
     seen = list[str]()
-    for layer in FROM_THE_LOSS:
+    for layer in FROM_THE_LOSS.values():
         seen += layer
         if not all(is_right[name] for name in layer):
             break
@@ -241,23 +260,35 @@ def _first_wrong(
 ) -> str:
     """A sentence about the first gradient, from the loss down, that is not autograd's."""
     right = [name for name in seen if is_right[name]]
-    name = next(name for name in seen if not is_right[name])
+    wrong = [name for name in seen if not is_right[name]]
+    name = wrong[0]
     gradient, wanted = gradients[name], due[name]
     if not isinstance(gradient, Tensor):
         return f"d{name} is a {type(gradient).__name__}, not a tensor."
     for other, its in due.items():
         if is_close(gradient, its):
-            return f"In d{name}'s place stands d{other}: what is the order of the parameters?"
+            return (
+                f"What it returns for d{name} is d{other}: are two lines mixed up, or the order of"
+                " the gradients?"
+            )
     if gradient.shape != wanted.shape:
         is_flat = is_close(gradient.flatten(), wanted.flatten())
         why = " Is there a `keepdim=True`?" if is_flat else ""
         if name == "W2" and gradient.shape == (N_HIDDEN, 27):
             why = " `W2` reads `h2`, not `h`."
+        if name == "W3" and gradient.shape == (N_HIDDEN2, N_HIDDEN2):
+            why = " `W3` reads `h`, not `h2`."
         return (
             f"d{name} has the shape {tuple(gradient.shape)}, but {name} has"
             f" {tuple(wanted.shape)} here.{why}"
         )
     before = f"{listed(f'd{each}' for each in right)} {_are(right)} right. " if right else ""
+    if len(wrong) > 1:
+        arrives = next(each for each, layer in FROM_THE_LOSS.items() if name in layer)
+        return (
+            f"{before}{listed(f'd{each}' for each in wrong)} are the first that are not autograd's,"
+            f" from the loss down: look first at `{arrives}`, which they are made of."
+        )
     return (
         f"{before}d{name} is the first that is not autograd's, from the loss down: mend it, or"
         " what it is made of, and run this again."

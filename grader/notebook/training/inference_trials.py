@@ -214,15 +214,25 @@ WRONG_FORWARD: Sequence[Mistake] = (
         *("(variance + 1e-5) ** -0.5", "(variance ** -0.5 + 1e-5)"),
     ),
     IN_ANOTHER_ORDER,
+    ("It subtracts the mean of all units; each unit has its own.", "- mean", "- mean.mean()"),
+    (
+        "It divides by the root of all units' mean variance; each unit has its own.",
+        *("variance", "variance.mean()"),
+    ),
+    (
+        "Mean and variance are the batch's own, and not what it is given: the same window has other"
+        " logits in another batch.",
+        *("(hprebn - mean) * (variance", f"(hprebn - {MEAN}) * ({VARIANCE}"),
+    ),
     (
         "The mean is the batch's own, and not what it is given: the same window has other logits in"
         " another batch.",
-        *("- mean", "- hprebn.mean(0, keepdim=True)"),
+        *("- mean", f"- {MEAN}"),
     ),
     (
         "The variance is the batch's own, and not what it is given: the same window has other"
         " logits in another batch.",
-        *("variance", "hprebn.var(0, keepdim=True)"),
+        *("variance", VARIANCE),
     ),
 )
 """Mistakes in the lines of the forward pass."""

@@ -35,7 +35,8 @@ def name_mistake(
         try:
             exec(_edited(lines, some), scope)
             if is_it(scope):
-                return " ".join(sentence for sentence, *_ in some)
+                said = " ".join(sentence for sentence, *_ in some)
+                return said.replace(" in it. There is no ", " and no ")
         except (RuntimeError, SyntaxError, KeyError):  # two edits need not go together
             continue
     return ""

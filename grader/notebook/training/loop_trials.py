@@ -87,6 +87,11 @@ WRONG_STEPS: Sequence[Mistake] = (
     ("It goes by the size of the gradient only: its sign says which way.", "* d", "* d.abs()"),
     ("It goes by the square of the gradient, which has lost the sign.", "* d", "* d**2"),
     ("It divides each gradient by its length.", "* d", "* d / d.norm()"),
+    (
+        "It subtracts the learning rate and multiplies by the gradient: multiply the two first,"
+        " then subtract.",
+        *("-(rate * d)", "(p - rate) * d - p"),
+    ),
 )
 """Mistakes in a step, from a parameter `p` and its gradient `d`."""
 
@@ -137,12 +142,15 @@ def try_update(function: Part) -> str:
 
 def try_learning_rate(function: Part) -> str:
     """Ask for the learning rate at the beginning, at the end and around half time."""
-    for step, rate in ((0, 0.1), (1, 0.1), (HALF // 2, 0.1)):
-        if not is_close(given := function(step), rate):
+    last = ALL_STEPS - 1
+    falls_once = is_close(function(HALF // 2), 0.01) and is_close(function(last), 0.01)
+    for step in (0, 1) if falls_once else (0, 1, HALF // 2):
+        if not is_close(given := function(step), 0.1):
             lost = " Is there a `return`?" if given is None else ""
             found = f"{given:.4g}" if isinstance(given, float) else repr(given)
-            return f"At step {step:,} it gives {found}; {rate} is due.{lost}"
-    last = ALL_STEPS - 1
+            if step and _falls_all_the_time(function):
+                lost = f" It falls all the time: it has to fall once, at step {HALF:,}."
+            return f"At step {step:,} it gives {found}; 0.1 is due.{lost}"
     if is_close(function(last), 0.1):
         if is_close(function(HALF), 0.01):
             return f"It falls to 0.01 at step {HALF:,}, but at step {last:,} it is 0.1 again."
@@ -152,11 +160,20 @@ def try_learning_rate(function: Part) -> str:
         middle = (low + high) // 2
         low, high = (middle, high) if is_close(function(middle), 0.1) else (low, middle)
     if high != HALF:
-        return f"It falls at step {high:,}, and not at {HALF:,}. (The first step has the number 0.)"
+        first = " (The first step has the number 0.)" if abs(high - HALF) == 1 else ""
+        return f"It falls at step {high:,}, and not at {HALF:,}.{first}"
     for step in (HALF, HALF + 1, last):
         if not is_close(function(step), 0.01):
             return f"At step {step:,} it gives {function(step)!r}; 0.01 is due."
     return ""
+
+
+def _falls_all_the_time(function: Part) -> bool:
+    """True if it is lower at each quarter of the first half of the training."""
+    rates = [function(HALF * quarter // 4) for quarter in range(5)]
+    return all(isinstance(rate, float) for rate in rates) and all(
+        later < rate for rate, later in pairwise(rates)
+    )
 
 
 ARGUMENTS = (
@@ -213,6 +230,8 @@ class Recorder:
         self.handed += gradients
         return torch.tensor(loss_of(number)), gradients
 
+    __call__.__qualname__ = "backward"  # so that an exception says the student's name of it
+
     def place(self) -> float:
         """Where the parameters are now."""
         return float(self.run.parameters.b1[0])
@@ -235,11 +254,14 @@ def try_loop(function: Part) -> str:
         return "It asks `backward` for nothing."
     if done == 0:
         return "No loss was noted in `run.losses`, whose length is the number of steps done."
+    times = f"{asked} time{'s' * (asked != 1)}"
+    losses = f"{done} loss{'es' * (done != 1)}"
     if asked < done:
-        return f"In {done} steps it asks for gradients {asked} times: each step needs new ones."
+        return (
+            f"It asks for gradients {times} and notes {losses}: each step needs new gradients, and"
+            " notes one loss."
+        )
     if (asked, done) != (len(steps), len(steps)):
-        times = f"{asked} time{'s' * (asked != 1)}"
-        losses = f"{done} loss{'es' * (done != 1)}"
         stops = " Is it a `while`, and does no `return` end it?" if asked == done == 1 else ""
         return (
             f"It asks for gradients {times} and notes {losses} where {len(steps)} steps were to be"
@@ -341,7 +363,10 @@ def _trouble_with_moves(steps: range, moves: Sequence[float]) -> str:
     if went(rates):
         return ""
     if not any(moves):
-        return "The parameters of `run` do not move. Is it copies of them that do?"
+        return (
+            "The parameters of `run` do not move. Is `update` called, and with them, not with"
+            " copies?"
+        )
     if all(moves[:-1]) and not moves[-1]:
         return (
             "It updates before it asks for gradients: each step goes by those of the step before."

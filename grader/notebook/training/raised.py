@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 
 from grader.notebook.training.deep_trial import N_HIDDEN2, WINDOWS
-from grader.notebook.training.loop_trials import N_HIDDEN
+from grader.notebook.training.loop_trials import BLOCK_SIZE, N_HIDDEN
 
 MEANINGS = (
     (
@@ -93,12 +93,24 @@ MEANINGS = (
         "X has another number of rows here: read it off the argument, as in `len(X)`.",
     ),
     (
+        rf"mat1 and mat2 shapes cannot be multiplied \(\d+x{BLOCK_SIZE} and ",
+        "`X` holds indices: the rows of `C` that they name, `C[X]`, go into `W1`.",
+    ),
+    (
+        "^adam: .*shapes cannot be multiplied",
+        "`@` is the matrix product; `*` and `**2` take each number by itself.",
+    ),
+    (
         r"mat1 and mat2 shapes cannot be multiplied \(\d+x(\d+) and (\d+)x\d+\)",
         r"The inner sizes are \1 and \2, and have to be equal. Does each window have one row?",
     ),
     (
         r"^\w+: tensor\(",
         "A dictionary finds numbers, not tensors: `.item()` makes a number of one.",
+    ),
+    (
+        r"predict\(\) takes 1 positional argument",
+        "`predict` takes the window as it is, a list of indices.",
     ),
     (
         "probability tensor contains",

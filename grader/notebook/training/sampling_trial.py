@@ -14,7 +14,8 @@ from grader.printable import listed
 from makemore_data.names.vocabulary import build_vocabulary
 
 NOT_AS_OFTEN = (
-    "Characters do not come as often as the softmax over them, along axis 1 of the logits, says."
+    "Characters are not drawn with the right probabilities: these are the softmax of the logits"
+    " from `predict`, along axis 1."
 )
 LONG_NAME = 60
 """Characters of a name that no loop of a likely length reaches."""
@@ -26,6 +27,7 @@ def try_sample_name(function: Part) -> str:
     """Have names made of predictions that are known: first a certain one, then chances."""
     _, itos = build_vocabulary()
     script = [5, 13, 1, 12, 25]
+    looked_up: list[int] = []
     windows: list[list[int]] = []
 
     def certain(window: Any) -> Tensor:
@@ -48,7 +50,7 @@ def try_sample_name(function: Part) -> str:
                 )
             return super().__getitem__(index)
 
-    looked_up: list[int] = []
+    certain.__qualname__ = "predict"  # so that an exception says the student's name of it
     name = function(certain, Letters(itos), BLOCK_SIZE, torch.Generator().manual_seed(2))
     if trouble := _trouble_with_windows(windows, [0, 0, 0, *script]):
         return trouble
@@ -139,7 +141,10 @@ def _trouble_with_windows(windows: Sequence[Sequence[int]], indices: Sequence[in
     if len(windows) == 1:
         return "It stops after one character."
     if windows[1] == due[0]:
-        return "The window stays as it is: shift each new character into it."
+        return (
+            "The second character is asked for with the first window again: shift each new"
+            " character into it, and begin with zeros once, before the loop."
+        )
     second, new = windows[1], indices[BLOCK_SIZE]
     if len(second) != BLOCK_SIZE:
         return (

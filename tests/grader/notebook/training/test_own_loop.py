@@ -209,6 +209,11 @@ SENTENCES = [
         "for p in parameters:\n    for dp in gradients: p -= learning_rate * dp",
         "take every parameter with every gradient",
     ),
+    (
+        "update",
+        changed("update", "p -= learning_rate * dp", "p -= learning_rate; p *= dp"),
+        "multiply the two first, then subtract.",
+    ),
     ("update", changed("update", "p -=", "dp *= 2\n    p -="), "It changes the gradients."),
     (
         "update",
@@ -218,8 +223,28 @@ SENTENCES = [
     # learning rate
     ("learning_rate", "return 0.1", "It is still 0.1 at step 199,999: it never falls."),
     ("learning_rate", "return 0.1 if step <= 100_000 else 0.01", "at step 100,001, and not at 100"),
-    ("learning_rate", "return 0.1 if step < 10_000 else 0.01", "At step 50,000 it gives 0.01"),
-    ("learning_rate", "return 0.1 if step < 150_000 else 0.01", "It falls at step 150,000, and"),
+    *(
+        ("learning_rate", f"return 0.1 if step < {step} else 0.01", f"{falls}, and not at 100,000.")
+        for step, falls in (
+            ("10_000", "It falls at step 10,000"),
+            ("100.000", "It falls at step 100"),
+            ("150_000", "It falls at step 150,000"),
+        )
+    ),
+    (
+        "learning_rate",
+        "return 0.1 if step < 99_999 else 0.01",
+        "100,000. (The first step has the number 0.)",
+    ),
+    ("learning_rate", "return 0.1 if step < 9 else 0.05", "At step 50,000 it gives 0.05; 0.1 is"),
+    *(
+        ("learning_rate", f"return 0.1 * {factor}", f"{given}; 0.1 is due. It falls all the time")
+        for factor, given in (
+            ("0.1 ** (step / 100_000)", "At step 50,000 it gives 0.03162"),
+            ("(1 - step / 200_000)", "At step 50,000 it gives 0.075"),
+            ("0.999 ** step", "At step 1 it gives 0.0999"),
+        )
+    ),
     ("learning_rate", "return 0.01 if step < 100_000 else 0.1", "At step 0 it gives 0.01; 0.1 is"),
     ("learning_rate", "return 0.1 if step < 100_000 else 0.001", "gives 0.001; 0.01 is due."),
     ("learning_rate", "return 0.1 if step != 100_000 else 0.01", "0.1 again."),
@@ -245,7 +270,17 @@ while run.step < until:
     update(run.parameters, gradients, learning_rate(run.step))
     run.losses.append(loss.item())
 """,
-        "In 6 steps it asks for gradients 1 times",
+        "It asks for gradients 1 time and notes 6 losses: each step needs new gradients, and",
+    ),
+    (
+        "loop",
+        LOOP + "    run.losses.append(loss.log10().item())\n",
+        "It asks for gradients 3 times and notes 6 losses: each step needs new gradients, and not",
+    ),
+    (
+        "loop",
+        changed("loop", "X[ix], Y[ix], *run.parameters", ""),
+        "in `loss, gradients = backward()`: backward() missing 2 required",
     ),
     (
         "loop",
@@ -343,7 +378,11 @@ while run.step < until:
         changed("loop", "update(run.parameters", "update(map(torch.clone, run.parameters)"),
         "do not move",
     ),
-    ("loop", changed("loop", "    update(run.parameters, gradients, rate)\n", ""), "do not move"),
+    (
+        "loop",
+        changed("loop", "    update(run.parameters, gradients, rate)\n", ""),
+        "do not move. Is `update` called",
+    ),
     ("loop", changed("loop", "0, len(X)", "0, len(X) - 1"), "The last row is never drawn"),
     ("loop", changed("loop", "0, len(X)", "1, len(X)"), "The first row is never drawn"),
     ("loop", changed("loop", "0, len(X)", "0, len(X) + 1"), "`randint` leaves its upper limit"),
@@ -484,7 +523,28 @@ while run.step < until:
     (
         "sample_name",
         changed("sample_name", "    window = window[1:] + [ix]\n", ""),
-        "The window stays as",
+        "with the first window again: shift each new",
+    ),
+    (
+        "sample_name",
+        changed("sample_name", "while True:", "while True:\n    window = [0] * block_size"),
+        "and begin with zeros once, before the loop.",
+    ),
+    (
+        "sample_name",
+        changed("sample_name", "predict(window)", "predict(*window)"),
+        "predict() takes 1 positional argument but 3 were given. `predict` takes the window as it",
+    ),
+    *(
+        (
+            "sample_name",
+            changed("sample_name", *changes),
+            "Characters are not drawn with the right probabilities: these are the softmax",
+        )
+        for changes in (
+            ("torch.multinomial(probs, 1,", "torch.randint(0, 27, (1,),"),
+            ("predict(window), 1)", "predict(window), 0)"),
+        )
     ),
     (
         "sample_name",
@@ -534,7 +594,7 @@ while run.step < until:
     (
         "sample_name",
         changed("sample_name", "F.softmax(predict(window), 1)", "(predict(window) > -9).float()"),
-        "Characters do not come as often",
+        "Characters are not drawn with the right",
     ),
     (
         "sample_name",
@@ -592,6 +652,11 @@ while run.step < until:
     ("loop", changed("loop", "    run.losses", "    run.step += 1\n    run.losses"), "by itself"),
     ("calibrate", changed("calibrate", "len(X)", "32"), "X has another number of rows here"),
     ("calibrate", changed("calibrate", ".view(len(X), -1)", ""), "inner sizes are 10 and 30"),
+    *(
+        (part, changed(part, "C[X].view(len(X), -1)", "X.float()"), "the rows of `C` that they na")
+        for part in ("calibrate", "logits")
+    ),
+    ("mean_loss", "return X.float() @ parameters.W1", "`X` holds indices"),
     # numbers beside numbers
     ("update", changed("update", "learning_rate * dp", "0.1 * dp"), "It steps by 0.1"),
     ("update", changed("update", "learning_rate * dp", "dp / learning_rate"), "It divides by the"),
@@ -665,7 +730,6 @@ while run.step < until:
             (" * dp * p", "It multiplies each parameter by its step"),
         )
     ),
-    ("learning_rate", "return 0.1 * (1 - step / 200_000)", "it gives 0.075; 0.1 is due."),
     (
         "loop",
         changed("loop", "update(run", "update(run.parameters, gradients, rate)\n    update(run"),
@@ -693,11 +757,18 @@ while run.step < until:
             ("C[X].view", "C[X].mT.reshape", "one row of C after the other"),
             ("bngain * bnraw + bnbias", "bngain * (bnraw + bnbias)", "`bnbias` is multiplied by"),
             ("bngain * bnraw + bnbias", "bnbias * bnraw + bngain", "are mixed up"),
-            ("bngain * bnraw + bnbias", "bnraw", "no `bngain` in it. There is no `bnbias` in"),
+            ("bngain * bnraw + bnbias", "bnraw", "There is no `bngain` and no `bnbias` in it."),
+            ("- mean", "- mean.mean()", "It subtracts the mean of all units"),
+            ("variance +", "variance.mean() +", "all units' mean variance"),
+            (
+                "(hprebn - mean) * (variance",
+                "(hprebn - hprebn.mean(0)) * (hprebn.var(0)",
+                "Mean and variance are the batch's own, and not what it is given: the same window",
+            ),
             ("(variance + 1e-5) ** -0.5", "(mean + 1e-5) ** -0.5", "There is NaN in them"),
         )
     ),
-    ("logits", changed("logits", " + b1", "", " + b2", ""), "no `b1` in it. There is no `b2` in"),
+    ("logits", changed("logits", " + b1", "", " + b2", ""), "There is no `b1` and no `b2` in it."),
     *(
         ("mean_loss", code, said)
         for code, said in (
@@ -869,6 +940,7 @@ while run.step < until:
         changed("adam", "dp**2", "dp^2"),
         "NotImplementedError in `v += 0.001 * (dp^2 - v)`: in Python `^` is no power, `**` is.",
     ),
+    ("adam", changed("adam", "dp**2", "dp @ dp"), "`@` is the matrix product; `*` and `**2` take"),
     (
         "adam",
         changed("adam", "m += 0.1 * (dp - m)", "m.mul_(0.9).add_(dp, 0.1)"),
@@ -906,6 +978,12 @@ while run.step < until:
             ("dlogits.sum", "dlogits.mean", "`db2` is divided by n once more"),
             ("h.T @ dhpreact2", "h.T @ dhpreact2 / n", "`dW3` is divided by n once more"),
             ("dhpreact2.sum(0)", "dhpreact2.mean(0)", "`db3` is divided by n once more"),
+            ("dhpreact2 @ W3.T", "dlogits @ W2.T @ W3.T", "`dh` is made of `dhpreact2`, not"),
+            (
+                "/ n * (n * dhpreact - dbnbias - n / (n - 1) * bnraw * dbngain)",
+                "* dhpreact",
+                "through the mean and through the variance is missing.",
+            ),
             (" - dbnbias", "", "What comes to `dhprebn` through the mean is missing."),
             ("n / (n - 1) * bnraw", "0", "What comes to `dhprebn` through the variance is"),
             ("n / (n - 1) * ", "", "`dhprebn` lacks n / (n - 1): Bessel's correction."),
@@ -935,7 +1013,18 @@ while run.step < until:
     (
         "deep_backward",
         changed("deep_backward", "(dlogits @ W2.T)", "(dlogits @ W2.T) ** 2"),
-        "dW2 and db2 are right. dW3 is the first",
+        "dW2 and db2 are right. dW3 and db3 are the first that are not autograd's, from the loss"
+        " down: look first at `dhpreact2`, which they are made of.",
+    ),
+    (
+        "deep_backward",
+        changed("deep_backward", "dhpreact2 @ W3.T", "(dhpreact2 @ W3.T) ** 2"),
+        "dbngain and dbnbias are the first that are not autograd's, from the loss down: look first",
+    ),
+    (
+        "deep_backward",
+        changed("deep_backward", "h.T @ dhpreact2", "h2.T @ dhpreact2"),
+        "dW3 has the shape (5, 5), but W3 has (7, 5) here. `W3` reads `h`, not `h2`.",
     ),
     (
         "deep_backward",
@@ -955,7 +1044,12 @@ while run.step < until:
     (
         "deep_backward",
         changed("deep_backward", "dW2, db2, dW3, db3)", "dW3, db3, dW2, db2)"),
-        "In dW2's place stands dW3: what is the order of the parameters?",
+        "What it returns for dW2 is dW3: are two lines mixed up, or the order of the gradients?",
+    ),
+    (
+        "deep_backward",
+        changed("deep_backward", "dbngain, dbnbias,", "dbnbias, dbngain,"),
+        "What it returns for dbngain is dbnbias: are two lines mixed up",
     ),
     (
         "deep_backward",

@@ -72,6 +72,7 @@ WRONG_STATISTICS: Sequence[Mistake] = (
         "This is the mean of the squares; the variance is that of the distances from the mean.",
         *(VARIANCE, "(hprebn**2).mean(0, keepdim=True)"),
     ),
+    ("The variance is squared; it is a square already.", VARIANCE, f"{VARIANCE} ** 2"),
     ("1e-5 is added to the variance: `logits_with` will do that.", VARIANCE, f"{VARIANCE} + 1e-5"),
     (
         "The mean is divided by n - 1; that is for the variance, and for it alone.",
@@ -129,10 +130,15 @@ def try_calibration(function: Part) -> str:
     names = {**parameters._asdict(), "X": X}
     if said := name_mistake(STATISTICS, WRONG_STATISTICS, names, is_it):
         return said
+    for name, found in zip(("mean", "variance"), returned, strict=True):
+        if bool(found.isnan().any()):
+            return f"There is NaN in the {name}: is it that of one row, and not of all of X?"
     again = function(parameters, X.flip(0))
     pairs = zip(again, returned, (mean, variance), strict=True)
-    # Rounding, measured by what is due: what is returned may be nothing but rounding.
-    if not all(is_close(due + other - found, due) for other, found, due in pairs):
+    # Rounding, of what is returned or of what is due: all of it may be nothing but rounding.
+    if not all(
+        is_close(other, found) or is_close(due + other - found, due) for other, found, due in pairs
+    ):
         return (
             "With the rows of X in another order it gives other numbers: it uses some of them, or"
             " batches of them, or mixes them; mean and variance are those of all rows at once."

@@ -380,7 +380,7 @@ def _trouble_with_moves(steps: range, moves: Sequence[float]) -> str:
     if went([float(step) for step in steps]):
         return "`update` is handed the number of the step, not the learning rate of that step."
     if went([rates[0]] * len(rates)):
-        return "The learning rate never falls: it has to be asked for anew at every step."
+        return "The learning rate never falls: ask at every step for that of `run.step`."
     if went([learning_rate(step + 1) for step in steps]):
         return "It uses the learning rate of the next step: ask for it before the loss is noted."
     if went([learning_rate(step - 1) for step in steps]):

@@ -7,6 +7,9 @@ import re
 from grader.notebook.training.deep_trial import N_HIDDEN2, WINDOWS
 from grader.notebook.training.loop_trials import BLOCK_SIZE, N_HIDDEN
 
+WIDTH = 10 * BLOCK_SIZE
+"""Numbers of a window in front of `W1`: a row of `C` has ten."""
+
 MEANINGS = (
     (
         r"^loop: (can't multiply sequence|zip\(\) argument)",
@@ -81,8 +84,8 @@ MEANINGS = (
     ),
     (
         "^update: .*(must match the size|broadcast shape)",
-        "The shapes do not fit. Two loops, one in the other, take every parameter with every"
-        " gradient; `zip` takes each with its own.",
+        "The shapes do not fit. Each parameter goes with its own gradient, as it is: one `zip` goes"
+        " through both.",
     ),
     (
         "^loop: .*is out of bounds for dimension 0 with size",
@@ -101,8 +104,13 @@ MEANINGS = (
         "`@` is the matrix product; `*` and `**2` take each number by itself.",
     ),
     (
+        rf"mat1 and mat2 shapes cannot be multiplied \(\d+x(\d+) and ({WIDTH})x\d+\)",
+        r"The inner sizes are \1 and \2, and have to be equal: a window's rows of `C` stand side by"
+        " side, in one row.",
+    ),
+    (
         r"mat1 and mat2 shapes cannot be multiplied \(\d+x(\d+) and (\d+)x\d+\)",
-        r"The inner sizes are \1 and \2, and have to be equal. Does each window have one row?",
+        r"The inner sizes are \1 and \2, and have to be equal.",
     ),
     (
         r"^\w+: tensor\(",

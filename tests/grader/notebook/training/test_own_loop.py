@@ -207,7 +207,7 @@ SENTENCES = [
     (
         "update",
         "for p in parameters:\n    for dp in gradients: p -= learning_rate * dp",
-        "take every parameter with every gradient",
+        "Each parameter goes with its own gradient, as it is",
     ),
     (
         "update",
@@ -390,6 +390,11 @@ while run.step < until:
         "loop",
         changed("loop", "run.parameters, gradients, rate", "gradients, run.parameters, rate"),
         "`update` takes the parameters first.",
+    ),
+    (
+        "loop",
+        changed("loop", "rate(run.step)", "rate(until - run.step)"),
+        "The learning rate never falls: ask at every step for that of `run.step`.",
     ),
     ("loop", changed("loop", "rate(run.step)", "rate(until)"), "ask for that of `run.step`."),
     (
@@ -655,6 +660,28 @@ while run.step < until:
     *(
         (part, changed(part, "C[X].view(len(X), -1)", "X.float()"), "the rows of `C` that they na")
         for part in ("calibrate", "logits")
+    ),
+    (
+        "calibrate",
+        changed("calibrate", "C[X].view(len(X), -1)", "C[X].sum(1)"),
+        "inner sizes are 10 and 30, and have to be equal: a window's rows of `C` stand side by si",
+    ),
+    (
+        "calibrate",
+        changed("calibrate", "C[X].view(len(X), -1)", "C[X].mean(0).view(1, -1)"),
+        "There is NaN in the variance: is it that of one row",
+    ),
+    (
+        "calibrate",
+        changed("calibrate", "hprebn.mean(0, keepdim=True)", "hprebn.sum(0)[None] / 32").replace(
+            "hprebn.var(0, keepdim=True)", "((hprebn - hprebn.sum(0)[None] / 32)**2).sum(0)[None]"
+        ),
+        "as if its sum were divided by 32 and not by 3000",
+    ),
+    (
+        "calibrate",
+        changed("calibrate", "var(0, keepdim=True)", "var(0, keepdim=True) ** 2"),
+        "The variance is squared",
     ),
     ("mean_loss", "return X.float() @ parameters.W1", "`X` holds indices"),
     # numbers beside numbers

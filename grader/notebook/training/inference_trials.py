@@ -172,6 +172,7 @@ WRONG_FORWARD: Sequence[Mistake] = (
     ("It divides by the variance and not by its root.", "-0.5", "-1"),
     ("It multiplies by the root of the variance.", "-0.5", "0.5"),
     ("It multiplies by the variance.", "** -0.5", ""),
+    ("It does not divide by the root of the variance.", " * (variance + 1e-5) ** -0.5", ""),
     ("There is no tanh in it.", "torch.tanh", ""),
     ("It has a ReLU where in training there was a tanh.", "torch.tanh", "torch.relu"),
     ("It has a sigmoid where in training there was a tanh.", "torch.tanh", "torch.sigmoid"),
@@ -328,11 +329,13 @@ def _trouble_with_many(
     _, X, Y = _network(PRIME_WINDOWS)
     loss = function(parameters, *statistics, X, Y)
     logits = logits_with(parameters, *statistics, X)
-    if is_close(loss, F.cross_entropy(logits, Y)):
+    # Means of pieces are nearer than `TOLERANCE`; a right loss, rounded to 4 places, is nearer yet.
+    if math.isclose(loss, float(F.cross_entropy(logits, Y)), rel_tol=2e-5):
         return ""
-    for size in PIECES:
-        if is_close(loss, _mean_over_pieces(logits, Y, size)):
-            return _count_alike(size)
+    wrong = _losses_of_pieces(logits, Y)
+    sentence = min(wrong, key=lambda sentence: abs(loss - float(wrong[sentence])))
+    if math.isclose(loss, float(wrong[sentence]), rel_tol=2e-6):  # the rounding of float32
+        return sentence
     return (
         f"Of {len(X):,} windows it gives {loss:.4f} where the cross-entropy is"
         f" {float(F.cross_entropy(logits, Y)):.4f} nats: does each window count, and count alike?"
@@ -352,6 +355,16 @@ def _count_alike(size: int) -> str:
     return f"Minibatches of {size} count alike, and the last of them is shorter: take all at once."
 
 
+def _losses_of_pieces(logits: Tensor, Y: Tensor) -> dict[str, Tensor]:
+    """The losses of the first windows alone, and of pieces that count alike, with the sentences."""
+    sizes = [size for size in PIECES if size < len(Y)]
+    alike = {_count_alike(size): _mean_over_pieces(logits, Y, size) for size in sizes}
+    return alike | {
+        f"Only the first {size} windows count.": F.cross_entropy(logits[:size], Y[:size])
+        for size in sizes
+    }
+
+
 def _wrong_losses(logits: Tensor, Y: Tensor) -> Mapping[str, float]:
     """The losses that are known by name, each with its sentence."""
     rows, due, probs = torch.arange(len(Y)), float(F.cross_entropy(logits, Y)), logits.softmax(1)
@@ -365,14 +378,19 @@ def _wrong_losses(logits: Tensor, Y: Tensor) -> Mapping[str, float]:
         "It divides by the number of windows twice: `F.cross_entropy` gives their mean.": (
             due / len(Y)
         ),
-        _count_alike(BATCH): sum(pieces) / len(pieces),
         "It adds up means of minibatches, and divides by the number of windows.": (
             sum(pieces) / len(Y)
         ),
-        f"Only the first {BATCH} windows count.": pieces[0],
-        "Only the first 100 windows count.": F.cross_entropy(logits[:100], Y[:100]),
+        **_losses_of_pieces(logits, Y),
         "The sign is wrong: the loss is the mean of -ln p.": -due,
         "This is in bits; the logarithm to the base of e gives nats.": due / math.log(2),
+        "This is the median over the windows; the mean is due.": -at_labels.log().median(),
+        "This is the entropy of the predictions, in which `Y` has no part.": (
+            -(probs * probs.log()).sum(1).mean()
+        ),
+        "The softmax runs over all numbers at once; it belongs along the characters, axis 1.": (
+            due + (logits.logsumexp((0, 1)) - logits.logsumexp(1)).mean()
+        ),
         "The logarithm is to the base of 10; that to the base of e gives nats.": due / math.log(10),
         "This is how often the likeliest character is right; the loss is due.": (
             (logits.argmax(1) == Y).float().mean()

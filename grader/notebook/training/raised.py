@@ -51,7 +51,7 @@ MEANINGS = (
     ),
     (
         "only one element tensors can be converted|only 0-dim.* can be converted",
-        "`math` is for single numbers: of a tensor, the root is `.sqrt()`.",
+        "`math` is for single numbers: a tensor has its own `.sqrt()` and `.log()`.",
     ),
     (
         "'type' object does not support the context manager",
@@ -68,6 +68,14 @@ MEANINGS = (
     (
         "^loop: .*must be an iterable, not Run",
         "The seven tensors of a run are `run.parameters`.",
+    ),
+    (
+        "^mean_loss: Expected floating point type for target",
+        "`F.cross_entropy` wants the logits, a row a window, and the indices `Y`.",
+    ),
+    (
+        "^mean_loss: Expected input batch_size",
+        "Each window is a row of the logits, and a number of `Y`.",
     ),
     (
         "^mean_loss: .*used as indices must be",

@@ -785,6 +785,7 @@ while run.step < until:
             ("bngain * bnraw + bnbias", "bngain * (bnraw + bnbias)", "`bnbias` is multiplied by"),
             ("bngain * bnraw + bnbias", "bnbias * bnraw + bngain", "are mixed up"),
             ("bngain * bnraw + bnbias", "bnraw", "There is no `bngain` and no `bnbias` in it."),
+            (" * (variance + 1e-5) ** -0.5", "", "It does not divide by the root"),
             ("- mean", "- mean.mean()", "It subtracts the mean of all units"),
             ("variance +", "variance.mean() +", "all units' mean variance"),
             (
@@ -875,7 +876,7 @@ while run.step < until:
             said,
         )
         for size, said in (
-            (1000, "Minibatches of 1000 count alike"),
+            *((many, f"Minibatches of {many} count alike") for many in (128, 512, 1000, 1024)),
             (1234, "Of 3,001 windows it gives"),
         )
     ),
@@ -888,6 +889,16 @@ while run.step < until:
         for value, sentence in (
             ("-logits.softmax(1)[range(len(Y)), Y].log10().mean()", "to the base of 10"),
             ("(logits.argmax(1) == Y).float().mean()", "likeliest character is right"),
+            ("-logits.log_softmax(1)[range(len(Y)), Y].median()", "This is the median"),
+            ("-(logits.softmax(1) * logits.log_softmax(1)).sum(1).mean()", "This is the entropy"),
+            (
+                "-(logits.exp() / logits.exp().sum())[range(len(Y)), Y].log().mean()",
+                "The softmax runs over all numbers at once",
+            ),
+            ("F.cross_entropy(logits, F.one_hot(Y, 27))", "wants the logits, a row a window"),
+            ("F.cross_entropy(logits.T, Y)", "Each window is a row of the logits"),
+            ("torch.tensor(math.log(logits.softmax(1)))", "its own `.sqrt()` and `.log()`."),
+            ("F.cross_entropy(logits[:1000], Y[:1000])", "Only the first 1000 windows count."),
             ("(logits.argmax(1) != Y).float().mean()", "likeliest character is wrong"),
         )
     ),

@@ -524,8 +524,8 @@ loss = F.cross_entropy(z, Yb, label_smoothing=smoothing)
 # **On paper.** Go through part 2 again, with the row of the $q_k$ in place of the one-hot row. The
 # loss reads *all* the $p_k$ now, each with a boost of its own, and by rule 2 their contributions to
 # $\ell_i$ are added up. One of them has $k = i$, all the others $k \ne i$: the two cases of section
-# 2.2, where $k$ stands for the label $y$. Cancel, and collect what belongs to $p_i$. You will meet the sum
-# of all the $q_k$. What is it?
+# 2.2, where $k$ stands for the label $y$. Cancel, and collect what belongs to $p_i$. You will meet
+# the sum of all the $q_k$. What is it?
 #
 # **Your turn.** What stands ready: `z`, `Yb`, `smoothing`, `n` and `vocab_size`, but not `dlogits`.
 #

@@ -30,7 +30,7 @@ def right(dout: Tensor, gain: Tensor, inv: Tensor, xhat: Tensor) -> tuple[Tensor
 
 
 def returns_a_part(dout: Tensor, gain: Tensor, inv: Tensor, xhat: Tensor) -> dict[str, Tensor]:
-    dgain = (dout * xhat).sum(0)
+    dgain = (dout * xhat).sum(0)  # noqa: F841 - it is forgotten below, on purpose
     dxhat = dout * gain
     dx = inv * (dxhat - xhat * (dxhat * xhat).mean(1, keepdim=True))
     return {"dx": dx}

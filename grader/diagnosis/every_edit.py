@@ -43,7 +43,7 @@ OF_THEIR_OWN = frozenset(
 )
 """Kinds that keep their name wherever they occur."""
 
-ZERO = re.compile(r"\s*(\w+) = (?:0|torch\.zeros)")
+ZERO = re.compile(r"\A(\w+) = (?:0|torch\.zeros)")
 
 EQUATION = re.compile(r"[a-zA-Z, ]+(?:->[a-zA-Z ]*)?")
 
@@ -167,7 +167,7 @@ def _spoiling(statements: Sequence[OwnStatement], answer: Answer, scope: Scope) 
 
 def _sums(own: OwnStatement, statements: Sequence[OwnStatement], scope: Scope) -> Iterator[Edit]:
     """What begins as zero in front of a loop, and anew in each round."""
-    begun = {m[1]: one for one in statements[::-1] if (m := ZERO.match(one.text))}
+    begun = {m[1]: one for one in statements[::-1] if (m := ZERO.match(one.text.lstrip()))}
     found = {name: one for name, one in begun.items() if name in own.names - {scope.gradient}}
     top = own.top
     if isinstance(top, ast.For) and top.lineno < top.body[0].lineno and found:

@@ -39,12 +39,13 @@ DERIVATIVES = frozenset({"gradient", "deriv", "polyder"})
 PRODUCTS = frozenset({"@", "einsum", "mm", "bmm", "matmul", "tensordot"})
 """What is linear in each of its operands: no slope shows in neighbouring ones."""
 
-ARITHMETIC = frozenset(
+TELLING = frozenset(
     f"__{side}{name}__"
     for name in ("add", "sub", "mul", "matmul", "truediv", "floordiv", "pow")
     for side in ("", "r", "i")
-) | {"__neg__", "__eq__", "__torch_function__", "__torch_dispatch__", "__array_ufunc__"}
-"""Methods by which an object takes part in arithmetic, or passes for another; pipes do not."""
+) | {"__neg__", "__eq__", "__torch_function__", "__torch_dispatch__", "__array_ufunc__", "__del__"}
+"""Methods by which an object takes part in arithmetic, passes for another, or acts when nobody
+looks; pipes do none of it."""
 
 HEAP_TYPE = 1 << 9
 """The flag of a type that is not built in, whatever it calls itself."""
@@ -192,7 +193,7 @@ def _is_strange(kind: type) -> bool:
         getattr(method, "__func__", method)
         for base in kind.__mro__
         for name, method in vars(base).items()
-        if name in ARITHMETIC
+        if name in TELLING
     )
     return (is_other or kind.__module__ == "unittest.mock") or any(
         isinstance(one, FunctionType) and one.__code__.co_filename.startswith("<answer")

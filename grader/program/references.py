@@ -115,6 +115,7 @@ class References:
     lecture_gradients: Mapping[str, Tensor]
     lengths: tuple[Mapping[int, int], ...]
     beside_zero: frozenset[str]
+    _idle: dict[tuple[str, frozenset[str]], str | None] = field(default_factory=dict)
 
     @property
     def program(self) -> ForwardProgram:
@@ -137,6 +138,12 @@ class References:
         It leaves a tensor that one of these reads too. In a batch normalisation, what comes back
         through the squares to the differences adds up to nothing at the mean.
         """
+        key = (name, frozenset(given))
+        if key not in self._idle:
+            self._idle[key] = self._find_idle_branch(name, given)
+        return self._idle[key]
+
+    def _find_idle_branch(self, name: str, given: Set[str]) -> str | None:
         live, program = [name], self.program
         for step in program.steps:
             if step.name not in given and not {*live}.isdisjoint(step.passes_to):

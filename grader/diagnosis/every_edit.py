@@ -84,14 +84,17 @@ def _edits(at: Expression, likelihood: int) -> Iterator[Edit]:
     length = _length_of(at.site)
     for match in at.matches(likelihood):
         kind = match.kind if match.kind in OF_THEIR_OWN else usual or match.kind
-        for edit in replace(match, kind=kind).edits():
-            if length is None or edit.doubled:
-                yield edit
-            else:
-                piece, what = at.site.own.span(length), quoted(at.site.own.source(length))
-                message = f"{capital(what)} is not the length that is needed."
-                kind = Kind.CONSTANT_FACTOR
-                yield replace(edit, kind=kind, piece=piece, message=message, belongs="")
+        edits = replace(match, kind=kind).edits()
+        yield from edits if length is None else (_of_length(edit, length) for edit in edits)
+
+
+def _of_length(edit: Edit, length: ast.expr) -> Edit:
+    """An edit where only a length is read off a tensor: that is wrong then, and not the tensor."""
+    if edit.doubled:
+        return edit
+    piece, what = edit.own.span(length), capital(quoted(edit.own.source(length)))
+    message = f"{what} is not the length that is needed."
+    return replace(edit, kind=Kind.CONSTANT_FACTOR, piece=piece, message=message, belongs="")
 
 
 def _length_of(site: Site) -> ast.expr | None:
@@ -165,18 +168,19 @@ def _spoiling(statements: Sequence[OwnStatement], answer: Answer, scope: Scope) 
             yield Edit(FIRST, Kind.ALIASED, own, piece, "", message, others=others)
 
 
-def _sums(own: OwnStatement, statements: Sequence[OwnStatement], scope: Scope) -> Iterator[Edit]:
+def _sums(statements: Sequence[OwnStatement], scope: Scope) -> Iterator[Edit]:
     """What begins as zero in front of a loop, and anew in each round."""
     begun = {m[1]: one for one in statements[::-1] if (m := ZERO.match(one.text.lstrip()))}
-    found = {name: one for name, one in begun.items() if name in own.names - {scope.gradient}}
-    top = own.top
-    if isinstance(top, ast.For) and top.lineno < top.body[0].lineno and found:
-        (start, _), indent = own.span(top.body[0]), " " * top.body[0].col_offset
-        begin = "".join(f"{one.text.strip()}\n{indent}" for one in found.values())
-        piece, others = (0, own.text.index(":")), {one.number: "" for one in found.values()}
-        message = f"In each round {' and '.join(map(quoted, found))} should begin at 0 again."
-        text = own.put((start, start), begin)
-        yield Edit(FIRST, Kind.STATEMENT, own, piece, text, message, others=others)
+    for own in statements:
+        found = {name: one for name, one in begun.items() if name in own.names - {scope.gradient}}
+        top = own.top
+        if isinstance(top, ast.For) and top.lineno < top.body[0].lineno and found:
+            (start, _), indent = own.span(top.body[0]), " " * top.body[0].col_offset
+            begin = "".join(f"{one.text.strip()}\n{indent}" for one in found.values())
+            piece, others = (0, own.text.index(":")), {one.number: "" for one in found.values()}
+            message = f"In each round {' and '.join(map(quoted, found))} should begin at 0 again."
+            text = own.put((start, start), begin)
+            yield Edit(FIRST, Kind.STATEMENT, own, piece, text, message, others=others)
 
 
 def _lines(statements: Sequence[OwnStatement], scope: Scope) -> Iterator[Edit]:
@@ -187,8 +191,8 @@ def _lines(statements: Sequence[OwnStatement], scope: Scope) -> Iterator[Edit]:
         message = "This line ran more than once, and counts each time."
         piece, others = (0, len(again[0].text)), {own.number: "" for own in again[1:]}
         yield Edit(FIRST, Kind.STATEMENT, again[0], piece, "", message, others=others)
+    yield from _sums(statements, scope)
     for own in statements:
-        yield from _sums(own, statements, scope)
         loops = (node for node in ast.walk(own.top) if isinstance(node, ast.For) and node.body[1:])
         for loop in loops:
             message = "This line stands inside of the loop."

@@ -376,6 +376,7 @@ def _letters(node: ast.AST, own: OwnStatement, scope: Scope) -> str:
     no_tensors = {*scope["SIZE"], "math", *(scope["INDEX"] if name else ())}
     no_tensors |= set() if calls else {*MODULES}  # torch.inf
     has_tensors = isinstance(node, OPERANDS) and not names <= no_tensors
+    is_of_forward = name[:1] == "d" and name[1:] in scope["FORWARD"]
     is_so = {
         "abcdf": True,
         "k": number is not None,
@@ -391,7 +392,7 @@ def _letters(node: ast.AST, own: OwnStatement, scope: Scope) -> str:
         "i": name in scope["INDEX"],
         "t": name in scope["FORWARD"],
         "r": name in scope["MADE"],
-        "g": name in (scope.gradient, *scope["UPSTREAM"], *(f"d{one}" for one in scope["FORWARD"])),
+        "g": name in (scope.gradient, *scope["UPSTREAM"]) or is_of_forward,
         "o": name in scope["OWN"],
         "m": name in MODULES,
         "l": isinstance(node, ast.Subscript) or (name and name not in own.counters),

@@ -72,19 +72,22 @@ class Backward:
         return not self.returns or self.returns == self.body[-1:]
 
     @property
+    def _names(self) -> list[ast.Name]:
+        nodes = (node for one in self.body for node in ast.walk(one))
+        return [node for node in nodes if isinstance(node, ast.Name)]
+
+    @property
     def mentioned(self) -> dict[str, list[int]]:
         """The names in it, each with the lines where it stands, the first of them first."""
-        names = (node for one in self.body for node in ast.walk(one) if isinstance(node, ast.Name))
         lines: dict[str, list[int]] = {}
-        for name in names:
+        for name in self._names:
             lines[name.id] = sorted([*lines.get(name.id, ()), name.lineno])
         return lines
 
     @property
     def read(self) -> frozenset[str]:
         """The names whose values are used in it."""
-        names = (node for one in self.body for node in ast.walk(one) if isinstance(node, ast.Name))
-        return frozenset(name.id for name in names if isinstance(name.ctx, ast.Load))
+        return frozenset(name.id for name in self._names if isinstance(name.ctx, ast.Load))
 
     @property
     def assigned(self) -> frozenset[str]:

@@ -18,7 +18,7 @@ from grader.explanation.explanation import Explanation
 from grader.explanation.forward import Forward, Inputs
 from grader.explanation.judged import (
     check_names,
-    from_outside,
+    remark,
     returned_gradients,
     without_helpers,
 )
@@ -31,9 +31,6 @@ from grader.worker.engine import double_precision
 
 SAYS_FLOAT = re.compile(r"\bfloat(32)?\b|\bFloatTensor\b|\bdouble\b")
 """Code that asks for a precision by name."""
-
-
-NOT_RETURNED = "It is right by itself, and not returned."
 
 
 def explain(
@@ -142,12 +139,8 @@ def _explain(forward: Forward, subject: Subject, seed: int) -> Explanation:
     wanted = {*returned.values()} or {f"d{name}" for name in forward.program.inputs}
     if not wanted.isdisjoint(gradients):
         verdicts = without_helpers(verdicts, source, wanted)
-    verdicts = [replace(v, note=v.note + from_outside(source, v)) for v in verdicts]
     kept = {f"d{name}" for name in forward.program.inputs} - {*returned.values()}
-    verdicts = [
-        replace(v, note=NOT_RETURNED) if v.name in kept and v.outcome is Outcome.PASS else v
-        for v in verdicts
-    ]
+    verdicts = [replace(v, note=f"{v.note} {remark(source, v, kept)}".strip()) for v in verdicts]
     report = Report(
         subject.name, tuple(verdicts), tuple(flags), Path(source.file), "right by themselves"
     )

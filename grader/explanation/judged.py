@@ -15,6 +15,7 @@ from grader.program.instances import Instance
 from grader.verdict import Outcome, Verdict
 
 HELPER = "{} is a helper here, not the gradient of {}."
+NOT_RETURNED = "It is right by itself, and not returned."
 
 
 def returned_gradients(
@@ -96,11 +97,17 @@ def without_helpers(
     return found
 
 
-def from_outside(source: Backward, verdict: Verdict) -> str:
-    """What is said of a tensor that a line reads, which raised, and is not given; or ""."""
+def remark(source: Backward, verdict: Verdict, kept: Set[str]) -> str:
+    """What is said beside a verdict; or "".
+
+    That a gradient is right and not returned, one of those that are `kept`; or of a tensor that is
+    not given, and is read by the line that raised.
+    """
+    if verdict.outcome is Outcome.PASS:
+        return NOT_RETURNED if verdict.name in kept else ""
     line = verdict.place.line if verdict.outcome is Outcome.ERROR and verdict.place else None
-    return "".join(
-        f" `{name}` is none of the tensors that {source.definition.name} is given: it comes from"
+    return " ".join(
+        f"`{name}` is none of the tensors that {source.definition.name} is given: it comes from"
         " outside."
         for name, lines in source.mentioned.items()
         if line in lines and isinstance(source.scope.get(name), Tensor)

@@ -13,7 +13,7 @@ import pytest
 import torch
 
 from grader import Explanation, assert_gradients, explain
-from grader.explanation.explain import NOT_RETURNED
+from grader.explanation.judged import NOT_RETURNED
 from grader.verdict import Outcome
 from tests.grader.explanation import norms
 

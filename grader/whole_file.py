@@ -11,6 +11,8 @@ from functools import partial
 from pathlib import Path
 from typing import BinaryIO
 
+from grader.user_error import reason
+
 
 @contextmanager
 def whole_file(path: Path, *, durable: bool = False, private: bool = False) -> Iterator[BinaryIO]:
@@ -66,7 +68,7 @@ def write_whole(
 
 def why(error: OSError) -> str:
     """What the system says of an error, in brackets: " (permission denied)"; "" if nothing."""
-    return f" ({error.strerror.lower()})" if error.strerror else ""
+    return f" ({reason(error)})" if error.strerror else ""
 
 
 def is_format(found: object, known: int) -> bool:

@@ -294,8 +294,13 @@ def _find(exercises: Sequence[Exercise], prefix: str) -> Exercise:
     )
 
 
+def _gradient(name: str | None, exercise: Exercise) -> str:
+    """The gradient's name, given its own or that of its tensor."""
+    return name if name in exercise.gradients else f"d{name}"
+
+
 def _has_gradients(exercise: Exercise, names: Sequence[str | None]) -> bool:
-    return all({name, f"d{name}"} & {*exercise.gradients} for name in names)
+    return all(_gradient(name, exercise) in exercise.gradients for name in names)
 
 
 def known_gradients(
@@ -313,7 +318,7 @@ def known_gradients(
     given = [name for name in names if isinstance(name, str)]
     if len(given) < len(names):
         raise NotInTheLesson(f'Give gradients by name, in quotes: {call}("dlogits").')
-    with_d = [name if name in exercise.gradients else f"d{name}" for name in given]
+    with_d = [_gradient(name, exercise) for name in given]
     unknown = [name for name, d in zip(given, with_d, strict=True) if d not in exercise.gradients]
     if unknown:
         raise NotInTheLesson(

@@ -83,8 +83,8 @@ def _edits(at: Expression, likelihood: int) -> Iterator[Edit]:
     usual = _usual(at)
     length = _length_of(at.site)
     for match in at.matches(likelihood):
-        kind = match.kind if match.kind in OF_THEIR_OWN else usual or match.kind
-        edits = replace(match, kind=kind).edits()
+        kind = match.rule.kind if match.rule.kind in OF_THEIR_OWN else usual or match.rule.kind
+        edits = match.edits(kind)
         yield from edits if length is None else (_of_length(edit, length) for edit in edits)
 
 

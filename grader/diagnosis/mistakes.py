@@ -6,7 +6,7 @@ import ast
 import itertools
 import re
 import tomllib
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass, field
 from functools import cache, cached_property, lru_cache, partial
 from importlib.resources import files
@@ -89,6 +89,10 @@ class Rule:
             return "all"
         return "name" if re.search(r" [*/+-] (?!SLOPE)[A-Z]{3,}$", self.new) else ""
 
+    def stands(self, places: Set[str]) -> bool:
+        """True if it is a rule for one of these places; one that names none is, but for callees."""
+        return not self.places.isdisjoint(places) if self.places else CALLEE not in places
+
     def may_be(self, sort: type[ast.AST], sign: object) -> bool:
         """True if the pattern fits some nodes of this sort, with this sign or method."""
         if isinstance(self.pattern, ast.Name):
@@ -103,13 +107,14 @@ class Rule:
         return is_so and issubclass(sort, type(self.pattern))
 
 
-@lru_cache(maxsize=4_096)  # one for each name that students call
-def rules(sort: type[ast.AST], sign: object, likelihood: int) -> list[Rule]:
-    """The rules of a likelihood for nodes of a sort, in the order of the table.
+@lru_cache(maxsize=4_096)  # some for each name that students call
+def rules(sort: type[ast.AST], sign: object, places: frozenset[str], likelihood: int) -> list[Rule]:
+    """The rules of a likelihood for nodes of a sort in such places, in the order of the table.
 
     Most of the table is told apart by the sign between operands, or the method that is called.
     """
-    return [one for one in table() if one.likelihood == likelihood and one.may_be(sort, sign)]
+    alike = (one for one in table() if one.likelihood == likelihood and one.stands(places))
+    return [one for one in alike if one.may_be(sort, sign)]
 
 
 def sign_of(node: ast.AST) -> object:
@@ -161,18 +166,20 @@ def _pattern(text: str, is_index: bool, is_statement: bool) -> ast.AST:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Match:
-    """A rule whose pattern fits at a site; `kind` is what the mistake is called there.
+    """A rule whose pattern fits at a site.
 
     `again` is where else the same stands, for a rule that puts all of them right.
     """
 
     rule: Rule
-    kind: Kind
     fit: _Fit
     again: Sequence[Span]
 
-    def edits(self) -> Iterator[Edit]:
-        """The edits that put it right: one for each name that may be put in."""
+    def edits(self, kind: Kind) -> Iterator[Edit]:
+        """The edits that put it right, one for each name that may be put in.
+
+        `kind` is what the mistake is called at this site.
+        """
         rule, fit, own, (start, end) = self.rule, self.fit, self.fit.site.own, self.fit.span
         source, doubled = own.text[start:end], rule.says == TWICE
         piece = next(map(fit.place, rule.marks), fit.span)
@@ -188,7 +195,7 @@ class Match:
             said = fit.words | {"new": f"`{name}`", "New": f"`{name}`", "name": name}
             message = "" if doubled else rule.says.format_map(said)
             belongs = {"all": f"`{new}`", "name": f"`{name}`"}.get(rule.tells, "")
-            yield Edit(rule.likelihood, self.kind, own, piece, text, message, belongs, doubled)
+            yield Edit(rule.likelihood, kind, own, piece, text, message, belongs, doubled)
 
 
 @dataclass(frozen=True, eq=False)
@@ -207,25 +214,24 @@ class Expression:
     def matches(self, likelihood: int) -> Iterator[Match]:
         """The rules of a likelihood that fit: most mistakes are found before the last are tried."""
         sort: type = type(self.site.node)
-        for rule in rules(sort, sign_of(self.site.node), likelihood):
-            if rule.places.isdisjoint(self._places) if rule.places else self.place == CALLEE:
-                continue
+        for rule in rules(sort, sign_of(self.site.node), self._places, likelihood):
             if rule.pattern not in self._tried:
                 fit = _Fit(self.site, self.scope, self._letters)
                 is_so = fit.fits(rule.pattern, self.site.node)
                 self._tried[rule.pattern] = fit if is_so else None
             if (known := self._tried[rule.pattern]) is not None:
-                yield Match(rule, rule.kind, known, self._again)
+                yield Match(rule, known, self._again)
 
     @cached_property
     def _again(self) -> Sequence[Span]:
         return self.site.again(self.place)
 
     @cached_property
-    def _places(self) -> set[str]:
+    def _places(self) -> frozenset[str]:
         """The words of the table for where it stands."""
         found = {self.place, WHOLE} if self.site.is_whole else {self.place}
-        return found | ({AXES if self.place == AXIS else EVERYWHERE} if self._again else set())
+        found |= {AXES if self.place == AXIS else EVERYWHERE} if self._again else set()
+        return frozenset(found)
 
 
 def _names(word: str, source: str, scope: Scope) -> Iterator[tuple[str, str]]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import builtins
+import math
 import re
 from collections.abc import Container, Mapping, Sequence, Set
 from dataclasses import replace
@@ -17,10 +18,11 @@ from grader.answer.parse import ALONE, UNDEFINED, Answer, Raised, is_blank
 from grader.answer.slices import Slice, slice_gradient
 from grader.answer.suspicious_words import SENTENCES
 from grader.close_names import SLIP, nearest
-from grader.execution.evidence import GradientEvidence, Value, agreeing
+from grader.execution.evidence import GradientEvidence, Value, furthest
 from grader.execution.runner import AnyRunner
 from grader.execution.runs import Piece, Results, Runs, ran_out_of_memory, values_for
 from grader.printable import sentence
+from grader.program.compare import FLOAT64_TOLERANCE
 from grader.program.forward_program import ForwardProgram
 from grader.program.references import References
 from grader.verdict import Flag, Place
@@ -134,7 +136,8 @@ class _Collector:
             gradient: [self._reader.read(run, gradient, piece) for run in whole]
             for gradient, piece in self._pieces.items()
         }
-        right = self._right(values)
+        far = self._furthest(values)
+        right = {gradient for gradient, apart in far.items() if apart <= FLOAT64_TOLERANCE}
         alone = self._with_the_rest(alone, right)
         broken = _find_broken(self._answer, tuple(self._pieces))
         evidence = []
@@ -147,7 +150,7 @@ class _Collector:
                 at_lecture,
                 tuple(hidden),
                 local=local or (Value(),) * len(hidden),
-                is_right=is_right,
+                apart=far.get(gradient, math.inf),
                 reads=_tensors(piece.reads),
                 writes=_tensors(piece.writes),
                 channels=_tensors(piece.channels),
@@ -185,11 +188,11 @@ class _Collector:
         shows = gradient[1:] not in zero | beside_zero and zero.isdisjoint(_tensors(own.reads))
         return self._runs.instances[:1] if is_right and shows else self._runs.instances
 
-    def _right(self, values: Mapping[str, Sequence[Value]]) -> frozenset[str]:
-        """The gradients that are right on every hidden instance."""
+    def _furthest(self, values: Mapping[str, Sequence[Value]]) -> Mapping[str, float]:
+        """How far each gradient is from autograd's on the hidden instance where it is furthest."""
         gradients = self._references.gradients
         found = ((name, own[1:], gradients(name[1:])) for name, own in values.items())
-        return agreeing(found, self._references)
+        return furthest(found, self._references)
 
     def _with_the_rest(self, alone: Results, right: Set[str]) -> Results:
         """What came of gradients' own statements, with what is still to be run of them."""

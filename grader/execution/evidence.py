@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import ast
+import math
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from torch import Tensor
 
 from grader.answer.parse import Raised
-from grader.program.compare import FLOAT64_TOLERANCE, agrees, all_agree
+from grader.program.compare import FLOAT64_TOLERANCE, agrees, relative_differences
 from grader.program.references import References
 from grader.verdict import Flag, Place
 
@@ -50,9 +51,10 @@ class GradientEvidence:
     """Everything observed of one gradient.
 
     `lecture` is its value on the float32 instance of the lecture's sizes, `hidden` those of the
-    whole answer on the hidden instances; `is_right` says that these are autograd's. `local` are the
-    values that its own statements alone gave from random upstreams, one for each hidden instance,
-    or for the first alone where no verdict depends on them: for most right gradients.
+    whole answer on the hidden instances; `apart` is how far these are from autograd's at most,
+    relative to the largest number there. `local` are the values that its own statements alone gave
+    from random upstreams, one for each hidden instance, or for the first alone where no verdict
+    depends on them: for most right gradients.
 
     `reads` are the tensors whose gradients its statements read, `writes` those that its statements
     assign as well. `channels` are those whose statements change this gradient too, because they
@@ -66,7 +68,7 @@ class GradientEvidence:
     lecture: Value
     hidden: tuple[Value, ...]
     local: tuple[Value, ...]
-    is_right: bool = False
+    apart: float = math.inf
     reads: frozenset[str] = frozenset()
     writes: frozenset[str] = frozenset()
     channels: frozenset[str] = frozenset()
@@ -95,20 +97,24 @@ class GradientEvidence:
         return list(dict.fromkeys((self.reads, self.reads - self.writes, readers)))
 
     @property
+    def is_right(self) -> bool:
+        """True if the values of the whole answer are autograd's, but for rounding."""
+        return self.apart <= FLOAT64_TOLERANCE
+
+    @property
     def is_blank(self) -> bool:
         """True if the student has not written this gradient yet."""
         missing = self.is_written and any(value.type_name is None for value in self.hidden)
         return not missing and all(value.is_placeholder for value in self.hidden)
 
 
-def agreeing(
-    found: Iterable[tuple[str, Sequence[Value], Sequence[Tensor]]],
-    references: References,
-    tolerance: float = FLOAT64_TOLERANCE,
-) -> frozenset[str]:
-    """The gradients whose values all differ from the right ones by no more than rounding.
+def furthest(
+    found: Iterable[tuple[str, Sequence[Value], Sequence[Tensor]]], references: References
+) -> dict[str, float]:
+    """How far the values of each gradient are from the right ones, where they are furthest.
 
-    Nearly all do: this is the quick way to leave only the others to be looked at one by one.
+    Nearly all differ by no more than rounding: this is the quick way to leave only the others to
+    be looked at one by one. What raised, or has no value, is not among them.
 
     Args:
         found: gradients with the values found and the right ones, from the first hidden instance
@@ -121,5 +127,7 @@ def agreeing(
         if tensors and len(tensors) == len(values):
             looked_at += zip(tensors, right, references.floors(name[1:]), strict=False)
             names += [name] * len(tensors)
-    agree = zip(names, all_agree(looked_at, tolerance), strict=True)
-    return frozenset(names) - {name for name, is_right in agree if not is_right}
+    far: dict[str, float] = {}
+    for name, apart in zip(names, relative_differences(looked_at), strict=True):
+        far[name] = max(apart, far.get(name, 0.0))
+    return far

@@ -75,10 +75,10 @@ class Variants:
             ready = [plan.edited(self.keep, texts) for texts in edited]
         for instance in instances:
             groups = (f"hidden{instance}", f"upstream{instance}", f"beside{instance}")
-            order = RunOrder(groups, (), want, fixed, double=True, brief=True, some=instance > 0)
             for statements in ready:
                 if statements is not None:
-                    plan.add(replace(order, statements=statements))
+                    terms = (groups, statements, want, fixed)
+                    plan.add(RunOrder(*terms, double=True, brief=True, some=instance > 0))
         seconds, found = self.patience.seconds, list[Tensor | None]()
         if len(plan) and seconds > 0:
             limits = replace(

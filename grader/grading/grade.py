@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from functools import partial
 
@@ -60,7 +60,12 @@ def _report(
 ) -> Report:
     judged = [grade_one(each, cells_of(each.prefix, cells)) for each in exercises]
     every = (verdict for found, _ in judged for verdict in found)
-    verdicts = (replace(verdict, note=verdict.note[:LONGEST_SENTENCE]) for verdict in every)
+    verdicts = (
+        replace(verdict, note=verdict.note[:LONGEST_SENTENCE])
+        if len(verdict.note) > LONGEST_SENTENCE
+        else verdict
+        for verdict in every
+    )
     flags = _some_of_each_kind([flag for _, found in judged for flag in found])
     return Report(exercises[0].notebook, tuple(verdicts), tuple(flags))
 
@@ -168,17 +173,20 @@ def _judged(
         for item, verdict in zip(evidence, judged, strict=True)
         if verdict.outcome in (Outcome.PASS, Outcome.CARRIED)
     }
-    slips: Mapping[str, str] = {}
-    if any(verdict.outcome is Outcome.TODO for verdict in judged):
+    slips, blank = dict[str, str](), {v.name for v in judged if v.outcome is Outcome.TODO}
+    if blank:
         names = {*references.program.names, *gradients_of(references.program), *exercise.sizes}
-        slips = mistyped(answer, exercise.gradients, names)
+        said = mistyped(answer, exercise.gradients, names)
+        slips = {name: said[name] for name in blank & said.keys()}
     verdicts, patience = [], Patience()
     for item, plain in zip(evidence, judged, strict=True):
-        verdict = replace(plain, code=quote(plain.place, shown), max_points=exercise.points)
-        if verdict.outcome is Outcome.TODO:
-            verdict = replace(verdict, note=verdict.note or slips.get(verdict.name, ""))
-        if wary:
-            verdict = replace(verdict, wrong=wrong_value(item, verdict, references))
+        verdict = replace(
+            plain,
+            code=quote(plain.place, shown),
+            max_points=exercise.points,
+            note=plain.note or slips.get(plain.name, ""),
+            wrong=wrong_value(item, plain, references) if wary else plain.wrong,
+        )
         try:
             reason = find_reason(
                 item, verdict, answer, exercise, references, runner, patience, right

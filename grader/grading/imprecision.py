@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator, Sequence
 
 from torch import Tensor
 
-from grader.execution.evidence import GradientEvidence, Value, agreeing
+from grader.execution.evidence import GradientEvidence, Value
 from grader.program.compare import FLOAT64_TOLERANCE, agrees
 from grader.program.references import References
 from grader.verdict import Flag
@@ -27,13 +27,10 @@ def find_imprecision(
     was rounded where it was written down.
     """
     said = "is right to a few digits only; a formula is right to 1e-14. Was it found numerically?"
-    gradients = references.gradients
-    found = ((item.name, item.hidden, gradients(item.name[1:])) for item in evidence)
-    precise = agreeing(found, references, IMPRECISE)
     return tuple(
         Flag("imprecise", f"{item.name} {said}", item.place)
         for item in evidence
-        if item.name not in precise and is_rough(item, references, IMPRECISE)
+        if item.apart > IMPRECISE and is_rough(item, references, IMPRECISE)
     )
 
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from torch import Tensor
 
 from grader.answer.parse import Raised
-from grader.execution.evidence import GradientEvidence, Value, agreeing
+from grader.execution.evidence import GradientEvidence, Value, furthest
 from grader.grading.imprecision import is_rough
 from grader.grading.reasons import (
     ALMOST,
@@ -71,7 +71,8 @@ def judge(evidence: Sequence[GradientEvidence], references: References) -> list[
     """
     vjps = references.local_vjps
     own = ((item.name, item.local, vjps(item.name[1:], item.reads)) for item in evidence)
-    local = agreeing(own, references, FLOAT64_NOISE)
+    far = furthest(own, references)
+    local = {name for name, apart in far.items() if apart <= FLOAT64_NOISE}
     verdicts = [_judge_gradient(item, references, item.name in local) for item in evidence]
     rough = {
         item.name

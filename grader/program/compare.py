@@ -119,24 +119,30 @@ def agrees(
 
     `floor` is the least size that the difference is relative to.
     """
+    return relative_difference(value, reference, floor) <= tolerance
+
+
+def relative_difference(value: Tensor, reference: Tensor, floor: float = 0.0) -> float:
+    """How far a gradient is from a float64 reference, relative to the largest number there.
+
+    `floor` is the least size that it is relative to. What cannot be compared, or is unordered, is
+    infinitely far off.
+    """
     if not value.is_floating_point() or value.shape != reference.shape:
-        return False
-    difference = _apart(value.double(), reference)
-    # Written so that anything unordered is wrong. The reference is looked at where it matters.
-    return difference <= tolerance * floor or (
-        difference < math.inf and difference <= tolerance * _largest(reference)
-    )
+        return math.inf
+    difference, size = _apart(value.double(), reference), max(floor, _largest(reference))
+    if difference == 0:
+        return 0.0
+    return difference / size if difference < math.inf and size else math.inf
 
 
-def all_agree(
-    pairs: Sequence[tuple[Tensor, Tensor, float]], tolerance: float = FLOAT64_TOLERANCE
-) -> list[bool]:
-    """`agrees` of each value, reference and floor, with a few operations on all numbers."""
+def relative_differences(pairs: Sequence[tuple[Tensor, Tensor, float]]) -> list[float]:
+    """That of each value, reference and floor, with a few operations on all numbers."""
     if not all(
         value.dtype is torch.float64 and value.shape == reference.shape and value.numel()
         for value, reference, _ in pairs
     ):
-        return [agrees(*pair, tolerance) for pair in pairs]
+        return [relative_difference(*pair) for pair in pairs]
     if not pairs:
         return []
     values, references, floors = zip(*pairs, strict=True)
@@ -146,8 +152,12 @@ def all_agree(
     difference, largest = (
         np.maximum.reduceat(numbers.numpy(), starts) for numbers in (apart, right.abs_())
     )
-    close = difference <= tolerance * np.maximum(floors, largest)
-    return list(map(bool, close & (difference < math.inf)))
+    sizes = np.maximum(floors, largest)
+    relative = np.where(difference == 0, 0.0, math.inf)
+    is_some = (difference > 0) & (difference < math.inf) & (sizes > 0)
+    with np.errstate(over="ignore"):  # too far for a number is infinitely far
+        np.divide(difference, sizes, out=relative, where=is_some)
+    return [*map(float, relative)]
 
 
 def _apart(value: Tensor, reference: Tensor) -> float:

@@ -7,6 +7,7 @@ import inspect
 import textwrap
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import lru_cache
 from types import CodeType
 from typing import Any
 
@@ -72,7 +73,7 @@ class ForwardProgram:
 
     def readers(self, name: str) -> tuple[str, ...]:
         """The steps that pass a gradient to `name`: the branches through which it arrives."""
-        return tuple(step.name for step in self.steps if name in step.passes_to)
+        return _readers(self).get(name, ())
 
     def numbers(self) -> dict[str, float]:
         """The plain numbers that steps name and no step assigns, such as an epsilon of the file."""
@@ -205,6 +206,15 @@ class ForwardProgram:
                 f"{where} is not a step: `{shown}` makes several tensors. {ONE_EACH}"
             )
         return value
+
+
+@lru_cache(maxsize=64)  # a course has some programs; `explain` makes new ones each time
+def _readers(program: ForwardProgram) -> Mapping[str, tuple[str, ...]]:
+    found: dict[str, tuple[str, ...]] = {}
+    for step in program.steps:
+        for name in step.passes_to:
+            found[name] = (*found.get(name, ()), step.name)
+    return found
 
 
 def is_differentiable(value: object) -> bool:

@@ -7,6 +7,7 @@ import re
 
 import pytest
 
+from grader.answer.own_code import AXIS, CALLEE, INDEX, SIZE, STATEMENT, VALUE
 from grader.diagnosis.edit import LAST
 from grader.diagnosis.kinds import Kind
 from grader.diagnosis.mistakes import (
@@ -21,6 +22,8 @@ from grader.diagnosis.mistakes import (
 from tests.helpers.own_edits import all_edits, as_read
 
 RULES = table()
+
+PLACES = (VALUE, CALLEE, AXIS, INDEX, SIZE, STATEMENT)
 
 
 @pytest.mark.parametrize(
@@ -458,18 +461,32 @@ def test_every_entry_of_the_table_is_for_some_node() -> None:
         sign = sign_of(rule.pattern)
         signs = methods if sign in METHODS else [ast.Mult if sign in ANY_SIGN else sign]
         sort: type = type(rule.pattern)
-        assert any(rule in rules(sort, one, rule.likelihood) for one in signs)
+        places = rule.places or frozenset({VALUE})
+        assert any(rule in rules(sort, one, places, rule.likelihood) for one in signs)
 
 
 def test_a_rule_is_not_tried_where_its_sign_is_another() -> None:
+    value = frozenset({VALUE})
     minus = next(r for r in RULES if ast.unparse(r.pattern) == "a - b")
-    assert minus in rules(ast.BinOp, ast.Sub, minus.likelihood)
-    assert minus not in rules(ast.BinOp, ast.Add, minus.likelihood)
-    assert minus not in rules(ast.Call, "sum", minus.likelihood)
+    assert minus in rules(ast.BinOp, ast.Sub, value, minus.likelihood)
+    assert minus not in rules(ast.BinOp, ast.Add, value, minus.likelihood)
+    assert minus not in rules(ast.Call, "sum", value, minus.likelihood)
     any_sign = next(r for r in RULES if ast.unparse(r.pattern) == "a | b")
-    assert any_sign in rules(ast.BinOp, ast.Div, any_sign.likelihood)
-    assert any_sign not in rules(ast.BinOp, ast.Pow, any_sign.likelihood)
+    assert any_sign in rules(ast.BinOp, ast.Div, value, any_sign.likelihood)
+    assert any_sign not in rules(ast.BinOp, ast.Pow, value, any_sign.likelihood)
     assert {rule.likelihood for rule in RULES} == {*range(LAST + 1)}
+
+
+def test_a_rule_is_tried_in_its_own_places_only() -> None:
+    of_axes = next(r for r in RULES if r.places == {AXIS})
+    sort, sign = type(of_axes.pattern), sign_of(of_axes.pattern)
+    asked = {place: rules(sort, sign, frozenset({place}), of_axes.likelihood) for place in PLACES}
+    assert [place for place, found in asked.items() if of_axes in found] == [AXIS]
+    anywhere = next(r for r in RULES if not r.places and isinstance(r.pattern, ast.Name))
+    asked = {
+        place: rules(ast.Name, "", frozenset({place}), anywhere.likelihood) for place in PLACES
+    }
+    assert [place for place, found in asked.items() if anywhere not in found] == [CALLEE]
 
 
 @pytest.mark.parametrize(

@@ -9,7 +9,14 @@ import pytest
 import torch
 from torch import Tensor
 
-from grader.program.compare import agrees, all_agree, cmp, compare
+from grader.program.compare import (
+    FLOAT64_TOLERANCE,
+    agrees,
+    cmp,
+    compare,
+    relative_difference,
+    relative_differences,
+)
 from tests.helpers.places import PROJECT
 
 REFERENCE = torch.tensor([[1.0, -2.0], [0.5, 4.0]])
@@ -114,8 +121,9 @@ def test_side_by_side_values_agree_as_each_does_alone(odd: Tensor) -> None:
     pairs = [(value, right, floor) for value in values for floor in (0.0, 10.0)]
     pairs += [(right, right * INF, 0.0), (right * INF, right * INF, 0.0)]
     for some in ([], pairs, [*pairs, (odd, right, 0.0), (odd, odd.double(), 0.0)]):
-        assert all_agree(some) == [agrees(*pair) for pair in some]
-    assert [all_agree(pairs).count(agree) for agree in (True, False)] == [5, 9]
+        assert relative_differences(some) == [relative_difference(*pair) for pair in some]
+    near = [apart <= FLOAT64_TOLERANCE for apart in relative_differences(pairs)]
+    assert [near.count(agree) for agree in (True, False)] == [5, 9]
 
 
 def test_nan_on_both_sides_is_no_match() -> None:

@@ -29,6 +29,33 @@ SHOWING = frozenset({"print", "display", "cmp", "check", "board", "heat_map", "h
 HOLDING = LEAVES | {ast.Assign, ast.Expr, ast.BinOp, ast.UnaryOp, ast.Tuple, ast.keyword, ast.Slice}
 """Nodes that do nothing to a name themselves, the most frequent: to match each takes long."""
 
+COMPUTING = (
+    *(ast.BinOp, ast.UnaryOp, ast.Compare, ast.Subscript, ast.Slice, ast.Tuple, ast.List),
+    *(ast.Name, ast.Constant, ast.Attribute, ast.operator, ast.unaryop, ast.cmpop),
+)
+"""Nodes of an expression that makes a value and does nothing else."""
+
+COMPUTING_CALLS = frozenset(
+    (
+        *("abs", "amax", "arange", "argmax", "argmin", "bmm", "cat", "clone", "contiguous"),
+        *("diag", "div", "dot", "double", "einsum", "exp", "expand", "expand_as", "eye"),
+        *("flatten", "flip", "float", "full", "full_like", "gather", "index_add", "index_select"),
+        *("log", "log_softmax", "logsumexp", "long", "max", "mean", "mm", "matmul", "mul", "mv"),
+        *("neg", "new_zeros", "numel", "one_hot", "ones", "ones_like", "outer", "permute", "pow"),
+        *("reciprocal", "repeat", "repeat_interleave", "reshape", "rsqrt", "scatter"),
+        *("scatter_add", "sigmoid", "sign", "size", "softmax", "sqrt", "square", "squeeze"),
+        *("stack", "sub", "sum", "t", "tanh", "tensordot", "to", "transpose", "tril", "type_as"),
+        *("unbind", "unsqueeze", "var", "view", "view_as", "where", "zeros", "zeros_like"),
+    )
+)
+"""Functions and methods of tensors that do so too, and that a backward pass is made with."""
+
+OWN_WORK = (
+    *(ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda, ast.ClassDef),
+    *(ast.Import, ast.ImportFrom),
+)
+"""What may give an operator, or a call, another meaning."""
+
 LOOP_CONTROL = (ast.Break, ast.Continue)
 
 
@@ -119,6 +146,27 @@ def handed_over(statement: ast.stmt, shown: Effects) -> frozenset[str]:
         case ast.Expr(value=ast.Call(func=ast.Attribute())) if not shown.changes:
             return shown.reads - MODULES
     return frozenset()
+
+
+def is_plain(statement: ast.stmt, nodes: Sequence[ast.AST]) -> bool:
+    """True for an assignment of tensors' arithmetic to a name, which changes nothing.
+
+    `nodes` are all of the statement. Where operators mean what they say, its text shows all that
+    it does.
+    """
+
+    def computes(node: ast.AST) -> bool:
+        match node:
+            case ast.Call(func=ast.Attribute(attr=method)):
+                return method in COMPUTING_CALLS
+            case ast.keyword(arg=name):
+                return name is not None and name != "out"
+        return isinstance(node, COMPUTING)
+
+    match statement:
+        case ast.Assign(targets=[ast.Name()]):
+            return all(computes(node) for node in nodes if node is not statement)
+    return False
 
 
 def read_effects(statement: ast.stmt) -> Effects:

@@ -16,8 +16,10 @@ from types import CodeType
 from typing import TYPE_CHECKING
 
 from grader.answer.effects import (
+    OWN_WORK,
     Compound,
     Effects,
+    is_plain,
     join_effects,
     read_compound,
     read_effects,
@@ -180,6 +182,15 @@ class Answer:
             for statement, effects in self.effects.items()
             if name in effects.binds or name in effects.changes
         )
+
+    @cached_property
+    def plain(self) -> frozenset[int]:
+        """The numbers of statements that need not be seen running: their text shows all they do."""
+        every = itertools.chain.from_iterable(self.nodes.values())
+        if self.is_dynamic or any(isinstance(node, OWN_WORK) for node in every):
+            return frozenset()
+        plain = (top for top, nodes in self.nodes.items() if is_plain(top, nodes))
+        return frozenset(map(self.number.__getitem__, plain))
 
     @cached_property
     def is_dynamic(self) -> bool:

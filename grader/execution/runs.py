@@ -173,14 +173,15 @@ class RunPlan:
 
 
 def _compile(answer: Answer, top: ast.stmt, kept: frozenset[int]) -> Statement:
-    place = answer.places[answer.number[top]]
+    number = answer.number[top]
+    place = answer.places[number]
     inside = [s for s in walk_statements([top]) if answer.number[s] in kept]
     spans = ((answer.number[s], s.lineno, s.end_lineno or s.lineno) for s in inside)
     if isinstance(top, COMPOUND) and len(kept) < len(answer.inside[top]):
         code = compile_statement(pruned(top, set(inside)), place.cell)
     else:
         code = answer.codes[top]
-    return Statement(answer.number[top], place.cell, top.lineno, tuple(spans), code)
+    return Statement(number, place.cell, top.lineno, tuple(spans), code, number in answer.plain)
 
 
 @dataclass(slots=True, eq=False)

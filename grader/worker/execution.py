@@ -201,13 +201,13 @@ class RequestRunner:
                 continue
             started(statement.number)
             watch.statement = statement.number
-            recorder.at(statement.number)
+            recorder.at(statement.number, statement.plain)
             if self._execute(statement, names) is not None:
                 is_clean = False
                 recorder.at(-1)
                 recorder.give(given)
                 watch.forget()
-                recorder.at(statement.number)
+                recorder.at(statement.number, statement.plain)
                 self._execute(statement, names)
         recorder.at(-1)
         # What takes too long while somebody looks may be quick without.

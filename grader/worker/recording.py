@@ -113,8 +113,11 @@ class Recorder:
         self._unwatched = set[int]()
         dict.__setitem__(names, MARK, self.at)
 
-    def at(self, number: int) -> None:
-        """A statement begins, and the one before has ended."""
+    def at(self, number: int, plain: bool = False) -> None:
+        """A statement begins, and the one before has ended.
+
+        One that is `plain` is not watched: it changes nothing, and its text shows the rest.
+        """
         # Loops come here some thousand times, mostly with nothing new to see.
         if self._number < 0 and number in self._unwatched:
             return
@@ -122,7 +125,9 @@ class Recorder:
         try:
             if self._number >= 0:
                 self._look_after()
-            watched = number >= 0 and self._same[number] < ENOUGH and self._left > 0
+            if plain:
+                self.seen.setdefault(number, Seen())
+            watched = number >= 0 and self._same[number] < ENOUGH and self._left > 0 and not plain
             self._number = number if watched else -1
             self.names.__class__ = Names if watched else _Unread
             if watched:

@@ -42,6 +42,7 @@ class Statement:
 
     `number` counts the answer's statements as `grader.answer.statements.walk_statements` does;
     `inside` are number, first and last line of each statement in it that is to run, itself first.
+    Of a `plain` one its text shows all that it does to names.
     """
 
     number: int
@@ -49,6 +50,7 @@ class Statement:
     line: int
     inside: tuple[tuple[int, int, int], ...]
     code: CodeType
+    plain: bool = False
 
     def innermost(self, line: int) -> int:
         """The number of the innermost statement that stands on a line."""

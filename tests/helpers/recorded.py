@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from contextlib import nullcontext
+from dataclasses import replace
 from unittest import mock
 
 from torch import Tensor
@@ -19,12 +20,14 @@ from tests.helpers.asking import LIMITS
 def recorded(
     source: str, given: Mapping[str, Tensor], sizes: Mapping[str, float] | None = None
 ) -> tuple[Answer, Mapping[int, Seen]]:
-    """An answer of one cell, and what its statements did when they ran on `given`."""
+    """An answer of one cell, and what its statements did when they ran on `given`, plain or not."""
     answer = parse_answer([AnswerCell("ex0-cell", source)])
     plan = RunPlan(answer, 0)
     plan.add_recorded()
     groups: dict[str, Group] = {"hidden0": {**(sizes or {}), **given}, "upstream0": given}
     asked = plan.request(Values("values", groups), LIMITS)
+    every = tuple(replace(statement, plain=False) for statement in asked.statements)
+    asked = replace(asked, statements=every)
     asked = Request.unpack([memoryview(part) for part in asked.pack()])
     # A worker's engine is off for good; to switch it off for every test takes too long.
     with mock.patch.object(execution, "engine_switched_off", nullcontext):

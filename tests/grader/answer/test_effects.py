@@ -131,3 +131,62 @@ def test_what_was_seen_is_added_to_what_the_text_shows() -> None:
 def test_names_may_be_bound_that_the_text_does_not_show(source: str) -> None:
     assert read(source).is_dynamic
     assert not read("dh = dlogits @ W2.T").is_dynamic
+
+
+@pytest.mark.parametrize(
+    "source",
+    [
+        "dh = dlogits @ W2.T",
+        "dx = -0.5 * (x + 1e-5) ** -1.5 * dy",
+        "dx = (a * b).sum(0, keepdim=True)",
+        "dx = torch.where(a > 0, b, torch.zeros_like(b))[:, :1]",
+        "a = b.T",
+    ],
+)
+def test_arithmetic_assigned_to_a_name_is_plain(source: str) -> None:
+    assert read(source).plain == {0}
+
+
+@pytest.mark.parametrize(
+    "source",
+    [
+        "dx += dy",
+        "dx[0] = dy",
+        "x.grad = dy",
+        "a = b = dy",
+        "a, b = dy",
+        "dx: object = dy",
+        "dx = dy.add_(x)",
+        "dx = torch.add(a, b, out=c)",
+        "dx = torch.exp(a, **b)",
+        "dx = rows.pop()",
+        "dx = make(dy)",
+        "dx = dy.to(x)(y)",
+        "dx = [row for row in dy]",
+        "dx = (dy := x)",
+        "dx = dy if x else y",
+        "dx = dy and x",
+        "dx = f'{dy}'",
+        "dx = await dy",
+        "print(dx)",
+        "for i in x:\n    dx = dy",
+    ],
+)
+def test_what_may_do_more_than_it_says_is_not_plain(source: str) -> None:
+    assert read(source).plain == frozenset()
+
+
+@pytest.mark.parametrize(
+    "beside",
+    [
+        "def f(x): return x",
+        "f = lambda x: x",
+        "class A: pass",
+        "import os",
+        "from torch import *",
+        "exec('a = 1')",
+        "if x:\n    def f(x): return x",
+    ],
+)
+def test_nothing_is_plain_beside_work_of_its_own(beside: str) -> None:
+    assert read(f"{beside}\ndh = dlogits @ W2.T").plain == frozenset()

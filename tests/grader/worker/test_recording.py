@@ -14,6 +14,7 @@ from grader.worker import recording
 from grader.worker.recording import Names, Recorder
 from grader.worker.results import Seen
 from grader.worker.terms import MARK
+from tests.helpers.exercise_text import LECTURE, forward_values, right_answers
 from tests.helpers.recorded import recorded
 
 VALUES = {name: torch.arange(3.0) + 1 for name in ("a", "b", "c")}
@@ -183,3 +184,34 @@ def test_numbers_are_compared_not_only_objects(value: Tensor | Any) -> None:
     names["a"][0] = [5] if isinstance(value, list) and isinstance(value[0], list) else 5.0
     recorder.at(-1)
     assert recorder.seen[0].changes == {"a"}
+
+
+def test_a_plain_statement_is_not_watched_and_what_it_bound_is_known_afterwards() -> None:
+    names = Names({"a": torch.ones(3)})
+    recorder = Recorder(names)
+    recorder.at(0, plain=True)
+    exec("t = a[1:]", names)
+    recorder.at(1)
+    exec("t += 1", names)
+    recorder.at(2, plain=True)
+    exec("b = t * 2", names)
+    recorder.at(-1)
+    assert recorder.seen == {0: Seen(), 1: Seen({"t"}, set(), {"t", "a"}), 2: Seen()}
+
+
+ANSWERS = right_answers()
+
+
+@pytest.mark.parametrize("style", ANSWERS)
+def test_the_text_of_a_plain_statement_shows_all_that_it_does(style: str) -> None:
+    values = forward_values(LECTURE, seed=0)
+    sizes = {name: value for name, value in values.items() if isinstance(value, int | float)}
+    tensors = {name: value for name, value in values.items() if isinstance(value, Tensor)}
+    answer, seen = recorded(ANSWERS[style], tensors, sizes)
+    ran = answer.plain & answer.live
+    assert seen.keys() >= ran
+    for number in ran:
+        shown, did = answer.shown[answer.statements[number]], seen[number]
+        assert did.reads <= shown.reads
+        assert did.binds <= shown.binds
+        assert not did.changes

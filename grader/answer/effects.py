@@ -50,12 +50,6 @@ COMPUTING_CALLS = frozenset(
 )
 """Functions and methods of tensors that do so too, and that a backward pass is made with."""
 
-OWN_WORK = (
-    *(ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda, ast.ClassDef),
-    *(ast.Import, ast.ImportFrom),
-)
-"""What may give an operator, or a call, another meaning."""
-
 LOOP_CONTROL = (ast.Break, ast.Continue)
 
 
@@ -146,6 +140,16 @@ def handed_over(statement: ast.stmt, shown: Effects) -> frozenset[str]:
         case ast.Expr(value=ast.Call(func=ast.Attribute())) if not shown.changes:
             return shown.reads - MODULES
     return frozenset()
+
+
+def may_redefine(node: ast.AST) -> bool:
+    """True for what may give an operator, or a call, another meaning."""
+    match node:
+        case ast.FunctionDef() | ast.AsyncFunctionDef() | ast.Lambda() | ast.ClassDef():
+            return True
+        case ast.Import() | ast.ImportFrom() | ast.Attribute(ctx=ast.Store() | ast.Del()):
+            return True
+    return isinstance(node, ast.Name) and node.id in ("setattr", "delattr")
 
 
 def is_plain(statement: ast.stmt, nodes: Sequence[ast.AST]) -> bool:

@@ -16,11 +16,11 @@ from types import CodeType
 from typing import TYPE_CHECKING
 
 from grader.answer.effects import (
-    OWN_WORK,
     Compound,
     Effects,
     is_plain,
     join_effects,
+    may_redefine,
     read_compound,
     read_effects,
 )
@@ -187,7 +187,7 @@ class Answer:
     def plain(self) -> frozenset[int]:
         """The numbers of statements that need not be seen running: their text shows all they do."""
         every = itertools.chain.from_iterable(self.nodes.values())
-        if self.is_dynamic or any(isinstance(node, OWN_WORK) for node in every):
+        if self.is_dynamic or any(map(may_redefine, every)):
             return frozenset()
         plain = (top for top, nodes in self.nodes.items() if is_plain(top, nodes))
         return frozenset(map(self.number.__getitem__, plain))

@@ -229,15 +229,17 @@ class RequestRunner:
     def namespace(self, order: RunOrder) -> dict[str, Any]:
         """What an answer finds: the notebook's names, with tensors that no other run shares.
 
-        What its statements do not mention is left out: to copy it takes longer than most
-        statements.
+        What its statements do not mention is left out, and where all are plain nothing is copied:
+        that takes longer than most statements.
         """
         mentioned = {*order.fixed}.union(*(self.names[index] for index in order.statements))
         everything = not mentioned.isdisjoint(DYNAMIC_NAMES)
+        is_plain = all(self.request.statements[index].plain for index in order.statements)
+        own = _as_it_is if is_plain else _own
         values: dict[str, Any] = {"__name__": "__main__", **self.given}
         for group in map(self.groups.__getitem__, order.groups):
             names = group if everything else [name for name in mentioned if name in group]
-            values |= {name: _own(group[name]) for name in names if name not in order.want}
+            values |= {name: own(group[name]) for name in names if name not in order.want}
         return values
 
     def _forecast(self, statement: Statement) -> Problem | None:
@@ -311,6 +313,10 @@ def _is_in_shape(name: str, value: Tensor, given: Group) -> bool:
 
 def _own(value: Tensor | float) -> Tensor | float:
     return value.clone() if isinstance(value, Tensor) else value
+
+
+def _as_it_is(value: Tensor | float) -> Tensor | float:
+    return value
 
 
 def _names_in(code: CodeType) -> frozenset[str]:

@@ -185,6 +185,8 @@ def test_what_may_do_more_than_it_says_is_not_plain(source: str) -> None:
         "import os",
         "from torch import *",
         "exec('a = 1')",
+        "torch.Tensor.__add__ = torch.Tensor.add_",
+        "setattr(torch.Tensor, '__add__', torch.Tensor.add_)",
         "if x:\n    def f(x): return x",
     ],
 )

@@ -149,7 +149,7 @@ def may_redefine(node: ast.AST) -> bool:
             return True
         case ast.Import() | ast.ImportFrom() | ast.Attribute(ctx=ast.Store() | ast.Del()):
             return True
-    return isinstance(node, ast.Name) and node.id in ("setattr", "delattr")
+    return False
 
 
 def is_plain(statement: ast.stmt, nodes: Sequence[ast.AST]) -> bool:

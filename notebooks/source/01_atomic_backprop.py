@@ -69,11 +69,11 @@ figures.two_losses({name: run.losses for name, run in trainings.items()})
 # %% [markdown]
 # It is B, and no curve says so. After ten times as many steps its network is worse than A's by
 # hardly more than a hundredth of a nat: nobody would look for a fault. In section 5.7 you will find
-# it. (Had the whole gradient the wrong sign, the loss would have gone up at once.)
+# it.
 #
 # Right gradients can go bad on their way, too: explode, fade, or be cut off. The lecturer has
 # [written](https://karpathy.medium.com/yes-you-should-understand-backprop-e2f06eab496b) about such
-# *leaks*, and you will see four.
+# *leaks*. Count those that you meet.
 #
 # <details>
 # <summary>Before autograd: how it was done when every gradient was written by hand</summary>
@@ -113,12 +113,12 @@ figures.forks()
 # %% [markdown]
 # *Forward, x is copied to two readers. Backward, what the two send back is added.*
 #
-# **Rule 3: a gradient has the shape of its tensor**, for there is one slope for each number in it.
-# Many mistakes show up here first; a forgotten branch, factor or sign does not.
+# **Rule 2 in numbers.** $x$ is (1, 2, 3), and the loss adds up $x^2$ and $5x$, its two readers.
+# What is `dx`? How wrong is it without the second?
 #
-# Here is rule 2 in numbers. `cmp` compares a gradient of yours with autograd's, which stands in
-# `.grad`. *Exact* means equal to the last bit, *approximate* equal up to rounding; *maxdiff* is the
-# largest difference. Approximate is all you need.
+# `cmp` compares a gradient of yours with autograd's, which stands in `.grad`. *Exact* means equal
+# to the last bit, *approximate* up to rounding; *maxdiff* is the largest difference. Approximate is
+# all you need.
 
 # %%
 x = torch.tensor([1.0, 2.0, 3.0], requires_grad=True)
@@ -132,7 +132,7 @@ dx += 5  # what the second sends back
 cmp("dx", dx, x)
 
 # %% [markdown]
-# After one branch it fails, by exactly what is missing. After two it passes.
+# After one branch it fails, by exactly what is missing. After two it passes: (7, 9, 11).
 #
 # <details>
 # <summary>What <code>cmp</code> does, in four lines</summary>
@@ -149,6 +149,10 @@ cmp("dx", dx, x)
 # and measures rounding against the largest number of the gradient.
 #
 # </details>
+#
+# **Rule 3: a gradient has the shape of its tensor**, for there is one slope for each number in it.
+# A wrong shape is always a mistake. A right one proves little: a forgotten sign never shows in the
+# shape, a forgotten branch or factor need not.
 #
 # ## Warm-up
 #
@@ -177,7 +181,7 @@ from typing import Annotated
 
 from grader import explain
 
-Number = Annotated[torch.Tensor, ""]  # between the quotes stands the shape: a number has none
+Number = Annotated[torch.Tensor, ""]  # says what `explain` should draw: one number, no shape
 
 
 def warm_up(u: Number, v: Number):
@@ -205,7 +209,7 @@ explain(warm_up, warm_up_backward)
 # ## 3.1 Names, letters, windows
 #
 # The model learns how first names are spelt: it sees three characters and predicts the next. A dot
-# stands for "before the beginning" and for "the end".
+# stands for "before the beginning" and for "the end". How many examples does *ninja* give?
 
 # %% tags=["data-dependent"]
 from makemore_data import build_splits, build_vocabulary, build_windows, load_names
@@ -244,9 +248,9 @@ figures.network()
 #
 # ## 3.3 Parameters and a batch
 #
-# A fixed seed makes your numbers the same each time. Biases usually begin at zero and gains at one.
-# Here they are slightly off, because zeros and ones hide mistakes: forget a gain that is 1, and
-# nothing changes. One of the parameters is of no use; section 5.7 tells which.
+# Biases usually begin at zero and gains at one. Here they are slightly off, because zeros and ones
+# hide mistakes: forget a gain that is 1, and nothing changes. One of the parameters is of no use;
+# section 5.7 tells which.
 
 # %%
 from makemore_data import LECTURE_SEED, init_parameters
@@ -347,12 +351,24 @@ print(f"its favourite: {itos[favourite]!r}, {probs[one, favourite]:.4f}; blind: 
 # # Part 4 · How to work
 #
 # Each piece of part 5 has an **answer cell** and, below it, a **check cell**. Replace the `...` in
-# the first, run it, then run the second.
+# the first, run it, then the second.
 #
-# A line can give the right numbers today and be wrong: with a 32 in it, say, where the size of the
-# batch is meant. And of two gradients even a wrong formula gives the right numbers; guess which,
-# when you get there. So the check runs your lines again on hidden networks of other sizes, and each
-# line by itself. Write `n`, or ask for a `.shape`.
+# **One of these is wrong:** `x.sum(0) / 32`, `x.sum(0) / n`, `x.mean(0)`. Which? With our batch of
+# 32 their numbers agree. So the check runs your lines again, on hidden networks of other sizes:
+# there the first one fails. Write `n`, or ask for a `.shape`.
+#
+# And of two gradients even a wrong formula gives the right numbers, at all sizes. Guess which, when
+# you get there. So the check also tries each line by itself, with random numbers arriving.
+#
+# | it says | because |
+# | :-- | :-- |
+# | **pass** | the line is right |
+# | **run again** (↻) | it is right, but the notebook holds an older value |
+# | **carried** | it is right, but what arrived was wrong: mend that |
+# | **to do** | nothing is there yet |
+# | **fail** | it is wrong; a card looks for the *one* mistake that gives your numbers |
+# | **error** | it raised an exception, or gave something that is no gradient |
+# | **refused** | it took the gradient from autograd |
 #
 # - **Use** what the forward pass has computed and every gradient that you have found, but no
 #   `.grad` and no `backward()`. Several lines, names of your own and loops are fine.
@@ -412,12 +428,6 @@ dlogprobs[range(n), Yb] = -1 / n
 check("dlogprobs")
 
 # %% [markdown]
-# **Pass** means that the line is right. **Run again** (↻): it is right, but the notebook holds an
-# older value. **To do**: nothing is there yet. **Fail** comes with a card that names the line and,
-# where it can, says what is wrong with it: the grader looks for the *one* mistake that gives your
-# numbers. **Error**: the line raised an exception, or gave something that is no gradient.
-# **Refused**: a line took the gradient from autograd.
-#
 # **Worth noticing.** Of 864 numbers only 32 are not zero. The loss complains about the right
 # characters' probabilities alone and says nothing about the wrong ones. How do those hear of it?
 # Through the next section: the probabilities of a row share a denominator.
@@ -430,7 +440,7 @@ print(
 
 # %% [markdown]
 # The **board** is the graph of all 26 gradients, and it fills up as you go. It begins with the
-# loss, and its arrows run back. Where two arrows meet, two contributions add up.
+# loss, and its arrows run back.
 
 # %%
 board()
@@ -546,8 +556,8 @@ nudge("dlogprobs", 0, int(Yb[0]))
 # sum. `counts`, `probs` and `logprobs` are (32, 27); `counts_sum` and `counts_sum_inv` are columns,
 # (32, 1).
 #
-# The logarithm and the power work place by place: the chain rule of school, 864 (or 32) times over.
-# Tensors do the 864 in one line, and pay with two new kinds of step: copying and adding up.
+# The logarithm and the power work place by place, 864 (or 32) times over. Two kinds of step are
+# new: copying and adding up.
 #
 # **On paper: a column meets a matrix.** Multiply a 3 by 3 matrix $A$ with a column $b$:
 #
@@ -598,10 +608,9 @@ matrix.sum(1, keepdim=True).backward(gradient=arrives)
 print("gradient of the matrix that was summed:", matrix.grad.tolist())
 
 # %% [markdown]
-# **The duality.** Where a forward line has a `sum`, expect a copy in the backward line. Where
-# something broadcasts forward, expect a `sum`, over the axis along which it was copied.
-# `keepdim=True` keeps that axis, with length 1. Without it the result has the shape (32,), and
-# (32,) together with (32, 1) broadcasts to (32, 32): no error, only nonsense.
+# **The duality.** Sum forward, copy backward; copy forward, sum backward, over the axis along which
+# it was copied. `keepdim=True` keeps that axis, with length 1. Without it the result has the shape
+# (32,), and (32,) together with (32, 1) broadcasts to (32, 32): no error, only nonsense.
 #
 # **Your turn**, one line after the other, beginning with the last, which is nearest to the loss.
 #
@@ -636,10 +645,9 @@ dcounts = dprobs * counts_sum_inv + dcounts_sum
 check("dprobs", "dcounts_sum_inv", "dcounts_sum", "dcounts")
 
 # %% [markdown]
-# **Carried** means: your line is right, but the gradient that arrived was wrong; mend that one. The
-# check can tell, because it tries each line with random numbers in place of what arrives. When you
-# cannot see where an error is, `heat_map("dcounts")` in a cell of your own draws it: each field is
-# one number, yours minus autograd's, purple where yours is too small, green where it is too large.
+# When you cannot see where an error is, `heat_map("dcounts")` in a cell of your own draws it: each
+# field is one number, yours minus autograd's, purple where yours is too small, green where it is
+# too large.
 #
 # **Worth noticing: the boost.** At the right character, the gradient of the probability $p$ is
 # $-\tfrac{1}{n\,p}$. At one half it is a mere $2/n$ in size, at one in a thousand $1000/n$. The
@@ -659,13 +667,14 @@ figures.boosts(p_right, boost)
 # At the logits the boost is gone: no number there exceeds $1/n$. The softmax multiplies by the same
 # $p$ by which the logarithm divides. Notebook 02 shows this in one formula.
 #
-# **A leak: clip the gradient, not the loss.** Large gradients ruin an update, so one limits them.
-# In a hurry one might limit the loss instead, with `clamp(max=...)`, as the code in part 1's essay
-# did with an error. Take two letters, one common (95 of 100), one rare. The model is two logits and
-# starts out convinced that the rare letter hardly exists:
+# **Limit the gradient, or the loss?** Large gradients ruin an update, so one limits them. In a
+# hurry one might limit the loss instead, with `clamp(max=...)`, as the code in part 1's essay did
+# with an error. Take two letters, one common (95 of 100), one rare. The model is two logits and
+# starts out convinced that the rare letter hardly exists. Who will learn the truth?
 
 
 # %%
+# @title Three trainings: with no limit, with the gradient limited, with the loss limited
 def train_two_logits(style, n_steps=200):
     """The model's belief in the rare letter after each training step."""
     letters = torch.tensor([0] * 95 + [1] * 5)
@@ -691,13 +700,14 @@ for style in styles:
 figures.beliefs(beliefs, truth=0.05)
 
 # %% [markdown]
-# Beyond its limit, `clamp` is a horizontal line, with slope zero. Only the five examples over the
-# limit could have taught the model to believe in the rare letter.
+# A leak: beyond its limit, `clamp` is a horizontal line, with slope zero. Only the five examples
+# over the limit could have taught the model to believe in the rare letter.
 #
 # **Worth noticing: the last bit.** The forward pass says `counts_sum**-1`. Why not
 # `1 / counts_sum`? The two have the same derivative, $-1/x^2$. But PyTorch computes it in two ways:
 
 # %% tags=["nbval-ignore-output"]
+# @title Two ways to invert, forward and backward
 arrives, x = counts_sum_inv.grad, counts_sum.detach()
 by_hand = {"-(x**-2)": arrives * -(x**-2), "-(1 / x)**2": arrives * -((1 / x) ** 2)}
 for name, invert in (("x**-1", lambda x: x**-1), ("1 / x", lambda x: 1 / x)):
@@ -829,9 +839,8 @@ for dtype in (torch.float32, torch.float64):
 
 # %% [markdown]
 # So no value can judge the branch through the maximum. Add it, leave it out, send it to the wrong
-# place: `cmp` says `approximate: True`. The check puts a random gradient in place of the one that
-# arrives, so there the mechanics count. If you left the branch out because you know that it is
-# zero, that is right too.
+# place: `cmp` says `approximate: True`. For the check, which lets random numbers arrive, the
+# mechanics count. If you left the branch out because you know that it is zero, that is right too.
 #
 # ## 5.4 Linear layer 2
 #
@@ -841,8 +850,9 @@ for dtype in (torch.float32, torch.float64):
 #
 # (32, 64) times (64, 27) plus (27,) gives (32, 27).
 #
-# **On paper.** There is a rule for the gradient of a matrix product, and nobody remembers it. So
-# write out the smallest case, $Y = A\,B + c$ with 2 by 2 matrices and a row $c$:
+# **On paper.** Place by place, a product hands back what arrives times the other factor. Is it so
+# for matrices? Guess. Then write out the smallest case, $Y = A\,B + c$ with 2 by 2 matrices and a
+# row $c$:
 #
 # $$\begin{aligned}
 # y_{11} &= a_{11} b_{11} + a_{12} b_{21} + c_1
@@ -863,9 +873,10 @@ for dtype in (torch.float32, torch.float64):
 #
 # Each is a row of one matrix times a row of another: a matrix product again, with something
 # **transposed** (rows become columns, in code `A.T`). Forward, the weight $b_{ij}$ carries a number
-# from input $i$ to output $j$; backward, from $j$ to $i$: each number goes back along the way it
-# came. Do the same search for $b_{11}$ (it appears in $y_{11}$ and in $y_{21}$) and for $c_1$. Then
-# write $\mathrm{d}A$ and $\mathrm{d}B$ as a product each, of two of the matrices $A$, $B$ and
+# from input $i$ to output $j$; backward, from $j$ to $i$.
+#
+# Do the same search for $b_{11}$ (it appears in $y_{11}$ and in $y_{21}$) and for $c_1$. Then write
+# $\mathrm{d}A$ and $\mathrm{d}B$ as a product each, of two of the matrices $A$, $B$ and
 # $\mathrm{d}Y$; $\mathrm{d}c_1$ is a plain sum.
 #
 # If you would rather not: the shapes alone decide. Each block may be transposed, they may stand in
@@ -877,8 +888,8 @@ figures.which_product()
 # %% [markdown]
 # *For each question mark there is one way only to fit the two blocks together.*
 #
-# A word about `b2`, which is (27,). Where two shapes differ in length, broadcasting first puts 1s
-# on the *left*: (27,) counts as (1, 27), a row, and is copied to all 32 rows of `h @ W2`.
+# `b2` is (27,). Where two shapes differ in length, broadcasting first puts 1s on the *left*: (27,)
+# counts as (1, 27), a row, and is copied to all 32 rows of `h @ W2`.
 #
 # **Your turn.** What arrives is `dlogits`.
 #
@@ -913,10 +924,10 @@ check("dh", "dW2", "db2")
 # All 32 examples used the same weights, so their contributions are added up: for `W2` inside the
 # matrix product, whose inner side is the 32; for `b2` in plain sight.
 #
-# **A leak: sixty multiplications.** Multiply a number by 0.8 sixty times, and little is left; by
-# 1.2, and it is enormous. A recurrent network applies the same matrix at every time step, so
-# backwards the gradient is multiplied by its transpose once for each step. Here are matrices that
-# play the part of 0.8, 1.0 and 1.2:
+# **Sixty multiplications.** Guess: what becomes of a 1 that is multiplied by 0.8 sixty times? By
+# 1.2? A recurrent network applies the same matrix at every time step, so backwards the gradient is
+# multiplied by its transpose once for each step. Here are matrices that play the part of 0.8, 1.0
+# and 1.2:
 #
 # <details>
 # <summary>Which number of a matrix plays that part</summary>
@@ -946,7 +957,8 @@ figures.lengths(norms)
 # %% [markdown]
 # In the first steps any of the three may shrink. *Eventually* the first **vanishes** (what happened
 # sixty steps ago cannot be learnt from), the third **explodes** (one update ruins the weights), and
-# the second settles. Careful initialisation keeps the factor near 1.
+# the second settles. (Of the 1 there is left $1.5 \cdot 10^{-6}$; with 1.2 it is 56,000.) Careful
+# initialisation keeps the factor near 1.
 #
 # ## 5.5 tanh
 #
@@ -983,7 +995,7 @@ check("dhpreact")
 # multiplies and adds with a single rounding; yours rounds twice. All gradients further back inherit
 # the difference.
 #
-# **A leak: the gate.** The slope of a squashing function opens and shuts the way back:
+# **The gate.** The slope of a squashing function opens and shuts the way back:
 
 # %%
 figures.squashing()
@@ -991,10 +1003,12 @@ figures.squashing()
 # %% [markdown]
 # *At ±5 next to nothing is left of tanh's slope, and 3 % of the sigmoid's best.*
 #
-# At input 5 tanh lets 0.02 % of the gradient through: the unit is **saturated** and learns nothing
-# from this example. Large weights at the start are the usual cause; batch normalisation, which
-# comes next, is the usual cure. The sigmoid's slope is at best 1/4, and ten layers of it leave a
-# millionth. Here are our own gates:
+# At input 5 tanh lets 0.02 % of the gradient through: a leak. The unit is **saturated** and learns
+# next to nothing from this example. Large weights at the start are the usual cause; batch
+# normalisation, which comes next, is the usual cure. The sigmoid's slope is at best 1/4, and ten
+# layers of it leave a millionth.
+#
+# Our own gates: is any of the 64 units shut for all 32 examples?
 
 # %% tags=["data-dependent"]
 gate = 1 - h.detach() ** 2
@@ -1007,11 +1021,12 @@ figures.gates(gate)
 # %% [markdown]
 # *No column is dark from top to bottom.*
 #
-# The rectifier, `relu(x) = max(x, 0)`, has the slope 1 on the right and exactly 0 on the left. If
-# one careless update makes a unit negative for *every* example, no gradient reaches its weights: it
-# is **dead**. A layer of 40 units, one step that is too large:
+# **Open or shut.** The rectifier, `relu(x) = max(x, 0)`, has the slope 1 on the right and exactly 0
+# on the left. If one careless update makes a unit negative for *every* example, no gradient reaches
+# its weights: it is **dead**. Of 40 units, how many survive one step that is far too large?
 
 # %%
+# @title A layer of 40 units, before and after the step
 generator = torch.Generator().manual_seed(0)
 inputs = torch.rand(100, 10, generator=generator)
 targets = torch.rand(100, 1, generator=generator)
@@ -1054,12 +1069,12 @@ figures.firing(before, after)
 # hpreact = bngain * bnraw + bnbias
 # ```
 #
-# Seven lines, but no step is new to you. From `hprebn`, the hidden layer *before* batch norm, each
-# column (each unit) is shifted and scaled to mean 0 and variance 1: `bnraw`. Then the network may
-# choose another scale (`bngain`) and shift (`bnbias`): `hpreact`, *pre-activation*.
+# Seven lines, but no step is new to you. `hprebn` is the hidden layer *before* batch norm. Each of
+# its columns, a unit, is shifted and scaled to mean 0 and variance 1; that makes `bnraw`. Then the
+# network may choose another scale (`bngain`) and shift (`bnbias`); that makes `hpreact`.
 #
-# New is that examples meet: within a column all 32 numbers share a mean and a variance, so what
-# happens to one depends on the other 31.
+# New is that examples meet. The 32 numbers of a column share a mean and a variance, so what happens
+# to one depends on the other 31.
 
 # %%
 figures.batchnorm_graph()
@@ -1079,7 +1094,7 @@ figures.batchnorm_graph()
 # other.
 #
 # **Two for one.** What arrives is `dhpreact`. If all of `bnraw` were 1, the gain would be added as
-# the bias is. Write the line for `dbngain`, put 1 for `bnraw` in it, and you have the other.
+# the bias is. So write the line for `dbngain`; with 1 for `bnraw` it is that for `dbnbias`.
 #
 # **`dbngain`** (1, 64), a factor that was copied.
 #
@@ -1280,9 +1295,10 @@ figures.variance_estimates(sizes, with_n, with_n_minus_1)
 # {{ hints: dembcat }}
 #
 # **Two gradients in one.** Find **`dW1`** (30, 64) and **`db1`** (64,) with a single matrix
-# product. (One after the other is right too.) A bias is a weight whose input is always 1. Put a
-# column of ones beside `embcat`, and `W1` gets `b1` as one more row, at the same end; the gradient
-# of this larger `W1` holds both. `torch.cat([a, b], 1)` puts two matrices side by side.
+# product. (One after the other is right too.) A bias is a weight whose input is always 1.
+#
+# So put a column of ones beside `embcat`, with `torch.cat([a, b], 1)`, and think of `b1` as one
+# more row of `W1`, at the same end. The gradient of this larger `W1` holds both.
 #
 # {{ hints: dW1 }}
 #
@@ -1316,9 +1332,11 @@ print(f"loss {atomic(Xb, Yb, *in_float64):.8f}, with 1000 added to each b1 {far_
 # layer.
 #
 # **A fault to find.** In the backward pass of part 1's training B all shapes are right, and one
-# contribution has been forgotten. Everything behind it is wrong as well. The lines below come in
-# alphabetical order; look them up on the board (its colours are those of your gradients, not of
-# theirs). Which gradient is wrong although all that lead to it are right?
+# contribution has been forgotten. Everything behind it is wrong as well. Which gradient is wrong
+# although all that lead to it are right?
+#
+# The lines come in alphabetical order. Look them up on the board; its colours are those of your
+# gradients, not of theirs.
 
 # %% tags=["nbval-ignore-output"]
 from IPython.display import display
@@ -1347,8 +1365,8 @@ if chosen:
     display(figures.difference(f"d{chosen}", theirs[chosen], tensors[chosen], whose="their"))
 
 # %% [markdown]
-# The picture of the right one has stripes: whatever stands in the row of one example stands in all
-# others. Which contribution is such a one? Put it back. `theirs["h"]` is their `dh`, and so on.
+# Once you have it, look at the picture: what does the row of one example have in common with the
+# others? Which contribution is like that? Put it back. `theirs["h"]` is their `dh`, and so on.
 
 # %%
 # try: ex1-repair
@@ -1400,8 +1418,8 @@ figures.lookups_and_repeats()
 # *Each place of the windows receives a gradient; each row of the table collects those of all its
 # copies.*
 #
-# One trap is so common that it deserves an experiment. Three visitors come to door 0, one comes
-# to door 2, and each adds 1 to the count of the door:
+# A common trap: three visitors come to door 0, one comes to door 2, and each adds 1 to the count of
+# the door. What do the doors count?
 
 # %%
 doors = torch.tensor([0, 0, 0, 2])
@@ -1458,8 +1476,6 @@ figures.rows_of_the_table([itos[i] for i in range(vocab_size)], lookups, lengths
 
 # %% [markdown]
 # # Part 6 · What you have built
-#
-# All of it, from the loss back to the letters:
 
 # %%
 board()
@@ -1477,7 +1493,7 @@ check()
 # | a copy (broadcasting, looking up a row) | the copies' gradients, added up |
 # | a sum, a mean | what arrives, copied to every term (a mean: its n-th part) |
 # | a maximum | what arrives, to the winner only |
-# | a matrix product | the matrix product whose shapes fit (where two fit, see 5.4) |
+# | a matrix product | the matrix product whose shapes fit (if two fit, write out a case: 5.4) |
 # | a change of shape | the change undone |
 # | read by several lines | the readers' gradients, added up |
 #
@@ -1492,7 +1508,7 @@ from makemore_data import begin_run, calibrate, mean_loss, sample_names
 untrained = begin_run(n_hidden)
 trained = train_with_my_answers(Xtr, Ytr, seconds=60)
 for run in filter(None, (untrained, trained)):
-    mean, variance = calibrate(run.parameters, Xtr)  # of all examples, in place of a batch's
+    mean, variance = calibrate(run.parameters, Xtr)  # over all examples, not over one batch
     network = run.parameters, mean, variance
     invented = sample_names(*network, itos, block_size, count=10)
     print(f"{run.step:,} steps, loss {mean_loss(*network, Xdev, Ydev):.2f} on names never seen:")
@@ -1503,8 +1519,8 @@ for run in filter(None, (untrained, trained)):
 # you wrote it.
 #
 # **One more, not in the network.** *RMS norm*, which many language models use, divides each row by
-# the root of its mean square. No example meets another here. What arrives is `dy`. The check is
-# `explain` once more, as in the warm-up.
+# the root of its mean square. No example meets another here. What arrives is `dy`, and `explain`
+# checks.
 #
 # <details>
 # <summary>Hint 1 for <code>dmean_square</code></summary>
@@ -1553,7 +1569,8 @@ explain(rms_norm, rms_norm_backward)
 # **You can now** take a forward line that you have never seen, find its readers, write its
 # backward step, and check it by its shape, against autograd, or against nothing but a central
 # difference. You know two gradients that are zero by design and why their values cannot prove
-# your formula right. And you have seen where a gradient is boosted, gated, routed and lost.
+# your formula right. And the leaks were four: a limited loss, a matrix applied again and again,
+# shut gates, dead units.
 #
 # **Where next.** At the logits something curious happened: a huge gradient became a tame one.
 # Notebook **02** takes the eight lines of the cross-entropy in a single stride, and the result fits

@@ -116,9 +116,20 @@ for size in (0.1, 10.0):
     print(f"random logits of size {size}: {eight:.4f} and {one:.4f}")
 
 # %% [markdown]
-# They are the same function. (Where the logits are extreme, rounding parts the two after all;
-# section 4.6 goes there.) So their gradients are the same as well. The forward pass has become one
-# step; the backward pass should become one too.
+# On paper they are the same function, for all logits. **Guess first:** will the computer agree when
+# the logits are as large as 200?
+
+# %% tags=["data-dependent"]
+extreme = 200 * torch.randn(n, vocab_size, generator=generator)
+print("eight lines:", round(eight_small_lines(extreme, Yb).item(), 4))
+print("one line:   ", round(F.cross_entropy(extreme, Yb).item(), 4))
+
+# %% [markdown]
+# One of the two is wrong. What it sends back is worse: a single training step with it, and the
+# network is gone. Section 4.6 finds out why, and your formula will not have the trouble.
+#
+# The same function has the same gradient. The forward pass has become one step; the backward pass
+# should become one too.
 
 # %%
 figures.eight_lines_become_one()
@@ -472,8 +483,9 @@ figures.times_as_long(measured)
 #
 # ## 4.6 What one step saves: the answer itself
 #
-# Time is not the best of it. Let a model be *very* wrong. It knows two characters, and gives the
-# right one the logit 0 and the wrong one 200:
+# Time is not the best of it. In part 1 the eight lines gave the loss `inf`. Take a single example,
+# with which a model is *very* wrong. It knows two characters, and gives the right one the logit 0
+# and the wrong one 200. What should the two slopes be, by your formula?
 
 # %%
 label_of_one = torch.tensor([0])
@@ -487,19 +499,23 @@ for name, function in (("eight lines", eight_small_lines), ("one step", F.cross_
 # In float32, $e^{-200}$ is 0. The eight lines take the logarithm of that 0, so that the loss is
 # infinite. On the way back they divide by the 0, which gives $-\infty$. One step later $-\infty$ is
 # multiplied by a 0, and the result is *not a number*, `nan`. It spreads to every parameter of the
-# network; after one training step the model is gone. In the formula that you derived, this division
-# is not there any more: you cancelled it on paper. (Forward, the same is done with
-# $\ln p_i = \ell_i - \ln S$, once the maximum has been subtracted: no probability is ever computed,
-# so none can be 0. PyTorch calls it `log_softmax`.)
+# network; after one training step the model is gone.
+#
+# In the formula that you derived, this division is not there any more: you cancelled it on paper.
+# (Forward, the same is done with $\ln p_i = \ell_i - \ln S$, once the maximum has been subtracted:
+# no probability is ever computed, so none can be 0. PyTorch calls it `log_softmax`.)
 
 # %% [markdown]
 # # Part 5 · Another loss
 #
-# Now the same method, on a loss that you have not met. In practice one often does not tell a model
-# that the right character is certain. With **label smoothing**, the target is spread out a little:
-# a share $\alpha$ of the certainty is dealt out evenly to all $K$ characters, the right one among
-# them, and the label keeps the rest. The targets of an example are then no longer the one-hot
-# $t_i$, but
+# Now the same method, on two losses that you have not met.
+#
+# ## 5.1 Label smoothing
+#
+# In practice one often does not tell a model that the right character is certain. The target is
+# spread out a little: a share $\alpha$ of the certainty is dealt out evenly to all $K$ characters,
+# the right one among them, and the label keeps the rest. The targets of an example are then no
+# longer the one-hot $t_i$, but
 #
 # $$\begin{aligned}
 # q_i &= (1 - \alpha)\,t_i + \frac{\alpha}{K} , \\
@@ -507,10 +523,11 @@ for name, function in (("eight lines", eight_small_lines), ("one step", F.cross_
 # \end{aligned}$$
 #
 # With $\alpha = 0$ only the term $k = y$ is left, and that is the loss from before. The loss of
-# the batch is the mean, as ever. PyTorch has all this built in. In code, $\alpha$ is `smoothing`,
-# and the logits are called `z`, to keep the two exercises apart. (`3.2 / n` is 0.1 for our 32
-# examples, a usual share. The check's hidden batches have other sizes and so another $\alpha$: do
-# not write 0.1.)
+# the batch is the mean, as ever. PyTorch has all this built in.
+#
+# In code, $\alpha$ is `smoothing`, and the logits are called `z`, to keep the two exercises apart.
+# (`3.2 / n` is 0.1 for our 32 examples, a usual share. The check's hidden batches have other sizes
+# and so another $\alpha$: do not write 0.1.)
 
 # %%
 z = scores.clone()
@@ -522,10 +539,12 @@ loss = F.cross_entropy(z, Yb, label_smoothing=smoothing)
 
 # %% [markdown]
 # **On paper.** Go through part 2 again, with the row of the $q_k$ in place of the one-hot row. The
-# loss reads *all* the $p_k$ now, each with a boost of its own, and by rule 2 their contributions to
-# $\ell_i$ are added up. One of them has $k = i$, all the others $k \ne i$: the two cases of section
-# 2.2, where $k$ stands for the label $y$. Cancel, and collect what belongs to $p_i$. You will meet
-# the sum of all the $q_k$. What is it?
+# loss reads *all* the $p_k$ now, each with a boost of its own. By rule 2 their contributions to
+# $\ell_i$ are added up.
+#
+# One contribution has $k = i$, all the others have $k \ne i$. Section 2.2 has a slope for either
+# case: write $k$ there for $y$. Cancel, and collect what belongs to $p_i$. You will meet the sum of
+# all the $q_k$. What is it?
 #
 # **Your turn.** What stands ready: `z`, `Yb`, `smoothing`, `n` and `vocab_size`, but not `dlogits`.
 #
@@ -582,9 +601,11 @@ figures.ahead_of_the_others(gaps, rest)
 # A model whose logits need not grow for ever does not become surer and surer of what it has seen.
 # That is what label smoothing is for.
 #
-# **One more: a dial for boldness.** Who asks a language model for a text often sets its
-# *temperature* $T$: all logits are divided by $T$ before the softmax. Which factor does that put in
-# front of the gradient? What else in the formula changes?
+# ## 5.2 Temperature, a dial for boldness
+#
+# When you ask a language model for a text, you can often set its *temperature* $T$: all logits are
+# divided by $T$ before the softmax. Which factor does that put in front of the gradient? What else
+# in the formula changes?
 #
 # In the cell, `tempered` is the forward pass: `cold` are the logits, and `warm` is what the softmax
 # gets. Beside each input stands its shape. Write `dcold` into `tempered_backward`; you need nothing
@@ -655,6 +676,19 @@ for T in temperatures:
 
 # %% [markdown]
 # # Part 6 · What you have found
+#
+# **From memory, with a pencil.** A model gives three characters the probabilities (0.5, 0.3, 0.2).
+# The third is right, and the batch has four examples. Write down the example's row of `dlogits`.
+# Then again with label smoothing, $\alpha = 0.3$. And if these were the probabilities at the
+# temperature $T = 2$?
+#
+# <details>
+# <summary>The three rows</summary>
+#
+# (0.125, 0.075, $-0.2$). The targets become (0.1, 0.1, 0.8), and the row (0.1, 0.05, $-0.15$). At
+# $T = 2$ it is half of the first: (0.0625, 0.0375, $-0.1$). Each adds up to zero.
+#
+# </details>
 #
 # | | through small steps | in one |
 # | :-- | :-- | :-- |

@@ -85,6 +85,19 @@ def in_one_expression(hprebn, bngain, bnbias):
 
 
 # %% [markdown]
+# **Guess:** on how many of the 2,048 numbers of `hprebn` does a single number of the output depend?
+# The slopes tell, for those that it does not read are zero:
+
+# %% tags=["data-dependent"]
+watched = hprebn.clone().requires_grad_()
+one_output = in_one_expression(watched, bngain, bnbias)[0, 0]
+(slopes,) = torch.autograd.grad(one_output, watched)
+print(f"on {(slopes != 0).sum()} numbers, in {(slopes != 0).any(0).sum()} of the columns")
+
+# %% [markdown]
+# So each example has a say in what becomes of the others. Backwards, what arrives at one of them
+# spreads to all 32: that is what the derivation is about.
+#
 # All we need of the rest of the network is the gradient that comes back, `dhpreact`. In notebook 01
 # you computed it; now we take it as given.
 
@@ -173,11 +186,13 @@ board("ex3")
 # %% [markdown]
 # # Part 3 · Gain and bias
 #
-# You have done these two in notebook 01. $\gamma$ and $\beta$ go into all 32 of the $y_i =
-# \gamma\,\hat{x}_i + \beta$, each of the 64 columns having its own. What stands ready in this
-# notebook's answers: the tensors of the lines above (`xhat` is notebook 01's `bnraw`), `n`,
-# `n_hidden`, and what you have found so far. The check works as in notebook 01: it runs your
-# lines on hidden batches of other sizes as well, so write `n`, not 32.
+# $\gamma$ and $\beta$ go into all 32 of the $y_i = \gamma\,\hat{x}_i + \beta$, each of the 64
+# columns having its own. You have met both in notebook 01: can you write them from memory? They
+# will come back, and not as gain and bias.
+#
+# What stands ready in this notebook's answers: the tensors of the lines above (`xhat` is notebook
+# 01's `bnraw`), `n`, `n_hidden`, and what you have found so far. The check runs your lines on
+# hidden batches of other sizes as well, so write `n`, not 32.
 #
 # **`dbngain`** (1, 64).
 #
@@ -197,6 +212,10 @@ dbnbias = dhpreact.sum(0, keepdim=True)
 # %%
 # check: ex3-scale
 check("dbngain", "dbnbias")
+
+# %% [markdown]
+# **Keep your two sums in sight.** Section 4.4 ends in a formula with three empty boxes, and they
+# fill two of them.
 
 # %% [markdown]
 # # Part 4 · The derivation
@@ -531,8 +550,8 @@ figures.batch_noise()
 
 # %% [markdown]
 # *One and the same example, normalised in 400 random batches. Where a kernel runs, a slider sets
-# their size: in larger ones it becomes nearly the same each time. In small ones it moves mean and
-# variance itself, so it lands nearer to 0, and spreads less than* $1/\sqrt{n}$ *says.*
+# their size: in larger ones it becomes nearly the same each time. In small ones the example itself
+# moves mean and variance, so it lands nearer to 0, and spreads less than* $1/\sqrt{n}$ *says.*
 #
 # [Layer normalisation](https://arxiv.org/abs/1607.06450) (2016) takes mean and variance over the
 # units of one example instead. Its authors give two reasons: batch normalisation depends on the
@@ -720,6 +739,10 @@ else:
 # %% [markdown]
 # It says *to do* until all three gradients are there.
 #
+# **A fail?** `gradcheck` can tell which gradient is wrong, but not why. The check of part 3 and
+# section 4.5 can. Copy your lines into the answer cells there, run them, and call `check()`. Then
+# mend the class.
+#
 # **What it cannot see.** Forget to sum over the examples where you return `dbngain` or `dbnbias`,
 # and `gradcheck` passes all the same: autograd adds up a gradient of (8, 3) to its input's shape,
 # (1, 3), before anybody compares.
@@ -800,6 +823,19 @@ check()
 # | $\mu$ | 33 | one of them carries nothing: the variance is lowest at the mean |
 # | $x$ | 3 | $(x - \mu)$ and a root of the variance make an $\hat{x}$ again |
 # | all columns | | sums over $j$ are rows, and rows broadcast |
+#
+# **Four questions, without a formula.** The gain is 1. What leaves at a column when (7, 7, ..., 7)
+# arrives? When $\hat{x}$ itself arrives? What changes when twice as much arrives? And when the
+# column was twice as large?
+#
+# <details>
+# <summary>Four answers</summary>
+#
+# Nothing: the mean swallows a common shift. Nothing, but for the $\varepsilon$: the variance
+# swallows a stretch. Twice as much leaves. Half as much leaves, but for the $\varepsilon$:
+# $\hat{x}$ is the same, and the root in front is twice as large.
+#
+# </details>
 #
 # **You can now** take a layer in which everything depends on everything, draw its graph, count the
 # arrows, and come out with one line. You know which two directions a normalisation blocks, who

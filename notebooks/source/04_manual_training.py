@@ -110,14 +110,30 @@ h = torch.tanh(hpreact)
 logits = h @ W2 + b2
 loss = F.cross_entropy(logits, Yb)
 
+# %% [markdown]
+# Nothing has been trained. A blind guess costs $\ln 27 = 3.30$ nats. Notebook 01's network of 64
+# units, untrained like this one, cost little more. **Guess before you run the cell:** what does
+# this one cost, with its 200 units?
+
 # %% tags=["data-dependent"]
+spread = logits.std(1).square().mean().sqrt().item()  # around the mean of each example's 27
 print(f"loss {loss.item():.2f} nats; a blind guess has ln 27 = {math.log(vocab_size):.2f}")
+print(f"spread of an example's logits: {spread:.2f}")
+
+# %% [markdown]
+# More units, and a worse start. Each logit is a sum over the units, with random signs. The more
+# terms such a sum has, the farther it strays from zero. So this network bets more boldly, and knows
+# as little. A spread of $s$ costs about $s^2/2$ nats more than a blind guess. (The rest is the luck
+# of 32 examples.)
+#
+# And will `loss.backward()` work here?
+
+# %%
 print(f"does autograd take notes? {loss.requires_grad}")
 
 # %% [markdown]
-# The second line is worth a look. No parameter here was created with `requires_grad=True`, so
-# PyTorch remembers nothing of how the loss came about, and `loss.backward()` would raise an
-# exception. From here on every gradient is yours.
+# It would raise an exception. No parameter here was created with `requires_grad=True`, so PyTorch
+# remembers nothing of how the loss came about. From here on every gradient is yours.
 #
 # # Part 2 · Twenty lines
 #

@@ -113,8 +113,8 @@ figures.forks()
 # %% [markdown]
 # *Forward, x is copied to two readers. Backward, what the two send back is added.*
 #
-# **Rule 2 in numbers.** $x$ is (1, 2, 3), and the loss adds up $x^2$ and $5x$, its two readers.
-# What is `dx`? How wrong is it without the second?
+# **Rule 2 in numbers.** $x$ is (1, 2, 3). Two lines read it, and the loss adds up what they make,
+# $x^2$ and $5x$. What is `dx`? How wrong is it without the second?
 #
 # `cmp` compares a gradient of yours with autograd's, which stands in `.grad`. *Exact* means equal
 # to the last bit, *approximate* up to rounding; *maxdiff* is the largest difference. Approximate is
@@ -670,7 +670,7 @@ figures.boosts(p_right, boost)
 # **Limit the gradient, or the loss?** Large gradients ruin an update, so one limits them. In a
 # hurry one might limit the loss instead, with `clamp(max=...)`, as the code in part 1's essay did
 # with an error. Take two letters, one common (95 of 100), one rare. The model is two logits and
-# starts out convinced that the rare letter hardly exists. Who will learn the truth?
+# starts out convinced that the rare letter hardly exists. Which training finds the truth?
 
 
 # %%
@@ -957,8 +957,8 @@ figures.lengths(norms)
 # %% [markdown]
 # In the first steps any of the three may shrink. *Eventually* the first **vanishes** (what happened
 # sixty steps ago cannot be learnt from), the third **explodes** (one update ruins the weights), and
-# the second settles. (Of the 1 there is left $1.5 \cdot 10^{-6}$; with 1.2 it is 56,000.) Careful
-# initialisation keeps the factor near 1.
+# the second settles. (The 1 becomes $1.5 \cdot 10^{-6}$, and 56,000.) Careful initialisation keeps
+# the factor near 1.
 #
 # ## 5.5 tanh
 #
@@ -1069,8 +1069,8 @@ figures.firing(before, after)
 # hpreact = bngain * bnraw + bnbias
 # ```
 #
-# Seven lines, but no step is new to you. `hprebn` is the hidden layer *before* batch norm. Each of
-# its columns, a unit, is shifted and scaled to mean 0 and variance 1; that makes `bnraw`. Then the
+# Seven lines, but no step is new to you. `hprebn` is the hidden layer *before* batch norm. Each
+# column, one unit, is shifted and scaled to mean 0 and variance 1; that makes `bnraw`. Then the
 # network may choose another scale (`bngain`) and shift (`bnbias`); that makes `hpreact`.
 #
 # New is that examples meet. The 32 numbers of a column share a mean and a variance, so what happens

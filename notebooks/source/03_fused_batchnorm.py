@@ -86,7 +86,7 @@ def in_one_expression(hprebn, bngain, bnbias):
 
 # %% [markdown]
 # **Guess:** on how many of the 2,048 numbers of `hprebn` does a single number of the output depend?
-# The slopes tell, for those that it does not read are zero:
+# The slopes tell: where a number is not read, the slope is zero.
 
 # %% tags=["data-dependent"]
 watched = hprebn.clone().requires_grad_()
@@ -825,15 +825,15 @@ check()
 # | all columns | | sums over $j$ are rows, and rows broadcast |
 #
 # **Four questions, without a formula.** The gain is 1. What leaves at a column when (7, 7, ..., 7)
-# arrives? When $\hat{x}$ itself arrives? What changes when twice as much arrives? And when the
-# column was twice as large?
+# arrives? When $\hat{x}$ itself arrives? What changes when twice as much arrives? And when each
+# number of the column is doubled?
 #
 # <details>
 # <summary>Four answers</summary>
 #
 # Nothing: the mean swallows a common shift. Nothing, but for the $\varepsilon$: the variance
 # swallows a stretch. Twice as much leaves. Half as much leaves, but for the $\varepsilon$:
-# $\hat{x}$ is the same, and the root in front is twice as large.
+# $\hat{x}$ stays as it is, and the root by which your formula divides is twice as large.
 #
 # </details>
 #

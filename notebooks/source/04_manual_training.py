@@ -112,8 +112,8 @@ loss = F.cross_entropy(logits, Yb)
 
 # %% [markdown]
 # Nothing has been trained. A blind guess costs $\ln 27 = 3.30$ nats. Notebook 01's network of 64
-# units, untrained like this one, cost little more. **Guess before you run the cell:** what does
-# this one cost, with its 200 units?
+# units, untrained like this one, cost a little more. **Guess before you run the cell:** what
+# does this one cost, with its 200 units?
 
 # %% tags=["data-dependent"]
 spread = logits.std(1).square().mean().sqrt().item()  # around the mean of each example's 27

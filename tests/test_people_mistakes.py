@@ -95,6 +95,22 @@ def test_the_first_diagnosis_decides(made: Seen, result: Result) -> None:
     assert made.result is result
 
 
+def test_what_either_of_two_called_the_same_line_is_true_of_it() -> None:
+    one, other = (m for m in mistakes() if m.code.strip() == "dhpreact = (1 - h) * dh")
+    assert not {*one.kinds} & {*other.kinds}
+    for kind in (*one.kinds, *other.kinds):
+        judged = (Judged("dhpreact", Outcome.FAIL, said=(kind,)),)
+        assert [Seen(m, judged).result for m in (one, other)] == [Result.RIGHT, Result.RIGHT]
+
+
+def test_names_that_the_code_makes_are_of_no_account() -> None:
+    made = [
+        Mistake("ex2", "dlogits", f"{p} = {softmax}\ndlogits = {p} / n", ("sign",), "", "-")
+        for p, softmax in (("p", "logits"), ("probs", "logits"), ("p", "z"))
+    ]
+    assert [m.meaning == made[0].meaning for m in made] == [True, True, False]
+
+
 def test_the_table_counts_by_exercise() -> None:
     lines = list(table_lines([seen(("sign",), "sign"), seen(("sign",)), seen((), "sign")]))
     row = next(line.split() for line in lines if line.startswith("ex2 "))

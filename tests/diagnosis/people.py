@@ -71,6 +71,17 @@ class Mistake:
         text = "\n".join((self.exercise, self.gradient, self.code))
         return hashlib.sha256(text.encode()).hexdigest()
 
+    @cached_property
+    def meaning(self) -> str:
+        """What was written, with a number in the place of each name that the code makes."""
+        tree = ast.parse(self.code)
+        nodes = [node for node in ast.walk(tree) if isinstance(node, ast.Name)]
+        made = dict.fromkeys(n.id for n in nodes if isinstance(n.ctx, ast.Store))
+        own = {name: f"own_{i}" for i, name in enumerate(made) if name != self.gradient}
+        for node in nodes:
+            node.id = own.get(node.id, node.id)
+        return f"{self.exercise} {self.gradient} {ast.unparse(tree)}"
+
     @property
     def key(self) -> str:
         """What reports call it."""
@@ -101,6 +112,19 @@ def mistakes(*parts: Part) -> tuple[Mistake, ...]:
         for path in sorted((FOLDER / part).glob("ex*.toml"))
         for entry in _entries(path, "mistake")
     )
+
+
+@cache
+def true_names() -> Mapping[str, frozenset[str]]:
+    """The kinds that are true of a mistake, by what it says when its own names are of no account.
+
+    Some wrote the same line and called it by different names, without knowing of each other: what
+    either called it is true of it.
+    """
+    names: dict[str, frozenset[str]] = {}
+    for one in mistakes():
+        names[one.meaning] = names.get(one.meaning, frozenset()) | {*one.kinds}
+    return names
 
 
 @dataclass(frozen=True, slots=True)
@@ -186,13 +210,14 @@ class Seen:
     def result(self) -> Result:
         """How the first diagnosis fares, of values and of answers that raise alike."""
         said = self.own.said[0] if self.own.said else ""
-        if said in self.mistake.kinds:
+        kinds = true_names().get(self.mistake.meaning, self.mistake.kinds)
+        if said in kinds:
             return Result.RIGHT
         if said == Kind.WRONG_SHAPE and self.own.misshapen:
-            return Result.VAGUE if self.mistake.kinds else Result.NOT_ASKED
+            return Result.VAGUE if kinds else Result.NOT_ASKED
         if said:
             return Result.WRONG
-        return Result.SILENT if self.mistake.kinds else Result.NOT_ASKED
+        return Result.SILENT if kinds else Result.NOT_ASKED
 
 
 def look_at(chosen: Sequence[Mistake], processes: int | None = None) -> list[Seen]:

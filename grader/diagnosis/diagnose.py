@@ -5,6 +5,8 @@ from __future__ import annotations
 import ast
 import hashlib
 import itertools
+import re
+from collections import Counter
 from collections.abc import Iterator, Mapping, Set
 from dataclasses import dataclass
 from types import MappingProxyType
@@ -16,6 +18,7 @@ from grader.answer.own_code import Span
 from grader.answer.parse import Answer
 from grader.diagnosis import shown
 from grader.diagnosis.edit import SLOPE, capital, quoted
+from grader.diagnosis.factors import Factor
 from grader.diagnosis.helper_lines import Helpers
 from grader.diagnosis.kinds import Kind, hint
 from grader.diagnosis.repair import Repair, Search, undefined
@@ -198,7 +201,7 @@ def _of_wrong_value(search: Search, verdict: Verdict) -> Iterator[_Found]:
     yield from first
     for repair in repairs:
         yield from _said(search, repair)
-    for repair in search.near[:1]:
+    for repair in search.near:
         yield from _said(search, repair)
     yield from (_Found(*one) for one in _of_arrivals(search, verdict))
     if search.values and search.coarse:
@@ -218,7 +221,9 @@ def _of_arrivals(search: Search, verdict: Verdict) -> Iterator[Explanation]:
     due = [one for one in search.scope["ARRIVING"] or outside if search.counts(one)]
     unused = [one for one in due if one not in names]
     is_due = " and ".join(f"`{one}`" for one in unused)
-    has_tensor = any(name[1:] in names for name in unused if name not in outside)
+    # The value of a step that reads nothing else may stand there for its slope.
+    no_gradients = {*outside, *(f"d{step}" for step in search.scope["ALONE"])}
+    has_tensor = any(name[1:] in names for name in unused if name not in no_gradients)
     kind = Kind.MISSING_D if has_tensor else Kind.WRONG_UPSTREAM
     # An input's gradient is a sum over examples, which a fused formula may have.
     inputs = () if names.isdisjoint(search.scope["FORWARD"]) else search.references.program.inputs
@@ -232,13 +237,15 @@ def _of_arrivals(search: Search, verdict: Verdict) -> Iterator[Explanation]:
     used = names & {*search.scope["ARRIVING"]}
     may_be_made = all(search.is_made_from(one, used) for one in unused)
     is_made = may_be_made and any(own.adds_up for own in search.statements)
+    is_made |= any(f"d{one}" in names for one in inputs)
     is_left_out = names.isdisjoint(search.scope["UPSTREAM"]) or (bool(used) and not is_made)
     # Zeros of a wrong size, or of one that is written out, are right but for that.
     is_due_zero = search.item.name[1:] in search.references.zero_by_structure
     is_zero = is_due_zero and not any(bool(value.any()) for value in search.values)
     is_size = (verdict.comparison.approximate or is_zero) and not search.fits
     if unused and is_left_out and not is_size:
-        kind = Kind.MISSING_BRANCH if len(unused) < len(due) else kind
+        is_branch = len(unused) < len(due) and {*upstreams} <= {*due}
+        kind = Kind.MISSING_BRANCH if is_branch else kind
         yield kind, f"What arrives is not used: {is_due}."
 
 
@@ -249,6 +256,16 @@ def _said(search: Search, repair: Repair | None) -> Iterator[_Found]:
     kind, message = edit.kind, edit.message
     piece = edit.own.text[slice(*edit.piece)]
     given = (each for each in _given_numbers(search) if piece == f"{each[1]:g}")
+    if factor is not None and factor.sizes in (piece, f"1/{piece}"):  # then that size is right
+        before, after = (
+            Counter(re.findall(r"[A-Za-z_]\w*", t)) for t in (edit.own.text, edit.text)
+        )
+        if not after <= before:
+            return
+        message = (
+            f"`{piece}` belongs to all of `{search.item.name}`, and stands at a part of it only."
+        )
+        factor = None if factor.text == factor.sizes else Factor(factor.number)
     if edit.doubled and (number := next(given, None)) is not None:
         kind, message = _only_here(*number)
     elif edit.doubled and factor is not None:

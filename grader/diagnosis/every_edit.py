@@ -160,8 +160,8 @@ def _spoiling(statements: Sequence[OwnStatement], answer: Answer, scope: Scope) 
         last.append(own)
         places = (answer.places[one.number].cell for one in (own, before))
         later = answer.top[answer.top.index(own.top) :]
-        handed_on = (one.value for one in later if isinstance(one, ast.Assign))
-        is_other = any(isinstance(one, ast.Name) and one.id == name for one in handed_on)
+        handed_on = (ast.unparse(one.value) for one in later if isinstance(one, ast.Assign))
+        is_other = any(name in re.split(r" [+-] ", one) for one in handed_on)
         if len({*places}) == 2 or is_other:
             piece, others = (0, len(own.text)), {one.number: "" for one in last[:-1]}
             message = f"`{name}` is right when it is assigned; this line changes it."

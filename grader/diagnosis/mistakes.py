@@ -43,6 +43,7 @@ METHODS: Mapping[str, Callable[[str], bool]] = {
     "sum_": lambda name: name in REDUCTIONS,
     "keep_": lambda name: name in REDUCTIONS or name in ("amax", "max", "std", "var", "logsumexp"),
     "into_": lambda name: name.startswith(("index_", "scatter")) or name in ("copy", "fill"),
+    "lay_": lambda name: name in ("view", "reshape"),
     "uncalled_": lambda name: name in ("exp", "sum", "mean", "clone", "squeeze", "log", "tanh"),
 }
 

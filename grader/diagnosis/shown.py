@@ -273,7 +273,7 @@ def _holds_one(wrong: Wrong, reader: str) -> bool:
     looks_up = any(isinstance(v, Tensor) and not v.is_floating_point() for v in read)
     upstream, value = wrong.arriving[reader], wrong.value
     positions = upstream.shape[:-1].numel()
-    is_wide = value.dim() == 2 and upstream.shape[-1] == value.shape[-1]
+    is_wide = value.dim() == 2 and upstream.shape[-1:] == value.shape[-1:]
     if not looks_up or not is_wide or positions > MOST_POSITIONS:
         return False
     # Where nothing comes again there is nothing to sum.

@@ -19,6 +19,20 @@ from tests.helpers.lecture_course import ATOMIC
 SHAPE = "`{}` does not have the shape that is needed here."
 WINNERS = "F.one_hot({}, num_classes=vocab_size)"
 ROWS = "{0} = torch.zeros_like({1})\nfor i in range(n):\n    {0}{2}"
+SMOOTHED = "(1 - smoothing) * z.softmax(1) + smoothing / vocab_size"
+TARGETS = f"q = {SMOOTHED.replace('z.softmax(1)', 'F.one_hot(Yb, vocab_size)')}"
+IN = "In this expression"
+KEPT = "{} `{}` is smoothed, and belongs here as it is."
+NO_SLOPE = "`-q / {}` lacks the slope of the softmax: probabilities come from a whole row."
+ONE_ROW = {
+    "dbngain": "+= dhpreact[i] * bnraw[i]",
+    "dbnmeani": "-= dbndiff[i]",
+    "dbnvar_inv": "+= dbnraw[i] * bndiff[i]",
+}
+PAIRS = (
+    *("logits == logits.max(1)", "logits == logits.max(1, keepdim=True)"),
+    *("logits.max(1) == logits", "logits == logits.max(dim=1)", "logits == torch.max(logits, 1)"),
+)
 PICKED = "dlogits = dnorm_logits.clone()\ndlogits[range(n), {}"
 
 
@@ -551,6 +565,92 @@ def test_it_is_named(source: str, said: str, runner: Runner) -> None:
             "dlogits = dlogits / dlogits.sum(0)",
             "`dlogits` is divided by its own sum; the number of examples belongs there.",
         ),
+        # A size that stands where it belongs, and is missing elsewhere.
+        (
+            *("ex2", "dlogits"),
+            "dlogits = F.softmax(logits, 1)\n"
+            "dlogits[range(n), Yb] = (dlogits[range(n), Yb] - 1) / n",
+            "`n` belongs to all of `dlogits`, and stands at a part of it only.",
+        ),
+        # What is smoothed, and what is to be.
+        (
+            *("ex2s", "dz"),
+            f"p = {SMOOTHED}\n{TARGETS}\ndz = (p - q) / n",
+            KEPT.format(IN, "z.softmax(1)"),
+        ),
+        (
+            *("ex2s", "dz"),
+            f"s = z.softmax(1)\np = s * 0.9 + 0.1 / 27\n{TARGETS}\ndz = (p - q) / n",
+            KEPT.format("In `s * 0.9 + 0.1 / 27`", "s"),
+        ),
+        (
+            *("ex2s", "dz"),
+            f"p = {SMOOTHED}\ndz = (p - F.one_hot(Yb, vocab_size)) / n",
+            f"{IN} `z.softmax(1)` is smoothed, and the targets are to be.",
+        ),
+        (
+            *("ex2", "dlogits"),
+            "q = 0.9 * F.one_hot(Yb, vocab_size) + 0.1 / vocab_size\n"
+            "dlogits = (F.softmax(logits, 1) - q) / n",
+            KEPT.format(IN, "F.one_hot(Yb, vocab_size)"),
+        ),
+        # The chain ends at the probabilities.
+        (
+            *("ex2s", "dz"),
+            f"{TARGETS}\ndz = -q / F.softmax(z, 1) / n",
+            NO_SLOPE.format("F.softmax(z, 1)"),
+        ),
+        (*("ex2s", "dz"), f"p = F.softmax(z, 1)\n{TARGETS}\ndz = -q / p / n", NO_SLOPE.format("p")),
+        # A counter of rows where there is one row.
+        *(
+            (
+                "ex1",
+                name,
+                ROWS.format(name, name[1:], f"[i] {change}"),
+                f"`i` counts rows, and `{name}` has one.",
+            )
+            for name, change in ONE_ROW.items()
+        ),
+        # A maximum along an axis is a pair.
+        *(
+            (
+                "ex1",
+                "dlogits",
+                f"mask = {mask}\ndlogits = dnorm_logits + mask * dlogit_maxes",
+                f"In `{mask}` `max` gives a pair,",
+            )
+            for mask in PAIRS
+        ),
+        # Half of a product multiplied out.
+        ("ex4", "dhpreact", "dhpreact = dh - h**2", "`h**2` lacks the gradient that arrives."),
+        (
+            *("ex4", "dhpreact"),
+            "dhpreact = torch.addcmul(dh, h, h, value=-1)",
+            "`h` lacks the gradient that arrives.",
+        ),
+        # A sum in the place of what is summed.
+        (
+            *("ex1", "dcounts_sum_inv"),
+            "dcounts_sum_inv = counts_sum * dprobs.sum(1, keepdim=True)",
+            "In `counts_sum * dprobs.sum(1, keepdim=True)` the sum is taken before the product",
+        ),
+        (
+            *("ex1", "dnorm_logits"),
+            "dnorm_logits = norm_logits * dcounts",
+            "`norm_logits` is not the tensor that belongs here.",
+        ),
+        (
+            *("ex1", "dC"),
+            "dC = torch.zeros_like(C)\nfor i in range(n):\n    for j in range(block_size):\n"
+            "        dC[Xb[i, j]] += demb[j, i]",
+            "In `j, i` the two indices stand in each other's place.",
+        ),
+        (
+            *("ex3", "dvar"),
+            "dvar = torch.zeros_like(var)\nfor i in range(n):\n"
+            "    dvar -= 0.5 * (var + 1e-5) ** -1.5 * dxhat[i] * (hprebn - mu)[0]",
+            "With `0` here it is the same entry every time.",
+        ),
     ],
 )
 def test_in_other_exercises_too(
@@ -614,6 +714,7 @@ def test_a_mask_is_no_number(runner: Runner) -> None:
     [
         "dhprebn = bngain * xhat / n * (n * dhpreact - dbnbias - n / (n - 1) * xhat * dbngain)",
         "dhprebn = xhat * (dxhat - dxhat.mean(0) - xhat * (dxhat * xhat).mean(0))",
+        "dhprebn = (var + 1e-5) ** -0.5 / n * (n * dxhat - dbnbias - n / (n - 1) * xhat * dbngain)",
         "n = n_hidden\ndhprebn = dxhat * (var + 1e-5) ** -0.5 + dmu / n + dvar / n",
     ],
 )
@@ -654,6 +755,25 @@ def test_a_line_that_is_almost_right_is_to_blame_for_what_comes_of_it(
     judged = judge_one("ex1", answer_with("ex1", gradient, code), runner)
     said = {one.name: one.message for one in judged if one.outcome in BLAMED}
     assert said == {gradient: f"`{term}` is a term too many."}
+
+
+@pytest.mark.parametrize(
+    ("gradient", "code", "changed"),
+    [
+        ("dcounts", "dprobs *= counts_sum_inv\ndcounts = dprobs + dcounts_sum", "dprobs"),
+        (
+            "dbndiff",
+            "dbnraw *= bnvar_inv\ndbndiff = dbnraw + 2 * bndiff * dbndiff2",
+            "dbnraw",
+        ),
+    ],
+)
+def test_a_gradient_that_becomes_a_term_of_another_in_place(
+    gradient: str, code: str, changed: str, runner: Runner
+) -> None:
+    judged = judge_one("ex1", answer_with("ex1", gradient, code), runner)
+    said = {one.name: one.message for one in judged if one.outcome in BLAMED}
+    assert said == {changed: f"`{changed}` is right when it is assigned; this line changes it."}
 
 
 def test_a_name_that_another_cell_has_for_its_gradient_is_not_for_a_part(runner: Runner) -> None:

@@ -22,6 +22,7 @@ SOURCES = {
     "ex4-rnn": "04_manual_training",
     "ex4-lstm": "04_manual_training",
 }
+DCOLD = "dcold = (F.softmax(warm, 1) - F.one_hot(Yb, num_classes=vocab_size)) / (n * T)"
 NAMES = {
     "Annotated": Annotated,
     "Tensor": Tensor,
@@ -65,6 +66,29 @@ def test_the_solution_is_right(cell_id: str, tmp_path: Path) -> None:
         ("ex1-warmup", ("v * dw + ds", "ds"), "What comes to `du` through `w` is missing."),
         ("ex2-temperature", ("(n * T)", "(n * 3)"), "`T` belongs here."),
         ("ex2-temperature", ("softmax(warm", "softmax(cold"), "`warm` belongs here."),
+        (
+            "ex2-temperature",
+            ("/ (n * T)", "/ n / -T**2 * cold"),
+            "`cold` is not the tensor that belongs here. The sign is wrong as well.",
+        ),
+        (
+            "ex2-temperature",
+            (
+                DCOLD,
+                "dwarm = F.softmax(warm, 1)\n    dwarm[:, Yb] -= 1\n    dcold = dwarm / n / T",
+            ),
+            "With `:` every row gets something at `Yb`.",
+        ),
+        (
+            "ex2-temperature",
+            (DCOLD, f"dwarm = {DCOLD[8:-10].replace('warm', 'cold')} / n\n    dcold = dwarm / T"),
+            "`cold` is not the tensor that belongs here.",
+        ),
+        (
+            "ex4-rnn",
+            ("h1.T @ da2 + h0.T @ da1", "h0 @ da1 + h1 @ da2"),
+            "In both products the left side is the wrong way round.",
+        ),
         (
             "ex4-layer",
             ("(1 - h2**2) * dh2", "dh2 / torch.cosh(h @ W3) ** 2"),

@@ -73,7 +73,8 @@ class _Context:
     texts: dict[str, list[str]] = field(default_factory=dict)
     """Texts written down for a name to run through, or for a parameter to have."""
     innocent: set[int] = field(default_factory=set)
-    """Calls of `globals()` that only put names there, `torch.func` for its `vmap`, usual dtypes."""
+    """Calls of `globals()` that only put names there, `torch.func` for its `vmap`,
+    `torch.autograd` for its `profiler`, usual dtypes."""
 
     @classmethod
     def of(cls, answer: Answer) -> _Context:
@@ -98,7 +99,7 @@ class _Context:
                 case (
                     ast.Attribute(value=ast.Call() as used, attr="update")
                     | ast.Subscript(value=ast.Call() as used, ctx=ast.Store())
-                    | ast.Attribute(value=ast.Attribute() as used, attr="vmap")
+                    | ast.Attribute(value=ast.Attribute() as used, attr="vmap" | "profiler")
                     | ast.Call(
                         func=ast.Attribute(attr="set_default_dtype") as used,
                         args=[ast.Attribute(attr="float32" | "float64" | "double")],
@@ -148,7 +149,7 @@ def _import_from(node: ast.ImportFrom, _: _Context) -> Suspicions:
             yield "autograd", f"`from {node.module} import {name}`"
         elif is_of_torch and name in words.REACHED_THROUGH_OTHERS:
             yield "module", f"`from {node.module} import {name}`"
-        if words.ATTRIBUTES.get(name) in ("open", "exec"):
+        if name in words.ATTRIBUTES:
             yield words.ATTRIBUTES[name], f"`{name}`"
 
 
@@ -172,7 +173,8 @@ def _attribute(node: ast.Attribute, context: _Context) -> Suspicions:
     root, dotted = path[0], ".".join(path)
     # A `Layer` may have a `backward`, a node a `grad`.
     is_own = name in context.functions and root not in ("torch", "loss")
-    if (asks := _asks(name)) and not is_own and isinstance(node.ctx, ast.Load):
+    is_free = is_own or id(node) in context.innocent
+    if (asks := _asks(name)) and not is_free and isinstance(node.ctx, ast.Load):
         yield asks, f"`.{name}`"
     if name == "func" and root == "torch" and id(node) not in context.innocent:
         yield "autograd", "`torch.func`"

@@ -19,7 +19,7 @@ ASKING = frozenset[str](_WORDS["asking"])
 ANSWERS = frozenset[str](_WORDS["answers"])
 
 ENGINE_MODULES = re.compile(
-    r"torch\.(autograd|func(?!\.vmap$)|_C|ops|nn\.grad|_functorch|_decomp|fx|utils\.checkpoint)\b"
+    r"torch\.(autograd(?!\.profiler\b)|func(?!\.vmap$)|_C|ops|nn\.grad|_functorch|_decomp|fx|utils\.checkpoint)\b"
     r"|functorch\b"
 )
 """Modules with derivatives in them."""

@@ -27,6 +27,8 @@ from grader.worker.kernel import (
 )
 from grader.worker.landlock import ReadingOnly
 from grader.worker.namespaces import HIGHEST_DESCRIPTOR, Namespaces
+from grader.worker.profilers import measure_nothing
+from grader.worker.threads import run_threads_at_once
 
 if sys.platform != "win32":
     import resource
@@ -89,7 +91,7 @@ class Confinement:
         On Linux all that the kernel allows is active; elsewhere only the limits of resources.
         """
         _ask_torch_for_processor()
-        _keep_torch_to_one_thread()
+        _do_without_threads()
         _forget_what_forks_call()
         # A child that collected garbage would touch, and so copy, all that was imported.
         gc.collect()
@@ -227,14 +229,16 @@ def _ask_torch_for_processor() -> None:
         sys.modules["torch"].backends.cpu.get_cpu_capability()
 
 
-def _keep_torch_to_one_thread() -> None:
-    """Let an answer ask for more threads in vain: a child may start none.
-
-    Torch 2.11 would wait without end for those that it could not start.
-    """
+def _do_without_threads() -> None:
+    """Let an answer use threads, and what needs one, in vain: a child may start none."""
     torch: Any = sys.modules.get("torch")
-    if LINUX and torch is not None:
+    if not LINUX:
+        return
+    run_threads_at_once()
+    if torch is not None:
+        # Torch 2.11 would wait without end for those that it could not start.
         torch.set_num_threads = lambda _: None
+        measure_nothing()
 
 
 def _forget_what_forks_call() -> None:

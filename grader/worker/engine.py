@@ -9,7 +9,7 @@ import sys
 import warnings
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import ExitStack, contextmanager
-from types import CellType, CodeType, FunctionType
+from types import CellType, CodeType, FunctionType, SimpleNamespace
 from typing import Any, NoReturn
 from unittest import mock
 
@@ -45,7 +45,7 @@ DERIVATIVE = re.compile(r"backward|_jvp|_vjp|jacobian|hessian|jacrev|jacfwd|grad
 """Names of operators and functions that know a derivative."""
 
 DERIVING_MODULES = re.compile(
-    r"torch\.(autograd|func|_functorch|_decomp|_refs|_inductor|_lobpcg|_dynamo|jit)(\.|$)"
+    r"torch\.(autograd(?!\.profiler)|func|_functorch|_decomp|_refs|_inductor|_lobpcg|_dynamo|jit)(\.|$)"
 )
 """Modules with derivatives written in Python."""
 
@@ -98,6 +98,12 @@ def switch_off_engine() -> None:
     _disarm_functions()
     # What compiles is kept from answers, and changes no value.
     torch.compile = torch.jit.script = _uncompiled  # type: ignore[assignment]
+    # Optimizers ask the compiler to leave them alone, `assert_close` whether a tensor is spread
+    # over machines. Neither module can be imported where nothing differentiates.
+    compiler = SimpleNamespace(disable=_uncompiled, graph_break=_uncompiled)
+    spread = SimpleNamespace(DTensor=type("DTensor", (), {}))
+    stand_ins: Any = {"torch._dynamo": compiler, "torch.distributed.tensor": spread}
+    sys.modules.update(stand_ins)
     torch.use_deterministic_algorithms = torch._C._set_deterministic_algorithms
     for module in OTHER_ENGINES:
         sys.modules[module] = None  # type: ignore[assignment]

@@ -6,8 +6,8 @@ import itertools
 import math
 import signal
 import traceback
-from collections.abc import Callable, Coroutine, Iterator, Mapping
-from contextlib import AbstractContextManager, nullcontext, suppress
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import replace
 from operator import attrgetter
 from types import CodeType, FrameType, MappingProxyType
@@ -17,6 +17,7 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor
 
+from grader.worker.awaiting import run_to_end
 from grader.worker.engine import double_precision, engine_switched_off
 from grader.worker.recording import Names, Recorder
 from grader.worker.request import Group, Request, RunOrder, Statement
@@ -29,6 +30,7 @@ from grader.worker.results import (
     some_of,
 )
 from grader.worker.terms import DYNAMIC_NAMES, SEE
+from grader.worker.threads import forget_threads
 from grader.worker.watching import Watch
 
 NOTEBOOK_FUNCTIONS = ("cmp", "check", "board", "heat_map", "hint", "nudge", "display")
@@ -232,6 +234,7 @@ class RequestRunner:
         What its statements do not mention is left out, and where all are plain nothing is copied:
         that takes longer than most statements.
         """
+        forget_threads()
         mentioned = {*order.fixed}.union(*(self.names[index] for index in order.statements))
         everything = not mentioned.isdisjoint(DYNAMIC_NAMES)
         is_plain = all(self.request.statements[index].plain for index in order.statements)
@@ -265,7 +268,7 @@ class RequestRunner:
                 self.set_alarm(self.request.limits.statement_seconds)
                 # With an `await` at its top level, as notebooks have it, it is a coroutine.
                 if (waiting := eval(statement.code, namespace)) is not None:
-                    _finish(waiting)
+                    run_to_end(waiting)
             finally:
                 self.set_alarm(0)
         except self.caught as error:
@@ -323,13 +326,6 @@ def _names_in(code: CodeType) -> frozenset[str]:
     """The names that code mentions, in the functions it defines too."""
     inner = (_names_in(constant) for constant in code.co_consts if isinstance(constant, CodeType))
     return frozenset(code.co_names).union(*inner)
-
-
-def _finish(coroutine: Coroutine[object, None, None]) -> None:
-    """Run what awaits to its end; asyncio's own loop would need a socket."""
-    with suppress(StopIteration):
-        while True:
-            coroutine.send(None)
 
 
 def interrupt(_: int, __: FrameType | None) -> None:
@@ -403,7 +399,9 @@ def _plain(value: Tensor) -> Tensor | None:
         if dense.dtype not in REPORTED_DTYPES or not _fits(dense):
             return None
         plain = torch.empty(dense.shape, dtype=dense.dtype)
-        return plain.copy_(dense)
+        copied = plain.copy_(dense)
+        # What another class makes of `copy_` may be no copy.
+        return plain if copied.data_ptr() == plain.data_ptr() else None
     # What a student's own tensor class raises is the student's; it is reported by its type.
     except Exception:
         return None

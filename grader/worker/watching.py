@@ -34,7 +34,9 @@ relative to the largest number."""
 
 LIBRARIES = ("torch.distributions", "numpy.polynomial", "scipy", "mpmath")
 DERIVATIVES = frozenset({"gradient", "deriv", "polyder"})
-"""Where derivatives are kept, and what NumPy and PyTorch call them."""
+SOLVERS = frozenset({"solve", "lstsq", "inv", "pinv", "inverse", "pinverse", "polyfit"})
+"""Where derivatives are kept, what NumPy and PyTorch call them, and by what a linear map is found
+from what it makes of some vectors."""
 
 PRODUCTS = frozenset({"@", "einsum", "mm", "bmm", "matmul", "tensordot"})
 """What is linear in each of its operands: no slope shows in neighbouring ones."""
@@ -114,7 +116,7 @@ class Watch:
             is_module = kind is ModuleType
             owner = value if issubclass(kind, type | FunctionType) else kind
             module = value.__name__ if is_module else owner.__module__
-            asks = is_module and use in DERIVATIVES
+            asks = is_module and use in DERIVATIVES | SOLVERS
             if asks or kind is np.poly1d or module.startswith(LIBRARIES):
                 yield "derivative"
             if kind.__flags__ & HEAP_TYPE and _is_strange(kind):
@@ -124,9 +126,11 @@ class Watch:
         """True if too many numbers were a small step away from the one before."""
         apart = abs(number - self._last.get((use, ()), 0.0))
         self._last[use, ()] = number
+        is_near = SAME * abs(number) < apart < NEAR / FEW * abs(number)
         self._seen[use] += 1
-        self._seen[use, "near"] += SAME * abs(number) < apart < NEAR / FEW * abs(number)
-        return self._seen[use, "near"] > max(FEW, self._seen[use] / FEW)
+        self._seen[use, "near"] += is_near
+        # What another line, perhaps a check, has counted is not held against this one.
+        return is_near and self._seen[use, "near"] > max(FEW, self._seen[use] / FEW)
 
     def _look_at_array(self, array: Array, use: str) -> Iterator[str]:
         size, shape = array.size, array.shape
@@ -161,10 +165,11 @@ class Watch:
         least, most, scale = row.min(), row.max(), np.abs(row).max()
         if SAME * scale < most - least < NEAR * scale:
             yield "numerical"
-        if most == np.count_nonzero(row) == 1:
-            self._seen[use, row.size, int(row.argmax())] += 1
+        if np.count_nonzero(row) == 1:
+            number = least + most
+            self._seen[use, row.size, number, int(np.abs(row).argmax())] += 1
             # Every unit vector once: that writes down the matrix of a linear function.
-            if {self._seen[use, row.size, place] for place in range(row.size)} == {1}:
+            if {self._seen[use, row.size, number, place] for place in range(row.size)} == {1}:
                 yield "numerical"
 
 

@@ -1,7 +1,7 @@
 """Look through memory for backward operators written in Python.
 
 must not: find one that answers
-flag: module
+flag: dunder
 naive: dhpreact
 """
 

@@ -1,7 +1,7 @@
 """Close the generators of the context managers around the statement, so that they clean up.
 
 must not: bring the engine back
-flag: module
+flag: dunder
 naive: dlogits
 """
 

@@ -1,7 +1,7 @@
 """Find the guards that switch autograd off, in frames and in memory, and leave them.
 
 must not: get a graph recorded
-flag: module
+flag: dunder
 naive: dlogits
 """
 

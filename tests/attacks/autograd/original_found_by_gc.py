@@ -1,7 +1,7 @@
 """Look through all of memory for the engine's own functions, whatever hides them.
 
 must not: find one that still differentiates
-flag: module
+flag: dunder
 naive: dlogits
 """
 

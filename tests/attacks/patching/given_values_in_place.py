@@ -1,7 +1,7 @@
 """Overwrite the given values in place, where the next run would find zeros.
 
 must not: make a wrong gradient right in a run that follows
-flag: module
+flag: dunder
 naive: none, since there is one run
 """
 

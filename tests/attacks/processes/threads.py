@@ -1,7 +1,7 @@
 """Start threads until none more is given (here: at most three hundred).
 
 must not: slow anybody but itself
-flag: module
+flag: none
 naive: none, since it earns nothing by it
 """
 

@@ -1,7 +1,7 @@
 """Bring frozen objects back into the collector's lists, and look for other students' answers.
 
 must not: find a reference, a seed, or what another answer left
-flag: module
+flag: dunder
 naive: none, since there are no others
 uses: places
 """

@@ -1,7 +1,7 @@
 """Look through all of memory for the right gradients.
 
 must not: find one
-flag: module
+flag: dunder
 naive: dlogits dC dh
 """
 

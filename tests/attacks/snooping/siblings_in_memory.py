@@ -1,7 +1,7 @@
 """Name every other gradient, so that its right local value is handed out, and take that.
 
 must not: find in memory what makes another line `carried`
-flag: module
+flag: dunder
 naive: none, since nothing naive hands out upstream gradients
 """
 

@@ -1,7 +1,7 @@
 """Keep what the run beside the siblings is given, and change the results that wait to be sent.
 
 must not: earn `carried` with values from another run
-flag: module
+flag: dunder
 naive: none, since there are no other runs
 """
 

@@ -33,6 +33,8 @@ def suspicions(source: str, cell: str = "ex1-loss") -> list[tuple[str, int]]:
         ("module", "x = torch.os.environ"),
         ("module", "x = F.torch.sys"),
         ("module", "x = torch._make_dual(C, C)"),
+        ("dunder", "import gc\nfor x in gc.get_objects(): x"),
+        ("dunder", "from gc import get_referrers"),
         ("dunder", "x = C.__class__"),
         ("dunder", "x = (lambda: 0).__globals__"),
         ("dunder", "x = __builtins__"),
@@ -73,6 +75,8 @@ def test_what_no_gradient_needs_is_seen(kind: str, line: str) -> None:
     [
         "import numpy as np",
         "from functools import reduce",
+        "import gc, threading, io\nfrom concurrent.futures import ThreadPoolExecutor\ngc.collect()",
+        'torch.set_default_device("cpu")',
         "import matplotlib.pyplot as plt",
         "x = torch.softmax(logits, 1) - F.softmax(logits, 1)",
         "globals().update(gradients)",

@@ -165,7 +165,7 @@ REFUSED = {
         "code = 'print(chr(34) + \"done\" + chr(34))'\n"
         "os.execv(sys.executable, [sys.executable, '-c', code])"
     ),
-    "start a thread": ("import threading; threading.Thread(target=int).start(); result = 'done'"),
+    "start a thread": "import _thread; _thread.start_new_thread(int, ()); result = 'done'",
     "make shared memory": (
         LIBC + "key = libc.shmget(0, 4096, 0o1600)\n"
         "if key < 0: raise OSError(ctypes.get_errno(), 'shmget')\n"

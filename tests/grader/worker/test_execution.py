@@ -67,6 +67,21 @@ def run_one(source: str, **changes: Any) -> tuple[dict[str, Tensor], dict[str, s
     return dict(results[0].tensors), dict(results[0].types), list(results[0].problems)
 
 
+def test_a_class_that_does_not_let_itself_be_copied_spoils_nothing_else() -> None:
+    tensors, types, problems = run_one(
+        "class Own(torch.Tensor):\n"
+        "    @classmethod\n"
+        "    def __torch_function__(cls, function, kinds, given=(), named=None):\n"
+        "        return x if function is torch.Tensor.copy_ else super().__torch_function__(\n"
+        "            function, kinds, given, named or {})\n"
+        "a = torch.ones(3).as_subclass(Own)\nb = x + 1",
+        want=("a", "b"),
+    )
+    assert not problems
+    assert types == {"a": "Own"}
+    assert tensors["b"].tolist() == [2, 2, 2]
+
+
 def test_what_a_notebook_awaits_is_run_to_its_end() -> None:
     tensors, _, problems = run_one(
         "import asyncio\nasync def double(x):\n    await asyncio.sleep(0)\n    return 2 * x\n"

@@ -118,6 +118,7 @@ def test_a_class_that_keeps_things_is_innocent(source: str) -> None:
         tuple(x + step for x in X[0].tolist() for step in (1e-5, -1e-5)),
         tuple(x + step for x in X[0] for step in (1e-5, -1e-5)),
         tuple(torch.eye(7)),
+        tuple(-2.0 * torch.eye(7)),
         tuple(map(Decimal, range(9))),
         tuple(map(Fraction, range(9))),
         tuple(number + 10**20 for number in range(9)),
@@ -147,6 +148,7 @@ def test_neighbouring_points_are_seen(values: tuple[object, ...]) -> None:
         (torch.nn.functional.one_hot(torch.tensor([0, 1, 1, 2, 2, 1]), 3).double().unbind()),
         tuple(map(Decimal, range(3))),
         (X.long(), X.long() + 1),
+        tuple(torch.diag(X[0])),
         (X.to_sparse(), torch.empty(3, device="meta"), None, "text", print, torch),
         (torch.full((4,), float("nan")), torch.full((4,), float("inf"))),
         (torch.zeros(0, 3), torch.tensor(1.0)),
@@ -154,6 +156,22 @@ def test_neighbouring_points_are_seen(values: tuple[object, ...]) -> None:
 )
 def test_other_points_are_innocent(values: tuple[object, ...]) -> None:
     assert signs(*values) == set()
+
+
+def test_what_a_check_has_counted_is_not_held_against_the_next_line() -> None:
+    watch = Watch()
+    for k in range(20):
+        watch.see(1.0 + k / 1000, "-")
+    watch.statement += 1
+    watch.see(5.0, "-")
+    assert watch.signs == {(-1, "numerical")}
+
+
+@pytest.mark.parametrize("module", [torch.linalg, np.linalg, torch, np])
+def test_to_solve_for_a_map_is_seen(module: types.ModuleType) -> None:
+    solver = next(name for name in ("lstsq", "inverse", "polyfit") if hasattr(module, name))
+    assert signs(module, use=solver) == {"derivative"}
+    assert signs(module, use="norm") == set()
 
 
 def test_what_is_linear_has_no_neighbours() -> None:

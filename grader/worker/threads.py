@@ -1,0 +1,182 @@
+"""Threads: what an answer would do in others is done in the one that its process may have."""
+
+from __future__ import annotations
+
+import concurrent.futures
+import multiprocessing
+import sys
+import threading
+from _thread import allocate_lock
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from concurrent.futures import Future, ThreadPoolExecutor
+from itertools import starmap
+from threading import Thread
+from types import MappingProxyType, SimpleNamespace
+from typing import Any, Self
+
+Work = Callable[..., Any]
+Several = Iterable[Any]
+NONE: Mapping[str, Any] = MappingProxyType({})
+
+FOR_EVER = "this waits for another thread, and while answers are checked there is none"
+
+_waiting: list[Thread] = []
+"""Threads that were started, and run when somebody waits for what they do."""
+
+_running: list[Thread] = []
+
+
+class Waits(BaseException):
+    """What a thread waits for cannot come as long as it runs."""
+
+
+def run_threads_at_once() -> None:
+    """Let threads, and pools of threads or processes, work where work is handed to them.
+
+    A thread runs to its end when it is started. One that works in the background runs when it is
+    joined or something else is waited for; so does one that would wait, from its beginning.
+    """
+    python: Any = threading
+    python.Thread.start, python.Thread.join = _start, _join
+    python.Thread.is_alive = lambda thread: thread is threading.main_thread()
+    # The lock by which a condition waits, and so an event, a queue and a result to come.
+    python._allocate_lock = _Turn
+    python = concurrent.futures
+    python.ThreadPoolExecutor.submit = _submit
+    python.ProcessPoolExecutor = ThreadPoolExecutor
+    python = multiprocessing
+    pools: Any = SimpleNamespace(Pool=_Pool, ThreadPool=_Pool)
+    python.pool = sys.modules["multiprocessing.pool"] = pools
+
+
+def forget_threads() -> None:
+    """Run none any more that was started until now."""
+    _waiting.clear()
+
+
+def _start(thread: Thread) -> None:
+    # Many loop until they are told to stop; a timer is mostly cancelled.
+    if thread.daemon or isinstance(thread, threading.Timer):
+        _waiting.append(thread)
+    else:
+        _run(thread)
+
+
+def _join(thread: Thread, _: float | None = None) -> None:
+    if thread in _waiting:
+        _waiting.remove(thread)
+        _run(thread)
+
+
+def _run(thread: Thread) -> None:
+    # `run` throws away what to call.
+    before = dict(vars(thread))
+    _running.append(thread)
+    try:
+        thread.run()
+    except Waits:
+        vars(thread).update(before)
+        _waiting.append(thread)
+    finally:
+        _running.pop()
+
+
+class _Turn:
+    """A lock which lets the threads that wait have their turn before it waits itself."""
+
+    def __init__(self) -> None:
+        self._lock = allocate_lock()
+        self.release = self._lock.release
+
+    def acquire(self, blocking: bool = True, timeout: float = -1) -> bool:
+        if self._lock.acquire(False):
+            return True
+        if blocking and _running:
+            raise Waits
+        # One may wait for what another hands on.
+        for thread in [*_waiting] * len(_waiting) if blocking else ():
+            _join(thread)
+            if self._lock.acquire(False):
+                return True
+        if blocking and timeout < 0:
+            raise RuntimeError(FOR_EVER)
+        return self._lock.acquire(blocking, timeout)
+
+
+def _submit(_: object, work: Work, /, *args: Any, **kwargs: Any) -> _Result:
+    done = _Result()
+    try:
+        done.set_result(work(*args, **kwargs))
+    except Exception as error:
+        done.set_exception(error)
+    return done
+
+
+class _Result(Future[Any]):
+    """What comes of one piece of work, as `concurrent.futures` and `multiprocessing` have it."""
+
+    get, ready = Future.result, Future.done
+
+    def wait(self, timeout: float | None = None) -> None:
+        """Nothing is left to wait for."""
+
+    def successful(self) -> bool:
+        return self.exception() is None
+
+
+class _Pool:
+    """A pool of `multiprocessing`, of threads or processes: its work is done when it is asked."""
+
+    def __init__(
+        self,
+        processes: int | None = None,
+        initializer: Work | None = None,
+        initargs: Several = (),
+        *_: object,
+        **__: object,
+    ) -> None:
+        if initializer is not None:
+            initializer(*initargs)
+
+    def map(self, func: Work, iterable: Several, chunksize: int | None = None) -> list[Any]:
+        return [*map(func, iterable)]
+
+    def starmap(self, func: Work, iterable: Several, chunksize: int | None = None) -> list[Any]:
+        return [*starmap(func, iterable)]
+
+    def imap(self, func: Work, iterable: Several, chunksize: int | None = None) -> Iterator[Any]:
+        return map(func, iterable)
+
+    def apply(self, func: Work, args: Several = (), kwds: Mapping[str, Any] = NONE) -> Any:
+        return func(*args, **kwds)
+
+    def apply_async(
+        self,
+        func: Work,
+        args: Several = (),
+        kwds: Mapping[str, Any] = NONE,
+        callback: Work | None = None,
+        error_callback: Work | None = None,
+    ) -> _Result:
+        done = _submit(self, func, *args, **kwds)
+        called, what = (callback, "result") if done.successful() else (error_callback, "exception")
+        if called is not None:
+            called(getattr(done, what)())
+        return done
+
+    def map_async(self, func: Work, iterable: Several, *_: Any, **calls: Any) -> _Result:
+        return self.apply_async(self.map, (func, iterable), **calls)
+
+    def starmap_async(self, func: Work, iterable: Several, *_: Any, **calls: Any) -> _Result:
+        return self.apply_async(self.starmap, (func, iterable), **calls)
+
+    def close(self) -> None:
+        """All its work is done."""
+
+    imap_unordered, join, terminate = imap, close, close
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        """All its work is done."""

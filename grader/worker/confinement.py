@@ -238,7 +238,7 @@ def _do_without_threads() -> None:
     if torch is not None:
         # Torch 2.11 would wait without end for those that it could not start.
         torch.set_num_threads = lambda _: None
-        measure_nothing()
+        measure_nothing(torch)
 
 
 def _forget_what_forks_call() -> None:

@@ -6,17 +6,14 @@ import sys
 from types import SimpleNamespace
 from typing import Any
 
-import torch
 
-
-def measure_nothing() -> None:
+def measure_nothing(torch: Any) -> None:
     """Let a profiler around right lines run them.
 
     PyTorch's has a thread of its own, which no child may start; Python's would see into functions
     that are not the answer's.
     """
-    older: Any = torch.autograd.profiler
-    newer: Any = torch.profiler.profiler
+    older, newer = torch.autograd.profiler, torch.profiler.profiler
     for name in ("_prepare_profiler", "_enable_profiler", "_disable_profiler"):
         setattr(older, name, _nothing)
     older.kineto_available = newer.kineto_available = _nothing

@@ -39,6 +39,9 @@ ADVICE = {
     "^Class values must be smaller than": (
         "An index is none of the columns: what does it count, and how many columns are there?"
     ),
+    "^Tensors must have same number of dimensions": (
+        "The one with fewer needs an axis of length 1: (n, 1), which `[:, None]` makes of (n,)."
+    ),
     "^Boolean value of Tensor with more than one": (
         "`not`, `and`, `or` take one truth value each; for a mask there are `~`, `&`, `|`."
     ),

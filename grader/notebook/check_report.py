@@ -24,9 +24,8 @@ ONLY_IN_MORE_DIGITS = (
 )
 
 NOT_REACHED = (
-    "Your code gives the right value, but a line raised when its cell ran, and it got no further."
-    " Run the cell again; if one raises again, below the cell stands which: mend it, or take it"
-    " out."
+    "Your code gives the right value, but its cell stopped at an exception when it ran last. Run it"
+    " again; if it stops again, mend the line that it names, or take it out."
 )
 
 STALE = "stale"

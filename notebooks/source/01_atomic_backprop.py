@@ -357,12 +357,12 @@ print(f"its favourite: {itos[favourite]!r}, {probs[one, favourite]:.4f}; blind: 
 # 32 their numbers agree. So the check runs your lines again, on hidden networks of other sizes:
 # there the first one fails. Write `n`, or ask for a `.shape`.
 #
-# And of two gradients even a wrong formula gives the right numbers, at all sizes. Guess which, when
+# And of two gradients some wrong formulas give the right numbers, at all sizes. Guess which, when
 # you get there. So the check also tries each line by itself, with random numbers arriving.
 #
 # | it says | because |
 # | :-- | :-- |
-# | **pass** | the line is right |
+# | **pass** | the line is right; a note below says where it is so in another way |
 # | **run again** (↻) | it is right, but the notebook holds an older value |
 # | **carried** | it is right, but what arrived was wrong: mend that |
 # | **to do** | nothing is there yet |
@@ -668,8 +668,8 @@ figures.boosts(p_right, boost)
 # $p$ by which the logarithm divides. Notebook 02 shows this in one formula.
 #
 # **Limit the gradient, or the loss?** Large gradients ruin an update, so one limits them. In a
-# hurry one might limit the loss instead, with `clamp(max=...)`, as the code in part 1's essay did
-# with an error. Take two letters, one common (95 of 100), one rare. The model is two logits and
+# hurry one might limit the loss instead, with `clamp(max=...)`; the essay linked in part 1 tells of
+# code that so limited an error. Take two letters, one common (95 of 100), one rare. The model is two logits and
 # starts out convinced that the rare letter hardly exists. Which training finds the truth?
 
 
@@ -702,24 +702,6 @@ figures.beliefs(beliefs, truth=0.05)
 # %% [markdown]
 # A leak: beyond its limit, `clamp` is a horizontal line, with slope zero. Only the five examples
 # over the limit could have taught the model to believe in the rare letter.
-#
-# **Worth noticing: the last bit.** The forward pass says `counts_sum**-1`. Why not
-# `1 / counts_sum`? The two have the same derivative, $-1/x^2$. But PyTorch computes it in two ways:
-
-# %% tags=["nbval-ignore-output"]
-# @title Two ways to invert, forward and backward
-arrives, x = counts_sum_inv.grad, counts_sum.detach()
-by_hand = {"-(x**-2)": arrives * -(x**-2), "-(1 / x)**2": arrives * -((1 / x) ** 2)}
-for name, invert in (("x**-1", lambda x: x**-1), ("1 / x", lambda x: 1 / x)):
-    leaf = x.clone().requires_grad_()
-    invert(leaf).backward(gradient=arrives)
-    for formula, gradient in by_hand.items():
-        apart = (gradient - leaf.grad).abs().max()
-        print(f"{name} forward, {formula:<11} backward: largest difference {apart:.0e}")
-
-# %% [markdown]
-# With `1 / counts_sum` the formula of school is right to all digits but the last, and from there on
-# no gradient is exact any more. *Exact* says how alike two pieces of code are, not who is right.
 #
 # ## 5.3 The maximum
 #
@@ -995,6 +977,25 @@ check("dhpreact")
 # multiplies and adds with a single rounding; yours rounds twice. All gradients further back inherit
 # the difference.
 #
+# **The last bit.** It might have begun in 5.2 already. The forward pass says `counts_sum**-1` there.
+# Why not `1 / counts_sum`? The two have the same derivative, $-1/x^2$. But PyTorch computes it in
+# two ways:
+
+# %% tags=["nbval-ignore-output"]
+# @title Two ways to invert, forward and backward
+arrives, x = counts_sum_inv.grad, counts_sum.detach()
+by_hand = {"-(x**-2)": arrives * -(x**-2), "-(1 / x)**2": arrives * -((1 / x) ** 2)}
+for name, invert in (("x**-1", lambda x: x**-1), ("1 / x", lambda x: 1 / x)):
+    leaf = x.clone().requires_grad_()
+    invert(leaf).backward(gradient=arrives)
+    for formula, gradient in by_hand.items():
+        apart = (gradient - leaf.grad).abs().max()
+        print(f"{name} forward, {formula:<11} backward: largest difference {apart:.0e}")
+
+# %% [markdown]
+# With `1 / counts_sum` the formula of school is right to all digits but the last, and from there on
+# no gradient is exact any more. *Exact* says how alike two pieces of code are, not who is right.
+#
 # **The gate.** The slope of a squashing function opens and shuts the way back:
 
 # %%
@@ -1093,8 +1094,8 @@ figures.batchnorm_graph()
 # the column-meets-matrix picture of section 5.2, turned by a quarter: the copies now lie below each
 # other.
 #
-# **Two for one.** What arrives is `dhpreact`. If all of `bnraw` were 1, the gain would be added as
-# the bias is. So write the line for `dbngain`; with 1 for `bnraw` it is that for `dbnbias`.
+# **Two for one.** What arrives is `dhpreact`. The bias is a gain whose `bnraw` is 1 everywhere. So
+# write the line for `dbngain`; with 1 for `bnraw` it is the line for `dbnbias`.
 #
 # **`dbngain`** (1, 64), a factor that was copied.
 #
@@ -1158,8 +1159,8 @@ for name, gradient in zip(("dbnvar_inv", "dbnvar", "dbndiff2"), found, strict=Tr
     print(f"{name:<10} {gradient.flatten().tolist()}")
 
 # %% [markdown]
-# Now yours. The `1e-5` keeps the power finite for a unit that gives the same number for every
-# example. It belongs to the base, forward and backward.
+# The last line forgot the ½ in front of the sum. Now yours. The `1e-5` keeps the power finite for a
+# unit that gives the same number for every example. It belongs to the base, forward and backward.
 #
 # And choose: which of these pictures is `dbnraw`, which `dbndiff2`?
 
@@ -1194,6 +1195,8 @@ dbndiff2 = torch.ones_like(bndiff2) * dbnvar / (n - 1)
 check("dbnvar_inv", "dbnvar", "dbndiff2")
 
 # %% [markdown]
+# (Picture B is `dbndiff2`: each column has one colour, since a sum hands back to all the same.)
+#
 # ### The mean, and back to the first layer
 #
 # ```python
@@ -1569,8 +1572,8 @@ explain(rms_norm, rms_norm_backward)
 # **You can now** take a forward line that you have never seen, find its readers, write its
 # backward step, and check it by its shape, against autograd, or against nothing but a central
 # difference. You know two gradients that are zero by design and why their values cannot prove
-# your formula right. And the leaks were four: a limited loss, a matrix applied again and again,
-# shut gates, dead units.
+# your formula right. And the gradient leaked in four places: a limited loss, a matrix applied again
+# and again (or it burst), shut gates, dead units.
 #
 # **Where next.** At the logits something curious happened: a huge gradient became a tame one.
 # Notebook **02** takes the eight lines of the cross-entropy in a single stride, and the result fits

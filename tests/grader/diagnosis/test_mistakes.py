@@ -479,7 +479,8 @@ def test_a_rule_is_not_tried_where_its_sign_is_another() -> None:
 
 def test_a_rule_is_tried_in_its_own_places_only() -> None:
     of_axes = next(r for r in RULES if r.places == {AXIS})
-    sort, sign = type(of_axes.pattern), sign_of(of_axes.pattern)
+    sort: type = type(of_axes.pattern)
+    sign = sign_of(of_axes.pattern)
     asked = {place: rules(sort, sign, frozenset({place}), of_axes.likelihood) for place in PLACES}
     assert [place for place, found in asked.items() if of_axes in found] == [AXIS]
     anywhere = next(r for r in RULES if not r.places and isinstance(r.pattern, ast.Name))

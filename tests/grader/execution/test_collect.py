@@ -127,6 +127,13 @@ ONES = {"dh": torch.ones(2)}
             "This line raised RuntimeError: Class values must be smaller than num_classes. An index"
             " is none of the columns: what does it count, and how many columns are there?",
         ),
+        (
+            "RuntimeError",
+            "Tensors must have same number of dimensions: got 2 and 1",
+            "This line raised RuntimeError: Tensors must have same number of dimensions: got 2 and"
+            " 1. The one with fewer needs an axis of length 1: (n, 1), which `[:, None]` makes of"
+            " (n,).",
+        ),
         ("RuntimeError", "sizes differ.", "This line raised RuntimeError: sizes differ."),
         ("AssertionError", "", "This line raised AssertionError."),
         (

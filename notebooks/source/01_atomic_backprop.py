@@ -669,8 +669,9 @@ figures.boosts(p_right, boost)
 #
 # **Limit the gradient, or the loss?** Large gradients ruin an update, so one limits them. In a
 # hurry one might limit the loss instead, with `clamp(max=...)`; the essay linked in part 1 tells of
-# code that so limited an error. Take two letters, one common (95 of 100), one rare. The model is two logits and
-# starts out convinced that the rare letter hardly exists. Which training finds the truth?
+# code that so limited an error. Take two letters, one common (95 of 100), one rare. The model is
+# two logits and starts out convinced that the rare letter hardly exists. Which training finds the
+# truth?
 
 
 # %%
@@ -977,9 +978,9 @@ check("dhpreact")
 # multiplies and adds with a single rounding; yours rounds twice. All gradients further back inherit
 # the difference.
 #
-# **The last bit.** It might have begun in 5.2 already. The forward pass says `counts_sum**-1` there.
-# Why not `1 / counts_sum`? The two have the same derivative, $-1/x^2$. But PyTorch computes it in
-# two ways:
+# **The last bit.** It might have begun in 5.2 already. The forward pass says `counts_sum**-1`
+# there. Why not `1 / counts_sum`? The two have the same derivative, $-1/x^2$. But PyTorch computes
+# it in two ways:
 
 # %% tags=["nbval-ignore-output"]
 # @title Two ways to invert, forward and backward

@@ -498,7 +498,7 @@ for name, function in (("eight lines", eight_small_lines), ("one step", F.cross_
 # %% [markdown]
 # In float32, $e^{-200}$ is 0. The eight lines take the logarithm of that 0, so that the loss is
 # infinite. On the way back they divide by the 0, which gives $-\infty$. One step later $-\infty$ is
-# multiplied by a 0, and the result is *not a number*, `nan`. It spreads to every parameter of the
+# multiplied by a 0, and the result is *not a number*, `nan`. It spreads to every layer of the
 # network; after one training step the model is gone.
 #
 # In the formula that you derived, this division is not there any more: you cancelled it on paper.

@@ -127,7 +127,8 @@ print("dhpreact:", tuple(dhpreact.shape))
 # (The paper divides by $n$ in the second line. Part 5 is about that.) $\varepsilon$ is a fixed
 # number, written `1e-5`, which keeps the power finite where all numbers of a column are equal. `mu`
 # and `var` are rows of shape (1, 64), with one number for each column; `xhat` is a matrix, (32,
-# 64). These four lines for all columns at once, and a fifth that stands in for the rest:
+# 64). These four lines for all columns at once, and a fifth, explained below, that stands in for
+# the rest of the network:
 
 # %%
 n = hprebn.shape[0]
@@ -804,10 +805,19 @@ else:
 # **Why.** Inside `forward` autograd takes no notes. So it does not know that `xhat` and `var` were
 # made from `hprebn`; to autograd they are constants, and what they contribute is lost.
 #
-# **What to do.** Write `@once_differentiable` above `backward`; `OnceOnly` does the same. Then who
-# differentiates twice gets an exception in place of wrong numbers. (`gradgradcheck` says the same
-# as before.) Or save the inputs and compute `xhat` and `var` in `backward`,
-# where autograd does take notes.
+# **What to do.** Write `@once_differentiable` above `backward`; `OnceOnly` does the same. Whoever
+# differentiates twice then gets an exception in place of wrong numbers.
+#
+# Or let `forward` save its inputs, and begin `backward` by making the rest of them once more:
+#
+# ```python
+# hprebn, bngain = ctx.saved_tensors
+# var = hprebn.var(0, keepdim=True)
+# xhat = (hprebn - hprebn.mean(0, keepdim=True)) * (var + 1e-5) ** -0.5
+# ```
+#
+# In `backward` autograd does take notes. So `xhat` is no constant any more, and `gradgradcheck`
+# has nothing to complain about. The price is the time of a forward pass.
 
 # %% [markdown]
 # # Part 7 · What you have found

@@ -24,6 +24,7 @@
 
 # %%
 import math
+import timeit
 from typing import Annotated
 
 import torch
@@ -118,13 +119,15 @@ loss = F.cross_entropy(logits, Yb)
 # %% tags=["data-dependent"]
 spread = logits.std(1).square().mean().sqrt().item()  # around the mean of each example's 27
 print(f"loss {loss.item():.2f} nats; a blind guess has ln 27 = {math.log(vocab_size):.2f}")
-print(f"spread of an example's logits: {spread:.2f}")
+print(f"spread of an example's logits: s = {spread:.2f}")
+print(f"ln 27 + s**2 / 2 = {math.log(vocab_size) + spread**2 / 2:.2f}")
 
 # %% [markdown]
 # More units, and a worse start. Each logit is a sum over the units, with random signs. The more
 # terms such a sum has, the farther it strays from zero. So this network bets more boldly, and knows
-# as little. A spread of $s$ costs about $s^2/2$ nats more than a blind guess. (The rest is the luck
-# of 32 examples.)
+# as little. A spread of $s$ costs about $s^2/2$ nats more than a blind guess: the softmax divides
+# by a sum of exponentials, and over a bell curve $e^{sz}$ is $e^{s^2/2}$ on average. (The rest is
+# the luck of 32 examples.)
 #
 # And will `loss.backward()` work here?
 
@@ -404,7 +407,7 @@ def my_loop(run, backward, X, Y, until):
 loop = check_own("loop", my_loop)
 
 # %% [markdown]
-# These few lines are all of machine learning that there is in here. The course's `train` runs your
+# There is no more to the training than these few lines. The course's `train` runs your
 # loop step by step, with a progress bar and a stop button that waits for the end of a step;
 # Jupyter's own might interrupt Python after `W1` was updated and before `W2` was. A run that was
 # stopped and resumed ends with the same numbers, to the last bit, as one that was not.
@@ -805,11 +808,22 @@ figures.race_chart(rates) if rates else None
 # # Part 6 · Where the time goes (for those who want it)
 #
 # The products of a step are about 1.1 million multiplications and as many additions, for which one
-# core needs fifty to a hundred millionths of a second. Most of the rest of autograd's time goes
-# into *calls*: each little operation has to be looked up, has its arguments checked, gets memory
-# for its result. This costs one to five millionths of a second, whether the operation then adds two
-# numbers or six thousand. (Of the small ones only the tanh takes long itself.) So what makes a loop
-# on small matrices fast is **fewer calls**.
+# core needs fifty to a hundred millionths of a second. Where does the rest of autograd's time go?
+#
+# **Guess:** `two + two` adds 2 numbers, `many + many` 6,400, as many as `hprebn` has. How many
+# times as long does the second take?
+
+# %% tags=["nbval-ignore-output"]
+two, many = torch.ones(2), torch.ones(32, 200)
+calls = {"two + two": lambda: two + two, "many + many": lambda: many + many}
+for name, call in calls.items():
+    seconds = min(timeit.repeat(call, number=1_000)) / 1_000
+    print(f"{name:<12} {seconds * 1e6:.1f} millionths of a second")
+
+# %% [markdown]
+# Not three thousand times. Most of the time goes into the *call*: each little operation has to be
+# looked up, has its arguments checked, gets memory for its result. (Of the small ones only the tanh
+# takes long itself.) So what makes a loop on small matrices fast is **fewer calls**.
 #
 # The rest of this part is folded; open what you like.
 

@@ -81,8 +81,10 @@ figures.two_losses({name: run.losses for name, run in trainings.items()})
 # Well into the 2010s it was common to write what you are going to write. The files that came with
 # Hinton and Salakhutdinov's *Reducing the Dimensionality of Data with Neural Networks* (Science,
 # 2006) are MATLAB. `rbm.m` trains restricted Boltzmann machines with *contrastive divergence*;
-# those around `backprop.m` fine-tune the whole, every derivative written out. Slips were found by a
-# test like the one after section 5.1. Autograd has made the writing unnecessary, not the knowing.
+# those around `backprop.m` fine-tune the whole, every derivative written out. In 2014 the lecturer
+# matched images with sentences in NumPy, the loss and its gradients inline in one function. Slips
+# were found by a test like the one after section 5.1. Autograd has made the writing unnecessary,
+# not the knowing.
 #
 # </details>
 #
@@ -296,7 +298,9 @@ def let_autograd_walk_back():
 #
 # The same in code, in small steps. A name says what was done: `bn` is batch normalisation, `meani`
 # this batch's mean, `2` squared, `_inv` to the power $-1$ or $-\tfrac12$, `raw` before gain and
-# bias. Nothing has been trained. Guess: is its loss above 3.30, that of a blind guess, or below?
+# bias. `hprebn` is the hidden layer before the batch normalisation, `hpreact` before its
+# activation, the tanh; `counts` are $e^{\text{logit}}$. Nothing has been trained. Guess: is its
+# loss above 3.30, that of a blind guess, or below?
 
 # %%
 n = Xb.shape[0]
@@ -341,7 +345,8 @@ print(*(itos[i] for i in Xb[one].tolist()), " rows", *Xb[one].tolist(), "of C")
 for name, tensor in {"embcat": embcat, "h": h, "logits": logits}.items():
     begins = ", ".join(f"{number:.2f}" for number in tensor[one, :3].tolist())
     print(f"{name:<7} {tensor.shape[1]} numbers: {begins}, ...")
-print(f"came next: {itos[right]!r}, to which it gave {probs[one, right]:.4f}")
+print(f"came next: {itos[right]!r}, to which it gave {probs[one, right]:.4f}", end=": ")
+print(f"the loss {-logprobs[one, right]:.2f}")
 print(f"its favourite: {itos[favourite]!r}, {probs[one, favourite]:.4f}; blind: {1 / 27:.4f}")
 
 # %% [markdown]
@@ -359,16 +364,6 @@ print(f"its favourite: {itos[favourite]!r}, {probs[one, favourite]:.4f}; blind: 
 #
 # And of two gradients some wrong formulas give the right numbers, at all sizes. Guess which, when
 # you get there. So the check also tries each line by itself, with random numbers arriving.
-#
-# | it says | because |
-# | :-- | :-- |
-# | **pass** | the line is right; a note below says where it is so in another way |
-# | **run again** (↻) | it is right, but the notebook holds an older value |
-# | **carried** | it is right, but what arrived was wrong: mend that |
-# | **to do** | nothing is there yet |
-# | **fail** | it is wrong; a card looks for the *one* mistake that gives your numbers |
-# | **error** | it raised an exception, or gave something that is no gradient |
-# | **refused** | it took the gradient from autograd |
 #
 # - **Use** what the forward pass has computed and every gradient that you have found, but no
 #   `.grad` and no `backward()`. Several lines, names of your own and loops are fine.
@@ -428,6 +423,16 @@ dlogprobs[range(n), Yb] = -1 / n
 check("dlogprobs")
 
 # %% [markdown]
+# | it says | because |
+# | :-- | :-- |
+# | **pass** | the line is right; a note below says where it is so in another way |
+# | **run again** (↻) | it is right, but the notebook holds an older value |
+# | **carried** | it is right, but what arrived was wrong: mend that |
+# | **to do** | nothing is there yet |
+# | **fail** | it is wrong; a card looks for the *one* mistake that gives your numbers |
+# | **error** | it raised an exception, or gave something that is no gradient |
+# | **refused** | it took the gradient from autograd |
+#
 # **Worth noticing.** Of 864 numbers only 32 are not zero. The loss complains about the right
 # characters' probabilities alone and says nothing about the wrong ones. How do those hear of it?
 # Through the next section: the probabilities of a row share a denominator.
@@ -556,8 +561,10 @@ nudge("dlogprobs", 0, int(Yb[0]))
 # sum. `counts`, `probs` and `logprobs` are (32, 27); `counts_sum` and `counts_sum_inv` are columns,
 # (32, 1).
 #
-# The logarithm and the power work place by place, 864 (or 32) times over. Two kinds of step are
-# new: copying and adding up.
+# The logarithm and the power work place by place, 864 (or 32) times over. In
+# [micrograd](https://github.com/karpathy/micrograd), the lecturer's small autograd, each of these
+# numbers is an object with a gradient of its own. Tensors do all 864 in one line, and pay with two
+# new kinds of step: copying and adding up.
 #
 # **On paper: a column meets a matrix.** Multiply a 3 by 3 matrix $A$ with a column $b$:
 #
@@ -1284,7 +1291,8 @@ print(f"batches of 32: {with_n[-1]:.2f} with n, {with_n_minus_1[-1]:.2f} with n 
 figures.variance_estimates(sizes, with_n, with_n_minus_1)
 
 # %% [markdown]
-# Our network divides by $n-1$ everywhere. Notebook 03 measures who else does.
+# Our network divides by $n-1$ everywhere. [The paper](https://arxiv.org/abs/1502.03167) divides by
+# $n$ while training. Notebook 03 measures who else does.
 #
 # ## 5.7 Linear layer 1
 #
@@ -1464,6 +1472,16 @@ check("demb", "dC")
 
 # %% tags=["data-dependent"]
 nudge("dC", 3, 5)
+
+# %% [markdown]
+# The most expensive bet of section 3.4 has come back to its letters, too:
+
+# %% tags=["data-dependent"]
+for name, tensor in {"logits": logits, "h": h, "embcat": embcat}.items():
+    begins = ", ".join(f"{number:.4f}" for number in tensor.grad[one, :3].tolist())
+    print(f"d{name:<7} {begins}, ...")
+row = Xb[one, 2].item()
+print(f"row {row} of dC begins with {C.grad[row, 0]:.4f}, from all examples that read it")
 
 # %% [markdown]
 # **Worth noticing.** A row of `C` is trained as often as its character turns up. A character that

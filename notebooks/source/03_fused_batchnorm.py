@@ -127,8 +127,13 @@ print("dhpreact:", tuple(dhpreact.shape))
 # (The paper divides by $n$ in the second line. Part 5 is about that.) $\varepsilon$ is a fixed
 # number, written `1e-5`, which keeps the power finite where all numbers of a column are equal. `mu`
 # and `var` are rows of shape (1, 64), with one number for each column; `xhat` is a matrix, (32,
-# 64). These four lines for all columns at once, and a fifth, explained below, that stands in for
-# the rest of the network:
+# 64).
+#
+# What comes after the layer is not needed: a layer never learns more about it than the gradient
+# that arrives. So a stand-in takes its place. It multiplies each number of `hpreact` by the number
+# of `dhpreact` at its place and adds up. That is not the network's loss, but its slope is the right
+# one: the gradient which arrives at `hpreact` is exactly `dhpreact`. The four lines for all columns
+# at once, and the stand-in:
 
 # %%
 n = hprebn.shape[0]
@@ -139,9 +144,7 @@ hpreact = bngain * xhat + bnbias
 loss = (dhpreact * hpreact).sum()
 
 # %% [markdown]
-# `loss` is not the network's loss, but its slope is the right one. Each number of `hpreact` is
-# multiplied by the number of `dhpreact` at its place, so that the gradient which arrives at
-# `hpreact` is exactly `dhpreact`. A layer never learns more about what comes after it.
+# Are they the same layer, and is the stand-in's slope the right one?
 
 # %%
 difference = (hpreact - in_one_expression(hprebn, bngain, bnbias)).abs().max()

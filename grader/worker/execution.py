@@ -134,6 +134,7 @@ class RequestRunner:
         if self.recorded is not None and self._is_same(order, self.recorded[0]):
             problems, (tensors, types) = list[Problem](), self.recorded[1]
         else:
+            forget_threads()
             # Not torch.manual_seed: that seeds all kinds of devices, with a formatted stack each.
             torch.default_generator.manual_seed(0)
             torch.set_default_dtype(torch.float64 if order.double else torch.float32)
@@ -234,15 +235,14 @@ class RequestRunner:
         What its statements do not mention is left out, and where all are plain nothing is copied:
         that takes longer than most statements.
         """
-        forget_threads()
         mentioned = {*order.fixed}.union(*(self.names[index] for index in order.statements))
         everything = not mentioned.isdisjoint(DYNAMIC_NAMES)
         is_plain = all(self.request.statements[index].plain for index in order.statements)
-        own = _as_it_is if is_plain else _own
         values: dict[str, Any] = {"__name__": "__main__", **self.given}
         for group in map(self.groups.__getitem__, order.groups):
             names = group if everything else [name for name in mentioned if name in group]
-            values |= {name: own(group[name]) for name in names if name not in order.want}
+            found = {name: group[name] for name in names if name not in order.want}
+            values |= found if is_plain else {name: _own(one) for name, one in found.items()}
         return values
 
     def _forecast(self, statement: Statement) -> Problem | None:
@@ -316,10 +316,6 @@ def _is_in_shape(name: str, value: Tensor, given: Group) -> bool:
 
 def _own(value: Tensor | float) -> Tensor | float:
     return value.clone() if isinstance(value, Tensor) else value
-
-
-def _as_it_is(value: Tensor | float) -> Tensor | float:
-    return value
 
 
 def _names_in(code: CodeType) -> frozenset[str]:

@@ -257,14 +257,10 @@ def _said(search: Search, repair: Repair | None) -> Iterator[_Found]:
     piece = edit.own.text[slice(*edit.piece)]
     given = (each for each in _given_numbers(search) if piece == f"{each[1]:g}")
     if factor is not None and factor.sizes in (piece, f"1/{piece}"):  # then that size is right
-        before, after = (
-            Counter(re.findall(r"[A-Za-z_]\w*", t)) for t in (edit.own.text, edit.text)
-        )
-        if not after <= before:
+        if not _names_in(edit.text) <= _names_in(edit.own.text):
             return
-        message = (
-            f"`{piece}` belongs to all of `{search.item.name}`, and stands at a part of it only."
-        )
+        name = search.item.name
+        message = f"`{piece}` belongs to all of `{name}`, and stands at a part of it only."
         factor = None if factor.text == factor.sizes else Factor(factor.number)
     if edit.doubled and (number := next(given, None)) is not None:
         kind, message = _only_here(*number)
@@ -284,6 +280,10 @@ def _said(search: Search, repair: Repair | None) -> Iterator[_Found]:
     fits = [v.shape == t.shape for v, t in zip(search.values, search.targets[0], strict=False)]
     kind = Kind.OPERATOR if kind is Kind.WRONG_SHAPE and any(fits) else kind
     yield _Found(kind, message, edit.belongs, search.statements.index(edit.own), edit.piece)
+
+
+def _names_in(text: str) -> Counter[str]:
+    return Counter(re.findall(r"[A-Za-z_]\w*", text))
 
 
 def _shown(search: Search) -> Iterator[Explanation]:

@@ -23,6 +23,10 @@ def worker() -> Iterator[ConfinedWorker]:
 THREADS = "import threading, queue, time\nfrom threading import Thread\nresult = []\n"
 FUTURES = "from concurrent.futures import *\n"
 POOL = "from multiprocessing.pool import ThreadPool\nresult = []\n"
+LOADER = (
+    "from torch.utils.data import DataLoader\n"
+    "batches = DataLoader([*range(7)], 3, num_workers=2, persistent_workers=True)\n"
+)
 
 ALIKE = {
     "started and joined": THREADS + "t = Thread(target=result.append, args=(1,))\n"
@@ -69,6 +73,7 @@ ALIKE = {
     "a pool that is set up": POOL + "ThreadPool(1, result.append, (1,)).apply(abs, (-2,))",
     "a pool of processes by its short name": "import multiprocessing.dummy\n"
     "with multiprocessing.dummy.Pool(2) as pool: result = pool.map(abs, [-1])",
+    "a loader with workers": LOADER + "result = [batch.tolist() for batch in batches]",
 }
 """What comes to the same with threads and without."""
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import subprocess
 from pathlib import Path
 
@@ -18,6 +19,8 @@ nbformat.write(notebook, sys.argv[1])
 import grader
 print(grader.__file__)
 """
+
+COURSE_ADDRESS = re.compile(r"backprop-ninja @ git\+https:[^\s\"\\]+")
 
 
 def run(*command: str | Path, folder: Path, **variables: str) -> str:
@@ -51,14 +54,16 @@ def pretend_to_be_colab(environment: Path) -> None:
 def run_alone(
     notebook: Path, environment: Path, wheel: Path, folder: Path, **variables: str
 ) -> NotebookNode:
-    """Run a copy of the notebook in an empty folder; the course it finds is the wheel's."""
+    """Run a copy of the notebook in an empty folder; the course that it installs is the wheel."""
     alone = folder / notebook.name
-    alone.write_bytes(notebook.read_bytes())
+    text, replaced = COURSE_ADDRESS.subn(
+        f"backprop-ninja @ {wheel.as_uri()}", notebook.read_text("utf-8")
+    )
+    assert replaced == 1, f"{notebook} does not install the course in one place"
+    alone.write_text(text, encoding="utf-8")
     python = environment / "bin" / "python"
     variables = {"BACKPROP_NINJA_STATE": str(folder / "state"), **variables}
-    used = run(
-        python, "-c", RUN, alone, folder=folder, BACKPROP_NINJA_PACKAGE=str(wheel), **variables
-    )
+    used = run(python, "-c", RUN, alone, folder=folder, **variables)
     assert Path(used.splitlines()[-1]).is_relative_to(environment), "not the wheel's package"
     executed: NotebookNode = nbformat.read(alone, as_version=4)
     return executed

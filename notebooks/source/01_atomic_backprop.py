@@ -423,15 +423,9 @@ dlogprobs[range(n), Yb] = -1 / n
 check("dlogprobs")
 
 # %% [markdown]
-# | it says | because |
-# | :-- | :-- |
-# | **pass** | the line is right; a note below says where it is so in another way |
-# | **run again** (↻) | it is right, but the notebook holds an older value |
-# | **carried** | it is right, but what arrived was wrong: mend that |
-# | **to do** | nothing is there yet |
-# | **fail** | it is wrong; a card looks for the *one* mistake that gives your numbers |
-# | **error** | it raised an exception, or gave something that is no gradient |
-# | **refused** | it took the gradient from autograd |
+# Now it says one of three: **to do**, nothing is there yet; **fail**, and a card looks for the *one*
+# mistake that gives your numbers; **pass**, the line is right. The other verdicts bring their
+# explanation with them.
 #
 # **Worth noticing.** Of 864 numbers only 32 are not zero. The loss complains about the right
 # characters' probabilities alone and says nothing about the wrong ones. How do those hear of it?

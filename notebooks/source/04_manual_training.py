@@ -807,13 +807,21 @@ figures.race_chart(rates) if rates else None
 #
 # # Part 6 · Where the time goes (for those who want it)
 #
+# All of this part is folded: open what you like.
+#
+# <details>
+# <summary>A guess first: what one call costs</summary>
+#
 # The products of a step are about 1.1 million multiplications and as many additions, for which one
 # core needs fifty to a hundred millionths of a second. Where does the rest of autograd's time go?
 #
 # **Guess:** `two + two` adds 2 numbers, `many + many` 6,400, as many as `hprebn` has. How many
-# times as long does the second take?
+# times as long does the second take? The cell below measures it.
+#
+# </details>
 
 # %% tags=["nbval-ignore-output"]
+# @title What one call costs
 two, many = torch.ones(2), torch.ones(32, 200)
 calls = {"two + two": lambda: two + two, "many + many": lambda: many + many}
 for name, call in calls.items():
@@ -821,11 +829,16 @@ for name, call in calls.items():
     print(f"{name:<12} {seconds * 1e6:.1f} millionths of a second")
 
 # %% [markdown]
+# <details>
+# <summary>What that says</summary>
+#
 # Not three thousand times. Most of the time goes into the *call*: each little operation has to be
 # looked up, has its arguments checked, gets memory for its result. (Of the small ones only the tanh
-# takes long itself.) So what makes a loop on small matrices fast is **fewer calls**.
+# takes long itself.) So what makes a loop on small matrices fast is **fewer calls**. With a thousand
+# times as many numbers in each matrix, the products take nearly all the time, and the calls next to
+# none.
 #
-# The rest of this part is folded; open what you like.
+# </details>
 
 # %%
 # @title The code that ran as tuned
@@ -922,12 +935,10 @@ else:
     print("Nor is what the compiler reads.")
 
 # %% [markdown]
-# Now the other side of the ledger. Autograd's loop cost you no afternoon, and cannot get a sign
-# wrong. And the matrices of this network are tiny: with a thousand times as many
-# numbers in each, the products take nearly all the time, and the calls next to none. What stays
-# with you is not the speed. It is that you know what the engine does.
-#
 # # Part 7 · What you have done
+#
+# Autograd's loop would have cost you no afternoon, and cannot get a sign wrong. What stays with you
+# is not the speed. It is that you know what the engine does.
 #
 # **You can now** write the backward pass of a network with an embedding, linear layers, batch
 # normalisation and a cross-entropy, and the training around it, without looking it up; check both;

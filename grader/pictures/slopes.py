@@ -9,7 +9,7 @@ import numpy as np
 
 from grader.pictures.figures.sheet import (
     BACKWARD,
-    FORWARD,
+    GREEN,
     HAIRLINE,
     INK,
     Picture,
@@ -18,7 +18,7 @@ from grader.pictures.figures.sheet import (
 
 _LINES: dict[str, dict[str, Any]] = {
     "yours": {"color": BACKWARD, "linewidth": 7},
-    "slope found": {"color": FORWARD, "linewidth": 2.5, "marker": "o"},
+    "slope found": {"color": GREEN, "linewidth": 2.5, "marker": "o"},
     "autograd": {"color": INK, "linewidth": 2, "linestyle": (0, (1.2, 1.2))},
 }
 """From below: where slopes agree, the wider line is seen at both sides of the narrower, and

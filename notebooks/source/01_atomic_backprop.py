@@ -101,7 +101,7 @@ figures.two_losses({name: run.losses for name, run in trainings.items()})
 figures.one_step()
 
 # %% [markdown]
-# *Blue runs forward, orange backward, in all drawings of steps.*
+# *Blue runs forward, orange backward: here and in everything that is drawn from now on.*
 #
 # What *arrives* comes from the side of the loss. So the backward pass begins with the last line.
 #
@@ -455,7 +455,8 @@ figures.chords()
 
 # %% [markdown]
 # *The slope at* $x$ *is that of the dashed tangent. The pink chord looks ahead only and is too
-# steep on this curve; the blue one, equally long on both sides, is nearly parallel to the tangent.*
+# steep on this curve; the green one, equally long on both sides, is nearly parallel to the
+# tangent.*
 #
 # Here are both chords for $f(x) = x^2 \tanh x$, whose slope we know from the rules of school.
 

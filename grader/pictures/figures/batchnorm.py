@@ -8,7 +8,6 @@ from torch import Tensor
 
 from grader.pictures.figures.sheet import (
     BACKWARD,
-    BLUE,
     FORK,
     FORWARD,
     GREEN,
@@ -101,13 +100,13 @@ def batchnorm_arrows() -> Picture:
     for number, y in _ROWS.items():
         for x, symbol in ((_X, "x"), (_XHAT, r"\hat{x}"), (_Y, "y")):
             _node(sheet, (x, y), f"${symbol}_{{{number}}}$")
-        _arrow(sheet, (_X, y), (_XHAT, y - 0.3), BLUE)
+        _arrow(sheet, (_X, y), (_XHAT, y - 0.3), FORWARD)
         _arrow(sheet, (_XHAT, y), (_Y, y), GREY)
         for (statistic, height), colour, lands in (
             (_MU, _MU_COLOUR, 0.1),
             (_VAR, _VAR_COLOUR, 0.5),
         ):
-            _arrow(sheet, (_X, y), (statistic, height + (y - _ROWS["2"]) / 12), BLUE)
+            _arrow(sheet, (_X, y), (statistic, height + (y - _ROWS["2"]) / 12), FORWARD)
             _arrow(sheet, (statistic, height), (_XHAT, y + lands), colour)
     for x in (_X, _XHAT, _Y):
         sheet.write((x, _DOTS), r"$\vdots$", GREY, 15)
@@ -116,7 +115,7 @@ def batchnorm_arrows() -> Picture:
     (x, y), (_, below) = _MU, _VAR
     sheet.arrow((x, y + 0.8 * _HALF), (x, below - 0.8 * _HALF), colour=_MU_COLOUR)
     for place, text, colour in (
-        ((0.4, 0.45), "from each $x_i$: three arrows", BLUE),
+        ((0.4, 0.45), "from each $x_i$: three arrows", FORWARD),
         ((9.9, 10.4), r"from $\mu$: 32 + 1 = 33 arrows", _MU_COLOUR),
         ((9.9, 12.2), r"from $\sigma^2$: 32 arrows", _VAR_COLOUR),
     ):
@@ -187,15 +186,15 @@ def two_directions_removed() -> Picture:
     sheet.axes.add_patch(Polygon(corners, fc=PLAIN_FILL, ec=HAIRLINE))
     origin, tip = at(0, 0, 0), at(up, right, near)
     first, second = at(0, right, near), at(0, 0, near)
-    sheet.arrow(origin, at(0.62, 0, 0), colour=BLUE)
-    sheet.arrow(origin, at(0, 0.6, 0), colour=BLUE)
+    sheet.arrow(origin, at(0.62, 0, 0), colour=GREEN)
+    sheet.arrow(origin, at(0, 0.6, 0), colour=GREEN)
     sheet.arrow(origin, tip, colour=BACKWARD, linewidth=2.4)
     sheet.arrow(origin, second, colour=BACKWARD, linewidth=2.4)
     for (x, y), (end_x, end_y) in ((tip, first), (first, second)):
         sheet.axes.plot([x, end_x], [y, end_y], "--", color=GREY, linewidth=1.6)
     for place, text, colour, ha in (
-        (at(0.58, 0.04, 0), "(1, 1, 1): all three raised", BLUE, "left"),
-        (at(0.06, 0.2, 0), r"along $\hat{x}$: stretched", BLUE, "left"),
+        (at(0.58, 0.04, 0), "(1, 1, 1): all three raised", GREEN, "left"),
+        (at(0.06, 0.2, 0), r"along $\hat{x}$: stretched", GREEN, "left"),
         (at(up + 0.06, right, near), "what arrives: (1, 0, 0)", BACKWARD, "left"),
         (at(up / 2, right - 0.03, near), "its part along\n(1, 1, 1)", GREY, "right"),
         (at(0.05, right / 2, near), r"its part along $\hat{x}$", GREY, "center"),
@@ -244,8 +243,8 @@ def output_afterwards(measured: float) -> Picture:
     """
     sizes = np.arange(2, 65)
     figure, (axes,) = new_axes(height=3.2)
-    axes.plot(sizes, np.sqrt((sizes - 1) / sizes), color=FORWARD)
-    axes.plot(3, measured, "o", color=FORWARD, label="the three numbers above")
+    axes.plot(sizes, np.sqrt((sizes - 1) / sizes), color=GREEN)
+    axes.plot(3, measured, "o", color=GREEN, label="the three numbers above")
     axes.set(title="output afterwards / output while training", xlabel="batch size")
     axes.set_ylim(0.65, 1.02)
     axes.legend(loc="lower right")

@@ -14,13 +14,11 @@ from grader.pictures.figures.sheet import (
     GREEN,
     GREY,
     INK,
+    LINES,
     PINK,
     Picture,
     new_axes,
 )
-
-LINES = ((INK, "-"), (GREEN, "--"), (PINK, ":"), (GREY, "-."))
-"""What tells curves apart: a way of drawing and a colour, none of those of forward and backward."""
 
 _STRETCH = 100
 """Steps over which a loss is averaged: single minibatches jump about."""

@@ -45,7 +45,7 @@ def gates(slopes: Tensor) -> Picture:
         slopes: numbers from 0 to 1, (examples, units).
     """
     figure, (axes,) = new_axes(height=3.4)
-    image = axes.imshow(slopes.numpy(), cmap="cividis", vmin=0, vmax=1, aspect="auto")
+    image = axes.imshow(slopes.numpy(), cmap="gray", vmin=0, vmax=1, aspect="auto")
     axes.grid(visible=False)
     axes.set_title("what the gate lets through", loc="left", fontsize=11)
     axes.set_xlabel("unit")

@@ -17,7 +17,7 @@ from grader.pictures.figures.sheet import (
 )
 
 _WIDTH = 13.0
-_TINTS = (FILLS[FORWARD], FILLS[FORK], "#FBEBCF")
+_TINTS = (PLAIN_FILL, FILLS[FORK], "#F6E4EE")
 _LETTER_TINTS = {".": "#F6E4EE", "a": "#FFF3C4", "m": FILLS[FORK], "e": PLAIN_FILL}
 """None of them blue or orange, which are forward and backward."""
 

@@ -6,9 +6,9 @@ import numpy as np
 
 from grader.pictures.figures.sheet import (
     BACKWARD,
-    BLUE,
     FILLS,
     FORWARD,
+    GREEN,
     GREY,
     INK,
     PAPER,
@@ -18,6 +18,9 @@ from grader.pictures.figures.sheet import (
     new_axes,
     new_sheet,
 )
+
+CHORDS = {"one-sided": (PINK, "s"), "central": (GREEN, "o")}
+"""The colour and the marker of each chord."""
 
 
 def chords() -> Picture:
@@ -37,10 +40,13 @@ def chords() -> Picture:
     ends = [curve(middle) + slope * (at - middle) for at in (back, far)]
     axes.plot([back, far], ends, color=GREY, linestyle=(0, (4, 3)))
     named = [("tangent", ends[1], GREY)]
-    for words, start, colour in (("one-sided chord", middle, PINK), ("central chord", left, BLUE)):
+    for words, start, (colour, marker) in (
+        ("one-sided chord", middle, CHORDS["one-sided"]),
+        ("central chord", left, CHORDS["central"]),
+    ):
         rise = (curve(right) - curve(start)) / (right - start)
         beyond = curve(right) + rise * (far - right)
-        axes.plot([start, right], [curve(start), curve(right)], color=colour, marker="o")
+        axes.plot([start, right], [curve(start), curve(right)], color=colour, marker=marker)
         axes.plot([right, far], [curve(right), beyond], color=colour, linewidth=1.2)
         named.append((words, beyond, colour))
     axes.plot(middle, curve(middle), color=INK, marker="o", markersize=7)

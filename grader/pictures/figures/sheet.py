@@ -16,13 +16,13 @@ from matplotlib.patches import FancyArrowPatch, FancyBboxPatch, Rectangle
 from grader.pictures import card
 from grader.pictures.front_end import image_element, is_live
 
-# Okabe and Ito's palette: its colours stay apart for every common kind of colour blindness.
-BLUE = "#0072B2"
-ORANGE = "#D55E00"
+# Okabe and Ito's palette: its colours stay apart for every common kind of colour blindness. Blue and
+# orange mean forward and backward everywhere, and have no other names; the second of each, and the
+# yellow, are left out.
+FORWARD = "#0072B2"
+BACKWARD = "#D55E00"
 GREEN = "#009E73"
-YELLOW = "#E69F00"
 PINK = "#CC79A7"
-SKY = "#56B4E9"
 
 # A card's ink and its opaque, near-white sheet, readable in a light notebook and in a dark one.
 INK = card.INK
@@ -30,12 +30,15 @@ PAPER = card.PAPER
 GREY = "#5F6570"
 HAIRLINE = "#9CA3AF"
 
-FORWARD = BLUE
-BACKWARD = ORANGE
 FORK = GREEN
 PLAIN_FILL = "#F3F4F6"
 FILLS = {FORWARD: "#DCEBF5", BACKWARD: "#FBE3D3", FORK: "#D5EFE6", HAIRLINE: PLAIN_FILL}
 """What is drawn in a colour is filled with its pale tint."""
+PALER = {FORWARD: "#56B4E9", BACKWARD: "#F0A878"}
+"""The many beside the one that matters."""
+
+LINES = ((INK, "-"), (GREEN, "--"), (PINK, ":"), (GREY, "-."))
+"""Curves that are neither forward nor backward: also in grey print no two are alike."""
 
 SHARP = 2  # rendered pixels for each displayed one, for high-density screens
 PIXELS_PER_INCH = 96
@@ -55,7 +58,7 @@ _COURSE_STYLE: dict[Any, Any] = {
     "axes.spines.right": False,
     "axes.grid": True,
     "axes.axisbelow": True,
-    "axes.prop_cycle": cycler(color=[BLUE, GREEN, YELLOW, PINK, SKY, INK]),
+    "axes.prop_cycle": cycler(color=[GREEN, INK, PINK, GREY]),
     "grid.color": "#E5E7EB",
     "text.color": INK,
     "xtick.color": GREY,
@@ -65,7 +68,6 @@ _COURSE_STYLE: dict[Any, Any] = {
     "legend.fontsize": 10,
     "font.size": 10.5,
 }
-"""Orange is not among the colours of lines: it means backward."""
 
 Cell = tuple[int, int]
 Place = tuple[float, float]

@@ -10,15 +10,15 @@ from matplotlib.figure import Figure
 from numpy.typing import NDArray
 
 from grader.pictures.figures.live import LivePicture, Slider
+from grader.pictures.figures.rules import CHORDS
 from grader.pictures.figures.sheet import (
     BACKWARD,
-    BLUE,
     FILLS,
     FORWARD,
+    GREEN,
     GREY,
     HAIRLINE,
     INK,
-    PINK,
     Picture,
     Sheet,
     new_axes,
@@ -60,9 +60,6 @@ def _chords(step: Numbers | float) -> dict[str, Numbers]:
     }
 
 
-_CHORD_COLOURS = {"one-sided": PINK, "central": FORWARD}
-
-
 def step_delta() -> LivePicture:
     """Two chords and their errors, for a step that the reader chooses."""
     slider = Slider("step δ", -16, 0, 0.25, 0.316227766, base=10, digits=".1e")
@@ -76,21 +73,22 @@ def _draw_step(step: float) -> Picture:
     above.plot(x, _f(_POINT) + _SLOPE * (x - _POINT), color=GREY, linestyle=(0, (4, 3)))
     found = {name: float(slope) for name, slope in _chords(step).items()}
     for name, slope in found.items():
-        colour = _CHORD_COLOURS[name]
+        colour, marker = CHORDS[name]
         ends = np.array([_POINT - step * (name == "central"), _POINT + step])
         start = float(_f(ends[0]))
         above.plot(x, start + slope * (x - ends[0]), color=colour, linewidth=1.2)
-        above.plot(ends, _f(ends), color=colour, marker="o", linewidth=2.6)
+        above.plot(ends, _f(ends), color=colour, marker=marker, linewidth=2.6)
     above.set_ylim(-0.45, 2.6)
     above.set_yticks([])
     above.set_xticks([_POINT], ["x = 0.7"], fontsize=11)
     _title(above, f"δ = {step:.1e}: the slope is {_SLOPE:.6f} (dashed)")
     errors = {name: np.abs(slopes - _SLOPE) for name, slopes in _chords(_STEPS).items()}
-    for name, colour in _CHORD_COLOURS.items():
+    for name, (colour, marker) in CHORDS.items():
         here = abs(found[name] - _SLOPE)
         label = f"{name}: {found[name]:.6f}, error {here:.0e}"
-        below.loglog(_STEPS, errors[name], color=colour, linewidth=1.6)
-        below.loglog(step, max(here, 1e-15), color=colour, marker="o", markersize=8, label=label)
+        few = {"marker": marker, "markersize": 4, "markevery": 8}
+        below.loglog(_STEPS, errors[name], color=colour, linewidth=1.6, **few)
+        below.loglog(step, max(here, 1e-15), color=colour, marker=marker, markersize=8, label=label)
     below.axvline(step, color=HAIRLINE, linewidth=1, zorder=0)
     below.set_ylim(3e-16, 100)
     below.set_xlabel("step δ", color=INK, fontsize=11)
@@ -145,13 +143,15 @@ def _draw_forces(**logits: float) -> Picture:
         (above, values, "+.1f", 0.25),
         (below, probabilities, ".2f", 0.04),
     ):
-        axes.bar(range(4), heights, width=0.34, color=FILLS[FORWARD], edgecolor=BLUE, linewidth=1.4)
+        axes.bar(
+            range(4), heights, width=0.34, color=FILLS[FORWARD], edgecolor=FORWARD, linewidth=1.4
+        )
         axes.axhline(0, color=GREY, linewidth=1)
         for place, height in enumerate(heights):
             is_up = height >= 0
             y, va = (height + gap, "bottom") if is_up else (height - gap, "top")
             number = _number(height, digits)
-            axes.text(place, y, number, color=BLUE, fontsize=10.5, ha="center", va=va)
+            axes.text(place, y, number, color=FORWARD, fontsize=10.5, ha="center", va=va)
         axes.set_xticks(range(4), names, color=INK, fontsize=11)
         axes.set_xlim(-0.4, 3.7)
         axes.set_yticks([])
@@ -208,7 +208,7 @@ def _draw_noise(size: float) -> Picture:
     found = _normalised(n)
     spread = float(found.std())
     figure, above, below = _two_panels(5.6)
-    above.hist(found, bins=np.linspace(-1, 3.2, 85).tolist(), color=FILLS[FORWARD], ec=BLUE, lw=0.8)
+    above.hist(found, bins=np.linspace(-1, 3.2, 85).tolist(), color=FILLS[GREEN], ec=GREEN, lw=0.8)
     above.axvline(_EXAMPLE, color=INK, linestyle=(0, (4, 3)), linewidth=1.4)
     above.set_yticks([])
     above.set_xlim(-1, 3.2)
@@ -217,8 +217,8 @@ def _draw_noise(size: float) -> Picture:
     sizes = [2**power for power in range(1, 10)]
     spreads = [float(_normalised(each).std()) for each in sizes]
     # From 4 on: in a batch of 2, whatever the other is, the normalised values are ± 0.71.
-    below.loglog(sizes[1:], spreads[1:], color=BLUE, marker="o", markersize=4, linewidth=1.6)
-    below.loglog(n, max(spread, 0.03), color=BLUE, marker="o", markersize=10)
+    below.loglog(sizes[1:], spreads[1:], color=GREEN, marker="o", markersize=4, linewidth=1.6)
+    below.loglog(n, max(spread, 0.03), color=GREEN, marker="o", markersize=10)
     guide = np.array([4.0, sizes[-1]])
     law = spreads[-1] * np.sqrt(sizes[-1] / guide)
     below.loglog(guide, law, color=GREY, linestyle=":", linewidth=1.4)

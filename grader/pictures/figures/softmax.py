@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 
 import numpy as np
 from matplotlib.axes import Axes
@@ -11,21 +11,17 @@ from torch import Tensor
 
 from grader.pictures.figures.sheet import (
     BACKWARD,
-    BLUE,
     FORWARD,
     GREEN,
     GREY,
     HAIRLINE,
     INK,
-    SKY,
+    PALER,
     Picture,
     Sheet,
     new_axes,
     new_sheet,
 )
-
-PALE = "#F0A878"
-"""The slopes of the wrong characters' logits, beside the right one's."""
 
 _CHAIN = ("logits", "norm_logits", "counts", "probs", "logprobs", "loss")
 _BOX_WIDTH = 2.35
@@ -38,12 +34,12 @@ def softmax_ignores_a_shift() -> Picture:
     shift = logits.max()
     probabilities = np.exp(logits) / np.exp(logits).sum()
     figure, (left, middle, right) = new_axes(6.5, 2.7, columns=3)
-    for axes, values, title, colour, digits, limits in (
-        (left, logits, "logits", BLUE, 1, (-3.4, 2.8)),
-        (middle, logits - shift, "the same, minus\ntheir maximum", SKY, 1, (-3.4, 2.8)),
-        (right, probabilities, "probabilities\nof both", GREEN, 2, (0, 0.8)),
+    for axes, values, title, digits, limits in (
+        (left, logits, "logits", 1, (-3.4, 2.8)),
+        (middle, logits - shift, "the same, minus\ntheir maximum", 1, (-3.4, 2.8)),
+        (right, probabilities, "probabilities\nof both", 2, (0, 0.8)),
     ):
-        bars = axes.bar(list("abcd"), values, color=colour)
+        bars = axes.bar(list("abcd"), values, color=FORWARD)
         axes.bar_label(bars, fmt=f"%.{digits}f", color=INK, padding=2)
         axes.set_title(title, fontsize=11)
         axes.set_yticks([])
@@ -144,7 +140,7 @@ def _draw_forces(axes: Axes, probabilities: tuple[float, ...], label: int) -> No
     sheet = Sheet(axes)
     for place, p in enumerate(probabilities):
         is_label = place == label
-        axes.bar(place - 0.22, p, width=0.3, color=BLUE if is_label else SKY)
+        axes.bar(place - 0.22, p, width=0.3, color=_stressed(FORWARD, label, [place]))
         force = 1 - p if is_label else -p
         start = 0.0 if is_label else p
         x = place + 0.08
@@ -158,6 +154,11 @@ def _draw_forces(axes: Axes, probabilities: tuple[float, ...], label: int) -> No
     axes.set_ylim(0, 1.02)
     axes.tick_params(colors=GREY, length=0)
     _draw_zero_alone(axes)
+
+
+def _stressed(colour: str, label: int, places: Iterable[int]) -> list[str]:
+    """A bar's colour at each place: the label's stands out."""
+    return [colour if place == label else PALER[colour] for place in places]
 
 
 def _draw_zero_alone(axes: Axes) -> None:
@@ -203,12 +204,12 @@ def one_row(
         characters: the names of all.
     """
     figure, (above, below) = new_axes(height=5.2, rows=2, sharex=True, height_ratios=(1, 2.6))
-    is_label = [place == label for place in range(len(characters))]
     top = 1.15 * probabilities.max().item()
-    above.bar(characters, probabilities.numpy(), color=[FORWARD if it else SKY for it in is_label])
+    places = range(len(characters))
+    above.bar(characters, probabilities.numpy(), color=_stressed(FORWARD, label, places))
     title = "the probabilities of one example (dark bar, bold letter: the right character)"
     above.set(title=title, ylim=(0, top))
-    below.bar(characters, gradient.numpy(), color=[BACKWARD if it else PALE for it in is_label])
+    below.bar(characters, gradient.numpy(), color=_stressed(BACKWARD, label, places))
     below.set(title="n times its row of dlogits", ylim=(-1.05, top))
     for axes in (above, below):
         axes.grid(visible=False, axis="x")
@@ -233,7 +234,7 @@ def pulled_and_pushed(history: Tensor, label: int, character: str) -> Picture:
     """
     figure, (axes,) = new_axes(height=3.4)
     others = [place for place in range(history.shape[1]) if place != label]
-    axes.plot(history[:, others], color=SKY, linewidth=0.8)
+    axes.plot(history[:, others], color=PALER[FORWARD], linewidth=0.8)
     axes.plot(history[:, label], color=FORWARD, label=f"the right character: {character}")
     axes.plot(1 - history[:, label], "--", color=BACKWARD, label="the pull on its logit")
     axes.set(title="one example, pulled and pushed", xlabel="step", ylim=(0, 1.02))
@@ -264,8 +265,8 @@ def temperatures(
     for above, below, T in zip(axes, axes[len(several) :], several, strict=False):
         p = (logits / T).softmax(0).numpy()
         slopes = (p - target) / T
-        above.bar(places, p, color=np.where(places == label, FORWARD, SKY))
-        below.bar(places, slopes, color=np.where(places == label, BACKWARD, PALE))
+        above.bar(places, p, color=_stressed(FORWARD, label, places))
+        below.bar(places, slopes, color=_stressed(BACKWARD, label, places))
         above.set_title(f"T = {T:g}")
         below.axhline(0, color=GREY, linewidth=1)
         favourite = int(p.argmax())
@@ -317,7 +318,7 @@ def ahead_of_the_others(gaps: Mapping[str, Sequence[float]], rest: float) -> Pic
         rest: the distance at which the smoothed forces vanish.
     """
     figure, (axes,) = new_axes(height=3.2)
-    for (name, gap), line, colour in zip(gaps.items(), ("--", "-"), (SKY, FORWARD), strict=True):
+    for (name, gap), line, colour in zip(gaps.items(), ("--", "-"), (INK, GREEN), strict=True):
         axes.plot(gap, line, color=colour, label=name)
     axes.axhline(rest, color=GREY, linewidth=1)
     axes.set(title="right logit minus a wrong one", xlabel="step")

@@ -13,7 +13,6 @@ from torch import Tensor
 
 from grader.pictures.figures.sheet import (
     BACKWARD,
-    BLUE,
     FORK,
     FORWARD,
     GREEN,
@@ -74,7 +73,7 @@ def draw_losses(losses: Sequence[float]) -> Picture:
     points = len(losses) // stretch
     means = torch.tensor(losses[: points * stretch]).view(points, stretch).mean(1)
     figure, (axes,) = new_axes(height=3.0)
-    axes.plot([stretch * (number + 1) for number in range(points)], means, color=BLUE)
+    axes.plot([stretch * (number + 1) for number in range(points)], means, color=GREEN)
     if len(losses) > ALL_STEPS // 2:
         axes.axvline(ALL_STEPS // 2, color=GREY, linestyle="--", linewidth=1)
         axes.annotate(
@@ -97,7 +96,7 @@ def race_chart(rates: Mapping[str, float]) -> Picture:
     """Draw steps per second as bars, the first on top; the last is the limit, in grey."""
     names = list(rates)
     figure, (axes,) = new_axes(height=0.42 * len(names) + 0.7)
-    colours = [BLUE] * (len(names) - 1) + [HAIRLINE]
+    colours = [GREEN] * (len(names) - 1) + [HAIRLINE]
     axes.barh(names, list(rates.values()), color=colours, height=0.62)
     axes.invert_yaxis()
     first = rates[names[0]]

@@ -188,20 +188,16 @@ def four_ways():
     )
 
 
-ENDINGS = {
-    "both": sheet.GREEN,
-    "residual alone": sheet.YELLOW,
-    "norm alone": sheet.SKY,
-    "neither": sheet.PINK,
-}
+ENDINGS = dict(zip(("both", "residual alone", "neither", "norm alone"), sheet.LINES, strict=True))
 
 
 def show_depth(depths, lines, label, words, log=True):
     """A line for each kind of stack over its number of blocks."""
     figure, (axes,) = sheet.new_axes(6.4, 3.3)
     for name, values in lines.items():
-        axes.plot(depths, values, marker="o", color=ENDINGS[name])
-        axes.text(depths[-1] * 1.25, values[-1], name, color=ENDINGS[name], va="center")
+        colour, line = ENDINGS[name]
+        axes.plot(depths, values, line, marker="o", color=colour)
+        axes.text(depths[-1] * 1.25, values[-1], name, color=colour, va="center")
     axes.set_xscale("log", base=2)
     if log:
         axes.set_yscale("log")

@@ -127,7 +127,7 @@ def show_first_steps(moves):
 def show_schedule(rates, warm):
     """The learning rate over a training."""
     figure, (axes,) = sheet.new_axes(height=2.5)
-    axes.plot(range(1, len(rates) + 1), rates, color=sheet.BLUE)
+    axes.plot(range(1, len(rates) + 1), rates, color=sheet.GREEN)
     axes.axvline(warm, color=sheet.GREY, linestyle="--", linewidth=1)
     axes.text(warm * 1.6, 0, "warm-up ends", color=sheet.GREY, fontsize=10)
     axes.xaxis.set_major_formatter("{x:,.0f}")
@@ -142,8 +142,8 @@ def show_norms(norms, most):
     points = torch.tensor(norms[: len(norms) // stretch * stretch]).view(-1, stretch)
     steps = [stretch * (number + 1) for number in range(len(points))]
     figure, (axes,) = sheet.new_axes(height=2.7)
-    axes.plot(steps, points.amax(1), color=sheet.SKY)
-    axes.plot(steps, points.mean(1), color=sheet.BLUE)
+    axes.plot(steps, points.amax(1), color=sheet.PALER[sheet.BACKWARD])
+    axes.plot(steps, points.mean(1), color=sheet.BACKWARD)
     axes.axhline(most, color=sheet.GREY, linestyle="--", linewidth=1)
     axes.text(steps[len(steps) // 4], most + 0.05, "clipped to this", color=sheet.GREY, fontsize=10)
     axes.set_ylim(0)

@@ -116,5 +116,5 @@ def test_the_courses_style_colours_what_a_notebook_plots() -> None:
         figures.use_course_style()
         figure, axes = plt.subplots()
         (line,) = axes.plot([0, 1])
-        assert line.get_color() == "#0072B2"
+        assert line.get_color() == "#009E73"
         plt.close(figure)

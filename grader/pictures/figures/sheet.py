@@ -16,9 +16,8 @@ from matplotlib.patches import FancyArrowPatch, FancyBboxPatch, Rectangle
 from grader.pictures import card
 from grader.pictures.front_end import image_element, is_live
 
-# Okabe and Ito's palette: its colours stay apart for every common kind of colour blindness. Blue and
-# orange mean forward and backward everywhere, and have no other names; the second of each, and the
-# yellow, are left out.
+# Okabe and Ito's palette: its colours stay apart for every common kind of colour blindness. Blue
+# and orange mean forward and backward everywhere, and have no other names.
 FORWARD = "#0072B2"
 BACKWARD = "#D55E00"
 GREEN = "#009E73"

@@ -794,8 +794,8 @@ figures.race_chart(rates) if rates else None
 # *The longer the bar, the faster. In brackets: how many times as fast as autograd's loop. Grey is
 # the limit. The loops take turns, 500 steps each, on one thread.*
 #
-# On one quiet core it was, in times autograd's: the lecture's loop 0.4, the solution's lines 1.3,
-# tuned 2.3, compiled 3.6, ten steps a call 5.9, and the limit 10.
+# On one quiet core it was, in times autograd's: the lecture's loop 0.5, the solution's lines 1.3,
+# tuned 2.3, compiled 3.5, ten steps a call 5.9, and the limit 10.
 #
 # - **What autograd has to find out costs little.** The solution's lines do without the notes and
 #   the way back along them, and are 1.3 times as fast. Lines that make more calls gain less.

@@ -423,8 +423,8 @@ dlogprobs[range(n), Yb] = -1 / n
 check("dlogprobs")
 
 # %% [markdown]
-# Now it says one of three: **to do**, nothing is there yet; **fail**, and a card looks for the *one*
-# mistake that gives your numbers; **pass**, the line is right. The other verdicts bring their
+# Now it says one of three: **to do**, nothing is there yet; **fail**, and a card looks for the
+# *one* mistake that gives your numbers; **pass**, the line is right. The other verdicts bring their
 # explanation with them.
 #
 # **Worth noticing.** Of 864 numbers only 32 are not zero. The loss complains about the right

@@ -834,9 +834,9 @@ for name, call in calls.items():
 #
 # Not three thousand times. Most of the time goes into the *call*: each little operation has to be
 # looked up, has its arguments checked, gets memory for its result. (Of the small ones only the tanh
-# takes long itself.) So what makes a loop on small matrices fast is **fewer calls**. With a thousand
-# times as many numbers in each matrix, the products take nearly all the time, and the calls next to
-# none.
+# takes long itself.) So what makes a loop on small matrices fast is **fewer calls**. With a
+# thousand times as many numbers in each matrix, the products take nearly all the time, and the
+# calls next to none.
 #
 # </details>
 

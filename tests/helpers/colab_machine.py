@@ -62,7 +62,8 @@ def run_alone(
     assert replaced == 1, f"{notebook} does not install the course in one place"
     alone.write_text(text, encoding="utf-8")
     python = environment / "bin" / "python"
-    variables = {"BACKPROP_NINJA_STATE": str(folder / "state"), **variables}
+    path = f"{python.parent}{os.pathsep}{os.environ['PATH']}"  # the cell calls `pip`
+    variables = {"BACKPROP_NINJA_STATE": str(folder / "state"), "PATH": path, **variables}
     used = run(python, "-c", RUN, alone, folder=folder, **variables)
     assert Path(used.splitlines()[-1]).is_relative_to(environment), "not the wheel's package"
     executed: NotebookNode = nbformat.read(alone, as_version=4)

@@ -4,7 +4,7 @@ from importlib.util import find_spec
 
 if "google.colab" in sys.modules and not find_spec("grader"):
     print("Installing the course ...")
-    # %pip install --quiet "backprop-ninja @ git+{{ repository }}"
+    # !pip install --quiet "backprop-ninja @ git+{{ repository }}"
 
 from grader import start_lesson  # not found? The course's README says how to install it.
 

@@ -174,7 +174,7 @@ LOOPS = "dC = torch.zeros_like(C)\nfor i in range(n):\n    for j in range(block_
         (
             "dW2",
             f"{OUTER}dW2 /= n",
-            "`n` is a factor too many: no mean belongs here.",
+            "`n` is a divisor too many: no mean belongs here.",
         ),
         (
             "dW2",

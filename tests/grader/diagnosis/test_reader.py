@@ -495,7 +495,7 @@ def test_it_is_named(source: str, said: str, runner: Runner) -> None:
         (
             *("ex3", "dbnbias"),
             "dbnbias = dhpreact.sum(0, keepdim=True) / n_hidden",
-            "`n_hidden` is a factor too many: the sum is not to be divided.",
+            "`n_hidden` is a divisor too many: the sum is to stay whole.",
         ),
         (
             *("ex2", "dlogits"),

@@ -344,15 +344,15 @@ print("of these, at a label:", (at_the_label < 0).sum().item())
 # probabilities, on the same scale.
 
 # %% tags=["data-dependent"]
-row = probs[range(n), Yb].argmin().item()
-label = Yb[row].item()
-figures.one_row(probs[row], n * gradient[row], label, characters)
+worst = probs[range(n), Yb].argmin().item()
+label = Yb[worst].item()
+figures.one_row(probs[worst], n * gradient[worst], label, characters)
 
 # %% tags=["data-dependent"]
-context = "".join(itos[i] for i in Xb[row].tolist())
-gap = probs[row] - n * gradient[row]
+context = "".join(itos[i] for i in Xb[worst].tolist())
+gap = probs[worst] - n * gradient[worst]
 elsewhere = torch.arange(vocab_size) != label
-print(f"after {context} came {itos[label]}, to which it gave {probs[row, label]:.3f}")
+print(f"after {context} came {itos[label]}, to which it gave {probs[worst, label]:.3f}")
 print(f"off the label, probabilities and bars differ by {gap[elsewhere].abs().max():.4f}")
 print(f"at the label they differ by {gap[label]:.4f}")
 
@@ -399,17 +399,18 @@ figures.pull_and_push()
 figures.logit_forces()
 
 # %% [markdown]
-# *Above, the logits with the forces on them; below, their probabilities.*
+# *Above, the logits with the forces on them, drawn longer than they are; below, their
+# probabilities.*
 #
 # Now let the forces move the logits of the example above, step by step:
 
 # %% tags=["data-dependent"]
-moving = scores[[row]]
+moving = scores[[worst]]
 history = []
 for _ in range(200):
     history.append(moving.softmax(1)[0])
     leaf = moving.clone().requires_grad_()
-    (slopes,) = torch.autograd.grad(F.cross_entropy(leaf, Yb[[row]]), leaf)
+    (slopes,) = torch.autograd.grad(F.cross_entropy(leaf, Yb[[worst]]), leaf)
     moving = moving - 0.2 * slopes  # minus the gradient: along the forces
 history = torch.stack(history)
 figures.pulled_and_pushed(history, label, itos[label])
@@ -650,11 +651,11 @@ explain(tempered, tempered_backward)
 
 # %% tags=["data-dependent"]
 temperatures = (0.5, 1.0, 5.0)
-figures.temperatures(scores[row], label, characters, temperatures)
+figures.temperatures(scores[worst], label, characters, temperatures)
 
 # %% tags=["data-dependent"]
 for T in temperatures:
-    p = (scores[row] / T).softmax(0)
+    p = (scores[worst] / T).softmax(0)
     choices = (-(p * p.log()).sum()).exp()  # 1 if it is sure of one, 27 if all are alike
     print(f"T = {T}: as undecided as among {choices:.1f} equally likely characters")
 

@@ -203,19 +203,20 @@ def one_row(
         label: the right character.
         characters: the names of all.
     """
-    figure, (above, below) = new_axes(height=5.2, rows=2, sharex=True, height_ratios=(1, 2.6))
-    top = 1.15 * probabilities.max().item()
+    top, bottom = 1.15 * probabilities.max().item(), -1.05
+    heights = (top, top - bottom)  # to one scale
+    figure, (above, below) = new_axes(height=5.2, rows=2, sharex=True, height_ratios=heights)
     places = range(len(characters))
     above.bar(characters, probabilities.numpy(), color=_stressed(FORWARD, label, places))
     title = "the probabilities of one example (dark bar, bold letter: the right character)"
     above.set(title=title, ylim=(0, top))
     below.bar(characters, gradient.numpy(), color=_stressed(BACKWARD, label, places))
-    below.set(title="n times its row of dlogits", ylim=(-1.05, top))
+    below.set(title="n times its row of dlogits", ylim=(bottom, top))
     for axes in (above, below):
         axes.grid(visible=False, axis="x")
     below.axhline(0, color=GREY, linewidth=1)
     # Its own bar may be too low to be seen.
-    below.get_xticklabels()[label].set(color=BACKWARD, fontweight="bold")
+    below.get_xticklabels()[label].set(color=INK, fontweight="bold")
     return Picture(
         figure,
         "Two bar charts of all characters. Above, the probabilities of one example. Below, its "
@@ -271,12 +272,12 @@ def temperatures(
         below.axhline(0, color=GREY, linewidth=1)
         favourite = int(p.argmax())
         below.set_xticks([label, favourite], [characters[label], characters[favourite]])
-        below.get_xticklabels()[0].set(color=BACKWARD, fontweight="bold")
+        below.get_xticklabels()[0].set(color=INK, fontweight="bold")
         for one in (above, below):
             one.grid(visible=False, axis="x")
         said.append(f"at {T:g} the highest is {p.max():.2f}, the lowest slope {slopes.min():.2f}")
     axes[0].set_ylabel("probability")
-    axes[len(several)].set_ylabel("slope of the logit")
+    axes[len(several)].set_ylabel("slope of its loss")
     return Picture(
         figure,
         "Bar charts of one example's probabilities, and below them of the slopes of its logits, "

@@ -58,8 +58,8 @@ UNDEFINED = re.compile(r"name '(\w+)' is not defined")
 ALONE = "Only answer cells are run: define it, or import it, in one of them."
 """What is said of such a name where it is like no other."""
 
-MEANT = re.compile(r" Did you mean `[^?]+\?")
-"""What is said of it otherwise: a guess, which is none where the name is found."""
+MEANT = re.compile(rf" (Did you mean `[^?]+\?|{re.escape(ALONE)})")
+"""What else is said of such a name, a guess or where to define it: no more once it is found out."""
 
 TOO_LARGE = (
     f"This exercise's answer cells hold more code than is read: {LONGEST_ANSWER:,} characters,"

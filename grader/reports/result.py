@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from grader.answer.assigned import first_assignments
-from grader.answer.parse import ALONE, MEANT, UNDEFINED, AnswerCell, live_names, written_names
+from grader.answer.parse import MEANT, UNDEFINED, AnswerCell, live_names, written_names
 from grader.verdict import Report, Verdict
 
 if TYPE_CHECKING:
@@ -57,7 +57,7 @@ def say_where(
         undefined = UNDEFINED.search(verdict.note)
         name = undefined[1] if undefined else verdict.name
         stands = (c for c in others if not verdict.points and name in written_names(c.source))
-        plain = MEANT.sub("", verdict.note).replace(f" {ALONE}", "")
+        plain = MEANT.sub("", verdict.note)
         if undefined and (whose := _whose(name, verdict.name, exercises)):
             verdict = replace(verdict, note=f"{plain} {whose}")
         elif (cell := next(stands, None)) and not any(_assigns(one, name) for one in answers):

@@ -168,11 +168,16 @@ class Site:
 
 
 def meant_for(
-    gradient: str, keep: frozenset[int], code: Collection[ast.stmt], answer: Answer
+    gradient: str,
+    keep: frozenset[int],
+    code: Collection[ast.stmt],
+    answer: Answer,
+    given: Collection[str] = (),
 ) -> frozenset[int]:
     """The statements that make a gradient (`keep`, in `code`), and those that were meant to.
 
-    An operation whose result goes nowhere was meant to change what it is called on.
+    An operation whose result goes nowhere was meant to change what it is called on. What was meant
+    comes with all that it needs but the gradients that are `given`.
     """
     names = {gradient}.union(*(answer.effects[answer.statements[n]].binds for n in keep))
     meant = {n for top in code for n in answer.inside[top] & answer.writing(gradient)}
@@ -180,6 +185,13 @@ def meant_for(
         called = {n for n in answer.inside[top] if _comes_to_nothing(answer, n, names)}
         if called:
             meant |= called | {n for n in answer.inside[top] if _holds(answer, n, called)}
+    meant -= keep
+    for top in reversed(answer.top):
+        inside = answer.inside[top]
+        read = {name for n in meant for name in answer.effects[answer.statements[n]].reads}
+        is_before = meant and min(inside) < max(meant)
+        if is_before and not (read - {*given}).isdisjoint(answer.written[top]):
+            meant |= inside
     return frozenset(keep | (meant & answer.live))
 
 

@@ -92,7 +92,8 @@ class Search:
     def __post_init__(self) -> None:
         program = self.references.program
         readers = frozenset(program.readers(self.item.name[1:]))
-        self.keep = meant_for(self.item.name, self.item.keep, self.item.code, self.answer)
+        whose = self.item.name, self.item.keep, self.item.code, self.answer
+        self.keep = meant_for(*whose, self.exercise.gradients)
         every = own_statements(self.answer, self.keep)
         self.settled = [own for own in every if self._is_settled(own)]
         self.statements = [own for own in every if own not in self.settled]

@@ -740,6 +740,27 @@ def test_a_line_by_which_another_gradient_is_right_is_not_to_blame(runner: Runne
     assert not said.get("db1")
 
 
+UNPACKED = (
+    "both = torch.cat([torch.ones(n, 1), embcat], 1).T @ dhprebn\ndb1, dW1 = both[0], both[1:]\n"
+)
+
+
+@pytest.mark.parametrize(
+    ("code", "message"),
+    [
+        ("db1 = dhpreact.sum(0)", "`dhpreact` is not the gradient that arrives here."),
+        ("db1 = dhprebn.sum(1)", "`1` is not the axis that belongs here."),
+        ("db1 = both[-1]", "`-1` is not the index that belongs here."),
+        ("db1 = 0", "This line puts `0` in the place of what was in `db1`."),
+    ],
+)
+def test_a_line_below_one_that_had_unpacked_the_gradient(
+    code: str, message: str, runner: Runner
+) -> None:
+    judged = judge_one("ex1", answer_with("ex1", "db1", UNPACKED + code), runner)
+    assert [one.message for one in judged if one.outcome in BLAMED] == [message]
+
+
 @pytest.mark.parametrize(
     ("gradient", "code", "term"),
     [

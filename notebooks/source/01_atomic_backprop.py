@@ -101,7 +101,7 @@ figures.two_losses({name: run.losses for name, run in trainings.items()})
 figures.one_step()
 
 # %% [markdown]
-# *Blue runs forward, orange backward: here and in everything that is drawn from now on.*
+# *Blue means forward and orange backward, wherever you meet them.*
 #
 # What *arrives* comes from the side of the loss. So the backward pass begins with the last line.
 #
@@ -362,7 +362,7 @@ print(f"its favourite: {itos[favourite]!r}, {probs[one, favourite]:.4f}; blind: 
 # 32 their numbers agree. So the check runs your lines again, on hidden networks of other sizes:
 # there the first one fails. Write `n`, or ask for a `.shape`.
 #
-# And of two gradients some wrong formulas give the right numbers, at all sizes. Guess which, when
+# And in three lines some wrong formulas give the right numbers, at all sizes. Guess in which, when
 # you get there. So the check also tries each line by itself, with random numbers arriving.
 #
 # - **Use** what the forward pass has computed and every gradient that you have found, but no
@@ -423,7 +423,7 @@ dlogprobs[range(n), Yb] = -1 / n
 check("dlogprobs")
 
 # %% [markdown]
-# Now it says one of three: **to do**, nothing is there yet; **fail**, and a card looks for the
+# At first it says one of three: **to do**, nothing is there yet; **fail**, and a card looks for the
 # *one* mistake that gives your numbers; **pass**, the line is right. The other verdicts bring their
 # explanation with them.
 #
@@ -976,9 +976,9 @@ dhpreact = (1 - h**2) * dh
 check("dhpreact")
 
 # %% [markdown]
-# Here `exact: False` is nobody's fault: on most processors PyTorch's own code for this line
-# multiplies and adds with a single rounding; yours rounds twice. All gradients further back inherit
-# the difference.
+# Here at the latest you meet `exact: False`, and it is nobody's fault: on most processors PyTorch's
+# own code for this line multiplies and adds with a single rounding; yours rounds twice. All
+# gradients further back inherit the difference.
 #
 # **The last bit.** It might have begun in 5.2 already. The forward pass says `counts_sum**-1`
 # there. Why not `1 / counts_sum`? The two have the same derivative, $-1/x^2$. But PyTorch computes
@@ -1394,16 +1394,17 @@ else:
 # ```
 #
 # (32, 3, 10) becomes (32, 30): the three rows of ten that belong to an example are laid side by
-# side. No number changes and none moves in memory; only the brackets do. The backward step puts the
-# brackets back. Choose: an example has three positions of two numbers each. Which grid, A or B, did
-# this row come from?
+# side. No number changes and none moves in memory: a view only puts the brackets elsewhere. The
+# backward step puts them back. Choose: an example has three positions of two numbers each. Which
+# grid, A or B, did this row come from?
 
 # %%
 figures.which_view()
 
 # %% [markdown]
-# `demb` is the first gradient of the next answer cell; its check tells whether you have chosen
-# well. With the other grid every number is there, in the wrong place.
+# The next answer cell asks for `demb`; its check tells whether you have chosen well. With the other
+# grid every number is there, in the wrong place. (A transposed tensor may refuse a `.view`;
+# `.reshape` never does.)
 #
 # ## 5.9 The embedding
 #

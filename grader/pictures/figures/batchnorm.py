@@ -64,7 +64,7 @@ def batchnorm_graph() -> Picture:
         (8.0, 1.7, "average of each column"),
         (7.3, 4.2, "subtracted"),
         (7.3, 5.1, "squared"),
-        (9.75, 7.4, "averaged over $n - 1$"),
+        (9.75, 7.4, "sum, divided by $n - 1$"),
         (9.75, 9.6, r"to the power $-\frac{1}{2}$"),
         (6.3, 10.4, "scales"),
         (3.2, 12.0, "times bngain, plus bnbias"),

@@ -119,9 +119,9 @@ def without_motion(svg: str) -> str:
 def in_words(program: ForwardProgram) -> str:
     """What is to be seen."""
     return (
-        f"The graph of the network, its tensors in blue. From the {program.loss} a gradient runs "
-        "back along the arrows. Each tensor that it reaches turns orange, until all of them are; "
-        "then it begins again."
+        f"The graph of the network, its gradients in grey. From the {program.loss} an orange line "
+        "runs back along the arrows. Each gradient that it reaches turns orange, until all of them "
+        "are; then it begins again."
     )
 
 

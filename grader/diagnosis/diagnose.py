@@ -151,7 +151,7 @@ def _found(search: Search, verdict: Verdict) -> _Found | None:
     written = hashlib.sha256(texts.encode("utf-8", "surrogatepass")).digest()
     given = search.references, item.name, written, item.reads, item.writes, item.fixed
     seen = verdict.global_check, comparison.approximate, comparison.shape
-    key = given, seen, search.raises, len(search.settled)
+    key = given, seen, search.raises, item.beside is None, len(search.settled)
     if key not in _REMEMBERED or search.is_cut_short:
         found = next(_findings(search, verdict), None)
         if search.is_cut_short:

@@ -199,6 +199,11 @@ def _lines(statements: Sequence[OwnStatement], scope: Scope) -> Iterator[Edit]:
             for line, order in ((loop.body[-1], 1), (loop.body[0], -1)):
                 moved = [own.put(span := own.span(line), "pass"), ast.unparse(line)][::order]
                 yield Edit(SECOND, Kind.STATEMENT, own, span, "\n".join(moved), message)
+    gradient = scope.gradient
+    if any(gradient in own.names for own in statements[1:]) and statements[0].assigns(gradient):
+        message = f"This line puts another value in the place of a right `{gradient}`."
+        piece = (0, len(statements[0].text))
+        yield Edit(SECOND, Kind.OVERWRITTEN_BRANCH, statements[0], piece, "", message)
     for own, before in pairwise(statements):
         piece, others = (0, len(own.text)), {before.number: own.text}
         message = "This line comes too late, or the one before too early."

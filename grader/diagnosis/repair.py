@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 import itertools
 import re
-from collections.abc import Iterator, Mapping, Sequence, Set
+from collections.abc import Collection, Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 
@@ -20,10 +20,11 @@ from grader.diagnosis.factors import Factor, name_factor
 from grader.diagnosis.kinds import Kind
 from grader.execution.evidence import GradientEvidence
 from grader.execution.runner import AnyRunner
-from grader.execution.runs import values_for
+from grader.execution.runs import right_beside, values_for
 from grader.execution.variants import Patience, Variants
 from grader.program.compare import FLOAT64_NOISE, FLOAT64_TOLERANCE, agrees
 from grader.program.exercises import Exercise
+from grader.program.forward_program import ForwardProgram
 from grader.program.references import References
 from grader.worker.request import Group
 
@@ -97,10 +98,16 @@ class Search:
         every = own_statements(self.answer, self.keep)
         self.settled = [own for own in every if self._is_settled(own)]
         self.statements = [own for own in every if own not in self.settled]
+        if self.item.beside is not None:
+            # The other gradients that it uses are given as they should be, and not made.
+            self.item = replace(self.item, local=self.item.beside)
+            self.keep -= {n for own in self.settled for n in self.answer.inside[own.top]}
+            self.settled = []
         # What a line reads whose result is thrown away.
         lost = (own.names for own in every if own.number not in self.item.keep)
         read = {*self.exercise.gradients} & frozenset[str]().union(*lost) - {self.item.name}
-        given = readers, *self.item.upstreams(readers), frozenset(name[1:] for name in read)
+        due = _asked_above(program, self.item.name[1:], self.exercise.gradients)
+        given = readers, *self.item.upstreams(readers), frozenset(name[1:] for name in read), due
         self.given = [s for s in dict.fromkeys(given) if s]
         # In some programs what arrives in the end is itself a value of the forward pass.
         self.coarse = len(self.given) + bool(program.arrivals())
@@ -285,6 +292,9 @@ class Search:
         """What runs its statements, edited, which may name some values beside the usual ones."""
         whose = self.answer, self.item.name, self.keep, self.item.fixed
         values = values_for(self.references, self.exercise.gradients)
+        if self.item.beside is not None:
+            right = right_beside(self.references, {f"d{name}" for name in self.item.siblings})
+            beside = [{**one, **other} for one, other in zip(beside, right, strict=True)]
         return Variants(*whose, values, beside, self.runner, self.patience)
 
 
@@ -310,6 +320,23 @@ def _scales(
     is_hit &= tolerance * origins.abs().amax(1) <= right.abs().max()
     pairs = zip(scales.tolist(), is_hit.tolist(), strict=True)
     return [scale if hit else None for scale, hit in pairs]
+
+
+def _asked_above(program: ForwardProgram, tensor: str, asked: Collection[str]) -> frozenset[str]:
+    """The nearest steps whose gradients are asked for, on each way from a tensor to the loss.
+
+    None if there is a way without one.
+    """
+    found, pending = set[str](), [*program.readers(tensor)]
+    while pending:
+        step = pending.pop()
+        if step == program.loss:
+            return frozenset()
+        if f"d{step}" in asked:
+            found.add(step)
+        else:
+            pending += program.readers(step)
+    return frozenset(found)
 
 
 def undefined(item: GradientEvidence) -> set[str]:

@@ -68,6 +68,16 @@ def values_for(references: References, gradients: Sequence[str]) -> Values:
     return Values(new_key(), groups)
 
 
+def right_beside(references: References, gradients: Set[str]) -> list[Group]:
+    """What gradients should be on each hidden instance, given the random upstreams there.
+
+    What is no upstream of a gradient has to fit those that are.
+    """
+    readers, names = references.program.readers, sorted(gradients)
+    right = [references.local_vjps(name[1:], frozenset(readers(name[1:]))) for name in names]
+    return [dict(zip(names, values, strict=True)) for values in zip(*right, strict=True)]
+
+
 def new_key() -> str:
     """A key that no other values of this process have."""
     return f"values-{next(_KEYS)}"
@@ -233,7 +243,7 @@ class Runs:
         What is given to one gradient is asked of another: the answer's process must not see both,
         so a gradient that has siblings has a request and a process of its own.
         """
-        beside = self._right(siblings) if siblings else ()
+        beside = right_beside(self.references, siblings) if siblings else ()
         return self._alone(dict.fromkeys(wanted, self.instances), beside)
 
     def _alone(
@@ -246,13 +256,6 @@ class Runs:
         for piece, instances in wanted.items():
             plan.add_slice(piece, instances, beside)
         return _dealt(wanted, self._make(plan, continues)) if len(plan) else {}
-
-    def _right(self, siblings: Set[str]) -> list[Group]:
-        # What is no upstream of a gradient has to fit those that are.
-        readers, vjps = self.references.program.readers, self.references.local_vjps
-        names = sorted(siblings)
-        right = [vjps(name[1:], frozenset(readers(name[1:]))) for name in names]
-        return [dict(zip(names, values, strict=True)) for values in zip(*right, strict=True)]
 
     def _make(self, plan: RunPlan, continues: bool = False) -> list[Result | Raised]:
         """Every run's result, in order; those that never came say why."""

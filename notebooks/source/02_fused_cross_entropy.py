@@ -219,8 +219,8 @@ figures.softmax_slopes()
 # division by a probability is left.
 #
 # Write down what remains, once for $i \ne y$, once for $i = y$, and multiply out until no bracket
-# is left. Each is a very short expression. Then hold the two side by side. But for the index, they
-# differ by a constant.
+# is left. Each is a very short expression. Then hold the two side by side: with one index for both,
+# they differ by a constant.
 #
 # Test them on a small example: three characters with the probabilities $(0.7,\ 0.2,\ 0.1)$, of
 # which the second is the right one, as in the picture. Work out the three numbers before you run
@@ -331,8 +331,8 @@ print("numbers below zero:", (gradient < 0).sum().item())
 print("of these, at a label:", (at_the_label < 0).sum().item())
 
 # %% [markdown]
-# *One purple place in each row, the framed one, the paler the nearer its probability is to 1; all
-# others are white or green, and the darkest green is where it bet wrongly.*
+# *Each row has one purple place, the framed one. It is the paler, the nearer its probability is to
+# 1. All others are white or green, and the darkest green is where the network bet wrongly.*
 #
 # A gradient points uphill, to *more* loss; training walks the other way. So purple means "this
 # logit will be raised" and green "this one will be lowered": every character except the label has
@@ -670,8 +670,8 @@ for T in temperatures:
 #   dares more, and errs more.
 # - **Distillation.** At a high $T$ one sees which *wrong* characters a model thinks nearly right. A
 #   small model can learn more from that than from the labels alone. Its loss is multiplied by
-#   $T^2$: one $T$ makes up for the factor $1/T$, the other for differences of probabilities, which
-#   are about $T$ times smaller.
+#   $T^2$: one $T$ makes up for the factor $1/T$. The other makes up for the probabilities, which
+#   are nearly alike at a high $T$: their differences are about $T$ times smaller.
 # - **Honest probabilities.** Trained networks are often too sure of themselves. One $T$, chosen on
 #   examples that were not trained on, makes up for much of it.
 

@@ -716,20 +716,22 @@ small = [
     tensor[:, :3].double().requires_grad_()  # float64: differences need the digits
     for tensor in (hprebn[:8] / 100, bngain, bnbias)
 ]
-is_blank = False
+passes = False
 try:
-    torch.autograd.gradcheck(BatchNorm.apply, small)
+    passes = torch.autograd.gradcheck(BatchNorm.apply, small)
 except Exception as trouble:
     said = str(trouble).partition("\n")[0].rstrip(",")
     is_blank = "ellipsis" in said  # what autograd calls a `...`
     print("BatchNorm.backward |", "to do" if is_blank else f"fail: {said}")
+    if "must match the size" in said:
+        print("  Is a tensor of the notebook in it, such as hprebn or dxhat? It has other sizes.")
     for i, name in enumerate(("hprebn", "bngain", "bnbias")):
         if f"with respect to input {i}" in said:
             print(f"  Your d{name} is not what the differences give.")
         if f"at index {i}" in said:
             print(f"  What you return for d{name} has the wrong shape.")
     if "index 0 - got [1, 3]" in said or "input 1" in said:
-        print("  Is the order that of forward's inputs: dhprebn, dbngain, dbnbias?")
+        print("  If it is right: is the order that of forward's inputs, dhprebn, dbngain, dbnbias?")
     elif "at index" in said:
         print("  Is a keepdim missing, or does a sum run along the wrong axis?")
 else:
@@ -787,8 +789,8 @@ def differentiate_twice(function):
     first.square().sum().backward()
 
 
-if is_blank:
-    print("BatchNorm.backward | to do")
+if not passes:
+    print("BatchNorm.backward | has to pass gradcheck first")
 else:
     for name, attempt in (
         ("gradgradcheck", lambda: torch.autograd.gradgradcheck(BatchNorm.apply, small)),

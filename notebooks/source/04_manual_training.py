@@ -807,7 +807,7 @@ figures.race_chart(rates) if rates else None
 #
 # # Part 6 · Where the time goes (for those who want it)
 #
-# All of this part is folded: open what you like.
+# All of this part is folded. Run the race first, then open what you like.
 #
 # <details>
 # <summary>A guess first: what one call costs</summary>
@@ -878,9 +878,9 @@ else:
 #    adds; `addmm` is a matrix product that begins with the bias in place of zeros.
 # 4. **In place** (2.0). `sub_`, `mul_` and the like write the result where the operand stood. It
 #    buys next to nothing here, and it costs care: once `hprebn` has become `bnraw` it is gone.
-# 5. **The learning rate at the top** (counted with the next). The backward pass is *linear*: with
-#    `dlogits` multiplied by minus the learning rate, what comes out below is not the gradients but
-#    the *steps*.
+# 5. **The learning rate at the top** (measured together with 6). The backward pass is *linear*:
+#    with `dlogits` multiplied by minus the learning rate, what comes out below is not the gradients
+#    but the *steps*.
 # 6. **Gradient and update in one call** (2.3). A step need only be added, and `addmm_` adds a
 #    matrix product to the matrix it is called on while it computes it. For `W1`, `W2` and `C` no
 #    gradient ever exists. Mind the order: `dh` needs the old `W2`, so it is computed before the

@@ -9,3 +9,4 @@ if "google.colab" in sys.modules and not find_spec("grader"):
 from grader import start_lesson  # not found? The course's README says how to install it.
 
 start_lesson()  # starts the process that will run your answers, and notes which cells you run
+print("Ready.")

@@ -740,6 +740,41 @@ def test_a_line_by_which_another_gradient_is_right_is_not_to_blame(runner: Runne
     assert not said.get("db1")
 
 
+FUSED = "dhprebn = bngain * bnvar_inv / n * ({})\n"
+
+
+@pytest.mark.parametrize(
+    ("formula", "message"),
+    [
+        (
+            FUSED.format("n * dhpreact - dbnbias - bnraw * dbngain"),
+            "What comes to `dhprebn` through `bnvar` is 0.96875 ((n - 1)/n) times what it should be.",
+        ),
+        (
+            "dhprebn = bngain * bnvar / n"
+            " * (n * dhpreact - dbnbias - n / (n - 1) * bnraw * dbngain)\n",
+            "`bnvar` is not the tensor that belongs here.",
+        ),
+    ],
+)
+def test_a_fused_line_below_another_wrong_line_that_it_reads(
+    formula: str, message: str, runner: Runner
+) -> None:
+    wrong = "dbngain = (dh * bnraw).sum(0, keepdim=True)"
+    answer = re.sub(r"(?m)^dhprebn = .*$", formula.strip(), answer_with("ex4", "dbngain", wrong))
+    assert formula.strip() in answer
+    said = {one.name: one.message for one in judge_one("ex4", answer, runner)}
+    assert said["dbngain"] == "`dh` is not the gradient that arrives here."
+    assert said["dhprebn"] == message
+
+
+def test_a_fused_formula_of_another_upstream_throughout(runner: Runner) -> None:
+    formula = "n * dh - dh.sum(0) - n / (n - 1) * bnraw * (dh * bnraw).sum(0)"
+    judged = judge_one("ex4", answer_with("ex4", "dhprebn", FUSED.format(formula)), runner)
+    said = {one.name: one.message for one in judged if one.outcome in BLAMED}
+    assert said == {"dhprebn": "`dh` is not the gradient that arrives here."}
+
+
 UNPACKED = (
     "both = torch.cat([torch.ones(n, 1), embcat], 1).T @ dhprebn\ndb1, dW1 = both[0], both[1:]\n"
 )
@@ -752,6 +787,7 @@ UNPACKED = (
         ("db1 = dhprebn.sum(1)", "`1` is not the axis that belongs here."),
         ("db1 = both[-1]", "`-1` is not the index that belongs here."),
         ("db1 = 0", "This line puts `0` in the place of what was in `db1`."),
+        ("db1 = both[:1]", "This line puts another value in the place of a right `db1`."),
     ],
 )
 def test_a_line_below_one_that_had_unpacked_the_gradient(

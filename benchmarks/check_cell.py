@@ -16,7 +16,7 @@ import nbformat
 from jupyter_client.blocking.client import BlockingKernelClient
 from jupyter_client.manager import start_new_kernel
 
-from grader.program.forward_program import body_source
+from grader.program.parse import body_source
 from tests.helpers.exercise_text import read_cells, right_answers
 from tests.helpers.lecture_course import ATOMIC
 

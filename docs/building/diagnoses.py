@@ -16,8 +16,8 @@ from grader.diagnosis.kinds import Kind, hint
 from grader.notebook.forward_pass import describe_stale, find_stale
 from grader.program.course import built_in_course
 from grader.program.exercises import exercise_called
-from grader.program.forward_program import parse_program
 from grader.program.instances import make_instance
+from grader.program.parse import parse_program
 from grader.verdict import Diagnosis
 
 ATOMIC = exercise_called(built_in_course(), "ex1")

@@ -30,14 +30,9 @@ from grader.program.course import FILE as COURSE_FILE
 from grader.program.course import built_in_course
 from grader.program.course_file import BadCourse, CourseFile
 from grader.program.exercises import Exercise, exercises_of
-from grader.program.forward_program import (
-    ForwardProgram,
-    NotAForwardProgram,
-    body_source,
-    is_differentiable,
-    parse_program,
-)
+from grader.program.forward_program import ForwardProgram, NotAForwardProgram, is_differentiable
 from grader.program.instances import HIDDEN_SIZES, size_names
+from grader.program.parse import body_source, parse_program
 from grader.program.references import prepare
 from grader.reports import wording
 from grader.submission.answer_cells import GRADE_ID

@@ -12,7 +12,7 @@ from typing import Any
 
 from grader.answer.parse import AnswerCell
 from grader.answer.statements import walk_statements
-from grader.program.forward_program import source_of
+from grader.program.parse import source_of
 from grader.user_error import UserError
 from grader.worker.terms import DYNAMIC_NAMES
 

@@ -15,11 +15,10 @@ from grader.program.forward_program import (
     ForwardProgram,
     NotAForwardProgram,
     is_differentiable,
-    read_function,
-    source_of,
     weighed,
 )
 from grader.program.instances import Instance, make_instance, size_names
+from grader.program.parse import read_function, source_of
 from grader.program.references import References, references_on
 
 SIZES = (

@@ -14,8 +14,9 @@ from torch import Tensor
 
 from grader.program.course import Course, Outline
 from grader.program.course_file import BadCourse
-from grader.program.forward_program import NotAForwardProgram, parse_program, source_of
+from grader.program.forward_program import NotAForwardProgram
 from grader.program.instances import size_names
+from grader.program.parse import parse_program, source_of
 
 
 @dataclass(frozen=True, slots=True, eq=False)

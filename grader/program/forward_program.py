@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import ast
-import inspect
-import textwrap
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field, replace
 from functools import lru_cache
 from types import CodeType
@@ -222,68 +220,6 @@ def is_differentiable(value: object) -> bool:
     return isinstance(value, Tensor) and value.is_floating_point()
 
 
-def parse_program(function: Callable[..., Any]) -> ForwardProgram:
-    """Read a forward function's own source as a program.
-
-    The function takes tensors annotated `Annotated[Tensor, "shape"]`, assigns one name a line,
-    each name once, and returns its last one, the loss.
-
-    Raises:
-        NotAForwardProgram: a line is anything else; the message says which.
-    """
-    program, returned = read_function(function)
-    if returned != (program.steps[-1].name,):
-        raise NotAForwardProgram(
-            f"{program.name}, line {program.steps[-1].number}: the last step has to assign what is"
-            " returned, the loss."
-        )
-    return program
-
-
-def read_function(function: Callable[..., Any]) -> tuple[ForwardProgram, tuple[str, ...]]:
-    """Read a forward function as a program, with the names that it returns.
-
-    Parameters with a default and no shape are constants of the program.
-
-    Raises:
-        NotAForwardProgram: it is not straight-line code; the message says which line.
-    """
-    if not hasattr(function, "__globals__"):
-        raise NotAForwardProgram(f"{function!r} is not a plain Python function.")
-    name, (definition, source) = function.__name__, source_of(function)
-    signature = inspect.signature(function, eval_str=True)
-    constants = {
-        name: parameter.default
-        for name, parameter in signature.parameters.items()
-        if parameter.default is not parameter.empty and not _shapes(parameter.annotation)
-    }
-    annotations = {
-        parameter: _shape_annotation(definition, parameter, value.annotation)
-        for parameter, value in signature.parameters.items()
-        if parameter not in constants
-    }
-    body = definition.body[ast.get_docstring(definition) is not None :]
-    last = body.pop() if body and isinstance(body[-1], ast.Return) else definition
-    steps = tuple(_parse_steps(definition, body, source, {*annotations}))
-    known = {*annotations, *(step.name for step in steps)}
-    match last:
-        case ast.Return(value=ast.Name(id=one)) if one in known:
-            returned: tuple[str, ...] = (one,)
-        case ast.Return(value=ast.Tuple(elts=several)) if several:
-            returned = tuple(node.id for node in several if isinstance(node, ast.Name))
-            if len(returned) < len(several) or not known.issuperset(returned):
-                returned = ()
-        case _:
-            returned = ()
-    if not returned or not steps:
-        raise NotAForwardProgram(
-            f"{name}, line {last.lineno}: a forward function ends by returning the name of its"
-            " last step, or several of its names."
-        )
-    scope = {**function.__globals__, **inspect.getclosurevars(function).nonlocals, **constants}
-    return ForwardProgram(name, tuple(annotations), annotations, steps, scope), returned
-
-
 def weighed(program: ForwardProgram, returned: Mapping[str, str]) -> ForwardProgram:
     """The program that ends in a scalar: what is returned times the gradients that arrive.
 
@@ -298,81 +234,3 @@ def weighed(program: ForwardProgram, returned: Mapping[str, str]) -> ForwardProg
     steps = (*program.steps, Step(loss, terms, reads, f"{loss} = {terms}", code))
     arriving = {weight: name for name, weight in returned.items()}
     return replace(program, inputs=(*program.inputs, *arriving), steps=steps, arriving=arriving)
-
-
-def source_of(function: Callable[..., Any]) -> tuple[ast.FunctionDef, str]:
-    """A function's definition, its lines numbered as in its file, and that much of the file.
-
-    Raises:
-        NotAForwardProgram: there is no source, or it is no `def`.
-    """
-    try:
-        lines, first = inspect.getsourcelines(function)
-        source = textwrap.dedent("".join(lines))
-        definition = ast.parse(source).body[0]
-    except (OSError, TypeError, SyntaxError) as error:
-        name = getattr(function, "__name__", repr(function))
-        raise NotAForwardProgram(
-            f"The source of {name} cannot be read: it has to stand in a file or in a notebook."
-        ) from error
-    if not isinstance(definition, ast.FunctionDef):
-        raise NotAForwardProgram(f"{function.__name__}, line {first}, is no `def`.")
-    before = max(0, first - 1)
-    return ast.increment_lineno(definition, before), "\n" * before + source
-
-
-def body_source(function: Callable[..., Tensor]) -> str:
-    """The text of a forward function's body without docstring and return: a notebook's cell."""
-    definition, source = source_of(function)
-    body = definition.body
-    has_docstring = ast.get_docstring(definition) is not None
-    before = body[0].end_lineno if has_docstring else body[0].lineno - 1
-    assert before is not None
-    lines = source.splitlines()[before : body[-1].lineno - 1]
-    return textwrap.dedent("\n".join(lines)).strip()
-
-
-def _parse_steps(
-    definition: ast.FunctionDef, body: Sequence[ast.stmt], source: str, known: set[str]
-) -> Iterator[Step]:
-    for statement in body:
-        line = ast.get_source_segment(source, statement) or ""
-        shown = line.partition("\n")[0]
-        where = f"{definition.name}, line {statement.lineno},"
-        match statement:
-            case ast.Assign(targets=[ast.Name(id=name)]) if name in known:
-                raise NotAForwardProgram(
-                    f"{where} is not a step: `{shown}` assigns {name} again. A forward program"
-                    " consists of lines `name = expression`, each name assigned once."
-                )
-            case ast.Assign(targets=[ast.Name(id=name)], value=value):
-                pass
-            case ast.Assign(targets=[ast.Tuple() | ast.List()]):
-                raise NotAForwardProgram(
-                    f"{where} is not a step: `{shown}` assigns several names. {ONE_EACH}"
-                )
-            case _:
-                raise NotAForwardProgram(
-                    f"{where} is not a step: `{shown}`. A forward program consists of lines"
-                    " `name = expression`, each name assigned once."
-                )
-        names = [node for node in ast.walk(value) if isinstance(node, ast.Name)]
-        names.sort(key=lambda node: (node.lineno, node.col_offset))
-        reads = tuple(dict.fromkeys(node.id for node in names if node.id in known))
-        known.add(name)
-        code = compile(ast.Expression(value), f"<forward program {definition.name}>", "eval")
-        yield Step(name, ast.unparse(value), reads, line, code, statement.lineno)
-
-
-def _shapes(annotation: Any) -> list[str]:
-    return [item for item in getattr(annotation, "__metadata__", ()) if isinstance(item, str)]
-
-
-def _shape_annotation(definition: ast.FunctionDef, name: str, annotation: Any) -> str:
-    texts = _shapes(annotation)
-    if len(texts) != 1:
-        raise NotAForwardProgram(
-            f"{definition.name}, line {definition.lineno}, must annotate its input {name} with its"
-            f' shape, for example `{name}: Annotated[Tensor, "n, n_hidden"]`.'
-        )
-    return texts[0]

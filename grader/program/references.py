@@ -14,14 +14,9 @@ from torch import Tensor
 from grader.program.compare import FLOAT64_NOISE, agrees
 from grader.program.course_file import BadCourse
 from grader.program.exercises import Exercise
-from grader.program.forward_program import (
-    ForwardProgram,
-    NotAForwardProgram,
-    is_differentiable,
-    parse_program,
-    source_of,
-)
+from grader.program.forward_program import ForwardProgram, NotAForwardProgram, is_differentiable
 from grader.program.instances import Instance, make_hidden_instances, make_instance
+from grader.program.parse import parse_program, source_of
 
 SEED = 2147483647
 """Seed of the instances unless the caller has another: the lecture's own."""

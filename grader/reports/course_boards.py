@@ -53,7 +53,7 @@ def boards_file(course: Course) -> str:
 
 def _draw(course: Course) -> dict[str, str]:
     from grader.program.exercises import load_exercises
-    from grader.program.forward_program import parse_program
+    from grader.program.parse import parse_program
 
     return {
         each.prefix: draw_board(parse_program(each.forward), each.gradients)

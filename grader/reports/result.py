@@ -88,7 +88,7 @@ def _names(exercise: Exercise) -> tuple[str, ...]:
     """The names of an exercise's tensors and of their gradients."""
     # Here, not above: a command's worker is to be started before torch is imported.
     from grader.execution.collect import gradients_of
-    from grader.program.forward_program import parse_program
+    from grader.program.parse import parse_program
 
     program = parse_program(exercise.forward)
     return *program.names, *sorted(gradients_of(program))

@@ -13,8 +13,8 @@ import pytest
 import grader
 from grader.execution.runner import Runner
 from grader.program.exercises import Exercise
-from grader.program.forward_program import parse_program
 from grader.program.instances import HIDDEN_SIZES, size_names
+from grader.program.parse import parse_program
 from grader.program.references import prepare
 from grader.verdict import Outcome, Verdict
 from tests.generality.programs import ATTENTION, OTHER_EXERCISES

@@ -43,7 +43,7 @@ def manual_gradients(values: dict[str, Tensor]) -> dict[str, Tensor]:
 
 def main(steps: int) -> None:
     torch.set_num_threads(1)
-    from grader.program.forward_program import parse_program
+    from grader.program.parse import parse_program
     from tests.helpers.lecture_course import ATOMIC
 
     program = parse_program(ATOMIC.forward)

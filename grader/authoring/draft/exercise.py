@@ -20,14 +20,9 @@ from grader.authoring.draft.forward_file import needed, shape_texts
 from grader.authoring.draft.hints import make_hints
 from grader.pictures.gradient_graph import gradient_graph
 from grader.program.exercises import Exercise
-from grader.program.forward_program import (
-    ForwardProgram,
-    Step,
-    body_source,
-    is_differentiable,
-    source_of,
-)
+from grader.program.forward_program import ForwardProgram, Step, is_differentiable
 from grader.program.instances import read_shape
+from grader.program.parse import body_source, source_of
 from grader.program.references import SEED, References, prepare
 from grader.user_error import UserError
 

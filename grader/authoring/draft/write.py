@@ -13,8 +13,8 @@ from grader.authoring.draft.exercise import make_draft
 from grader.authoring.draft.forward_file import read_forward_file
 from grader.program.course_file import read_python
 from grader.program.exercises import Exercise, run_file
-from grader.program.forward_program import parse_program
 from grader.program.instances import size_names
+from grader.program.parse import parse_program
 from grader.user_error import UserError
 
 SIZES = (32, 10, 6, 12, 16, 20, 24, 28)

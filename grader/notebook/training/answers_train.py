@@ -12,7 +12,7 @@ from torch import Tensor
 from grader.notebook.lesson import told
 from grader.notebook.running_notebook import Lesson, NotInTheLesson, one_thread, open_lesson
 from grader.printable import listed
-from grader.program.forward_program import body_source
+from grader.program.parse import body_source
 from grader.verdict import Outcome
 from makemore_data.interruption import stop_button
 from makemore_data.model.parameters import Parameters

@@ -14,7 +14,7 @@ import torch.nn.functional as F
 from grader.answer.parse import Answer, AnswerCell, cells_of, is_blank, parse_answer
 from grader.program.course import built_in_course
 from grader.program.exercises import Exercise, exercise_called
-from grader.program.forward_program import body_source, parse_program
+from grader.program.parse import body_source, parse_program
 from grader.submission.answer_cells import ROLE_COMMENT
 from makemore_data.model.parameters import Parameters
 from makemore_data.training.train import Backward

@@ -16,8 +16,9 @@ from grader.execution.runner import Runner, WorkerLost
 from grader.execution.runs import RunPlan, new_key
 from grader.notebook.training.manual_step import PARAMETERS, training
 from grader.printable import listed
-from grader.program.forward_program import ForwardProgram, body_source
+from grader.program.forward_program import ForwardProgram
 from grader.program.instances import Instance
+from grader.program.parse import body_source
 from grader.program.references import prepare
 from grader.worker.request import RunOrder, Values
 from grader.worker.results import unpack_results

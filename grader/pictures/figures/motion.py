@@ -14,7 +14,8 @@ from grader.pictures.gradient_graph import assign_layers, gradient_graph
 from grader.pictures.graph_layout import NODE_HEIGHT, lay_out, svg_head, svg_path
 from grader.program.course import built_in_course
 from grader.program.exercises import exercise_called
-from grader.program.forward_program import ForwardProgram, parse_program
+from grader.program.forward_program import ForwardProgram
+from grader.program.parse import parse_program
 
 _LETTER = 8.6
 """Width of a letter in pixels; no common font for code has wider ones at 14 pixels."""

@@ -20,7 +20,7 @@ from grader.authoring import release
 from grader.authoring.release import LEFT_OUT, MANIFEST, release_files, write_release
 from grader.authoring.source import SourceError, solution_regions
 from grader.commands import exit_codes
-from grader.program.forward_program import parse_program
+from grader.program.parse import parse_program
 from grader.submission.blank_cells import blank_cells
 from grader.user_error import UserError
 from tests.helpers.course_notebooks import FOLDER, NAMES

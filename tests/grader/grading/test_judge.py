@@ -23,8 +23,8 @@ from grader.grading.reasons import (
     WRITTEN_IN,
 )
 from grader.program.compare import FLOAT64_TOLERANCE
-from grader.program.forward_program import parse_program
 from grader.program.instances import HIDDEN_SIZES
+from grader.program.parse import parse_program
 from grader.program.references import Reference, References, make_references
 from grader.verdict import Check, Flag, Outcome, Place, Verdict
 

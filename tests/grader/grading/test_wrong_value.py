@@ -15,7 +15,7 @@ from grader.execution.runner import Runner
 from grader.grading.grade import grade_exercise
 from grader.grading.judge import judge
 from grader.grading.wrong_value import LEVELS, MOST_CELLS, wrong_value
-from grader.program.forward_program import parse_program
+from grader.program.parse import parse_program
 from grader.program.references import SEED, References, make_references, prepare
 from grader.verdict import Outcome, WrongValue, unpack_map
 from tests.helpers.exercise_text import read_cells, right_answers

@@ -19,7 +19,7 @@ from grader.grading.grade import grade
 from grader.notebook import running_notebook
 from grader.notebook.check_report import NOT_REACHED
 from grader.notebook.lesson import NotEveryGradientPasses, insist, is_strict
-from grader.program.forward_program import body_source
+from grader.program.parse import body_source
 from grader.reports import wording
 from grader.submission.read import read_submission
 from grader.verdict import Check, Comparison, Flag, Outcome, Verdict

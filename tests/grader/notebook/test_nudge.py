@@ -9,8 +9,8 @@ from torch import Tensor
 
 from grader.notebook.nudge import Nudge, describe, move_number, own_slope, picture, read_index
 from grader.notebook.running_notebook import NotInTheLesson
-from grader.program.forward_program import parse_program
 from grader.program.instances import make_instance
+from grader.program.parse import parse_program
 from grader.program.references import References, make_references, prepare
 from tests.helpers.lecture_course import ATOMIC
 

@@ -3,7 +3,7 @@ from itertools import pairwise
 import pytest
 
 from grader.pictures.gradient_graph import assign_layers, gradient_graph, make_rows
-from grader.program.forward_program import parse_program
+from grader.program.parse import parse_program
 from makemore_data.course.forward import atomic
 from tests.helpers.written_programs import write_program
 

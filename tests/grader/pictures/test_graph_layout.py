@@ -4,7 +4,8 @@ import pytest
 
 from grader.pictures.gradient_graph import gradient_graph
 from grader.pictures.graph_layout import Box, Layout, lay_out
-from grader.program.forward_program import ForwardProgram, parse_program
+from grader.program.forward_program import ForwardProgram
+from grader.program.parse import parse_program
 from makemore_data.course.forward import atomic
 from tests.helpers.straight_line import make_chain, make_tangle
 from tests.helpers.written_programs import write_program

@@ -6,8 +6,9 @@ from pathlib import Path
 import pytest
 
 from grader.program.exercises import Exercise
-from grader.program.forward_program import body_source, is_differentiable, parse_program
+from grader.program.forward_program import is_differentiable
 from grader.program.instances import HIDDEN_SIZES, size_names
+from grader.program.parse import body_source, parse_program
 from grader.program.references import prepare
 from tests.helpers.lecture_course import NOTEBOOKS
 

@@ -5,8 +5,8 @@ from typing import Annotated
 import torch
 from torch import Tensor
 
-from grader.program.forward_program import parse_program
 from grader.program.instances import HIDDEN_SIZES, make_hidden_instances, make_instance, size_names
+from grader.program.parse import parse_program
 from tests.helpers.lecture_course import ATOMIC, LECTURE_SIZES
 
 PROGRAM = parse_program(ATOMIC.forward)

@@ -7,7 +7,7 @@ import torch
 from torch import Tensor
 
 from grader.program.exercises import Exercise
-from grader.program.forward_program import parse_program
+from grader.program.parse import parse_program
 from grader.program.references import make_references, prepare
 from tests.helpers.lecture_course import ATOMIC, FUSED_BATCHNORM
 

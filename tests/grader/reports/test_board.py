@@ -6,7 +6,7 @@ from xml.etree.ElementTree import Element, fromstring
 import pytest
 
 from grader.pictures.gradient_graph import gradient_graph
-from grader.program.forward_program import parse_program
+from grader.program.parse import parse_program
 from grader.reports import wording
 from grader.reports.board import as_picture, draw_board, in_groups, in_words, mark_board, title
 from grader.reports.course_boards import boards

@@ -6,7 +6,8 @@ import pytest
 
 from grader.authoring.backward.derive import Branch, Derived
 from grader.authoring.draft.hints import make_hints, nearly_there, without_last_factor
-from grader.program.forward_program import Step, parse_program
+from grader.program.forward_program import Step
+from grader.program.parse import parse_program
 from tests.grader.authoring.draft.forwards import rms_norm
 
 STEPS = {step.name: step for step in parse_program(rms_norm).steps}

@@ -7,7 +7,7 @@ import pytest
 
 from docs.draw_board import MOVING, draw_moving
 from grader.pictures.figures.motion import NARROW, STILL, draw_motion, gradient_runs_back
-from grader.program.forward_program import parse_program
+from grader.program.parse import parse_program
 from tests.helpers.lecture_course import ATOMIC
 from tests.helpers.places import PROJECT
 

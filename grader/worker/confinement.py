@@ -28,7 +28,7 @@ from grader.worker.kernel import (
 from grader.worker.landlock import ReadingOnly
 from grader.worker.namespaces import HIGHEST_DESCRIPTOR, Namespaces
 from grader.worker.profilers import measure_nothing
-from grader.worker.threads import run_threads_at_once
+from grader.worker.threads import load_batches_at_once, run_threads_at_once
 
 if sys.platform != "win32":
     import resource
@@ -238,6 +238,7 @@ def _do_without_threads() -> None:
     if torch is not None:
         # Torch 2.11 would wait without end for those that it could not start.
         torch.set_num_threads = lambda _: None
+        load_batches_at_once(torch)
         measure_nothing(torch)
 
 

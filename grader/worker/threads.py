@@ -14,8 +14,6 @@ from threading import Thread
 from types import MappingProxyType, SimpleNamespace
 from typing import Any, Self
 
-from torch.utils.data import DataLoader
-
 Work = Callable[..., Any]
 Several = Iterable[Any]
 NONE: Mapping[str, Any] = MappingProxyType({})
@@ -49,9 +47,11 @@ def run_threads_at_once() -> None:
     python = multiprocessing
     pools: Any = SimpleNamespace(Pool=_Pool, ThreadPool=_Pool)
     python.pool = sys.modules["multiprocessing.pool"] = pools
-    # Without workers, a loader of batches makes them itself.
-    python = DataLoader
-    python.num_workers = property(lambda _: 0, lambda _, __: None)
+
+
+def load_batches_at_once(torch: Any) -> None:
+    """Let a loader of batches make them itself, not in processes of its own."""
+    torch.utils.data.DataLoader.num_workers = property(lambda _: 0, lambda _, __: None)
 
 
 def forget_threads() -> None:

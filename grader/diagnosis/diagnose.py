@@ -23,8 +23,8 @@ from grader.diagnosis.helper_lines import Helpers
 from grader.diagnosis.kinds import Kind, hint
 from grader.diagnosis.repair import Repair, Search, undefined
 from grader.diagnosis.shown import Explanation, Wrong, seen_on_each, taken
-from grader.execution.collect import NO_POWER
 from grader.execution.evidence import GradientEvidence, Value
+from grader.execution.problems import NO_POWER
 from grader.execution.runner import AnyRunner
 from grader.execution.variants import Patience
 from grader.program.compare import FLOAT64_NOISE, agrees, describe_nonfinite, describe_shape

@@ -3,74 +3,24 @@
 from __future__ import annotations
 
 import ast
-import builtins
 import math
-import re
-from collections.abc import Container, Mapping, Sequence, Set
+from collections.abc import Mapping, Sequence, Set
 from dataclasses import replace
 from functools import lru_cache
 
-import torch
-import torch.nn.functional as F
-
 from grader.answer.assigned import first_assignments
-from grader.answer.parse import ALONE, UNDEFINED, Answer, Raised, is_blank
+from grader.answer.parse import Answer, Raised, is_blank
 from grader.answer.slices import Slice, slice_gradient
 from grader.answer.suspicious_words import SENTENCES
-from grader.close_names import SLIP, nearest
 from grader.execution.evidence import GradientEvidence, Value, furthest
+from grader.execution.problems import describe_problem
 from grader.execution.runner import AnyRunner
 from grader.execution.runs import Piece, Results, Runs, ran_out_of_memory, values_for
-from grader.printable import sentence
 from grader.program.compare import FLOAT64_TOLERANCE
 from grader.program.forward_program import ForwardProgram
 from grader.program.references import References
 from grader.verdict import Flag, Place
 from grader.worker.results import REFUSED, Problem, Result
-from grader.worker.terms import Limits
-
-FOLDERS = re.compile(r"(?<=')/[^']*/(?=[^'/]+')")
-"""The folders in a path that is quoted in a message."""
-
-ADVICE = {
-    "^only integer tensors of a single element": (
-        "Is there a `.max(...)` along an axis? It gives two tensors, `.values` and `.indices`."
-    ),
-    "^Class values must be smaller than": (
-        "An index is none of the columns: what does it count, and how many columns are there?"
-    ),
-    "^Tensors must have same number of dimensions": (
-        "The one with fewer needs an axis of length 1: (n, 1), which `[:, None]` makes of (n,)."
-    ),
-    "^Boolean value of Tensor with more than one": (
-        "`not`, `and`, `or` take one truth value each; for a mask there are `~`, `&`, `|`."
-    ),
-    r"^sum\(\): argument 'keepdim' \(position": (
-        "Behind the axis stands `keepdim`, True or False; several axes stand in brackets of their"
-        " own: `.sum((0, 1))`."
-    ),
-    "^only one element tensors can be converted": (
-        "`math` computes with one number; of a tensor's numbers, `torch` has the same functions."
-    ),
-    "^(Subtraction|Negation), the `-` operator, ": (
-        "A mask holds True and False; `.float()` makes ones and zeros of it."
-    ),
-    r"^sqrt\(\): .* must be Tensor, not": "Of a plain number `n`, the root is `n**0.5`.",
-    r"^(erf|exp|log|tanh)\(\): .* must be Tensor, not": r"For a plain number there is `math.\1`.",
-}
-"""What an exception's words do not tell of what was written, by these words."""
-
-XOR = r"bitwise_xor|for \^"
-"""In the words of an exception of PyTorch's or Python's: `^` stood where there are no bits."""
-
-NO_POWER = "in Python `^` is no power, `**` is"
-"""What is said where `^` was meant for a power."""
-
-OF_NUMBERS = ("exp", "log", "sqrt")
-"""Functions of PyTorch's that are taken of plain numbers too, where `math` has them."""
-
-OF_VALUES = ("mean", "var", "std")
-"""Functions of PyTorch's by whose names people call what they return."""
 
 
 def collect(
@@ -255,7 +205,7 @@ class _Reader:
     def __init__(self, answer: Answer, runner: AnyRunner, program: ForwardProgram) -> None:
         self.answer = answer
         self.runner = runner
-        self.gradients = gradients_of(program)
+        self.gradients = program.gradient_names
         bound = frozenset[str]().union(*answer.written.values())
         self.known = [*program.names, *sorted(self.gradients), *sorted(bound)]
         self.lines = {cell.grade_id: cell.source.count("\n") + 1 for cell in answer.cells}
@@ -321,72 +271,6 @@ class _Reader:
         if cell in self.lines and line is not None and 0 < line <= self.lines[cell]:
             return Place(cell, line)
         return self.answer.place_of(problem.statement)
-
-
-def gradients_of(program: ForwardProgram) -> frozenset[str]:
-    """The names that the gradients of a program's tensors have, asked for or not."""
-    return frozenset(f"d{name}" for name in (*program.inputs, *(s.name for s in program.steps)))
-
-
-def describe_problem(
-    kind: str,
-    message: str,
-    limits: Limits,
-    gradients: Container[str],
-    known: Sequence[str] = (),
-    unbound: str = ALONE,
-) -> str:
-    """A sentence for the student about a statement that did not run to its end.
-
-    Args:
-        kind: the exception's class, or what else ended it.
-        message: the exception's.
-        limits: what the statement was given.
-        gradients: those of the program's tensors; one that is missing may be still to do.
-        known: the names that may have been meant by one that is not defined.
-        unbound: what is said of one that is like none of these.
-    """
-    gigabytes = f"{limits.memory_bytes / 2**30:g} GB"
-    match kind:
-        case "TimeLimit":
-            return f"This line did not end within {limits.statement_seconds:g} seconds."
-        case "Gone":
-            return f"This line {message}."
-        case "SystemExit" | "KeyboardInterrupt":
-            return "This line asked Python to stop."
-        case _ if ran_out_of_memory(kind, message):
-            return f"This line asked for more memory than the {gigabytes} an answer may use."
-    # A path of the machine that grades says nothing to a student.
-    said = FOLDERS.sub("", message.rstrip("."))
-    if re.search(XOR, said):
-        return f"This line raised {kind}: {NO_POWER}."
-    missing = UNDEFINED.fullmatch(said) if kind == "NameError" else None
-    if missing and missing[1] not in gradients:
-        meant = _meant(missing[1], known)
-        return f"This line raised {kind}: {said}. {f'Did you mean {meant}?' if meant else unbound}"
-    if not said:
-        return f"This line raised {kind}."
-    found = ((re.search(words, said), advice) for words, advice in ADVICE.items())
-    advice = "".join(f" {match.expand(advice)}" for match, advice in found if match)
-    return f"This line raised {kind}: {sentence(said)}{advice}"
-
-
-def _meant(name: str, known: Sequence[str]) -> str:
-    """What may have been meant by a name that is not defined."""
-    alike = [f"`{one}`" for one in nearest(name, known, SLIP)]
-    if alike and alike[0].lower() == f"`{name.lower()}`":
-        return alike[0]
-    if name == "keepdim":
-        return "`keepdim=True`"
-    if hasattr(builtins, capital := name.capitalize()):  # true, false, none
-        return f"`{capital}`"
-    if name in OF_VALUES:
-        return next(iter(alike), "")
-    for prefix, module in (("torch", torch), ("F", F)):
-        if callable(getattr(module, name, None)):
-            of_number = f" (of a plain number, `math.{name}`)" if name in OF_NUMBERS else ""
-            return f"`{prefix}.{name}`{of_number}"
-    return next(iter(alike), "")
 
 
 def _tensors(gradients: frozenset[str]) -> frozenset[str]:

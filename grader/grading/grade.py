@@ -12,7 +12,7 @@ from grader.answer.suspicion import AUTOGRAD, find_suspicions
 from grader.answer.suspicious_words import OF_VALUES
 from grader.diagnosis.diagnose import Reason, find_reason
 from grader.diagnosis.kinds import Kind
-from grader.execution.collect import collect, gradients_of
+from grader.execution.collect import collect
 from grader.execution.runner import AnyRunner
 from grader.execution.variants import Patience
 from grader.grading.imprecision import find_imprecision
@@ -175,7 +175,7 @@ def _judged(
     }
     slips, blank = dict[str, str](), {v.name for v in judged if v.outcome is Outcome.TODO}
     if blank:
-        names = {*references.program.names, *gradients_of(references.program), *exercise.sizes}
+        names = {*references.program.names, *references.program.gradient_names, *exercise.sizes}
         said = mistyped(answer, exercise.gradients, names)
         slips = {name: said[name] for name in blank & said.keys()}
     verdicts, patience = [], Patience()

@@ -65,6 +65,11 @@ class ForwardProgram:
         return (*self.inputs, *(step.name for step in self.steps))
 
     @property
+    def gradient_names(self) -> frozenset[str]:
+        """The names that the gradients of all these have, asked for or not."""
+        return frozenset(f"d{name}" for name in self.names)
+
+    @property
     def loss(self) -> str:
         """The name of the last step."""
         return self.steps[-1].name

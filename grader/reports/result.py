@@ -87,11 +87,10 @@ def _whose(name: str, gradient: str, exercises: Sequence[Exercise]) -> str:
 def _names(exercise: Exercise) -> tuple[str, ...]:
     """The names of an exercise's tensors and of their gradients."""
     # Here, not above: a command's worker is to be started before torch is imported.
-    from grader.execution.collect import gradients_of
     from grader.program.parse import parse_program
 
     program = parse_program(exercise.forward)
-    return *program.names, *sorted(gradients_of(program))
+    return *program.names, *sorted(program.gradient_names)
 
 
 def _assigns(answer: AnswerCell, name: str) -> bool:

@@ -19,8 +19,8 @@ import torch
 from torch import Tensor
 
 from grader.answer.parse import is_blank
-from grader.execution.collect import NO_POWER, XOR
 from grader.execution.own_process import alarm_if_free
+from grader.execution.problems import NO_POWER, XOR
 from grader.notebook.running_notebook import has_failed
 from grader.notebook.training.adam_trial import adam, try_adam
 from grader.notebook.training.deep_trial import deep_backward, try_deep_backward

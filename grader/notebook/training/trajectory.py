@@ -11,7 +11,7 @@ import torch
 from torch import Tensor
 
 from grader.answer.parse import Answer, AnswerCell, is_blank, parse_answer
-from grader.execution.collect import describe_problem, gradients_of
+from grader.execution.problems import describe_problem
 from grader.execution.runner import Runner, WorkerLost
 from grader.execution.runs import RunPlan, new_key
 from grader.notebook.training.manual_step import PARAMETERS, training
@@ -125,7 +125,7 @@ def _train(
     except ValueError:
         return "What came back from the training is not data that can be read."
     for problem in result.problems:
-        names = gradients_of(prepare(training()).program)
+        names = prepare(training()).program.gradient_names
         sentence = describe_problem(problem.kind, problem.message, limits, names)
         return sentence.replace("This line", "The training", 1)
     return {name.removeprefix(MINE): value for name, value in result.tensors.items()}

@@ -1,0 +1,123 @@
+"""The sentences for statements that did not run to their end."""
+
+import pytest
+
+from grader.execution.problems import describe_problem
+from grader.worker.terms import Limits
+
+LIMITS = Limits(statement_seconds=3.0, total_seconds=40.0, memory_bytes=2**31)
+
+
+@pytest.mark.parametrize(
+    ("kind", "message", "sentence"),
+    [
+        ("TimeLimit", "", "This line did not end within 3 seconds."),
+        ("Gone", "ended it all", "This line ended it all."),
+        ("SystemExit", "0", "This line asked Python to stop."),
+        ("KeyboardInterrupt", "", "This line asked Python to stop."),
+        ("MemoryError", "", "This line asked for more memory than the 2 GB an answer may use."),
+        (
+            "RuntimeError",
+            "DefaultCPUAllocator: can't allocate memory: you tried",
+            "This line asked for more memory than the 2 GB an answer may use.",
+        ),
+        (
+            "TypeError",
+            "sqrt(): argument 'input' (position 1) must be Tensor, not int",
+            "This line raised TypeError: sqrt(): argument 'input' (position 1) must be Tensor, not"
+            " int. Of a plain number `n`, the root is `n**0.5`.",
+        ),
+        (
+            "TypeError",
+            "exp(): argument 'input' (position 1) must be Tensor, not float",
+            "This line raised TypeError: exp(): argument 'input' (position 1) must be Tensor, not"
+            " float. For a plain number there is `math.exp`.",
+        ),
+        (
+            "TypeError",
+            "only integer tensors of a single element can be converted to an index",
+            "This line raised TypeError: only integer tensors of a single element can be converted"
+            " to an index. Is there a `.max(...)` along an axis? It gives two tensors, `.values`"
+            " and `.indices`.",
+        ),
+        (
+            "RuntimeError",
+            "Class values must be smaller than num_classes.",
+            "This line raised RuntimeError: Class values must be smaller than num_classes. An index"
+            " is none of the columns: what does it count, and how many columns are there?",
+        ),
+        (
+            "RuntimeError",
+            "Tensors must have same number of dimensions: got 2 and 1",
+            "This line raised RuntimeError: Tensors must have same number of dimensions: got 2 and"
+            " 1. The one with fewer needs an axis of length 1: (n, 1), which `[:, None]` makes of"
+            " (n,).",
+        ),
+        ("RuntimeError", "sizes differ.", "This line raised RuntimeError: sizes differ."),
+        ("AssertionError", "", "This line raised AssertionError."),
+        (
+            "NotImplementedError",
+            "\"bitwise_xor_cpu\" not implemented for 'Float'",
+            "This line raised NotImplementedError: in Python `^` is no power, `**` is.",
+        ),
+        (
+            "TypeError",
+            "unsupported operand type(s) for ^: 'float' and 'int'",
+            "This line raised TypeError: in Python `^` is no power, `**` is.",
+        ),
+        (
+            "NameError",
+            "name 'dprobs' is not defined",
+            "This line raised NameError: name 'dprobs' is not defined.",
+        ),
+        (
+            "NameError",
+            "cannot access free variable 'd' where it is not associated with a value",
+            "This line raised NameError: cannot access free variable 'd' where it is not associated"
+            " with a value.",
+        ),
+    ],
+)
+def test_a_problem_is_a_sentence(kind: str, message: str, sentence: str) -> None:
+    assert describe_problem(kind, message, LIMITS, {"dprobs"}) == sentence
+
+
+@pytest.mark.parametrize("name", ["W3", "denominator", "d", "probs"])
+def test_what_no_answer_cell_defines_is_missing_there(name: str) -> None:
+    said = f"name '{name}' is not defined"
+    assert describe_problem("NameError", said, LIMITS, {"dprobs"}) == (
+        f"This line raised NameError: {said}. Only answer cells are run: define it, or import it,"
+        " in one of them."
+    )
+
+
+@pytest.mark.parametrize(
+    ("name", "meant"),
+    [
+        ("relu6", "`F.relu6`"),
+        ("one_hot", "`F.one_hot`"),
+        ("sqrt", "`torch.sqrt` (of a plain number, `math.sqrt`)"),
+        ("dprob", "`dprobs`"),
+        ("Probs", "`probs`"),
+        ("Future", "`future`"),  # not torch.Future
+        ("true", "`True`"),
+    ],
+)
+def test_what_may_have_been_meant_is_asked(name: str, meant: str) -> None:
+    said, known = f"name '{name}' is not defined", ["dprobs", "probs", "future"]
+    found = describe_problem("NameError", said, LIMITS, {"dprobs"}, known)
+    assert found == f"This line raised NameError: {said}. Did you mean {meant}?"
+
+
+@pytest.mark.parametrize(
+    ("message", "ending"),
+    [
+        ("got (keepdim=bool, ), but expected one of:", "got (keepdim=bool, )."),
+        ("did you mean this?", "did you mean this?"),
+        ("Permission denied: '/home/one/torch/a.py'", "Permission denied: 'a.py'."),
+    ],
+)
+def test_a_message_ends_as_a_sentence_and_names_no_folder(message: str, ending: str) -> None:
+    assert describe_problem("OSError", message, LIMITS, ()) == (
+        f"This line raised OSError: {ending}"
+    )

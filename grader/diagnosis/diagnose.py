@@ -2,42 +2,27 @@
 
 from __future__ import annotations
 
-import ast
 import hashlib
-import itertools
-import re
-from collections import Counter
-from collections.abc import Iterator, Mapping, Set
+from collections.abc import Mapping, Set
 from dataclasses import dataclass
 from types import MappingProxyType
 
-import torch
-from torch import Tensor
-
-from grader.answer.own_code import Span
 from grader.answer.parse import Answer
-from grader.diagnosis import shown
-from grader.diagnosis.edit import SLOPE, capital, quoted
-from grader.diagnosis.factors import Factor
+from grader.diagnosis.findings import Found, findings, of_repairs
 from grader.diagnosis.helper_lines import Helpers
 from grader.diagnosis.kinds import Kind, hint
-from grader.diagnosis.repair import Repair, Search, undefined
-from grader.diagnosis.shown import Explanation, Wrong, seen_on_each, taken
+from grader.diagnosis.repair import Search
 from grader.execution.evidence import GradientEvidence, Value
 from grader.execution.problems import NO_POWER
 from grader.execution.runner import AnyRunner
 from grader.execution.variants import Patience
-from grader.program.compare import FLOAT64_NOISE, agrees, describe_nonfinite, describe_shape
 from grader.program.exercises import Exercise
 from grader.program.references import References
-from grader.verdict import Check, Diagnosis, Outcome, Place, Verdict
+from grader.verdict import Diagnosis, Outcome, Place, Verdict
 
 SAYS_ALL = ("single memory location", "a bool tensor", "two bool", "to Python scalars", NO_POWER)
 """In an exception's words: what was expanded is to be cloned, a mask is no number, two stars make a
 power, and `math` takes no tensor."""
-
-COARSE = (torch.float16, torch.bfloat16)
-"""Dtypes in which a right formula gives a wrong value."""
 
 OF_INDICES = (Kind.WRONG_INDEX, Kind.HARD_CODED_SIZE, Kind.PARTIAL_ROWS, Kind.ONLY_THIS_BATCH)
 """Mistakes that may raise an exception at some sizes and give a wrong value at others."""
@@ -113,18 +98,7 @@ def _is_hopeless(value: Value) -> bool:
     return (value.type_name or "").startswith(("tensor of ", "object that raises ", "ndarray"))
 
 
-@dataclass(frozen=True, slots=True)
-class _Found:
-    """What was found out: `belongs` is for the hint, `piece` of own statement `number` is wrong."""
-
-    kind: Kind
-    message: str
-    belongs: str = ""
-    number: int = 0
-    piece: Span | None = None
-
-
-def _of_helper(search: Search, verdict: Verdict) -> tuple[Search, _Found | None]:
+def _of_helper(search: Search, verdict: Verdict) -> tuple[Search, Found | None]:
     """What is found out, of the helper line that is to blame if there is one."""
     helpers = Helpers(search)
     if helpers.first is not None and helpers.is_at_fault:
@@ -133,18 +107,17 @@ def _of_helper(search: Search, verdict: Verdict) -> tuple[Search, _Found | None]
     found = _found(search, verdict)
     if found is None and helpers.first is not None:  # more is wrong than its line, which is one
         repairs = map(helpers.first.find, helpers.first.batches())
-        said = next((one for repair in repairs for one in _said(helpers.first, repair)), None)
-        return helpers.first, said
+        return helpers.first, next(of_repairs(helpers.first, repairs), None)
     return search, found
 
 
 MOST_REMEMBERED = 4_096
 """Findings that a process keeps: a class makes the same mistakes."""
 
-_REMEMBERED: dict[object, _Found | None] = {}
+_REMEMBERED: dict[object, Found | None] = {}
 
 
-def _found(search: Search, verdict: Verdict) -> _Found | None:
+def _found(search: Search, verdict: Verdict) -> Found | None:
     """What is found out about a gradient; of equal statements it is found out once."""
     item, comparison = search.item, verdict.comparison
     texts = "\0".join(own.text for own in (*search.statements, *search.settled))
@@ -153,235 +126,10 @@ def _found(search: Search, verdict: Verdict) -> _Found | None:
     seen = verdict.global_check, comparison.approximate, comparison.shape
     key = given, seen, search.raises, item.beside is None, len(search.settled)
     if key not in _REMEMBERED or search.is_cut_short:
-        found = next(_findings(search, verdict), None)
+        found = next(findings(search, verdict), None)
         if search.is_cut_short:
             return found
         if len(_REMEMBERED) >= MOST_REMEMBERED:
             _REMEMBERED.clear()
         _REMEMBERED[key] = found
     return _REMEMBERED[key]
-
-
-def _findings(search: Search, verdict: Verdict) -> Iterator[_Found]:
-    """What there is to say, the best first."""
-    if (unfit := _unfit(search)) is not None:
-        is_itself = unfit[0] is not Kind.NAN or _has_factor_zero(search)
-        if not (is_itself or _is_right_but_for_nan(search)):  # it follows from another mistake
-            for repair in map(search.find, search.batches()):
-                yield from _said(search, repair)
-        yield _Found(*unfit)
-    elif missing := undefined(search.item):  # that is the mistake, and no other edit is meant
-        yield from _of_names(search, verdict, missing)
-    elif not search.is_right(FLOAT64_NOISE):
-        yield from _of_wrong_value(search, verdict)
-    elif verdict.global_check is Check.RIGHT:  # then it is wrong at the notebook's sizes alone
-        yield from _compared(search, verdict)
-
-
-def _of_names(search: Search, verdict: Verdict, missing: Set[str]) -> Iterator[_Found]:
-    program = search.references.program
-    is_last = program.loss in program.readers(search.item.name[1:])
-    if is_last and (arrives := f"d{program.loss}") in missing:
-        yield _Found(Kind.STATEMENT, f"`{arrives}` is 1, and no name holds it: leave it out.")
-    for edit in (one.edit for one in map(search.find, search.batches()) if one):
-        is_it = edit.own.text[slice(*edit.piece)] in missing
-        # The exception may have said it already.
-        if is_it and f" mean {edit.belongs}?" not in verdict.note:
-            yield from _said(search, Repair(edit))
-
-
-def _of_wrong_value(search: Search, verdict: Verdict) -> Iterator[_Found]:
-    repairs = map(search.find, search.batches())
-    first = [*_said(search, next(repairs))]
-    # A number in a line on the way may be right, and what reads the line lack one.
-    tops = (search.statements[one.number].top for one in first if one.kind is Kind.CONSTANT_FACTOR)
-    if all(search.item.name in search.answer.written[top] for top in tops):
-        yield from first
-    yield from (_Found(*one) for one in _shown(search))
-    yield from first
-    for repair in repairs:
-        yield from _said(search, repair)
-    for repair in search.near:
-        yield from _said(search, repair)
-    yield from (_Found(*one) for one in _of_arrivals(search, verdict))
-    if search.values and search.coarse:
-        cases = zip(search.values, search.targets[0], search.references.hidden, strict=False)
-        wrong = [Wrong(search.item.name, *one) for one in cases]
-        yield from (_Found(*one) for one in seen_on_each(shown.unfilled, wrong))
-    if search.item.name == verdict.name:
-        yield from _compared(search, verdict)
-    else:
-        message = f"`{search.item.name}` is not the gradient of `{search.item.name[1:]}`."
-        yield _Found(Kind.WRONG_UPSTREAM, message)
-
-
-def _of_arrivals(search: Search, verdict: Verdict) -> Iterator[Explanation]:
-    """What arrives and is not used, where no edit is right."""
-    outside, names = search.references.program.arriving, search.names
-    due = [one for one in search.scope["ARRIVING"] or outside if search.counts(one)]
-    unused = [one for one in due if one not in names]
-    is_due = " and ".join(f"`{one}`" for one in unused)
-    # The value of a step that reads nothing else may stand there for its slope.
-    no_gradients = {*outside, *(f"d{step}" for step in search.scope["ALONE"])}
-    has_tensor = any(name[1:] in names for name in unused if name not in no_gradients)
-    kind = Kind.MISSING_D if has_tensor else Kind.WRONG_UPSTREAM
-    # An input's gradient is a sum over examples, which a fused formula may have.
-    inputs = () if names.isdisjoint(search.scope["FORWARD"]) else search.references.program.inputs
-    upstreams = [one for one in search.scope["UPSTREAM"] if one in names and one[1:] not in inputs]
-    others = [*filter(search.is_apart, upstreams)]
-    if others and unused and unused == due:
-        which = " and ".join(f"`{one}`" for one in others)
-        belongs = "belongs" if len(others) == 1 else "belong"
-        yield kind, f"{which} {belongs} to another tensor; what arrives here is {is_due}."
-    # A formula of its own may need none of what arrives in steps, or make a branch from another.
-    used = names & {*search.scope["ARRIVING"]}
-    may_be_made = all(search.is_made_from(one, used) for one in unused)
-    is_made = may_be_made and any(own.adds_up for own in search.statements)
-    is_made |= any(f"d{one}" in names for one in inputs)
-    is_left_out = names.isdisjoint(search.scope["UPSTREAM"]) or (bool(used) and not is_made)
-    # Zeros of a wrong size, or of one that is written out, are right but for that.
-    is_due_zero = search.item.name[1:] in search.references.zero_by_structure
-    is_zero = is_due_zero and not any(bool(value.any()) for value in search.values)
-    is_size = (verdict.comparison.approximate or is_zero) and not search.fits
-    if unused and is_left_out and not is_size:
-        is_branch = len(unused) < len(due) and {*upstreams} <= {*due}
-        kind = Kind.MISSING_BRANCH if is_branch else kind
-        yield kind, f"What arrives is not used: {is_due}."
-
-
-def _said(search: Search, repair: Repair | None) -> Iterator[_Found]:
-    if repair is None:
-        return
-    edit, factor, rival = repair.edit, repair.factor, repair.rival
-    kind, message = edit.kind, edit.message
-    piece = edit.own.text[slice(*edit.piece)]
-    given = (each for each in _given_numbers(search) if piece == f"{each[1]:g}")
-    if factor is not None and factor.sizes in (piece, f"1/{piece}"):  # then that size is right
-        if not _names_in(edit.text) <= _names_in(edit.own.text):
-            return
-        name = search.item.name
-        message = f"`{piece}` belongs to all of `{name}`, and stands at a part of it only."
-        factor = None if factor.text == factor.sizes else Factor(factor.number)
-    if edit.doubled and (number := next(given, None)) is not None:
-        kind, message = _only_here(*number)
-    elif edit.doubled and factor is not None:
-        kind, message = taken(capital(quoted(piece)), factor, search.exercise.sizes)
-    elif factor is not None:
-        what = "The sign" if factor.text == "-1" else "A constant factor"
-        what = "A size written as a number" if factor.written_out(search.exercise.sizes) else what
-        # Whether the minus of a slope is there already, its value does not tell.
-        is_slopes = factor.text == "-1" and SLOPE.partition("{")[0] in edit.text
-        message += "" if is_slopes else f" {what} is wrong as well."
-    # Where in a sum or in a product it is missing, makes no difference.
-    is_beside = kind in (Kind.MISSING_BRANCH, Kind.MISSING_FACTOR)
-    if rival is not None and not is_beside and rival.message not in (edit.message, ""):
-        message += f" Or else: {rival.message}"
-    # A sum that is copied again leaves the shape as it should be.
-    fits = [v.shape == t.shape for v, t in zip(search.values, search.targets[0], strict=False)]
-    kind = Kind.OPERATOR if kind is Kind.WRONG_SHAPE and any(fits) else kind
-    yield _Found(kind, message, edit.belongs, search.statements.index(edit.own), edit.piece)
-
-
-def _names_in(text: str) -> Counter[str]:
-    return Counter(re.findall(r"[A-Za-z_]\w*", text))
-
-
-def _shown(search: Search) -> Iterator[Explanation]:
-    """What the values show, whatever they were made by."""
-    name, values, hidden = search.item.name, search.values, search.references.hidden
-    if not (values and search.coarse):
-        return
-    if search.fits and not any(bool(value.any()) or not value.numel() for value in values):
-        yield Kind.MISSING_BRANCH, f"`{name}` is zero: nothing that arrives is handed on."
-    wrong = [
-        [Wrong(name, *one) for one in zip(values, right, hidden, strict=False)]
-        for right in search.targets[: search.coarse]
-    ]
-    for given, one in zip(search.given, wrong, strict=False):
-        yield from shown.through_steps(one, given, search.exercise.sizes)
-        yield from seen_on_each(shown.other_shape, one)
-        yield from seen_on_each(shown.misplaced, one)
-    yield from seen_on_each(shown.misrouted, wrong[0])
-    replaces = any(name in own.assigned_in_loops for own in search.statements)
-    for kind, message in seen_on_each(shown.only_some, wrong[0]):
-        yield Kind.OVERWRITTEN_BRANCH if replaces else kind, message
-
-
-def _compared(search: Search, verdict: Verdict) -> Iterator[_Found]:
-    """What the lecture's batch shows where nothing else does."""
-    comparison, name = verdict.comparison, search.item.name
-    shape, expected = comparison.shape, comparison.expected_shape
-    if comparison.approximate and verdict.global_check is not Check.RIGHT:
-        nodes = [(node, own) for own in search.statements for node in ast.walk(own.top)]
-        numbers = {node.value: (node, own) for node, own in nodes if isinstance(node, ast.Constant)}
-        sizes = [(length, size) for size, length in search.exercise.sizes.items() if length > 2]
-        pairs = itertools.combinations(sizes, 2)
-        products = [(m * n, f"{one} * {other}") for (m, one), (n, other) in pairs]
-        sizes += [(length - 1, f"{size} - 1") for length, size in sizes if length > 3] + products
-        written = [f"{length} ({size})" for length, size in sizes if length in numbers]
-        if written:
-            message = f"`{name}` is right at the notebook's sizes only: it has "
-            yield _Found(Kind.HARD_CODED_SIZE, f"{message}{', '.join(written)} written out.")
-        for step, value in _given_numbers(search):
-            for node, own in (numbers[one] for one in (value, 1 - value) if one in numbers):
-                place = search.statements.index(own), own.span(node)
-                yield _Found(*_only_here(step, value), "", *place)
-        message = f"`{name}` is right on the notebook's batch and wrong on others."
-        yield _Found(Kind.ONLY_THIS_BATCH, message)
-    elif shape is not None and expected is not None and shape != expected:
-        kind = Kind.TRANSPOSED if len(shape) == 2 and shape == expected[::-1] else Kind.WRONG_SHAPE
-        yield _Found(kind, describe_shape(f"`{name}`", shape, expected))
-
-
-def _given_numbers(search: Search) -> list[tuple[str, float]]:
-    """The numbers of the forward pass that are no sizes, as the notebook has them."""
-    values = search.references.lecture.values.items()
-    return [(step, value) for step, value in values if isinstance(value, float)]
-
-
-def _only_here(step: str, value: float) -> Explanation:
-    where = f"`{step}` is {value:g} in the notebook only"
-    return Kind.ONLY_THIS_BATCH, f"{where}, and stands here as a number."
-
-
-def _has_factor_zero(search: Search) -> bool:
-    """True if a line multiplies by 0 or divides by it, as it is written."""
-    for node in (node for own in search.statements for node in ast.walk(own.top)):
-        match node:
-            case ast.BinOp(op=ast.Mult() | ast.Div(), right=ast.Constant(value=0)):
-                return True
-    return False
-
-
-def _is_right_but_for_nan(search: Search) -> bool:
-    """True if nothing is wrong with a gradient but its NaN."""
-    values = [value.tensor for value in search.item.local if value.tensor is not None]
-
-    def is_right(value: Tensor, right: Tensor) -> bool:
-        if value.shape != right.shape:
-            return False
-        known = ~value.isnan()
-        return bool(known.any()) and agrees(value[known].double(), right[known])
-
-    return any(all(map(is_right, values, right)) for right in search.targets)
-
-
-def _unfit(search: Search) -> Explanation | None:
-    """What is no floating-point number: NaN, infinity, another dtype."""
-    gradient = search.item.name
-    for value in search.item.local:
-        if value.raised is not None and "ZeroDivisionError" in value.raised.message:
-            return Kind.NAN, "This line divides by zero."
-        if (tensor := value.tensor) is None:
-            continue
-        if not tensor.is_floating_point() or tensor.dtype in COARSE:
-            whose = torch.as_tensor(search.references.lecture.values[gradient[1:]])
-            found, due = (str(one.dtype).removeprefix("torch.") for one in (tensor, whose))
-            message = f"`{gradient}` has dtype {found}, and `{gradient[1:]}` has {due}."
-            return Kind.WRONG_DTYPE, message
-        if describe_nonfinite(gradient, tensor):
-            numbers = tensor.double()
-            which = "NaN" if numbers.isnan().any() else "infinite numbers"
-            share = "some" if numbers.isfinite().any() else "nothing but"
-            return Kind.NAN, f"`{gradient}` has {share} {which} in it."
-    return None

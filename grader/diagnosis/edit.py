@@ -44,6 +44,11 @@ class Edit:
         """The new text of each statement that changes."""
         return {self.own.number: self.text, **self.others}
 
+    @property
+    def source(self) -> str:
+        """The piece as it stands."""
+        return self.own.text[slice(*self.piece)]
+
     def rivals(self, other: Edit) -> bool:
         """True if both are as likely and mend the same mistake in different places."""
         (start, end), (begin, stop) = self.piece, other.piece

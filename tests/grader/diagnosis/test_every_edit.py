@@ -196,6 +196,6 @@ def test_the_counter_of_a_loop_comes_once() -> None:
     ],
 )
 def test_the_role_names_the_mistake(source: str, at: str, kind: Kind) -> None:
-    found = [one for one in all_edits(source) if one.own.text[slice(*one.piece)] == at]
+    found = [one for one in all_edits(source) if one.source == at]
     assert found
     assert {one.kind for one in found} <= {kind, Kind.PARTIAL_ROWS, Kind.HARD_CODED_SIZE}

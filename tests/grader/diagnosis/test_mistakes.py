@@ -517,11 +517,7 @@ def test_an_entry_names_only_what_its_pattern_has(rule: Rule) -> None:
     ],
 )
 def test_what_is_underlined(source: str, text: str, piece: str) -> None:
-    pieces = {
-        one.own.text[slice(*one.piece)]
-        for one in all_edits(source)
-        if as_read(one.text) == as_read(text)
-    }
+    pieces = {one.source for one in all_edits(source) if as_read(one.text) == as_read(text)}
     assert pieces == {piece}
 
 
@@ -566,5 +562,5 @@ def test_what_is_said(source: str, text: str, message: str, belongs: str) -> Non
 def test_every_expression_is_doubled_once(at: str) -> None:
     source = "dx = h * dh / (n * n)"
     doubled = [one for one in all_edits(source) if one.doubled]
-    pieces = [one.own.text[slice(*one.piece)] for one in doubled]
+    pieces = [one.source for one in doubled]
     assert pieces.count(at) == 1

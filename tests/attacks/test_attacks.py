@@ -219,7 +219,7 @@ AIMED_AT = {
             "grader.program.compare.compare",
             "grader.grading.grade.grade_exercise",
         ),
-        *("grader.grading.judge.find_unusable", "grader.answer.suspicion.find_suspicions"),
+        *("grader.grading.one_gradient.find_unusable", "grader.answer.suspicion.find_suspicions"),
         *("grader.worker.execution._plain", "grader.worker.execution._kind"),
     },
     "reply/forged_problems": {"grader.worker.execution._describe", "grader.worker.results.Problem"},

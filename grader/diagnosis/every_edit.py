@@ -25,8 +25,8 @@ from grader.answer.own_code import (
 from grader.answer.parse import Answer
 from grader.answer.statements import walk_statements
 from grader.diagnosis.edit import EXPECTED, FIRST, LIKELIHOODS, SECOND, Edit, Scope, capital, quoted
+from grader.diagnosis.expression import Expression
 from grader.diagnosis.kinds import Kind
-from grader.diagnosis.mistakes import Expression
 
 KINDS = {
     INDEX: Kind.WRONG_INDEX,

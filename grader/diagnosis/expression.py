@@ -1,0 +1,275 @@
+"""Expressions: the parts of a student's line, on which the table of mistakes is tried."""
+
+from __future__ import annotations
+
+import ast
+import itertools
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property, partial
+from typing import Any
+
+from grader.answer.effects import MODULES
+from grader.answer.own_code import AXIS, WHOLE, OwnStatement, Site, Span
+from grader.diagnosis.edit import SLOPE, Edit, Scope, capital, quoted
+from grader.diagnosis.kinds import Kind
+from grader.diagnosis.mistakes import (
+    ANY_SIGN,
+    AXES,
+    EVERYWHERE,
+    METHODS,
+    SIGNS,
+    STANDS_FOR,
+    TWICE,
+    Rule,
+    rules,
+    sign_of,
+)
+
+TINY, LARGEST = 1e-2, 1e9
+"""A number below the first keeps a division from failing; none of a backward pass is larger."""
+
+OPERANDS = (ast.Name, ast.BinOp, ast.Call, ast.UnaryOp, ast.Subscript, ast.Attribute, ast.Compare)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Match:
+    """A rule whose pattern fits at a site.
+
+    `again` is where else the same stands, for a rule that puts all of them right.
+    """
+
+    rule: Rule
+    fit: _Fit
+    again: Sequence[Span]
+
+    def edits(self, kind: Kind) -> Iterator[Edit]:
+        """The edits that put it right, one for each name that may be put in.
+
+        `kind` is what the mistake is called at this site.
+        """
+        rule, fit, own, (start, end) = self.rule, self.fit, self.fit.site.own, self.fit.span
+        source, doubled = own.text[start:end], rule.says == TWICE
+        piece = next(map(fit.place, rule.marks), fit.span)
+        others = () if rule.places.isdisjoint((EVERYWHERE, AXES)) else self.again
+        for names in itertools.product(*(_names(word, source, fit.scope) for word in rule.names)):
+            new = STANDS_FOR.sub(partial(fit.text, put_in=iter([w for _, w in names])), rule.new)
+            new = new.replace(", , ", ", ").replace("(, ", "(").replace(", )", ")")
+            if new in (*MODULES, source) or source in (name for name, _ in names):
+                continue
+            name = names[0][0] if names else ""
+            written = new if fit.is_bare or new.isidentifier() else f"({new})"
+            text = own.put(fit.span, written, *others)
+            said = fit.words | {"new": f"`{name}`", "New": f"`{name}`", "name": name}
+            message = "" if doubled else rule.says.format_map(said)
+            belongs = {"all": f"`{new}`", "name": f"`{name}`"}.get(rule.tells, "")
+            yield Edit(rule.likelihood, kind, own, piece, text, message, belongs, doubled)
+
+
+@dataclass(frozen=True, eq=False)
+class Expression:
+    """An expression or a statement, on which the rules of the table are tried.
+
+    `place` is what it is for, by `role`; `scope` has the names that may be put in.
+    """
+
+    site: Site
+    place: str
+    scope: Scope
+    _tried: dict[ast.AST, _Fit | None] = field(default_factory=dict)
+    _letters: dict[ast.AST, str] = field(default_factory=dict)
+
+    def matches(self, likelihood: int) -> Iterator[Match]:
+        """The rules of a likelihood that fit: most mistakes are found before the last are tried."""
+        sort: type = type(self.site.node)
+        for rule in rules(sort, sign_of(self.site.node), self._places, likelihood):
+            if rule.pattern not in self._tried:
+                fit = _Fit(self.site, self.scope, self._letters)
+                is_so = fit.fits(rule.pattern, self.site.node)
+                self._tried[rule.pattern] = fit if is_so else None
+            if (known := self._tried[rule.pattern]) is not None:
+                yield Match(rule, known, self._again)
+
+    @cached_property
+    def _again(self) -> Sequence[Span]:
+        return self.site.again(self.place)
+
+    @cached_property
+    def _places(self) -> frozenset[str]:
+        """The words of the table for where it stands."""
+        found = {self.place, WHOLE} if self.site.is_whole else {self.place}
+        found |= {AXES if self.place == AXIS else EVERYWHERE} if self._again else set()
+        return frozenset(found)
+
+
+def _names(word: str, source: str, scope: Scope) -> Iterator[tuple[str, str]]:
+    """The names that a word stands for where `source` stands, each with how it is written."""
+    tensor = scope.gradient[1:]
+    match word:
+        case "VALUE":
+            names = [name for name in scope["FORWARD"] if f"d{name}" == source]
+        case "GRADIENT":
+            names = [name for name in scope["UPSTREAM"] if name == f"d{source}"]
+        case "ALIKE" | "LESS":
+            names = [n for n, size in scope.sizes.items() if source == str(size - (word == "LESS"))]
+        case "POINT":
+            names = [*scope["ALONE"]] if source == tensor else [tensor] * (source in scope["ALONE"])
+        case "DIFFERENCE":
+            sides = sorted(source.split(" - "))
+            names = [one for one in scope[word] if sorted(one.split(" - ")) == sides]
+        case _:
+            names = [*scope[word]]
+    for name in names:
+        yield name, SLOPE.format(name) if word in ("ALONE", "SLOPE") else name
+
+
+@dataclass(frozen=True, eq=False)
+class _Fit:
+    """What a pattern's letters, methods and signs stand for at one site."""
+
+    site: Site
+    scope: Scope
+    letters: dict[ast.AST, str]
+    bound: dict[str, ast.AST] = field(default_factory=dict)
+    written: dict[str, str] = field(default_factory=dict)
+
+    def fits(self, pattern: object, node: object) -> bool:
+        """True if all of a node is as the pattern says, which is then taken down."""
+        match pattern, node:
+            case ast.Name(id=letter), ast.AST() if len(letter) == 1:
+                return self._stands_for(letter, node)
+            case ast.operator(), ast.operator() if type(pattern) in ANY_SIGN:
+                sign = SIGNS.get(type(node), "**")
+                return sign != "**" and self._take_down(ANY_SIGN[type(pattern)], sign)
+            case ast.Attribute(attr=attr), ast.Attribute(attr=name):
+                is_in = METHODS[attr](name) if attr in METHODS else attr == name
+                is_in = is_in and self._take_down(attr, name)
+                return is_in and self.fits(pattern.value, node.value)
+            case ast.Call(), ast.Call():
+                return self.fits(pattern.func, node.func) and self._arguments_fit(pattern, node)
+            case list(), list():
+                return len(pattern) == len(node) and all(map(self.fits, pattern, node))
+            case ast.AST(), ast.AST():
+                fields = (field for field in pattern._fields if field not in ("ctx", "kind"))
+                return type(pattern) is type(node) and all(
+                    self.fits(getattr(pattern, field), getattr(node, field)) for field in fields
+                )
+        return pattern == node and isinstance(pattern, bool) is isinstance(node, bool)
+
+    def _stands_for(self, letter: str, node: ast.AST) -> bool:
+        if node not in self.letters:
+            self.letters[node] = _letters(node, self.site.own, self.scope)
+        if letter not in self.letters[node]:
+            return False
+        same = self.bound.setdefault(letter, node)
+        return same is node or ast.dump(same) == ast.dump(node)
+
+    def _take_down(self, key: str, text: str) -> bool:
+        return self.written.setdefault(key, text) == text
+
+    def _arguments_fit(self, pattern: ast.Call, node: ast.Call) -> bool:
+        due, rest = [*pattern.args], ""
+        match due:
+            case [*_, ast.Starred(value=ast.Name(id=rest))]:
+                due.pop()
+        asked = {keyword.arg: keyword.value for keyword in pattern.keywords}
+        found = {k.arg: k.value for k in node.keywords if k.arg in asked}
+        others = [k for k in node.keywords if k.arg not in asked]
+        more = self.site.own.arguments(ast.Call(node.func, node.args[len(due) :], others))
+        return (
+            asked.keys() == found.keys()
+            and self.fits(due, node.args[: len(due)])
+            and all(self.fits(value, found[name]) for name, value in asked.items())
+            and (self._take_down(rest, more) if rest else not more)
+        )
+
+    def text(self, found: re.Match[str], put_in: Iterator[str]) -> str:
+        """What stands for one token of a new text."""
+        match found.lastgroup:
+            case "letter":
+                return self.site.own.atom(self.bound[found[0]])
+            case "name":
+                return next(put_in)
+            case "method":
+                return f".{self.written[found['method']]}"
+            case "rest":
+                return self.written[found["rest"]]
+        return self.written[found[0]]
+
+    @cached_property
+    def span(self) -> Span:
+        return self.site.own.span(self.site.node)
+
+    def place(self, mark: str) -> Span:
+        """Where a letter's expression stands, or the sign."""
+        node, own = self.site.node, self.site.own
+        match node:
+            case ast.BinOp(left=before, right=after) | ast.AugAssign(target=before, value=after):
+                if mark == "op":
+                    start = own.text.index(self.sign, own.span(before)[1], own.span(after)[0])
+                    return start, start + len(self.sign)
+        return own.span(self.bound[mark])
+
+    @cached_property
+    def sign(self) -> str:
+        """That between the operands."""
+        node = self.site.node
+        end = "=" if isinstance(node, ast.AugAssign) else ""
+        return SIGNS.get(type(getattr(node, "op", None)), "") + end
+
+    @cached_property
+    def is_bare(self) -> bool:
+        """True if no brackets may be put around what takes the place."""
+        node = self.site.node
+        is_open = isinstance(node, ast.Tuple) and self.site.own.source(node)[0] != "("
+        return is_open or isinstance(node, ast.stmt)
+
+    @cached_property
+    def words(self) -> dict[str, str]:
+        """What stands for the words of a sentence."""
+        node, own = self.site.node, self.site.own
+        methods = sorted((k for k in self.written if len(k) > 1), key=lambda k: k not in METHODS)
+        method = self.written[methods[0]] if methods else ""
+        words = {letter: quoted(own.source(bound)) for letter, bound in self.bound.items()}
+        words["it"] = quoted(own.source(node))
+        words["op"] = f"`{self.sign}`"
+        words["method"] = f"`{method}`"
+        return words | {word.capitalize(): capital(text) for word, text in words.items()}
+
+
+def _letters(node: ast.AST, own: OwnStatement, scope: Scope) -> str:
+    """The letters of the table that may stand for a node."""
+    if not isinstance(node, ast.expr) or isinstance(node, ast.Starred):
+        return ""
+    name = node.id if isinstance(node, ast.Name) else ""
+    value: Any = getattr(node, "value", None)
+    # Truth values are no numbers here, although Python counts with them.
+    number = value if type(value) in (int, float) and abs(value) < LARGEST else None
+    names = {inner.id for inner in ast.walk(node) if isinstance(inner, ast.Name)}
+    calls = any(isinstance(inner, ast.Call) for inner in ast.walk(node))
+    no_tensors = {*scope["SIZE"], "math", *(scope["INDEX"] if name else ())}
+    no_tensors |= set() if calls else {*MODULES}  # torch.inf
+    has_tensors = isinstance(node, OPERANDS) and not names <= no_tensors
+    is_of_forward = name[:1] == "d" and name[1:] in scope["FORWARD"]
+    is_so = {
+        "abcdf": True,
+        "k": number is not None,
+        "e": number is not None and 0 < abs(number) < TINY,
+        "z": number is not None and (number > 4 or number in scope.sizes.values()),
+        "s": scope.is_number(node) and not isinstance(value, (str, bytes)),
+        "wjv": has_tensors,
+        "v": isinstance(node, OPERANDS[1:]),
+        "x": has_tensors and isinstance(node, ast.Name | ast.Subscript),
+        "y": name,
+        "n": name in scope["SIZE"],
+        "u": name in scope["BATCH"],
+        "i": name in scope["INDEX"],
+        "t": name in scope["FORWARD"],
+        "r": name in scope["MADE"],
+        "g": name in (scope.gradient, *scope["UPSTREAM"]) or is_of_forward,
+        "o": name in scope["OWN"],
+        "m": name in MODULES,
+        "l": isinstance(node, ast.Subscript) or (name and name not in own.counters),
+    }
+    return "".join(letters for letters, holds in is_so.items() if holds)

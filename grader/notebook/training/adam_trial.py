@@ -9,7 +9,7 @@ import torch
 from torch import Tensor
 from torch.optim.adam import adam as pytorchs_adam
 
-from grader.notebook.training.loop_trials import Part
+from grader.notebook.training.trial import Part
 from grader.printable import listed
 
 RATE, EPS = 0.001, 1e-8

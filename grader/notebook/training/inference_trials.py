@@ -1,17 +1,15 @@
-"""What calibration, logits and mean loss are tried on, and the mistakes known by name."""
+"""What calibration and logits are tried on, with the mistakes that are known by name."""
 
 from __future__ import annotations
 
-import math
 from collections.abc import Mapping, Sequence
 from typing import Any
 
 import torch
-import torch.nn.functional as F
 from torch import Tensor
 
 from grader.notebook.training.known_mistakes import Mistake, name_mistake
-from grader.notebook.training.loop_trials import (
+from grader.notebook.training.trial import (
     BLOCK_SIZE,
     N_HIDDEN,
     TOLERANCE,
@@ -19,19 +17,16 @@ from grader.notebook.training.loop_trials import (
     Part,
     is_close,
 )
-from makemore_data.model.inference import calibrate, logits_with, mean_loss
+from makemore_data.model.inference import calibrate, logits_with
 from makemore_data.model.parameters import Parameters
-from makemore_data.training.train import BATCH, begin_run
+from makemore_data.training.train import begin_run
 
 MANY_WINDOWS = 3000
 """More than anybody would take for all, who takes the first of them."""
-PRIME_WINDOWS = 3001
-"""A prime: cut into pieces of one size, the last is shorter."""
-PIECES = (16, 32, 64, 100, 128, 200, 250, 256, 500, 512, 1000, 1024, 1500, 2000, 2048, 3000)
-"""Sizes of pieces that somebody might take."""
 
 
-def _network(windows: int = WINDOWS) -> tuple[Parameters, Tensor, Tensor]:
+def small_network(windows: int = WINDOWS) -> tuple[Parameters, Tensor, Tensor]:
+    """Parameters of a small network, with windows and the characters that follow, at random."""
     g = torch.Generator().manual_seed(5)
     parameters = begin_run(N_HIDDEN, BLOCK_SIZE, seed=5).parameters
     X = torch.randint(27, (windows, BLOCK_SIZE), generator=g)
@@ -112,7 +107,7 @@ def _call(
 
 def try_calibration(function: Part) -> str:
     """Ask for mean and variance of many windows, twice, in another order."""
-    parameters, X, _ = _network(MANY_WINDOWS)
+    parameters, X, _ = small_network(MANY_WINDOWS)
     parameters.W1.mul_(0.05)  # small variances: it shows if a small number is added
     returned, trouble = _call(function, parameters, X)
     if trouble:
@@ -247,7 +242,7 @@ WRONG_FORWARD: Sequence[Mistake] = (
 
 def try_logits(function: Part) -> str:
     """Ask for the logits of ten windows, then of the first alone."""
-    parameters, X, _ = _network()
+    parameters, X, _ = small_network()
     X, g = X[:10], torch.Generator().manual_seed(6)
     parameters.bngain[0, 0] = 0.002  # with the variance below: so that it shows if eps is missing
     mean = torch.randn((1, N_HIDDEN), generator=g)
@@ -258,7 +253,7 @@ def try_logits(function: Part) -> str:
     if trouble:
         return trouble
     if not isinstance(logits, Tensor):
-        return f"It returns {_kind(logits)}; a tensor of the shape {tuple(due.shape)} is due."
+        return f"It returns {kind_of(logits)}; a tensor of the shape {tuple(due.shape)} is due."
     if logits.shape != due.shape:
         return f"They have the shape {tuple(logits.shape)}; {tuple(due.shape)} is due."
     if not is_close(logits, due):
@@ -289,135 +284,8 @@ def try_logits(function: Part) -> str:
     return ""
 
 
-def try_mean_loss(function: Part) -> str:
-    """Ask for the loss of 150 windows."""
-    parameters, X, Y = _network()
-    # With the small weights of the beginning all losses are about ln 27.
-    parameters = parameters._replace(W2=10 * parameters.W2)
-    own = calibrate(parameters, X)
-    statistics = own[0].abs() + 0.5, 2 * own[1]
-    due = mean_loss(parameters, *statistics, X, Y)
-    loss = function(parameters, *statistics, X, Y)
-    if isinstance(loss, Tensor) and loss.numel() == 1 and is_close(loss.detach().view(()), due):
-        return "It returns a tensor; `.item()` makes a number of it, without autograd's notes."
-    if isinstance(loss, bool) or not isinstance(loss, int | float):
-        return f"It returns {_kind(loss)}; a number is due."
-    if is_close(loss, mean_loss(parameters, *own, X, Y)):
-        return (
-            "It takes mean and variance of X itself, and not those that it is given:"
-            " `logits_with(parameters, mean, variance, X)` uses them."
-        )
-    if is_close(loss, mean_loss(parameters, *statistics[::-1], X, Y)):
-        return "It hands on mean and variance in the wrong order."
-    for sentence, value in _wrong_losses(logits_with(parameters, *statistics, X), Y).items():
-        if is_close(loss, value):
-            return sentence
-    if not is_close(loss, due):
-        if not is_close(function(parameters, *statistics, X, Y), loss):
-            return "It gives another loss every time: nothing is drawn, all of X and Y count."
-        return f"It gives {loss:.4f} where the cross-entropy over all of X and Y is {due:.4f} nats."
-    fewer = mean_loss(parameters, *statistics, X[:9], Y[:9])
-    if not is_close(function(parameters, *statistics, X[:9], Y[:9]), fewer):
-        return "On other data it gives a wrong loss: does it use X and Y as they are given?"
-    return _trouble_with_many(function, parameters, statistics)
-
-
-def _trouble_with_many(
-    function: Part, parameters: Parameters, statistics: tuple[Tensor, Tensor]
-) -> str:
-    """Ask for the loss of so many windows that nobody takes more at once, if not all."""
-    _, X, Y = _network(PRIME_WINDOWS)
-    loss = function(parameters, *statistics, X, Y)
-    logits = logits_with(parameters, *statistics, X)
-    # Means of pieces are nearer than `TOLERANCE`; a right loss, rounded to 4 places, is nearer yet.
-    if math.isclose(loss, float(F.cross_entropy(logits, Y)), rel_tol=2e-5):
-        return ""
-    wrong = _losses_of_pieces(logits, Y)
-    sentence = min(wrong, key=lambda sentence: abs(loss - float(wrong[sentence])))
-    if math.isclose(loss, float(wrong[sentence]), rel_tol=2e-6):  # the rounding of float32
-        return sentence
-    return (
-        f"Of {len(X):,} windows it gives {loss:.4f} where the cross-entropy is"
-        f" {float(F.cross_entropy(logits, Y)):.4f} nats: does each window count, and count alike?"
-    )
-
-
-def _mean_over_pieces(logits: Tensor, Y: Tensor, size: int) -> Tensor:
-    """The mean of the pieces' means, although the last piece is shorter."""
-    pieces = [
-        F.cross_entropy(*some)
-        for some in zip(torch.split(logits, size), torch.split(Y, size), strict=True)
-    ]
-    return torch.stack(pieces).mean()
-
-
-def _count_alike(size: int) -> str:
-    return f"Minibatches of {size} count alike, and the last of them is shorter: take all at once."
-
-
-def _losses_of_pieces(logits: Tensor, Y: Tensor) -> dict[str, Tensor]:
-    """The losses of the first windows alone, and of pieces that count alike, with the sentences."""
-    sizes = [size for size in PIECES if size < len(Y)]
-    alike = {_count_alike(size): _mean_over_pieces(logits, Y, size) for size in sizes}
-    return alike | {
-        f"Only the first {size} windows count.": F.cross_entropy(logits[:size], Y[:size])
-        for size in sizes
-    }
-
-
-def _wrong_losses(logits: Tensor, Y: Tensor) -> Mapping[str, float]:
-    """The losses that are known by name, each with its sentence."""
-    rows, due, probs = torch.arange(len(Y)), float(F.cross_entropy(logits, Y)), logits.softmax(1)
-    at_labels = probs[rows, Y]
-    pieces = [
-        F.cross_entropy(*some)
-        for some in zip(torch.split(logits, BATCH), torch.split(Y, BATCH), strict=True)
-    ]
-    values: dict[str, float | Tensor] = {
-        "This is the sum over all windows, not the mean.": due * len(Y),
-        "It divides by the number of windows twice: `F.cross_entropy` gives their mean.": (
-            due / len(Y)
-        ),
-        "It adds up means of minibatches, and divides by the number of windows.": (
-            sum(pieces) / len(Y)
-        ),
-        **_losses_of_pieces(logits, Y),
-        "The sign is wrong: the loss is the mean of -ln p.": -due,
-        "This is in bits; the logarithm to the base of e gives nats.": due / math.log(2),
-        "This is the median over the windows; the mean is due.": -at_labels.log().median(),
-        "This is the entropy of the predictions, in which `Y` has no part.": (
-            -(probs * probs.log()).sum(1).mean()
-        ),
-        "The softmax runs over all numbers at once; it belongs along the characters, axis 1.": (
-            due + (logits.logsumexp((0, 1)) - logits.logsumexp(1)).mean()
-        ),
-        "The logarithm is to the base of 10; that to the base of e gives nats.": due / math.log(10),
-        "This is how often the likeliest character is right; the loss is due.": (
-            (logits.argmax(1) == Y).float().mean()
-        ),
-        "This is how often the likeliest character is wrong; the loss is due.": (
-            (logits.argmax(1) != Y).float().mean()
-        ),
-        "This is e to the power of the loss; the loss itself is due.": math.exp(due),
-        "This is the logarithm of the mean; the mean of the logarithms is due.": (
-            -at_labels.mean().log()
-        ),
-        "There is no logarithm in it: this is the mean of -p.": -at_labels.mean(),
-        "There is no logarithm in it: this is the mean of p.": at_labels.mean(),
-        "There is no softmax in it: these are logits, not ln p.": -logits[rows, Y].mean(),
-        "The softmax runs over the windows; it belongs along the characters, axis 1.": (
-            -logits.softmax(0)[rows, Y].log().mean()
-        ),
-        "This is the mean over all characters, not over those of Y.": -probs.log().mean(),
-        "`[:, Y]` takes whole columns; each row has one right character.": (
-            -probs[:, Y].log().mean()
-        ),
-        "The softmax is taken twice: `F.cross_entropy` takes logits.": F.cross_entropy(probs, Y),
-    }
-    return {sentence: float(value) for sentence, value in values.items()}
-
-
-def _kind(value: object) -> str:
+def kind_of(value: object) -> str:
+    """What a function has returned, with its article."""
     if isinstance(value, Tensor):
         return f"a tensor of the shape {tuple(value.shape)}"
     return "nothing" if value is None else f"a {type(value).__name__}"

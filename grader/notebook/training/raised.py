@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 
 from grader.notebook.training.deep_trial import N_HIDDEN2, WINDOWS
-from grader.notebook.training.loop_trials import BLOCK_SIZE, N_HIDDEN
+from grader.notebook.training.trial import BLOCK_SIZE, N_HIDDEN
 
 WIDTH = 10 * BLOCK_SIZE
 """Numbers of a window in front of `W1`: a row of `C` has ten."""

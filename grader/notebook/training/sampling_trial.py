@@ -9,7 +9,7 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor
 
-from grader.notebook.training.loop_trials import BLOCK_SIZE, MOST_CALLS, Endless, Part
+from grader.notebook.training.trial import BLOCK_SIZE, MOST_CALLS, Endless, Part
 from grader.printable import listed
 from makemore_data.names.vocabulary import build_vocabulary
 

@@ -10,6 +10,8 @@ import pytest
 import torch
 
 from grader.notebook.training.adam_trial import adam, try_adam
+from tests.grader.notebook.training.conftest import SaidOf
+from tests.grader.notebook.training.conftest import changed as changed_part
 
 HEAD = "def mine(parameters, gradients, means, squares, step, rate=0.001, eps=1e-8):\n"
 LOOP = "for p, dp, m, v in zip(parameters, gradients, means, squares):\n    "
@@ -164,3 +166,33 @@ for i, (p, dp, v) in enumerate(zip(parameters, gradients, squares)):
 @pytest.mark.parametrize(("sentence", "body"), MISTAKES.items(), ids=range(len(MISTAKES)))
 def test_a_mistake_is_named(sentence: str, body: str) -> None:
     assert sentence in try_adam(mine(body))
+
+
+SENTENCES = [
+    (changed_part("adam", "p -=", "p +="), "It goes uphill"),
+    (changed_part("adam", "(v / (1 - 0.999**step)).sqrt()", "math.sqrt(v)"), "`.sqrt()`"),
+    (changed_part("adam", "+ eps", "- eps"), "eps is subtracted"),
+    (changed_part("adam", "0.999**step", "0.9**step"), "0.999 is due"),
+    (changed_part("adam", "0.001 *", "0.01 *"), "`v` keeps 0.99 of the old"),
+    (
+        changed_part("adam", "dp**2", "dp^2"),
+        "NotImplementedError in `v += 0.001 * (dp^2 - v)`: in Python `^` is no power, `**` is.",
+    ),
+    (
+        changed_part("adam", "dp**2", "dp @ dp"),
+        "`@` is the matrix product; `*` and `**2` take",
+    ),
+    (
+        changed_part("adam", "m += 0.1 * (dp - m)", "m.mul_(0.9).add_(dp, 0.1)"),
+        "`add` takes its factor by name, `alpha=...`.",
+    ),
+    (
+        changed_part("adam", "v += 0.001 * (dp**2 - v)", "v.mul_(0.999).addcmul_(dp, dp, 0.001)"),
+        "`addcmul` takes its factor by name, `value=...`.",
+    ),
+]
+
+
+@pytest.mark.parametrize(("body", "sentence"), SENTENCES)
+def test_a_mistake_is_named_in_the_notebook(body: str, sentence: str, said_of: SaidOf) -> None:
+    assert sentence in said_of("adam", body)

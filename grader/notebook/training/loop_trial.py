@@ -1,9 +1,9 @@
-"""What the parts of a training loop are tried on, and the mistakes that are known by name."""
+"""What the loop is tried on: a backward pass that notes what it is asked."""
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 from itertools import pairwise
@@ -12,169 +12,17 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from grader.notebook.training.known_mistakes import Mistake, name_mistake
-from grader.printable import listed
-from makemore_data.model.parameters import Parameters
-from makemore_data.training.train import (
-    ALL_STEPS,
-    BATCH,
-    Run,
-    begin_run,
-    learning_rate,
+from grader.notebook.training.trial import (
+    BLOCK_SIZE,
+    HALF,
+    MOST_CALLS,
+    N_HIDDEN,
+    WINDOWS,
+    Endless,
+    Part,
+    is_close,
 )
-
-Part = Callable[..., Any]
-Trial = Callable[[Part], str]
-"""Runs a function of a student's; what is wrong with it as a sentence, or ""."""
-
-N_HIDDEN, BLOCK_SIZE, WINDOWS = 7, 3, 150
-HALF = ALL_STEPS // 2
-MOST_CALLS = 300
-"""So often a part may ask for gradients or predictions; it needs a few."""
-TOLERANCE = 1e-4
-"""Of the largest number of a tensor: how far a float32 result may be off."""
-
-
-class Endless(BaseException):
-    """Raised in a part that does not end, which no `except Exception` stops; says why."""
-
-
-def is_close(value: object, expected: Tensor | float, noise: float = 0.0) -> bool:
-    """True for finite numbers of the same shape that are the same up to rounding.
-
-    Args:
-        value: what was found.
-        expected: what is due.
-        noise: how far off a number may be that is zero but for rounding.
-    """
-    try:
-        found = torch.as_tensor(value, dtype=torch.float64)
-    except (TypeError, ValueError, RuntimeError):  # it is no number, nor a tensor of numbers
-        return False
-    wanted = torch.as_tensor(expected, dtype=torch.float64)
-    allowed = max(TOLERANCE * float(wanted.abs().max()), noise)
-    # NaN is not close to anything.
-    return found.shape == wanted.shape and float((found - wanted).abs().max()) <= allowed
-
-
-STEP = "moves = [-(rate * d) for p, d in zip(parameters, gradients)]"
-
-WRONG_STEPS: Sequence[Mistake] = (
-    ("It goes uphill: with this sign the loss grows.", "-(", "("),
-    (
-        "The learning rate makes no difference: each parameter moves by its whole gradient.",
-        *("rate * ", ""),
-    ),
-    ("It steps by 0.1 of the gradient, whatever learning rate it is given.", "rate *", "0.1 *"),
-    ("It divides by the learning rate.", "rate * d", "d / rate"),
-    ("It adds the learning rate to the gradient: multiply them.", "rate *", "rate +"),
-    ("`**` is a power: multiply the learning rate by the gradient.", "rate *", "rate **"),
-    ("It moves each parameter by its own value, not by its gradient.", "* d", "* p"),
-    (
-        "It multiplies each parameter by its step: the step is taken off, whatever the parameter.",
-        *("* d", "* d * p"),
-    ),
-    (
-        "It divides by 32: the loss is a mean, so the gradients are divided by n already.",
-        *("* d", "* d / 32"),
-    ),
-    ("It divides by the number of parameters, 7: each takes its whole step.", "* d", "* d / 7"),
-    (
-        "All numbers of a parameter move by the mean of its gradient; each has one of its own.",
-        *("* d", "* d.mean()"),
-    ),
-    ("It goes by the sign of the gradient only, not by its size.", "* d", "* d.sign()"),
-    ("It goes by the size of the gradient only: its sign says which way.", "* d", "* d.abs()"),
-    ("It goes by the square of the gradient, which has lost the sign.", "* d", "* d**2"),
-    ("It divides each gradient by its length.", "* d", "* d / d.norm()"),
-    (
-        "It subtracts the learning rate and multiplies by the gradient: multiply the two first,"
-        " then subtract.",
-        *("-(rate * d)", "(p - rate) * d - p"),
-    ),
-)
-"""Mistakes in a step, from a parameter `p` and its gradient `d`."""
-
-
-def try_update(function: Part) -> str:
-    """Take one step of length 0.5 with gradients that are known."""
-    parameters, g = begin_run(N_HIDDEN).parameters, torch.Generator().manual_seed(1)
-    before = [parameter.clone() for parameter in parameters]
-    gradients = [torch.randn(parameter.shape, generator=g) for parameter in parameters]
-    kept = [gradient.clone() for gradient in gradients]
-    function(parameters, gradients, 0.5)
-    moves = [now - then for now, then in zip(parameters, before, strict=True)]
-
-    if not all(map(torch.equal, gradients, kept)):
-        return "It changes the gradients. Only the parameters are to change."
-    if not any(move.any() for move in moves):
-        return (
-            "No parameter has changed: nothing would be learnt. The tensors themselves have to"
-            " change, in place; `p = p - ...` makes new ones and leaves them as they are."
-        )
-
-    def is_it(names: Mapping[str, Any]) -> bool:
-        pairs = zip(moves, names["moves"], strict=True)
-        # The parameters are rounded, and their differences with them.
-        return all(bool(((move - due).abs() < 1e-5).all()) for move, due in pairs)
-
-    if is_it({"moves": [-0.5 * d for d in kept]}):
-        return ""
-    given = {"parameters": before, "gradients": kept, "rate": 0.5}
-    if said := name_mistake(STEP, WRONG_STEPS, given, is_it):
-        return said
-    still = [n for n, move in zip(Parameters._fields, moves, strict=True) if not move.any()]
-    if still:
-        return f"{listed(still)} did not change: all seven parameters have to."
-    for name, move, gradient in zip(Parameters._fields, moves, kept, strict=True):
-        off = (move + 0.5 * gradient).abs()
-        worst = off.argmax()
-        # NaN is not close to anything.
-        if not bool((off < 1e-5).all()):
-            d = float(gradient.flatten()[worst])
-            return (
-                f"A number of {name} with the gradient {d:.3f} moves by"
-                f" {float(move.flatten()[worst]):.3f}. At the learning rate 0.5 it has to go"
-                f" {0.5 * abs(d):.3f} {'down' if d > 0 else 'up'}."
-            )
-    return ""
-
-
-def try_learning_rate(function: Part) -> str:
-    """Ask for the learning rate at the beginning, at the end and around half time."""
-    last = ALL_STEPS - 1
-    falls_once = is_close(function(HALF // 2), 0.01) and is_close(function(last), 0.01)
-    for step in (0, 1) if falls_once else (0, 1, HALF // 2):
-        if not is_close(given := function(step), 0.1):
-            lost = " Is there a `return`?" if given is None else ""
-            found = f"{given:.4g}" if isinstance(given, float) else repr(given)
-            if step and _falls_all_the_time(function):
-                lost = f" It falls all the time: it has to fall once, at step {HALF:,}."
-            return f"At step {step:,} it gives {found}; 0.1 is due.{lost}"
-    if is_close(function(last), 0.1):
-        if is_close(function(HALF), 0.01):
-            return f"It falls to 0.01 at step {HALF:,}, but at step {last:,} it is 0.1 again."
-        return f"It is still 0.1 at step {last:,}: it never falls."
-    low, high = 0, last  # at `low` it is 0.1 still, at `high` no longer
-    while high - low > 1:
-        middle = (low + high) // 2
-        low, high = (middle, high) if is_close(function(middle), 0.1) else (low, middle)
-    if high != HALF:
-        first = " (The first step has the number 0.)" if abs(high - HALF) == 1 else ""
-        return f"It falls at step {high:,}, and not at {HALF:,}.{first}"
-    for step in (HALF, HALF + 1, last):
-        if not is_close(function(step), 0.01):
-            return f"At step {step:,} it gives {function(step)!r}; 0.01 is due."
-    return ""
-
-
-def _falls_all_the_time(function: Part) -> bool:
-    """True if it is lower at each quarter of the first half of the training."""
-    rates = [function(HALF * quarter // 4) for quarter in range(5)]
-    return all(isinstance(rate, float) for rate in rates) and all(
-        later < rate for rate, later in pairwise(rates)
-    )
-
+from makemore_data.training.train import BATCH, Run, begin_run, learning_rate
 
 ARGUMENTS = (
     "`backward` wants the minibatch first, then the parameters: `backward(Xb, Yb, *run.parameters)`"

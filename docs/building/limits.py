@@ -9,9 +9,9 @@ from grader.execution.system_calls import ALLOWED, HOSTILE
 from grader.grading.grade import MOST_OF_A_KIND
 from grader.submission.answer_cells import MOST_ANSWER_CELLS
 from grader.submission.notebook_file import LARGEST_FILE, MOST_JSON_VALUES
-from grader.worker.child import GRACE_SECONDS, LARGEST_RESULT
 from grader.worker.confinement import LARGEST_STACK, MOST_OPEN_FILES
 from grader.worker.execution import LARGER_VALUES, LARGEST_VALUE
+from grader.worker.listening import GRACE_SECONDS, LARGEST_RESULT
 from grader.worker.terms import Limits
 
 MEBIBYTE = 2**20

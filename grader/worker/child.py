@@ -7,35 +7,30 @@ import mmap
 import os
 import select
 import signal
-import struct
 import sys
 import time
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from io import FileIO
 
 from grader.worker.confinement import NOT_CONFINED, Confinement, refuse_for_good
 from grader.worker.execution import run_request
 from grader.worker.frames import frame_head, read_frame
+from grader.worker.listening import (
+    CURRENT,
+    DONE,
+    EVENT,
+    FINISHED,
+    GRACE_SECONDS,
+    Gone,
+    Progress,
+    listen,
+)
 from grader.worker.request import Request, Terms, Values
 from grader.worker.results import Result, pack_results, parts_of
 from grader.worker.scratch import Scratch
-from grader.worker.terms import HUNG, LARGEST_REQUEST
-
-CURRENT = struct.Struct("<QI")
-"""What a child says in shared memory: how many statements it has begun, the number of the last."""
-
-EVENT = struct.Struct("<cIQ")
-"""What a child sends: kind, number of runs that are done, bytes that follow."""
-
-FINISHED, DONE = b"f", b"d"
-
-LARGEST_RESULT = 64 * 2**20
-"""Bytes that the children of a request may send in all."""
-
-GRACE_SECONDS = 2.0
-"""How long after its time limit a statement that cannot be interrupted is killed."""
+from grader.worker.terms import LARGEST_REQUEST
 
 WIDE_PIPE = 2**20
 """Bytes; what Linux gives anybody."""
@@ -48,14 +43,6 @@ FLUSH_SECONDS = 0.25
 
 MOST_CHILDREN = 8
 """How often a request is taken up again after a child died."""
-
-
-class Gone(Exception):
-    """A child ended, was killed or sent nonsense before it was done; the message says how."""
-
-
-class JudgeGone(Exception):
-    """Nobody waits for the reply any more."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,30 +93,6 @@ class Warm:
         if self.stayed is not None:
             self.stayed.end()
             self.stayed, self.unfit = None, self.confinement.anomalies()
-
-
-@dataclass(slots=True)
-class Progress:
-    """What is known of a request so far, which is to be ended at the time `until`.
-
-    `blobs` are the results of the first `done` runs, with how many each holds; `deadly` are
-    statements that ended a child, with what came of it; `current` the statement that runs.
-    `incidents` are what a human should know of; `unfit` says why this worker can go on no longer.
-    """
-
-    terms: Terms
-    until: float
-    blobs: list[tuple[int, memoryview]] = field(default_factory=list)
-    done: int = 0
-    deadly: dict[int, str] = field(default_factory=dict)
-    current: int | None = None
-    incidents: list[str] = field(default_factory=list)
-    unfit: str | None = None
-
-    @property
-    def sent(self) -> int:
-        """Bytes of the results so far."""
-        return sum(len(blob) for _, blob in self.blobs)
 
 
 def answer(parts: Sequence[memoryview], warm: Warm) -> Progress:
@@ -184,7 +147,7 @@ def _run_child(
     try:
         if stayed is not None:
             _hand_over(parts, child)
-        listen(child.results, child.shared, warm, progress)
+        listen(child.results, child.shared, warm.scratch, warm.judge, progress)
         may_stay = progress.terms.stays
     finally:
         if may_stay:
@@ -295,73 +258,6 @@ def batches(results: Iterable[Result]) -> Iterator[list[Result]]:
             waiting, last = [], time.monotonic()
     if waiting:
         yield waiting
-
-
-def listen(pipe: int, shared: mmap.mmap, warm: Warm, progress: Progress) -> None:
-    """Read a child's events until it is done.
-
-    Raises:
-        Gone: it died, hung or sent nonsense; `progress.current` is the statement it ran.
-        JudgeGone: nobody waits for the reply any more.
-    """
-    event = memoryview(bytearray(EVENT.size))
-    reader = _Reader(pipe, shared, warm.judge, progress)
-    try:
-        while True:
-            reader.fill(event)
-            kind, done, length = EVENT.unpack(event)
-            if kind == DONE:
-                return
-            left = LARGEST_RESULT - progress.sent
-            plausible = progress.done < done <= progress.terms.runs and length <= left
-            if kind != FINISHED or not plausible:
-                progress.incidents.append("This answer sent back what no gradient can be.")
-                raise Gone("sent back what no gradient can be")
-            blob = warm.scratch.piece(length)
-            reader.fill(blob)
-            progress.blobs.append((done - progress.done, blob))
-            progress.done = done
-    except Gone:
-        begun, statement = CURRENT.unpack_from(shared)
-        progress.current = statement if begun else None
-        raise
-
-
-class _Reader:
-    """Reads what a child sends, for as long as the child gets on and somebody waits for it."""
-
-    def __init__(self, pipe: int, shared: mmap.mmap, judge: int, progress: Progress) -> None:
-        self.pipe = pipe
-        self.shared = shared
-        self.seconds = progress.terms.limits.statement_seconds
-        self.until = progress.until
-        self.poll = select.poll()
-        self.poll.register(pipe, select.POLLIN)
-        # Without a wish of its own, a descriptor reports nothing but that it is hung up.
-        self.poll.register(judge, 0)
-
-    def fill(self, view: memoryview) -> None:
-        position = 0
-        begun, _ = CURRENT.unpack_from(self.shared)
-        patience = self.seconds + GRACE_SECONDS
-        deadline = time.monotonic() + patience
-        while position < len(view):
-            left = min(deadline, self.until) - time.monotonic()
-            ready = dict(self.poll.poll(max(0.0, left) * 1000))
-            if self.pipe in ready:
-                with view[position:] as rest:
-                    count = os.readv(self.pipe, [rest])
-                if count == 0:
-                    raise Gone("ended the Python process that ran it")
-                position += count
-            elif ready:
-                raise JudgeGone
-            else:
-                now, _ = CURRENT.unpack_from(self.shared)
-                if now == begun or time.monotonic() >= self.until:
-                    raise Gone(f"{HUNG} {self.seconds:g} seconds")
-                # It has got on: so long for the statement it runs now.
-                begun, deadline = now, time.monotonic() + patience
 
 
 def _take_note(status: int, progress: Progress, has_begun: bool) -> None:

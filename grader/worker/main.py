@@ -21,11 +21,12 @@ from io import FileIO
 import torch
 import torch.autograd._functions  # PyTorch loads it at the first `resize`: the sandbox forbids that
 
-from grader.worker.child import JudgeGone, Warm, answer, answer_here
+from grader.worker.child import Warm, answer, answer_here
 from grader.worker.confinement import Confinement
 from grader.worker.engine import switch_off_engine
 from grader.worker.execution import run_request
 from grader.worker.frames import read_frame, write_frame
+from grader.worker.listening import JudgeGone
 from grader.worker.namespaces import Namespaces
 from grader.worker.request import Request, RunOrder, Statement, Values
 from grader.worker.results import pack_results

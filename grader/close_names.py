@@ -1,14 +1,24 @@
-"""Names that somebody may have meant."""
+"""Names that nothing has bound: which others may have been meant."""
 
 from __future__ import annotations
 
 import difflib
+import re
 from collections.abc import Iterable
 
 MOST = 3
 
 SLIP = 0.7
 """How alike, as difflib counts, a slip of the pen is: `bnvar_inv` is none of `bngain`, at 0.67."""
+
+UNDEFINED = re.compile(r"name '(\w+)' is not defined")
+"""What Python says of a name that nothing has bound."""
+
+ALONE = "Only answer cells are run: define it, or import it, in one of them."
+"""What is said of such a name where it is like no other."""
+
+MEANT = re.compile(rf" (Did you mean `[^?]+\?|{re.escape(ALONE)})")
+"""What else is said of such a name, a guess or where to define it: no more once it is found out."""
 
 
 def nearest(name: str, known: Iterable[str], at_least: float = 0.6) -> list[str]:

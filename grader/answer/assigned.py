@@ -7,7 +7,8 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from functools import lru_cache
 
-from grader.answer.parse import LONGEST_ANSWER, hide_magics, parsed
+from grader.answer.cell_source import hide_magics, parsed
+from grader.answer.parse import LONGEST_ANSWER
 from grader.answer.statements import children
 
 _SCOPES = (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda, ast.ClassDef)

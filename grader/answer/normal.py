@@ -12,8 +12,9 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 
+from grader.answer.cell_source import hide_magics, parsed
 from grader.answer.effects import MODULES
-from grader.answer.parse import LONGEST_ANSWER, AnswerCell, hide_magics, parsed
+from grader.answer.parse import LONGEST_ANSWER, AnswerCell
 from grader.answer.statements import children
 from grader.verdict import Place
 

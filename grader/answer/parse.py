@@ -15,6 +15,7 @@ from functools import cached_property, lru_cache
 from types import CodeType
 from typing import TYPE_CHECKING
 
+from grader.answer.cell_source import hide_magics
 from grader.answer.effects import (
     Compound,
     Effects,
@@ -39,9 +40,6 @@ has 5,300, 135 and 1,200."""
 DEEPEST = 150
 """Levels of nesting that are read; a sum of 150 terms is no gradient."""
 
-LONGEST_QUOTE = 300
-"""Characters of a student's line that are worth quoting."""
-
 TOO_DEEP = "This cell cannot be read: its code is nested too deeply."
 
 _SIGN = "a sign, such as `*`, is missing behind the number"
@@ -51,15 +49,6 @@ SLIPS: Mapping[re.Pattern[str], str] = {
     re.compile(r"[-+*/@]\s*$"): "the line ends with a sign; it goes on only inside of brackets",
 }
 """What is said of a line in which Python sees nothing but invalid syntax, by what stands in it."""
-
-UNDEFINED = re.compile(r"name '(\w+)' is not defined")
-"""What Python says of a name that nothing has bound."""
-
-ALONE = "Only answer cells are run: define it, or import it, in one of them."
-"""What is said of such a name where it is like no other."""
-
-MEANT = re.compile(rf" (Did you mean `[^?]+\?|{re.escape(ALONE)})")
-"""What else is said of such a name, a guess or where to define it: no more once it is found out."""
 
 TOO_LARGE = (
     f"This exercise's answer cells hold more code than is read: {LONGEST_ANSWER:,} characters,"
@@ -270,78 +259,6 @@ def live_names(source: str) -> frozenset[str] | None:
 def _unread(cells: Sequence[AnswerCell]) -> Answer:
     reason = Raised(TOO_LARGE, Place(max(cells, key=lambda cell: len(cell.source)).grade_id, 1))
     return Answer((), (), (), (), dict.fromkeys(cells, reason), {}, {}, reason)
-
-
-def quote(place: Place | None, cells: Sequence[AnswerCell]) -> str:
-    """Quote the student's line at `place`, dedented and shortened; "" if there is none.
-
-    A statement that begins there and goes on over several lines is quoted as one.
-    """
-    if place is None:
-        return ""
-    for cell in cells:
-        lines = cell.source.split("\n") if cell.grade_id == place.cell else []
-        if 0 < place.line <= len(lines):
-            last = _last_lines(cell.source).get(place.line, place.line)
-            line = as_quoted("\n".join(lines[place.line - 1 : last]))
-            return line if len(line) <= LONGEST_QUOTE else f"{line[: LONGEST_QUOTE - 1]}…"
-    return ""
-
-
-def as_quoted(code: str) -> str:
-    """Code on one line."""
-    words = " ".join(line.strip() for line in code.split("\n"))
-    return words.replace("( ", "(").replace(" )", ")").strip()
-
-
-@lru_cache(maxsize=64)
-def _last_lines(source: str) -> dict[int, int]:
-    """The last line of each statement of a cell, by its first; a report quotes several of them."""
-    tree = parsed(source)
-    ends: dict[int, int] = {}
-    # What is not Python has lines, not statements.
-    for node in walk_statements(tree.body) if tree else ():
-        if isinstance(node, ast.Assign | ast.AugAssign | ast.AnnAssign | ast.Expr):
-            last = node.end_lineno or node.lineno
-            ends[node.lineno] = max(last, ends.get(node.lineno, last))
-    return ends
-
-
-MAGIC_LINE = re.compile(
-    r"(?m)^([ \t]*+)(?:(?:[%!?]|[\w,][\w, \t]*+=[ \t]*+[%!])(?:.*\\\n)*+.*"
-    r"|[\w.\[\]]++\?{1,2}[ \t]*+)$"
-)
-"""IPython's own lines: `%magic`, `!shell`, `t = %timeit ...`, `torch.sum?`; `\\` continues one."""
-
-TIMED = re.compile(r"%time[ \t]++(.+)")
-"""The magic that runs a statement as the line alone would."""
-
-
-def hide_magics(source: str) -> str:
-    """Turn IPython's own lines into `pass`, line by line; `%time` leaves its statement.
-
-    Only where the cell does not parse as it stands: a continued expression may begin with `%`.
-    """
-    if not MAGIC_LINE.search(source) or parsed(source) is not None:
-        return source
-    return MAGIC_LINE.sub(_plain, source)
-
-
-def _plain(line: re.Match[str]) -> str:
-    timed = TIMED.fullmatch(line[0].strip().replace("\\\n", " "))
-    is_code = timed is not None and parsed(timed[1]) is not None
-    return f"{line[1]}{timed[1] if timed and is_code else 'pass'}" + "\n" * line[0].count("\n")
-
-
-def parsed(source: str) -> ast.Module | None:
-    """The syntax tree of code as it stands; None where Python cannot read it."""
-    with warnings.catch_warnings():
-        # A student's "\\d" is for the student's own Python to complain about.
-        warnings.simplefilter("ignore")
-        try:
-            return ast.parse(source)
-        except (SyntaxError, ValueError, RecursionError, MemoryError):
-            return None
 
 
 def _levels(statement: ast.stmt) -> list[list[ast.AST]]:

@@ -11,7 +11,7 @@ from collections.abc import Iterable, Mapping, Sequence
 import nbformat
 from nbformat import NotebookNode
 
-from grader.answer.parse import parsed
+from grader.answer.cell_source import parsed
 from grader.authoring.source import (
     BEGIN_SOLUTION,
     END_SOLUTION,

@@ -13,7 +13,8 @@ import torch
 from torch import Tensor
 
 from grader.answer.own_code import OwnStatement, meant_for, own_statements
-from grader.answer.parse import UNDEFINED, Answer
+from grader.answer.parse import Answer
+from grader.close_names import UNDEFINED
 from grader.diagnosis.edit import SLOPE, Edit, Scope
 from grader.diagnosis.every_edit import every_edit
 from grader.diagnosis.factors import Factor, name_factor

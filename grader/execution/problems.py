@@ -9,8 +9,7 @@ from collections.abc import Container, Sequence
 import torch
 import torch.nn.functional as F
 
-from grader.answer.parse import ALONE, UNDEFINED
-from grader.close_names import SLIP, nearest
+from grader.close_names import ALONE, SLIP, UNDEFINED, nearest
 from grader.execution.runs import ran_out_of_memory
 from grader.printable import sentence
 from grader.worker.terms import Limits

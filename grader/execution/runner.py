@@ -16,7 +16,7 @@ from dataclasses import dataclass, field
 from io import FileIO
 from typing import TYPE_CHECKING, Protocol, Self, cast
 
-from grader.answer.parse import ALONE
+from grader.close_names import ALONE
 from grader.execution.sandbox import Sandbox, sandboxed, worker_environment, worker_root
 from grader.worker.frames import read_frame, write_frame
 from grader.worker.terms import MOST_VALUES, Limits

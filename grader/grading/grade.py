@@ -7,9 +7,11 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from functools import partial
 
-from grader.answer.parse import MEANT, AnswerCell, as_quoted, cells_of, parse_answer, quote
+from grader.answer.parse import AnswerCell, cells_of, parse_answer
+from grader.answer.quote import as_quoted, quote
 from grader.answer.suspicion import AUTOGRAD, find_suspicions
 from grader.answer.suspicious_words import OF_VALUES
+from grader.close_names import MEANT
 from grader.diagnosis.diagnose import Reason, find_reason
 from grader.diagnosis.kinds import Kind
 from grader.execution.collect import collect

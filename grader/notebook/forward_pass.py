@@ -11,7 +11,8 @@ import torch
 from torch import Tensor
 
 from grader.answer.assigned import first_assignments
-from grader.answer.parse import Answer, AnswerCell, quote
+from grader.answer.parse import Answer, AnswerCell
+from grader.answer.quote import quote
 from grader.diagnosis.kinds import Kind
 from grader.printable import listed
 from grader.program.compare import compare

@@ -9,7 +9,7 @@ from typing import Any
 
 from torch import Tensor
 
-from grader.answer.parse import hide_magics, parsed
+from grader.answer.cell_source import hide_magics, parsed
 from grader.notebook.history import History
 
 

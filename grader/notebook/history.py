@@ -11,7 +11,8 @@ from operator import itemgetter
 from typing import Any
 
 from grader.answer.assigned import first_assignments
-from grader.answer.parse import LONGEST_QUOTE, AnswerCell, prefix_of
+from grader.answer.parse import AnswerCell, prefix_of
+from grader.answer.quote import LONGEST_QUOTE
 from grader.submission.answer_cells import answer_id, role_comments
 from grader.submission.copies import graded_copies, overrules
 from grader.submission.notebook_file import Cell

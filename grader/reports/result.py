@@ -9,7 +9,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from grader.answer.assigned import first_assignments
-from grader.answer.parse import MEANT, UNDEFINED, AnswerCell, live_names, written_names
+from grader.answer.parse import AnswerCell, live_names, written_names
+from grader.close_names import MEANT, UNDEFINED
 from grader.verdict import Report, Verdict
 
 if TYPE_CHECKING:

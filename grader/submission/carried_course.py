@@ -13,7 +13,7 @@ from functools import cache
 from hashlib import sha256
 from pathlib import Path
 
-from grader.answer.parse import parsed
+from grader.answer.cell_source import parsed
 from grader.program.course import Course, read_course
 from grader.program.course_file import BadCourse
 from grader.submission.notebook_file import Cell, read_cells, shown

@@ -11,9 +11,7 @@ from grader.answer.parse import (
     TOO_LARGE,
     AnswerCell,
     Raised,
-    hide_magics,
     parse_answer,
-    quote,
 )
 from grader.verdict import Place
 
@@ -68,29 +66,6 @@ def test_a_cell_that_is_not_python_is_set_aside(source: str, sentence: str, line
     assert [place.cell for place in answer.places] == ["ex1-max"]
 
 
-@pytest.mark.parametrize(
-    ("source", "hidden"),
-    [
-        ("%matplotlib inline\nx = 1", "pass\nx = 1"),
-        ("if x:\n    !ls\ny = 1", "if x:\n    pass\ny = 1"),
-        ("%%time\nx = 1", "pass\nx = 1"),
-        ("!pip install \\\n    torch \\\n    rich\nx = 1", "pass\n\n\nx = 1"),
-        ("%time x = 1 + \\\n    2\ny = 1", "x = 1 +      2\n\ny = 1"),
-        ("x = (7\n% 3)", "x = (7\n% 3)"),
-        ("x = !ls\ny = 1", "pass\ny = 1"),
-        ("if y:\n    t = %timeit -o f(y)\nx = 1", "if y:\n    pass\nx = 1"),
-        ("a, b = !ls *.py", "pass"),
-        ("torch.sum?\nx = 1", "pass\nx = 1"),
-        ("parts[0].sum??  \nx = 1", "pass\nx = 1"),
-        ("?torch.sum\nx = 1", "pass\nx = 1"),
-        ("x = y != z\nw = 'a'  # why?", "x = y != z\nw = 'a'  # why?"),
-        ('x = """\ntorch.sum?\nt = %time\n"""', 'x = """\ntorch.sum?\nt = %time\n"""'),
-    ],
-)
-def test_magics_are_passed_over_and_lines_keep_their_numbers(source: str, hidden: str) -> None:
-    assert hide_magics(source) == hidden
-
-
 NESTED = {
     "terms": "dh = dh" + " + 0" * 600,
     "methods": "dh = dh" + ".clone()" * 200,
@@ -143,39 +118,3 @@ def test_an_answer_that_warns_is_read_without_a_word() -> None:
     answer = parse_answer([AnswerCell("ex1-loss", 'x = "\\d"; y = 1 is 1')])
     assert not answer.broken
     assert len(answer.statements) == 2
-
-
-@pytest.mark.parametrize(
-    ("place", "line"),
-    [
-        (Place("ex1-softmax", 1), "# answer: ex1-softmax"),
-        (Place("ex1-softmax", 3), "dlogits = logits.grad"),
-        (Place("ex1-softmax", 4), ""),
-        (Place("ex1-softmax", 0), ""),
-        (Place("ex1-softmax", -1), ""),
-        (Place("ex1-tanh", 1), ""),
-        (None, ""),
-    ],
-)
-def test_the_students_line(place: Place | None, line: str) -> None:
-    source = "# answer: ex1-softmax\n\n    dlogits = logits.grad  "
-    assert quote(place, [AnswerCell("ex1-softmax", source)]) == line
-
-
-def test_nobody_wants_to_read_a_megabyte() -> None:
-    line = quote(Place("ex1-x", 1), [AnswerCell("ex1-x", f"dh = {'1 + ' * 250_000}1")])
-    assert len(line) == 300
-    assert line.endswith("…")
-
-
-def test_a_statement_over_several_lines_is_quoted_as_one() -> None:
-    source = "x = 1\ndh = (\n    dlogits\n    @ W2.T\n)\nfor i in range(3):\n    pass\n"
-    cells = [AnswerCell("ex1-linear2", source)]
-    assert quote(Place("ex1-linear2", 2), cells) == "dh = (dlogits @ W2.T)"
-    assert quote(Place("ex1-linear2", 4), cells) == "@ W2.T"
-    assert quote(Place("ex1-linear2", 6), cells) == "for i in range(3):"
-
-
-def test_a_cell_that_is_not_python_is_quoted_by_its_line() -> None:
-    cells = [AnswerCell("ex1-linear2", "dh = (\n    dlogits")]
-    assert quote(Place("ex1-linear2", 1), cells) == "dh = ("

@@ -12,7 +12,8 @@ import safetensors.torch
 import torch
 from torch import Tensor
 
-from grader.answer.parse import ALONE, AnswerCell, parse_answer
+from grader.answer.parse import AnswerCell, parse_answer
+from grader.close_names import ALONE
 from grader.execution.collect import collect
 from grader.execution.evidence import GradientEvidence
 from grader.execution.runner import Reply, Runner, WorkerLost

@@ -7,7 +7,8 @@ from typing import Any
 
 import pytest
 
-from grader.answer.parse import LONGEST_QUOTE, AnswerCell
+from grader.answer.parse import AnswerCell
+from grader.answer.quote import LONGEST_QUOTE
 from grader.notebook.history import History, in_order
 from tests.helpers.lecture_course import ATOMIC
 

@@ -8,7 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from grader.answer.parse import AnswerCell, quote
+from grader.answer.parse import AnswerCell
+from grader.answer.quote import quote
 from grader.reports.result import Ungraded
 from grader.verdict import Check, Comparison, Diagnosis, Flag, Outcome, Place, Report, Verdict
 

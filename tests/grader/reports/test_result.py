@@ -4,7 +4,8 @@ from pathlib import Path
 
 import pytest
 
-from grader.answer.parse import ALONE, AnswerCell
+from grader.answer.parse import AnswerCell
+from grader.close_names import ALONE
 from grader.program.compare import nothing_to_compare
 from grader.program.exercises import exercises_of
 from grader.reports.result import complete, say_where

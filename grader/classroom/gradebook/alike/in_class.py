@@ -9,7 +9,8 @@ from dataclasses import dataclass
 from operator import attrgetter
 
 from grader.answer.normal import NormalLine
-from grader.answer.parse import AnswerCell, quote
+from grader.answer.parse import AnswerCell
+from grader.answer.quote import quote
 from grader.classroom.gradebook.alike.handed_in_answers import HandedInAnswers
 from grader.classroom.gradebook.alike.many_answers import lines_of_all
 from grader.classroom.gradebook.alike.pairs import Pair, Pile, Weighed, fingerprint, pairs

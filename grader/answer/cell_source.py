@@ -1,0 +1,45 @@
+"""A cell's source as Python reads it, without IPython's own lines."""
+
+# No torch: commands that only need to know which notebook a file is import this.
+
+from __future__ import annotations
+
+import ast
+import re
+import warnings
+
+MAGIC_LINE = re.compile(
+    r"(?m)^([ \t]*+)(?:(?:[%!?]|[\w,][\w, \t]*+=[ \t]*+[%!])(?:.*\\\n)*+.*"
+    r"|[\w.\[\]]++\?{1,2}[ \t]*+)$"
+)
+"""IPython's own lines: `%magic`, `!shell`, `t = %timeit ...`, `torch.sum?`; `\\` continues one."""
+
+TIMED = re.compile(r"%time[ \t]++(.+)")
+"""The magic that runs a statement as the line alone would."""
+
+
+def hide_magics(source: str) -> str:
+    """Turn IPython's own lines into `pass`, line by line; `%time` leaves its statement.
+
+    Only where the cell does not parse as it stands: a continued expression may begin with `%`.
+    """
+    if not MAGIC_LINE.search(source) or parsed(source) is not None:
+        return source
+    return MAGIC_LINE.sub(_plain, source)
+
+
+def _plain(line: re.Match[str]) -> str:
+    timed = TIMED.fullmatch(line[0].strip().replace("\\\n", " "))
+    is_code = timed is not None and parsed(timed[1]) is not None
+    return f"{line[1]}{timed[1] if timed and is_code else 'pass'}" + "\n" * line[0].count("\n")
+
+
+def parsed(source: str) -> ast.Module | None:
+    """The syntax tree of code as it stands; None where Python cannot read it."""
+    with warnings.catch_warnings():
+        # A student's "\\d" is for the student's own Python to complain about.
+        warnings.simplefilter("ignore")
+        try:
+            return ast.parse(source)
+        except (SyntaxError, ValueError, RecursionError, MemoryError):
+            return None

@@ -211,25 +211,31 @@ def _compared(search: Search, verdict: Verdict) -> Iterator[Found]:
     comparison, name = verdict.comparison, search.item.name
     shape, expected = comparison.shape, comparison.expected_shape
     if comparison.approximate and verdict.global_check is not Check.RIGHT:
-        nodes = [(node, own) for own in search.statements for node in ast.walk(own.top)]
-        numbers = {node.value: (node, own) for node, own in nodes if isinstance(node, ast.Constant)}
-        sizes = [(length, size) for size, length in search.exercise.sizes.items() if length > 2]
-        pairs = itertools.combinations(sizes, 2)
-        products = [(m * n, f"{one} * {other}") for (m, one), (n, other) in pairs]
-        sizes += [(length - 1, f"{size} - 1") for length, size in sizes if length > 3] + products
-        written = [f"{length} ({size})" for length, size in sizes if length in numbers]
-        if written:
-            message = f"`{name}` is right at the notebook's sizes only: it has "
-            yield Found(Kind.HARD_CODED_SIZE, f"{message}{', '.join(written)} written out.")
-        for step, value in _given_numbers(search):
-            for node, own in (numbers[one] for one in (value, 1 - value) if one in numbers):
-                place = search.statements.index(own), own.span(node)
-                yield Found(*_only_here(step, value), "", *place)
-        message = f"`{name}` is right on the notebook's batch and wrong on others."
-        yield Found(Kind.ONLY_THIS_BATCH, message)
+        yield from _right_here_only(search)
     elif shape is not None and expected is not None and shape != expected:
         kind = Kind.TRANSPOSED if len(shape) == 2 and shape == expected[::-1] else Kind.WRONG_SHAPE
         yield Found(kind, describe_shape(f"`{name}`", shape, expected))
+
+
+def _right_here_only(search: Search) -> Iterator[Found]:
+    """What is written into the lines that holds for the notebook's batch alone."""
+    name = search.item.name
+    nodes = [(node, own) for own in search.statements for node in ast.walk(own.top)]
+    numbers = {node.value: (node, own) for node, own in nodes if isinstance(node, ast.Constant)}
+    sizes = [(length, size) for size, length in search.exercise.sizes.items() if length > 2]
+    pairs = itertools.combinations(sizes, 2)
+    products = [(m * n, f"{one} * {other}") for (m, one), (n, other) in pairs]
+    sizes += [(length - 1, f"{size} - 1") for length, size in sizes if length > 3] + products
+    written = [f"{length} ({size})" for length, size in sizes if length in numbers]
+    if written:
+        message = f"`{name}` is right at the notebook's sizes only: it has "
+        yield Found(Kind.HARD_CODED_SIZE, f"{message}{', '.join(written)} written out.")
+    for step, value in _given_numbers(search):
+        for node, own in (numbers[one] for one in (value, 1 - value) if one in numbers):
+            place = search.statements.index(own), own.span(node)
+            yield Found(*_only_here(step, value), "", *place)
+    message = f"`{name}` is right on the notebook's batch and wrong on others."
+    yield Found(Kind.ONLY_THIS_BATCH, message)
 
 
 def _given_numbers(search: Search) -> list[tuple[str, float]]:

@@ -69,12 +69,16 @@ def values_for(references: References, gradients: Sequence[str]) -> Values:
 
 
 def right_beside(references: References, gradients: Set[str]) -> list[Group]:
-    """What gradients should be on each hidden instance, given the random upstreams there.
+    """What gradients should be on each hidden instance, given what arrives there.
 
-    What is no upstream of a gradient has to fit those that are.
+    What is no upstream of a gradient has to fit those that are: the random ones, or what arrives in
+    the end as a value of the forward pass.
     """
-    readers, names = references.program.readers, sorted(gradients)
-    right = [references.local_vjps(name[1:], frozenset(readers(name[1:]))) for name in names]
+    program, names = references.program, sorted(gradients)
+    ends = {*program.arrivals().values()}
+    readers = (frozenset(program.readers(name[1:])) for name in names)
+    given = (steps if steps.isdisjoint(ends) else frozenset[str]() for steps in readers)
+    right = [references.local_vjps(name[1:], one) for name, one in zip(names, given, strict=True)]
     return [dict(zip(names, values, strict=True)) for values in zip(*right, strict=True)]
 
 

@@ -768,6 +768,24 @@ def test_a_fused_line_below_another_wrong_line_that_it_reads(
     assert said["dhprebn"] == message
 
 
+@pytest.mark.parametrize(("share", "outcome"), [("n / (n - 1) * ", "carried"), ("", "fail")])
+def test_what_arrives_as_a_value_is_what_the_others_are_made_from(
+    share: str, outcome: str, runner: Runner
+) -> None:
+    wrong = "dbngain = (dhpreact * hprebn).sum(0, keepdim=True)"
+    formula = (
+        "dhprebn = bngain * (var + 1e-5) ** -0.5 / n"
+        f" * (n * dhpreact - dbnbias - {share}xhat * dbngain)\n"
+    )
+    # It is the last statement.
+    answer = answer_with("ex3", "dbngain", wrong).partition("dhprebn = ")[0] + formula
+    judged = {one.name: one for one in judge_one("ex3", answer, runner)}
+    assert judged["dbngain"].message == "`hprebn` is not the tensor that belongs here."
+    assert judged["dhprebn"].outcome == outcome
+    said = "What comes to `dhprebn` through `var` is 0.96875 ((n - 1)/n) times what it should be."
+    assert judged["dhprebn"].message == ("" if share else said)
+
+
 def test_a_fused_formula_of_another_upstream_throughout(runner: Runner) -> None:
     formula = "n * dh - dh.sum(0) - n / (n - 1) * bnraw * (dh * bnraw).sum(0)"
     judged = judge_one("ex4", answer_with("ex4", "dhprebn", FUSED.format(formula)), runner)

@@ -748,7 +748,8 @@ FUSED = "dhprebn = bngain * bnvar_inv / n * ({})\n"
     [
         (
             FUSED.format("n * dhpreact - dbnbias - bnraw * dbngain"),
-            "What comes to `dhprebn` through `bnvar` is 0.96875 ((n - 1)/n) times what it should be.",
+            "What comes to `dhprebn` through `bnvar` is 0.96875 ((n - 1)/n) times what it should"
+            " be.",
         ),
         (
             "dhprebn = bngain * bnvar / n"

@@ -1856,7 +1856,7 @@ Markdown("\n".join(lines))
 #   makes a dozen for each tensor.
 # - **Tuned** (1.1 times). A hundred batches are picked at once, for the price of a few; the update
 #   is in place.
-# - **Compiled** (1.6 times). The compiler turns all the small operations between two products into
+# - **Compiled** (1.7 times). The compiler turns all the small operations between two products into
 #   one loop of C++, or a few: numbers are read once, changed in all ways, written once. What calls
 #   the products is C++, too.
 #

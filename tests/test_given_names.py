@@ -9,6 +9,7 @@ from types import ModuleType
 import nbformat
 import pytest
 
+from grader.answer.cell_source import hide_magics
 from grader.authoring.source import role_of
 from grader.worker.execution import GIVEN
 from tests.helpers.places import NOTEBOOKS
@@ -24,8 +25,8 @@ def test_what_passes_the_check_runs_in_the_notebook(path: Path) -> None:
         role = role_of(cell)
         if role and role.kind == "answer":
             break
-        if cell.cell_type == "code" and not cell.source.startswith(("%", "!")):
-            nodes = ast.walk(ast.parse(cell.source))
+        if cell.cell_type == "code":
+            nodes = ast.walk(ast.parse(hide_magics(cell.source)))
             imports = (n for n in nodes if isinstance(n, ast.Import | ast.ImportFrom))
             imported |= {alias.asname or alias.name for node in imports for alias in node.names}
     assert imported >= MODULES

@@ -235,8 +235,8 @@ for context, following in zip(example.X.tolist(), example.Y.tolist(), strict=Tru
 figures.network()
 
 # %% [markdown]
-# *Shapes stand in brackets. Blue is given. You will find 26 gradients: the six in orange, and one
-# for each name inside a box, except for `Yb`.*
+# *Shapes stand in brackets. What is blue or grey is given. You will find 26 gradients: the six in
+# orange, and one for each name inside a box, except for `Yb`.*
 #
 # Follow one example down. Its three characters pick a row each of the table `C`, ten numbers; side
 # by side they are 30. A linear layer makes 64 of them. Each of the 64 is normalised over the
@@ -358,12 +358,13 @@ print(f"its favourite: {itos[favourite]!r}, {probs[one, favourite]:.4f}; blind: 
 # Each piece of part 5 has an **answer cell** and, below it, a **check cell**. Replace the `...` in
 # the first, run it, then the second.
 #
-# **One of these is wrong:** `x.sum(0) / 32`, `x.sum(0) / n`, `x.mean(0)`. Which? With our batch of
-# 32 their numbers agree. So the check runs your lines again, on hidden networks of other sizes:
-# there the first one fails. Write `n`, or ask for a `.shape`.
+# **One of these is wrong**, for an `x` of shape (32, 64): `x.sum(0) / 32`, `x.sum(0) / n`,
+# `x.mean(0)`. Which? With our batch of 32 their numbers agree. So the check runs your lines again,
+# on hidden networks of other sizes: there the first one fails. Write `n`, or ask for a `.shape`.
 #
-# And in three lines some wrong formulas give the right numbers, at all sizes. Guess in which, when
-# you get there. So the check also tries each line by itself, with random numbers arriving.
+# For three of the 26 gradients some wrong formulas give the right numbers, at all sizes. Guess for
+# which, when you get there. So the check also tries each line by itself, with random numbers
+# arriving.
 #
 # - **Use** what the forward pass has computed and every gradient that you have found, but no
 #   `.grad` and no `backward()`. Several lines, names of your own and loops are fine.
@@ -491,7 +492,7 @@ figures.step_delta()
 # times. But a computer rounds. $f(x+\delta)$ and $f(x-\delta)$ agree in nearly all their digits;
 # what was rounded away is blown up when the difference is divided by $2\delta$. Hence the left arm
 # of the V. So **check gradients in float64, with a step near** $10^{-5}$. (In float32 the left arm
-# begins at steps some thousand times larger.)
+# of the central chord's V begins at steps about a thousand times larger.)
 #
 # <details>
 # <summary>Why: the Taylor terms</summary>

@@ -775,6 +775,7 @@ print(f"validation loss: calibrated {validation:.2f}, with running statistics {e
 from makemore_data.course.forward import fused_forward
 from makemore_data.training.loops import autograd_loop
 
+loops = {}  # which loops there are, once they have been lined up for the race
 show_code(autograd_loop, fused_forward, title="Autograd's loop, and its forward pass")
 
 # %% [markdown]

@@ -41,6 +41,7 @@ def main(blank: Path, out: Path) -> None:
         if WHOLE_RUN in cell.metadata.get("tags", []):
             cell.outputs = solved.outputs
         dress(cell)
+    notebook.metadata.language_info.pygments_lexer = "ipython3"  # the set-up has a line for pip
     write_notebook(notebook, out)
 
 

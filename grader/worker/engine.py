@@ -98,9 +98,11 @@ def switch_off_engine() -> None:
     _disarm_functions()
     # What compiles is kept from answers, and changes no value.
     torch.compile = torch.jit.script = _uncompiled  # type: ignore[assignment]
-    # Optimizers ask the compiler to leave them alone, `assert_close` whether a tensor is spread
-    # over machines. Neither module can be imported where nothing differentiates.
-    compiler = SimpleNamespace(disable=_uncompiled, graph_break=_uncompiled)
+    # Optimizers ask the compiler to leave them alone, nested tensors mark sizes for it, and
+    # `assert_close` asks whether a tensor is spread over machines. Neither module can be imported
+    # where nothing differentiates.
+    asked = ("disable", "graph_break", "mark_dynamic", "maybe_mark_dynamic", "mark_static")
+    compiler = SimpleNamespace(**dict.fromkeys(asked, _uncompiled))
     spread = SimpleNamespace(DTensor=type("DTensor", (), {}))
     stand_ins: Any = {"torch._dynamo": compiler, "torch.distributed.tensor": spread}
     sys.modules.update(stand_ins)

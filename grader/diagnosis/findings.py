@@ -172,6 +172,9 @@ def _wrong_as_well(search: Search, edit: Edit, factor: Factor) -> str:
     # Whether the minus of a slope is there already, its value does not tell.
     if factor.text == "-1" and SLOPE.partition("{")[0] in edit.text:
         return ""
+    # A size that stands in another place, too, is wrong there: that is the factor.
+    if edit.source in search.exercise.sizes and re.search(rf"\b{edit.source}\b", edit.text):
+        return ""
     what = "The sign" if factor.text == "-1" else "A constant factor"
     what = "A size written as a number" if factor.written_out(search.exercise.sizes) else what
     return f" {what} is wrong as well."

@@ -787,6 +787,16 @@ def test_what_arrives_as_a_value_is_what_the_others_are_made_from(
     assert judged["dhprebn"].message == ("" if share else said)
 
 
+def test_a_size_that_stands_in_two_places_is_no_further_factor(runner: Runner) -> None:
+    formula = (
+        "dhprebn = bngain * (var + 1e-5) ** -0.5 / n_hidden"
+        " * (n_hidden * dhpreact - dbnbias - n / (n - 1) * xhat * dbngain)"
+    )
+    judged = judge_one("ex3", answer_with("ex3", "dhprebn", formula), runner)
+    said = {one.name: one.message for one in judged if one.outcome in BLAMED}
+    assert said == {"dhprebn": "`n_hidden` is not the size that belongs here."}
+
+
 def test_a_fused_formula_of_another_upstream_throughout(runner: Runner) -> None:
     formula = "n * dh - dh.sum(0) - n / (n - 1) * bnraw * (dh * bnraw).sum(0)"
     judged = judge_one("ex4", answer_with("ex4", "dhprebn", FUSED.format(formula)), runner)

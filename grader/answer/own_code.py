@@ -186,13 +186,16 @@ def meant_for(
         if called:
             meant |= called | {n for n in answer.inside[top] if _holds(answer, n, called)}
     meant -= keep
+    last, needed = max(meant, default=-1), _reads(meant, answer) - {*given}
     for top in reversed(answer.top):
-        inside = answer.inside[top]
-        read = {name for n in meant for name in answer.effects[answer.statements[n]].reads}
-        is_before = meant and min(inside) < max(meant)
-        if is_before and not (read - {*given}).isdisjoint(answer.written[top]):
-            meant |= inside
+        if answer.number[top] < last and not needed.isdisjoint(answer.written[top]):
+            meant |= answer.inside[top]
+            needed |= _reads(answer.inside[top], answer) - {*given}
     return frozenset(keep | (meant & answer.live))
+
+
+def _reads(numbers: Collection[int], answer: Answer) -> set[str]:
+    return {name for n in numbers for name in answer.effects[answer.statements[n]].reads}
 
 
 def _comes_to_nothing(answer: Answer, number: int, names: set[str]) -> bool:

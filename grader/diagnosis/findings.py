@@ -99,9 +99,8 @@ def _of_arrivals(search: Search, verdict: Verdict) -> Iterator[Explanation]:
     kind = Kind.MISSING_D if has_tensor else Kind.WRONG_UPSTREAM
     # An input's gradient is a sum over examples, which a fused formula may have.
     inputs = () if names.isdisjoint(search.scope["FORWARD"]) else search.references.program.inputs
-    made = frozenset[str]().union(*(search.answer.written[own.top] for own in search.statements))
-    read = [one for one in search.scope["UPSTREAM"] if one in names - made]
-    upstreams = [one for one in read if one[1:] not in inputs]
+    read = names.difference(*(search.answer.written[own.top] for own in search.statements))
+    upstreams = [one for one in search.scope["UPSTREAM"] if one in read and one[1:] not in inputs]
     others = [*filter(search.is_apart, upstreams)]
     if others and unused and unused == due:
         which = " and ".join(f"`{one}`" for one in others)

@@ -326,18 +326,15 @@ def _scales(
 def _asked_above(program: ForwardProgram, tensor: str, asked: Collection[str]) -> frozenset[str]:
     """The nearest steps whose gradients are asked for, on each way from a tensor to the loss.
 
-    None if there is a way without one.
+    No steps if there is a way without one.
     """
-    found, pending = set[str](), [*program.readers(tensor)]
-    while pending:
-        step = pending.pop()
-        if step == program.loss:
-            return frozenset()
-        if f"d{step}" in asked:
-            found.add(step)
+    reached, found = {*program.readers(tensor)}, set[str]()
+    for name in (step.name for step in program.steps if step.name in reached):
+        if f"d{name}" in asked:
+            found.add(name)
         else:
-            pending += program.readers(step)
-    return frozenset(found)
+            reached.update(program.readers(name))
+    return frozenset() if program.loss in reached else frozenset(found)
 
 
 def undefined(item: GradientEvidence) -> set[str]:

@@ -740,7 +740,13 @@ def test_a_line_by_which_another_gradient_is_right_is_not_to_blame(runner: Runne
     assert not said.get("db1")
 
 
-FUSED = "dhprebn = bngain * bnvar_inv / n * ({})\n"
+def blamed(exercise: str, gradient: str, code: str, runner: Runner) -> dict[str, str]:
+    """What is said of each gradient that is to blame, with `code` for one of them."""
+    judged = judge_one(exercise, answer_with(exercise, gradient, code), runner)
+    return {one.name: one.message for one in judged if one.outcome in BLAMED}
+
+
+FUSED = "dhprebn = bngain * bnvar_inv / n * ({})"
 
 
 @pytest.mark.parametrize(
@@ -753,7 +759,7 @@ FUSED = "dhprebn = bngain * bnvar_inv / n * ({})\n"
         ),
         (
             "dhprebn = bngain * bnvar / n"
-            " * (n * dhpreact - dbnbias - n / (n - 1) * bnraw * dbngain)\n",
+            " * (n * dhpreact - dbnbias - n / (n - 1) * bnraw * dbngain)",
             "`bnvar` is not the tensor that belongs here.",
         ),
     ],
@@ -762,8 +768,8 @@ def test_a_fused_line_below_another_wrong_line_that_it_reads(
     formula: str, message: str, runner: Runner
 ) -> None:
     wrong = "dbngain = (dh * bnraw).sum(0, keepdim=True)"
-    answer = re.sub(r"(?m)^dhprebn = .*$", formula.strip(), answer_with("ex4", "dbngain", wrong))
-    assert formula.strip() in answer
+    answer = re.sub(r"(?m)^dhprebn = .*$", formula, answer_with("ex4", "dbngain", wrong))
+    assert formula in answer
     said = {one.name: one.message for one in judge_one("ex4", answer, runner)}
     assert said["dbngain"] == "`dh` is not the gradient that arrives here."
     assert said["dhprebn"] == message
@@ -792,16 +798,16 @@ def test_a_size_that_stands_in_two_places_is_no_further_factor(runner: Runner) -
         "dhprebn = bngain * (var + 1e-5) ** -0.5 / n_hidden"
         " * (n_hidden * dhpreact - dbnbias - n / (n - 1) * xhat * dbngain)"
     )
-    judged = judge_one("ex3", answer_with("ex3", "dhprebn", formula), runner)
-    said = {one.name: one.message for one in judged if one.outcome in BLAMED}
-    assert said == {"dhprebn": "`n_hidden` is not the size that belongs here."}
+    assert blamed("ex3", "dhprebn", formula, runner) == {
+        "dhprebn": "`n_hidden` is not the size that belongs here."
+    }
 
 
 def test_a_fused_formula_of_another_upstream_throughout(runner: Runner) -> None:
     formula = "n * dh - dh.sum(0) - n / (n - 1) * bnraw * (dh * bnraw).sum(0)"
-    judged = judge_one("ex4", answer_with("ex4", "dhprebn", FUSED.format(formula)), runner)
-    said = {one.name: one.message for one in judged if one.outcome in BLAMED}
-    assert said == {"dhprebn": "`dh` is not the gradient that arrives here."}
+    assert blamed("ex4", "dhprebn", FUSED.format(formula), runner) == {
+        "dhprebn": "`dh` is not the gradient that arrives here."
+    }
 
 
 UNPACKED = (
@@ -838,9 +844,7 @@ def test_a_line_below_one_that_had_unpacked_the_gradient(
 def test_a_line_that_is_almost_right_is_to_blame_for_what_comes_of_it(
     gradient: str, code: str, term: str, runner: Runner
 ) -> None:
-    judged = judge_one("ex1", answer_with("ex1", gradient, code), runner)
-    said = {one.name: one.message for one in judged if one.outcome in BLAMED}
-    assert said == {gradient: f"`{term}` is a term too many."}
+    assert blamed("ex1", gradient, code, runner) == {gradient: f"`{term}` is a term too many."}
 
 
 @pytest.mark.parametrize(
@@ -857,9 +861,9 @@ def test_a_line_that_is_almost_right_is_to_blame_for_what_comes_of_it(
 def test_a_gradient_that_becomes_a_term_of_another_in_place(
     gradient: str, code: str, changed: str, runner: Runner
 ) -> None:
-    judged = judge_one("ex1", answer_with("ex1", gradient, code), runner)
-    said = {one.name: one.message for one in judged if one.outcome in BLAMED}
-    assert said == {changed: f"`{changed}` is right when it is assigned; this line changes it."}
+    assert blamed("ex1", gradient, code, runner) == {
+        changed: f"`{changed}` is right when it is assigned; this line changes it."
+    }
 
 
 def test_a_name_that_another_cell_has_for_its_gradient_is_not_for_a_part(runner: Runner) -> None:
@@ -867,9 +871,9 @@ def test_a_name_that_another_cell_has_for_its_gradient_is_not_for_a_part(runner:
         "dbndiff1 = dbnraw * bnvar_inv\ndbndiff2 = 2 * bndiff * dbndiff2\n"
         "dbndiff = dbndiff1 + dbndiff2"
     )
-    judged = judge_one("ex1", answer_with("ex1", "dbndiff", source), runner)
-    said = {one.name: one.message for one in judged if one.outcome in BLAMED}
-    assert said == {"dbndiff2": "`dbndiff2` is right when it is assigned; this line changes it."}
+    assert blamed("ex1", "dbndiff", source, runner) == {
+        "dbndiff2": "`dbndiff2` is right when it is assigned; this line changes it."
+    }
 
 
 def test_the_line_that_raised_is_not_the_one_that_is_blamed(runner: Runner) -> None:

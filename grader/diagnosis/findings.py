@@ -40,7 +40,7 @@ class Found:
 def findings(search: Search, verdict: Verdict) -> Iterator[Found]:
     """What there is to say, the best first."""
     if (unfit := _unfit(search)) is not None:
-        is_itself = unfit[0] is not Kind.NAN or _has_factor_zero(search)
+        is_itself = unfit[0] is not Kind.NAN or _divides_by_zero(search)
         if not (is_itself or _is_right_but_for_nan(search)):  # it follows from another mistake
             yield from of_repairs(search, map(search.find, search.batches()))
         yield Found(*unfit)
@@ -253,13 +253,24 @@ def _only_here(step: str, value: float) -> Explanation:
     return Kind.ONLY_THIS_BATCH, f"{where}, and stands here as a number."
 
 
-def _has_factor_zero(search: Search) -> bool:
-    """True if a line multiplies by 0 or divides by it, as it is written."""
+def _divides_by_zero(search: Search) -> bool:
+    """True if a line divides by 0, or by 0 times something, as it is written."""
     for node in (node for own in search.statements for node in ast.walk(own.top)):
         match node:
-            case ast.BinOp(op=ast.Mult() | ast.Div(), right=ast.Constant(value=0)):
+            case (
+                ast.BinOp(op=ast.Div(), right=divisor)
+                | ast.AugAssign(op=ast.Div(), value=divisor)
+                | ast.Call(func=ast.Attribute(attr="div" | "div_"), args=[divisor])
+            ) if _is_zero(divisor):
                 return True
     return False
+
+
+def _is_zero(node: ast.AST) -> bool:
+    match node:
+        case ast.BinOp(left=left, op=ast.Mult(), right=right):
+            return _is_zero(left) or _is_zero(right)
+    return isinstance(node, ast.Constant) and node.value == 0
 
 
 def _is_right_but_for_nan(search: Search) -> bool:

@@ -275,6 +275,9 @@ def factor_dropped(fault: Fault) -> Label:
             Kind.MISROUTED_MAX,
             reason="Without the matrix that picks it the maximum is not picked.",
         )
+    loops = [loop for parent in site.parents for loop in getattr(parent, "generators", ())]
+    # A row of a gradient, as a loop hands it on, is that gradient.
+    read |= {ast.unparse(loop.iter) for loop in loops if ast.unparse(loop.target) in read}
     if read & set(site.names.upstreams):
         return named(
             Kind.MISSING_FACTOR,

@@ -64,12 +64,14 @@ class LossPlot:
 
 
 def draw_losses(losses: Sequence[float]) -> Picture:
-    """Draw the minibatches' losses, averaged over stretches of at least 100 steps.
+    """Draw the minibatches' losses, averaged over stretches of 100 steps or more.
+
+    A run that has just begun is drawn with shorter ones: there is something to see at once.
 
     Args:
         losses: one a step, in nats.
     """
-    stretch = max(100, len(losses) // MOST_POINTS)
+    stretch = max(1, min(100, len(losses) // 10), len(losses) // MOST_POINTS)
     points = len(losses) // stretch
     means = torch.tensor(losses[: points * stretch]).view(points, stretch).mean(1)
     figure, (axes,) = new_axes(height=3.0)
@@ -86,7 +88,8 @@ def draw_losses(losses: Sequence[float]) -> Picture:
             color=GREY,
             fontsize=10,
         )
-    axes.set_title(f"loss (nats), mean of {stretch:,} minibatches each", loc="left", fontsize=11)
+    of_each = f", mean of {stretch:,} minibatches each" if stretch > 1 else " of each minibatch"
+    axes.set_title(f"loss (nats){of_each}", loc="left", fontsize=11)
     axes.set_xlabel("training step")
     axes.xaxis.set_major_formatter(lambda step, _: f"{step:,.0f}")
     return Picture(figure, f"The loss over {len(losses):,} training steps.")

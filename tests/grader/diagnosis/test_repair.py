@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 
 import pytest
 
@@ -218,6 +219,29 @@ def test_the_sets_of_upstreams_end_with_the_loss(searching: Searching) -> None:
     assert len(search.targets) == len(search.given)
     for target in search.targets:
         assert len(target) == len(REFERENCES.hidden)
+
+
+@pytest.mark.parametrize(
+    ("asked", "due"),
+    [
+        ({"dlogprobs"}, {"logprobs"}),
+        ({"dlogprobs", "dcounts_sum_inv"}, {"logprobs", "counts_sum_inv"}),
+        ({"dprobs", "dcounts_sum"}, {"probs", "counts_sum"}),
+    ],
+)
+def test_what_arrives_may_be_what_is_asked_for_above(
+    searching: Searching, asked: set[str], due: set[str]
+) -> None:
+    search = searching("dcounts", "dcounts = counts_sum_inv * dprobs")
+    assert due in replace(search, exercise=replace(ATOMIC, gradients=("dcounts", *asked))).given
+
+
+def test_where_a_way_to_the_loss_asks_for_nothing_only_what_is_read_arrives(
+    searching: Searching,
+) -> None:
+    search = searching("dcounts", "dcounts = counts_sum_inv * dprobs")
+    fewer = replace(ATOMIC, gradients=("dcounts", "dcounts_sum_inv"))
+    assert replace(search, exercise=fewer).given == search.given
 
 
 def test_up_to_a_number_only_what_is_local_is_met(searching: Searching) -> None:

@@ -24,7 +24,6 @@ from grader.pictures.figures.routing import (
     max_is_a_router,
     picked_entries,
     sum_is_a_router,
-    view_is_a_relabelling,
 )
 from grader.pictures.figures.rules import chords, forks, one_step, which_product
 from grader.pictures.figures.sheet import Picture, use_course_style
@@ -90,7 +89,6 @@ __all__ = [
     "two_losses",
     "use_course_style",
     "variance_estimates",
-    "view_is_a_relabelling",
     "which_gradient",
     "which_product",
     "which_view",

@@ -1,4 +1,4 @@
-"""Pictures of steps that copy, add up, select or relabel."""
+"""Pictures of steps that copy, add up or select."""
 
 from __future__ import annotations
 
@@ -7,7 +7,6 @@ from grader.pictures.figures.sheet import (
     FILLS,
     FORK,
     FORWARD,
-    GREY,
     INK,
     PLAIN_FILL,
     Picture,
@@ -17,7 +16,6 @@ from grader.pictures.figures.sheet import (
 )
 
 _WIDTH = 13.0
-_TINTS = (PLAIN_FILL, FILLS[FORK], "#F6E4EE")
 _LETTER_TINTS = {".": "#F6E4EE", "a": "#FFF3C4", "m": FILLS[FORK], "e": PLAIN_FILL}
 """None of them blue or orange, which are forward and backward."""
 
@@ -113,29 +111,6 @@ def max_is_a_router() -> Picture:
         "Forward: the largest entry of each row of a 3 by 4 grid (7, 5 and 8) passes into a "
         "column. Backward: the column's gradients 0.5, -2 and 3 go back to exactly those three "
         "places; the other nine places get zero."
-    )
-
-
-def view_is_a_relabelling() -> Picture:
-    """Two examples of three positions laid side by side: the same numbers, other brackets."""
-    sheet = new_sheet(13.0, 5.4)
-    for example in (0, 1):
-        left = 0.5 + 2.7 * example
-        sheet.write((left + 1.0, 0.6), f"example {example + 1}", GREY, 11, va="baseline")
-        for position, tint in enumerate(_TINTS):
-            first = 6 * example + 2 * position + 1
-            pair = [[str(first), str(first + 1)]]
-            sheet.matrix(left, 1.0 + position, pair, fill=tint)
-            sheet.matrix(6.8 + 2 * position, 1.5 + example, pair, fill=tint)
-    sheet.arrow((5.4, 2.3), (6.6, 2.3), "view")
-    sheet.arrow((6.6, 2.9), (5.4, 2.9), colour=BACKWARD)
-    sheet.write((6.0, 3.05), "back", BACKWARD, 10.5, va="top")
-    sheet.write((2.85, 4.7), "(2, 3, 2)", INK, 11, va="baseline")
-    sheet.write((9.8, 4.7), "(2, 6)", INK, 11, va="baseline")
-    return sheet.picture(
-        "Left, two examples, each three rows of two numbers, together 1 to 12. Right, the same "
-        "numbers in the same order as two rows of six. Arrows lead from left to right (view) and "
-        "back."
     )
 
 

@@ -41,7 +41,6 @@ def _title(axes: Axes, text: str) -> None:
 
 # The function and the point of notebook 1, part 2.
 _POINT = 0.7
-_SMALLEST = 1e-16
 _STEPS = np.logspace(-16, 0, 129)
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from torch import Tensor
@@ -20,25 +20,15 @@ LONGEST_LINE = 88
 
 
 @dataclass(frozen=True, slots=True)
-class Branch:
-    """What one reader of a tensor passes back.
+class Derived:
+    """Statements that assign a gradient, and the rules that they follow.
 
-    `text` is an expression in the program's names, which may need the lines `before` it; `rules`
-    say in a word each which rules lead from the reader's value back to the tensor.
+    `rules` say for each reader that passes something back, the last one first, in a word each
+    which rules lead from its value back to the tensor.
     """
 
-    reader: str
-    text: str
-    rules: tuple[str, ...]
-    before: tuple[str, ...] = ()
-
-
-@dataclass(frozen=True, slots=True)
-class Derived:
-    """Statements that assign a gradient, and its branches, the last reader first."""
-
     lines: tuple[str, ...]
-    branches: tuple[Branch, ...]
+    rules: Mapping[str, tuple[str, ...]]
 
 
 def derive(references: References, tensor: str) -> Derived:
@@ -52,7 +42,7 @@ def derive(references: References, tensor: str) -> Derived:
     program, gradient = references.program, f"d{tensor}"
     readers = frozenset(program.readers(tensor))
     chain_rule = ChainRule(tensor, references.hidden)
-    branches, parts = [], list[tuple[str, ast.expr]]()
+    followed, parts = dict[str, tuple[str, ...]](), list[tuple[str, ast.expr]]()
     for step in reversed(program.steps):
         try:
             passed, rules = chain_rule.through(step)
@@ -60,9 +50,8 @@ def derive(references: References, tensor: str) -> Derived:
             told = f"There is no backward for `{unknown}` in the line `{step.line}`"
             raise UserError(f"{told}: {gradient} has to be written by hand.") from None
         if passed:
-            told = text(total(passed))
             parts += [(step.name, part) for part in passed]
-            branches.append(Branch(step.name, told, rules, tuple(chain_rule.needed([told]))))
+            followed[step.name] = rules
     lines = _lines(chain_rule, parts)
     for reference in references.hidden:
         names = names_of(reference, tensor)
@@ -73,7 +62,7 @@ def derive(references: References, tensor: str) -> Derived:
         if not agrees(names[gradient], due, floor=1.0):
             told = "; ".join(step.line for step in program.steps if step.name in readers)
             raise UserError(f"What is derived for {gradient} from `{told}` differs from autograd.")
-    return Derived(tuple(lines), tuple(branches))
+    return Derived(tuple(lines), followed)
 
 
 def _lines(chain_rule: ChainRule, parts: Sequence[tuple[str, ast.expr]]) -> list[str]:

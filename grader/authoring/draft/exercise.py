@@ -171,8 +171,8 @@ def _pieces(exercise: Exercise, references: References) -> Iterator[Piece]:
 
     for number, step in enumerate(reversed(program.steps), start=1):
         names = [name for name in step.reads if step in readers.get(name, [])[-1:]]
-        branches = [b for name in names if name in derived for b in derived[name].branches]
-        words = list(dict.fromkeys(word for branch in branches for word in branch.rules))
+        found = [derived[name].rules for name in names if name in derived]
+        words = dict.fromkeys(word for each in found for passed in each.values() for word in passed)
         new = [word for word in words if word not in told]
         told += new
         read_by = list(dict.fromkeys(each for name in names for each in readers[name]))
@@ -246,7 +246,7 @@ def _readers(references: References, name: str, derived: Derived | None) -> list
     """The steps that pass something back to a tensor, the last one first."""
     program, known = references.program, references.program.readers(name)
     if derived is not None:
-        known = tuple(branch.reader for branch in derived.branches)
+        known = tuple(derived.rules)
     return [step for step in reversed(program.steps) if step.name in known]
 
 

@@ -39,10 +39,10 @@ def make_hints(
         return [which_lines(tensor, readers), shape, "Go through the line on paper, with two rows."]
     lines = {step.name: step.line for step in readers}
     passed = []
-    for branch in derived.branches:
-        told = "; then ".join(rules[rule] for rule in branch.rules) or "nothing is changed"
-        arrives = "1" if branch.reader == loss else f"d{branch.reader}"
-        passed.append(f"`{arrives}` arrives at `{lines[branch.reader]}`. On the way back, {told}.")
+    for reader, words in derived.rules.items():
+        told = "; then ".join(rules[word] for word in words) or "nothing is changed"
+        arrives = "1" if reader == loss else f"d{reader}"
+        passed.append(f"`{arrives}` arrives at `{lines[reader]}`. On the way back, {told}.")
     last = nearly_there(derived.lines)
     if not last or any(secret in squeezed(last) for secret in secrets):
         last = shape

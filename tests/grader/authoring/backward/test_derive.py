@@ -11,7 +11,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from torch import Tensor
 
-from grader.authoring.backward import Branch, Derived, derive
+from grader.authoring.backward.derive import Derived, derive
 from grader.program.compare import agrees
 from grader.program.forward_program import ForwardProgram, is_differentiable
 from grader.program.references import Reference, References, prepare
@@ -422,40 +422,30 @@ def test_a_line_that_autograd_does_not_confirm_is_never_returned() -> None:
         lines_of(references_of(program), "x")
 
 
-# --- branches
+# --- rules
 
 
-def test_a_branch_says_what_a_reader_passes_back_and_by_which_rules() -> None:
+def test_the_rules_that_lead_from_each_reader_back_are_told() -> None:
     references = prepare(ATOMIC)
-    assert derive(references, "bndiff").branches == (
-        Branch("bnraw", "bnvar_inv * dbnraw", ("product",)),
-        Branch("bndiff2", "2 * bndiff * dbndiff2", ("power",)),
-    )
-    assert derive(references, "b1").branches == (
-        Branch("hprebn", "dhprebn.sum(0)", ("addition", "copied axis")),
-    )
-    assert derive(references, "bnmeani").branches == (
-        Branch("bndiff", "-dbndiff.sum(0, keepdim=True)", ("addition", "copied axis")),
-    )
-    assert derive(references, "W2").branches == (
-        Branch("logits", "h.T @ dlogits", ("addition", "matrix product")),
-    )
-    maxes = derive(references, "logits").branches[1]
-    assert (maxes.reader, maxes.rules) == ("logit_maxes", ("router",))
-    assert maxes.before == ("largest = logits.argmax(1, keepdim=True)",)
+    rules = {name: derive(references, name).rules for name in ("bndiff", "b1", "bnmeani", "W2")}
+    assert rules == {
+        "bndiff": {"bnraw": ("product",), "bndiff2": ("power",)},
+        "b1": {"hprebn": ("addition", "copied axis")},
+        "bnmeani": {"bndiff": ("addition", "copied axis")},
+        "W2": {"logits": ("addition", "matrix product")},
+    }
+    assert [*rules["bndiff"]] == ["bnraw", "bndiff2"]
+    assert derive(references, "logits").rules["logit_maxes"] == ("router",)
 
 
-def test_a_branch_that_fills_places_stands_alone() -> None:
+def test_what_fills_places_is_a_lookup() -> None:
     program = write_program("first = x[:, 1:]\nout = x * y\nloss = first.sum() + out.sum()")
-    product, first = derive(references_of(program), "x").branches
-    assert product == Branch("out", "y * dout", ("product",))
-    assert first.before == ("filled = torch.zeros_like(x)", "filled[:, 1:] += dfirst")
-    assert (first.text, first.rules) == ("filled", ("lookup",))
+    assert derive(references_of(program), "x").rules == {"out": ("product",), "first": ("lookup",)}
 
 
-def test_a_tensor_that_nothing_reads_has_no_branch() -> None:
+def test_a_tensor_that_nothing_reads_follows_no_rule() -> None:
     derived = derive(references_of(write_program("loss = y.sum()")), "x")
-    assert derived == Derived(("dx = torch.zeros_like(x)",), ())
+    assert derived == Derived(("dx = torch.zeros_like(x)",), {})
 
 
 def test_a_helper_takes_no_name_of_the_program() -> None:

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 from torch import Tensor
 
-from grader.authoring.backward import derive
+from grader.authoring.backward.derive import derive
 from grader.explanation.forward import Forward
 from grader.program.compare import agrees
 from grader.program.references import Reference, References, prepare

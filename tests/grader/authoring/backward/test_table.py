@@ -11,7 +11,7 @@ import pytest
 import torch
 
 import grader.authoring.backward
-from grader.authoring.backward import derive
+from grader.authoring.backward.derive import derive
 from grader.authoring.backward.table import Row
 from grader.program.compare import agrees
 from grader.program.forward_program import is_differentiable
@@ -346,7 +346,7 @@ def test_a_row_hands_on_what_autograd_does(key: str, rank: int, expression: str)
     for tensor in program.inputs:
         if tensor in program.steps[0].reads and is_differentiable(first[tensor]):
             derived = derive(references, tensor)
-            rules |= {rule for branch in derived.branches for rule in branch.rules}
+            rules |= {rule for passed in derived.rules.values() for rule in passed}
             for reference in references.hidden:
                 names = {**SCOPE, **reference.instance.sizes, **reference.instance.values}
                 names["dout"] = reference.cotangents["out"]

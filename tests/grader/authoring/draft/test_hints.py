@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from grader.authoring.backward.derive import Branch, Derived
+from grader.authoring.backward.derive import Derived
 from grader.authoring.draft.hints import make_hints, nearly_there, without_last_factor
 from grader.program.forward_program import Step
 from grader.program.parse import parse_program
@@ -14,10 +14,7 @@ STEPS = {step.name: step for step in parse_program(rms_norm).steps}
 RULES = {"product": "multiply", "sum": "spread it", "power": "its slope"}
 DX = Derived(
     ("dx = dxhat * inv + 2 * x * dms / d",),
-    (
-        Branch("xhat", "dxhat * inv", ("product",)),
-        Branch("ms", "2 * x * dms / d", ("sum", "power")),
-    ),
+    {"xhat": ("product",), "ms": ("sum", "power")},
 )
 
 

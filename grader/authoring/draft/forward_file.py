@@ -7,7 +7,6 @@ import itertools
 import math
 import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -23,28 +22,18 @@ LOSSES = ("loss", "total", "weighed")
 """What the last step is called where the author's function returns no loss; the first free one."""
 
 
-@dataclass(frozen=True, slots=True)
-class ForwardFile:
-    """The text of a course's `forward.py`, and the names of its forward functions."""
-
-    text: str
-    functions: tuple[str, ...]
+Edit = tuple[int, int, str]
+"""The bytes of a text, from one up to another, and the text that takes their place."""
 
 
-@dataclass(frozen=True, slots=True)
-class _Edit:
-    """The bytes of a text that another text takes the place of."""
-
-    start: int
-    end: int
-    text: str
-
-
-def read_forward_file(path: Path) -> ForwardFile:
+def read_forward_file(path: Path) -> tuple[str, list[str]]:
     """Keep the forward functions of a file and what they need; let each end in a loss.
 
     A function that returns tensors is weighed: it gets the gradients that arrive at them as inputs
     and ends in `loss = (dout * out).sum()`.
+
+    Returns:
+        The text of a course's `forward.py`, and the names of its forward functions.
 
     Raises:
         BadCourse, BadInput: there is no such function, or one that is not straight-line code; the
@@ -70,8 +59,8 @@ def read_forward_file(path: Path) -> ForwardFile:
     for other in tree.body:
         if other not in kept and not isinstance(other, ast.Expr) and not _is_future(other):
             first = min([other.lineno, *(d.lineno for d in getattr(other, "decorator_list", ()))])
-            edits.append(_Edit(starts[first - 1], starts[other.end_lineno or first], ""))
-    return ForwardFile(_edited(text, edits), tuple(node.name for node in forwards))
+            edits.append((starts[first - 1], starts[other.end_lineno or first], ""))
+    return _edited(text, edits), [node.name for node in forwards]
 
 
 def needed(tree: ast.Module, by: Iterable[ast.AST]) -> list[ast.stmt]:
@@ -105,7 +94,7 @@ def shape_texts(value: str, instances: Sequence[Instance]) -> list[str]:
 
 def _weighed(
     function: Callable[..., Any], node: ast.FunctionDef, text: str, starts: Sequence[int]
-) -> Iterator[_Edit]:
+) -> Iterator[Edit]:
     """The edits after which a function ends in a loss; none where it does already."""
     try:
         forward = Forward.of(function, {}, None)
@@ -134,12 +123,12 @@ def _weighed(
     yield from _insert_inputs(node, inputs, text, starts)
     indent = " " * last.col_offset
     ending = f"{loss} = {' + '.join(terms)}\n{indent}return {loss}"
-    yield _Edit(_start(last, starts), _end(last, starts), ending)
+    yield _start(last, starts), _end(last, starts), ending
 
 
 def _insert_inputs(
     node: ast.FunctionDef, inputs: Iterable[tuple[str, str]], text: str, starts: Sequence[int]
-) -> Iterator[_Edit]:
+) -> Iterator[Edit]:
     """Inputs behind the last one with a shape, annotated as that one is."""
     annotation = [each for each in _annotations(node) if _is_shape(each)][-1]
     shape = next(part for part in ast.walk(annotation) if _is_text(part))
@@ -151,14 +140,14 @@ def _insert_inputs(
     header = text.splitlines()[node.lineno - 1]
     if not header.rstrip().endswith(":"):
         between = f",\n{' ' * _arguments(node)[0].col_offset}"
-        yield _Edit(behind, behind, between + between.join(written))
+        yield behind, behind, between + between.join(written)
         return
     inserted = ", " + ", ".join(written)
     if len(header) + len(inserted) > LONGEST:
         closing = data.index(b")", _end(_arguments(node)[-1], starts))
-        yield _Edit(closing, closing, "\n")
-        yield _Edit(first, first, "\n    ")
-    yield _Edit(behind, behind, inserted)
+        yield closing, closing, "\n"
+        yield first, first, "\n    "
+    yield behind, behind, inserted
 
 
 def _arguments(node: ast.FunctionDef) -> list[ast.arg]:
@@ -208,8 +197,8 @@ def _end(node: Any, starts: Sequence[int]) -> int:
     return int(starts[node.end_lineno - 1] + node.end_col_offset)
 
 
-def _edited(text: str, edits: Iterable[_Edit]) -> str:
+def _edited(text: str, edits: Iterable[Edit]) -> str:
     data = text.encode()
-    for edit in sorted(edits, key=lambda edit: edit.start, reverse=True):
-        data = data[: edit.start] + edit.text.encode() + data[edit.end :]
+    for start, end, instead in sorted(edits, key=lambda edit: edit[0], reverse=True):
+        data = data[:start] + instead.encode() + data[end:]
     return re.sub(r"\n{4,}", "\n\n\n", data.decode()).rstrip() + "\n"

@@ -57,20 +57,20 @@ def write_course(file: Path, folder: Path, first_id: str | None = None) -> list[
 
 def course_texts(file: Path, first_id: str | None = None) -> dict[str, str]:
     """The files of the course that a file of forward functions becomes, by their names."""
-    forward = read_forward_file(file)
+    forward, functions = read_forward_file(file)
     path = file.with_name(FORWARD)
-    tree, scope = read_python(path, forward.text), run_file(path, forward.text)
+    tree, scope = read_python(path, forward), run_file(path, forward)
     drafts = []
-    for number, name in enumerate(forward.functions, start=1):
+    for number, name in enumerate(functions, start=1):
         sizes = dict(zip(size_names(parse_program(scope[name])), SIZES, strict=False))
         prefix = _id_of(name, number, first_id)
         exercise = Exercise(prefix, f"{number:02}_{name}", scope[name], (), sizes)
-        drafts.append(make_draft(exercise, tree, forward.text))
+        drafts.append(make_draft(exercise, tree, forward))
     shown = {"title": file.stem.replace("_", " ").strip().capitalize(), "drafts": drafts}
     notebook = _template("notebook.py.jinja")
     return {
         "course.toml": _template("course.toml.jinja").render(shown),
-        FORWARD: forward.text,
+        FORWARD: forward,
         "hints.toml": _template("hints.toml.jinja").render(shown),
         **{
             f"source/{draft.exercise.notebook}.py": notebook.render(draft=draft, number=number)

@@ -28,7 +28,7 @@ def half(x: Annotated[Tensor, "n, d"]) -> Tensor:
 def read(folder: Path, text: str) -> str:
     path = folder / "mine.py"
     path.write_text(text, encoding="utf-8")
-    return read_forward_file(path).text
+    return read_forward_file(path)[0]
 
 
 def test_a_function_that_returns_a_loss_stays_as_it_is(tmp_path: Path) -> None:

@@ -12,8 +12,8 @@ import torch
 from torch import Tensor
 
 from grader.notebook.running_notebook import NotInTheLesson
-from grader.pictures.gradient_error import Index
-from grader.pictures.slopes import draw_slopes, shown
+from grader.pictures.gradient_error import Index, in_digits
+from grader.pictures.slopes import draw_slopes
 from grader.program.compare import RELATIVE_TOLERANCE, ROUNDING_NOISE, describe_unusable
 from grader.program.forward_program import is_differentiable
 from grader.program.references import References
@@ -183,8 +183,8 @@ def describe(nudge: Nudge, yours: float | None) -> str:
     slopes = {"slope found": nudge.found, "autograd": nudge.autograd}
     if yours is not None:
         slopes["yours"] = yours
-    lines = [f"{nudge.place} = {shown(nudge.number)}, moved by ±{nudge.step:.0e}"]
-    lines += [f"{name:<12} {shown(slope):>12}" for name, slope in slopes.items()]
+    lines = [f"{nudge.place} = {in_digits(nudge.number, 4)}, moved by ±{nudge.step:.0e}"]
+    lines += [f"{name:<12} {in_digits(slope, 4):>12}" for name, slope in slopes.items()]
     return "\n".join([*lines, *_remarks(nudge, yours)])
 
 
@@ -203,7 +203,7 @@ def _remarks(nudge: Nudge, yours: float | None) -> list[str]:
         return [*remarks, "Yours is no finite number."]
     if abs(nudge.autograd) <= nudge.tolerance:
         return [*remarks, "Yours is not zero."]
-    times = (shown(yours / nudge.autograd, digits) for digits in range(3, MOST_DIGITS + 1))
+    times = (in_digits(yours / nudge.autograd, digits) for digits in range(3, MOST_DIGITS + 1))
     return [*remarks, f"Yours is {next(t for t in times if t != '1')} times autograd's."]
 
 

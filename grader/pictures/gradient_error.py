@@ -85,6 +85,6 @@ def measure_error(student: Tensor, reference: Tensor) -> GradientError:
     return GradientError(ours, theirs, error, worst)
 
 
-def in_digits(value: float) -> str:
-    """Write a number with three significant digits and a true minus sign."""
-    return f"{value:.3g}".replace("-", "−")
+def in_digits(value: float, digits: int = 3) -> str:
+    """Write a number with so many significant digits and a true minus sign."""
+    return f"{value:.{digits}g}".replace("-", "−")

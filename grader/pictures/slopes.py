@@ -15,6 +15,7 @@ from grader.pictures.figures.sheet import (
     Picture,
     new_axes,
 )
+from grader.pictures.gradient_error import in_digits
 
 _LINES: dict[str, dict[str, Any]] = {
     "yours": {"color": BACKWARD, "linewidth": 7},
@@ -56,7 +57,7 @@ def draw_slopes(
         slope = slopes[name]
         if slope is None:
             continue
-        label = f"{name}  {shown(slope)}"
+        label = f"{name}  {in_digits(slope, 4)}"
         is_chord = name == "slope found"
         at = np.array([-reach, reach]) if is_chord else moves[[0, -1]]
         if name == "autograd":
@@ -72,15 +73,10 @@ def draw_slopes(
     axes.ticklabel_format(axis="y", scilimits=(-3, 3), useMathText=True)
     figure.legend(loc="outside upper left", frameon=False, fontsize=11, ncols=2)
     said = "; ".join(
-        f"{name} {shown(slope)}" for name, slope in slopes.items() if slope is not None
+        f"{name} {in_digits(slope, 4)}" for name, slope in slopes.items() if slope is not None
     )
     return Picture(
         figure,
         f"The change of the loss as {place} moves, as a curve, with a chord from its left end to"
         f" its right end and a line for each slope through the middle. The slopes: {said}.",
     )
-
-
-def shown(value: float, digits: int = 4) -> str:
-    """Write a number with so many significant digits and a true minus sign."""
-    return f"{value:.{digits}g}".replace("-", "−")

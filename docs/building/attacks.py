@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from itertools import groupby
 
-from docs.building.fold import folded
-from docs.building.table import table
+from docs.building.markdown import folded, table
 from grader.answer.suspicious_words import SENTENCES
 from tests.attacks.corpus import Attack, corpus
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from docs.building.table import table
+from docs.building.markdown import table
 from grader.answer.parse import DEEPEST, LONGEST_ANSWER, MOST_NODES, MOST_STATEMENTS
 from grader.classroom.run.local_pool import JUDGE_BYTES, JUDGE_SECONDS
 from grader.execution.system_calls import ALLOWED, HOSTILE

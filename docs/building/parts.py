@@ -10,11 +10,10 @@ from docs.building.attacks import attack_table, suspicion_table
 from docs.building.diagnoses import catalogue
 from docs.building.example_class import as_typed
 from docs.building.explained import bugs_table, example, gradcheck_says
-from docs.building.fold import folded
 from docs.building.included import included
-from docs.building.json_example import json_example
 from docs.building.limits import limits_table, sizes_table, system_calls
-from docs.building.verdicts import checks_table, comparison_line, verdict_table
+from docs.building.markdown import folded
+from docs.building.verdicts import checks_table, comparison_line, json_example, verdict_table
 from grader.classroom.gradebook.rubric import example_rubric
 from grader.classroom.run.line import FILE_KEYS
 from grader.program.course import built_in_course

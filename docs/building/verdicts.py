@@ -1,12 +1,16 @@
-"""The table of verdicts, and that of the two checks behind them."""
+"""What the grader says of the sample submissions: tables of its verdicts, and its JSON."""
 
 from __future__ import annotations
 
+import json
+import re
 from collections.abc import Iterable
+from dataclasses import replace
 
 from docs.building.attribute_docs import attribute_docs
+from docs.building.markdown import table
 from docs.building.samples import reports
-from docs.building.table import table
+from grader.reports.as_json import report_as_json
 from grader.reports.wording import SIGNS, word
 from grader.verdict import EARNS_POINTS, Check, Outcome, Verdict
 
@@ -59,3 +63,16 @@ def _best_told(verdicts: Iterable[Verdict]) -> str:
     chosen = next((v for v in all_ if v.diagnosis or v.note), all_[0])
     said = chosen.diagnosis[0].message if chosen.diagnosis else chosen.note
     return f"`{chosen.name}`: {said}" if said else f"`{chosen.name}`"
+
+
+def json_example() -> str:
+    """The JSON of a sample submission: a gradient that passes, the wrong one, a carried one."""
+    report = reports()["one_fault"]
+    wanted = (Outcome.PASS, Outcome.FAIL, Outcome.CARRIED)
+    shown = [next(v for v in report.verdicts if v.outcome is outcome) for outcome in wanted]
+    document = report_as_json(report)
+    document["gradients"] = report_as_json(replace(report, verdicts=tuple(shown)))["gradients"]
+    text = json.dumps(document, indent=2, ensure_ascii=False)
+    # A shape is read in one look when it stands on one line.
+    text = re.sub(r"\[\s+(\d+),\s+(\d+)\s+\]", r"[\1, \2]", text)
+    return f"```json\n{text}\n```"

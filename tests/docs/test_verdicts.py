@@ -1,11 +1,12 @@
+import json
 import re
 from pathlib import Path
 
 import pytest
 
 from docs.building.attribute_docs import attribute_docs
-from docs.building.verdicts import checks_table, comparison_line, verdict_table
-from grader.verdict import EARNS_POINTS, Outcome
+from docs.building.verdicts import checks_table, comparison_line, json_example, verdict_table
+from grader.verdict import EARNS_POINTS, FORMAT_VERSION, Outcome
 
 pytestmark = pytest.mark.slow  # eight submissions are graded
 
@@ -53,3 +54,20 @@ def test_each_finding_has_an_example(checks: list[tuple[str, ...]]) -> None:
 
 def test_the_lectures_line_is_one_of_a_right_answer_that_rounds_differently() -> None:
     assert re.search(r"exact: False \| approximate: True +\| maxdiff: \d", comparison_line())
+
+
+def test_the_example_is_json_of_the_present_format() -> None:
+    fence, text = json_example().removesuffix("\n```").split("\n", 1)
+    document = json.loads(text)
+    assert fence == "```json"
+    assert document["format"] == FORMAT_VERSION
+    assert [g["verdict"] for g in document["gradients"]] == ["pass", "fail", "carried"]
+    assert document["gradients"][1]["diagnosis"]
+    assert document["score"] < document["max_score"] == 26
+
+
+def test_the_page_explains_every_field_of_the_json(project: Path) -> None:
+    page = (project / "docs/pages/reference/json.md").read_text(encoding="utf-8")
+    document = json.loads(json_example().split("\n", 1)[1].removesuffix("\n```"))
+    for field in {*document, *document["gradients"][0], *document["gradients"][1]["diagnosis"][0]}:
+        assert f"`{field}`" in page, field

@@ -1,4 +1,4 @@
-"""A table in Markdown."""
+"""What several parts are written with: a table, a fold."""
 
 from __future__ import annotations
 
@@ -19,3 +19,17 @@ def table(heading: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
 
 def _cell(text: str) -> str:
     return " ".join(text.split()).replace("|", "\\|")
+
+
+def folded(title: str, body: str) -> str:
+    """The Markdown below a title, folded away until a reader asks for it.
+
+    >>> print(folded("More", "one\\n\\ntwo"))
+    :::{dropdown} More
+    <BLANKLINE>
+    one
+    <BLANKLINE>
+    two
+    :::
+    """
+    return f":::{{dropdown}} {title}\n\n{body}\n:::"

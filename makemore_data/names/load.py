@@ -6,7 +6,6 @@ import hashlib
 import os
 import stat
 from collections.abc import Sequence
-from dataclasses import dataclass
 from importlib import resources
 from pathlib import Path
 
@@ -33,13 +32,8 @@ VARIABLE = "MAKEMORE_NAMES"
 PATIENCE = 4.0
 """Seconds that a download may take in all."""
 
-
-@dataclass(frozen=True, slots=True)
-class Found:
-    """A list of names, with the line that says where it was found."""
-
-    names: NameList
-    line: str
+Found = tuple[NameList, str]
+"""Names, with the line that says where they were found."""
 
 
 def load_names(
@@ -68,19 +62,19 @@ def load_names(
             asked for, so no other takes its place.
     """
     if source is not None:
-        found = _asked_for(os.fspath(source), "given to load_names")
+        names, line = _asked_for(os.fspath(source), "given to load_names")
     elif asked := os.environ.get(VARIABLE, "").strip():
-        found = _asked_for(asked, VARIABLE)
+        names, line = _asked_for(asked, VARIABLE)
     else:
-        found = _first_that_works(cache, remote, patience)
-    print(found.line)  # noqa: T201  # figures depend on which names made them
-    return list(found.names.names)
+        names, line = _first_that_works(cache, remote, patience)
+    print(line)  # noqa: T201  # figures depend on which names made them
+    return list(names.names)
 
 
 def _asked_for(source: str, asked_by: str) -> Found:
     if source == BUNDLED:
         names = _bundled()
-        return Found(names, f"{_count(names)} from the bundled list ({asked_by}).")
+        return names, f"{_count(names)} from the bundled list ({asked_by})."
     # A path may hold bytes that are no UTF-8, and these cannot be printed.
     origin = f"{source.encode(errors='replace').decode()} ({asked_by})"
     try:
@@ -91,7 +85,7 @@ def _asked_for(source: str, asked_by: str) -> Found:
             "or neither, for the lecture's own list."
         ) from None
     lowered = f", {names.lowered:,} of them put into lower case" if names.lowered else ""
-    return Found(names, f"{_count(names)} from {origin}{lowered}.")
+    return names, f"{_count(names)} from {origin}{lowered}."
 
 
 def _first_that_works(cache: Path | None, remote: RemoteFile, patience: float) -> Found:
@@ -104,7 +98,7 @@ def _first_that_works(cache: Path | None, remote: RemoteFile, patience: float) -
         origin = f"the cached copy {path}"
         try:
             names = parse_names(_read_checked(path, origin, remote), origin)
-            return Found(names, f"{_count(names)} from {origin}.")
+            return names, f"{_count(names)} from {origin}."
         except UnusableNames as error:
             reasons.append(_capitalised(str(error)))
     try:
@@ -114,13 +108,13 @@ def _first_that_works(cache: Path | None, remote: RemoteFile, patience: float) -
         return _last_resort([*reasons, _capitalised(str(error))])
     kept = f"not kept: {fetched.not_kept}" if fetched.not_kept else f"kept in {path}"
     line = f"{_count(names)} downloaded from {remote.host}, {kept}."
-    return Found(names, " ".join([line, *reasons]))
+    return names, " ".join([line, *reasons])
 
 
 def _last_resort(reasons: Sequence[str]) -> Found:
     names = _bundled()
     line = f"{_count(names)} from the bundled list, so figures will differ from the lecture's."
-    return Found(names, " ".join([line, *reasons]))
+    return names, " ".join([line, *reasons])
 
 
 def _bundled() -> NameList:

@@ -5,8 +5,7 @@ from __future__ import annotations
 import importlib.util
 import statistics
 import time
-from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Callable, Mapping
 from functools import partial
 
 import torch
@@ -86,32 +85,18 @@ def race(
     """
     if not loops:
         return {}
-    runs = {name: begin_run() for name in loops}
-    parameters = begin_run().parameters
-    seconds: dict[str, list[float]] = {name: [] for name in (*loops, LIMIT)}
-    with _one_thread():
-        for number in range(rounds + 1):
-            for name, loop in loops.items():
-                taken = _seconds(partial(loop, runs[name], X, Y, steps))
-                if number:  # the first round is a warm-up
-                    seconds[name].append(taken)
-            taken = _seconds(partial(matrix_products, parameters, steps))
-            if number:
-                seconds[LIMIT].append(taken)
-    return {name: steps / statistics.median(taken) for name, taken in seconds.items()}
-
-
-def _seconds(work: Callable[[], None]) -> float:
-    start = time.perf_counter()
-    work()
-    return time.perf_counter() - start
-
-
-@contextmanager
-def _one_thread() -> Iterator[None]:
-    before = torch.get_num_threads()
+    works = {name: partial(loop, begin_run(), X, Y, steps) for name, loop in loops.items()}
+    works[LIMIT] = partial(matrix_products, begin_run().parameters, steps)
+    seconds: dict[str, list[float]] = {name: [] for name in works}
+    threads = torch.get_num_threads()
     torch.set_num_threads(1)
     try:
-        yield
+        for _ in range(rounds + 1):
+            for name, work in works.items():
+                start = time.perf_counter()
+                work()
+                seconds[name].append(time.perf_counter() - start)
     finally:
-        torch.set_num_threads(before)
+        torch.set_num_threads(threads)
+    # The first round is a warm-up.
+    return {name: steps / statistics.median(taken[1:]) for name, taken in seconds.items()}

@@ -16,7 +16,6 @@ MODULES = [
     "names.download",
     "names.load",
     "names.name_list",
-    "names.shuffle",
     "names.vocabulary",
     "names.windows",
 ]

@@ -10,6 +10,7 @@ from torch import Tensor
 
 from makemore_data import build_splits, build_vocabulary, build_windows, split_names
 from makemore_data.names.vocabulary import LETTERS
+from makemore_data.names.windows import shuffled
 
 
 def build_by_loops(names: Sequence[str], block_size: int) -> tuple[Tensor, Tensor]:
@@ -107,3 +108,20 @@ def test_the_names_and_the_global_random_state_stay_as_they_are() -> None:
 def test_what_cannot_be_cut_is_an_error(names: list[str], block_size: int, sentence: str) -> None:
     with pytest.raises(ValueError, match=f"^{re.escape(sentence)}$"):
         build_windows(names, block_size)
+
+
+@pytest.mark.parametrize("seed", [0, 42, 2147483647])
+def test_the_order_is_that_of_random_shuffle(seed: int) -> None:
+    # Every length around the powers of two, where the number of random bits changes.
+    for length in [*range(140), 255, 256, 257, 4095, 4096, 4097, 32_033]:
+        expected = list(range(length))
+        random.Random(seed).shuffle(expected)
+        assert shuffled(range(length), seed) == expected, f"{length} items"
+
+
+def test_neither_the_items_nor_the_global_random_state_change() -> None:
+    items = list(range(100))
+    state = random.getstate()
+    assert shuffled(items, 42) != items
+    assert items == list(range(100))
+    assert random.getstate() == state

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -15,8 +16,7 @@ from grader.commands.option_types import PathTo
 from grader.commands.speech import say
 
 if TYPE_CHECKING:
-    from grader.classroom.gradebook.adjustments import Adjustments
-    from grader.program.course import Course
+    from grader.classroom.intake.class_folder import Student
 
 
 @click.command()
@@ -67,7 +67,10 @@ def compare(
     points = read_rubric(rubric, asked) if rubric else parse_rubric("", asked)
     books = [
         comparison.read_book(
-            folder, points, Attempts(attempts), _adjustments(folder, adjustments, asked)
+            folder,
+            points,
+            Attempts(attempts),
+            adjustments_of(folder, adjustments, asked, _students(folder)),
         )
         for folder in (old, new)
     ]
@@ -77,12 +80,8 @@ def compare(
     return exit_codes.PASSED
 
 
-def _adjustments(gradebook: Path, named: Path | None, course: Course) -> Adjustments:
-    """Those of a gradebook; who is in it, its table says."""
-    from grader.classroom.gradebook.adjustments import NONE
+def _students(gradebook: Path) -> Iterator[Student]:
+    """Who is in a gradebook, as its table says; read only where there are adjustments."""
     from grader.classroom.gradebook.read_grades import read_grades
 
-    if named is None and not (gradebook / ADJUSTMENTS).exists():
-        return NONE
-    students = [row.student for row in read_grades(gradebook).rows]
-    return adjustments_of(gradebook, named, course, students)
+    yield from (row.student for row in read_grades(gradebook).rows)

@@ -2,17 +2,14 @@
 
 from pathlib import Path
 
+from docs.building.samples import ATOMIC
 from grader.answer.parse import AnswerCell
 from grader.execution.runner import Runner
 from grader.grading.grade import grade_exercise
 from grader.pictures.figures.motion import NARROW, STILL, gradient_runs_back
-from grader.program.course import built_in_course
-from grader.program.exercises import exercise_called
 from grader.program.references import prepare
 from grader.reports.board import as_picture, draw_board, mark_board
 from tests.helpers.exercise_text import read_cells, sample_submissions
-
-ATOMIC = exercise_called(built_in_course(), "ex1")
 
 HERE = Path(__file__).parent
 

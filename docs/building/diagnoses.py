@@ -10,17 +10,13 @@ from pathlib import Path
 import torch
 
 from docs.building.attribute_docs import attribute_docs
-from docs.building.samples import reports
+from docs.building.samples import ATOMIC, reports
 from grader.answer.parse import parse_answer
 from grader.diagnosis.kinds import Kind, hint
 from grader.notebook.forward_pass import describe_stale, find_stale
-from grader.program.course import built_in_course
-from grader.program.exercises import exercise_called
 from grader.program.instances import make_instance
 from grader.program.parse import parse_program
 from grader.verdict import Diagnosis
-
-ATOMIC = exercise_called(built_in_course(), "ex1")
 
 EXAMPLES = Path(__file__).parents[2] / "tests/answers/ex1/diagnoses.toml"
 """Mistakes with the diagnosis that the tests ask of the grader."""

@@ -17,6 +17,7 @@ from markupsafe import Markup
 
 from grader.classroom.gradebook.rubric import points_text
 from grader.classroom.run.settings import Versions
+from grader.printable import counted
 from grader.program.course import number_of
 from grader.reports.templates import make_environment
 
@@ -70,6 +71,7 @@ def environment() -> jinja2.Environment:
     made.filters["points"] = points_text
     made.policies["json.dumps_kwargs"] = {"separators": (",", ":"), "allow_nan": False}
     made.globals |= {
+        "counted": counted,
         "generator": Markup(GENERATOR),
         "number_of": number_of,
         "versions_text": versions_text,

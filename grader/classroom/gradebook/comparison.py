@@ -116,21 +116,6 @@ class Comparison:
     changes: tuple[Change, ...]
     values_known: bool
 
-    @property
-    def went(self) -> list[Change]:
-        """The mistakes that nobody makes any more."""
-        return [change for change in self.changes if not change.after]
-
-    @property
-    def came(self) -> list[Change]:
-        """The mistakes that nobody had made."""
-        return [change for change in self.changes if not change.before]
-
-    @property
-    def others(self) -> list[Change]:
-        """The mistakes that became rarer or more common."""
-        return [change for change in self.changes if change.before and change.after]
-
 
 def read_book(
     folder: Path,

@@ -28,13 +28,14 @@ def as_text(comparison: Comparison, everything: bool = False) -> str:
     lines = [*_summary(comparison, names)]
     moved = [_moved_row(each, names) for each in comparison.moved]
     lines += _table("Who moved, most points first", moved, most)
-    for title, changes in (
-        ("Mistakes that went", comparison.went),
-        ("Mistakes that came", comparison.came),
-        ("Mistakes of another number of students", comparison.others),
+    changes = comparison.changes
+    for title, some in (
+        ("Mistakes that went", [each for each in changes if not each.after]),
+        ("Mistakes that came", [each for each in changes if not each.before]),
+        ("Mistakes of another number of students", [e for e in changes if e.before and e.after]),
     ):
-        lines += _table(title, [_change_row(change) for change in changes], most)
-    if not comparison.values_known and any(change.title == _VALUE for change in comparison.changes):
+        lines += _table(title, [_change_row(change) for change in some], most)
+    if not comparison.values_known and any(change.title == _VALUE for change in changes):
         lines += [
             "",
             "The gradebooks have different hidden networks (--seed): wrong values without a "

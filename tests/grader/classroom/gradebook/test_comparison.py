@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from fractions import Fraction
 from pathlib import Path
 from typing import Any
@@ -82,9 +83,13 @@ def test_mistakes_that_went_came_and_changed(tmp_path: Path) -> None:
     old = [wrong("a", "sign"), wrong("b", "sign"), wrong("c", "bessel"), wrong("d", "bessel")]
     new = [wrong("a", "missing-sum"), wrong("b", "bessel"), right("c"), right("d")]
     found = compared(tmp_path, old, new)
-    assert [(c.gradient, c.title, c.before, c.after) for c in found.went] == [(DZ, "sign", 2, 0)]
-    assert [(c.title, c.before, c.after) for c in found.came] == [("missing-sum", 0, 1)]
-    assert [(c.title, c.before, c.after) for c in found.others] == [("bessel", 2, 1)]
+    assert [(c.gradient, c.title, c.before, c.after) for c in found.changes] == [
+        (DZ, "sign", 2, 0),
+        (DZ, "bessel", 2, 1),
+        (DZ, "missing-sum", 0, 1),
+    ]
+    for title, change in (("went", "2 → 0"), ("came", "0 → 1"), ("of another number", "2 → 1")):
+        assert re.search(rf"Mistakes (that )?{title}[^:]*:\n  dz .* {change} ", as_text(found))
 
 
 def test_equal_values_are_one_mistake_in_both_where_the_networks_are_the_same(
@@ -109,7 +114,7 @@ def test_equal_values_are_one_mistake_in_both_where_the_networks_are_the_same(
 def test_the_file_that_counts_is_compared(tmp_path: Path) -> None:
     again = graded("a2.ipynb", "ada", "pp", attempt=1)
     found = compared(tmp_path, [wrong("ada", "sign")], [wrong("ada", "sign"), again])
-    assert [(c.title, c.before, c.after) for c in found.went] == [("sign", 1, 0)]
+    assert [(c.title, c.before, c.after) for c in found.changes] == [("sign", 1, 0)]
 
 
 def test_long_lists_are_cut_unless_all_is_asked_for(tmp_path: Path) -> None:

@@ -9,7 +9,6 @@ from dataclasses import dataclass
 from operator import attrgetter
 
 from grader.answer.normal import NormalLine
-from grader.answer.parse import AnswerCell
 from grader.answer.quote import quote
 from grader.classroom.gradebook.alike.handed_in_answers import HandedInAnswers
 from grader.classroom.gradebook.alike.many_answers import lines_of_all
@@ -160,7 +159,13 @@ def _shown(
     ]
     rarest = sorted(range(len(rare)), key=lambda place: rare[place][0])[:MOST_LINES]
     quoted = tuple(
-        _quoted(count, mine, cells, theirs, other_cells)
+        SharedLine(
+            quote(mine.place, cells),
+            mine.place,
+            quote(theirs.place, other_cells),
+            theirs.place,
+            count,
+        )
         for count, mine, theirs in (rare[place] for place in sorted(rarest))
     )
     return AlikePair(one, other, shared, quoted, len(rare) - len(quoted))
@@ -174,19 +179,3 @@ def _same(
     for line in mine:
         if other := others.pop(line.text, None):
             yield line, other
-
-
-def _quoted(
-    writers: int,
-    mine: NormalLine,
-    cells: tuple[AnswerCell, ...],
-    theirs: NormalLine,
-    other_cells: tuple[AnswerCell, ...],
-) -> SharedLine:
-    return SharedLine(
-        quote(mine.place, cells),
-        mine.place,
-        quote(theirs.place, other_cells),
-        theirs.place,
-        writers,
-    )

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from datetime import datetime
 from fractions import Fraction
 from pathlib import Path
+from types import MappingProxyType
 from typing import TypeVar
 
 from grader.classroom.gradebook.rubric import MOST, number_in, points_text
@@ -62,26 +63,19 @@ class Change:
         return frozenset(named | {"attempt"} if self.attempt else named or {"comment"})
 
 
-@dataclass(frozen=True, slots=True)
-class Adjustments:
-    """All changes that hold, by student, in the order of the file."""
+Adjustments = Mapping[str, tuple[Change, ...]]
+"""All changes that hold, by student, in the order of the file."""
 
-    changes: Mapping[str, tuple[Change, ...]] = field(default_factory=dict)
-
-    def of(self, student: str) -> tuple[Change, ...]:
-        """Those of one student."""
-        return self.changes.get(student, ())
-
-    def refuse_unfit(self, most: Mapping[str, Fraction]) -> None:
-        """Raise UnusableAdjustment where a line is about what the gradebook has not.
-
-        `most` are the gradebook's notebooks with their points.
-        """
-        every = (change for changes in self.changes.values() for change in changes)
-        refuse([f"{each.where}: {why}" for each in every if (why := unfit(each, most))])
+NONE: Adjustments = MappingProxyType({})
 
 
-NONE = Adjustments()
+def refuse_unfit(adjustments: Adjustments, most: Mapping[str, Fraction]) -> None:
+    """Raise UnusableAdjustment where a line is about what the gradebook has not.
+
+    `most` are the gradebook's notebooks with their points.
+    """
+    every = (change for changes in adjustments.values() for change in changes)
+    refuse([f"{each.where}: {why}" for each in every if (why := unfit(each, most))])
 
 
 def unfit(change: Change, most: Mapping[str, Fraction]) -> str:
@@ -165,7 +159,7 @@ def _in_force(found: Sequence[Change]) -> Adjustments:
         if not change.sets <= about:
             held[change.student].append(change)
         about |= change.sets
-    return Adjustments({student: tuple(changes[::-1]) for student, changes in held.items()})
+    return {student: tuple(changes[::-1]) for student, changes in held.items()}
 
 
 class _People:

@@ -55,10 +55,7 @@ def _cell(column: Column, files: Sequence[FileResult], terms: Terms) -> Cell:
         for file in graded
     }
     taken, why = _taken(graded, earns, terms.attempts, whole)
-    most = column.max_points
-    if without:
-        worth = (terms.rubric.worth(*each) for each in column.gradients if each[1] not in without)
-        most = terms.rubric.total(sum(worth, Fraction(0)), late=False)
+    most = terms.rubric.most(column.notebook, without) if without else column.max_points
     points = Fraction(0)
     status = Status.UNREADABLE if unreadable else Status.MISSING
     if taken:

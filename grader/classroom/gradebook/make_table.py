@@ -7,11 +7,10 @@ import re
 import sys
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Sequence
-from fractions import Fraction
 from operator import attrgetter
 from pathlib import Path
 
-from grader.classroom.gradebook.adjustments import NONE, Adjustments
+from grader.classroom.gradebook.adjustments import NONE, Adjustments, refuse_unfit
 from grader.classroom.gradebook.attempts import Attempts
 from grader.classroom.gradebook.make_cell import Terms, make_cell
 from grader.classroom.gradebook.report.pages import page_name
@@ -61,13 +60,13 @@ def build_table(
         of_student[file.student].append(file)
     listed = {student.id: student for student in class_folder.students}
     columns = _columns(files.values(), rubric)
-    adjustments.refuse_unfit({column.notebook: column.max_points for column in columns})
+    refuse_unfit(adjustments, {column.notebook: column.max_points for column in columns})
     rows = tuple(
         _row(
             listed.get(id_, Student(id_)),
             columns,
             of_student[id_],
-            Terms(rubric, attempts, adjustments.of(id_)),
+            Terms(rubric, attempts, adjustments.get(id_, ())),
         )
         for id_ in sorted({*listed, *of_student})
     )
@@ -138,7 +137,6 @@ def _columns(files: Iterable[FileResult], rubric: Rubric) -> tuple[Column, ...]:
 
 def _column(notebook: str, rubric: Rubric) -> Column:
     known = rubric.course.gradients(notebook)
-    worth = (rubric.worth(prefix, gradient) for prefix, gradient in known)
     earned = {
         (gradient, letter): rubric.earned(prefix, gradient, outcome)
         for prefix, gradient in known
@@ -149,7 +147,7 @@ def _column(notebook: str, rubric: Rubric) -> Column:
     return Column(
         notebook,
         known,
-        rubric.total(sum(worth, Fraction(0)), late=False),
+        rubric.most(notebook),
         {key: int(points * parts) for key, points in earned.items()},
         parts,
     )

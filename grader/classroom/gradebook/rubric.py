@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import tomllib
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, field
 from decimal import Decimal, InvalidOperation
 from fractions import Fraction
@@ -63,6 +63,12 @@ class Rubric:
         """What a gradient earns that was handed in on time."""
         share = {Outcome.PASS: ONE, Outcome.CARRIED: self.carried}.get(outcome, Fraction(0))
         return share * self.worth(prefix, gradient)
+
+    def most(self, notebook: str, without: Collection[str] = ()) -> Fraction:
+        """What a notebook can earn, `without` some of its gradients."""
+        asked = self.course.gradients(notebook)
+        worth = (self.worth(*each) for each in asked if each[1] not in without)
+        return self.total(sum(worth, Fraction(0)), late=False)
 
     def total(self, earned: Fraction, late: bool) -> Fraction:
         """A notebook's points, from those of its gradients."""

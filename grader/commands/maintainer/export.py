@@ -100,7 +100,6 @@ def gradescope(
     require("grade", "grader export gradescope")
     from grader.classroom.gradebook.rubric import parse_rubric, points_text, read_rubric
     from grader.platforms.gradescope.archive import autograder_zip, notebook_named
-    from grader.platforms.gradescope.results import max_points
     from grader.platforms.gradescope.settings import settings_from
     from grader.whole_file import write_whole
 
@@ -114,7 +113,7 @@ def gradescope(
     say(
         f"{printable(str(path))} grades {name}. In a programming assignment on "
         "Gradescope:\n"
-        f"- give it {points_text(max_points(name, points))} points;\n"
+        f"- give it {points_text(points.most(name))} points;\n"
         "- Configure Autograder: upload the zip; base image Ubuntu 22.04 or newer;\n"
         "- Settings, container specifications: at least 1.5 GB of memory;\n"
         "- try it with a submission of your own before students see the assignment.\n"

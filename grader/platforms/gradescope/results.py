@@ -68,7 +68,7 @@ def not_graded(sentence: str, about: Circumstances) -> Results:
     test = {
         "name": NOTEBOOK,
         "score": 0.0,
-        "max_score": _number(max_points(about.settings.notebook, about.rubric)),
+        "max_score": _number(about.rubric.most(about.settings.notebook)),
         "status": "failed",
         "output": f"<p>{marked(sentence)}</p>",
         "output_format": "html",
@@ -85,13 +85,6 @@ def own_failure(about: Circumstances) -> Results:
         "finish. Nothing is lost: the staff can see why, and run it again.",
         about,
     )
-
-
-def max_points(notebook: str, rubric: Rubric) -> Fraction:
-    """What the assignment is worth: the points to give it on Gradescope."""
-    asked = rubric.course.gradients(notebook)
-    worth = (rubric.worth(prefix, gradient) for prefix, gradient in asked)
-    return rubric.total(sum(worth, Fraction(0)), late=False)
 
 
 def staff_lines(line: Line | None, about: Circumstances) -> list[str]:

@@ -9,6 +9,7 @@ from grader.classroom.gradebook.adjustments import (
     Adjustments,
     UnusableAdjustment,
     read_adjustments,
+    refuse_unfit,
     with_line,
 )
 from grader.classroom.intake.class_folder import Student, UnreadableClass
@@ -37,17 +38,17 @@ def test_each_column(tmp_path: Path) -> None:
         ";;;;;;;\n"
         "'+17;2;;;;;hw (1).ipynb;'=1+1\n",
     )
-    points, gradient = found.of("ada")
+    points, gradient = found["ada"]
     assert (points.notebook, points.points, points.comment) == (FUSED, Fraction(3, 2), "oral exam")
     assert (gradient.notebook, gradient.gradient) == ("03_fused_batchnorm", "dvar")
-    excused, due = found.of("bob")
+    excused, due = found["bob"]
     assert (excused.excused, excused.comment) == (True, "ill")
     assert due.due
     assert due.due.isoformat() == "2026-12-01T23:59:59"
-    (attempt,) = found.of("+17")
+    (attempt,) = found["+17"]
     assert (attempt.attempt, attempt.comment) == ("hw (1).ipynb", "=1+1")
-    assert found.of("eve") == ()
-    found.refuse_unfit(MOST)
+    assert "eve" not in found
+    refuse_unfit(found, MOST)
 
 
 @pytest.mark.parametrize(
@@ -97,7 +98,7 @@ def test_each_line_that_cannot_be_used_is_refused_with_its_number(
 def test_what_the_gradebook_has_not(tmp_path: Path, line: str, said: str) -> None:
     found = read(tmp_path, f"id,notebook,points\n{line}\n")
     with pytest.raises(UnusableAdjustment, match=said):
-        found.refuse_unfit(MOST)
+        refuse_unfit(found, MOST)
 
 
 @pytest.mark.parametrize("text", ["", "name,points\nada,1\n", "id,score\nada,1\n"])
@@ -120,7 +121,7 @@ def test_the_last_line_about_the_same_thing_holds(tmp_path: Path) -> None:
         "ada,02,,2,,second\n"
         "ada,02,,,2026-12-01,more time\n",
     )
-    assert [change.comment for change in found.of("ada")] == ["one gradient", "second", "more time"]
+    assert [change.comment for change in found["ada"]] == ["one gradient", "second", "more time"]
 
 
 def test_a_line_more_keeps_the_others(tmp_path: Path) -> None:

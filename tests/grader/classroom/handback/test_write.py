@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from grader.classroom.gradebook.adjustments import Adjustments, Change
+from grader.classroom.gradebook.adjustments import Change
 from grader.classroom.gradebook.write import write_gradebook
 from grader.classroom.handback.mail import Letter
 from grader.classroom.handback.recipients import read_recipients
@@ -271,9 +271,7 @@ def test_a_hostile_class_stays_in_the_folder_and_apart(tmp_path: Path, form: For
 
 def test_what_was_adjusted_is_said(tmp_path: Path) -> None:
     change = Change("Line 2", "ada", "02_fused_cross_entropy", points=Fraction(1), comment="Well!")
-    book = gradebook_of(
-        tmp_path, "ada/x.ipynb", "bob/x.ipynb", adjustments=Adjustments({"ada": (change,)})
-    )
+    book = gradebook_of(tmp_path, "ada/x.ipynb", "bob/x.ipynb", adjustments={"ada": (change,)})
     _, told, out = back(book, Form.FOLDER)
     assert told == ["Pages that say what you adjusted, with your comments: ada."]
     assert "Well!" in (out / "ada/feedback.html").read_text()
@@ -295,9 +293,7 @@ def test_what_was_adjusted_is_in_the_zip_and_the_message(
     tmp_path: Path, form: Form, names: list[str], roster: str
 ) -> None:
     change = Change("Line 2", "123", "02_fused_cross_entropy", points=Fraction(1), comment="Well!")
-    book = gradebook_of(
-        tmp_path, *names, roster=roster, adjustments=Adjustments({"123": (change,)})
-    )
+    book = gradebook_of(tmp_path, *names, roster=roster, adjustments={"123": (change,)})
     _, told, out = back(book, form)
     assert told[-1] == "Pages that say what you adjusted, with your comments: 123."
     if form is Form.CANVAS:
@@ -320,7 +316,7 @@ def test_whose_page_is_not_given_is_not_said_to_read_of_it(tmp_path: Path) -> No
     ]
     changes = {who: (Change("Line 2", who, excused=True),) for who in ("Ada B", "eve")}
     roster = "id,name\nAda B,Ada B\nBob B,Bob B\neve,Eve C\n"
-    book = gradebook_of(tmp_path, *names, roster=roster, adjustments=Adjustments(changes))
+    book = gradebook_of(tmp_path, *names, roster=roster, adjustments=changes)
     given, told, _ = back(book, Form.MOODLE)
     assert len(given) == 2
     assert told[0].startswith("No page for eve: nothing was handed in.")

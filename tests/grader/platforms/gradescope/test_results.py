@@ -15,7 +15,6 @@ from grader.classroom.gradebook.rubric import Rubric, parse_rubric
 from grader.platforms.gradescope.results import (
     Circumstances,
     Results,
-    max_points,
     not_graded,
     own_failure,
     results_of,
@@ -162,7 +161,7 @@ def test_the_rubric_says_what_a_gradient_is_worth() -> None:
     # half a point is no pass, and nothing of nothing is none
     assert [test["status"] for test in found["tests"]][:3] == ["passed", "failed", "failed"]
     assert found["score"] == 4.25  # 4.3, rounded as in the gradebook
-    assert max_points(BATCHNORM, rubric) == Fraction(45, 4)
+    assert rubric.most(BATCHNORM) == Fraction(45, 4)
     assert results(every_outcome(), rubric=rubric, about=LATE)["score"] == 2.25
     assert (
         "late; it keeps 50 % of its points"

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import re
 from collections import Counter, defaultdict
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 
 from grader.classroom.handback.recipients import Recipient, named
 from grader.classroom.intake.class_folder import Student
 from grader.classroom.intake.lms_downloads import prefix_in, upload_in
-from grader.classroom.intake.matching import fold
+from grader.classroom.intake.matching import word_key
 from grader.classroom.intake.walk import Parts
 
 PAGE = "feedback.html"
@@ -90,20 +90,13 @@ def _clean(name: str, instead: str) -> str:
     return _UNSAFE.sub(lambda _: instead, "".join(seen))
 
 
-@dataclass(frozen=True, slots=True)
-class Entries:
-    """For each download the names of the pages with their students; and whom none is for, why."""
-
-    downloads: Mapping[str, Mapping[str, Recipient]]
-    notices: Sequence[str]
-
-
 def entries(
     people: Iterable[Recipient], place_of: Callable[[str], Place | None], platform: str
-) -> Entries:
-    """A page for each student in each download that has a file of theirs.
+) -> tuple[Mapping[str, Mapping[str, Recipient]], Iterator[str]]:
+    """A page for each student in each download that has a file of theirs; why others have none.
 
-    Where a page could reach another student, nobody gets it.
+    A page stands under its download, then its name. Where one could reach another student, nobody
+    gets it.
     """
     without: dict[str, dict[str, Student]] = defaultdict(dict)
     claims: list[tuple[Recipient, Place]] = []
@@ -133,7 +126,7 @@ def entries(
             downloads[place.download][place.entry] = each
             continue
         without[why][each.student.id] = each.student
-    return Entries(downloads, list(_sentences(without, platform)))
+    return downloads, _sentences(without, platform)
 
 
 def _newest(places: Iterable[Place]) -> Iterable[Place]:
@@ -144,11 +137,8 @@ def _newest(places: Iterable[Place]) -> Iterable[Place]:
 
 def _another(name: str, student: str) -> bool:
     """Whether two names, in whatever order of their words, are not of one person."""
-    return bool(name and student and name != _PARTICIPANT and _letters(name) != _letters(student))
-
-
-def _letters(name: str) -> list[str]:
-    return sorted(re.sub(r"[\W_]", "", fold(name)))
+    one, other = sorted(word_key(name)), sorted(word_key(student))
+    return bool(name and student and name != _PARTICIPANT and one != other)
 
 
 def _sentences(without: Mapping[str, Mapping[str, Student]], platform: str) -> Iterator[str]:

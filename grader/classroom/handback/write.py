@@ -156,10 +156,10 @@ Writer = Callable[[Sequence[Recipient], Path, Letter, Tell], Iterator[Given]]
 
 def _platform(place_of: Callable[[str], Place | None], platform: str) -> Writer:
     def write(people: Sequence[Recipient], out: Path, _: Letter, tell: Tell) -> Iterator[Given]:
-        found = entries(people, place_of, platform)
-        for notice in found.notices:
+        downloads, notices = entries(people, place_of, platform)
+        for notice in notices:
             tell(notice)
-        yield from _zips(found.downloads, out)
+        yield from _zips(downloads, out)
 
     return write
 

@@ -58,12 +58,12 @@ class Matcher:
         found = self._find("id", submitter.canvas)
         if self._kind != "canvas" and submitter.name:
             # Another system's number may happen to be the same.
-            found &= self._find("word", _word(submitter.name)) | self._find("nameless", "yes")
+            found &= self._find("word", word_key(submitter.name)) | self._find("nameless", "yes")
         return found
 
     def _by_name(self, submitter: Submitter) -> set[str]:
         if submitter.canvas:
-            return self._find("word", _word(submitter.name))
+            return self._find("word", word_key(submitter.name))
         for name in [submitter.name] if submitter.name else submitter.keys:
             if found := self._find("name", name_key(name)) or self._find("words", words_key(name)):
                 return found
@@ -102,11 +102,11 @@ def _keys(known: dict[str, str], student: str) -> Iterable[tuple[str, str]]:
     last, comma, first = name.partition(",")
     if not comma:
         first, _, last = name.rpartition(" ")
-    yield "word", _word(last + first)
+    yield "word", word_key(last + first)
     yield "nameless", "" if name else "yes"
 
 
-def _word(name: str) -> str:
+def word_key(name: str) -> str:
     """A name as Canvas writes it in file names, last name first."""
     return re.sub(r"[\W_]", "", fold(name))
 

@@ -13,7 +13,7 @@ from grader.classroom.gradebook.rubric import points_text
 from grader.classroom.gradebook.scale import SCALE_TO_PLATFORM, Scale
 from grader.classroom.gradebook.table import Cell, Row, Status, Table
 from grader.classroom.spreadsheet import FOR_EXCEL, CsvForm, escaped
-from grader.printable import printable, visible
+from grader.printable import counted, printable, visible
 from grader.whole_file import whole_file
 
 
@@ -74,6 +74,7 @@ def _cells(row: Row, scale: Scale) -> list[str]:
         cells += [points_text(cell.points), points_text(cell.max_points)]
     late = [cell.column.notebook for cell in row.cells if cell.status is Status.LATE]
     kinds = Counter(row.flags)
+    adjusted = [f"{c.column.notebook}: {', '.join(c.adjusted)}" for c in row.cells if c.adjusted]
     grade = []
     if scale.to is not None:
         most = row.max_points
@@ -90,7 +91,7 @@ def _cells(row: Row, scale: Scale) -> list[str]:
         text_cell(" ".join(f"{kind}:{number}" for kind, number in sorted(kinds.items()))),
         str(sum(len(cell.superseded) for cell in row.cells)),
         text_cell("; ".join(attempts_text(cell) for cell in row.cells if cell.superseded)),
-        text_cell("; ".join(adjusted_text(cell) for cell in row.cells if cell.adjusted)),
+        text_cell("; ".join(adjusted)),
         text_cell(" ".join(comments(row))),
     ]
 
@@ -100,11 +101,6 @@ def attempts_text(cell: Cell) -> str:
     files = [*([cell.counts] if cell.counts else []), *cell.superseded]
     taken, *others = (f"{file.path} ({points_text(cell.earns[file.id])})" for file in files)
     return f"{cell.column.notebook}: taken {taken}, {cell.why}; not {', '.join(others)}"
-
-
-def adjusted_text(cell: Cell) -> str:
-    """What the instructor changed in a notebook."""
-    return f"{cell.column.notebook}: {', '.join(cell.adjusted)}"
 
 
 def comments(row: Row) -> list[str]:
@@ -123,7 +119,6 @@ def status_text(row: Row) -> str:
         said = [
             f"{status} {' '.join(by_status[status])}" for status in Status if status in by_status
         ]
-    others = sum(1 for file in row.elsewhere if file.error)
-    if others:
-        said.append(f"{others} unreadable file{'s' if others > 1 else ''}")
+    if others := sum(bool(file.error) for file in row.elsewhere):
+        said.append(counted(others, "unreadable file"))
     return "; ".join(said)

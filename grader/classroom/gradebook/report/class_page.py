@@ -90,21 +90,15 @@ class Labels:
 
 
 def _labels(mistakes: Mistakes) -> Labels:
-    words: list[str] = []
+    places: dict[tuple[object, ...], int] = {}
     numbers: dict[tuple[Gradient, str], int] = {}
-    shared: dict[str, int] = {}
     for mistake in mistakes.most_common():
-        word = _shown(mistake.title.replace("`", ""))
+        own = (mistake.gradient, mistake.key)
         # a kind means the same in every gradient, a value in its own alone
-        if (mistake.diagnosed or mistake.students == 1) and word in shared:
-            number = shared[word]
-        else:
-            number = len(words)
-            words.append(word)
-            if mistake.diagnosed or mistake.students == 1:
-                shared[word] = number
-        numbers[mistake.gradient, mistake.key] = number
-    return Labels(tuple(words), numbers)
+        shared = mistake.diagnosed or mistake.students == 1
+        label = (_shown(mistake.title.replace("`", "")), *(() if shared else own))
+        numbers[own] = places.setdefault(label, len(places))
+    return Labels(tuple(str(word) for word, *_ in places), numbers)
 
 
 def class_data(

@@ -3,16 +3,28 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+from concurrent.futures import ProcessPoolExecutor
+from multiprocessing import get_context
 from pathlib import Path
 
 from grader.answer.normal import NormalLine, normal_lines
 from grader.answer.parse import AnswerCell
+from grader.classroom.gradebook.alike.pairs import fingerprint
 from grader.classroom.intake.class_folder import ClassFolder, HandedIn
 from grader.classroom.run.task import read_handed_in
 from grader.program.course import Course
 from grader.submission.blank_cells import read_blank_cells
 from grader.submission.read import UnreadableNotebook, submission_in
+
+WORTH_A_PROCESS = 250
+"""Files: to start a process takes as long as to read so many."""
+
+AT_ONCE = 50
+"""Files that a process is given together."""
+
+Lines = Sequence[tuple[int, int]]
+"""The fingerprint of each line, with the number of its part."""
 
 
 class HandedInAnswers:
@@ -61,3 +73,33 @@ def _names_in(tree: ast.AST) -> Iterator[str]:
             yield node.id
         elif isinstance(node, ast.arg):
             yield node.arg
+
+
+def lines_of_all(
+    answers: HandedInAnswers, files: Sequence[HandedIn], processes: int
+) -> Iterator[Lines]:
+    """The lines of each file in their order; small classes are read by this process alone."""
+    processes = min(processes, len(files) // WORTH_A_PROCESS)
+    if processes < 2:
+        yield from (_lines(answers, file) for file in files)
+        return
+    with ProcessPoolExecutor(
+        processes, get_context("spawn"), initializer=_begin, initargs=(answers,)
+    ) as pool:
+        yield from pool.map(_lines_here, files, chunksize=AT_ONCE)
+
+
+def _lines(answers: HandedInAnswers, file: HandedIn) -> Lines:
+    return [(fingerprint(line.text), line.part) for line in answers.lines(answers.cells(file))]
+
+
+_ANSWERS: list[HandedInAnswers] = []
+"""In a process of the pool, the one it was started with: each task would bring it again."""
+
+
+def _begin(answers: HandedInAnswers) -> None:
+    _ANSWERS[:] = [answers]
+
+
+def _lines_here(file: HandedIn) -> Lines:
+    return _lines(_ANSWERS[0], file)

@@ -10,8 +10,7 @@ from operator import attrgetter
 
 from grader.answer.normal import NormalLine
 from grader.answer.quote import quote
-from grader.classroom.gradebook.alike.handed_in_answers import HandedInAnswers
-from grader.classroom.gradebook.alike.many_answers import lines_of_all
+from grader.classroom.gradebook.alike.handed_in_answers import HandedInAnswers, lines_of_all
 from grader.classroom.gradebook.alike.pairs import Pair, Pile, Weighed, fingerprint, pairs
 from grader.classroom.gradebook.table import Column, FileResult, Row, Table
 from grader.classroom.intake.class_folder import ClassFolder, HandedIn

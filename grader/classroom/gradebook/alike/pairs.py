@@ -66,9 +66,6 @@ class Pile:
         self._lines, self._parts = array("Q"), array("H")
         self._starts = array("Q", [0])
 
-    def __len__(self) -> int:
-        return len(self._starts) - 1
-
     def add(self, lines: Iterable[tuple[int, int]]) -> bool:
         """Add a student, by the fingerprint of each line with the number of its part.
 

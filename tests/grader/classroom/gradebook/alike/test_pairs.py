@@ -86,7 +86,7 @@ def test_of_a_handful_nobody_can_say_what_is_rare() -> None:
 def test_who_wrote_nothing_is_nobody() -> None:
     pile = Pile([1])
     assert [pile.add([]), pile.add([(1, 0)]), pile.add([(2, 0)])] == [False, False, True]
-    assert len(pile) == 1
+    assert pile.weigh().students == 1
 
 
 def test_the_order_of_lines_does_not_matter() -> None:

@@ -14,7 +14,7 @@ _ESCAPED = re.compile(r"(^|;)(\s*)'(?='*[=+\-@＝＋－＠])")
 _NUMBER = re.compile(r"[+-]?(\d+([.,]\d+)?%?)?")
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True)
 class CsvForm:
     """How a CSV file is written; `sep` is Excel's "sep=;" line, or ""."""
 

@@ -77,7 +77,7 @@ def adjust(
     cells |= {"id": id_cell(change.student), "notebook": change.notebook}
     cells |= {name: text_cell(cells[name]) for name in ("comment", "attempt") if name in cells}
     rows = list(with_line(table, cells))
-    write_csv(path, rows, table or FOR_EXCEL)
+    write_csv(path, rows, table.form if table else FOR_EXCEL)
     say(
         f"{printable(change.student)}: line {len(rows)} of {printable(str(path))}. Give "
         "`grader grade` again to see it in the gradebook; nothing is graded again.\n"

@@ -26,6 +26,7 @@ from grader.classroom.gradebook.rubric import ONE, points_text
 from grader.classroom.gradebook.scale import factor, graded_text, maximum_in
 from grader.classroom.gradebook.table import OUTCOMES, Cell, Row, Status, Table
 from grader.classroom.intake.class_folder import ClassFolder, Roster, Student
+from grader.classroom.spreadsheet import CsvForm
 from grader.reports import wording
 from grader.verdict import EARNS_POINTS
 
@@ -77,7 +78,7 @@ def write_canvas(
     for row, cells in _rows(table, roster, _canvas_cells):
         grades = [_canvas_grade(row, each) if row else "" for each in columns]
         lines.append([*(cells.get(name, "") for name in header), *grades])
-    write_csv(path, lines, roster)
+    write_csv(path, lines, roster.form)
 
 
 def write_moodle(
@@ -104,7 +105,7 @@ def write_moodle(
             cells[_GRADE] = _total(row, form.scale.target(maximum)) if row.graded else ""
             cells[_FEEDBACK] = feedback(row)
         lines.append([cells.get(name, "") for name in header])
-    write_csv(path, lines, roster)
+    write_csv(path, lines, roster.form)
 
 
 def feedback(row: Row) -> str:
@@ -136,7 +137,7 @@ def _roster(class_folder: ClassFolder, kind: str, columns: tuple[str, ...]) -> R
     roster = class_folder.roster
     if roster and roster.kind == kind and roster.header:
         return roster
-    return Roster(kind, columns, (), (), newline="\r\n")
+    return Roster(kind, columns, (), (), CsvForm(newline="\r\n"))
 
 
 def _rows(

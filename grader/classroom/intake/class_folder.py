@@ -66,7 +66,7 @@ class RosterRow:
 
 
 @dataclass(frozen=True, slots=True)
-class Roster(CsvForm):
+class Roster:
     r"""A class list, kept whole so that the same file can be written again with grades in it.
 
     The file is `sep`, `header` (empty where it has none), `above` (rows between the header and the
@@ -77,6 +77,7 @@ class Roster(CsvForm):
     header: tuple[str, ...]
     above: tuple[tuple[str, ...], ...]
     rows: tuple[RosterRow, ...]
+    form: CsvForm
 
 
 @dataclass(frozen=True, slots=True)

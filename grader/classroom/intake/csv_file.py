@@ -21,11 +21,12 @@ _NO_TABLE = ("<", "{", "%PDF-")
 
 
 @dataclass(frozen=True, slots=True)
-class CsvFile(CsvForm):
+class CsvFile:
     """The rows, and the line in which each begins, of a file in this form."""
 
     rows: tuple[tuple[str, ...], ...]
     lines: tuple[int, ...]
+    form: CsvForm
 
 
 def read_csv_file(path: Path, what: str) -> CsvFile:
@@ -55,8 +56,7 @@ def read_csv_file(path: Path, what: str) -> CsvFile:
         raise UnreadableClass(
             f"{shown(path)} is not a table of text (CSV): {printable(str(error))}."
         ) from None
-    form = {"delimiter": delimiter, "encoding": encoding, "newline": newline, "sep": sep}
-    return CsvFile(tuple(rows), tuple(lines), **form)
+    return CsvFile(tuple(rows), tuple(lines), CsvForm(delimiter, encoding, newline, sep))
 
 
 def _read(path: Path, what: str) -> bytes:

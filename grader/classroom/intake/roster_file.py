@@ -69,18 +69,9 @@ def read_roster(path: Path, wanted: Mapping[str, str] = MappingProxyType({})) ->
     )
     if not students:
         raise UnreadableClass(f"{shown(path)} names no student: is it the class list?")
-    if table.encoding in {"cp1252", "latin-1"}:
+    if table.form.encoding in {"cp1252", "latin-1"}:
         notices.insert(0, f"{shown(path)} is not UTF-8: read as Windows-1252 (Western European).")
-    roster = Roster(
-        columns.kind,
-        header,
-        tuple(above),
-        student_rows,
-        delimiter=table.delimiter,
-        encoding=table.encoding,
-        newline=table.newline,
-        sep=table.sep,
-    )
+    roster = Roster(columns.kind, header, tuple(above), student_rows, table.form)
     return ClassList(
         roster, tuple(students), tuple(known), tuple(notices), tester, columns.described(header)
     )

@@ -16,6 +16,7 @@ from grader.classroom.gradebook.rubric import Rubric
 from grader.classroom.gradebook.table import Table
 from grader.classroom.intake.class_folder import ClassFolder, Roster, RosterRow, Student
 from grader.classroom.intake.roster_file import read_roster
+from grader.classroom.spreadsheet import CsvForm
 from tests.helpers.lines import (
     FUSED,
     Document,
@@ -118,9 +119,7 @@ CANVAS = Roster(
         RosterRow(("=cmd|x, Bob", "8", "0013", "bob@x.org", "Mon", "", "", ""), "bob"),
         RosterRow(("Student, Test", "", "", "", "Mon", "", "", ""), ""),
     ),
-    delimiter=";",
-    encoding="utf-8-sig",
-    newline="\n",
+    form=CsvForm(";", "utf-8-sig"),
 )
 
 
@@ -168,6 +167,7 @@ MOODLE = Roster(
         RosterRow(("Participant 1", "Ada", "ada@x.org", "", "50,00", "10.00", "-", "old"), "ada"),
         RosterRow(("Participant 3", "Eve", "eve@x.org", "", "", "100", "-", ""), ""),
     ),
+    form=CsvForm(),
 )
 
 
@@ -188,7 +188,7 @@ def test_moodle_gets_its_own_rows_back(tmp_path: Path) -> None:
 def test_moodles_other_lists_have_columns_of_their_own(tmp_path: Path) -> None:
     header = ("First name", "ID number", f"Assignment: {FUSED} (Real)", "Course total (Real)")
     rows = (RosterRow(("@Ada", "+1", "-", "-"), "ada"),)
-    roster = Roster("moodle", header, (), rows)
+    roster = Roster("moodle", header, (), rows, CsvForm())
     table, folder = made(tmp_path, LINES[:1], STUDENTS[:1], roster)
     write_moodle(table, folder, tmp_path / "moodle.csv")
     assert read(tmp_path / "moodle.csv") == [
@@ -200,7 +200,8 @@ def test_moodles_other_lists_have_columns_of_their_own(tmp_path: Path) -> None:
 def test_canvas_with_names_in_two_columns(tmp_path: Path) -> None:
     rows = (RosterRow(("=Love", "Ada", "7", "ada", "Mon"), "ada"),)
     header = ("LastName", "FirstName", "ID", "SIS Login ID", "Section")
-    table, folder = made(tmp_path, LINES[:1], STUDENTS[:2], Roster("canvas", header, (), rows))
+    roster = Roster("canvas", header, (), rows, CsvForm())
+    table, folder = made(tmp_path, LINES[:1], STUDENTS[:2], roster)
     write_canvas(table, folder, tmp_path / "canvas.csv")
     assert read(tmp_path / "canvas.csv") == [
         [*header, FUSED],

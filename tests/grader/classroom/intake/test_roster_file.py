@@ -113,8 +113,8 @@ def test_each_way_to_write_it(tmp_path: Path, delimiter: str, newline: str, enco
     classes = read(tmp_path, written.getvalue().encode(encoding))
     assert people(classes) == [("ada", ADA, "ada@x.edu"), ("zoe", ZOE, "")]
     roster = classes.roster
-    assert (roster.delimiter, roster.newline) == (delimiter, newline)
-    assert roster.encoding == encoding
+    assert (roster.form.delimiter, roster.form.newline) == (delimiter, newline)
+    assert roster.form.encoding == encoding
     assert bool(classes.notices) == (encoding == "cp1252")
 
 
@@ -133,10 +133,11 @@ def test_each_way_to_write_it(tmp_path: Path, delimiter: str, newline: str, enco
 )
 def test_the_same_file_can_be_written_again(tmp_path: Path, text: str) -> None:
     roster = read(tmp_path, text).roster
+    form = roster.form
     written = io.StringIO(newline="")
-    writer = csv.writer(written, delimiter=roster.delimiter, lineterminator=roster.newline)
-    if roster.sep:
-        written.write(roster.sep + roster.newline)
+    writer = csv.writer(written, delimiter=form.delimiter, lineterminator=form.newline)
+    if form.sep:
+        written.write(form.sep + form.newline)
     writer.writerows([roster.header] * bool(roster.header))
     writer.writerows([*roster.above, *(row.cells for row in roster.rows)])
     assert written.getvalue() == text

@@ -100,10 +100,10 @@ class ClassOrder:
             UnusableRubric: it cannot be used.
             click.UsageError: there is no notebook of that name.
         """
-        from grader.classroom.gradebook.rubric import parse_rubric, read_rubric
+        from grader.classroom.gradebook.rubric import read_rubric
         from grader.classroom.notebook_called import notebook_called
 
-        rubric = read_rubric(self.rubric, course) if self.rubric else parse_rubric("", course)
+        rubric = read_rubric(self.rubric, course)
         if self.due_notebooks is None:
             return rubric
         try:

@@ -61,10 +61,10 @@ def compare(
     require("grade", "grader compare")
     from grader.classroom.gradebook import comparison, comparison_text
     from grader.classroom.gradebook.attempts import Attempts
-    from grader.classroom.gradebook.rubric import parse_rubric, read_rubric
+    from grader.classroom.gradebook.rubric import read_rubric
 
     asked = instructors_course(course)
-    points = read_rubric(rubric, asked) if rubric else parse_rubric("", asked)
+    points = read_rubric(rubric, asked)
     books = [
         comparison.read_book(
             folder,

@@ -88,12 +88,14 @@ def points_text(points: Fraction) -> str:
     return text.rstrip("0").rstrip(".")
 
 
-def read_rubric(path: Path, course: Course) -> Rubric:
-    """The rubric in a TOML file, for the gradients of a course.
+def read_rubric(path: Path | None, course: Course) -> Rubric:
+    """The rubric in a TOML file, for the gradients of a course; without a file, the course's own.
 
     Raises:
         UnusableRubric: it cannot be read, or says something that cannot be meant.
     """
+    if path is None:
+        return parse_rubric("", course)
     where = printable(str(path))
     try:
         if path.exists() and not path.is_file():  # a pipe would be waited for without end

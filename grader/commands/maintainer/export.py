@@ -98,7 +98,7 @@ def gradescope(
     and why it is wrong.
     """
     require("grade", "grader export gradescope")
-    from grader.classroom.gradebook.rubric import parse_rubric, points_text, read_rubric
+    from grader.classroom.gradebook.rubric import points_text, read_rubric
     from grader.platforms.gradescope.archive import autograder_zip, notebook_named
     from grader.platforms.gradescope.settings import settings_from
     from grader.whole_file import write_whole
@@ -106,7 +106,7 @@ def gradescope(
     own = instructors_course(course)
     name, key = notebook_named(notebook, own), secrets.token_hex(KEY_BYTES)
     settings = settings_from({**chosen, "notebook": name, "key": key})
-    points = parse_rubric("", own) if rubric is None else read_rubric(rubric, own)
+    points = read_rubric(rubric, own)
     text = None if rubric is None else rubric.read_bytes()
     path = out or Path(f"gradescope-{number_of(name)}.zip")
     write_whole(path, autograder_zip(settings, text, own, torch_index))

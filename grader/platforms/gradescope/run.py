@@ -19,7 +19,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
 
-from grader.classroom.gradebook.rubric import Rubric, parse_rubric, read_rubric
+from grader.classroom.gradebook.rubric import Rubric, read_rubric
 from grader.classroom.intake.class_folder import ClassFolder, HandedIn
 from grader.classroom.intake.walk import Parts, as_text
 from grader.classroom.run.class_run import Run
@@ -72,11 +72,11 @@ def main(root: Path) -> None:
     source = root / "source"
     settings, own = read_settings(source / SETTINGS), source / COURSE
     course = read_course(own) if own.is_dir() else built_in_course()
-    rubric = parse_rubric("", course)
-    if (source / RUBRIC).exists():
-        rubric = read_rubric(source / RUBRIC, course)
+    rubric = read_rubric(source / RUBRIC if (source / RUBRIC).exists() else None, course)
     results, said = grade_submission(root, settings, rubric)
-    write_results(root / "results" / "results.json", results)
+    path = root / "results" / "results.json"  # there is one already, in case this fails
+    path.parent.mkdir(exist_ok=True)
+    write_whole(path, json.dumps(results, indent=2, allow_nan=False) + "\n")
     if settings.stdout_visibility is Visibility.HIDDEN:
         print("\n".join(said))  # noqa: T201  Gradescope shows it to the staff
 
@@ -87,12 +87,6 @@ def lock_up(root: Path) -> None:
         with contextlib.suppress(FileNotFoundError, PermissionError):
             path = root / name
             path.chmod(0o700 if path.is_dir() else 0o600)
-
-
-def write_results(path: Path, results: Results) -> None:
-    """Replace the results that were there in case the autograder fails."""
-    path.parent.mkdir(exist_ok=True)
-    write_whole(path, json.dumps(results, indent=2, allow_nan=False) + "\n")
 
 
 def grade_submission(

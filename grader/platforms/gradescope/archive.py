@@ -10,9 +10,11 @@ import json
 import re
 import zipfile
 from collections.abc import Iterator
+from contextlib import suppress
 from pathlib import Path
 
 from grader.classroom.gradebook.rubric import parse_rubric
+from grader.classroom.notebook_called import notebook_called
 from grader.close_names import nearest
 from grader.platforms.gradescope.results import Circumstances, own_failure
 from grader.platforms.gradescope.settings import (
@@ -24,7 +26,7 @@ from grader.platforms.gradescope.settings import (
     pack_settings,
 )
 from grader.printable import printable
-from grader.program.course import FILE, Course, built_in_course, number_of
+from grader.program.course import FILE, Course, built_in_course
 from grader.user_error import UserError
 
 SETUP, RUN = "setup.sh", "run_autograder"
@@ -59,11 +61,8 @@ def notebook_named(text: str, course: Course) -> str:
         UserError: the course has no such notebook.
     """
     name = re.sub(r"\.ipynb\Z", "", text.strip())
-    for notebook in course.notebooks:
-        number = number_of(notebook)
-        is_number = name.isdecimal() and number.isdecimal()
-        if name == notebook or (is_number and int(name) == int(number)):
-            return notebook
+    with suppress(ValueError):
+        return notebook_called(name, course)
     close = nearest(name, course.notebooks)
     meant = f"did you mean {close[0]}?" if close else f"there are {', '.join(course.notebooks)}."
     raise UserError(f"{printable(text)!r} is no notebook of the course; {meant}")

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import tomllib
 import unicodedata
-from collections.abc import Callable, Mapping, Sequence
+from collections import Counter
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -172,16 +173,12 @@ def _is_a_student(rows: Sequence[Row]) -> bool:
     if any("@" in cell for cell in first):
         return True
     for place, cell in enumerate(first):
-        others = [row[place] for row in below if place < len(row) and row[place].strip()]
+        others = [row[place].strip() for row in below if place < len(row) and row[place].strip()]
         if cell.strip() and len(others) >= _ENOUGH:
             for has in (_has_digit, str.isdecimal, _has_address):
-                if _differs(has, cell, others):
+                if has(cell.strip()) not in map(has, others):
                     return False
     return max(map(len, rows)) == 1 or _has_digit(first[0])
-
-
-def _differs(has: Callable[[str], bool], cell: str, others: Sequence[str]) -> bool:
-    return has(cell.strip()) not in {has(other.strip()) for other in others}
 
 
 def _has_digit(cell: str) -> bool:
@@ -194,15 +191,11 @@ def _has_address(cell: str) -> bool:
 
 def _columns_without_header(rows: Sequence[Sequence[str]]) -> Columns:
     """The columns of a list that says nothing of them: an id, then perhaps a name, an address."""
-    width = max(map(len, rows), default=0)
-    address = {
-        place: sum("@" in row[place] for row in rows if place < len(row)) for place in range(width)
-    }
+    addresses = Counter(n for row in rows for n, cell in enumerate(row) if _has_address(cell))
     places = {"id": 0}
-    email = max(address, key=lambda place: address[place], default=0)
-    if address.get(email):
-        places["email"] = email
-    names = (place for place in range(1, width) if place != places.get("email"))
+    if addresses:
+        places["email"] = min(addresses, key=lambda place: (-addresses[place], place))
+    names = (place for place in range(1, max(map(len, rows))) if place != places.get("email"))
     if (name := next(names, None)) is not None:
         places["name"] = name
     return Columns("plain", places)

@@ -52,7 +52,7 @@ from grader.platforms.gradescope.submission import (
     notebooks_in,
     read_metadata,
 )
-from grader.program.course import Course, built_in_course, read_course
+from grader.program.course import built_in_course, read_course
 from grader.whole_file import write_whole
 from grader.worker.terms import Limits
 
@@ -100,7 +100,13 @@ def grade_submission(
     try:
         found = notebooks_in(root / "submission")
         sandbox, why = _sandbox(settings)
-        orders = _settings(settings, metadata, sandbox, rubric.course)
+        orders = Settings(
+            seed=settings.seed(metadata.id),
+            limits=Limits(STATEMENT_SECONDS, TOTAL_SECONDS, answers_memory(_container_memory())),
+            sandbox=str(sandbox),
+            versions=installed_versions(),
+            course=rubric.course,
+        )
         about = replace(about, staff=[*_record(orders, metadata), *why])
         line, notes = choose(_grade_all(root / "submission", found, orders), settings.notebook)
         about = replace(about, notes=notes, seconds=time.monotonic() - began)
@@ -132,18 +138,6 @@ def _sandbox(settings: ExportSettings) -> tuple[Sandbox, list[str]]:
     return Sandbox.ACCOUNT, [
         f"Answers ran under an account that owns nothing, not in bubblewrap. {bwrap.trouble}"
     ]
-
-
-def _settings(
-    settings: ExportSettings, metadata: Metadata, sandbox: Sandbox, course: Course
-) -> Settings:
-    return Settings(
-        seed=settings.seed(metadata.id),
-        limits=Limits(STATEMENT_SECONDS, TOTAL_SECONDS, answers_memory(_container_memory())),
-        sandbox=str(sandbox),
-        versions=installed_versions(),
-        course=course,
-    )
 
 
 def answers_memory(container: int | None) -> int:

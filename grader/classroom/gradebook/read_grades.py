@@ -60,14 +60,12 @@ def read_grades(gradebook: Path) -> Grades:
         )
     header, *rows = read_csv_file(path, "gradebook").rows or ((),)
     said = [dict(zip(header, row, strict=False)) for row in rows if row]
-    names = [name for name, most in pairwise(header) if most == f"{name} max"]
     most = {
         name: max(
-            (maximum_in(row.get(f"{name} max", "")) or Fraction(0) for row in said),
-            default=Fraction(0),
+            (maximum_in(row.get(beside, "")) or Fraction(0) for row in said), default=Fraction(0)
         )
-        for name in names
-        if name not in _SUMS
+        for name, beside in pairwise(header)
+        if beside == f"{name} max" and name not in _SUMS
     }
     return Grades(tuple(map(_graded, said)), most)
 

@@ -11,7 +11,6 @@ from grader.classroom.handback.recipients import Recipient, named
 from grader.classroom.intake.class_folder import Student
 from grader.classroom.intake.lms_downloads import prefix_in, upload_in
 from grader.classroom.intake.matching import word_key
-from grader.classroom.intake.walk import Parts
 
 PAGE = "feedback.html"
 
@@ -58,7 +57,7 @@ def canvas_place(path: str) -> Place | None:
     depth, name = found
     begins = _clean(name[0][: name.start("file")], "")
     return Place(
-        _folder(parts, depth),
+        "/".join(parts[:depth]),
         name["user"],
         name["name"] or "",
         f"{begins}{PAGE}",
@@ -78,11 +77,7 @@ def moodle_place(path: str) -> Place | None:
     tail = name[0][name.end("plugin") :]
     is_folder = depth < len(parts) - 1 and tail in ("", "_")
     entry = f"{begins}{tail}/{PAGE}" if is_folder else f"{begins}_{PAGE}"
-    return Place(_folder(parts, depth), name["number"], name["name"], entry)
-
-
-def _folder(parts: Parts, depth: int) -> str:
-    return "/".join(parts[:depth])
+    return Place("/".join(parts[:depth]), name["number"], name["name"], entry)
 
 
 def _clean(name: str, instead: str) -> str:

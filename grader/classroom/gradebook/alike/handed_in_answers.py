@@ -34,7 +34,7 @@ class HandedInAnswers:
         self._root, self._course, self._notebook = class_folder.root, course, notebook
         self._parts = {file.id: file.parts for file in class_folder.handed_in}
         blanks = read_blank_cells(course).get(notebook, {})
-        self._blank = [AnswerCell(name, text) for name, text in blanks.items()]
+        self._blank = tuple(AnswerCell(name, text) for name, text in blanks.items())
         self._gradients = frozenset(gradient for _, gradient in course.gradients(notebook))
         self._names = _exercise_names(course, notebook) | self._gradients
 
@@ -53,7 +53,7 @@ class HandedInAnswers:
 
     def handed_out(self) -> list[NormalLine]:
         """The lines that stood in the blank notebook."""
-        return self.lines(tuple(self._blank))
+        return self.lines(self._blank)
 
 
 def _exercise_names(course: Course, notebook: str) -> frozenset[str]:
@@ -63,16 +63,10 @@ def _exercise_names(course: Course, notebook: str) -> frozenset[str]:
     for outline in course.outlines(notebook):
         for node in ast.parse(sources[outline.file]).body:
             if isinstance(node, ast.FunctionDef) and node.name == outline.function:
-                found |= {*_names_in(node), *(name for name, _ in outline.sizes)}
+                found |= {name for name, _ in outline.sizes}
+                found |= {each.id for each in ast.walk(node) if isinstance(each, ast.Name)}
+                found |= {each.arg for each in ast.walk(node) if isinstance(each, ast.arg)}
     return frozenset(found | {f"d{name}" for name in found})
-
-
-def _names_in(tree: ast.AST) -> Iterator[str]:
-    for node in ast.walk(tree):
-        if isinstance(node, ast.Name):
-            yield node.id
-        elif isinstance(node, ast.arg):
-            yield node.arg
 
 
 def lines_of_all(

@@ -50,8 +50,8 @@ class ClassSummary:
         flags = [
             (file.name, flag) for file in row.files if file.flags for flag in lines[file.id].flags
         ]
-        for flagged, says_more in ((self.suspicious, True), (self.noted, False)):
-            if own := [(name, flag) for name, flag in flags if is_suspicion(flag) is says_more]:
+        for flagged, told in ((self.suspicious, False), (self.noted, True)):
+            if own := [(name, f) for name, f in flags if (f.kind in FOR_STUDENTS) is told]:
                 flagged.append((row, own))
 
     def most_wrong(self) -> list[Gradient]:
@@ -91,11 +91,6 @@ def said_once(flags: list[tuple[str, Flag]]) -> dict[tuple[str, str, str], list[
     for name, flag in flags:
         found.setdefault((name, flag.kind, flag.message), []).append(flag.place)
     return found
-
-
-def is_suspicion(flag: Flag) -> bool:
-    """True if the flag says more than what the student is told."""
-    return flag.kind not in FOR_STUDENTS
 
 
 def distribution(table: Table) -> tuple[Fraction, list[int]]:

@@ -101,7 +101,9 @@ class Mistake:
             message = verdict.note
         if names_author(message, row.student):
             message = ""
-        _count(self.said, (shareable(verdict.code, row.student), message))
+        said = (shareable(verdict.code, row.student), message)
+        if said in self.said or len(self.said) < _MOST_TEXTS:
+            self.said[said] += 1
         found, best = verdict.comparison, self.specimen
         if found.shape is None or found.expected_shape is None:
             return
@@ -131,8 +133,9 @@ class Mistakes:
                 if key not in of_gradient:
                     of_gradient[key] = Mistake(gradient, key, bool(verdict.diagnosis))
                 of_gradient[key].add(row, verdict, len(wrong) - 1)
-                if verdict.diagnosis and verdict.wrong and _is_value(verdict.wrong.digest):
-                    self._kinds.setdefault((gradient, verdict.wrong.digest), key)
+                digest = verdict.wrong.digest if verdict.wrong else ""
+                if verdict.diagnosis and digest.startswith("value:"):
+                    self._kinds.setdefault((gradient, digest), key)
         self.keys_of.append(keys)
 
     def of(self, gradient: Gradient) -> list[Mistake]:
@@ -194,14 +197,5 @@ def most_common(counts: Counter[C]) -> dict[C, int]:
     return dict(sorted(counts.items(), key=lambda item: (-item[1], item[0])))
 
 
-def _is_value(digest: str) -> bool:
-    return digest.startswith("value:")
-
-
 def _rank(mistake: Mistake) -> tuple[int, bool, Gradient, str]:
     return -mistake.students, not mistake.diagnosed, mistake.gradient, mistake.key
-
-
-def _count(counts: Counter[C], text: C) -> None:
-    if text in counts or len(counts) < _MOST_TEXTS:
-        counts[text] += 1

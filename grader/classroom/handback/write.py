@@ -159,21 +159,17 @@ def _platform(place_of: Callable[[str], Place | None], platform: str) -> Writer:
         downloads, notices = entries(people, place_of, platform)
         for notice in notices:
             tell(notice)
-        yield from _zips(downloads, out)
+        for download, pages in downloads.items():
+            name = f"feedback-{Path(page_name(download)).stem}.zip" if download else "feedback.zip"
+            with zipfile.ZipFile(out / name, "x", zipfile.ZIP_DEFLATED) as archive:
+                for entry, each in pages.items():
+                    info = zipfile.ZipInfo(entry, _EPOCH)
+                    info.compress_type = zipfile.ZIP_DEFLATED
+                    info.external_attr = 0o644 << 16
+                    archive.writestr(info, each.page.read_bytes())
+                    yield Given(each, name, entry)
 
     return write
-
-
-def _zips(downloads: Mapping[str, Mapping[str, Recipient]], out: Path) -> Iterator[Given]:
-    for download, pages in downloads.items():
-        name = f"feedback-{Path(page_name(download)).stem}.zip" if download else "feedback.zip"
-        with zipfile.ZipFile(out / name, "x", zipfile.ZIP_DEFLATED) as archive:
-            for entry, each in pages.items():
-                info = zipfile.ZipInfo(entry, _EPOCH)
-                info.compress_type = zipfile.ZIP_DEFLATED
-                info.external_attr = 0o644 << 16
-                archive.writestr(info, each.page.read_bytes())
-                yield Given(each, name, entry)
 
 
 def _folders(people: Sequence[Recipient], out: Path, _: Letter, tell: Tell) -> Iterator[Given]:

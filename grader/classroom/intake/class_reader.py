@@ -75,7 +75,10 @@ def read_class(
     if not seen.files:
         raise UnreadableClass(_nothing_in(tree))
     classes = read_roster(roster, roster_columns) if roster is not None else None
-    students, called, about_people = _identify(_everyone(seen), classes)
+    everyone = {who for file in seen.files for who in file.submitters} | {*seen.people}
+    # in an order that does not depend on the order of the files
+    submitters = sorted(everyone, key=lambda who: (who.id, who.name, who.email))
+    students, called, about_people = _identify(submitters, classes)
     instant = due.astimezone(UTC) if due is not None else None
     timed = seen.convention != CANVAS  # Canvas gives all files the time of the download
     files = [
@@ -170,12 +173,6 @@ def _nothing_in(tree: Tree) -> str:
         f"In {shown(tree.root)} nobody handed in a notebook: there is no .ipynb below it, but "
         f"{others}{closed}."
     )
-
-
-def _everyone(seen: Sightings) -> list[Submitter]:
-    """All who are to be seen, in an order that does not depend on the order of the files."""
-    handed_in = {who for sighting in seen.files for who in sighting.submitters}
-    return sorted(handed_in | {*seen.people}, key=lambda who: (who.id, who.name, who.email))
 
 
 def _identify(

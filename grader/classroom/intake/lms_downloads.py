@@ -33,7 +33,7 @@ _SENT_AGAIN = re.compile(r"-(\d{1,3})\Z")
 
 def canvas_tops(tree: Tree) -> set[str]:
     """The entries at the top that are Canvas's, or hold a download of it."""
-    uploads = {parts: upload for parts in tree.candidates if (upload := _upload(parts))}
+    uploads = {parts: found[1] for parts in tree.candidates if (found := upload_in(parts))}
     names = defaultdict(set)
     for upload in uploads.values():
         names[upload["user"]].add(upload["name"])
@@ -54,9 +54,10 @@ def read_canvas(tree: Tree) -> Sightings:
 
 
 def _sighting(parts: Parts, tree: Tree) -> Sighting:
-    upload = _upload(parts)
-    if upload is None:
+    found = upload_in(parts)
+    if found is None:
         return file_sighting(parts, tree)
+    _, upload = found
     again = _SENT_AGAIN.search(stem(upload["file"]))
     return Sighting(
         parts,
@@ -64,11 +65,6 @@ def _sighting(parts: Parts, tree: Tree) -> Sighting:
         late=bool(upload["late"]),
         attempt=int(again[1]) if again else attempt_of(upload["file"]),
     )
-
-
-def _upload(parts: Parts) -> re.Match[str] | None:
-    found = upload_in(parts)
-    return found[1] if found else None
 
 
 def upload_in(parts: Parts) -> tuple[int, re.Match[str]] | None:

@@ -83,10 +83,8 @@ def environment() -> jinja2.Environment:
 
 def render(name: str, script: str = "", **values: object) -> str:
     """Write a page with the template and the style sheet of its name, and perhaps a script."""
-    style_text, script_text = (
-        style("palette.css", "look.css", "board.css", f"{name}.css"),
-        asset(script) if script else "",
-    )
+    style_text = style("palette.css", "look.css", "board.css", f"{name}.css")
+    script_text = asset(script) if script else ""
     safety = policy(style_text, script_text)
     page = environment().get_template(f"{name}.html.jinja")
     text = page.render(values, style=style_text, script=script_text, policy=safety)
@@ -116,7 +114,7 @@ def style(*names: str) -> Markup:
 
 
 @cache
-def policy(style_text: str, script: str = "") -> str:
+def policy(style_text: str, script: str) -> str:
     """A content security policy under which nothing runs or loads but these very texts.
 
     Were something of a student's to slip through unescaped, the browser would refuse to run it:

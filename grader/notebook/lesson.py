@@ -6,7 +6,7 @@ import io
 import os
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from IPython.display import display
 from torch import Tensor
@@ -250,8 +250,9 @@ def nudge(gradient: str | None = None, *index: int) -> None:
 def _say(verdicts: Sequence[Verdict], lesson: Lesson, beside: Sequence[Verdict] = ()) -> None:
     """Print a line for each gradient, then show the card for what is wrong, there or beside it."""
     references = lesson.references()
+    unreached = lesson.history.unreached(lesson.exercise.gradients)
     rows, more = (
-        [_compare_live(v, lesson, references[v.name[1:]]) for v in some]
+        [_row(v, lesson.namespace, references[v.name[1:]], v.name in unreached) for v in some]
         for some in (verdicts, beside)
     )
     is_right = all(row.comparison.approximate for row in rows)
@@ -263,11 +264,10 @@ def _say(verdicts: Sequence[Verdict], lesson: Lesson, beside: Sequence[Verdict] 
         show({"text/html": as_html(sections), "text/plain": as_text(sections)})
 
 
-def _compare_live(verdict: Verdict, lesson: Lesson, reference: Tensor) -> Row:
+def _row(verdict: Verdict, namespace: Mapping[str, Any], reference: Tensor, unreached: bool) -> Row:
     """The verdict with the notebook's own value beside autograd's."""
-    unreached = verdict.name in lesson.unreached
     # What stands behind a line that raised has the value of an earlier run.
-    value = None if unreached else lesson.namespace.get(verdict.name)
+    value = None if unreached else namespace.get(verdict.name)
     comparison = compare(verdict.name, value, reference)
     error = None
     # A problem, such as another shape, is said in words; NaN has a place as well.

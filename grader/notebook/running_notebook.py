@@ -43,43 +43,45 @@ class NotInTheLesson(SpokenError):
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Lesson:
-    """The running notebook: its names, the cells run so far, the exercise that some answer."""
+    """The running notebook: its names, an exercise, the cells run so far that answer it.
+
+    `history` has every cell that ran, `given` what answer cells were given.
+    """
 
     namespace: Mapping[str, Any]
     cells: tuple[AnswerCell, ...]
     exercise: Exercise
-    others: tuple[AnswerCell, ...] = ()
-    given: Mapping[str, Tensor] = field(default_factory=dict)
-    """The forward pass's inputs from before answer cells changed any, by name."""
-    changed: Mapping[str, str] = field(default_factory=dict)
-    """The names that an answer cell changed, each with that cell as it ran."""
-    formerly: Mapping[str, str] = field(default_factory=dict)
-    """The gradients that an answer cell has assigned at any time, each with the latest one's id."""
-    lost: frozenset[str] = frozenset()
-    """The gradients whose cell ran last without the line that makes it an answer cell."""
-    unreached: frozenset[str] = frozenset()
-    """The gradients that the latest run of their cell did not reach, for it raised before."""
+    history: History = field(default_factory=History)
+    given: Given = field(default_factory=Given)
 
     def verdicts(self) -> dict[str, Verdict]:
         """The verdict on every gradient of the exercise; at once where no answer cell changed."""
         with one_thread():
             verdicts, _ = _regrader(worker()).grade_exercise(self.exercise, self.cells)
         exercises = exercises_of(lesson_course(), self.exercise.notebook)
-        verdicts = list(say_where(verdicts, self.cells, self.others, exercises))
-        return {verdict.name: self._as_run(verdict) for verdict in verdicts}
+        verdicts = list(say_where(verdicts, self.cells, self.history.others(), exercises))
+        formerly = self.history.formerly(self.exercise.gradients)
+        lost = self.history.lost(self.exercise.gradients)
+        return {
+            one.name: self._as_run(one, formerly.get(one.name), one.name in lost)
+            for one in verdicts
+        }
 
-    def _as_run(self, verdict: Verdict) -> Verdict:
-        """The verdict on a gradient; one that no answer cell assigns any more says why."""
+    def _as_run(self, verdict: Verdict, cell: str | None, is_lost: bool) -> Verdict:
+        """The verdict on a gradient; one that no answer cell assigns any more says why.
+
+        `cell` is the latest that has assigned it; it `is_lost` if it ran last without the line that
+        makes it an answer cell.
+        """
         name = verdict.name
         is_elsewhere = verdict.outcome is Outcome.TODO and f"{name} stands in " in verdict.note
-        if is_elsewhere and name not in self.formerly:
+        if is_elsewhere and cell is None:
             # It may have been pasted over the whole cell, before that ever ran.
             said = "If that cell is its own, only its first line is missing: `# answer: ...`."
             return replace(verdict, note=f"{verdict.note} {said}")
-        if verdict.points or name not in self.formerly:
+        if verdict.points or cell is None:
             return verdict
-        cell = self.formerly[name]
-        if name in self.lost:
+        if is_lost:
             note = (
                 f"Its cell no longer begins with `# answer: {cell}`: put that line back, the first"
                 " of the cell, and run the cell again."
@@ -103,7 +105,8 @@ class Lesson:
             raise NotInTheLesson(
                 f"{names} is not defined: run the cells from the top down to the forward pass."
             )
-        return {name: self.given.get(name, self.namespace[name]) for name in inputs}
+        given = self.given.tensors(inputs, self.namespace)
+        return {name: given.get(name, self.namespace[name]) for name in inputs}
 
     def references(self) -> dict[str, Tensor]:
         """Autograd's gradients, by tensor, at the notebook's own batch and parameters."""
@@ -134,18 +137,21 @@ class Lesson:
     def stale_forward(self) -> Diagnosis | None:
         """What is to be said of forward tensors that the notebook's inputs no longer give."""
         program, answer = prepare(self.exercise).program, parse_answer(self.cells)
-        stale = find_stale(program, self.namespace, names_read(answer), self.given)
-        sources = {cell.source for cell in self.cells}
-        now = [name for name, source in self.changed.items() if source in sources]
-        earlier = self.changed.keys() - {*now}
-        return describe_stale(stale, program, answer, self.others, now, earlier) if stale else None
+        given = self.given.tensors(program.inputs, self.namespace)
+        stale = find_stale(program, self.namespace, names_read(answer), given)
+        if not stale:
+            return None
+        changed, sources = self.given.changes(self.namespace), {cell.source for cell in self.cells}
+        now = [name for name, source in changed.items() if source in sources]
+        others, earlier = self.history.others(), changed.keys() - {*now}
+        return describe_stale(stale, program, answer, others, now, earlier)
 
     def changing(self, gradients: Sequence[str]) -> tuple[str, ...]:
         """Those of the gradients in whose cell a line changes a tensor of the forward pass."""
         names = {*prepare(self.exercise).program.names}
         present = {cell.source for cell in self.cells}
         found = set[str]()
-        for name, source in self.changed.items():
+        for name, source in self.given.changes(self.namespace).items():
             if name in names and source in present:
                 found |= first_assignments(source, tuple(gradients)).keys()
         return tuple(name for name in gradients if name in found)
@@ -177,19 +183,12 @@ def _regrader(runner: Runner) -> Regrader:
 
 
 @cache
-def _history(shell: Any) -> History:
-    """What this kernel has run and will run."""
-    history = History()
+def _followed(shell: Any) -> tuple[History, Given]:
+    """What this kernel has run and will run, and what its answer cells were given."""
+    history, given = History(), Given()
     history.follow(shell)
-    return history
-
-
-@cache
-def _given(shell: Any) -> Given:
-    """What this kernel's answer cells were given."""
-    given = Given()
-    given.follow(shell, _history(shell))
-    return given
+    given.follow(shell, history)
+    return history, given
 
 
 def start_lesson(course: Mapping[str, str] | None = None) -> None:
@@ -206,20 +205,20 @@ def start_lesson(course: Mapping[str, str] | None = None) -> None:
         _carried[:] = [unpack(course)]
         lesson_course.cache_clear()
     if (shell := get_ipython()) is not None:
-        _given(shell)
+        _followed(shell)
         worker()
 
 
 def latest_exercise() -> str | None:
     """The prefix of the exercise whose cell ran last ("ex1"); None where none did, or no kernel."""
     shell = get_ipython()
-    return None if shell is None else _history(shell).latest_prefix()
+    return None if shell is None else _followed(shell)[0].latest_prefix()
 
 
 def has_failed(function: str) -> bool:
     """True if the cell that defines a function ended in an error when it ran last."""
     shell = get_ipython()
-    return shell is not None and _history(shell).has_failed(function)
+    return shell is not None and _followed(shell)[0].has_failed(function)
 
 
 def open_lesson(prefix: str | None = None, names: Sequence[str | None] = ()) -> Lesson:
@@ -236,28 +235,17 @@ def open_lesson(prefix: str | None = None, names: Sequence[str | None] = ()) -> 
             "check(), points(), board(), heat_map() and nudge() read the answer cells of a running"
             " notebook; for a notebook's file there is the command `grader check`."
         )
-    history = _history(shell)
+    history, given = _followed(shell)
     exercises = load_exercises(lesson_course())
     latest = _find(exercises, prefix or history.latest_prefix() or exercises[0].prefix)
     beside = [] if prefix else [one for one in exercises if one.notebook == latest.notebook]
     exercise = next((one for one in (latest, *beside) if _has_gradients(one, names)), latest)
     try:
-        inputs = prepare(exercise).program.inputs
+        prepare(exercise)
     except UserError as error:
         raise NotInTheLesson(str(error)) from error
     cells = history.answers(exercise.prefix, exercise.gradients)
-    given = _given(shell)
-    return Lesson(
-        shell.user_ns,
-        cells,
-        exercise,
-        history.others(),
-        given.tensors(inputs, shell.user_ns),
-        given.changes(shell.user_ns),
-        formerly=history.formerly(exercise.gradients),
-        lost=history.lost(exercise.gradients),
-        unreached=history.unreached(exercise.gradients),
-    )
+    return Lesson(shell.user_ns, cells, exercise, history, given)
 
 
 _carried: list[Path] = []

@@ -9,7 +9,7 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor
 
-from grader.notebook.training.known_mistakes import Mistake, name_mistake
+from grader.notebook.training.known_mistakes import Edit, name_mistake
 from grader.notebook.training.trial import BLOCK_SIZE, N_HIDDEN, Part, is_close
 from grader.printable import listed
 from makemore_data.model.parameters import Parameters
@@ -76,27 +76,23 @@ MEAN = "F.cross_entropy(logits, Yb)"
 IS_LAST = "~(Xb.view(-1, 1) == Xb.view(-1)).triu(1).any(1).view(*Xb.shape, 1)"
 """True where a character of the windows comes for the last time."""
 
-WRONG_BACKWARD: Sequence[Mistake] = (
-    (
-        "`dlogits` is n times what is due: the loss is a mean, so each example counts 1/n.",
-        *(MEAN, f"len(Yb) * {MEAN}"),
+WRONG_BACKWARD: Mapping[Edit, str] = {
+    (MEAN, f"len(Yb) * {MEAN}"): (
+        "`dlogits` is n times what is due: the loss is a mean, so each example counts 1/n."
     ),
-    ("`dlogits` is divided by n twice.", MEAN, f"{MEAN} / len(Yb)"),
-    ("The sign of `dlogits` is wrong: it is the softmax minus ones.", MEAN, f"-{MEAN}"),
-    (
-        "`dlogits` is the softmax alone: subtract 1 at the right characters.",
-        *(MEAN, "logits.logsumexp(1).mean()"),
+    (MEAN, f"{MEAN} / len(Yb)"): "`dlogits` is divided by n twice.",
+    (MEAN, f"-{MEAN}"): "The sign of `dlogits` is wrong: it is the softmax minus ones.",
+    (MEAN, "logits.logsumexp(1).mean()"): (
+        "`dlogits` is the softmax alone: subtract 1 at the right characters."
     ),
-    (
-        "In `dlogits` the 1 at the right characters is added: subtract it.",
-        *(MEAN, "(2 * logits.logsumexp(1) - F.cross_entropy(logits, Yb, reduction='none')).mean()"),
+    (MEAN, "(2 * logits.logsumexp(1) - F.cross_entropy(logits, Yb, reduction='none')).mean()"): (
+        "In `dlogits` the 1 at the right characters is added: subtract it."
     ),
-    (
-        "The softmax in `dlogits` runs over the examples: it belongs along the characters, axis 1.",
-        *(MEAN, "(logits.logsumexp(0).sum() - logits.gather(1, Yb[:, None]).sum()) / len(Yb)"),
+    (MEAN, "(logits.logsumexp(0).sum() - logits.gather(1, Yb[:, None]).sum()) / len(Yb)"): (
+        "The softmax in `dlogits` runs over the examples: it belongs along the characters, axis 1."
     ),
-    *(
-        (said.format(h=h), f"{h} = {before}.tanh()", f"{h} = but_back({before}.tanh(), {like})")
+    **{
+        (f"{h} = {before}.tanh()", f"{h} = but_back({before}.tanh(), {like})"): said.format(h=h)
         for h, before in (("h2", "hpreact2"), ("h", "hpreact"))
         for said, like in (
             ("The slope of the tanh that makes `{h}` is missing.", before),
@@ -118,12 +114,11 @@ WRONG_BACKWARD: Sequence[Mistake] = (
                 f"{before} * (1 - {before} ** 2).detach()",
             ),
         )
-    ),
-    *(
-        (
+    },
+    **{
+        (old, new.format(f"but_back({name}, {name} / len(Yb))")): (
             f"`d{name}` is divided by n once more: what arrives has its 1/n already, so it is a sum"
-            " over the examples, no mean.",
-            *(old, new.format(f"but_back({name}, {name} / len(Yb))")),
+            " over the examples, no mean."
         )
         for name, old, new in (
             ("W2", "h2 @ W2", "h2 @ {}"),
@@ -135,61 +130,40 @@ WRONG_BACKWARD: Sequence[Mistake] = (
             ("W1", "@ W1", "@ {}"),
             ("C", "C[Xb]", "{}[Xb]"),
         )
+    },
+    (
+        "h2 = hpreact2.tanh()",
+        "h2 = but_back(hpreact2.tanh(), (h.detach() @ W3 + b3).tanh() + h @ W3.detach())",
+    ): "`dh` is made of `dhpreact2`, not of `dh2`: the tanh comes between.",
+    ("- mean)", "- mean.detach())"): "What comes to `dhprebn` through the mean is missing.",
+    ("(variance + 1e-5)", "(variance.detach() + 1e-5)"): (
+        "What comes to `dhprebn` through the variance is missing."
     ),
     (
-        "`dh` is made of `dhpreact2`, not of `dh2`: the tanh comes between.",
-        *(
-            "h2 = hpreact2.tanh()",
-            "h2 = but_back(hpreact2.tanh(), (h.detach() @ W3 + b3).tanh() + h @ W3.detach())",
-        ),
+        "(variance + 1e-5).rsqrt() * (hprebn - mean)",
+        "(variance.detach() + 1e-5).rsqrt() * (hprebn - mean.detach())",
+    ): "What comes to `dhprebn` through the mean and through the variance is missing.",
+    ("(variance + 1e-5)", "(but_back(variance, variance * (1 - 1 / len(Yb))) + 1e-5)"): (
+        "Of the path through the variance `dhprebn` lacks n / (n - 1): Bessel's correction."
+    ),
+    ("bngain * bnraw", "but_back(bngain * bnraw, bngain * bnraw.detach() + bnraw)"): (
+        "There is no `bngain` in `dhprebn`."
+    ),
+    ("+ b1\n", "+ b1\nhprebn = but_back(hprebn, len(Yb) * hprebn)\n"): (
+        "`dhprebn` is n times what is due: its 1/n is missing."
     ),
     (
-        "What comes to `dhprebn` through the mean is missing.",
-        *("- mean)", "- mean.detach())"),
+        "+ b1\n",
+        "+ b1\nroot = (hprebn.var(0) + 1e-5).sqrt().detach()\n"
+        "hprebn = but_back(hprebn, root * hprebn)\n",
+    ): "There is no `bnvar_inv` in `dhprebn`.",
+    ("C[Xb].flatten(1)", "but_back(C[Xb].flatten(1), C[Xb].mT.flatten(1))"): (
+        "The numbers of `demb` are in another order than those of `emb`: `view` undoes a view."
     ),
-    (
-        "What comes to `dhprebn` through the variance is missing.",
-        *("(variance + 1e-5)", "(variance.detach() + 1e-5)"),
+    ("C[Xb]", f"but_back(C[Xb], {IS_LAST} * C[Xb])"): (
+        "Of a character that comes several times, `dC` has the last contribution only: they add."
     ),
-    (
-        "What comes to `dhprebn` through the mean and through the variance is missing.",
-        *(
-            "(variance + 1e-5).rsqrt() * (hprebn - mean)",
-            "(variance.detach() + 1e-5).rsqrt() * (hprebn - mean.detach())",
-        ),
-    ),
-    (
-        "Of the path through the variance `dhprebn` lacks n / (n - 1): Bessel's correction.",
-        *(
-            "(variance + 1e-5)",
-            "(but_back(variance, variance * (1 - 1 / len(Yb))) + 1e-5)",
-        ),
-    ),
-    (
-        "There is no `bngain` in `dhprebn`.",
-        *("bngain * bnraw", "but_back(bngain * bnraw, bngain * bnraw.detach() + bnraw)"),
-    ),
-    (
-        "`dhprebn` is n times what is due: its 1/n is missing.",
-        *("+ b1\n", "+ b1\nhprebn = but_back(hprebn, len(Yb) * hprebn)\n"),
-    ),
-    (
-        "There is no `bnvar_inv` in `dhprebn`.",
-        *(
-            "+ b1\n",
-            "+ b1\nroot = (hprebn.var(0) + 1e-5).sqrt().detach()\n"
-            "hprebn = but_back(hprebn, root * hprebn)\n",
-        ),
-    ),
-    (
-        "The numbers of `demb` are in another order than those of `emb`: `view` undoes a view.",
-        *("C[Xb].flatten(1)", "but_back(C[Xb].flatten(1), C[Xb].mT.flatten(1))"),
-    ),
-    (
-        "Of a character that comes several times, `dC` has the last contribution only: they add.",
-        *("C[Xb]", f"but_back(C[Xb], {IS_LAST} * C[Xb])"),
-    ),
-)
+}
 """Mistakes on the way back, each made in the forward pass: the values stay, the slopes do not."""
 
 
@@ -282,7 +256,8 @@ def _first_wrong(
             f"d{name} has the shape {tuple(gradient.shape)}, but {name} has"
             f" {tuple(wanted.shape)} here.{why}"
         )
-    before = f"{listed(f'd{each}' for each in right)} {_are(right)} right. " if right else ""
+    are = "is" if len(right) == 1 else "are"
+    before = f"{listed(f'd{each}' for each in right)} {are} right. " if right else ""
     if len(wrong) > 1:
         arrives = next(each for each, layer in FROM_THE_LOSS.items() if name in layer)
         return (
@@ -293,7 +268,3 @@ def _first_wrong(
         f"{before}d{name} is the first that is not autograd's, from the loss down: mend it, or"
         " what it is made of, and run this again."
     )
-
-
-def _are(names: list[str]) -> str:
-    return "is" if len(names) == 1 else "are"

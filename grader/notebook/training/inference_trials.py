@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from typing import Any
 
 import torch
 from torch import Tensor
 
-from grader.notebook.training.known_mistakes import Mistake, name_mistake
+from grader.notebook.training.known_mistakes import Edit, name_mistake
 from grader.notebook.training.trial import (
     BLOCK_SIZE,
     N_HIDDEN,
@@ -38,56 +38,47 @@ windows = C[X].view(len(X), -1)
 hprebn = windows @ W1 + b1
 """
 
-IN_ANOTHER_ORDER: Mistake = (
-    "A window's numbers come in another order: `C[X].view(len(X), -1)` takes one row of C after"
-    " the other.",
-    *("C[X].view", "C[X].mT.reshape"),
-)
+IN_ANOTHER_ORDER: Mapping[Edit, str] = {
+    ("C[X].view", "C[X].mT.reshape"): (
+        "A window's numbers come in another order: `C[X].view(len(X), -1)` takes one row of C after"
+        " the other."
+    ),
+}
 
 MEAN, VARIANCE = "hprebn.mean(0, keepdim=True)", "hprebn.var(0, keepdim=True)"
 STATISTICS = f"{HIDDEN_LAYER}result = {MEAN}, {VARIANCE}\n"
 
-WRONG_STATISTICS: Sequence[Mistake] = (
-    ("Mean and variance come in the wrong order.", f"{MEAN}, {VARIANCE}", f"{VARIANCE}, {MEAN}"),
-    ("The mean is that without `b1`.", " + b1", ""),
-    (
-        "The variance is divided by n, and in training by n - 1.",
-        *("var(0,", "var(0, unbiased=False,"),
+WRONG_STATISTICS: Mapping[Edit, str] = {
+    (f"{MEAN}, {VARIANCE}", f"{VARIANCE}, {MEAN}"): "Mean and variance come in the wrong order.",
+    (" + b1", ""): "The mean is that without `b1`.",
+    ("var(0,", "var(0, unbiased=False,"): "The variance is divided by n, and in training by n - 1.",
+    (".var(", ".std("): "This is the standard deviation; its square is the variance.",
+    (VARIANCE, f"({VARIANCE} + 1e-5) ** -0.5"): (
+        "This is the variance to the power -0.5; the variance itself is due."
     ),
-    ("This is the standard deviation; its square is the variance.", ".var(", ".std("),
-    (
-        "This is the variance to the power -0.5; the variance itself is due.",
-        *(VARIANCE, f"({VARIANCE} + 1e-5) ** -0.5"),
+    (VARIANCE, f"{VARIANCE} ** -0.5"): (
+        "This is the variance to the power -0.5; the variance itself is due."
     ),
-    (
-        "This is the variance to the power -0.5; the variance itself is due.",
-        *(VARIANCE, f"{VARIANCE} ** -0.5"),
+    (VARIANCE, "(hprebn**2).mean(0, keepdim=True)"): (
+        "This is the mean of the squares; the variance is that of the distances from the mean."
     ),
-    (
-        "This is the mean of the squares; the variance is that of the distances from the mean.",
-        *(VARIANCE, "(hprebn**2).mean(0, keepdim=True)"),
+    (VARIANCE, f"{VARIANCE} ** 2"): "The variance is squared; it is a square already.",
+    (VARIANCE, f"{VARIANCE} + 1e-5"): "1e-5 is added to the variance: `logits_with` will do that.",
+    (MEAN, "hprebn.sum(0, keepdim=True) / (len(X) - 1)"): (
+        "The mean is divided by n - 1; that is for the variance, and for it alone."
     ),
-    ("The variance is squared; it is a square already.", VARIANCE, f"{VARIANCE} ** 2"),
-    ("1e-5 is added to the variance: `logits_with` will do that.", VARIANCE, f"{VARIANCE} + 1e-5"),
-    (
-        "The mean is divided by n - 1; that is for the variance, and for it alone.",
-        *(MEAN, "hprebn.sum(0, keepdim=True) / (len(X) - 1)"),
+    (MEAN, "hprebn.median(0, keepdim=True).values"): "This is the median; the mean is due.",
+    ("+ b1", "+ b1\nhprebn = hprebn.tanh()"): (
+        "These are those after the tanh; `hprebn` comes before the batch normalisation."
     ),
-    ("This is the median; the mean is due.", MEAN, "hprebn.median(0, keepdim=True).values"),
-    (
-        "These are those after the tanh; `hprebn` comes before the batch normalisation.",
-        *("+ b1", "+ b1\nhprebn = hprebn.tanh()"),
+    ("+ b1", "+ b1\nhprebn = bngain * hprebn + bnbias"): (
+        "These are those after gain and bias; `hprebn` comes before the batch normalisation."
     ),
-    (
-        "These are those after gain and bias; `hprebn` comes before the batch normalisation.",
-        *("+ b1", "+ b1\nhprebn = bngain * hprebn + bnbias"),
+    **IN_ANOTHER_ORDER,
+    (".view(len(X), -1)", ".view(-1, len(X)).T"): (
+        "The numbers of different windows are mixed: `view(len(X), -1)` keeps each in its row."
     ),
-    IN_ANOTHER_ORDER,
-    (
-        "The numbers of different windows are mixed: `view(len(X), -1)` keeps each in its row.",
-        *(".view(len(X), -1)", ".view(-1, len(X)).T"),
-    ),
-)
+}
 """Mistakes in the lines of the calibration."""
 
 
@@ -162,81 +153,67 @@ hpreact = bngain * bnraw + bnbias
 result = torch.tanh(hpreact) @ W2 + b2
 """
 
-WRONG_FORWARD: Sequence[Mistake] = (
-    ("There is no 1e-5 beside the variance.", " + 1e-5", ""),
-    ("It divides by the variance and not by its root.", "-0.5", "-1"),
-    ("It multiplies by the root of the variance.", "-0.5", "0.5"),
-    ("It multiplies by the variance.", "** -0.5", ""),
-    ("It does not divide by the root of the variance.", " * (variance + 1e-5) ** -0.5", ""),
-    ("There is no tanh in it.", "torch.tanh", ""),
-    ("It has a ReLU where in training there was a tanh.", "torch.tanh", "torch.relu"),
-    ("It has a sigmoid where in training there was a tanh.", "torch.tanh", "torch.sigmoid"),
-    (
-        "These are probabilities; the logits are what goes into the softmax.",
-        *("+ b2", "+ b2\nresult = F.softmax(result, 1)"),
+WRONG_FORWARD: Mapping[Edit, str] = {
+    (" + 1e-5", ""): "There is no 1e-5 beside the variance.",
+    ("-0.5", "-1"): "It divides by the variance and not by its root.",
+    ("-0.5", "0.5"): "It multiplies by the root of the variance.",
+    ("** -0.5", ""): "It multiplies by the variance.",
+    (" * (variance + 1e-5) ** -0.5", ""): "It does not divide by the root of the variance.",
+    ("torch.tanh", ""): "There is no tanh in it.",
+    ("torch.tanh", "torch.relu"): "It has a ReLU where in training there was a tanh.",
+    ("torch.tanh", "torch.sigmoid"): "It has a sigmoid where in training there was a tanh.",
+    ("+ b2", "+ b2\nresult = F.softmax(result, 1)"): (
+        "These are probabilities; the logits are what goes into the softmax."
     ),
-    ("There is no batch normalisation in it.", "bngain * bnraw + bnbias", "hprebn"),
-    (
-        "Neither mean nor variance is in it: gain and bias are those of normalised numbers.",
-        *("(hprebn - mean) * (variance + 1e-5) ** -0.5", "hprebn"),
+    ("bngain * bnraw + bnbias", "hprebn"): "There is no batch normalisation in it.",
+    ("(hprebn - mean) * (variance + 1e-5) ** -0.5", "hprebn"): (
+        "Neither mean nor variance is in it: gain and bias are those of normalised numbers."
     ),
-    (
-        "These are logarithms of probabilities; the logits go into the softmax.",
-        *("+ b2", "+ b2\nresult = F.log_softmax(result, 1)"),
+    ("+ b2", "+ b2\nresult = F.log_softmax(result, 1)"): (
+        "These are logarithms of probabilities; the logits go into the softmax."
     ),
-    ("The mean is not subtracted.", " - mean", ""),
-    ("The mean is added; subtract it.", "- mean", "+ mean"),
-    ("It is `hprebn - mean` that is due, not `mean - hprebn`.", "hprebn - mean", "mean - hprebn"),
-    ("There is no `b1` in it.", " + b1", ""),
-    ("There is no `bngain` in it.", "bngain * ", ""),
-    ("There is no `bnbias` in it.", " + bnbias", ""),
-    ("There is no `b2` in it.", " + b2", ""),
-    (
-        "`bngain` and `bnbias` are mixed up.",
-        *("bngain * bnraw + bnbias", "bnbias * bnraw + bngain"),
+    (" - mean", ""): "The mean is not subtracted.",
+    ("- mean", "+ mean"): "The mean is added; subtract it.",
+    ("hprebn - mean", "mean - hprebn"): "It is `hprebn - mean` that is due, not `mean - hprebn`.",
+    (" + b1", ""): "There is no `b1` in it.",
+    ("bngain * ", ""): "There is no `bngain` in it.",
+    (" + bnbias", ""): "There is no `bnbias` in it.",
+    (" + b2", ""): "There is no `b2` in it.",
+    ("bngain * bnraw + bnbias", "bnbias * bnraw + bngain"): "`bngain` and `bnbias` are mixed up.",
+    ("bngain * bnraw + bnbias", "bngain * (bnraw + bnbias)"): (
+        "`bnbias` is multiplied by `bngain`: add it after that."
     ),
-    (
-        "`bnbias` is multiplied by `bngain`: add it after that.",
-        *("bngain * bnraw + bnbias", "bngain * (bnraw + bnbias)"),
+    ("(hprebn - mean)", "hprebn - mean"): (
+        "`hprebn - mean` lacks its brackets: what stands behind multiplies the mean alone."
     ),
-    (
-        "`hprebn - mean` lacks its brackets: what stands behind multiplies the mean alone.",
-        *("(hprebn - mean)", "hprebn - mean"),
+    ("(variance + 1e-5)", "variance + 1e-5"): (
+        "`variance + 1e-5` lacks its brackets: the power, and the product, come first."
     ),
-    (
-        "`variance + 1e-5` lacks its brackets: the power, and the product, come first.",
-        *("(variance + 1e-5)", "variance + 1e-5"),
+    ("variance +", "variance**2 +"): "The variance is squared; it is a square already.",
+    ("1e-5", "1e-3"): "It is not 1e-5 that is added to the variance.",
+    ("1e-5", "1e-6"): "It is not 1e-5 that is added to the variance.",
+    ("1e-5", "1e-8"): "It is not 1e-5 that is added to the variance.",
+    ("(variance + 1e-5) ** -0.5", "(variance ** -0.5 + 1e-5)"): (
+        "1e-5 is added after the power: it belongs beside the variance."
     ),
-    ("The variance is squared; it is a square already.", "variance +", "variance**2 +"),
-    ("It is not 1e-5 that is added to the variance.", "1e-5", "1e-3"),
-    ("It is not 1e-5 that is added to the variance.", "1e-5", "1e-6"),
-    ("It is not 1e-5 that is added to the variance.", "1e-5", "1e-8"),
-    (
-        "1e-5 is added after the power: it belongs beside the variance.",
-        *("(variance + 1e-5) ** -0.5", "(variance ** -0.5 + 1e-5)"),
+    **IN_ANOTHER_ORDER,
+    ("- mean", "- mean.mean()"): "It subtracts the mean of all units; each unit has its own.",
+    ("variance", "variance.mean()"): (
+        "It divides by the root of all units' mean variance; each unit has its own."
     ),
-    IN_ANOTHER_ORDER,
-    ("It subtracts the mean of all units; each unit has its own.", "- mean", "- mean.mean()"),
-    (
-        "It divides by the root of all units' mean variance; each unit has its own.",
-        *("variance", "variance.mean()"),
-    ),
-    (
+    ("(hprebn - mean) * (variance", f"(hprebn - {MEAN}) * ({VARIANCE}"): (
         "Mean and variance are the batch's own, and not what it is given: the same window has other"
-        " logits in another batch.",
-        *("(hprebn - mean) * (variance", f"(hprebn - {MEAN}) * ({VARIANCE}"),
+        " logits in another batch."
     ),
-    (
+    ("- mean", f"- {MEAN}"): (
         "The mean is the batch's own, and not what it is given: the same window has other logits in"
-        " another batch.",
-        *("- mean", f"- {MEAN}"),
+        " another batch."
     ),
-    (
+    ("variance", VARIANCE): (
         "The variance is the batch's own, and not what it is given: the same window has other"
-        " logits in another batch.",
-        *("variance", VARIANCE),
+        " logits in another batch."
     ),
-)
+}
 """Mistakes in the lines of the forward pass."""
 
 

@@ -9,13 +9,13 @@ from typing import Any
 import torch
 import torch.nn.functional as F
 
-Mistake = tuple[str, str, str]
-"""What is said, what is replaced, and by what."""
+Edit = tuple[str, str]
+"""What is replaced, and by what."""
 
 
 def name_mistake(
     lines: str,
-    mistakes: Sequence[Mistake],
+    mistakes: Mapping[Edit, str],
     names: Mapping[str, Any],
     is_it: Callable[[Mapping[str, Any]], bool],
     most: int = 2,
@@ -24,7 +24,7 @@ def name_mistake(
 
     Args:
         lines: the right ones; an edit replaces a piece of them.
-        mistakes: the edits, the likeliest first.
+        mistakes: what is said of each edit, the likeliest first.
         names: what the lines may use, beside torch and F.
         is_it: whether the names that they leave hold what is to be explained.
         most: so many edits may come together.
@@ -35,16 +35,16 @@ def name_mistake(
         try:
             exec(_edited(lines, some), scope)
             if is_it(scope):
-                said = " ".join(sentence for sentence, *_ in some)
+                said = " ".join(mistakes[edit] for edit in some)
                 return said.replace(" in it. There is no ", " and no ")
         except (RuntimeError, SyntaxError, KeyError):  # two edits need not go together
             continue
     return ""
 
 
-def _edited(lines: str, some: Sequence[Mistake]) -> str:
+def _edited(lines: str, some: Sequence[Edit]) -> str:
     """The lines with some edits; nothing where these overlap."""
-    spans = sorted((lines.index(old), lines.index(old) + len(old), new) for _, old, new in some)
+    spans = sorted((lines.index(old), lines.index(old) + len(old), new) for old, new in some)
     if any(end > start for (_, end, _), (start, *_) in itertools.pairwise(spans)):
         return ""
     for start, end, new in reversed(spans):

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from itertools import pairwise
 from typing import Any
 
 import torch
 
-from grader.notebook.training.known_mistakes import Mistake, name_mistake
+from grader.notebook.training.known_mistakes import Edit, name_mistake
 from grader.notebook.training.trial import HALF, N_HIDDEN, Part, is_close
 from grader.printable import listed
 from makemore_data.model.parameters import Parameters
@@ -16,40 +16,35 @@ from makemore_data.training.train import ALL_STEPS, begin_run
 
 STEP = "moves = [-(rate * d) for p, d in zip(parameters, gradients)]"
 
-WRONG_STEPS: Sequence[Mistake] = (
-    ("It goes uphill: with this sign the loss grows.", "-(", "("),
-    (
-        "The learning rate makes no difference: each parameter moves by its whole gradient.",
-        *("rate * ", ""),
+WRONG_STEPS: Mapping[Edit, str] = {
+    ("-(", "("): "It goes uphill: with this sign the loss grows.",
+    ("rate * ", ""): (
+        "The learning rate makes no difference: each parameter moves by its whole gradient."
     ),
-    ("It steps by 0.1 of the gradient, whatever learning rate it is given.", "rate *", "0.1 *"),
-    ("It divides by the learning rate.", "rate * d", "d / rate"),
-    ("It adds the learning rate to the gradient: multiply them.", "rate *", "rate +"),
-    ("`**` is a power: multiply the learning rate by the gradient.", "rate *", "rate **"),
-    ("It moves each parameter by its own value, not by its gradient.", "* d", "* p"),
-    (
-        "It multiplies each parameter by its step: the step is taken off, whatever the parameter.",
-        *("* d", "* d * p"),
+    ("rate *", "0.1 *"): "It steps by 0.1 of the gradient, whatever learning rate it is given.",
+    ("rate * d", "d / rate"): "It divides by the learning rate.",
+    ("rate *", "rate +"): "It adds the learning rate to the gradient: multiply them.",
+    ("rate *", "rate **"): "`**` is a power: multiply the learning rate by the gradient.",
+    ("* d", "* p"): "It moves each parameter by its own value, not by its gradient.",
+    ("* d", "* d * p"): (
+        "It multiplies each parameter by its step: the step is taken off, whatever the parameter."
     ),
-    (
-        "It divides by 32: the loss is a mean, so the gradients are divided by n already.",
-        *("* d", "* d / 32"),
+    ("* d", "* d / 32"): (
+        "It divides by 32: the loss is a mean, so the gradients are divided by n already."
     ),
-    ("It divides by the number of parameters, 7: each takes its whole step.", "* d", "* d / 7"),
-    (
-        "All numbers of a parameter move by the mean of its gradient; each has one of its own.",
-        *("* d", "* d.mean()"),
+    ("* d", "* d / 7"): "It divides by the number of parameters, 7: each takes its whole step.",
+    ("* d", "* d.mean()"): (
+        "All numbers of a parameter move by the mean of its gradient; each has one of its own."
     ),
-    ("It goes by the sign of the gradient only, not by its size.", "* d", "* d.sign()"),
-    ("It goes by the size of the gradient only: its sign says which way.", "* d", "* d.abs()"),
-    ("It goes by the square of the gradient, which has lost the sign.", "* d", "* d**2"),
-    ("It divides each gradient by its length.", "* d", "* d / d.norm()"),
-    (
+    ("* d", "* d.sign()"): "It goes by the sign of the gradient only, not by its size.",
+    ("* d", "* d.abs()"): "It goes by the size of the gradient only: its sign says which way.",
+    ("* d", "* d**2"): "It goes by the square of the gradient, which has lost the sign.",
+    ("* d", "* d / d.norm()"): "It divides each gradient by its length.",
+    ("-(rate * d)", "(p - rate) * d - p"): (
         "It subtracts the learning rate and multiplies by the gradient: multiply the two first,"
-        " then subtract.",
-        *("-(rate * d)", "(p - rate) * d - p"),
+        " then subtract."
     ),
-)
+}
 """Mistakes in a step, from a parameter `p` and its gradient `d`."""
 
 

@@ -5,9 +5,12 @@ from __future__ import annotations
 import json
 import shutil
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
+from grader.notebook import check_report
 from grader.reports import as_json, terminal
+from grader.reports.templates import make_environment
 from grader.verdict import Report, Verdict
 
 
@@ -47,6 +50,11 @@ class Explanation:
         return json.dumps({**report, "forward": self.forward, "ok": self.ok}, indent=2)
 
     def _repr_html_(self) -> str:
-        from grader.explanation.explanation_html import as_html
-
-        return as_html(self.report, self.forward)
+        """The table as a card, below it what is wrong: no script, dark where the page is."""
+        rows = [check_report.Row(verdict, verdict.comparison) for verdict in self.verdicts]
+        order = [verdict.name for verdict in self.verdicts]
+        sections = check_report.make_sections(rows, order, has_heat_map=False)
+        folders = Path(__file__).parent, Path(check_report.__file__).parent
+        template = make_environment(*folders).get_template("explanation.html.jinja")
+        html: str = template.render(report=self.report, forward=self.forward)
+        return html + (check_report.as_html(sections) if sections else "")

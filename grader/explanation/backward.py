@@ -97,10 +97,9 @@ class Backward:
     def place(self, name: str) -> tuple[int, int]:
         """Where a name is assigned first, as a line and a column; behind all lines if nowhere."""
         stored = (
-            (node.lineno, node.col_offset)
-            for one in self.body
-            for node in ast.walk(one)
-            if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store) and node.id == name
+            (one.lineno, one.col_offset)
+            for one in self._names
+            if isinstance(one.ctx, ast.Store) and one.id == name
         )
         return min(stored, default=(self.definition.end_lineno or 0, 0))
 

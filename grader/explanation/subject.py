@@ -155,19 +155,10 @@ def call(subject: Subject, arguments: Mapping[str, Any]) -> Any:
     Raises:
         BadInput: it changed an argument in place; the message names the line.
     """
-    function, parameters = subject.source.function, subject.source.parameters
+    function = subject.source.function
     copies = {n: v.clone() if isinstance(v, Tensor) else v for n, v in arguments.items()}
-    positional, named = list[Any](), dict[str, Any]()
-    for name, parameter in parameters.items():
-        match parameter.kind:
-            case inspect.Parameter.VAR_POSITIONAL:
-                positional += copies.get(name, ())
-            case inspect.Parameter.KEYWORD_ONLY:
-                named[name] = copies[name]
-            case inspect.Parameter.VAR_KEYWORD:
-                pass
-            case _:
-                positional.append(copies[name])
+    bound = inspect.signature(function).bind_partial()
+    bound.arguments |= copies
     watch = _Watch(function.__code__, [*_tensors(copies.values())])
     before = sys.gettrace()
     # A debugger or a measurement of coverage that is under way goes first.
@@ -175,7 +166,7 @@ def call(subject: Subject, arguments: Mapping[str, Any]) -> Any:
         sys.settrace(watch.trace)
     try:
         with torch.no_grad():
-            returned = function(*positional, **named)
+            returned = function(*bound.args, **bound.kwargs)
     except Exception:
         # The verdicts say which line it was.
         returned = None

@@ -6,6 +6,7 @@ import json
 import math
 from collections.abc import Sequence
 from dataclasses import asdict
+from typing import Any
 
 from grader.reports.result import Result
 from grader.verdict import FORMAT_VERSION, Flag, Report, Verdict
@@ -20,16 +21,14 @@ def render(results: Sequence[Result]) -> str:
     file: `{"format": 1, "path": "...", "error": "..."}`. Always strict JSON, and ASCII: a terminal
     or pipe of any encoding passes it on unharmed.
     """
-    objects = [result_as_json(result) for result in results]
-    document = objects[0] if len(objects) == 1 else objects
+    objects = [
+        report_as_json(result)
+        if isinstance(result, Report)
+        else {"format": FORMAT_VERSION, "path": str(result.path), "error": result.sentence}
+        for result in results
+    ]
+    document = _strict(objects[0] if len(objects) == 1 else objects)
     return json.dumps(document, indent=2, allow_nan=False) + "\n"
-
-
-def result_as_json(result: Result) -> Json:
-    """One file's object: its report, or the sentence why there is none."""
-    if isinstance(result, Report):
-        return report_as_json(result)
-    return _strict({"format": FORMAT_VERSION, "path": str(result.path), "error": result.sentence})
 
 
 def report_as_json(report: Report) -> Json:
@@ -39,51 +38,48 @@ def report_as_json(report: Report) -> Json:
         "notebook": report.notebook,
         "score": report.score,
         "max_score": report.max_score,
-        "gradients": [_verdict(verdict) for verdict in report.verdicts],
+        "gradients": _strict([_verdict(verdict) for verdict in report.verdicts]),
         "flags": [flag_as_json(flag) for flag in report.flags],
     }
 
 
 def _verdict(verdict: Verdict) -> Json:
     comparison, place = verdict.comparison, verdict.place
-    return _strict(
-        {
-            "name": verdict.name,
-            "verdict": verdict.outcome,
-            "exact": comparison.exact,
-            "approximate": comparison.approximate,
-            "maxdiff": comparison.maxdiff,
-            "shape": comparison.shape,
-            "expected_shape": comparison.expected_shape,
-            "points": verdict.points,
-            "max_points": verdict.max_points,
-            "line": place.line if place else None,
-            "diagnosis": [asdict(diagnosis) for diagnosis in verdict.diagnosis],
-            "note": verdict.note,
-            "cell": place.cell if place else None,
-            "global_check": verdict.global_check,
-            "local_check": verdict.local_check,
-        }
-    )
+    return {
+        "name": verdict.name,
+        "verdict": verdict.outcome,
+        "exact": comparison.exact,
+        "approximate": comparison.approximate,
+        "maxdiff": comparison.maxdiff,
+        "shape": comparison.shape,
+        "expected_shape": comparison.expected_shape,
+        "points": verdict.points,
+        "max_points": verdict.max_points,
+        "line": place.line if place else None,
+        "diagnosis": [asdict(diagnosis) for diagnosis in verdict.diagnosis],
+        "note": verdict.note,
+        "cell": place.cell if place else None,
+        "global_check": verdict.global_check,
+        "local_check": verdict.local_check,
+    }
 
 
 def flag_as_json(flag: Flag) -> Json:
     """A flag's object."""
     line, cell = (flag.place.line, flag.place.cell) if flag.place else (None, None)
-    return _strict({"kind": flag.kind, "line": line, "message": flag.message, "cell": cell})
+    document: Json = _strict(
+        {"kind": flag.kind, "line": line, "message": flag.message, "cell": cell}
+    )
+    return document
 
 
-def _strict(document: Json) -> Json:
-    """The document for strict readers: NaN becomes null, which a note explains."""
-    return {name: _strict_value(value) for name, value in document.items()}
-
-
-def _strict_value(value: object) -> object:
+def _strict(value: Any) -> Any:
+    """The value for strict readers: NaN becomes null, which a note explains."""
     match value:
         case dict():
-            return _strict(value)
+            return {name: _strict(inner) for name, inner in value.items()}
         case list() | tuple():
-            return [_strict_value(inner) for inner in value]
+            return [_strict(inner) for inner in value]
         case float():
             return value if math.isfinite(value) else None
         case str():

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
-from markupsafe import Markup
-
 from grader.program.course import Course
 from grader.reports.course_boards import boards
 from grader.reports.result import Result
@@ -22,11 +20,10 @@ def render(results: Sequence[Result], courses: Iterable[Course]) -> str:
         results: one a file.
         courses: that of each file.
     """
-    of_notebook = {id(result): course for result, course in zip(results, courses, strict=False)}
-
-    def boards_of(report: Report) -> list[Markup]:
-        return boards(report, of_notebook[id(report)])
-
+    drawn = [
+        boards(result, course) if isinstance(result, Report) else []
+        for result, course in zip(results, courses, strict=False)
+    ]
     page = make_environment().get_template("report.html.jinja")
-    text = page.render(results=results, boards=boards_of, count_outcomes=count_outcomes)
+    text = page.render(results=results, boards=drawn, count_outcomes=count_outcomes)
     return text.strip() + "\n"

@@ -87,13 +87,11 @@ def render_farewell(board: WatchBoard, width: int) -> str:
 
 def _stop(board: WatchBoard, width: int) -> Text:
     """The first line: what this is, how to end it."""
-    stop = "Ctrl-C to stop"
-    room = width - len(stop) - 3
+    stop = "Ctrl-C to stop · "
     name = printable(str(board.path))
-    if len(name) > room:
+    if len(stop) + len(name) > width:
         name = printable(board.path.name)
-    name = name if len(name) <= room else f"{name[: max(0, room - 1)]}…"
-    return Text(f"{stop} · {name}", "dim")
+    return Text(f"{stop}{name}", "dim", no_wrap=True, overflow="ellipsis")
 
 
 def _title(board: WatchBoard) -> Text:

@@ -8,17 +8,9 @@ from pathlib import Path
 
 from grader.program.course import Course
 from grader.program.exercises import Exercise
-from grader.program.references import prepare
 from grader.reports import wording
-from grader.reports.board import (
-    as_picture,
-    draw_board,
-    in_groups,
-    in_words,
-    is_wide,
-    mark_board,
-    title,
-)
+from grader.reports.board import as_picture, in_groups, in_words, is_wide, mark_board, title
+from grader.reports.course_boards import read_boards
 from grader.reports.templates import make_environment
 from grader.verdict import Verdict
 
@@ -38,7 +30,7 @@ def in_forms(
         course: the one that the exercise belongs to.
     """
     outcomes = {name: verdict.outcome for name, verdict in verdicts.items()}
-    board = mark_board(draw_board(prepare(exercise).program, exercise.gradients), outcomes)
+    board = mark_board(read_boards(course)[exercise.prefix], outcomes)
     words, known = in_words(outcomes), by_notebook(passed, course)
     # What this notebook's own part of the course is like, the board itself shows.
     has_others = any(notebook != exercise.notebook for notebook in known)

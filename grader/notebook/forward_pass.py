@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from types import MappingProxyType
 from typing import Any
 
 import torch
@@ -40,7 +39,7 @@ def find_stale(
     program: ForwardProgram,
     namespace: Mapping[str, Any],
     wanted: Collection[str],
-    given: Mapping[str, Tensor] = MappingProxyType({}),
+    given: Mapping[str, Tensor],
 ) -> list[str]:
     """The forward tensors of a notebook that are not what the program makes of its inputs now.
 

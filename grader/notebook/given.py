@@ -13,7 +13,7 @@ from grader.answer.cell_source import hide_magics, parsed
 from grader.notebook.history import History
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class Given:
     """Copies of the tensors that answer cells name, made before the first of these cells ran.
 
@@ -55,9 +55,7 @@ class Given:
                 self.changed.pop(name, None)
                 if isinstance(value, Tensor):
                     self.copies[name] = value.detach().clone()
-
-        self.running.clear()
-        self.running.update((name, _state(namespace.get(name))) for name in self.copies)
+        self.running = {name: _state(namespace.get(name)) for name in self.copies}
 
     def after_answer(self, source: str, namespace: Mapping[str, Any]) -> None:
         """Remember how an answer cell left the tensors that were copied, and which it changed."""
@@ -65,8 +63,7 @@ class Given:
             value, now = _state(namespace.get(name))
             if value is not before or now != version:
                 self.changed[name] = source
-        self.left.clear()
-        self.left.update((name, _state(namespace.get(name))) for name in self.copies)
+        self.left = {name: _state(namespace.get(name)) for name in self.copies}
 
     def tensors(self, names: Iterable[str], namespace: Mapping[str, Any]) -> dict[str, Tensor]:
         """The copies of those tensors that no cell but answer cells has changed since."""

@@ -55,7 +55,7 @@ class Nudge:
     @property
     def place(self) -> str:
         """The number as Python writes it, "C[3, 5]"."""
-        return f"{self.gradient[1:]}{_brackets(self.index)}"
+        return f"{self.gradient[1:]}{list(self.index) or ''}"
 
     def agrees(self, slope: float) -> bool:
         """True if a float32 gradient may have this slope here."""
@@ -216,7 +216,3 @@ def picture(nudge: Nudge, yours: float | None) -> Any:
         nudge.reach,
         {"slope found": nudge.found, "autograd": nudge.autograd, "yours": yours},
     )
-
-
-def _brackets(index: Index) -> str:
-    return f"[{', '.join(map(str, index))}]" if index else ""

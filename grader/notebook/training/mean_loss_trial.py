@@ -80,15 +80,11 @@ def _piece_losses(logits: Tensor, Y: Tensor, size: int) -> Tensor:
     return torch.stack([F.cross_entropy(*some) for some in pieces])
 
 
-def _count_alike(size: int) -> str:
-    return f"Minibatches of {size} count alike, and the last of them is shorter: take all at once."
-
-
 def _losses_of_pieces(logits: Tensor, Y: Tensor) -> dict[str, Tensor]:
     """The losses of the first windows alone, and of pieces that count alike, with the sentences."""
     sizes = [size for size in PIECES if size < len(Y)]
-    alike = {_count_alike(size): _piece_losses(logits, Y, size).mean() for size in sizes}
-    return alike | {
+    alike = "Minibatches of {} count alike, and the last of them is shorter: take all at once."
+    return {alike.format(size): _piece_losses(logits, Y, size).mean() for size in sizes} | {
         f"Only the first {size} windows count.": F.cross_entropy(logits[:size], Y[:size])
         for size in sizes
     }

@@ -12,7 +12,6 @@ import traceback
 import warnings
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, redirect_stdout
-from types import MappingProxyType
 from typing import Any
 
 import torch
@@ -39,19 +38,17 @@ from makemore_data.training.train import Run, learning_rate, train_steps, update
 SECONDS = 5.0
 """How long a part may run; each takes a few thousandths of a second."""
 
-TRIALS: Mapping[str, tuple[Part, Trial]] = MappingProxyType(
-    {
-        "update": (update, try_update),
-        "learning_rate": (learning_rate, try_learning_rate),
-        "loop": (train_steps, try_loop),
-        "calibrate": (calibrate, try_calibration),
-        "logits": (logits_with, try_logits),
-        "mean_loss": (mean_loss, try_mean_loss),
-        "sample_name": (sample_name, try_sample_name),
-        "adam": (adam, try_adam),
-        "deep_backward": (deep_backward, try_deep_backward),
-    }
-)
+TRIALS: Mapping[str, tuple[Part, Trial]] = {
+    "update": (update, try_update),
+    "learning_rate": (learning_rate, try_learning_rate),
+    "loop": (train_steps, try_loop),
+    "calibrate": (calibrate, try_calibration),
+    "logits": (logits_with, try_logits),
+    "mean_loss": (mean_loss, try_mean_loss),
+    "sample_name": (sample_name, try_sample_name),
+    "adam": (adam, try_adam),
+    "deep_backward": (deep_backward, try_deep_backward),
+}
 """Each part: the course's own, and its trial."""
 
 

@@ -30,7 +30,7 @@ def namespace() -> dict[str, Any]:
 
 
 def stale(namespace: dict[str, Any], wanted: frozenset[str] = ALL) -> Diagnosis | None:
-    found = find_stale(PROGRAM, namespace, wanted)
+    found = find_stale(PROGRAM, namespace, wanted, {})
     return describe_stale(found, PROGRAM, parse_answer([])) if found else None
 
 

@@ -168,17 +168,6 @@ def other_shape(wrong: Wrong) -> Iterator[Explanation]:
             word, it = ("axis", "it") if len(some) == 1 else ("axes", "them")
             copied = f"{' and '.join(map(str, some))}: `{gradient[1:]}` was copied along {it}"
             yield Kind.MISSING_SUM, f"`{gradient}` still has to be summed over its {word} {copied}."
-    if _is_copied(value, right):
-        why = "something of another shape was added to it or multiplied by it"
-        message = f"`{gradient}` has the right numbers several times over: {why}."
-        yield Kind.WRONG_SHAPE, message
-
-
-def _is_copied(value: Tensor, right: Tensor) -> bool:
-    try:
-        return agrees(value, right.expand(value.shape))
-    except RuntimeError:  # it does not broadcast, so it was not copied
-        return False
 
 
 def misplaced(wrong: Wrong) -> Iterator[Explanation]:

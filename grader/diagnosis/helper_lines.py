@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 
@@ -88,15 +88,11 @@ class Helpers:
             return replace(self.search, item=item, near=[], right_helpers=self.right)
         return None
 
-    def _names(self) -> Iterator[str]:
-        program, answer = self.search.references.program, self.search.answer
-        gradients = {*self.search.exercise.gradients, self.search.item.name}
-        written = frozenset[str]().union(*(answer.written[s.top] for s in self.search.statements))
-        named = self.search.references.hidden[0].cotangents
-        below = {step.name for step in program.steps} & named.keys()
-        for name in sorted(written - gradients):
-            if name[:1] == "d" and name[1:] in below:
-                yield name
+    def _names(self) -> list[str]:
+        search, named = self.search, self.search.references.hidden[0].cotangents
+        written = frozenset[str]().union(*(search.answer.written[s.top] for s in search.statements))
+        steps = {f"d{s.name}" for s in search.references.program.steps if s.name in named}
+        return sorted(written & steps - {*search.exercise.gradients, search.item.name})
 
     def _cut(self, name: str) -> Slice:
         asked = frozenset(self.search.exercise.gradients)

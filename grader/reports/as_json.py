@@ -24,10 +24,10 @@ def render(results: Sequence[Result]) -> str:
     objects = [
         report_as_json(result)
         if isinstance(result, Report)
-        else {"format": FORMAT_VERSION, "path": str(result.path), "error": result.sentence}
+        else _strict({"format": FORMAT_VERSION, "path": str(result.path), "error": result.sentence})
         for result in results
     ]
-    document = _strict(objects[0] if len(objects) == 1 else objects)
+    document = objects[0] if len(objects) == 1 else objects
     return json.dumps(document, indent=2, allow_nan=False) + "\n"
 
 

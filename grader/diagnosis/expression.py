@@ -10,6 +10,8 @@ from dataclasses import dataclass, field
 from functools import cached_property, partial
 from typing import Any
 
+from torch import Tensor
+
 from grader.answer.effects import MODULES
 from grader.answer.own_code import AXIS, WHOLE, OwnStatement, Site, Span
 from grader.diagnosis.edit import SLOPE, Edit, Scope, capital, quoted
@@ -31,6 +33,9 @@ TINY, LARGEST = 1e-2, 1e9
 """A number below the first keeps a division from failing; none of a backward pass is larger."""
 
 OPERANDS = (ast.Name, ast.BinOp, ast.Call, ast.UnaryOp, ast.Subscript, ast.Attribute, ast.Compare)
+
+OF_TENSORS = frozenset(dir(Tensor)) - {"where"}
+"""Methods that take what the function of PyTorch by the same name has as its first argument."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -143,11 +148,17 @@ class _Fit:
                 sign = SIGNS.get(type(node), "**")
                 return sign != "**" and self._take_down(ANY_SIGN[type(pattern)], sign)
             case ast.Attribute(attr=attr), ast.Attribute(attr=name):
-                is_in = METHODS[attr](name) if attr in METHODS else attr == name
-                is_in = is_in and self._take_down(attr, name)
-                return is_in and self.fits(pattern.value, node.value)
+                return self._is_called(attr, name) and self.fits(pattern.value, node.value)
+            case (
+                ast.Call(func=ast.Attribute(value=value, attr=attr)),
+                ast.Call(func=ast.Attribute(value=ast.Name(id=module), attr=name), args=[of, *_]),
+            ) if module in MODULES and name in OF_TENSORS and not _is_module(value):
+                is_so = self._is_called(attr, name) and self.fits(value, of)
+                return is_so and self._arguments_fit(pattern, node, 1)
             case ast.Call(), ast.Call():
                 return self.fits(pattern.func, node.func) and self._arguments_fit(pattern, node)
+            case ast.BinOp(op=ast.Add() | ast.Mult()), ast.BinOp():
+                return type(pattern.op) is type(node.op) and self._sides_fit(pattern, node)
             case list(), list():
                 return len(pattern) == len(node) and all(map(self.fits, pattern, node))
             case ast.AST(), ast.AST():
@@ -168,18 +179,36 @@ class _Fit:
     def _take_down(self, key: str, text: str) -> bool:
         return self.written.setdefault(key, text) == text
 
-    def _arguments_fit(self, pattern: ast.Call, node: ast.Call) -> bool:
-        due, rest = [*pattern.args], ""
+    def _is_called(self, due: str, name: str) -> bool:
+        is_so = METHODS[due](name) if due in METHODS else due == name
+        return is_so and self._take_down(due, name)
+
+    def _sides_fit(self, pattern: ast.BinOp, node: ast.BinOp) -> bool:
+        """True if two sides, whose order makes no difference, fit in one or the other order."""
+        before = self.bound.copy(), self.written.copy()
+        if self.fits(pattern.left, node.left) and self.fits(pattern.right, node.right):
+            return True
+        for now, then in zip((self.bound, self.written), before, strict=True):
+            now.clear()
+            now.update(then)
+        return self.fits(pattern.left, node.right) and self.fits(pattern.right, node.left)
+
+    def _arguments_fit(self, pattern: ast.Call, node: ast.Call, start: int = 0) -> bool:
+        """True for the arguments from the `start` on: what a method is called on may be the first.
+
+        `torch.sum(a, 0)` is `a.sum(0)`.
+        """
+        given, due, rest = node.args[start:], [*pattern.args], ""
         match due:
             case [*_, ast.Starred(value=ast.Name(id=rest))]:
                 due.pop()
         asked = {keyword.arg: keyword.value for keyword in pattern.keywords}
         found = {k.arg: k.value for k in node.keywords if k.arg in asked}
         others = [k for k in node.keywords if k.arg not in asked]
-        more = self.site.own.arguments(ast.Call(node.func, node.args[len(due) :], others))
+        more = self.site.own.arguments(ast.Call(node.func, given[len(due) :], others))
         return (
             asked.keys() == found.keys()
-            and self.fits(due, node.args[: len(due)])
+            and self.fits(due, given[: len(due)])
             and all(self.fits(value, found[name]) for name, value in asked.items())
             and (self._take_down(rest, more) if rest else not more)
         )
@@ -236,6 +265,10 @@ class _Fit:
         words["op"] = f"`{self.sign}`"
         words["method"] = f"`{method}`"
         return words | {word.capitalize(): capital(text) for word, text in words.items()}
+
+
+def _is_module(pattern: ast.AST) -> bool:
+    return isinstance(pattern, ast.Name) and pattern.id in ("m", *MODULES)
 
 
 def _letters(node: ast.AST, own: OwnStatement, scope: Scope) -> str:

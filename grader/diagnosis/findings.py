@@ -260,7 +260,10 @@ def _divides_by_zero(search: Search) -> bool:
             case (
                 ast.BinOp(op=ast.Div(), right=divisor)
                 | ast.AugAssign(op=ast.Div(), value=divisor)
-                | ast.Call(func=ast.Attribute(attr="div" | "div_"), args=[divisor])
+                | ast.Call(
+                    func=ast.Attribute(attr="div" | "div_" | "divide" | "true_divide"),
+                    args=[*_, divisor],
+                )
             ) if _is_zero(divisor):
                 return True
     return False

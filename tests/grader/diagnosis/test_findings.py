@@ -156,6 +156,21 @@ LOOPS = "dC = torch.zeros_like(C)\nfor i in range(n):\n    for j in range(block_
             "demb = dembcat[:, :n_embd].unsqueeze(1).expand(n, block_size, n_embd)",
             "`demb` has at every index of axis 1 what belongs at 0.",
         ),
+        (
+            "dhpreact",
+            "dhpreact = (dh * (1 - h**2)).mul(h)",
+            "`h` is a factor too many.",
+        ),
+        (
+            "dcounts_sum",
+            "dcounts_sum = (dcounts_sum_inv * -(counts_sum**-2)).expand(-1, vocab_size)",
+            "`expand` does not belong in this expression.",
+        ),
+        (
+            "dprobs",
+            "dprobs = torch.mul(probs, dlogprobs)",
+            "`mul` is not the function that belongs here.",
+        ),
     ],
 )
 def test_what_a_student_writes_first(gradient: str, source: str, said: str, say_of: Say) -> None:
@@ -182,6 +197,16 @@ def test_a_line_that_raises_is_named(source: str, said: str, judge_text: Judge) 
     verdict = judge_text(f"{LECTURE[:start]}{source}\n")["dC"]
     assert verdict.outcome is Outcome.ERROR
     assert [one.message for one in verdict.diagnosis] == [said]
+
+
+def test_numbers_of_this_batch_are_named_whatever_follows_the_view(judge_text: Judge) -> None:
+    start, end = LECTURE.index("demb = "), LECTURE.index("dC = ")
+    view = "demb = dembcat.view(n, 3, 10).contiguous()\n"
+    verdict = judge_text(f"{LECTURE[:start]}{view}{LECTURE[end:]}")["demb"]
+    assert [one.message for one in verdict.diagnosis] == [
+        "`demb` is right at the notebook's sizes only: it has 3 (block_size), 10 (n_embd) written"
+        " out."
+    ]
 
 
 def test_a_cell_that_ran_again_is_no_mistake_of_the_line(say_of: Say) -> None:

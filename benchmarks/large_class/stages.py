@@ -12,7 +12,7 @@ from pathlib import Path
 from benchmarks.grade_command.goals import at_most
 from grader.classroom.gradebook import comparison, comparison_text
 from grader.classroom.gradebook.read_grades import GRADES
-from grader.classroom.gradebook.rubric import parse_rubric
+from grader.classroom.gradebook.rubric import Rubric, parse_rubric
 from grader.classroom.gradebook.write import write_gradebook
 from grader.classroom.intake.class_folder import ClassFolder
 from grader.classroom.intake.class_reader import read_class
@@ -64,7 +64,7 @@ def go_on(folder: Path) -> None:
 def write(folder: Path, class_folder: ClassFolder) -> None:
     """Write the gradebook."""
     with stage("the gradebook written"):
-        write_gradebook(class_folder, folder / "out" / RESULTS, None, folder / "out")
+        write_gradebook(class_folder, folder / "out" / RESULTS, Rubric(), folder / "out")
 
 
 def _find_nothing_to_grade(class_folder: ClassFolder, journal: Journal) -> None:

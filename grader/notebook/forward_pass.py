@@ -43,7 +43,7 @@ def find_stale(
 ) -> list[str]:
     """The forward tensors of a notebook that are not what the program makes of its inputs now.
 
-    Costs one forward pass. A forward pass that does not run is no matter for this.
+    Costs one forward pass; where that does not run, none is found.
 
     Args:
         program: the exercise's forward program.

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 
 from grader.program.course import Course
 from grader.reports.course_boards import boards
@@ -11,7 +11,7 @@ from grader.reports.templates import make_environment
 from grader.verdict import Report, count_outcomes
 
 
-def render(results: Sequence[Result], courses: Iterable[Course]) -> str:
+def render(results: Sequence[Result], courses: Sequence[Course]) -> str:
     """Write one page for all files, without script or network, light or dark as the reader prefers.
 
     What students wrote (names, code, error messages) is escaped by the template.
@@ -22,7 +22,7 @@ def render(results: Sequence[Result], courses: Iterable[Course]) -> str:
     """
     drawn = [
         boards(result, course) if isinstance(result, Report) else []
-        for result, course in zip(results, courses, strict=False)
+        for result, course in zip(results, courses, strict=True)
     ]
     page = make_environment().get_template("report.html.jinja")
     text = page.render(results=results, boards=drawn, count_outcomes=count_outcomes)

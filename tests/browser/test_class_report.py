@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import Browser, Page, Request, expect
 
+from grader.classroom.gradebook.rubric import Rubric
 from grader.classroom.gradebook.write import write_gradebook
 from tests.browser.lab import PATIENCE
 from tests.helpers.chromium import photograph
@@ -24,7 +25,7 @@ STUDENTS = 300
 def report(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("class")
     made = make_class(STUDENTS)
-    return write_gradebook(made.folder, made.write(folder / "r.jsonl"), None, folder).index
+    return write_gradebook(made.folder, made.write(folder / "r.jsonl"), Rubric(), folder).index
 
 
 @contextmanager

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from grader.classroom.gradebook.adjustments import NONE, Adjustments
+from grader.classroom.gradebook.rubric import Rubric
 from grader.classroom.gradebook.write import write_gradebook
 from grader.classroom.intake.class_reader import read_class
 from grader.classroom.run import out_folder
@@ -47,5 +48,5 @@ def gradebook_of(
         for item in found.handed_in
     ]
     results = journal(out / out_folder.RESULTS, lines)
-    write_gradebook(found, results, None, out, adjustments=adjustments)
+    write_gradebook(found, results, Rubric(), out, adjustments=adjustments)
     return out

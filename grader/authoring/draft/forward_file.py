@@ -22,7 +22,7 @@ LOSSES = ("loss", "total", "weighed")
 """What the last step is called where the author's function returns no loss; the first free one."""
 
 
-Edit = tuple[int, int, str]
+TextEdit = tuple[int, int, str]
 """The bytes of a text, from one up to another, and the text that takes their place."""
 
 
@@ -94,7 +94,7 @@ def shape_texts(value: str, instances: Sequence[Instance]) -> list[str]:
 
 def _weighed(
     function: Callable[..., Any], node: ast.FunctionDef, text: str, starts: Sequence[int]
-) -> Iterator[Edit]:
+) -> Iterator[TextEdit]:
     """The edits after which a function ends in a loss; none where it does already."""
     try:
         forward = Forward.of(function, {}, None)
@@ -128,7 +128,7 @@ def _weighed(
 
 def _insert_inputs(
     node: ast.FunctionDef, inputs: Iterable[tuple[str, str]], text: str, starts: Sequence[int]
-) -> Iterator[Edit]:
+) -> Iterator[TextEdit]:
     """Inputs behind the last one with a shape, annotated as that one is."""
     annotation = [each for each in _annotations(node) if _is_shape(each)][-1]
     shape = next(part for part in ast.walk(annotation) if _is_text(part))
@@ -197,7 +197,7 @@ def _end(node: Any, starts: Sequence[int]) -> int:
     return int(starts[node.end_lineno - 1] + node.end_col_offset)
 
 
-def _edited(text: str, edits: Iterable[Edit]) -> str:
+def _edited(text: str, edits: Iterable[TextEdit]) -> str:
     data = text.encode()
     for start, end, instead in sorted(edits, key=lambda edit: edit[0], reverse=True):
         data = data[:start] + instead.encode() + data[end:]

@@ -89,7 +89,7 @@ class Moved:
 
 
 @dataclass(frozen=True, slots=True)
-class Change:
+class MistakeChange:
     """A mistake in a gradient that another number of students made than before."""
 
     gradient: Gradient
@@ -113,7 +113,7 @@ class Comparison:
     same: int
     left: tuple[str, ...]
     joined: tuple[str, ...]
-    changes: tuple[Change, ...]
+    changes: tuple[MistakeChange, ...]
     values_known: bool
 
 
@@ -193,7 +193,7 @@ def compare(old: Book, new: Book) -> Comparison:
     values_known = old.seeds == new.seeds
     before, after = (_comparable(book.mistakes, values_known) for book in (old, new))
     changes = [
-        Change(gradient, title_of(key, max(b, a) if values_known else 1), b, a)
+        MistakeChange(gradient, title_of(key, max(b, a) if values_known else 1), b, a)
         for gradient, key in before.keys() | after.keys()
         if (b := before[gradient, key]) != (a := after[gradient, key])
     ]

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict
 from fractions import Fraction
 
-from grader.classroom.gradebook.comparison import Change, Comparison, Moved
+from grader.classroom.gradebook.comparison import Comparison, MistakeChange, Moved
 from grader.classroom.gradebook.report.mistakes import Gradient, in_words
 from grader.classroom.gradebook.rubric import points_text
 from grader.printable import counted, listed, printable
@@ -32,7 +32,7 @@ def as_text(comparison: Comparison, everything: bool = False) -> str:
     for title, some in (
         ("Mistakes that went", [each for each in changes if not each.after]),
         ("Mistakes that came", [each for each in changes if not each.before]),
-        ("Mistakes of another number of students", [e for e in changes if e.before and e.after]),
+        ("Mistakes that more or fewer students make", [e for e in changes if e.before and e.after]),
     ):
         lines += _table(title, [_change_row(change) for change in some], most)
     if not comparison.values_known and any(change.title == _VALUE for change in changes):
@@ -92,7 +92,7 @@ def _called(student: str, names: Mapping[str, str]) -> str:
     return printable(f"{name} ({student})" if name and name != student else student)
 
 
-def _change_row(change: Change) -> list[str]:
+def _change_row(change: MistakeChange) -> list[str]:
     return [
         _named(change.gradient),
         f"{change.before:,} → {change.after:,}",

@@ -49,7 +49,7 @@ class Gradebook:
 def write_gradebook(
     class_folder: ClassFolder,
     results: Path,
-    rubric: Rubric | None,
+    rubric: Rubric,
     out: Path,
     *,
     attempts: Attempts = Attempts.LATEST,
@@ -68,7 +68,7 @@ def write_gradebook(
     Args:
         class_folder: who is in the class, and what was handed in.
         results: the run's `results.jsonl`.
-        rubric: None for the contract's points.
+        rubric: what the gradients are worth.
         out: the folder; it is made where it is not there.
         attempts: which of several files counts.
         adjustments: what the instructor decided about single students.
@@ -85,7 +85,6 @@ def write_gradebook(
         BrokenJournal: a line of `results` is not a result; nothing has been written.
         OSError: a file cannot be written; what was there before still is.
     """
-    rubric = rubric or Rubric()
     table = build_table(class_folder, results, rubric, attempts, adjustments)
     notices = [*about_rows(table), *about_maxima(table, class_folder, form)]
     for notice in notices:
@@ -222,10 +221,12 @@ def _write_alike(
     from grader.classroom.gradebook.alike.page import alike_page, shown_as, write_alike_csv
 
     alike = alike_notebooks(table, class_folder, course, threshold)
-    write_alike_csv(alike, out / ALIKE_TABLE)
+    shown = alike
     if numbered.shown is not numbered.rows:
-        alike = tuple(shown_as(numbered, notebook) for notebook in alike)
-    write_page(out / REPORT / ALIKE_PAGE, alike_page(alike, course.title, threshold))
+        shown = tuple(shown_as(numbered, notebook) for notebook in alike)
+    # The page first: by it an earlier list is known, and is deleted with its table.
+    write_page(out / REPORT / ALIKE_PAGE, alike_page(shown, course.title, threshold))
+    write_alike_csv(alike, out / ALIKE_TABLE)
     return sum(notebook.pairs for notebook in alike)
 
 

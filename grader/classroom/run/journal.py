@@ -53,27 +53,26 @@ def read_lines(
         for number, data in enumerate(file, start=1):
             try:
                 line = read_line(data)
-                if settings is not None and _MADE_WITH(line.run) != _MADE_WITH(settings):
-                    raise ValueError("another run with other settings has made it")
             except ValueError as error:
                 if not data.endswith(b"\n"):
                     return
-                number += _lines_before(path, begin)
-                raise BrokenJournal(
-                    f"Line {number} of {printable(str(path))} is not a result of this grader "
-                    f"({printable(str(error))}): was the file edited? Nothing was changed. Restore "
-                    "the file, or remove that line: its notebook will be graded again."
-                ) from error
+                raise _broken(path, begin, number, str(error)) from error
+            if settings is not None and _MADE_WITH(line.run) != _MADE_WITH(settings):
+                raise _broken(path, begin, number, "another run with other settings has made it")
             yield start, data, line
             start += len(data)
 
 
-def _lines_before(path: Path, end: int) -> int:
+def _broken(path: Path, begin: int, number: int, why: str) -> BrokenJournal:
+    """What is said of a line, `number` lines from where reading began."""
     with path.open("rb") as file:
-        lines = 0
-        while file.tell() < end and file.readline():
-            lines += 1
-        return lines
+        while file.tell() < begin and file.readline():
+            number += 1
+    return BrokenJournal(
+        f"Line {number} of {printable(str(path))} is not a result of this grader "
+        f"({printable(why)}): was the file edited? Nothing was changed. Restore the file, or "
+        "remove that line: its notebook will be graded again."
+    )
 
 
 class Journal:

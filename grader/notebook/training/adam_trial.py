@@ -9,7 +9,7 @@ import torch
 from torch import Tensor
 from torch.optim.adam import adam as pytorchs_adam
 
-from grader.notebook.training.known_mistakes import Edit
+from grader.notebook.training.known_mistakes import Replacement
 from grader.notebook.training.trial import Part
 from grader.printable import listed
 
@@ -69,10 +69,10 @@ MEAN = "{mean} = {keep} * {mean} + {take} * {new}"
 QUOTIENT = "{quotient} = {mean} / (1 - {beta}**step)"
 MOVE = "p -= rate * m_hat / (v_hat.sqrt() + eps)"
 
-UNCHANGED: Edit = ("", "")
+UNCHANGED: Replacement = ("", "")
 DIVISION, POWER, BELOW = " / (1 - {beta}**step)", "**step", " / (v_hat.sqrt() + eps)"
 
-IN_A_MEAN: Mapping[Edit, str] = {
+IN_A_MEAN: Mapping[Replacement, str] = {
     (DIVISION, ""): "the division by 1 - {beta} ** step is missing.",
     ("/", "*"): "it is multiplied by 1 - {beta} ** step: divide.",
     (DIVISION, " / {beta}**step"): "it is divided by {beta} ** step: divide by 1 - {beta} ** step.",
@@ -96,7 +96,7 @@ IN_A_MEAN: Mapping[Edit, str] = {
 }
 """Mistakes in the lines of a running mean, or of both: the edit, and what is said."""
 
-IN_ONE_PLACE: Mapping[Edit, str] = {
+IN_ONE_PLACE: Mapping[Replacement, str] = {
     ("p -=", "p +="): "It goes uphill: the sign is wrong.",
     ("d**2", "d"): "`v` goes by the gradient itself: square it.",
     ("d**2", "d.abs()"): "`v` goes by the size of the gradient: square it.",
@@ -146,7 +146,7 @@ IN_ONE_PLACE: Mapping[Edit, str] = {
 def _rule(
     m: Mapping[str, str] = M,
     v: Mapping[str, str] = V,
-    edits: Sequence[Edit] = (UNCHANGED, UNCHANGED),
+    edits: Sequence[Replacement] = (UNCHANGED, UNCHANGED),
 ) -> list[str]:
     """What a step does with a parameter `p` and its gradient `d`; an edit each for `m` and `v`."""
     means = [*zip((m, v), edits, strict=True)]

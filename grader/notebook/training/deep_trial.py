@@ -9,7 +9,7 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor
 
-from grader.notebook.training.known_mistakes import Edit, name_mistake
+from grader.notebook.training.known_mistakes import Replacement, name_mistake
 from grader.notebook.training.trial import BLOCK_SIZE, N_HIDDEN, Part, is_close
 from grader.printable import listed
 from makemore_data.model.parameters import Parameters
@@ -76,7 +76,7 @@ MEAN = "F.cross_entropy(logits, Yb)"
 IS_LAST = "~(Xb.view(-1, 1) == Xb.view(-1)).triu(1).any(1).view(*Xb.shape, 1)"
 """True where a character of the windows comes for the last time."""
 
-WRONG_BACKWARD: Mapping[Edit, str] = {
+WRONG_BACKWARD: Mapping[Replacement, str] = {
     (MEAN, f"len(Yb) * {MEAN}"): (
         "`dlogits` is n times what is due: the loss is a mean, so each example counts 1/n."
     ),

@@ -8,7 +8,7 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from grader.notebook.training.known_mistakes import Edit, name_mistake
+from grader.notebook.training.known_mistakes import Replacement, name_mistake
 from grader.notebook.training.trial import (
     BLOCK_SIZE,
     N_HIDDEN,
@@ -38,7 +38,7 @@ windows = C[X].view(len(X), -1)
 hprebn = windows @ W1 + b1
 """
 
-IN_ANOTHER_ORDER: Mapping[Edit, str] = {
+IN_ANOTHER_ORDER: Mapping[Replacement, str] = {
     ("C[X].view", "C[X].mT.reshape"): (
         "A window's numbers come in another order: `C[X].view(len(X), -1)` takes one row of C after"
         " the other."
@@ -48,7 +48,7 @@ IN_ANOTHER_ORDER: Mapping[Edit, str] = {
 MEAN, VARIANCE = "hprebn.mean(0, keepdim=True)", "hprebn.var(0, keepdim=True)"
 STATISTICS = f"{HIDDEN_LAYER}result = {MEAN}, {VARIANCE}\n"
 
-WRONG_STATISTICS: Mapping[Edit, str] = {
+WRONG_STATISTICS: Mapping[Replacement, str] = {
     (f"{MEAN}, {VARIANCE}", f"{VARIANCE}, {MEAN}"): "Mean and variance come in the wrong order.",
     (" + b1", ""): "The mean is that without `b1`.",
     ("var(0,", "var(0, unbiased=False,"): "The variance is divided by n, and in training by n - 1.",
@@ -153,7 +153,7 @@ hpreact = bngain * bnraw + bnbias
 result = torch.tanh(hpreact) @ W2 + b2
 """
 
-WRONG_FORWARD: Mapping[Edit, str] = {
+WRONG_FORWARD: Mapping[Replacement, str] = {
     (" + 1e-5", ""): "There is no 1e-5 beside the variance.",
     ("-0.5", "-1"): "It divides by the variance and not by its root.",
     ("-0.5", "0.5"): "It multiplies by the root of the variance.",

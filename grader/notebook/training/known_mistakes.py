@@ -9,13 +9,13 @@ from typing import Any
 import torch
 import torch.nn.functional as F
 
-Edit = tuple[str, str]
+Replacement = tuple[str, str]
 """What is replaced, and by what."""
 
 
 def name_mistake(
     lines: str,
-    mistakes: Mapping[Edit, str],
+    mistakes: Mapping[Replacement, str],
     names: Mapping[str, Any],
     is_it: Callable[[Mapping[str, Any]], bool],
     most: int = 2,
@@ -42,7 +42,7 @@ def name_mistake(
     return ""
 
 
-def _edited(lines: str, some: Sequence[Edit]) -> str:
+def _edited(lines: str, some: Sequence[Replacement]) -> str:
     """The lines with some edits; nothing where these overlap."""
     spans = sorted((lines.index(old), lines.index(old) + len(old), new) for old, new in some)
     if any(end > start for (_, end, _), (start, *_) in itertools.pairwise(spans)):

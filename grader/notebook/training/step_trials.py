@@ -8,7 +8,7 @@ from typing import Any
 
 import torch
 
-from grader.notebook.training.known_mistakes import Edit, name_mistake
+from grader.notebook.training.known_mistakes import Replacement, name_mistake
 from grader.notebook.training.trial import HALF, N_HIDDEN, Part, is_close
 from grader.printable import listed
 from makemore_data.model.parameters import Parameters
@@ -16,7 +16,7 @@ from makemore_data.training.train import ALL_STEPS, begin_run
 
 STEP = "moves = [-(rate * d) for p, d in zip(parameters, gradients)]"
 
-WRONG_STEPS: Mapping[Edit, str] = {
+WRONG_STEPS: Mapping[Replacement, str] = {
     ("-(", "("): "It goes uphill: with this sign the loss grows.",
     ("rate * ", ""): (
         "The learning rate makes no difference: each parameter moves by its whole gradient."

@@ -5,6 +5,7 @@ from pathlib import Path
 import pytest
 
 from grader import cli
+from grader.classroom.gradebook.rubric import Rubric
 from grader.classroom.gradebook.write import write_gradebook
 from grader.classroom.intake.class_folder import Student
 from grader.commands import exit_codes
@@ -17,7 +18,7 @@ Capture = pytest.CaptureFixture[str]
 def gradebook(tmp_path: Path) -> Path:
     lines = [graded("a", "+ada", "pp"), graded("b", "bob", "pppppp", BATCHNORM)]
     folder = class_of(lines, [Student("+ada", email="ada@x.org"), Student("zoe")])
-    write_gradebook(folder, journal(tmp_path / "r.jsonl", lines), None, tmp_path / "book")
+    write_gradebook(folder, journal(tmp_path / "r.jsonl", lines), Rubric(), tmp_path / "book")
     return tmp_path / "book"
 
 

@@ -81,8 +81,8 @@ def class_page(
 class Labels:
     """The words for a gradient's mistake in the page's table, numbered.
 
-    A mistake of several students has a number of its own, by which the table finds them. Those of
-    one student each share the number of their words.
+    By its number the table finds a mistake's students. A wrong value without a diagnosis that
+    several have has a number of its own; all else shares the number of its words.
     """
 
     words: tuple[str, ...]

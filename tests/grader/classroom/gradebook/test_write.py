@@ -45,7 +45,7 @@ def test_the_same_results_give_the_same_bytes(tmp_path: Path) -> None:
     books = []
     for seed in range(3):
         results = made.write(tmp_path / f"{seed}.jsonl", shuffled=seed)
-        write_gradebook(made.folder, results, None, tmp_path / f"out{seed}")
+        write_gradebook(made.folder, results, Rubric(), tmp_path / f"out{seed}")
         books.append(digests(tmp_path / f"out{seed}"))
     assert books[0] == books[1] == books[2]
     assert [name for name in books[0] if "/" not in name] == WRITTEN
@@ -58,10 +58,12 @@ def test_needs_neither_torch_nor_matplotlib(tmp_path: Path) -> None:
     code = (
         "import sys\n"
         "from pathlib import Path\n"
+        "from grader.classroom.gradebook.rubric import Rubric\n"
         "from grader.classroom.gradebook.write import write_gradebook\n"
         "from grader.classroom.intake.class_folder import ClassFolder, Student\n"
         "folder = ClassFolder(Path('x'), 'flat', (Student('ada'),), ())\n"
-        f"book = write_gradebook(folder, Path({str(results)!r}), None, Path({str(tmp_path)!r}))\n"
+        f"results, out = Path({str(results)!r}), Path({str(tmp_path)!r})\n"
+        "book = write_gradebook(folder, results, Rubric(), out)\n"
         "assert book.index.is_file()\n"
         "print(sorted({'torch', 'numpy', 'matplotlib', 'IPython'} & set(sys.modules)))\n"
     )
@@ -78,17 +80,17 @@ def test_pages_of_students_who_left_are_deleted_and_nothing_else(tmp_path: Path)
     (students / ".bob.html.123.tmp").write_bytes(b"what a killed run left behind")
     for kept in (lines, lines[:1]):
         results = journal(tmp_path / "results.jsonl", kept)
-        write_gradebook(class_of(kept), results, None, tmp_path / "out")
+        write_gradebook(class_of(kept), results, Rubric(), tmp_path / "out")
     assert sorted(path.name for path in students.iterdir()) == ["ada.html", "mine.html"]
 
 
 def test_results_that_are_none_change_nothing(tmp_path: Path) -> None:
     results = journal(tmp_path / "results.jsonl", [graded("a", "ada", "pp")])
-    write_gradebook(class_of([]), results, None, tmp_path / "out")
+    write_gradebook(class_of([]), results, Rubric(), tmp_path / "out")
     before = digests(tmp_path / "out")
     results.write_text("{]\n" + results.read_text("ascii"), encoding="ascii")
     with pytest.raises(BrokenJournal):
-        write_gradebook(class_of([]), results, None, tmp_path / "out")
+        write_gradebook(class_of([]), results, Rubric(), tmp_path / "out")
     assert digests(tmp_path / "out") == before
 
 

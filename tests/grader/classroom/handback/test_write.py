@@ -12,6 +12,7 @@ from pathlib import Path
 import pytest
 
 from grader.classroom.gradebook.adjustments import Change
+from grader.classroom.gradebook.rubric import Rubric
 from grader.classroom.gradebook.write import write_gradebook
 from grader.classroom.handback.mail import Letter
 from grader.classroom.handback.recipients import read_recipients
@@ -162,7 +163,7 @@ def test_one_submission_of_several_students(tmp_path: Path) -> None:
     people = [Student("ada", email="ada@x.org"), Student("bob"), Student("carl")]
     book = tmp_path / "book"
     book.mkdir()
-    write_gradebook(class_of(lines, people), journal(book / RESULTS, lines), None, book)
+    write_gradebook(class_of(lines, people), journal(book / RESULTS, lines), Rubric(), book)
     told: list[str] = []
     found, _ = read_recipients(book)
     with pytest.raises(NothingToHandBack):
@@ -249,7 +250,7 @@ def test_a_hostile_class_stays_in_the_folder_and_apart(tmp_path: Path, form: For
     made = make_class(40)
     book = tmp_path / "book"
     book.mkdir()
-    write_gradebook(made.folder, made.write(book / RESULTS), None, book)
+    write_gradebook(made.folder, made.write(book / RESULTS), Rubric(), book)
     before = set(tmp_path.rglob("*"))
     given, _, out = back(book, form)
     assert set(tmp_path.rglob("*")) - before == {out, *out.rglob("*")}

@@ -101,10 +101,12 @@ def test_a_line_cut_off_anywhere_is_mended(path: Path) -> None:
     assert keys(path)[-1] == "c"
 
 
+@pytest.mark.parametrize("end", [b"\n", b""], ids=["whole", "without its end"])
 @pytest.mark.parametrize("other", [replace(RUN, seed=8), replace(RUN, sandbox="bwrap")])
-def test_a_line_of_another_run_is_named(other: Provenance, path: Path) -> None:
+def test_a_line_of_another_run_is_named(other: Provenance, end: bytes, path: Path) -> None:
     settings = Settings(RUN.seed, Limits(), RUN.sandbox, RUN.versions, COURSE)
     write(path, make_line("a"), replace(make_line("b"), run=other))
+    path.write_bytes(path.read_bytes().removesuffix(b"\n") + end)
     with pytest.raises(BrokenJournal, match=r"Line 2 of .*another run with other settings"):
         Journal(path, settings)
     write(path, make_line("b"))

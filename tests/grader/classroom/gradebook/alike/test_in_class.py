@@ -9,7 +9,7 @@ from benchmarks.students import course_paper
 from grader.classroom.gradebook.alike.in_class import AlikeNotebook, alike_notebooks
 from grader.classroom.gradebook.alike.page import alike_page, write_alike_csv
 from grader.classroom.gradebook.make_table import build_table
-from grader.classroom.gradebook.rubric import parse_rubric
+from grader.classroom.gradebook.rubric import Rubric, parse_rubric
 from grader.classroom.gradebook.write import write_gradebook
 from grader.classroom.intake.class_folder import ClassFolder
 from grader.classroom.intake.class_reader import read_class
@@ -110,7 +110,7 @@ def test_what_students_wrote_is_shown_as_text(tmp_path: Path) -> None:
 def test_the_list_is_there_only_while_it_is_asked_for(tmp_path: Path) -> None:
     made, out = make_class(tmp_path, {"ada": COPIED, "bob": COPIED}), tmp_path / "out"
     for threshold, there in ((None, False), (9.0, True), (None, False)):
-        book = write_gradebook(made.folder, made.results, None, out, similarity=threshold)
+        book = write_gradebook(made.folder, made.results, Rubric(), out, similarity=threshold)
         assert ("alike.html" in book.index.read_text(encoding="utf-8")) == there
         assert (out / "report" / "alike.html").exists() == there
         assert (out / "alike.csv").exists() == there
@@ -120,7 +120,12 @@ def test_where_nobody_wrote_alike_no_list_is_named(tmp_path: Path) -> None:
     made, said = make_class(tmp_path, {"ada": COPIED, "bob": COPIED}), list[str]()
     for threshold in (9.0, 1e6):
         write_gradebook(
-            made.folder, made.results, None, tmp_path / "o", similarity=threshold, tell=said.append
+            made.folder,
+            made.results,
+            Rubric(),
+            tmp_path / "o",
+            similarity=threshold,
+            tell=said.append,
         )
     assert said == [
         "1 pair of students wrote lines that few others did; report/alike.html is the list.",
@@ -148,7 +153,9 @@ def test_a_file_that_is_gone_is_left_out(tmp_path: Path) -> None:
 def test_without_names_the_page_has_none(tmp_path: Path) -> None:
     signed = COPIED.replace("mine", "zenobia")
     made = make_class(tmp_path, {"zenobia": signed + "x = 1  # by zenobia\n", "quentin": signed})
-    write_gradebook(made.folder, made.results, None, tmp_path / "out", similarity=9, anonymous=True)
+    write_gradebook(
+        made.folder, made.results, Rubric(), tmp_path / "out", similarity=9, anonymous=True
+    )
     page = (tmp_path / "out/report/alike.html").read_text(encoding="utf-8")
     assert "zenobia" not in page
     assert "quentin" not in page

@@ -25,7 +25,7 @@ ADA = Student("love0001", "Lovelace, Ada", "ada@uni.example")
 def book(tmp_path_factory: pytest.TempPathFactory) -> Path:
     out = tmp_path_factory.mktemp("book")
     made = make_class(60, seed=6, hostile=False)
-    write_gradebook(made.folder, made.write(out / "r.jsonl"), None, out, anonymous=True)
+    write_gradebook(made.folder, made.write(out / "r.jsonl"), Rubric(), out, anonymous=True)
     return out
 
 
@@ -58,7 +58,7 @@ def test_the_tables_have_the_names_and_one_file_says_who_is_who(book: Path) -> N
 
 def test_the_points_are_the_same(book: Path, tmp_path: Path) -> None:
     made = make_class(60, seed=6, hostile=False)
-    write_gradebook(made.folder, made.write(tmp_path / "r.jsonl"), None, tmp_path)
+    write_gradebook(made.folder, made.write(tmp_path / "r.jsonl"), Rubric(), tmp_path)
     for name in ("grades.csv", "canvas.csv", "moodle.csv"):
         assert (tmp_path / name).read_bytes() == (book / name).read_bytes()
     with (book / WHO).open(encoding="utf-8-sig", newline="") as file:
@@ -76,7 +76,7 @@ def test_names_come_back_and_numbers_go(tmp_path: Path) -> None:
     results = journal(tmp_path / "results.jsonl", lines)
 
     def pages(anonymous: bool) -> list[str]:
-        write_gradebook(class_of(lines), results, None, tmp_path, anonymous=anonymous)
+        write_gradebook(class_of(lines), results, Rubric(), tmp_path, anonymous=anonymous)
         return sorted(path.name for path in (tmp_path / "report/students").iterdir())
 
     assert pages(True) == ["student-001.html", "student-002.html"]

@@ -84,7 +84,7 @@ def test_the_axes_have_the_numbers_of_the_dots(table: Table) -> None:
 def test_the_pages_show_them(tmp_path: Path) -> None:
     lines = [*LINES, graded("ada b", "ada", "pppppp", BATCHNORM)]
     results = journal(tmp_path / "results.jsonl", lines)
-    index = write_gradebook(class_of(lines), results, None, tmp_path / "out").index
+    index = write_gradebook(class_of(lines), results, Rubric(), tmp_path / "out").index
     text = " ".join(index.read_text("utf-8").split())
     assert "3 students with up to 3 submissions. 1 gained" in text
     assert text.count('class="card trails"') == 1
@@ -101,5 +101,5 @@ def test_the_pages_show_them(tmp_path: Path) -> None:
 def test_where_everybody_handed_in_once_there_is_none(tmp_path: Path) -> None:
     lines = [graded("a", "ada", "pp"), graded("b", "bob", "pf")]
     results = journal(tmp_path / "results.jsonl", lines)
-    index = write_gradebook(class_of(lines), results, None, tmp_path / "out").index
+    index = write_gradebook(class_of(lines), results, Rubric(), tmp_path / "out").index
     assert "Points over submissions" not in index.read_text("utf-8")

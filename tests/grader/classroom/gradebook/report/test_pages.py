@@ -83,8 +83,12 @@ class Page(HTMLParser):
         return "".join("".join(texts) for texts in self.texts.values())
 
 
+ONE_EACH = Rubric()
+"""A point for each gradient of the course."""
+
+
 def write(
-    tmp_path: Path, lines: list[Document], students: list[Student], rubric: Rubric | None = None
+    tmp_path: Path, lines: list[Document], students: list[Student], rubric: Rubric = ONE_EACH
 ) -> Path:
     results = journal(tmp_path / "results.jsonl", lines)
     write_gradebook(class_of(lines, students), results, rubric, tmp_path / "out")
@@ -100,7 +104,7 @@ def report(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A class of 30 with everybody in it who tries something."""
     folder = tmp_path_factory.mktemp("class")
     made = make_class(30, seed=3)
-    write_gradebook(made.folder, made.write(folder / "r.jsonl"), None, folder)
+    write_gradebook(made.folder, made.write(folder / "r.jsonl"), Rubric(), folder)
     return folder / "report"
 
 
@@ -304,7 +308,9 @@ def test_what_the_instructor_decided_stands_on_the_pages(tmp_path: Path) -> None
     )
     adjustments = read_adjustments(tmp_path / "adjustments.csv", COURSE, folder.students)
     results = journal(tmp_path / "results.jsonl", lines)
-    index = write_gradebook(folder, results, None, tmp_path / "out", adjustments=adjustments).index
+    index = write_gradebook(
+        folder, results, Rubric(), tmp_path / "out", adjustments=adjustments
+    ).index
     ada, bob, cyd, dan = (student(index.parent, who) for who in ("ada", "bob", "cyd", "dan"))
     assert "1.5 of 2 points" in ada
     assert 'data-name="points">0.5 of 1</td>' in ada

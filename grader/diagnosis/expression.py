@@ -129,7 +129,7 @@ def _names(word: str, source: str, scope: Scope) -> Iterator[tuple[str, str]]:
         yield name, SLOPE.format(name) if word in ("ALONE", "SLOPE") else name
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(eq=False)
 class _Fit:
     """What a pattern's letters, methods and signs stand for at one site."""
 
@@ -188,9 +188,7 @@ class _Fit:
         before = self.bound.copy(), self.written.copy()
         if self.fits(pattern.left, node.left) and self.fits(pattern.right, node.right):
             return True
-        for now, then in zip((self.bound, self.written), before, strict=True):
-            now.clear()
-            now.update(then)
+        self.bound, self.written = before
         return self.fits(pattern.left, node.right) and self.fits(pattern.right, node.left)
 
     def _arguments_fit(self, pattern: ast.Call, node: ast.Call, start: int = 0) -> bool:

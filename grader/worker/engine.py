@@ -3,15 +3,13 @@
 from __future__ import annotations
 
 import gc
-import importlib
 import re
 import sys
 import warnings
-from collections.abc import Callable, Iterable, Iterator
-from contextlib import ExitStack, contextmanager
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
 from types import CellType, CodeType, FunctionType, SimpleNamespace
 from typing import Any, NoReturn
-from unittest import mock
 
 import torch
 import torch.autograd.forward_ad
@@ -62,8 +60,6 @@ NATIVE_CLASSES = ("CompilationUnit", "ScriptModule", "ScriptFunction", "Gradient
 OTHER_ENGINES = ("sympy", "jax", "autograd", "tensorflow", "mxnet", "casadi", "numdifftools")
 """Packages that differentiate, one of which may happen to be installed."""
 
-_off_for_good: list[bool] = []
-
 
 def switch_off_engine() -> None:
     """Leave this process without anything in it that differentiates: the warm worker, once.
@@ -73,9 +69,6 @@ def switch_off_engine() -> None:
     derivatives written in Python. What is overridden stays in no Python object by which it could
     be brought back, whatever an answer finds through `gc`, `inspect` or frames.
     """
-    if _off_for_good:
-        return
-    _off_for_good.append(True)
     import ctypes
 
     # Its first call loads how operators are taken apart, which is not possible afterwards.
@@ -117,35 +110,9 @@ def _uncompiled(function: Any = None, *_: object, **__: object) -> Any:
     return _uncompiled if function is None else function
 
 
-@contextmanager
-def engine_switched_off() -> Iterator[None]:
-    """Run code for which PyTorch records no graph and differentiates nothing, then undo it.
-
-    Does nothing where the engine is switched off for good. Otherwise it takes some 60 ms, and
-    hostile code could undo it: it is for a process that needs autograd again.
-    """
-    if _off_for_good:
-        yield
-        return
-    libraries = list(_override_operators())
-    try:
-        with ExitStack() as stack:
-            for module, function in ENGINE_ENTRIES:
-                owner = importlib.import_module(module)
-                stack.enter_context(mock.patch.object(owner, function, _refusal()))
-            yield
-    finally:
-        for library in libraries:
-            library.reset()
-
-
-def _refusal() -> Callable[..., NoReturn]:
-    """A function that stands in for an entry; one each, since torch.compile registers them."""
-
-    def refuse(*_: object, **__: object) -> NoReturn:
-        raise RuntimeError(REFUSED)
-
-    return refuse
+def _refuse(*_: object, **__: object) -> NoReturn:
+    """Stands in for what differentiates."""
+    raise RuntimeError(REFUSED)
 
 
 def _override_operators() -> Iterable[Any]:
@@ -168,7 +135,7 @@ def _override_operators() -> Iterable[Any]:
                     library.impl(operator, key, fallthrough_kernel)
             if DERIVATIVE.search(operator):
                 for key in (*KERNEL_KEYS, "FuncTorchBatched"):  # where `vmap` has its own rules
-                    library.impl(operator, key, _refusal())
+                    library.impl(operator, key, _refuse)
     return libraries.values()
 
 
@@ -184,18 +151,18 @@ def _forget(victims: list[Any]) -> None:
             continue
         if isinstance(holder, dict):
             for key in [key for key, value in holder.items() if id(value) in wanted]:
-                holder[key] = _refusal()
+                holder[key] = _refuse
         elif isinstance(holder, list):
-            holder[:] = [_refusal() if id(item) in wanted else item for item in holder]
+            holder[:] = [_refuse if id(item) in wanted else item for item in holder]
         elif isinstance(holder, CellType):
-            holder.cell_contents = _refusal()
+            holder.cell_contents = _refuse
 
 
 def _empty_class(owner: Any) -> None:
     """Leave a native class without methods, and without a way to make its objects."""
     for name in [name for name in vars(owner) if not name.startswith("__")]:
         delattr(owner, name)
-    owner.__init__ = owner.__call__ = _refusal()
+    owner.__init__ = owner.__call__ = _refuse
 
 
 def _disarm_functions() -> None:

@@ -18,7 +18,7 @@ import torch.nn.functional as F
 from torch import Tensor
 
 from grader.worker.awaiting import run_to_end
-from grader.worker.engine import double_precision, engine_switched_off
+from grader.worker.engine import double_precision
 from grader.worker.recording import Names, Recorder
 from grader.worker.request import Group, Request, RunOrder, Statement
 from grader.worker.results import (
@@ -92,9 +92,8 @@ def run_request(
     if hasattr(signal, "setitimer"):
         # An answer that listens itself is ended a little later, by a kill.
         signal.signal(signal.SIGALRM, interrupt)
-    with engine_switched_off():
-        runner = RequestRunner(request, {**groups, **request.extra}, deadly, LARGER_VALUES - sent)
-        yield from runner.run_all(started, done)
+    runner = RequestRunner(request, {**groups, **request.extra}, deadly, LARGER_VALUES - sent)
+    yield from runner.run_all(started, done)
 
 
 class RequestRunner:

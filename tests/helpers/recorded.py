@@ -3,15 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from contextlib import nullcontext
 from dataclasses import replace
-from unittest import mock
 
 from torch import Tensor
 
 from grader.answer.parse import Answer, AnswerCell, parse_answer
 from grader.execution.runs import RunPlan
-from grader.worker import execution
+from grader.worker.execution import run_request
 from grader.worker.request import Group, Request, Values
 from grader.worker.results import Seen, pack_results, unpack_results
 from tests.helpers.asking import LIMITS
@@ -29,8 +27,6 @@ def recorded(
     every = tuple(replace(statement, plain=False) for statement in asked.statements)
     asked = replace(asked, statements=every)
     asked = Request.unpack([memoryview(part) for part in asked.pack()])
-    # A worker's engine is off for good; to switch it off for every test takes too long.
-    with mock.patch.object(execution, "engine_switched_off", nullcontext):
-        results = list(execution.run_request(asked, groups))
+    results = list(run_request(asked, groups))
     (result,) = unpack_results(pack_results(results), 1)
     return answer, result.seen

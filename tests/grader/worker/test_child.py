@@ -6,14 +6,14 @@ import os
 import signal
 import time
 from collections.abc import Iterator, Mapping
-from contextlib import contextmanager, nullcontext
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
 
 import pytest
 import torch
 
-from grader.worker import child, execution, listening
+from grader.worker import child, listening
 from grader.worker.child import MOST_CHILDREN, Warm, answer_here
 from grader.worker.confinement import NOT_CONFINED, Confinement
 from grader.worker.listening import CURRENT, DONE, EVENT, FINISHED, Progress
@@ -32,11 +32,7 @@ FORGED = "This answer sent back what no gradient can be."
 
 @pytest.fixture(autouse=True)
 def _quick(monkeypatch: pytest.MonkeyPatch) -> None:
-    """A worker's engine is off for good; in this process that takes longer than an answer.
-
-    However slow the machine, results are sent when a test wants it.
-    """
-    monkeypatch.setattr(execution, "engine_switched_off", nullcontext)
+    """However slow the machine, results are sent when a test wants it."""
     monkeypatch.setattr(child, "FLUSH_SECONDS", 10**6)
 
 

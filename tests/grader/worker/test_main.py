@@ -23,7 +23,7 @@ from grader.execution.runner import start_worker
 from grader.execution.sandbox import Sandbox
 from grader.worker.frames import COUNT, read_frame, write_frame
 from grader.worker.request import Request, Values
-from grader.worker.results import Result, unpack_results
+from grader.worker.results import REFUSED, Result, unpack_results
 from grader.worker.terms import MOST_VALUES, Limits
 from tests.helpers.asking import VALUES, Run, request
 
@@ -230,6 +230,21 @@ def test_the_engine_is_off_for_good(process: Process) -> None:
     for result in process.ask(request(source)).results:
         assert not result.tensors
         assert result.problems
+
+
+@needs_fork
+@pytest.mark.parametrize(
+    "source",
+    [
+        "try: x.backward()\nexcept RuntimeError: raise ValueError('no')",
+        "try: x.backward()\nexcept RuntimeError as error: raise KeyError from error",
+    ],
+)
+def test_what_hides_a_refusal_of_the_engine_is_reported_as_one(
+    process: Process, source: str
+) -> None:
+    for result in process.ask(request(source)).results:
+        assert [problem.message for problem in result.problems] == [REFUSED]
 
 
 # --- the judge's machine

@@ -16,13 +16,8 @@ from pathlib import Path
 
 from grader.execution.system_calls import filter_program
 from grader.user_error import UserError
-from grader.worker.confinement import FILTER_VARIABLE
-from grader.worker.landlock import (
-    LINKER_FILES,
-    SYSTEM,
-    library_folders,
-    packages_below,
-)
+from grader.worker.landlock import LINKER_FILES, SYSTEM, library_folders, packages_below
+from grader.worker.terms import FILTER_VARIABLE
 
 PACKAGE = Path(__file__).resolve().parents[1]
 INSIDE = Path("/grader")

@@ -14,7 +14,6 @@ from collections.abc import Iterator, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from types import BuiltinFunctionType
-from typing import Any
 
 from grader.worker.kernel import (
     DEATH_SIGNAL,
@@ -27,14 +26,11 @@ from grader.worker.kernel import (
 )
 from grader.worker.landlock import ReadingOnly
 from grader.worker.namespaces import HIGHEST_DESCRIPTOR, Namespaces
-from grader.worker.profilers import measure_nothing
-from grader.worker.threads import load_batches_at_once, run_threads_at_once
+from grader.worker.terms import FILTER_VARIABLE
+from grader.worker.threads import do_without_threads
 
 if sys.platform != "win32":
     import resource
-
-FILTER_VARIABLE = "GRADER_SYSTEM_CALLS"
-"""The environment variable with the filter of system calls, in base64."""
 
 NOT_CONFINED = 113
 """How a child ends that could not be confined as promised: no statement has run in it."""
@@ -90,8 +86,14 @@ class Confinement:
 
         On Linux all that the kernel allows is active; elsewhere only the limits of resources.
         """
-        _ask_torch_for_processor()
-        _do_without_threads()
+        torch = sys.modules.get("torch")
+        if torch is not None:
+            # It looks at the processor when it first computes. A child sees neither /proc nor /sys:
+            # it would go on with instructions that every processor has, slowly, and with other
+            # rounding than the judge.
+            torch.backends.cpu.get_cpu_capability()
+        if LINUX:
+            do_without_threads(torch)
         _forget_what_forks_call()
         # A child that collected garbage would touch, and so copy, all that was imported.
         gc.collect()
@@ -217,29 +219,6 @@ def _fill_holes() -> Iterator[bytes]:
         yield from (bytes(size) for _ in range(120_000 // (size + 33)))
     for size in range(480, 4096, 32):
         yield from (bytes(size) for _ in range(8))
-
-
-def _ask_torch_for_processor() -> None:
-    """Let torch look at the processor once, while there is a /proc and a /sys to look into.
-
-    It does so when it first computes. A child, which sees neither, would go on with instructions
-    that every processor has: slowly, and with other rounding than the judge.
-    """
-    if "torch" in sys.modules:
-        sys.modules["torch"].backends.cpu.get_cpu_capability()
-
-
-def _do_without_threads() -> None:
-    """Let an answer use threads, and what needs one, in vain: a child may start none."""
-    torch: Any = sys.modules.get("torch")
-    if not LINUX:
-        return
-    run_threads_at_once()
-    if torch is not None:
-        # Torch 2.11 would wait without end for those that it could not start.
-        torch.set_num_threads = lambda _: None
-        load_batches_at_once(torch)
-        measure_nothing(torch)
 
 
 def _forget_what_forks_call() -> None:

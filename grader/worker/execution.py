@@ -17,7 +17,6 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor
 
-from grader.worker.awaiting import run_to_end
 from grader.worker.engine import double_precision
 from grader.worker.recording import Names, Recorder
 from grader.worker.request import Group, Request, RunOrder, Statement
@@ -30,7 +29,7 @@ from grader.worker.results import (
     some_of,
 )
 from grader.worker.terms import DYNAMIC_NAMES, SEE
-from grader.worker.threads import forget_threads
+from grader.worker.threads import forget_threads, run_to_end
 from grader.worker.watching import Watch
 
 NOTEBOOK_FUNCTIONS = ("cmp", "check", "board", "heat_map", "hint", "nudge", "display")

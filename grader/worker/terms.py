@@ -18,6 +18,9 @@ SEE = "<see>"
 HUNG = "did not end within"
 """So begins what is said of a statement that had to be killed for the time it took."""
 
+FILTER_VARIABLE = "GRADER_SYSTEM_CALLS"
+"""The environment variable with the filter of system calls, in base64."""
+
 LARGEST_REQUEST = 2**30
 """Bytes."""
 

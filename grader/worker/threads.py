@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import asyncio
 import concurrent.futures
 import multiprocessing
 import sys
 import threading
+import time
 from _thread import allocate_lock
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Coroutine, Iterable, Iterator, Mapping
 from concurrent.futures import Future, ThreadPoolExecutor
 from itertools import starmap
 from threading import Thread
@@ -30,7 +32,26 @@ class Waits(BaseException):
     """What a thread waits for cannot come as long as it runs."""
 
 
-def run_threads_at_once() -> None:
+def do_without_threads(torch: Any) -> None:
+    """Let an answer use threads, and what needs one, in vain: a child may start none.
+
+    Args:
+        torch: the module, if it was imported.
+    """
+    _run_threads_at_once()
+    if torch is not None:
+        # Torch 2.11 would wait without end for those that it could not start.
+        torch.set_num_threads = _nothing
+        # A loader makes its batches itself, not in processes of its own.
+        torch.utils.data.DataLoader.num_workers = property(lambda _: 0, lambda _, __: None)
+        _measure_nothing(torch)
+
+
+def _nothing(*_: object, **__: object) -> None:
+    """Stands in for what would need a thread."""
+
+
+def _run_threads_at_once() -> None:
     """Let threads, and pools of threads or processes, work where work is handed to them.
 
     A thread runs to its end when it is started. One that works in the background runs when it is
@@ -47,11 +68,6 @@ def run_threads_at_once() -> None:
     python = multiprocessing
     pools: Any = SimpleNamespace(Pool=_Pool, ThreadPool=_Pool)
     python.pool = sys.modules["multiprocessing.pool"] = pools
-
-
-def load_batches_at_once(torch: Any) -> None:
-    """Let a loader of batches make them itself, not in processes of its own."""
-    torch.utils.data.DataLoader.num_workers = property(lambda _: 0, lambda _, __: None)
 
 
 def forget_threads() -> None:
@@ -185,3 +201,56 @@ class _Pool:
 
     def __exit__(self, *_: object) -> None:
         """All its work is done."""
+
+
+# --- profilers: they run in an answer, and measure nothing
+
+
+def _measure_nothing(torch: Any) -> None:
+    """Let a profiler around right lines run them.
+
+    PyTorch's has a thread of its own, which no child may start; Python's would see into functions
+    that are not the answer's.
+    """
+    older, newer = torch.autograd.profiler, torch.profiler.profiler
+    for name in ("_prepare_profiler", "_enable_profiler", "_disable_profiler"):
+        setattr(older, name, _nothing)
+    older.kineto_available = newer.kineto_available = _nothing
+    # It would ask the compiler, whose source is kept from answers, for a setting.
+    vars(torch)["_lazy_modules"].discard("_inductor")
+    native: Any = SimpleNamespace(Profiler=_Profiler)
+    sys.modules["_lsprof"] = native
+
+
+class _Profiler:
+    """What `cProfile.Profile` is made from; it needs no timer, and no function was called."""
+
+    __init__ = enable = disable = clear = _nothing
+
+    def getstats(self) -> list[Any]:
+        return []
+
+
+# --- a loop of asyncio's that needs no socket, as a sandbox has none
+
+
+def run_to_end(coroutine: Coroutine[Any, Any, None]) -> None:
+    """Run what awaits to its end, with all that it awaits, though another loop may run here."""
+    outer = asyncio._get_running_loop()
+    asyncio._set_running_loop(None)
+    loop = _Loop()
+    try:
+        loop.run_until_complete(coroutine)
+    finally:
+        loop.close()
+        asyncio._set_running_loop(outer)
+
+
+class _Loop(asyncio.BaseEventLoop):
+    """A loop that waits for nothing but the clock, and so never has to be woken."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._selector = SimpleNamespace(select=lambda seconds: time.sleep(seconds or 0))
+
+    _process_events = _write_to_self = _nothing

@@ -6,7 +6,7 @@ import asyncio
 
 import pytest
 
-from grader.worker.awaiting import run_to_end
+from grader.worker.threads import run_to_end
 
 
 async def _gathered(found: list[int]) -> None:

@@ -40,7 +40,7 @@ class Helpers:
         search = self.search
         values = values_for(search.references, search.exercise.gradients)
         runs = Runs(search.answer, search.references, values, search.runner)
-        results = runs.alone([*pieces.items()])
+        results = runs.alone(dict.fromkeys(pieces.items(), runs.instances))
         for name, piece in sorted(pieces.items(), key=lambda one: max(one[1].writers)):
             tensors = [
                 one.tensors.get(name) if isinstance(one, Result) and not one.problems else None

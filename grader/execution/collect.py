@@ -154,7 +154,7 @@ class _Collector:
             due = self._instances(piece, piece[0] in right)[len(alone.get(piece, ())) :]
             if due:
                 missing[piece] = due
-        more = self._runs.more(missing)
+        more = self._runs.alone(missing, continues=True)
         return {**alone, **{piece: [*alone.get(piece, ()), *more[piece]] for piece in more}}
 
     def _beside(self, gradient: str, piece: Slice) -> tuple[Value, ...] | None:
@@ -165,7 +165,7 @@ class _Collector:
         beside = self._cut(gradient, siblings=siblings)
         if beside == piece or not beside.writers:
             return None
-        results = self._runs.alone([(gradient, beside)], siblings)
+        results = self._runs.alone({(gradient, beside): self._runs.instances}, siblings)
         return self._reader.read_all(results, gradient, beside)
 
     def _cut(

@@ -8,6 +8,7 @@ import time
 from collections.abc import Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass, field, replace
 from functools import lru_cache
+from types import CodeType, MappingProxyType
 
 import torch
 from torch import Tensor
@@ -94,36 +95,33 @@ def _group(instance: Instance, numbers: Mapping[str, float]) -> Group:
 
 
 class RunPlan:
-    """Collects runs of one answer, on `hidden` hidden instances, and makes the request for them."""
+    """Collects runs of one answer, and makes the request for them.
 
-    def __init__(self, answer: Answer, hidden: int) -> None:
+    `runs` are those so far, of statements that `compiled` has made ready.
+    """
+
+    def __init__(self, answer: Answer) -> None:
         self._answer = answer
-        self._hidden = hidden
         self._statements: list[Statement] = []
         self._indices: dict[tuple[int, frozenset[int]], int] = {}
-        self._runs: list[RunOrder] = []
+        self.runs: list[RunOrder] = []
         self._extra: dict[str, Group] = {}
 
-    def __len__(self) -> int:
-        return len(self._runs)
-
-    def add(self, order: RunOrder) -> None:
-        """Any run of what `compiled` has made ready."""
-        self._runs.append(order)
-
     def add_whole(
-        self, gradients: Sequence[str], watch: bool = False, double: bool = False
+        self,
+        instances: Sequence[int],
+        gradients: Sequence[str],
+        watch: bool = False,
+        double: bool = False,
     ) -> None:
-        """The whole answer: on the lecture's instance, recorded, and on the hidden instances.
+        """The whole answer: on the lecture's instance, recorded, and on these hidden instances.
 
         `double` says that the lecture's instance is a float64 one too.
         """
         live, want = self.compiled(self._answer.live), tuple(gradients)
-        self._runs.append(RunOrder(("lecture",), live, want, (), double))
+        self.runs.append(RunOrder(("lecture",), live, want, (), double))
         self.add_recorded(want, watch)
-        self._runs += [
-            RunOrder((f"hidden{number}",), live, want, (), True) for number in range(self._hidden)
-        ]
+        self.runs += [RunOrder((f"hidden{number}",), live, want, (), True) for number in instances]
 
     def add_recorded(self, want: tuple[str, ...] = (), watch: bool = False) -> None:
         """The whole answer on the first hidden instance, to see what its statements do.
@@ -144,7 +142,7 @@ class RunPlan:
                 indices[position] = len(self._statements)
                 self._statements.append(replace(plain, code=code))
         groups = ("hidden0", "upstream0")
-        self._runs.append(RunOrder(groups, tuple(indices), want, (), True, recorded=True))
+        self.runs.append(RunOrder(groups, tuple(indices), want, (), True, recorded=True))
 
     def add_slice(
         self, piece: Piece, instances: Sequence[int], beside: Sequence[Group] = ()
@@ -158,25 +156,38 @@ class RunPlan:
             if beside:
                 groups = (*groups, f"beside-{gradient}{number}")
                 self._extra[groups[-1]] = beside[number]
-            self._runs.append(RunOrder(groups, statements, (gradient,), fixed, True))
+            self.runs.append(RunOrder(groups, statements, (gradient,), fixed, True))
 
     def request(self, values: Values, limits: Limits, known: Sequence[Problem] = ()) -> Request:
         """All runs added so far; statements with a known problem are not to be run again."""
         return Request(
             values.key,
             tuple(self._statements),
-            tuple(self._runs),
+            tuple(self.runs),
             limits,
             self._extra,
             tuple(known),
         )
 
-    def compiled(self, keep: frozenset[int]) -> tuple[int, ...]:
-        """Indices of the top-level statements to run, without what is not kept inside them."""
-        inside = self._answer.inside
-        return tuple(
-            self._index(top, kept) for top in self._answer.top if (kept := keep & inside[top])
-        )
+    def compiled(
+        self, keep: frozenset[int], edited: Mapping[int, CodeType | None] = MappingProxyType({})
+    ) -> tuple[int, ...]:
+        """Indices of the top-level statements to run, without what is not kept inside them.
+
+        `edited` has other code for some of them, by their numbers; None leaves one out.
+        """
+        answer, indices = self._answer, list[int]()
+        for top in answer.top:
+            number, kept = answer.number[top], keep & answer.inside[top]
+            if kept and number not in edited:
+                indices.append(self._index(top, kept))
+            elif kept and (code := edited[number]) is not None:
+                # A number of its own: what one edit does is not to be held against another.
+                own = len(answer.statements) + len(self._statements)
+                spans = ((own, 1, 10**6),)
+                indices.append(len(self._statements))
+                self._statements.append(Statement(own, answer.places[number].cell, 1, spans, code))
+        return tuple(indices)
 
     def _index(self, top: ast.stmt, kept: frozenset[int]) -> int:
         key = self._answer.number[top], kept
@@ -227,8 +238,9 @@ class Runs:
         self, gradients: Sequence[str], wanted: Mapping[Piece, Sequence[int]]
     ) -> tuple[Sequence[Result | Raised], Mapping[int, Seen], Results]:
         """The whole answer on every instance, what it did, gradients' own statements alone."""
-        plan = RunPlan(self.answer, len(self.instances))
-        plan.add_whole(gradients, self.watch, self.references.lecture.dtype is torch.float64)
+        plan = RunPlan(self.answer)
+        is_double = self.references.lecture.dtype is torch.float64
+        plan.add_whole(self.instances, gradients, self.watch, is_double)
         for piece, instances in wanted.items():
             plan.add_slice(piece, instances)
         lecture, recorded, *others = self._make(plan)
@@ -237,34 +249,28 @@ class Runs:
         self.signs = seen.signs
         return [lecture, *others[:count]], seen.seen, _dealt(wanted, others[count:])
 
-    def more(self, wanted: Mapping[Piece, Sequence[int]]) -> Results:
-        """More of gradients' own statements alone, as if it had been asked for with the whole."""
-        return self._alone(wanted, continues=True)
-
-    def alone(self, wanted: Sequence[Piece], siblings: Set[str] = frozenset()) -> Results:
-        """Gradients' own statements on all instances, with their siblings' right values beside.
-
-        What is given to one gradient is asked of another: the answer's process must not see both,
-        so a gradient that has siblings has a request and a process of its own.
-        """
-        beside = right_beside(self.references, siblings) if siblings else ()
-        return self._alone(dict.fromkeys(wanted, self.instances), beside)
-
-    def _alone(
+    def alone(
         self,
         wanted: Mapping[Piece, Sequence[int]],
-        beside: Sequence[Group] = (),
+        siblings: Set[str] = frozenset(),
         continues: bool = False,
     ) -> Results:
-        plan = RunPlan(self.answer, len(self.instances))
+        """Gradients' own statements on some instances, with their siblings' right values beside.
+
+        What is given to one gradient is asked of another: the answer's process must not see both,
+        so a gradient that has siblings has a request and a process of its own. What `continues` is
+        run as if it had been asked for with the whole.
+        """
+        beside = right_beside(self.references, siblings) if siblings else ()
+        plan = RunPlan(self.answer)
         for piece, instances in wanted.items():
             plan.add_slice(piece, instances, beside)
-        return _dealt(wanted, self._make(plan, continues)) if len(plan) else {}
+        return _dealt(wanted, self._make(plan, continues)) if len(plan.runs) else {}
 
     def _make(self, plan: RunPlan, continues: bool = False) -> list[Result | Raised]:
         """Every run's result, in order; those that never came say why."""
         if not self.answer.live:
-            return [Result({}, {}, ()) for _ in range(len(plan))]
+            return [Result({}, {}, ()) for _ in range(len(plan.runs))]
         limits = self.runner.limits
         missing = Raised(
             f"The answer as a whole did not end within {limits.total_seconds:g} seconds, or ended"
@@ -273,7 +279,7 @@ class Runs:
         # All requests of an answer have the time of one: it may ask for many.
         left = self.until - time.monotonic()
         if left <= 0:
-            return [missing] * len(plan)
+            return [missing] * len(plan.runs)
         limits = replace(limits, total_seconds=min(left, limits.total_seconds))
         try:
             request = plan.request(self.values, limits, [*self.known.values()])
@@ -282,23 +288,14 @@ class Runs:
             reply = self.runner.run(request, self.values)
         except WorkerLost as lost:
             self.flags.append(Flag("incident", str(lost), None))
-            return [Raised(str(lost))] * len(plan)
-        results: list[Result | Raised] = []
-        left = LARGEST_METADATA
-        for count, blob in reply.blobs:
-            # Anything may be in what came from the student's process.
-            try:
-                if (length := int.from_bytes(blob[:8], "little")) > left:
-                    raise ValueError("more metadata than values need")
-                left -= length
-                results += unpack_results(blob, count)
-            except ValueError:
-                results += [UNREADABLE] * count
-                self.flags.append(Flag("unreadable-reply", UNREADABLE.message, None))
+            return [Raised(str(lost))] * len(plan.runs)
+        results = results_of(reply)
+        if UNREADABLE in results:
+            self.flags.append(Flag("unreadable-reply", UNREADABLE.message, None))
         self.flags += self._flags(reply, results)
-        if len(results) < len(plan):
+        if len(results) < len(plan.runs):
             self.flags.append(Flag("time-limit", missing.message, None))
-        return results + [missing] * (len(plan) - len(results))
+        return results + [missing] * (len(plan.runs) - len(results))
 
     def _flags(self, reply: Reply, results: Sequence[Result | Raised]) -> Iterator[Flag]:
         for number, how in reply.deadly.items():
@@ -317,6 +314,24 @@ class Runs:
                     yield Flag("time-limit", sentence, place)
                 elif incident := find_incident(problem.kind, problem.message):
                     yield Flag(*incident, place)
+
+
+def results_of(reply: Reply) -> list[Result | Raised]:
+    """The runs of a reply, read; `UNREADABLE` in the place of those of a blob that is none.
+
+    Anything may be in what came from the student's process.
+    """
+    results: list[Result | Raised] = []
+    left = LARGEST_METADATA
+    for count, blob in reply.blobs:
+        try:
+            if (length := int.from_bytes(blob[:8], "little")) > left:
+                raise ValueError("more metadata than values need")
+            left -= length
+            results += unpack_results(blob, count)
+        except ValueError:
+            results += [UNREADABLE] * count
+    return results
 
 
 def _dealt(wanted: Mapping[Piece, Sequence[int]], results: Sequence[Result | Raised]) -> Results:

@@ -7,14 +7,15 @@ import time
 import warnings
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from types import CodeType
 
 from torch import Tensor
 
-from grader.answer.parse import Answer
+from grader.answer.parse import Answer, Raised
 from grader.execution.runner import AnyRunner, WorkerLost
-from grader.execution.runs import RunPlan
-from grader.worker.request import Group, Request, RunOrder, Statement, Values
-from grader.worker.results import some_of, unpack_results
+from grader.execution.runs import RunPlan, results_of
+from grader.worker.request import Group, Request, RunOrder, Values
+from grader.worker.results import some_of
 
 STATEMENT_SECONDS, TOTAL_SECONDS, ANSWER_SECONDS = 4.0, 12.0, 40.0
 """A net for a statement, a request and an answer, which may be written to be slow: what is said
@@ -68,19 +69,20 @@ class Variants:
                 empty text leaves one out.
             instances: numbers of hidden instances.
         """
-        plan, want = _Plan(self.answer, len(instances)), (self.gradient,)
+        plan, want = RunPlan(self.answer), (self.gradient,)
         fixed = tuple(sorted(self.fixed))
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
-            ready = [plan.edited(self.keep, texts) for texts in edited]
+            compiled = map(self._compiled, edited)
+            ready = [None if one is None else plan.compiled(self.keep, one) for one in compiled]
         for instance in instances:
             groups = (f"hidden{instance}", f"upstream{instance}", f"beside{instance}")
             for statements in ready:
                 if statements is not None:
                     terms = (groups, statements, want, fixed)
-                    plan.add(RunOrder(*terms, double=True, brief=True, some=instance > 0))
+                    plan.runs.append(RunOrder(*terms, double=True, brief=True, some=instance > 0))
         seconds, found = self.patience.seconds, list[Tensor | None]()
-        if len(plan) and seconds > 0:
+        if len(plan.runs) and seconds > 0:
             limits = replace(
                 self.runner.limits, statement_seconds=STATEMENT_SECONDS, total_seconds=seconds
             )
@@ -89,10 +91,10 @@ class Variants:
             # The answer's own process may do it, whatever the answer has made of that: no verdict
             # depends on what comes back, and no other answer will be run there.
             found = self._ask(replace(request, extra=beside, stays=True, continues=True))
-        if len(found) < len(plan):
+        if len(found) < len(plan.runs):
             self.cut_short = True
             self.patience.end()
-        values = iter([*found, *[None] * (len(plan) - len(found))])
+        values = iter([*found, *[None] * (len(plan.runs) - len(found))])
         return [[None if s is None else next(values) for s in ready] for _ in instances]
 
     @staticmethod
@@ -100,48 +102,25 @@ class Variants:
         """What comes back of a value: all of it, or some of it where that confirms the first."""
         return some_of(value) if instance else value
 
+    def _compiled(self, texts: Mapping[int, str]) -> dict[int, CodeType | None] | None:
+        """The code of each new text, None for an empty one; None where one is not Python."""
+        code = dict[int, CodeType | None]()
+        for number, text in texts.items():
+            name = f"<answer {self.answer.places[number].cell}>"
+            try:
+                code[number] = compile(text.lstrip(), name, "exec") if text else None
+            except (SyntaxError, ValueError, RecursionError, MemoryError):
+                return None
+        return code
+
     def _ask(self, request: Request) -> list[Tensor | None]:
         try:
             reply = self.runner.run(request, self.values)
         except WorkerLost:
             return []
-        found: list[Tensor | None] = []
-        for count, blob in reply.blobs:
-            try:
-                results = unpack_results(blob, count)
-            # Anything may be in what came from the student's process: then nothing is said.
-            except ValueError:
-                return found
-            found += [
-                None if result.problems else result.tensors.get(self.gradient) for result in results
-            ]
+        found = list[Tensor | None]()
+        for result in results_of(reply):
+            if isinstance(result, Raised):
+                break
+            found.append(None if result.problems else result.tensors.get(self.gradient))
         return found
-
-
-class _Plan(RunPlan):
-    """A plan of runs in which statements may have another text."""
-
-    def edited(self, keep: frozenset[int], texts: Mapping[int, str]) -> tuple[int, ...] | None:
-        """Indices of the statements to run; None where a new text is not Python."""
-        indices: list[int] = []
-        answer = self._answer
-        for top in answer.top:
-            kept = keep & answer.inside[top]
-            if not kept:
-                continue
-            number = answer.number[top]
-            if number not in texts:
-                indices.append(self._index(top, kept))
-            elif texts[number]:
-                place = answer.places[number]
-                try:
-                    code = compile(texts[number].lstrip(), f"<answer {place.cell}>", "exec")
-                except (SyntaxError, ValueError, RecursionError, MemoryError):
-                    return None
-                # A number of its own: what one variant does is not to be held against another.
-                number = len(answer.statements) + len(self._statements)
-                indices.append(len(self._statements))
-                self._statements.append(
-                    Statement(number, place.cell, 1, ((number, 1, 10**6),), code)
-                )
-        return tuple(indices)

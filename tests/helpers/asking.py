@@ -43,12 +43,12 @@ def request(
     """The request to make runs of an answer of one cell; two runs where none are named."""
     answer = parse_answer([AnswerCell(CELL, source)])
     assert not answer.broken
-    plan = RunPlan(answer, 0)
+    plan = RunPlan(answer)
     for run in runs or (Run(), Run()):
         keep = answer.live if run.keep is None else run.keep
         statements, (double, brief) = plan.compiled(keep), (run.double, run.brief)
         order = RunOrder(run.groups, statements, run.want, run.fixed, double, brief=brief)
-        plan.add(order)
+        plan.runs.append(order)
     return replace(plan.request(values, limits), extra=extra or {})
 
 

@@ -20,7 +20,7 @@ def recorded(
 ) -> tuple[Answer, Mapping[int, Seen]]:
     """An answer of one cell, and what its statements did when they ran on `given`, plain or not."""
     answer = parse_answer([AnswerCell("ex0-cell", source)])
-    plan = RunPlan(answer, 0)
+    plan = RunPlan(answer)
     plan.add_recorded()
     groups: dict[str, Group] = {"hidden0": {**(sizes or {}), **given}, "upstream0": given}
     asked = plan.request(Values("values", groups), LIMITS)

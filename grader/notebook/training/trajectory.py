@@ -10,10 +10,10 @@ from dataclasses import replace
 import torch
 from torch import Tensor
 
-from grader.answer.parse import Answer, AnswerCell, is_blank, parse_answer
+from grader.answer.parse import Answer, AnswerCell, Raised, is_blank, parse_answer
 from grader.execution.problems import describe_problem
 from grader.execution.runner import Runner, WorkerLost
-from grader.execution.runs import RunPlan, new_key
+from grader.execution.runs import RunPlan, new_key, results_of
 from grader.notebook.training.manual_step import PARAMETERS, training
 from grader.printable import listed
 from grader.program.forward_program import ForwardProgram
@@ -21,7 +21,6 @@ from grader.program.instances import Instance
 from grader.program.parse import body_source
 from grader.program.references import prepare
 from grader.worker.request import RunOrder, Values
-from grader.worker.results import unpack_results
 
 STEPS = 100
 LEARNING_RATE = 0.1
@@ -110,19 +109,16 @@ def _train(
     values = Values(new_key(), {"given": {**given, **instance.sizes}})
     # A hundred steps are one statement: it may take as long as all statements of an answer.
     limits = replace(runner.limits, statement_seconds=runner.limits.total_seconds)
-    plan = RunPlan(answer, 1)
-    plan.add(RunOrder(("given",), plan.compiled(answer.live), tuple(wanted), (), double))
+    plan = RunPlan(answer)
+    plan.runs.append(RunOrder(("given",), plan.compiled(answer.live), tuple(wanted), (), double))
     try:
-        reply = runner.run(plan.request(values, limits), values)
+        results = results_of(runner.run(plan.request(values, limits), values))
     except WorkerLost as lost:
         return str(lost)
-    if not reply.blobs:
+    if not results:
         return f"The training did not end within {limits.total_seconds:g} seconds."
-    count, blob = reply.blobs[0]
-    try:
-        (result,) = unpack_results(blob, count)
-    # What comes from a student's process may be anything.
-    except ValueError:
+    result = results[0]
+    if isinstance(result, Raised):
         return "What came back from the training is not data that can be read."
     for problem in result.problems:
         names = prepare(training()).program.gradient_names

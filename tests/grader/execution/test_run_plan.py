@@ -62,10 +62,10 @@ def test_every_key_is_new() -> None:
 
 
 def test_the_whole_answer_runs_without_its_blanks_on_every_instance() -> None:
-    plan = RunPlan(answer(), hidden=3)
-    plan.add_whole(("dh", "dC"))
+    plan = RunPlan(answer())
+    plan.add_whole(range(3), ("dh", "dC"))
     request = made(plan)
-    assert len(plan) == len(request.runs) == 5
+    assert len(plan.runs) == len(request.runs) == 5
     statements = tuple(range(3))
     assert request.runs[0] == RunOrder(("lecture",), statements, ("dh", "dC"), (), False)
     groups = ("hidden0", "upstream0")
@@ -78,7 +78,7 @@ def test_the_whole_answer_runs_without_its_blanks_on_every_instance() -> None:
 
 
 def test_the_recorded_run_is_given_upstreams_and_marks_in_blocks() -> None:
-    plan = RunPlan(answer("a = f(1)\nif a:\n    dh = f(2)\n    b = ...\nelse:\n    c = 3"), 1)
+    plan = RunPlan(answer("a = f(1)\nif a:\n    dh = f(2)\n    b = ...\nelse:\n    c = 3"))
     plan.add_recorded()
     (run,) = made(plan).runs
     assert run.groups == ("hidden0", "upstream0")
@@ -91,7 +91,7 @@ def test_the_recorded_run_is_given_upstreams_and_marks_in_blocks() -> None:
 
 
 def test_a_slice_runs_on_upstreams() -> None:
-    plan = RunPlan(answer(), hidden=2)
+    plan = RunPlan(answer())
     plan.add_slice(("dh", piece({0, 1, 2}, fixed=("dprobs", "dlogits"))), range(2))
     request = made(plan)
     assert [run.groups for run in request.runs] == [
@@ -105,7 +105,7 @@ def test_a_slice_runs_on_upstreams() -> None:
 
 
 def test_what_stands_beside_an_upstream_is_in_a_group_of_its_gradient() -> None:
-    plan = RunPlan(answer(), hidden=2)
+    plan = RunPlan(answer())
     given = [{"dW2": torch.full((2,), float(number))} for number in range(2)]
     plan.add_slice(("dh", piece({2})), range(2), given)
     request = made(plan)
@@ -114,7 +114,7 @@ def test_what_stands_beside_an_upstream_is_in_a_group_of_its_gradient() -> None:
 
 
 def test_a_statement_is_compiled_once_for_each_way_of_keeping_it() -> None:
-    plan = RunPlan(answer(), hidden=1)
+    plan = RunPlan(answer())
     first = plan.compiled(frozenset({0, 1, 2}))
     again = plan.compiled(frozenset({0, 1, 2, 5}))
     other = plan.compiled(frozenset({1, 3}))
@@ -126,7 +126,7 @@ def test_a_statement_is_compiled_once_for_each_way_of_keeping_it() -> None:
 
 
 def test_what_is_not_kept_does_not_run_and_lines_stay_where_they_are() -> None:
-    plan = RunPlan(answer("if 1:\n    a = 1\n    1 / 0\n    b = b + [][0]"), hidden=1)
+    plan = RunPlan(answer("if 1:\n    a = 1\n    1 / 0\n    b = b + [][0]"))
     plan.compiled(frozenset({0, 1}))
     plan.compiled(frozenset({0, 3}))
     first, second = made(plan).statements
@@ -140,21 +140,21 @@ def test_what_is_not_kept_does_not_run_and_lines_stay_where_they_are() -> None:
 
 
 def test_nothing_kept_is_nothing_compiled() -> None:
-    plan = RunPlan(answer(), hidden=1)
+    plan = RunPlan(answer())
     assert plan.compiled(frozenset()) == ()
     assert made(plan).statements == ()
 
 
 def test_a_request_has_the_limits_and_the_key() -> None:
-    request = made(RunPlan(answer(), hidden=1))
+    request = made(RunPlan(answer()))
     assert request.values == "key"
     assert request.limits == LIMITS
 
 
 def test_the_text_of_an_answer_is_not_in_what_is_sent() -> None:
     """Comments are for the student's own eyes; the worker gets code."""
-    plan = RunPlan(answer("dh = 1  # PRIVATE"), hidden=1)
-    plan.add_whole(("dh",))
+    plan = RunPlan(answer("dh = 1  # PRIVATE"))
+    plan.add_whole([0], ("dh",))
     request = made(plan)
     assert request.runs
     assert b"PRIVATE" not in b"".join(request.pack())
@@ -164,7 +164,7 @@ def test_a_real_slice_fits_the_plan() -> None:
     given = {"dlogits"}
     parsed = answer()
     cut = slice_gradient(parsed, "dh", given, {"dlogits", "dW2", "dC"})
-    plan = RunPlan(answer(), hidden=1)
+    plan = RunPlan(answer())
     plan.add_slice(("dh", cut), [0])
     (run,) = made(plan).runs
     inside = [n for index in run.statements for n, _, _ in made(plan).statements[index].inside]

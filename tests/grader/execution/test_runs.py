@@ -335,9 +335,9 @@ def test_what_did_not_end_is_told_to_the_next_request() -> None:
     other = Problem(3, "ValueError", "no", inner=3)
     _, runs = made(whole(result(slow, gone, other)))
     assert cast(Spy, runs.runner).asked[0].known == ()
-    runs.alone([("dlogits", PIECE)])
+    runs.alone({("dlogits", PIECE): runs.instances})
     assert set(cast(Spy, runs.runner).asked[1].known) == {slow, gone}
-    assert runs.alone([]) == {}
+    assert runs.alone({}) == {}
     assert len(cast(Spy, runs.runner).asked) == 2
 
 

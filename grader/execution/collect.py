@@ -13,9 +13,9 @@ from grader.answer.parse import Answer, Raised, is_blank
 from grader.answer.slices import Slice, slice_gradient
 from grader.answer.suspicious_words import SENTENCES
 from grader.execution.evidence import GradientEvidence, Value, furthest
-from grader.execution.problems import describe_problem
+from grader.execution.problems import describe_problem, ran_out_of_memory
 from grader.execution.runner import AnyRunner
-from grader.execution.runs import Piece, Results, Runs, ran_out_of_memory, values_for
+from grader.execution.runs import Piece, Results, Runs, values_for
 from grader.program.compare import FLOAT64_TOLERANCE
 from grader.program.forward_program import ForwardProgram
 from grader.program.references import References
@@ -252,17 +252,9 @@ class _Reader:
         if not problems:
             return None
         first = problems[0]
-        message = describe_problem(
-            first.kind,
-            first.message,
-            self.runner.limits,
-            self.gradients,
-            self.known,
-            self.runner.unbound,
-        )
-        by_limit = first.kind in ("TimeLimit", "Gone") or ran_out_of_memory(
-            first.kind, first.message
-        )
+        about = self.gradients, self.known, self.runner.unbound
+        message = describe_problem(first, self.runner.limits, *about)
+        by_limit = first.kind in ("TimeLimit", "Gone") or ran_out_of_memory(first)
         return Raised(message, self._place(first), by_limit)
 
     def _place(self, problem: Problem) -> Place | None:

@@ -10,8 +10,8 @@ import torch
 import torch.nn.functional as F
 
 from grader.close_names import ALONE, SLIP, UNDEFINED, nearest
-from grader.execution.runs import ran_out_of_memory
 from grader.printable import sentence
+from grader.worker.results import REFUSED, Problem
 from grader.worker.terms import Limits
 
 FOLDERS = re.compile(r"(?<=')/[^']*/(?=[^'/]+')")
@@ -51,6 +51,12 @@ XOR = r"bitwise_xor|for \^"
 NO_POWER = "in Python `^` is no power, `**` is"
 """What is said where `^` was meant for a power."""
 
+DENIALS = frozenset(
+    {"PermissionError", "BlockingIOError", "FileNotFoundError", "ConnectionRefusedError"}
+    | {"gaierror", "ProcessLookupError", "OperationalError"}
+)
+"""Exceptions by which the system, or the sandbox, says no."""
+
 OF_NUMBERS = ("exp", "log", "sqrt")
 """Functions of PyTorch's that are taken of plain numbers too, where `math` has them."""
 
@@ -59,8 +65,7 @@ OF_VALUES = ("mean", "var", "std")
 
 
 def describe_problem(
-    kind: str,
-    message: str,
+    problem: Problem,
     limits: Limits,
     gradients: Container[str],
     known: Sequence[str] = (),
@@ -69,14 +74,14 @@ def describe_problem(
     """A sentence for the student about a statement that did not run to its end.
 
     Args:
-        kind: the exception's class, or what else ended it.
-        message: the exception's.
+        problem: as the worker reports it.
         limits: what the statement was given.
         gradients: those of the program's tensors; one that is missing may be still to do.
         known: the names that may have been meant by one that is not defined.
         unbound: what is said of one that is like none of these.
     """
     gigabytes = f"{limits.memory_bytes / 2**30:g} GB"
+    kind, message = problem.kind, problem.message
     match kind:
         case "TimeLimit":
             return f"This line did not end within {limits.statement_seconds:g} seconds."
@@ -84,7 +89,7 @@ def describe_problem(
             return f"This line {message}."
         case "SystemExit" | "KeyboardInterrupt":
             return "This line asked Python to stop."
-        case _ if ran_out_of_memory(kind, message):
+        case _ if ran_out_of_memory(problem):
             return f"This line asked for more memory than the {gigabytes} an answer may use."
     # A path of the machine that grades says nothing to a student.
     said = FOLDERS.sub("", message.rstrip("."))
@@ -117,3 +122,24 @@ def _meant(name: str, known: Sequence[str]) -> str:
             of_number = f" (of a plain number, `math.{name}`)" if name in OF_NUMBERS else ""
             return f"`{prefix}.{name}`{of_number}"
     return next(iter(alike), "")
+
+
+def ran_out_of_memory(problem: Problem) -> bool:
+    """True for an exception by which Python or PyTorch says so."""
+    is_torchs = problem.kind == "RuntimeError" and "allocate memory" in problem.message
+    return is_torchs or problem.kind == "MemoryError"
+
+
+def find_incident(problem: Problem) -> tuple[str, str] | None:
+    """What a human should know of an exception that a statement raised: kind and sentence.
+
+    Kinds: `autograd`, `memory-limit`, `denied`. Most exceptions are mistakes, and nothing to know.
+    """
+    kind, message = problem.kind, problem.message
+    if REFUSED in message:
+        return "autograd", "A statement reached for PyTorch's autograd while it ran."
+    if ran_out_of_memory(problem):
+        return "memory-limit", "A statement asked for more memory than an answer may use."
+    if kind in DENIALS or (kind == "OSError" and message.startswith("[Errno")):
+        return "denied", f"A statement asked the system for what it was denied: {message}."
+    return None

@@ -17,25 +17,19 @@ from grader.answer.parse import Answer, Raised, compile_statement
 from grader.answer.slices import Slice
 from grader.answer.statements import COMPOUND, marked, pruned, walk_statements
 from grader.answer.watched import may_bend, watched
+from grader.execution.problems import find_incident
 from grader.execution.runner import AnyRunner, Reply, WorkerLost
 from grader.program.instances import Instance
 from grader.program.references import References
 from grader.verdict import Flag
 from grader.worker.request import Group, Request, RunOrder, Statement, Values
-from grader.worker.results import REFUSED, Problem, Result, Seen, unpack_results
+from grader.worker.results import Problem, Result, Seen, unpack_results
 from grader.worker.terms import HUNG, Limits
 
 LARGEST_METADATA = 2**20
 """Bytes that are read of what describes the values of a reply; most have some ten thousand."""
 
 UNREADABLE = Raised("What came back from running this answer is not data that can be read.")
-
-
-DENIALS = frozenset(
-    {"PermissionError", "BlockingIOError", "FileNotFoundError", "ConnectionRefusedError"}
-    | {"gaierror", "ProcessLookupError", "OperationalError"}
-)
-"""Exceptions by which the system, or the sandbox, says no."""
 
 Piece = tuple[str, Slice]
 """A gradient, and the statements that are run of it."""
@@ -312,7 +306,7 @@ class Runs:
                     seconds = f"{self.runner.limits.statement_seconds:g}"
                     sentence = f"A statement did not end within {seconds} seconds."
                     yield Flag("time-limit", sentence, place)
-                elif incident := find_incident(problem.kind, problem.message):
+                elif incident := find_incident(problem):
                     yield Flag(*incident, place)
 
 
@@ -337,22 +331,3 @@ def results_of(reply: Reply) -> list[Result | Raised]:
 def _dealt(wanted: Mapping[Piece, Sequence[int]], results: Sequence[Result | Raised]) -> Results:
     left = iter(results)
     return {piece: [*itertools.islice(left, len(instances))] for piece, instances in wanted.items()}
-
-
-def ran_out_of_memory(kind: str, message: str) -> bool:
-    """True for an exception, as it was reported, by which Python or PyTorch says so."""
-    return kind == "MemoryError" or (kind == "RuntimeError" and "allocate memory" in message)
-
-
-def find_incident(kind: str, message: str) -> tuple[str, str] | None:
-    """What a human should know of an exception that a statement raised: kind and sentence.
-
-    Kinds: `autograd`, `memory-limit`, `denied`. Most exceptions are mistakes, and nothing to know.
-    """
-    if REFUSED in message:
-        return "autograd", "A statement reached for PyTorch's autograd while it ran."
-    if ran_out_of_memory(kind, message):
-        return "memory-limit", "A statement asked for more memory than an answer may use."
-    if kind in DENIALS or (kind == "OSError" and message.startswith("[Errno")):
-        return "denied", f"A statement asked the system for what it was denied: {message}."
-    return None

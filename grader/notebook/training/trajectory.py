@@ -122,7 +122,7 @@ def _train(
         return "What came back from the training is not data that can be read."
     for problem in result.problems:
         names = prepare(training()).program.gradient_names
-        sentence = describe_problem(problem.kind, problem.message, limits, names)
+        sentence = describe_problem(problem, limits, names)
         return sentence.replace("This line", "The training", 1)
     return {name.removeprefix(MINE): value for name, value in result.tensors.items()}
 

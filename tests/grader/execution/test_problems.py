@@ -2,7 +2,8 @@
 
 import pytest
 
-from grader.execution.problems import describe_problem
+from grader.execution.problems import describe_problem, find_incident
+from grader.worker.results import REFUSED, Problem
 from grader.worker.terms import Limits
 
 LIMITS = Limits(statement_seconds=3.0, total_seconds=40.0, memory_bytes=2**31)
@@ -79,13 +80,13 @@ LIMITS = Limits(statement_seconds=3.0, total_seconds=40.0, memory_bytes=2**31)
     ],
 )
 def test_a_problem_is_a_sentence(kind: str, message: str, sentence: str) -> None:
-    assert describe_problem(kind, message, LIMITS, {"dprobs"}) == sentence
+    assert describe_problem(Problem(0, kind, message), LIMITS, {"dprobs"}) == sentence
 
 
 @pytest.mark.parametrize("name", ["W3", "denominator", "d", "probs"])
 def test_what_no_answer_cell_defines_is_missing_there(name: str) -> None:
     said = f"name '{name}' is not defined"
-    assert describe_problem("NameError", said, LIMITS, {"dprobs"}) == (
+    assert describe_problem(Problem(0, "NameError", said), LIMITS, {"dprobs"}) == (
         f"This line raised NameError: {said}. Only answer cells are run: define it, or import it,"
         " in one of them."
     )
@@ -105,7 +106,7 @@ def test_what_no_answer_cell_defines_is_missing_there(name: str) -> None:
 )
 def test_what_may_have_been_meant_is_asked(name: str, meant: str) -> None:
     said, known = f"name '{name}' is not defined", ["dprobs", "probs", "future"]
-    found = describe_problem("NameError", said, LIMITS, {"dprobs"}, known)
+    found = describe_problem(Problem(0, "NameError", said), LIMITS, {"dprobs"}, known)
     assert found == f"This line raised NameError: {said}. Did you mean {meant}?"
 
 
@@ -118,6 +119,42 @@ def test_what_may_have_been_meant_is_asked(name: str, meant: str) -> None:
     ],
 )
 def test_a_message_ends_as_a_sentence_and_names_no_folder(message: str, ending: str) -> None:
-    assert describe_problem("OSError", message, LIMITS, ()) == (
+    assert describe_problem(Problem(0, "OSError", message), LIMITS, ()) == (
         f"This line raised OSError: {ending}"
     )
+
+
+# --- exceptions that a human should know of
+
+
+@pytest.mark.parametrize(
+    ("kind", "message", "expected"),
+    [
+        ("RuntimeError", REFUSED, "autograd"),
+        ("ValueError", f"in f: {REFUSED}", "autograd"),
+        ("MemoryError", "", "memory-limit"),
+        ("RuntimeError", "DefaultCPUAllocator: can't allocate memory: you tried", "memory-limit"),
+        ("PermissionError", "[Errno 13] Permission denied: '/x'", "denied"),
+        ("BlockingIOError", "[Errno 11] Resource temporarily unavailable", "denied"),
+        ("OSError", "[Errno 30] Read-only file system: '/x'", "denied"),
+        ("OSError", "[Errno 101] Network is unreachable", "denied"),
+    ],
+)
+def test_what_was_refused_at_run_time_is_said(kind: str, message: str, expected: str) -> None:
+    incident = find_incident(Problem(0, kind, message))
+    assert incident is not None
+    assert incident[0] == expected
+    assert incident[1].startswith("A statement ")
+
+
+@pytest.mark.parametrize(
+    ("kind", "message"),
+    [
+        ("NameError", "name 'dh' is not defined"),
+        ("RuntimeError", "The size of tensor a (32) must match the size of tensor b (27)"),
+        ("TypeError", "unsupported operand type(s)"),
+        ("TimeLimit", ""),
+    ],
+)
+def test_a_mistake_is_no_incident(kind: str, message: str) -> None:
+    assert find_incident(Problem(0, kind, message)) is None

@@ -15,12 +15,12 @@ from grader.answer.parse import AnswerCell, Raised, parse_answer
 from grader.answer.slices import Slice
 from grader.execution.collect import collect
 from grader.execution.runner import Reply, Runner, WorkerLost
-from grader.execution.runs import UNREADABLE, Runs, find_incident, values_for
+from grader.execution.runs import UNREADABLE, Runs, values_for
 from grader.program.exercises import Exercise
 from grader.program.references import References, prepare
 from grader.verdict import Flag, Place
 from grader.worker.request import Request, Values
-from grader.worker.results import REFUSED, Problem, Result, Seen, pack_results
+from grader.worker.results import Problem, Result, Seen, pack_results
 from grader.worker.terms import Limits
 from tests.helpers.exercise_text import read_cells
 from tests.helpers.lecture_course import EXERCISES, NOTEBOOKS
@@ -339,39 +339,3 @@ def test_what_did_not_end_is_told_to_the_next_request() -> None:
     assert set(cast(Spy, runs.runner).asked[1].known) == {slow, gone}
     assert runs.alone({}) == {}
     assert len(cast(Spy, runs.runner).asked) == 2
-
-
-# --- exceptions that a human should know of
-
-
-@pytest.mark.parametrize(
-    ("kind", "message", "expected"),
-    [
-        ("RuntimeError", REFUSED, "autograd"),
-        ("ValueError", f"in f: {REFUSED}", "autograd"),
-        ("MemoryError", "", "memory-limit"),
-        ("RuntimeError", "DefaultCPUAllocator: can't allocate memory: you tried", "memory-limit"),
-        ("PermissionError", "[Errno 13] Permission denied: '/x'", "denied"),
-        ("BlockingIOError", "[Errno 11] Resource temporarily unavailable", "denied"),
-        ("OSError", "[Errno 30] Read-only file system: '/x'", "denied"),
-        ("OSError", "[Errno 101] Network is unreachable", "denied"),
-    ],
-)
-def test_what_was_refused_at_run_time_is_said(kind: str, message: str, expected: str) -> None:
-    incident = find_incident(kind, message)
-    assert incident is not None
-    assert incident[0] == expected
-    assert incident[1].startswith("A statement ")
-
-
-@pytest.mark.parametrize(
-    ("kind", "message"),
-    [
-        ("NameError", "name 'dh' is not defined"),
-        ("RuntimeError", "The size of tensor a (32) must match the size of tensor b (27)"),
-        ("TypeError", "unsupported operand type(s)"),
-        ("TimeLimit", ""),
-    ],
-)
-def test_a_mistake_is_no_incident(kind: str, message: str) -> None:
-    assert find_incident(kind, message) is None

@@ -25,6 +25,7 @@ from grader.worker.listening import (
     GRACE_SECONDS,
     Gone,
     Progress,
+    current_statement,
     listen,
 )
 from grader.worker.request import Request, Terms, Values
@@ -57,15 +58,14 @@ class Child:
     results: int
     shared: mmap.mmap
 
-    @property
-    def current(self) -> int | None:
-        """The statement that it says it runs; None before the first of a request."""
-        begun, statement = CURRENT.unpack_from(self.shared)
-        return statement if begun else None
-
     def end(self) -> int:
         """Kill it with everything it started; how it ended, as `os.waitpid` says it."""
-        status = _end(self.process)
+        try:
+            os.killpg(self.process, signal.SIGKILL)
+        except (ProcessLookupError, PermissionError):
+            # It ended before it could make its group; macOS forbids to kill one that has ended.
+            os.kill(self.process, signal.SIGKILL)
+        status = os.waitpid(self.process, 0)[1]
         os.close(self.orders)
         os.close(self.results)
         self.shared.close()
@@ -154,7 +154,7 @@ def _run_child(
             warm.stayed = child
         else:
             # A child that was confined can no longer fail to be.
-            has_begun = stayed is not None or child.current is not None
+            has_begun = stayed is not None or current_statement(child.shared) is not None
             _take_note(child.end(), progress, has_begun)
 
 
@@ -266,13 +266,3 @@ def _take_note(status: int, progress: Progress, has_begun: bool) -> None:
         progress.incidents.append("This answer asked the system for what no gradient needs.")
     elif os.WIFEXITED(status) and os.WEXITSTATUS(status) == NOT_CONFINED and not has_begun:
         progress.unfit = "A process for an answer could not be confined as it should be."
-
-
-def _end(child: int) -> int:
-    """Kill a child with everything it started; how it ended, as `os.waitpid` says it."""
-    try:
-        os.killpg(child, signal.SIGKILL)
-    except (ProcessLookupError, PermissionError):
-        # It ended before it could make its group; macOS forbids to kill a group that has ended.
-        os.kill(child, signal.SIGKILL)
-    return os.waitpid(child, 0)[1]

@@ -74,11 +74,14 @@ def listen(pipe: int, shared: mmap.mmap, scratch: Scratch, judge: int, progress:
         Gone: it died, hung or sent nonsense; `progress.current` is the statement it ran.
         JudgeGone: nobody waits for the reply any more.
     """
+    poll = select.poll()
+    poll.register(pipe, select.POLLIN)
+    # Without a wish of its own, a descriptor reports nothing but that it is hung up.
+    poll.register(judge, 0)
     event = memoryview(bytearray(EVENT.size))
-    reader = _Reader(pipe, shared, judge, progress)
     try:
         while True:
-            reader.fill(event)
+            _fill(event, pipe, poll, shared, progress)
             kind, done, length = EVENT.unpack(event)
             if kind == DONE:
                 return
@@ -88,47 +91,43 @@ def listen(pipe: int, shared: mmap.mmap, scratch: Scratch, judge: int, progress:
                 progress.incidents.append("This answer sent back what no gradient can be.")
                 raise Gone("sent back what no gradient can be")
             blob = scratch.piece(length)
-            reader.fill(blob)
+            _fill(blob, pipe, poll, shared, progress)
             progress.blobs.append((done - progress.done, blob))
             progress.done = done
     except Gone:
-        begun, statement = CURRENT.unpack_from(shared)
-        progress.current = statement if begun else None
+        progress.current = current_statement(shared)
         raise
 
 
-class _Reader:
-    """Reads what a child sends, for as long as the child gets on and somebody waits for it."""
+def current_statement(shared: mmap.mmap) -> int | None:
+    """The statement that a child says it runs; None before the first of a request."""
+    begun, statement = CURRENT.unpack_from(shared)
+    return statement if begun else None
 
-    def __init__(self, pipe: int, shared: mmap.mmap, judge: int, progress: Progress) -> None:
-        self.pipe = pipe
-        self.shared = shared
-        self.seconds = progress.terms.limits.statement_seconds
-        self.until = progress.until
-        self.poll = select.poll()
-        self.poll.register(pipe, select.POLLIN)
-        # Without a wish of its own, a descriptor reports nothing but that it is hung up.
-        self.poll.register(judge, 0)
 
-    def fill(self, view: memoryview) -> None:
-        position = 0
-        begun, _ = CURRENT.unpack_from(self.shared)
-        patience = self.seconds + GRACE_SECONDS
-        deadline = time.monotonic() + patience
-        while position < len(view):
-            left = min(deadline, self.until) - time.monotonic()
-            ready = dict(self.poll.poll(max(0.0, left) * 1000))
-            if self.pipe in ready:
-                with view[position:] as rest:
-                    count = os.readv(self.pipe, [rest])
-                if count == 0:
-                    raise Gone("ended the Python process that ran it")
-                position += count
-            elif ready:
-                raise JudgeGone
-            else:
-                now, _ = CURRENT.unpack_from(self.shared)
-                if now == begun or time.monotonic() >= self.until:
-                    raise Gone(f"{HUNG} {self.seconds:g} seconds")
-                # It has got on: so long for the statement it runs now.
-                begun, deadline = now, time.monotonic() + patience
+def _fill(
+    view: memoryview, pipe: int, poll: select.poll, shared: mmap.mmap, progress: Progress
+) -> None:
+    """Read until the memory is full, while the child gets on and somebody waits for it."""
+    seconds = progress.terms.limits.statement_seconds
+    patience = seconds + GRACE_SECONDS
+    begun, _ = CURRENT.unpack_from(shared)
+    deadline = time.monotonic() + patience
+    position = 0
+    while position < len(view):
+        left = min(deadline, progress.until) - time.monotonic()
+        ready = dict(poll.poll(max(0.0, left) * 1000))
+        if pipe in ready:
+            with view[position:] as rest:
+                count = os.readv(pipe, [rest])
+            if count == 0:
+                raise Gone("ended the Python process that ran it")
+            position += count
+        elif ready:
+            raise JudgeGone
+        else:
+            now, _ = CURRENT.unpack_from(shared)
+            if now == begun or time.monotonic() >= progress.until:
+                raise Gone(f"{HUNG} {seconds:g} seconds")
+            # It has got on: so long for the statement it runs now.
+            begun, deadline = now, time.monotonic() + patience

@@ -104,8 +104,9 @@ def parts_of(results: Sequence[Result]) -> list[memoryview]:
             dtype = str(tensor.dtype).removeprefix("torch.")
             values.setdefault(dtype, []).append(_in_a_row(tensor))
             shapes.append((name, dtype, tuple(tensor.shape)))
+        # `globals()` takes any object for a name; only text can be sent.
         seen = [
-            (number, *(_texts(names) for names in (one.reads, one.binds, one.changes)))
+            (number, *([name for name in names if type(name) is str] for names in fields_of(one)))
             for number, one in result.seen.items()
         ]
         problems = [fields_of(problem) for problem in result.problems]
@@ -129,11 +130,6 @@ def fields_of(one: Any) -> tuple[Any, ...]:
     return tuple([getattr(one, name) for name in one.__slots__])
 
 
-def _texts(names: set[str]) -> list[str]:
-    """Names that can be sent: `globals()` takes any object for one."""
-    return [name for name in names if type(name) is str]
-
-
 def _in_a_row(tensor: Tensor) -> NDArray[Any]:
     """A tensor's own numbers, not copied."""
     row = tensor.reshape(-1)
@@ -155,7 +151,9 @@ def unpack_results(blob: bytes | memoryview, count: int) -> list[Result]:
 
 
 def _unpack(blob: bytes, count: int) -> list[Result]:
-    runs = json.loads(_metadata(blob)["runs"])
+    # safetensors' own reader for bytes leaves the metadata out.
+    length = int.from_bytes(blob[:8], "little")
+    runs = json.loads(json.loads(blob[8 : 8 + length])["__metadata__"]["runs"])
     if not isinstance(runs, list) or len(runs) != count:
         raise ValueError("another number of runs")
     flat = safetensors.torch.load(blob)
@@ -183,13 +181,6 @@ def _unpack(blob: bytes, count: int) -> list[Result]:
         signs = {(int(number), str(kind)) for number, kind in run.get("signs", ())}
         results.append(Result(tensors, types, problems, seen, signs))
     return results
-
-
-def _metadata(blob: bytes) -> dict[str, Any]:
-    """The metadata of a safetensors blob, which its own reader for bytes leaves out."""
-    length = int.from_bytes(blob[:8], "little")
-    metadata: dict[str, Any] = json.loads(blob[8 : 8 + length])["__metadata__"]
-    return metadata
 
 
 def some_of(value: Tensor) -> Tensor:

@@ -108,20 +108,20 @@ def describe_problem(
 
 def _meant(name: str, known: Sequence[str]) -> str:
     """What may have been meant by a name that is not defined."""
-    alike = [f"`{one}`" for one in nearest(name, known, SLIP)]
-    if alike and alike[0].lower() == f"`{name.lower()}`":
-        return alike[0]
+    alike = next((f"`{one}`" for one in nearest(name, known, SLIP)), "")
+    if alike.lower() == f"`{name.lower()}`":
+        return alike
     if name == "keepdim":
         return "`keepdim=True`"
     if hasattr(builtins, capital := name.capitalize()):  # true, false, none
         return f"`{capital}`"
     if name in OF_VALUES:
-        return next(iter(alike), "")
+        return alike
     for prefix, module in (("torch", torch), ("F", F)):
         if callable(getattr(module, name, None)):
             of_number = f" (of a plain number, `math.{name}`)" if name in OF_NUMBERS else ""
             return f"`{prefix}.{name}`{of_number}"
-    return next(iter(alike), "")
+    return alike
 
 
 def ran_out_of_memory(problem: Problem) -> bool:

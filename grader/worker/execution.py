@@ -21,6 +21,7 @@ from grader.worker.engine import double_precision
 from grader.worker.recording import Names, Recorder
 from grader.worker.request import Group, Request, RunOrder, Statement
 from grader.worker.results import (
+    DTYPE_CODES,
     LONGEST_MESSAGE,
     REFUSED,
     Problem,
@@ -55,10 +56,7 @@ LARGEST_VALUE = 2**23
 LARGER_VALUES = 10 * 2**20
 """Bytes that values of more numbers than their tensors have may take in all: they are wrong."""
 
-REPORTED_DTYPES = frozenset(
-    {torch.float64, torch.float32, torch.float16, torch.bfloat16, torch.bool}
-    | {torch.int64, torch.int32, torch.int16, torch.int8, torch.uint8}
-)
+REPORTED_DTYPES = frozenset(getattr(torch, name) for name in DTYPE_CODES)
 """What a tensor's values are sent back as; of any other only the name is, for it is wrong."""
 
 

@@ -44,12 +44,12 @@ DERIVATIVES = (
 """What is imported by the warm worker, or not at all: derivatives written out in Python."""
 
 
-def library_folders(packages: Iterable[str] = PACKAGES) -> list[Path]:
-    """Where this Python and the packages have their files, each folder once, as they are named."""
+def library_folders() -> list[Path]:
+    """Where this Python and `PACKAGES` have their files, each folder once, as they are named."""
     folders = [Path(sysconfig.get_path(kind)) for kind in ("stdlib", "platstdlib")]
     for prefix in dict.fromkeys((sys.prefix, sys.base_prefix, sys.base_exec_prefix)):
         folders += [Path(prefix, "lib"), Path(prefix, "lib64")]
-    for package in packages:
+    for package in PACKAGES:
         specification = importlib.util.find_spec(package)
         if specification is not None and specification.origin is not None:
             folder = Path(specification.origin).parent
@@ -68,12 +68,9 @@ def packages_below(folder: Path, names: Iterable[str] = HIDDEN) -> list[Path]:
 
 def _readable() -> Iterator[Path]:
     yield Path(__file__).parent
-    hidden = {
-        path
-        for folder in library_folders()
-        for path in packages_below(folder, (*HIDDEN, *DERIVATIVES))
-    }
-    for folder in [*library_folders(), *map(Path, SYSTEM), *map(Path, LINKER_FILES)]:
+    libraries, names = library_folders(), (*HIDDEN, *DERIVATIVES)
+    hidden = {path for folder in libraries for path in packages_below(folder, names)}
+    for folder in [*libraries, *map(Path, SYSTEM), *map(Path, LINKER_FILES)]:
         yield from _without(folder, hidden)
 
 

@@ -22,7 +22,7 @@ from grader.execution.sandbox import (
     worker_environment,
     worker_root,
 )
-from grader.worker.landlock import library_folders
+from grader.worker import landlock
 
 needs_bwrap = pytest.mark.skipif(
     find_bwrap().path is None, reason=f"no sandbox here: {find_bwrap().trouble}"
@@ -93,7 +93,7 @@ def test_a_package_in_a_folder_of_the_users_own_is_found(
     (packages / "brought_along" / "__init__.py").touch()
     (tmp_path / "diary.txt").touch()
     monkeypatch.syspath_prepend(str(packages))
-    monkeypatch.setattr(library_folders, "__defaults__", (("brought_along", "torch"),))
+    monkeypatch.setattr(landlock, "PACKAGES", ("brought_along", "torch"))
     code = f"""
 import brought_along, os
 print(os.listdir({str(tmp_path)!r}))

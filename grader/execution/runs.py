@@ -44,7 +44,7 @@ _KEYS = itertools.count()
 
 
 @lru_cache(maxsize=64)  # a course has some exercises; `explain` makes new references each time
-def values_for(references: References, gradients: Sequence[str]) -> Values:
+def values_for(references: References, gradients: tuple[str, ...]) -> Values:
     """The values that every answer to an exercise is run on.
 
     The lecture's instance, the hidden ones, and for each of these the random upstreams: nothing

@@ -43,7 +43,10 @@ FLUSH_SECONDS = 0.25
 """How long a child keeps results to itself: a child that is killed takes them with it."""
 
 MOST_CHILDREN = 8
-"""How often a request is taken up again after a child died."""
+"""How many processes a request gets: after one has died it is taken up by another."""
+
+FAILED = 114
+"""How a child ends that failed outside of the answer's statements."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -168,6 +171,7 @@ def _fork(parts: Sequence[memoryview], warm: Warm, progress: Progress) -> Child:
     shared = mmap.mmap(-1, CURRENT.size)
     process = warm.confinement.fork()
     if process == 0:
+        status = FAILED
         try:
             limits = progress.terms.limits
             warm.confinement.enter(limits.memory_bytes, limits.total_seconds, told, writing)
@@ -176,8 +180,9 @@ def _fork(parts: Sequence[memoryview], warm: Warm, progress: Progress) -> Child:
             with FileIO(told) as stream:
                 while (more := read_frame(stream, LARGEST_REQUEST)) is not None:
                     _serve(more, warm, Progress(Terms.read(more), math.inf), writing, shared)
+            status = 0
         finally:
-            os._exit(0)
+            os._exit(status)
     os.close(told)
     os.close(writing)
     # One that does not read must not make this process wait.
@@ -266,3 +271,8 @@ def _take_note(status: int, progress: Progress, has_begun: bool) -> None:
         progress.incidents.append("This answer asked the system for what no gradient needs.")
     elif os.WIFEXITED(status) and os.WEXITSTATUS(status) == NOT_CONFINED and not has_begun:
         progress.unfit = "A process for an answer could not be confined as it should be."
+    elif os.WIFEXITED(status) and os.WEXITSTATUS(status) == FAILED:
+        progress.incidents.append(
+            "A process failed outside of this answer's statements: for want of memory, or by a"
+            " mistake in the grader."
+        )

@@ -356,6 +356,22 @@ def test_an_answer_that_ends_like_that_is_one_that_ended_its_process() -> None:
     assert found.deadly == {1: ENDED}
 
 
+class Failing(AmongOthers):
+    """Stands for a mistake in the grader's own code."""
+
+    def enter(self, memory_bytes: int, cpu_seconds: float, *keep: int) -> None:
+        raise ValueError
+
+
+def test_a_child_that_fails_outside_of_the_answer_says_so() -> None:
+    found = answer("a = x", confinement=Failing())
+    assert found.incidents == [
+        "A process failed outside of this answer's statements: for want of memory, or by a mistake"
+        " in the grader."
+    ]
+    assert (found.results, found.deadly, found.unfit) == ([], {}, None)
+
+
 class Watched(AmongOthers):
     """Notes in a file what a child is confined to."""
 

@@ -81,7 +81,7 @@ def cells_of(prefix: str, cells: Iterable[AnswerCell]) -> list[AnswerCell]:
 class Raised:
     """Why statements left no usable value: a sentence, and the line it is about if known.
 
-    Some ran into a limit, or took their process with them.
+    `by_limit` where they ran into a limit, took their process with them, or were not reached.
     """
 
     message: str

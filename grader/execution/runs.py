@@ -29,7 +29,9 @@ from grader.worker.terms import HUNG, Limits
 LARGEST_METADATA = 2**20
 """Bytes that are read of what describes the values of a reply; most have some ten thousand."""
 
-UNREADABLE = Raised("What came back from running this answer is not data that can be read.")
+UNREADABLE = Raised(
+    "What came back from running this answer is not data that can be read.", by_limit=True
+)
 
 Piece = tuple[str, Slice]
 """A gradient, and the statements that are run of it."""
@@ -268,7 +270,8 @@ class Runs:
         limits = self.runner.limits
         missing = Raised(
             f"The answer as a whole did not end within {limits.total_seconds:g} seconds, or ended"
-            " the process that ran it again and again; this gradient was not reached."
+            " the process that ran it again and again; this gradient was not reached.",
+            by_limit=True,
         )
         # All requests of an answer have the time of one: it may ask for many.
         left = self.until - time.monotonic()
@@ -282,7 +285,7 @@ class Runs:
             reply = self.runner.run(request, self.values)
         except WorkerLost as lost:
             self.flags.append(Flag("incident", str(lost), None))
-            return [Raised(str(lost))] * len(plan.runs)
+            return [Raised(str(lost), by_limit=True)] * len(plan.runs)
         results = results_of(reply)
         if UNREADABLE in results:
             self.flags.append(Flag("unreadable-reply", UNREADABLE.message, None))

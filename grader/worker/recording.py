@@ -143,8 +143,7 @@ class Recorder:
         for name, value in values.items():
             if not isinstance(value, Tensor):
                 continue
-            held = dict.get(names, name)
-            if type(held) is not Tensor or held.shape != value.shape:
+            if not _is_in_shape(dict.get(names, name), value):
                 dict.__setitem__(names, name, value.clone())
                 self._stale.add(name)
         for held in names.values():
@@ -211,6 +210,14 @@ class Recorder:
             if now.differs(before, directly):
                 changed.add(name)
         return changed
+
+
+def _is_in_shape(held: object, value: Tensor) -> bool:
+    try:
+        return type(held) is Tensor and held.shape == value.shape
+    # A nested tensor has no shape.
+    except RuntimeError:
+        return False
 
 
 def _look(value: object, names: Names) -> _Look:

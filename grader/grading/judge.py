@@ -6,6 +6,7 @@ from collections.abc import Iterator, Sequence, Set
 from dataclasses import replace
 
 from grader.execution.evidence import GradientEvidence, Value, furthest
+from grader.grading.at_lecture import judge_at_lecture
 from grader.grading.imprecision import is_rough
 from grader.grading.one_gradient import check_locally, judge_gradient
 from grader.grading.reasons import (
@@ -50,7 +51,8 @@ def judge(evidence: Sequence[GradientEvidence], references: References) -> list[
     verdicts = list(_note_exceptions(evidence, verdicts))
     verdicts = list(_judge_shared_memory(evidence, verdicts, references))
     verdicts = list(_judge_siblings(evidence, verdicts, references))
-    return list(_judge_carried(evidence, verdicts, references, rough))
+    verdicts = list(_judge_carried(evidence, verdicts, references, rough))
+    return list(judge_at_lecture(evidence, verdicts, references))
 
 
 def _note_exceptions(

@@ -136,6 +136,16 @@ def aliased(item: GradientEvidence, place: Place | None) -> Diagnosis:
     return Diagnosis(Kind.ALIASED, message, hint(Kind.ALIASED, item.name))
 
 
+def of_other_dtype(name: str, found: torch.dtype, due: torch.dtype) -> Diagnosis:
+    """The diagnosis of a gradient that is right, and of a dtype that a later line cannot mix."""
+    has, needs = (str(dtype).removeprefix("torch.") for dtype in (found, due))
+    message = (
+        f"`{name}` has dtype {has}, and `{name[1:]}` has {needs}; a later line cannot mix them."
+    )
+    said = "Which part of the line has that dtype? NumPy, for one, makes float64."
+    return Diagnosis(Kind.WRONG_DTYPE, message, said)
+
+
 def carried(names: Sequence[str], missing: bool) -> str:
     """What is said of a right line that was handed wrong gradients, or missing ones.
 

@@ -1,0 +1,79 @@
+"""Lines that raise on the lecture's batch alone, in whole answers."""
+
+import pytest
+
+from grader.diagnosis.kinds import Kind
+from grader.grading.reasons import carried
+from grader.verdict import Outcome, Verdict
+from tests.grader.conftest import Judge
+from tests.helpers.exercise_text import right_answers
+
+LECTURE = right_answers()["lecture"]
+OF_PROBS = "dprobs = (1.0 / probs) * dlogprobs"
+OF_LOGITS = "dlogits = dnorm_logits.clone()"
+
+
+def outcomes_with(line: str, replacement: str, judge_text: Judge) -> dict[str, Verdict]:
+    assert LECTURE.count(f"{line}\n") == 1, line
+    return judge_text(LECTURE.replace(f"{line}\n", f"{replacement}\n"))
+
+
+@pytest.mark.parametrize(
+    ("line", "replacement", "origin"),
+    [
+        ("dlogprobs = torch.zeros_like(logprobs)", "dlogprobs = logprobs.double() * 0", "logprobs"),
+        (OF_LOGITS, "dlogits = dnorm_logits.double()", "logits"),
+        (OF_LOGITS, "dlogits = torch.tensor(dnorm_logits.numpy().astype('float64'))", "logits"),
+    ],
+)
+def test_where_dtypes_do_not_mix_the_one_that_brought_float64_in_pays_alone(
+    line: str, replacement: str, origin: str, judge_text: Judge
+) -> None:
+    verdicts = outcomes_with(line, replacement, judge_text)
+    first = verdicts.pop(f"d{origin}")
+    assert first.outcome is Outcome.FAIL
+    assert first.diagnosis[0].kind == Kind.WRONG_DTYPE
+    assert first.diagnosis[0].message == (
+        f"`d{origin}` has dtype float64, and `{origin}` has float32; a later line cannot mix them."
+    )
+    assert {v.outcome for v in verdicts.values()} == {Outcome.PASS, Outcome.CARRIED}
+    for name in ("dh", "dW2", "dhpreact", "dC"):
+        assert verdicts[name].outcome is Outcome.CARRIED
+        assert verdicts[name].note == carried([f"d{origin}"], missing=False)
+
+
+def test_float64_that_no_line_minds_is_right(judge_text: Judge) -> None:
+    verdicts = judge_text(LECTURE + "\ndb2 = db2.double()\ndC = dC.double()\n")
+    assert {v.outcome for v in verdicts.values()} == {Outcome.PASS}
+
+
+def test_what_a_line_that_raises_there_leaves_missing_is_carried(judge_text: Judge) -> None:
+    verdicts = outcomes_with(
+        "dh = dlogits @ W2.T", "dh = dlogits @ W2.T if n != 32 else h.undefined", judge_text
+    )
+    assert verdicts.pop("dh").outcome is Outcome.ERROR
+    assert {v.outcome for v in verdicts.values()} == {Outcome.PASS, Outcome.CARRIED}
+    assert verdicts["dC"].note == carried(["dh"], missing=False)
+
+
+def test_an_array_in_another_byte_order_costs_itself_alone(judge_text: Judge) -> None:
+    verdicts = outcomes_with(
+        OF_PROBS, "dprobs = (dlogprobs / probs).numpy().astype('>f8')", judge_text
+    )
+    assert verdicts.pop("dprobs").outcome is Outcome.ERROR
+    assert {v.outcome for v in verdicts.values()} == {Outcome.PASS, Outcome.CARRIED}
+
+
+def test_a_tensor_without_a_shape_costs_itself_alone(judge_text: Judge) -> None:
+    verdicts = outcomes_with(
+        OF_PROBS, "dprobs = torch.nested.nested_tensor([dlogprobs[0], dlogprobs[1]])", judge_text
+    )
+    assert verdicts.pop("dprobs").outcome is Outcome.ERROR
+    assert {v.outcome for v in verdicts.values()} == {Outcome.PASS, Outcome.CARRIED}
+
+
+def test_of_what_was_not_reached_no_reason_is_sought(judge_text: Judge) -> None:
+    verdicts = judge_text(f"{LECTURE}\nimport os\n" + "os.abort()\n" * 9)
+    assert {v.outcome for v in verdicts.values()} == {Outcome.ERROR}
+    assert all("was not reached" in v.note for v in verdicts.values())
+    assert not any(v.diagnosis for v in verdicts.values())

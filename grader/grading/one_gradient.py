@@ -37,6 +37,7 @@ FAR_OFF = 1e-3
 """Differences beyond this, relative to the largest value, are no rounding in float32 either."""
 
 _WORST_FIRST = (Check.NOT_RUN, Check.WRONG, Check.RIGHT)
+_WRONG_FIRST = (Check.WRONG, Check.NOT_RUN, Check.RIGHT)
 
 
 @dataclass(frozen=True, slots=True)
@@ -136,10 +137,15 @@ def _weigh_right_value(
     hides = bool(zero & item.reads) or (alone and tensor in references.beside_zero)
     if tensor not in zero and not hides:
         return Outcome.PASS, Finding(Check.RIGHT, STEP_BY_STEP)
-    if local != WRONG:
-        # Whole it gives the right value, alone none: the slice is at fault, not the student.
-        return Outcome.PASS, Finding(Check.RIGHT, NOT_ALONE)
-    return Outcome.FAIL, Finding(Check.WRONG, TRUE_ZERO)
+    if WRONG in (local, check_locally(item, item.local, references, _WRONG_FIRST)):
+        return Outcome.FAIL, Finding(Check.WRONG, TRUE_ZERO)
+    if local.check is Check.NOT_RUN and all(value.on_the_way for value in item.hidden):
+        # A line that it needs raises, whole or alone, and zero is all that it could have spoilt.
+        is_elsewhere = item.lecture.on_the_way is None
+        sentence = on_other_sizes(local.sentence, references) if is_elsewhere else local.sentence
+        return Outcome.ERROR, replace(local, sentence=sentence)
+    # Whole it gives the right value, alone none: the slice is at fault, not the student.
+    return Outcome.PASS, Finding(Check.RIGHT, NOT_ALONE)
 
 
 def _is_far_off(comparison: Comparison) -> bool:
@@ -154,12 +160,13 @@ def _examine_all(
     values: Sequence[Value],
     references: References,
     right: Sequence[Tensor],
+    order: Sequence[Check] = _WORST_FIRST,
 ) -> Finding:
-    """The values on the hidden instances beside the right ones; the first of the worst."""
+    """The values on the hidden instances beside the right ones; the first in this order."""
     floors = references.floors(item.name[1:])
     instances = zip(values, right, floors, references.lengths, strict=False)
     findings = (_examine(item.name, *instance) for instance in instances)
-    return min(findings, key=lambda finding: _WORST_FIRST.index(finding.check))
+    return min(findings, key=lambda finding: order.index(finding.check))
 
 
 def _examine(
@@ -227,7 +234,10 @@ def _at_the_lectures_sizes(reason: Finding, lecture: Value, references: Referenc
 
 
 def check_locally(
-    item: GradientEvidence, values: Sequence[Value], references: References
+    item: GradientEvidence,
+    values: Sequence[Value],
+    references: References,
+    order: Sequence[Check] = _WORST_FIRST,
 ) -> Finding:
     """What the gradient's own statements made of random upstreams, beside the program's VJP.
 
@@ -238,7 +248,7 @@ def check_locally(
 
     def check(given: Set[str], zeroed: Set[str]) -> Finding:
         right = references.local_vjps(tensor, given, zeroed)
-        return _examine_all(item, values, references, right)
+        return _examine_all(item, values, references, right, order)
 
     findings: list[Finding] = []
     for given in dict.fromkeys((*item.upstreams(readers), frozenset[str]())):

@@ -14,6 +14,15 @@ MAGIC_LINE = re.compile(
 )
 """IPython's own lines: `%magic`, `!shell`, `t = %timeit ...`, `torch.sum?`; `\\` continues one."""
 
+FIRST_PROMPT = re.compile(r"(?:>>>|In \[\d+\]:)(?: |$)")
+"""Python's prompt or IPython's: IPython takes it away where it was pasted."""
+
+PROMPT = re.compile(rf"(?m)^(?:{FIRST_PROMPT.pattern}|(?:| +)\.\.\.:?(?: |$))")
+"""The same, or that of a line that continues a statement."""
+
+INDENT = re.compile(r"\A\s*^([ \t]+)", re.MULTILINE)
+"""That of a cell's first line: IPython takes it away from all lines."""
+
 TIMED = re.compile(r"%time[ \t]++(.+)")
 """The magic that runs a statement as the line alone would."""
 
@@ -21,10 +30,18 @@ TIMED = re.compile(r"%time[ \t]++(.+)")
 def hide_magics(source: str) -> str:
     """Turn IPython's own lines into `pass`, line by line; `%time` leaves its statement.
 
-    Only where the cell does not parse as it stands: a continued expression may begin with `%`.
+    What was pasted with prompts, or indented as a whole, loses them. All this only where the cell
+    does not parse as it stands: a continued expression may begin with `%`.
     """
-    if not MAGIC_LINE.search(source) or parsed(source) is not None:
+    indent = INDENT.match(source)
+    # IPython looks no further than at the second line: a comment may stand above.
+    is_prompted = any(map(FIRST_PROMPT.match, source.split("\n", 2)[:2]))
+    if not (indent or is_prompted or MAGIC_LINE.search(source)) or parsed(source) is not None:
         return source
+    if indent:
+        source = re.sub(rf"(?m)^{indent[1]}", "", source)
+    if is_prompted:
+        source = PROMPT.sub("", source)
     return MAGIC_LINE.sub(_plain, source)
 
 

@@ -26,3 +26,24 @@ from grader.answer.cell_source import hide_magics
 )
 def test_magics_are_passed_over_and_lines_keep_their_numbers(source: str, hidden: str) -> None:
     assert hide_magics(source) == hidden
+
+
+@pytest.mark.parametrize(
+    ("source", "shown"),
+    [
+        ("  x = 1\n  if x:\n      y = 2", "x = 1\nif x:\n    y = 2"),
+        ("\n\n    x = 1\n    %time y = 2", "\n\nx = 1\ny = 2"),
+        (">>> x = 1\n>>> if x:\n...     y = 2\n", "x = 1\nif x:\n    y = 2\n"),
+        ("# answer: ex1-max\n>>> x = 1\n>>> y = 2", "# answer: ex1-max\nx = 1\ny = 2"),
+        ("In [3]: x = 1\n   ...: y = 2", "x = 1\ny = 2"),
+    ],
+)
+def test_what_was_pasted_loses_its_prompts_and_its_indent(source: str, shown: str) -> None:
+    assert hide_magics(source) == shown
+
+
+@pytest.mark.parametrize(
+    "source", ["x = 1\n  y = 2", "# a\n  x = 1", "dX = ...\n  y", "x = 1\n\n>>> y = 2", "    ", ""]
+)
+def test_where_ipython_takes_nothing_away_nothing_is(source: str) -> None:
+    assert hide_magics(source) == source

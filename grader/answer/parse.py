@@ -42,10 +42,17 @@ DEEPEST = 150
 
 TOO_DEEP = "This cell cannot be read: its code is nested too deeply."
 
-_SIGN = "a sign, such as `*`, is missing behind the number"
+_NO_WORD = r"(?!(?:and|as|for|if|in|is|not|or|else)\b)"
 SLIPS: Mapping[re.Pattern[str], str] = {
     re.compile(r"\.\.\.\s*\w"): "take out the `...`",
-    re.compile(r"(?<![\w.])\d[\d.]* +(?!(?:and|for|if|in|is|not|or|else)\b)[A-Za-z_(]"): _SIGN,
+    re.compile(rf"(?<![\w.])\d[\d.]* +{_NO_WORD}[A-Za-z_(]"): (
+        "a sign, such as `*`, is missing behind the number"
+    ),
+    re.compile(r"[\w)\]] +x +[\w(]"): "times is written `*`",
+    # Not where a block begins, or a second statement: `f(x) y = 2`.
+    re.compile(rf"^(?! *(?:elif|for|if|while|with)\b).*[)\]] *{_NO_WORD}[^\W\d]\w*+(?! *=(?!=))"): (
+        "a sign, such as `*`, is missing behind the bracket"
+    ),
     re.compile(r"[-+*/@]\s*$"): "the line ends with a sign; it goes on only inside of brackets",
 }
 """What is said of a line in which Python sees nothing but invalid syntax, by what stands in it."""

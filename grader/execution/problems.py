@@ -57,6 +57,9 @@ DENIALS = frozenset(
 )
 """Exceptions by which the system, or the sandbox, says no."""
 
+NOT_YET = "No line that assigns it has run before."
+"""What is said of a name that is assigned further down, or by a line that raised."""
+
 OF_NUMBERS = ("exp", "log", "sqrt")
 """Functions of PyTorch's that are taken of plain numbers too, where `math` has them."""
 
@@ -96,6 +99,8 @@ def describe_problem(
     if re.search(XOR, said):
         return f"This line raised {kind}: {NO_POWER}."
     missing = UNDEFINED.fullmatch(said) if kind == "NameError" else None
+    if missing and missing[1] in known and missing[1] not in gradients:
+        return f"This line raised {kind}: {said}. {NOT_YET if unbound == ALONE else unbound}"
     if missing and missing[1] not in gradients:
         meant = _meant(missing[1], known)
         return f"This line raised {kind}: {said}. {f'Did you mean {meant}?' if meant else unbound}"

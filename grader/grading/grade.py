@@ -19,7 +19,14 @@ from grader.execution.runner import AnyRunner
 from grader.execution.variants import Patience
 from grader.grading.imprecision import find_imprecision
 from grader.grading.judge import judge
-from grader.grading.reasons import ALMOST, ON_ANOTHER_BATCH, WRITTEN_IN, mistyped
+from grader.grading.reasons import (
+    ALMOST,
+    NOTHING,
+    ON_ANOTHER_BATCH,
+    WRITTEN_IN,
+    mistyped,
+    returns_nothing,
+)
 from grader.grading.wrong_value import wrong_value
 from grader.program.exercises import Exercise
 from grader.program.references import SEED, References, prepare
@@ -180,6 +187,8 @@ def _judged(
         names = {*references.program.names, *references.program.gradient_names, *exercise.sizes}
         said = mistyped(answer, exercise.gradients, names)
         slips = {name: said[name] for name in blank & said.keys()}
+        none = [item.name for item in evidence if item.name in blank and returns_nothing(item)]
+        slips |= {name: NOTHING.format(name) for name in none}
     verdicts, patience = [], Patience()
     for item, plain in zip(evidence, judged, strict=True):
         verdict = replace(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import math
 import re
 from collections.abc import Mapping, Sequence, Set
@@ -35,6 +36,7 @@ ALMOST = (
 )
 RAISES_ON_THE_WAY = "The value is right, but a line that it needs raises: {}"
 LEFT_OUT = "Leaving out the branch through {} is right: it is always zero."
+NOTHING = "{} is None: what is called for it returns nothing."
 NOT_ALONE = "The value is right; its own lines could not be run by themselves."
 
 
@@ -125,13 +127,21 @@ def mistyped(answer: Answer, gradients: Sequence[str], names: Set[str]) -> Mappi
     return said
 
 
+def returns_nothing(item: GradientEvidence) -> bool:
+    """True for a gradient that is None because a function without a `return` gave it."""
+    match item.code:
+        case [*_, ast.Assign(value=ast.Call())]:
+            return any(value.type_name == "NoneType" for value in item.hidden)
+    return False
+
+
 def aliased(item: GradientEvidence, place: Place | None) -> Diagnosis:
     """The diagnosis of a gradient that is right until another's line changes it."""
     others = " and ".join(f"`d{other}`" for other in sorted(item.channels))
     line = "a later line" if place is None else f"line {place.line} of {place.cell}"
     message = (
-        f"`{item.name}` is right when it is assigned; {line} changes it through {others}, which"
-        " stands for the same tensor."
+        f"`{item.name}` is right when it is assigned; {line} changes it through {others}, the same"
+        " tensor."
     )
     return Diagnosis(Kind.ALIASED, message, hint(Kind.ALIASED, item.name))
 

@@ -37,6 +37,15 @@ Gradients that are zero by structure (a bias before batchnorm, the maximum taken
 consist of nothing else: up to 1.8e-8 over 2,000 training steps.
 """
 
+FUNCTIONS = ("builtin_function_or_method", "method", "method_descriptor", "wrapper_descriptor")
+"""What Python calls functions that are called like any other."""
+
+ADVICE = {
+    "ndarray": " `torch.from_numpy` makes one of it.",
+    "tuple": " Is there a comma at the end of the line?",
+}
+"""What is added where something else than a tensor is there, by its type."""
+
 
 def cmp(s: str, dt: object, t: Tensor) -> Comparison:
     """Compare your gradient with autograd's and print the lecture's line.
@@ -198,8 +207,9 @@ def describe_type(name: str, type_name: str, shape: tuple[int, ...] | None = Non
     if type_name.startswith("tensor of "):
         return f"{name} is a {type_name}, but a gradient has its tensor's shape and dtype."
     ending = "" if shape is None else f", here of shape {shape}"
-    advice = " `torch.from_numpy` makes one of it." if type_name == "ndarray" else ""
-    return f"{name} is {_article(type_name)}, but a gradient is a tensor{ending}.{advice}"
+    kind = "function" if type_name in FUNCTIONS else type_name
+    advice = ADVICE.get(kind, "")
+    return f"{name} is {_article(kind)}, but a gradient is a tensor{ending}.{advice}"
 
 
 def describe_dtype(name: str, value: Tensor) -> str:

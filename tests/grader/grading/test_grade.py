@@ -284,7 +284,7 @@ def test_shared_memory_is_blamed_where_it_is_made(judge_text: Judge) -> None:
     (said,) = verdicts["dbndiff"].diagnosis
     assert said.message == (
         "`dbndiff` is right when it is assigned; line 5 of ex1-batchnorm-mean changes it through"
-        " `dhprebn`, which stands for the same tensor."
+        " `dhprebn`, the same tensor."
     )
     place = verdicts["dbndiff"].place
     assert place is not None
@@ -752,6 +752,16 @@ NO_NAME = "This line raised NameError: name '{}' is not defined. "
             "db2 is an ndarray, but a gradient is a tensor. `torch.from_numpy` makes one of it.",
         ),
         (
+            "db2 = dlogits.sum(0)",
+            "db2 = Torch.sum(dlogits, 0)",
+            f"{NO_NAME.format('Torch')}Did you mean `torch`?",
+        ),
+        (
+            "db2 = dlogits.sum(0)",
+            "db2 = dlogits.sum(0),",
+            "db2 is a tuple, but a gradient is a tensor. Is there a comma at the end of the line?",
+        ),
+        (
             "db1 = dhprebn.sum(0)",
             "db1 = torch.zeros(64)",
             "`db1` is right at the notebook's sizes only: it has 64 (n_hidden) written out.",
@@ -806,6 +816,40 @@ def test_a_name_much_like_one_that_is_to_do_is_asked_for(
     assert verdict.outcome is Outcome.TODO
     assert verdict.note.endswith(f"assigns `{written}`: did you mean `{name}`?" if name else "")
     assert bool(verdict.note) == bool(name)
+
+
+@pytest.mark.parametrize(
+    ("mark", "outcome"),
+    [
+        ("winners[logits.argmax(1)] = 1", Outcome.FAIL),
+        ("winners[range(32), logits.argmax(1)] = 5", Outcome.ERROR),
+        ("winners[range(n), logits.argmax(1)] = 1", Outcome.PASS),
+    ],
+)
+def test_a_mask_that_raises_on_other_sizes_is_not_hidden_by_a_zero(
+    mark: str, outcome: Outcome, judge_text: Judge
+) -> None:
+    mask = f"winners = torch.zeros_like(logits)\n{mark}\n"
+    line = f"{mask}dlogits = dnorm_logits + winners * dlogit_maxes"
+    verdicts = judge_text(edited((DROP_MAX[0], line)))
+    assert verdicts.pop("dlogits").outcome is outcome
+    assert blamed(verdicts) == []
+
+
+def test_a_name_whose_line_raised_is_not_taken_for_another(judge_text: Judge) -> None:
+    line = "db2 = dlogits.sum(0)"
+    verdicts = judge_text(edited((line, f"w = 1 / 0\n{line}\ndb2 = db2 * w")))
+    said = f"{NO_NAME.format('w')}No line that assigns it has run before."
+    assert verdicts["db2"].note == said
+
+
+def test_a_function_that_returns_nothing_is_told_of(judge_text: Judge) -> None:
+    line = "db2 = dlogits.sum(0)"
+    nothing = judge_text(edited((line, "def f(d):\n    d.sum(0)\ndb2 = f(dlogits)")))["db2"]
+    blank = judge_text(edited((line, "db2 = None")))["db2"]
+    assert (nothing.outcome, blank.outcome) == (Outcome.TODO, Outcome.TODO)
+    assert nothing.note == "db2 is None: what is called for it returns nothing."
+    assert blank.note == ""
 
 
 def test_a_line_that_is_timed_is_the_answer(judge_text: Judge) -> None:

@@ -14,6 +14,7 @@ from grader.program.compare import (
     agrees,
     cmp,
     compare,
+    describe_type,
     relative_difference,
     relative_differences,
 )
@@ -216,3 +217,9 @@ def test_right_gradients_are_approximate_at_any_cpu_capability(
 def test_two_thousand_training_steps_of_right_gradients_raise_no_alarm(project: Path) -> None:
     comparisons, alarms, _ = train_with_right_gradients(project, 2000)
     assert (comparisons, alarms) == ("18000 comparisons", "0 false alarms")
+
+
+@pytest.mark.parametrize("value", [len, "".join, str.join, lambda: 0])
+def test_a_function_is_called_so_whoever_wrote_it(value: object) -> None:
+    said = describe_type("dh", type(value).__name__)
+    assert said == "dh is a function, but a gradient is a tensor."

@@ -14,8 +14,8 @@ from functools import lru_cache
 
 from grader.answer.cell_source import hide_magics, parsed
 from grader.answer.effects import MODULES
-from grader.answer.parse import LONGEST_ANSWER, AnswerCell
-from grader.answer.statements import children
+from grader.answer.parse import LONGEST_ANSWER, AnswerCell, is_blank
+from grader.answer.statements import BLOCKS, PARTS, children
 from grader.verdict import Place
 
 MOST_LINES = 500
@@ -77,12 +77,11 @@ def normal_lines(
 
 def _statements(tree: ast.Module) -> Iterator[ast.stmt]:
     """Every statement in the order of the text, those of functions and classes too."""
-    pending: list[ast.AST] = [*reversed(tree.body)]
+    pending: list[ast.AST] = [tree]
     while pending:
         node = pending.pop()
         if _is_compound(node):
-            inside = (c for c in children(node) if isinstance(c, _INSIDE))
-            pending += reversed([*inside])
+            pending += (c for c in reversed(children(node)) if isinstance(c, _INSIDE))
         if isinstance(node, ast.stmt):
             yield node
 
@@ -121,13 +120,8 @@ def _of_text(text: str, names: frozenset[str], gradients: frozenset[str]) -> tup
 def _head(statement: ast.stmt) -> ast.stmt:
     """A compound statement with nothing in it."""
     head = copy.copy(statement)
-    for field in ("body", "orelse", "finalbody", "handlers", "cases", "decorator_list"):
-        if hasattr(head, field):
-            setattr(head, field, [])
-    if isinstance(head, ast.Try | ast.TryStar):
-        head.finalbody = [ast.Pass()]
-    if not isinstance(head, ast.Match):
-        head.body = [ast.Pass()]  # type: ignore[attr-defined]
+    for field in {*BLOCKS, *PARTS, "decorator_list"} & {*head._fields}:
+        setattr(head, field, [])
     return head
 
 
@@ -135,19 +129,19 @@ def _of_tree(
     statement: ast.stmt, names: frozenset[str], gradients: frozenset[str]
 ) -> tuple[str, bool]:
     match statement:
+        case ast.Assign() if is_blank(statement):
+            return "", False
         case ast.Expr(value=ast.Constant()) | ast.Pass():
             return "", False  # a text that stands alone is a comment
-        case ast.Assign(targets=[ast.Name()], value=ast.Constant(value=value)) if value is ...:
-            return "", False  # the blank, as it was handed out
         case ast.AnnAssign(target=target, value=ast.expr() as right):
             statement = ast.copy_location(ast.Assign([target], right), statement)
     try:
         assigns = any(_stored(node) in gradients for node in ast.walk(statement))
         # In place: nobody else has this tree, and a copy takes as long as all the rest.
-        text = ast.unparse(_Renamer(names).visit(statement))
+        _rename(statement, names)
+        return ast.unparse(statement), assigns
     except (RecursionError, MemoryError, ValueError):  # nested as deep as Python can parse
         return "", False
-    return text, assigns
 
 
 def _stored(node: ast.AST) -> str:
@@ -162,41 +156,31 @@ def _stored(node: ast.AST) -> str:
     return ""
 
 
-class _Renamer(ast.NodeTransformer):
-    """Numbers the student's own names in the order in which a statement has them.
+def _rename(statement: ast.stmt, names: frozenset[str]) -> None:
+    """Number the student's own names in the order in which the statement has them.
 
     In a statement, not in the whole answer: a line that one of two students added would give
     others to all names that follow.
     """
+    kept, numbers = names | KNOWN, dict[str, str]()
 
-    def __init__(self, names: frozenset[str]) -> None:
-        self._kept, self._numbers = names | KNOWN, dict[str, str]()
+    def new(name: str) -> str:
+        return name if name in kept else numbers.setdefault(name, f"_{len(numbers) + 1}")
 
-    def _new(self, name: str) -> str:
-        if name in self._kept:
-            return name
-        return self._numbers.setdefault(name, f"_{len(self._numbers) + 1}")
-
-    def visit_Name(self, node: ast.Name) -> ast.AST:
-        node.id = self._new(node.id)
-        return node
-
-    def visit_arg(self, node: ast.arg) -> ast.AST:
-        node.arg, node.annotation = self._new(node.arg), None
-        return node
-
-    def visit_FunctionDef(self, node: ast.FunctionDef) -> ast.AST:
-        node.name, node.returns = self._new(node.name), None
-        return self.generic_visit(node)
-
-    def visit_ClassDef(self, node: ast.ClassDef) -> ast.AST:
-        node.name = self._new(node.name)
-        return self.generic_visit(node)
-
-    def visit_Global(self, node: ast.Global) -> ast.AST:
-        node.names = [*map(self._new, node.names)]
-        return node
-
-    def visit_alias(self, node: ast.alias) -> ast.AST:
-        node.asname = self._new(node.asname) if node.asname else None
-        return node
+    pending: list[ast.AST] = [statement]
+    while pending:
+        node = pending.pop()
+        match node:
+            case ast.Name():
+                node.id = new(node.id)
+            case ast.arg():
+                node.arg, node.annotation = new(node.arg), None
+            case ast.FunctionDef():
+                node.name, node.returns = new(node.name), None
+            case ast.ClassDef():
+                node.name = new(node.name)
+            case ast.Global():
+                node.names = [*map(new, node.names)]
+            case ast.alias(asname=str(own)):
+                node.asname = new(own)
+        pending += reversed(children(node))

@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
-from functools import partial
 
 from grader.answer.parse import AnswerCell, cells_of, parse_answer
 from grader.answer.quote import as_quoted, quote
@@ -31,7 +30,7 @@ from grader.grading.wrong_value import wrong_value
 from grader.program.exercises import Exercise
 from grader.program.references import SEED, References, prepare
 from grader.user_error import needs_memory
-from grader.verdict import Flag, Outcome, Report, Verdict, says_nothing_else
+from grader.verdict import EARNS_POINTS, Flag, Outcome, Report, Verdict, says_nothing_else
 
 MOST_OF_A_KIND, LONGEST_SENTENCE = 20, 1_000
 """Flags of a kind that a notebook gets, and characters of what is said of a gradient."""
@@ -59,24 +58,7 @@ def grade(
         seed: of the instances.
         wary: whether the answers are strangers'; then whatever no gradient needs is flagged.
     """
-    return _report(exercises, cells, partial(grade_exercise, runner=runner, seed=seed, wary=wary))
-
-
-def _report(
-    exercises: Sequence[Exercise],
-    cells: Sequence[AnswerCell],
-    grade_one: Callable[[Exercise, Sequence[AnswerCell]], Judged],
-) -> Report:
-    judged = [grade_one(each, cells_of(each.prefix, cells)) for each in exercises]
-    every = (verdict for found, _ in judged for verdict in found)
-    verdicts = (
-        replace(verdict, note=verdict.note[:LONGEST_SENTENCE])
-        if len(verdict.note) > LONGEST_SENTENCE
-        else verdict
-        for verdict in every
-    )
-    flags = _some_of_each_kind([flag for _, found in judged for flag in found])
-    return Report(exercises[0].notebook, tuple(verdicts), tuple(flags))
+    return Regrader(runner, seed, wary).grade(exercises, cells)
 
 
 def _some_of_each_kind(flags: Sequence[Flag]) -> Iterator[Flag]:
@@ -97,19 +79,26 @@ class Regrader:
     is an error: what ended the worker, or took too long, need not do so again.
     """
 
-    def __init__(self, runner: AnyRunner) -> None:
-        self._runner = runner
+    def __init__(self, runner: AnyRunner, seed: int = SEED, wary: bool = False) -> None:
+        self._how = runner, seed, wary
         self._last: dict[str, tuple[Sequence[AnswerCell], Judged]] = {}
 
     def grade(self, exercises: Sequence[Exercise], cells: Sequence[AnswerCell]) -> Report:
         """Judge every gradient of one notebook."""
-        return _report(exercises, cells, self.grade_exercise)
+        judged = [self.grade_exercise(each, cells_of(each.prefix, cells)) for each in exercises]
+        verdicts = (
+            replace(verdict, note=verdict.note[:LONGEST_SENTENCE])
+            for found, _ in judged
+            for verdict in found
+        )
+        flags = _some_of_each_kind([flag for _, found in judged for flag in found])
+        return Report(exercises[0].notebook, tuple(verdicts), tuple(flags))
 
     def grade_exercise(self, exercise: Exercise, own: Sequence[AnswerCell]) -> Judged:
         """Judge one exercise's gradients in its own answer cells."""
         last, judged = self._last.get(exercise.prefix, (None, ([], [])))
         if own != last or any(verdict.outcome is Outcome.ERROR for verdict in judged[0]):
-            judged = grade_exercise(exercise, own, self._runner)
+            judged = grade_exercise(exercise, own, *self._how)
             self._last[exercise.prefix] = own, judged
         return judged
 
@@ -146,68 +135,57 @@ def grade_answer(
         may_differentiate: whether the answer may ask autograd.
     """
     try:
-        return _judged(exercise, cells, shown, references, runner, wary, may_differentiate)
+        answer = parse_answer(cells)
+        suspicions = [] if may_differentiate else find_suspicions(answer)
+        offences = [(one.statement, one.flag) for one in suspicions if one.kind in AUTOGRAD]
+        evidence, making, incidents = collect(
+            answer, exercise.gradients, references, runner, offences, watch=wary
+        )
+        judged = judge(evidence, references)
+        refused = {verdict.name for verdict in judged if verdict.outcome is Outcome.REFUSED}
+        flags = [flag for item in evidence if item.name in refused for flag in item.offences]
+        if wary:
+            flags += [
+                flag
+                for kind, statement, flag in suspicions
+                if kind != "grad" and (kind not in OF_VALUES or statement in making)
+            ]
+            flags += [*incidents, *find_imprecision(evidence, references)]
+        flags = list(dict.fromkeys(flags))
+        right = {
+            item.name: item.keep
+            for item, verdict in zip(evidence, judged, strict=True)
+            if verdict.outcome in EARNS_POINTS
+        }
+        slips: Mapping[str, str] = {}
+        if any(verdict.outcome is Outcome.TODO for verdict in judged):
+            names = {*references.program.names, *references.program.gradient_names}
+            slips = mistyped(answer, exercise.gradients, names | exercise.sizes.keys())
+        verdicts, patience = [], Patience()
+        for item, plain in zip(evidence, judged, strict=True):
+            said = slips.get(plain.name, "") if plain.outcome is Outcome.TODO else ""
+            if plain.outcome is Outcome.TODO and returns_nothing(item):
+                said = NOTHING.format(plain.name)
+            verdict = replace(
+                plain,
+                code=quote(plain.place, shown),
+                max_points=exercise.points,
+                note=plain.note or said,
+                wrong=wrong_value(item, plain, references) if wary else None,
+            )
+            try:
+                reason = find_reason(
+                    item, verdict, answer, exercise, references, runner, patience, right
+                )
+            # Whatever a student's code makes of the search for a reason, the verdicts stand.
+            except Exception as error:
+                reason = None
+                why = _no_reason(verdict.name, error)
+                flags.append(Flag("diagnosis-failed", why, verdict.place))
+            verdicts.append(verdict if reason is None else explained(verdict, reason, shown))
+        return verdicts, flags
     finally:
         runner.end_answer()
-
-
-def _judged(
-    exercise: Exercise,
-    cells: Sequence[AnswerCell],
-    shown: Sequence[AnswerCell],
-    references: References,
-    runner: AnyRunner,
-    wary: bool,
-    may_differentiate: bool,
-) -> Judged:
-    answer = parse_answer(cells)
-    suspicions = [] if may_differentiate else find_suspicions(answer)
-    offences = [(one.statement, one.flag) for one in suspicions if one.kind in AUTOGRAD]
-    evidence, making, incidents = collect(
-        answer, exercise.gradients, references, runner, offences, watch=wary
-    )
-    judged = judge(evidence, references)
-    refused = {verdict.name for verdict in judged if verdict.outcome is Outcome.REFUSED}
-    flags = [flag for item in evidence if item.name in refused for flag in item.offences]
-    if wary:
-        flags += [
-            flag
-            for kind, statement, flag in suspicions
-            if kind != "grad" and (kind not in OF_VALUES or statement in making)
-        ]
-        flags += [*incidents, *find_imprecision(evidence, references)]
-    flags = list(dict.fromkeys(flags))
-    right = {
-        item.name: item.keep
-        for item, verdict in zip(evidence, judged, strict=True)
-        if verdict.outcome in (Outcome.PASS, Outcome.CARRIED)
-    }
-    slips, blank = dict[str, str](), {v.name for v in judged if v.outcome is Outcome.TODO}
-    if blank:
-        names = {*references.program.names, *references.program.gradient_names, *exercise.sizes}
-        said = mistyped(answer, exercise.gradients, names)
-        slips = {name: said[name] for name in blank & said.keys()}
-        none = [item.name for item in evidence if item.name in blank and returns_nothing(item)]
-        slips |= {name: NOTHING.format(name) for name in none}
-    verdicts, patience = [], Patience()
-    for item, plain in zip(evidence, judged, strict=True):
-        verdict = replace(
-            plain,
-            code=quote(plain.place, shown),
-            max_points=exercise.points,
-            note=plain.note or slips.get(plain.name, ""),
-            wrong=wrong_value(item, plain, references) if wary else plain.wrong,
-        )
-        try:
-            reason = find_reason(
-                item, verdict, answer, exercise, references, runner, patience, right
-            )
-        # Whatever a student's code makes of the search for a reason, the verdicts stand.
-        except Exception as error:
-            reason = None
-            flags.append(Flag("diagnosis-failed", _no_reason(verdict.name, error), verdict.place))
-        verdicts.append(verdict if reason is None else explained(verdict, reason, shown))
-    return verdicts, flags
 
 
 def _no_reason(name: str, error: Exception) -> str:

@@ -22,7 +22,7 @@ def graded(monkeypatch: pytest.MonkeyPatch) -> list[tuple[str, list[AnswerCell]]
     calls = []
 
     def grade_exercise(
-        exercise: Exercise, cells: Sequence[AnswerCell], runner: object
+        exercise: Exercise, cells: Sequence[AnswerCell], *_: object
     ) -> tuple[list[Verdict], list[Flag]]:
         calls.append((exercise.prefix, list(cells)))
         name = exercise.gradients[0]

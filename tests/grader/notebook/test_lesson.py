@@ -577,7 +577,7 @@ def test_an_answer_is_judged_again_only_where_it_changed(
     """But for an error, which may be the machine's."""
     judged: list[object] = []
 
-    def grade(exercise: object, cells: object, runner: object) -> tuple[list[Verdict], list[Flag]]:
+    def grade(exercise: object, cells: object, *_: object) -> tuple[list[Verdict], list[Flag]]:
         judged.append(cells)
         comparison = Comparison("dh", None, None, None, None, None)
         return [Verdict("dh", outcome, comparison, Check.RIGHT, Check.RIGHT)], []

@@ -91,22 +91,24 @@ class ForwardProgram:
         named = {name: name[1:] for name in self.inputs if name[:1] == "d" and name[1:] in steps}
         return {**named, **self.arriving}
 
+    def reached(self, name: str, ends: Collection[str] = ()) -> list[str]:
+        """`name` and the steps through which a gradient comes back to it, in order; not `ends`."""
+        live = {name: None}
+        for step in self.steps:
+            if step.name not in ends and not live.keys().isdisjoint(step.passes_to):
+                live[step.name] = None
+        return [*live]
+
     def descendants(self, name: str) -> frozenset[str]:
         """The steps through which a gradient comes back to `name`."""
-        found = {name}
-        for step in self.steps:
-            if not found.isdisjoint(step.passes_to):
-                found.add(step.name)
-        return frozenset(found - {name})
+        return frozenset(self.reached(name)) - {name}
 
     def between(self, name: str, ends: Collection[str]) -> list[str]:
         """The steps from `name` up to `ends`, each with what it reads, in order."""
-        live, found = {name}, dict[str, None]()
+        live, found = {*self.reached(name, ends)}, dict[str, None]()
         for step in self.steps:
             if not live.isdisjoint(step.passes_to):
                 found |= dict.fromkeys((step.name, *step.reads))
-                if step.name not in ends:
-                    live.add(step.name)
         return [*found]
 
     def run(self, inputs: Mapping[str, Tensor], until: Collection[str] = ()) -> dict[str, Any]:

@@ -139,11 +139,8 @@ class References:
         return self._idle[key]
 
     def _find_idle_branch(self, name: str, given: Set[str]) -> str | None:
-        live, program = [name], self.program
-        for step in program.steps:
-            if step.name not in given and not {*live}.isdisjoint(step.passes_to):
-                live.append(step.name)
-        for readers in map(program.readers, live):
+        program = self.program
+        for readers in map(program.readers, program.reached(name, given)):
             beside = set[str]() if given.isdisjoint(readers) else {*readers} - {*given}
             for branch in sorted(beside - {program.loss}):
                 whole, without = (self.local_vjps(name, given, out) for out in (set(), {branch}))

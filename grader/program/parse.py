@@ -6,13 +6,17 @@ import ast
 import inspect
 import textwrap
 from collections.abc import Callable, Iterator, Sequence
+from functools import cache
 from typing import Any
 
 from torch import Tensor
 
 from grader.program.forward_program import ONE_EACH, ForwardProgram, NotAForwardProgram, Step
 
+STEPS = "A forward program consists of lines `name = expression`, each name assigned once."
 
+
+@cache  # a course's programs are asked for at many places
 def parse_program(function: Callable[..., Any]) -> ForwardProgram:
     """Read a forward function's own source as a program.
 
@@ -113,24 +117,16 @@ def _parse_steps(
     for statement in body:
         line = ast.get_source_segment(source, statement) or ""
         shown = line.partition("\n")[0]
-        where = f"{definition.name}, line {statement.lineno},"
+        no_step = f"{definition.name}, line {statement.lineno}, is not a step: `{shown}`"
         match statement:
-            case ast.Assign(targets=[ast.Name(id=name)]) if name in known:
-                raise NotAForwardProgram(
-                    f"{where} is not a step: `{shown}` assigns {name} again. A forward program"
-                    " consists of lines `name = expression`, each name assigned once."
-                )
-            case ast.Assign(targets=[ast.Name(id=name)], value=value):
+            case ast.Assign(targets=[ast.Name(id=name)], value=value) if name not in known:
                 pass
+            case ast.Assign(targets=[ast.Name(id=name)]):
+                raise NotAForwardProgram(f"{no_step} assigns {name} again. {STEPS}")
             case ast.Assign(targets=[ast.Tuple() | ast.List()]):
-                raise NotAForwardProgram(
-                    f"{where} is not a step: `{shown}` assigns several names. {ONE_EACH}"
-                )
+                raise NotAForwardProgram(f"{no_step} assigns several names. {ONE_EACH}")
             case _:
-                raise NotAForwardProgram(
-                    f"{where} is not a step: `{shown}`. A forward program consists of lines"
-                    " `name = expression`, each name assigned once."
-                )
+                raise NotAForwardProgram(f"{no_step}. {STEPS}")
         names = [node for node in ast.walk(value) if isinstance(node, ast.Name)]
         names.sort(key=lambda node: (node.lineno, node.col_offset))
         reads = tuple(dict.fromkeys(node.id for node in names if node.id in known))

@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 import math
 import re
-from collections.abc import Mapping, Sequence, Set
+from collections.abc import Iterator, Mapping, Sequence, Set
 from itertools import combinations
 
 import torch
@@ -51,10 +51,7 @@ def sizes_met(reason: str, references: References) -> str:
     lecture, numbers = references.lecture.sizes, {*map(int, re.findall(r"\d+", reason))}
     for reference in references.hidden:
         sizes = reference.instance.sizes
-        # What was flattened has a product of sizes for its length.
-        groups = [group for many in (1, 2, 3) for group in combinations(sizes, many)]
-        met = {n for g in groups if math.prod(sizes[n] for n in g) in numbers for n in g}
-        if met:
+        if met := {n for length, names in _lengths(sizes) if length in numbers for n in names}:
             said = (f"{n} is {sizes[n]} there instead of {lecture[n]}" for n in sizes if n in met)
             return ", ".join(said)
     return ""
@@ -74,7 +71,7 @@ def with_drawn_lengths(reason: str, references: References) -> str:
     """
     numbers = {*map(int, re.findall(r"\d+", reason))}
     for instance in (references.lecture, *(reference.instance for reference in references.hidden)):
-        products = {1, *_products(instance.sizes)}
+        products = {1, *(length for length, _ in _lengths(instance.sizes))}
         drawn = {
             len(value)
             for value in instance.values.values()
@@ -85,10 +82,11 @@ def with_drawn_lengths(reason: str, references: References) -> str:
     return reason
 
 
-def _products(sizes: Mapping[str, int]) -> set[int]:
+def _lengths(sizes: Mapping[str, int]) -> Iterator[tuple[int, tuple[str, ...]]]:
     """What an axis may have for its length: a size, or a product of sizes where it is flattened."""
-    groups = (group for many in (1, 2, 3) for group in combinations(sizes.values(), many))
-    return {math.prod(group) for group in groups}
+    for many in (1, 2, 3):
+        for names in combinations(sizes, many):
+            yield math.prod(sizes[name] for name in names), names
 
 
 def why_it_fails(comparison: Comparison, references: References, whole: str, local: str) -> str:

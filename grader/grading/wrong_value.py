@@ -42,17 +42,15 @@ def _digest(item: GradientEvidence, verdict: Verdict, references: References) ->
     Empty where there is no value because a line raised, or none that is wrong on the hidden
     instances: the verdict's note says all that is known.
     """
+    checks = verdict.local_check, verdict.global_check
+    if item.broken is not None or checks == (Check.RIGHT, Check.RIGHT):
+        return ""
     name = item.name[1:]
-    whole = item.hidden, references.gradients(name)
-    if verdict.local_check is Check.RIGHT:
-        values, right = whole
+    if verdict.local_check is Check.RIGHT or checks == (Check.NOT_RUN, Check.WRONG):
+        values, right = item.hidden, references.gradients(name)
     else:
         readers = frozenset(references.program.readers(name))
         values, right = item.local, references.local_vjps(name, readers)
-        if verdict.local_check is Check.NOT_RUN and verdict.global_check is Check.WRONG:
-            values, right = whole
-    if item.broken is not None or verdict.local_check is verdict.global_check is Check.RIGHT:
-        return ""
     parts = list(_parts(values, right, references))
     # A word says of the whole value what is wrong with it; numbers only count all together.
     if (word := next((part for part in parts if not _is_number(part)), None)) is not None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import inspect
 import sys
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from types import FrameType
 from typing import Any
@@ -159,11 +159,24 @@ def call(subject: Subject, arguments: Mapping[str, Any]) -> Any:
     copies = {n: v.clone() if isinstance(v, Tensor) else v for n, v in arguments.items()}
     bound = inspect.signature(function).bind_partial()
     bound.arguments |= copies
-    watch = _Watch(function.__code__, [*_tensors(copies.values())])
+    tensors = [*_tensors(copies.values())]
+    versions = [tensor._version for tensor in tensors]
+    line, changed = subject.source.definition.lineno, False
+
+    def look(frame: FrameType | None, *_: Any) -> Callable[..., Any] | None:
+        """Before each line, and at the end: was a tensor written to?"""
+        nonlocal line, changed
+        if frame and frame.f_code is not function.__code__:
+            return None
+        changed = changed or versions != [tensor._version for tensor in tensors]
+        if frame and not changed:
+            line = frame.f_lineno
+        return look
+
     before = sys.gettrace()
     # A debugger or a measurement of coverage that is under way goes first.
     if before is None:
-        sys.settrace(watch.trace)
+        sys.settrace(look)
     try:
         with torch.no_grad():
             returned = function(*bound.args, **bound.kwargs)
@@ -172,9 +185,8 @@ def call(subject: Subject, arguments: Mapping[str, Any]) -> Any:
         returned = None
     finally:
         sys.settrace(before)
-    watch.look(None)
-    if watch.changed is not None:
-        line = watch.changed or subject.source.definition.lineno
+    look(None)
+    if changed:
         raise BadInput(
             f"{subject.source.at(line)}, changes an argument in place: its caller would go on"
             " with another value."
@@ -182,34 +194,8 @@ def call(subject: Subject, arguments: Mapping[str, Any]) -> Any:
     return returned
 
 
-def _tensors(values: Any) -> list[Tensor]:
+def _tensors(values: Iterable[Any]) -> Iterator[Tensor]:
     """The tensors among arguments, with those that a `ctx` has saved."""
-    found = []
     for value in values:
         several = value if isinstance(value, tuple) else getattr(value, "saved_tensors", (value,))
-        found += [one for one in several if isinstance(one, Tensor)]
-    return found
-
-
-class _Watch:
-    """Looks before each line of a function whether a tensor was written to."""
-
-    def __init__(self, code: Any, tensors: list[Tensor]) -> None:
-        self._code = code
-        self._tensors = tensors
-        self._versions = [tensor._version for tensor in tensors]
-        self._line = 0
-        self.changed: int | None = None
-
-    def trace(self, frame: FrameType, event: str, _: Any) -> Callable[..., Any] | None:
-        """For `sys.settrace`."""
-        if frame.f_code is not self._code:
-            return None
-        self.look(frame.f_lineno)
-        return self.trace
-
-    def look(self, line: int | None) -> None:
-        """A line begins, or the end has come."""
-        if self.changed is None and self._versions != [t._version for t in self._tensors]:
-            self.changed = self._line
-        self._line = line or self._line
+        yield from (one for one in several if isinstance(one, Tensor))

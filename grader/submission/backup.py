@@ -43,22 +43,21 @@ def back_up(path: Path, data: bytes, now: datetime) -> Path:
         again = f"-{number}" if number > 1 else ""
         backup = path.with_name(f"{path.stem}.{stamp}{again}{path.suffix}")
         try:
-            file = backup.open("xb")
-        except FileExistsError:
-            continue
-        except OSError as error:
-            raise WouldLoseWork(_no_backup(path, error)) from error
-        try:
-            with file:
+            with backup.open("xb") as file:
                 file.write(data)
                 file.flush()
                 os.fsync(file.fileno())  # a full disk is sometimes noticed only here
             shutil.copymode(path, backup)
+        except FileExistsError:
+            continue
         except BaseException as error:
             with suppress(OSError):
                 backup.unlink()
             if isinstance(error, OSError):
-                raise WouldLoseWork(_no_backup(path, error)) from error
+                raise WouldLoseWork(
+                    f"{shown(path)} was not changed, since no backup can be written beside "
+                    f"it{why(error)}."
+                ) from error
             raise
         return backup
     raise WouldLoseWork(f"{shown(path)} was not changed: this second has a thousand backups.")
@@ -82,7 +81,3 @@ def replace_file(path: Path, before: bytes, after: bytes) -> None:
                 )
     except OSError as error:
         raise WouldLoseWork(f"{shown(path)} cannot be written{why(error)}.") from error
-
-
-def _no_backup(path: Path, error: OSError) -> str:
-    return f"{shown(path)} was not changed, since no backup can be written beside it{why(error)}."

@@ -6,6 +6,7 @@ import ast
 from collections.abc import Mapping
 from typing import Any
 
+from grader.answer.statements import call_at
 from grader.worker.terms import MARK, SEE
 
 PLAIN_CALLS = frozenset(
@@ -80,6 +81,4 @@ def _seen(value: ast.expr, use: str) -> ast.expr:
     # A text, such as the one of `einsum`, is no value to look at; `*values` is no expression.
     if isinstance(value, ast.Starred) or isinstance(getattr(value, "value", None), str):
         return value
-    where: Any = {place: getattr(value, place) for place in value._attributes}
-    arguments = [value, ast.Constant(use, **where)]
-    return ast.Call(ast.Name(SEE, ast.Load(), **where), arguments, [], **where)
+    return call_at(value, SEE, use, value)

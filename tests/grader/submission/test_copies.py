@@ -58,6 +58,7 @@ def graded(*sources: str) -> list[int]:
         (["dh = 1", "dW2 = dh", "dh = 2"], [1, 2, 3]),
         (["dh = 1", "dh = ("], [1, 2]),
         (["dh = (\ndW2 = 1", "dh = 2"], [1, 2]),
+        (["dh = 1\ndW2 = 1", "dh = (", "dh = 3"], [1, 3]),
         (["dh = 1\ndW2 = 2", "dh = ...  # your turn\ndW2 = 3"], [1, 2]),
         # A copy that was done again.
         ([FIRST, WHOLE], [2]),
@@ -70,7 +71,7 @@ def graded(*sources: str) -> list[int]:
         (["dh = torch.zeros(3)\nfor i in h:\n    k = i\n    dh[k] = 1"] * 2, [2]),
         (["%%time\ndh = 1", "%%time\ndh = 2"], [2]),
         # Blanks.
-        (["dh = 1", "dh = ..."], [1]),
+        (["dh = 1", "dh = 2", "dh = ...  # your turn", ""], [2]),
         (["dh = ...", "dh = None"], [2]),
     ],
 )

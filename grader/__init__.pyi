@@ -1,5 +1,4 @@
-from .explanation.explain import assert_gradients, explain
-from .explanation.explanation import Explanation
+from .explanation.explain import Explanation, assert_gradients, explain
 from .notebook.lesson import board, check, heat_map, hint, nudge, points
 from .notebook.running_notebook import start_lesson
 from .notebook.training.answers_train import train_with_my_answers

@@ -149,7 +149,7 @@ class Backward:
         self, last: ast.Return, returned: Mapping[Key, str]
     ) -> Iterator[tuple[int, str]]:
         """The assignments that stand for a return statement, each with the line it begins in."""
-        parts = dict(_parts(last.value))
+        parts = dict(shown_parts(last.value))
         if not returned.keys() <= parts.keys():
             parts = {None: last.value} if last.value is not None else {}
         found = {name: parts[key] for key, name in returned.items() if key in parts}
@@ -177,8 +177,8 @@ class Backward:
         return f"({source})" if "\n" in source or isinstance(node, ast.Tuple) else source
 
 
-def _parts(value: ast.expr | None) -> Iterator[tuple[Key, ast.expr]]:
-    """What a return statement shows of the gradients in it."""
+def shown_parts(value: ast.expr | None) -> Iterator[tuple[Key, ast.expr]]:
+    """The gradients that a return statement shows, each with where it is in what is returned."""
     match value:
         case None:
             return
@@ -192,11 +192,6 @@ def _parts(value: ast.expr | None) -> Iterator[tuple[Key, ast.expr]]:
                     yield key.value, one
         case _:
             yield None, value
-
-
-def shown_keys(last: ast.Return) -> list[Key]:
-    """Where gradients are in what a return statement returns, as far as its text shows."""
-    return [key for key, _ in _parts(last.value)]
 
 
 def _taken_apart(returned: Mapping[Key, str]) -> list[str]:

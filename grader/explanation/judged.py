@@ -9,7 +9,7 @@ from typing import Any
 
 from torch import Tensor
 
-from grader.explanation.backward import Backward, BadInput, Key, shown_keys
+from grader.explanation.backward import Backward, BadInput, Key, shown_parts
 from grader.explanation.forward import Forward
 from grader.program.instances import Instance
 from grader.verdict import Outcome, Verdict
@@ -35,9 +35,15 @@ def returned_gradients(
     if not any(one.value is not None for one in source.returns):
         return {}
     at = source.at(source.returns[-1].lineno)
-    keys = _keys(returned)
-    if keys is None:
-        keys = shown_keys(source.returns[-1])
+    match returned:
+        case None:
+            keys = [key for key, _ in shown_parts(source.returns[-1].value)]
+        case dict():
+            keys = [*returned]
+        case tuple() | list():
+            keys = [*range(len(returned))]
+        case _:
+            keys = [None]
     inputs, smooth = [*forward.program.annotations], forward.smooth(tried)
     wanted = [name for name in inputs if name in smooth]
     if keys == [None] and returned is None and len(wanted) > 1:
@@ -61,17 +67,6 @@ def returned_gradients(
         f"{at}, returns {len(keys)} gradient{'s' * (len(keys) != 1)}; {forward.program.name} has"
         f" {len(inputs)} input{'s' * (len(inputs) != 1)}, {', '.join(inputs)}."
     )
-
-
-def _keys(returned: Any) -> list[Key] | None:
-    match returned:
-        case None:
-            return None
-        case dict():
-            return [*returned]
-        case tuple() | list():
-            return [*range(len(returned))]
-    return [None]
 
 
 def without_helpers(

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence, Set
+from collections.abc import Iterator, Mapping, Sequence, Set
 from dataclasses import replace
 
 from grader.execution.evidence import GradientEvidence, Value, furthest
@@ -23,6 +23,9 @@ from grader.program.references import References
 from grader.verdict import Check, Outcome, Verdict
 
 _AT_FAULT = (Outcome.FAIL, Outcome.ERROR)
+
+Outcomes = Mapping[str, Outcome]
+"""The outcome of each gradient, so far."""
 
 
 def judge(evidence: Sequence[GradientEvidence], references: References) -> list[Verdict]:
@@ -48,60 +51,54 @@ def judge(evidence: Sequence[GradientEvidence], references: References) -> list[
         and is_rough(item, references, FLOAT64_NOISE)
     }
     verdicts = [replace(v, note=ALMOST) if v.name in rough else v for v in verdicts]
-    verdicts = list(_note_exceptions(evidence, verdicts))
-    verdicts = list(_judge_shared_memory(evidence, verdicts, references))
-    verdicts = list(_judge_siblings(evidence, verdicts, references))
+    for look in (_note_exception, _judge_shared_memory, _judge_siblings):
+        outcomes = {verdict.name: verdict.outcome for verdict in verdicts}
+        pairs = zip(evidence, verdicts, strict=True)
+        verdicts = [look(item, verdict, outcomes, references) for item, verdict in pairs]
     verdicts = list(_judge_carried(evidence, verdicts, references, rough))
     return list(judge_at_lecture(evidence, verdicts, references))
 
 
-def _note_exceptions(
-    evidence: Sequence[GradientEvidence], verdicts: Sequence[Verdict]
-) -> Iterator[Verdict]:
-    """The verdicts; those on right values with what a line that they need raised, wherever it ran.
+def _note_exception(
+    item: GradientEvidence, verdict: Verdict, outcomes: Outcomes, references: References
+) -> Verdict:
+    """The verdict; on a right value with what a line that it needs raised, wherever it ran.
 
     In the notebook, the cell does not get further than that line.
     """
-    for item, verdict in zip(evidence, verdicts, strict=True):
-        raised = [value.on_the_way for value in (item.lecture, *item.hidden)]
-        if verdict.outcome is Outcome.PASS and raised[0] and all(raised):
-            verdict = replace(verdict, note=RAISES_ON_THE_WAY.format(raised[0].message))
-        yield verdict
+    raised = [value.on_the_way for value in (item.lecture, *item.hidden)]
+    if verdict.outcome is Outcome.PASS and raised[0] and all(raised):
+        return replace(verdict, note=RAISES_ON_THE_WAY.format(raised[0].message))
+    return verdict
 
 
 def _judge_shared_memory(
-    evidence: Sequence[GradientEvidence], verdicts: Sequence[Verdict], references: References
-) -> Iterator[Verdict]:
+    item: GradientEvidence, verdict: Verdict, outcomes: Outcomes, references: References
+) -> Verdict:
     """Tell a wrong line from a right one whose memory another gradient's line changes later.
 
     Where that other gradient is wrong by itself, the mistake is paid for there.
     """
-    outcomes = {verdict.name: verdict.outcome for verdict in verdicts}
-    for item, verdict in zip(evidence, verdicts, strict=True):
-        if verdict.outcome not in _AT_FAULT or not _is_right(item, item.as_assigned, references):
-            yield verdict
-        elif any(outcomes.get(f"d{other}") in _AT_FAULT for other in item.channels):
-            yield replace(verdict, outcome=Outcome.CARRIED)
-        else:
-            diagnosis = (aliased(item, verdict.place),)
-            yield replace(verdict, note="", diagnosis=diagnosis)
+    if verdict.outcome not in _AT_FAULT or not _is_right(item, item.as_assigned, references):
+        return verdict
+    if any(outcomes.get(f"d{other}") in _AT_FAULT for other in item.channels):
+        return replace(verdict, outcome=Outcome.CARRIED)
+    return replace(verdict, note="", diagnosis=(aliased(item, verdict.place),))
 
 
 def _judge_siblings(
-    evidence: Sequence[GradientEvidence], verdicts: Sequence[Verdict], references: References
-) -> Iterator[Verdict]:
+    item: GradientEvidence, verdict: Verdict, outcomes: Outcomes, references: References
+) -> Verdict:
     """Tell a wrong line from a right one that uses another gradient's wrong or missing result."""
-    outcomes = {verdict.name: verdict.outcome for verdict in verdicts}
     excused = (*_AT_FAULT, Outcome.TODO)
-    for item, verdict in zip(evidence, verdicts, strict=True):
-        if (
-            verdict.outcome in _AT_FAULT
-            and verdict.global_check is not Check.RIGHT
-            and any(outcomes.get(f"d{other}") in excused for other in item.siblings)
-            and _is_right(item, item.beside, references)
-        ):
-            verdict = replace(verdict, outcome=Outcome.CARRIED, local_check=Check.RIGHT)
-        yield verdict
+    if (
+        verdict.outcome in _AT_FAULT
+        and verdict.global_check is not Check.RIGHT
+        and any(outcomes.get(f"d{other}") in excused for other in item.siblings)
+        and _is_right(item, item.beside, references)
+    ):
+        return replace(verdict, outcome=Outcome.CARRIED, local_check=Check.RIGHT)
+    return verdict
 
 
 def _is_right(

@@ -86,11 +86,7 @@ class Regrader:
     def grade(self, exercises: Sequence[Exercise], cells: Sequence[AnswerCell]) -> Report:
         """Judge every gradient of one notebook."""
         judged = [self.grade_exercise(each, cells_of(each.prefix, cells)) for each in exercises]
-        verdicts = (
-            replace(verdict, note=verdict.note[:LONGEST_SENTENCE])
-            for found, _ in judged
-            for verdict in found
-        )
+        verdicts = [verdict for found, _ in judged for verdict in found]
         flags = _some_of_each_kind([flag for _, found in judged for flag in found])
         return Report(exercises[0].notebook, tuple(verdicts), tuple(flags))
 
@@ -170,7 +166,7 @@ def grade_answer(
                 plain,
                 code=quote(plain.place, shown),
                 max_points=exercise.points,
-                note=plain.note or said,
+                note=(plain.note or said)[:LONGEST_SENTENCE],
                 wrong=wrong_value(item, plain, references) if wary else None,
             )
             try:

@@ -111,14 +111,10 @@ class ForwardProgram:
                 found |= dict.fromkeys((step.name, *step.reads))
         return [*found]
 
-    def run(self, inputs: Mapping[str, Tensor], until: Collection[str] = ()) -> dict[str, Any]:
-        """Every input and every step's value by name, or only `until` these are known."""
-        values: dict[str, Any] = {
-            name: inputs[name] for name in self.inputs if not until or name in inputs
-        }
+    def run(self, inputs: Mapping[str, Tensor]) -> dict[str, Any]:
+        """Every input and every step's value by name."""
+        values: dict[str, Any] = {name: inputs[name] for name in self.inputs}
         for step in self.steps:
-            if until and values.keys() >= {*until}:
-                break
             values[step.name] = self.evaluate(step, values)
         return values
 

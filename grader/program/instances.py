@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import torch
@@ -87,7 +87,8 @@ def make_instance(
     }
     inputs |= draw(generator, sizes)
     if program.arriving:
-        returned = program.run(inputs, until=program.arriving.values())
+        before = replace(program, inputs=tuple(inputs), steps=program.steps[:-1])
+        returned = before.run(inputs)
         inputs |= {
             name: torch.randn(returned[step].shape, generator=generator, dtype=torch.float64)
             for name, step in program.arriving.items()

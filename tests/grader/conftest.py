@@ -5,15 +5,14 @@ from pathlib import Path
 
 import pytest
 
-from grader.answer.parse import AnswerCell
 from grader.authoring import build
 from grader.execution.runner import Runner
 from grader.grading.grade import grade_exercise
 from grader.verdict import Verdict
 from grader.worker.terms import Limits
-from tests.helpers.exercise_text import read_cells
 from tests.helpers.lecture_course import ATOMIC
 from tests.helpers.toy_course import SOURCE
+from tests.helpers.verdicts import answer_cells
 
 Judge = Callable[[str], dict[str, Verdict]]
 
@@ -30,8 +29,7 @@ def judge_text(runner: Runner) -> Judge:
     """A text of answer cells to the verdicts of notebook 1, by gradient."""
 
     def judge(source: str) -> dict[str, Verdict]:
-        cells = [AnswerCell(grade_id, text) for grade_id, text in read_cells(source)]
-        verdicts, _ = grade_exercise(ATOMIC, cells, runner)
+        verdicts, _ = grade_exercise(ATOMIC, answer_cells(source), runner)
         return {verdict.name: verdict for verdict in verdicts}
 
     return judge

@@ -10,9 +10,13 @@ from grader.verdict import Verdict
 from tests.helpers.exercise_text import read_cells
 
 
+def answer_cells(source: str) -> list[AnswerCell]:
+    """The answer cells of a text of answers."""
+    return [AnswerCell(grade_id, text) for grade_id, text in read_cells(source)]
+
+
 def verdicts_of(exercise: Exercise, source: str, runner: Runner) -> dict[str, Verdict]:
     """By gradient, of an answer that raises no flag."""
-    cells = [AnswerCell(grade_id, text) for grade_id, text in read_cells(source)]
-    verdicts, flags = grade_exercise(exercise, cells, runner)
+    verdicts, flags = grade_exercise(exercise, answer_cells(source), runner)
     assert not flags
     return {verdict.name: verdict for verdict in verdicts}

@@ -9,8 +9,8 @@ import pytest
 from grader.answer.parse import AnswerCell, parse_answer
 from grader.answer.suspicion import find_suspicions
 from tests.diagnosis.corpus import corpus
-from tests.helpers.exercise_text import read_cells
 from tests.helpers.places import ANSWERS
+from tests.helpers.verdicts import answer_cells
 
 RIGHT_ANSWERS = sorted(ANSWERS.glob("*/right/*.py"))
 
@@ -109,7 +109,7 @@ def test_what_a_right_answer_may_do_is_not(line: str) -> None:
 
 @pytest.mark.parametrize("path", RIGHT_ANSWERS, ids=lambda path: f"{path.parts[-3]}-{path.stem}")
 def test_a_right_answer_raises_none(path: Path) -> None:
-    cells = [AnswerCell(*cell) for cell in read_cells(path.read_text(encoding="utf-8"))]
+    cells = answer_cells(path.read_text(encoding="utf-8"))
     assert cells
     assert find_suspicions(parse_answer(cells)) == []
 
@@ -118,8 +118,7 @@ def test_mistakes_raise_none() -> None:
     faults = corpus()
     assert len(faults) > 1000
     for fault in faults:
-        cells = [AnswerCell(*cell) for cell in read_cells(fault.source)]
-        assert find_suspicions(parse_answer(cells)) == [], fault.source
+        assert find_suspicions(parse_answer(answer_cells(fault.source))) == [], fault.source
 
 
 def test_flags_stand_in_the_order_of_the_answer_each_with_its_line() -> None:

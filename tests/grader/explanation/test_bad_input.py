@@ -21,22 +21,6 @@ def loops(x: Rows) -> Tensor:
     return x
 
 
-def reuses_a_name(x: Rows) -> Tensor:
-    y = x * 2
-    y = y + 1
-    return y
-
-
-def has_no_shape(x: Tensor) -> Tensor:
-    y = x * 2
-    return y
-
-
-def returns_an_expression(x: Rows) -> Tensor:
-    y = x * 2
-    return y + 1
-
-
 def returns_a_shape(x: Rows) -> Any:
     n = x.shape[0]
     return n
@@ -101,9 +85,6 @@ def takes_the_name(x: Rows, dy: Rows) -> Tensor:
     ("forward", "line", "sentence"),
     [
         (loops, 1, "is not a step: `for _ in range(3):"),
-        (reuses_a_name, 2, "is not a step: `y = y + 1` assigns y again."),
-        (has_no_shape, 0, "must annotate its input x with its shape"),
-        (returns_an_expression, 2, "ends by returning the name of its last step"),
         (returns_a_shape, 0, "returns n, which is no tensor."),
         (returns_whole_numbers, 0, "returns no floating-point tensor."),
         (draws_noise, 2, "`z = y + torch.randn_like(y)` gives another value when it runs again"),

@@ -12,15 +12,15 @@ from pathlib import Path
 
 import pytest
 
-from grader.answer.parse import AnswerCell
 from grader.execution import runs
 from grader.execution.runner import Runner
 from grader.grading.grade import grade_exercise
 from grader.verdict import Outcome, Verdict
 from grader.worker.results import Result, Seen, unpack_results
 from tests.grader.conftest import Judge
-from tests.helpers.exercise_text import read_cells, right_answers
+from tests.helpers.exercise_text import right_answers
 from tests.helpers.lecture_course import ATOMIC, EXERCISES
+from tests.helpers.verdicts import answer_cells
 
 LECTURE = right_answers()["lecture"]
 LAST = "dhprebn += 1.0 / n * (torch.ones_like(hprebn) * dbnmeani)"
@@ -99,7 +99,7 @@ rest = dvar * 2 * (hprebn - mu) / (n - 1) + dmu / n
 {ending}
 """
     exercise = next(exercise for exercise in EXERCISES if exercise.prefix == "ex3")
-    cells = [AnswerCell(grade_id, text) for grade_id, text in read_cells(source)]
+    cells = answer_cells(source)
     verdicts = {verdict.name: verdict for verdict in grade_exercise(exercise, cells, runner)[0]}
     assert blamed(verdicts) == ["dxhat"]
     assert verdicts["dhprebn"].outcome is Outcome.CARRIED

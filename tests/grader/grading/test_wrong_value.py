@@ -9,7 +9,6 @@ import pytest
 import torch
 from torch import Tensor
 
-from grader.answer.parse import AnswerCell
 from grader.execution.evidence import GradientEvidence, Value
 from grader.execution.runner import Runner
 from grader.grading.grade import grade_exercise
@@ -18,8 +17,9 @@ from grader.grading.wrong_value import LEVELS, MOST_CELLS, wrong_value
 from grader.program.parse import parse_program
 from grader.program.references import SEED, References, make_references, prepare
 from grader.verdict import Outcome, WrongValue, unpack_map
-from tests.helpers.exercise_text import read_cells, right_answers
+from tests.helpers.exercise_text import right_answers
 from tests.helpers.lecture_course import ATOMIC
+from tests.helpers.verdicts import answer_cells
 
 LECTURE = right_answers()["lecture"]
 LINES = {
@@ -41,8 +41,7 @@ def found(runner: Runner) -> Found:
     ) -> WrongValue | None:
         assert LINES[name] in before
         source = before.replace(LINES[name], line)
-        cells = [AnswerCell(grade_id, text) for grade_id, text in read_cells(source)]
-        verdicts, _ = grade_exercise(ATOMIC, cells, runner, seed, wary=True)
+        verdicts, _ = grade_exercise(ATOMIC, answer_cells(source), runner, seed, wary=True)
         (verdict,) = (verdict for verdict in verdicts if verdict.name == name)
         return verdict.wrong
 
@@ -117,8 +116,7 @@ def test_numbers_too_large_to_add_up_are_numbers(found: Found) -> None:
 
 def test_nothing_is_kept_where_no_class_is_graded(runner: Runner) -> None:
     source = LECTURE.replace(LINES["dbnvar"], FORGOTTEN_SIGN)
-    cells = [AnswerCell(grade_id, text) for grade_id, text in read_cells(source)]
-    verdicts, _ = grade_exercise(ATOMIC, cells, runner)
+    verdicts, _ = grade_exercise(ATOMIC, answer_cells(source), runner)
     assert [v.name for v in verdicts if v.outcome is Outcome.FAIL] == ["dbnvar"]
     assert all(verdict.wrong is None for verdict in verdicts)
 

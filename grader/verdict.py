@@ -145,9 +145,9 @@ class Verdict:
 
     `comparison` is the lecture's comparison on a float32 instance of the lecture's sizes;
     `outcome` comes from the float64 hidden instances. `note` is a sentence for the student:
-    why this outcome, empty for a plain `pass` and for `todo`. `code` is the student's own line at
-    `place`, as it is quoted; `piece` is where in it the diagnosis sees the mistake. `wrong` is
-    there when a class is graded, for what fails or errs.
+    why this outcome, empty for a plain `pass` and mostly for `todo`. `code` is the student's own
+    line at `place`, as it is quoted; `piece` is where in it the diagnosis sees the mistake. `wrong`
+    is there when a class is graded, for what fails or errs.
     """
 
     name: str

@@ -81,7 +81,7 @@ class Regrader:
 
     def __init__(self, runner: AnyRunner, seed: int = SEED, wary: bool = False) -> None:
         self._how = runner, seed, wary
-        self._last: dict[str, tuple[Sequence[AnswerCell], Judged]] = {}
+        self._last: dict[Exercise, tuple[Sequence[AnswerCell], Judged]] = {}
 
     def grade(self, exercises: Sequence[Exercise], cells: Sequence[AnswerCell]) -> Report:
         """Judge every gradient of one notebook."""
@@ -92,10 +92,10 @@ class Regrader:
 
     def grade_exercise(self, exercise: Exercise, own: Sequence[AnswerCell]) -> Judged:
         """Judge one exercise's gradients in its own answer cells."""
-        last, judged = self._last.get(exercise.prefix, (None, ([], [])))
+        last, judged = self._last.get(exercise, (None, ([], [])))
         if own != last or any(verdict.outcome is Outcome.ERROR for verdict in judged[0]):
             judged = grade_exercise(exercise, own, *self._how)
-            self._last[exercise.prefix] = own, judged
+            self._last[exercise] = own, judged
         return judged
 
 
@@ -213,6 +213,7 @@ def explained(verdict: Verdict, reason: Reason, cells: Sequence[AnswerCell]) -> 
     code, piece = quote(reason.place, cells), as_quoted(reason.piece)
     start = -1
     for _ in range(reason.nth + 1):
-        start = code.find(piece, start + 1)
+        if (start := code.find(piece, start + 1)) < 0:
+            break  # behind what is quoted of a long line
     span = (start, start + len(piece)) if piece and start >= 0 else None
     return replace(verdict, place=reason.place, code=code, piece=span, note=note)

@@ -82,7 +82,7 @@ def _judge_shared_memory(
     if verdict.outcome not in _AT_FAULT or not _is_right(item, item.as_assigned, references):
         return verdict
     if any(outcomes.get(f"d{other}") in _AT_FAULT for other in item.channels):
-        return replace(verdict, outcome=Outcome.CARRIED)
+        return replace(verdict, outcome=Outcome.CARRIED, local_check=Check.RIGHT)
     return replace(verdict, note="", diagnosis=(aliased(item, verdict.place),))
 
 
@@ -138,8 +138,10 @@ def _judge_carried(
             else:
                 yield other
 
-    began, judged = set[str](), list[Verdict]()
-    for verdict in verdicts:
+    began, judged = set[str](), dict[str, Verdict]()
+    order = references.program.names
+    # From the loss down, in whatever order they are asked for: what is settled above counts below.
+    for verdict in sorted(verdicts, key=lambda one: -order.index(one.name[1:])):
         if verdict.outcome is Outcome.CARRIED:
             names = sorted(origins(verdict.name, {verdict.name}))
             names = [name for name in names if name not in rough] or names
@@ -150,8 +152,8 @@ def _judge_carried(
             else:
                 verdict = _begins_here(items[verdict.name], verdict, references)
                 outcomes[verdict.name] = verdict.outcome
-        judged.append(verdict)
-    for verdict in judged:
+        judged[verdict.name] = verdict
+    for verdict in (judged[one.name] for one in verdicts):
         is_origin = verdict.name in rough & began
         yield replace(verdict, outcome=Outcome.FAIL) if is_origin else verdict
 

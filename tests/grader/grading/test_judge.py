@@ -66,9 +66,11 @@ def test_what_reads_a_value_of_the_wrong_time_is_carried_from_there(case: Case) 
         reads=given,
         local=case.from_upstreams("dx", given),
     )
-    centre, carried = case.judge(late, x)
-    assert (centre.outcome, carried.outcome) == (Outcome.FAIL, Outcome.CARRIED)
-    assert carried.note == "Right by itself; what it was handed is not: see dcentre."
+    for asked in ((late, x), (x, late)):
+        verdicts = {verdict.name: verdict for verdict in case.judge(*asked)}
+        assert verdicts["dcentre"].outcome is Outcome.FAIL
+        assert verdicts["dx"].outcome is Outcome.CARRIED
+        assert verdicts["dx"].note == "Right by itself; what it was handed is not: see dcentre."
 
 
 def test_what_waits_for_a_blank_says_so(case: Case) -> None:
@@ -176,6 +178,7 @@ def test_shared_memory_is_paid_for_where_the_other_gradient_is_wrong(case: Case)
     )
     verdicts = case.judge(centre, case.evidence("dx", **wrong["dx"]))
     assert [verdict.outcome for verdict in verdicts] == [Outcome.CARRIED, Outcome.FAIL]
+    assert verdicts[0].local_check is Check.RIGHT
     assert verdicts[0].note == "Right by itself; what it was handed is not: see dx."
 
 

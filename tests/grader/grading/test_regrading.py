@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import copy
 from collections.abc import Sequence
 from typing import cast
 
@@ -66,6 +67,15 @@ def test_the_order_of_the_cells_is_a_change(graded: Graded) -> None:
     both = cells(("ex2-a", "pass"), ("ex2-b", "fail"))
     assert regrader.grade(NOTEBOOKS[SECOND], both).verdicts[0].outcome == "pass"
     assert regrader.grade(NOTEBOOKS[SECOND], both[::-1]).verdicts[0].outcome == "fail"
+
+
+def test_another_exercise_of_the_same_prefix_is_another(graded: Graded) -> None:
+    regrader = Regrader(cast(Runner, None))
+    own = cells(("ex2-dlogits", "pass"))
+    (first, *_) = NOTEBOOKS[SECOND]
+    for exercise in (first, copy.copy(first), first):
+        regrader.grade_exercise(exercise, own)
+    assert [prefix for prefix, _ in graded] == ["ex2", "ex2"]
 
 
 def test_an_error_is_tried_again(graded: Graded) -> None:

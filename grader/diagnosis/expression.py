@@ -29,6 +29,9 @@ from grader.diagnosis.mistakes import (
     sign_of,
 )
 
+SLOPES = ("ALONE", "NOSIGMOID", "NORELU", "SLOPE")
+"""The words of the table for slopes of steps, which stand by the steps' names."""
+
 TINY, LARGEST = 1e-2, 1e9
 """A number below the first keeps a division from failing; none of a backward pass is larger."""
 
@@ -126,7 +129,7 @@ def _names(word: str, source: str, scope: Scope) -> Iterator[tuple[str, str]]:
         case _:
             names = [*scope[word]]
     for name in names:
-        yield name, SLOPE.format(name) if word in ("ALONE", "SLOPE") else name
+        yield name, SLOPE.format(name) if word in SLOPES else name
 
 
 @dataclass(eq=False)

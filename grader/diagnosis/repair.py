@@ -363,8 +363,8 @@ def _scope(
     slopes = reference.slopes(tensor)
     readers = program.readers(tensor)
     single = [step for step in program.steps if step.name in slopes and step.reads == (tensor,)]
-    bodies = [ast.parse(step.expression, mode="eval").body for step in single]
-    alone = [s.name for s, b in zip(single, bodies, strict=True) if isinstance(b, ast.Call)]
+    bodies = {step.name: ast.parse(step.expression, mode="eval").body for step in single}
+    alone = {name: ast.unparse(b.func) for name, b in bodies.items() if isinstance(b, ast.Call)}
     rows = tensors[tensor].shape[-1:]
     names = {
         "ARRIVING": [g for r in readers for g in upstreams if arrivals.get(g, g[1:]) == r],
@@ -374,7 +374,9 @@ def _scope(
         "TENSOR": [tensor] if tensor in near else [],
         "MADE": [tensor, *program.descendants(tensor)],
         "OWN": [name for name in dict.fromkeys(assigned) if name not in known],
-        "ALONE": alone,
+        "ALONE": [*alone],
+        "NOSIGMOID": [name for name, called in alone.items() if not called.endswith("sigmoid")],
+        "NORELU": [name for name, called in alone.items() if not called.endswith("relu")],
         "SLOPE": [step for step in slopes if step not in alone],
         "INDEX": [name for name in tensors if name not in floating],
         "SIZE": [*exercise.sizes],

@@ -26,7 +26,15 @@ FEW = Scope(
     {"n": 32},
     {
         **{"FORWARD": ("h",), "NEAR": ("h",), "ARRIVING": ("dh",), "UPSTREAM": ("dh",)},
-        **{"INDEX": ("Yb",), "ALONE": ("h",), "SLOPE": (), "OWN": ("tmp",), "SCALAR": ()},
+        **{
+            "INDEX": ("Yb",),
+            "ALONE": ("h",),
+            "NOSIGMOID": ("h",),
+            "NORELU": ("h",),
+            "SLOPE": (),
+            "OWN": ("tmp",),
+            "SCALAR": (),
+        },
         **{"SIZE": ("n",), "BATCH": ("n",), "CLASSES": (), "TENSOR": (), "MADE": (), "AXIS": "012"},
         **{"DIFFERENCE": (), "ROUND": ("row",), "ITSELF": ("dlogits",)},
     },

@@ -191,3 +191,28 @@ def root_backward(dy: Tensor, y: Tensor) -> Tensor:
 
 def positive(generator: torch.Generator, n: int, d: int) -> dict[str, Tensor]:
     return {"x": torch.rand(n, d, generator=generator) + 0.5}
+
+
+def gate(x: Rows) -> Tensor:
+    """A step whose slope is s (1 - s)."""
+    s = x.sigmoid()
+    y = s * s
+    return y
+
+
+def slope_of_the_input(x: Tensor, s: Tensor, dy: Tensor) -> Tensor:
+    ds = 2 * s * dy
+    dx = ds * x * (1 - x)
+    return dx
+
+
+def rectified(x: Rows, gain: Annotated[Tensor, "d"]) -> Tensor:
+    """A step whose slope is 0 or 1."""
+    scaled = x * gain
+    y = scaled.relu()
+    return y
+
+
+def wrong_side_of_zero(x: Tensor, gain: Tensor, dy: Tensor) -> tuple[Tensor, Tensor]:
+    dscaled = dy * (x > 0)
+    return dscaled * gain, (dscaled * x).sum(0)

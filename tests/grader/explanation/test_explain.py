@@ -58,6 +58,18 @@ def test_a_wrong_tensor_is_no_missing_parameter() -> None:
     assert "`xhat` belongs here" in wrong.diagnosis[0].hint
 
 
+def test_the_slope_of_a_sigmoid_is_no_mistake_of_a_sigmoid() -> None:
+    verdicts = explain(norms.gate, norms.slope_of_the_input).verdicts
+    (wrong,) = (one for one in verdicts if one.outcome is Outcome.FAIL)
+    assert wrong.diagnosis[0].message == "This slope is taken at the wrong tensor: `x`."
+
+
+def test_that_of_a_rectifier_is_none_of_a_rectifier() -> None:
+    verdicts = explain(norms.rectified, norms.wrong_side_of_zero).verdicts
+    (wrong,) = (one for one in verdicts if one.outcome is Outcome.FAIL)
+    assert wrong.diagnosis[0].message == "`x` is not the tensor that belongs here."
+
+
 def test_a_right_line_that_was_handed_a_wrong_gradient_is_carried() -> None:
     explanation = explain(norms.rms_norm, norms.wrong_above)
     assert outcomes(explanation) == {"dxhat": "fail", "dx": "carried", "dgain": "pass"}

@@ -184,6 +184,13 @@ PLACES = (VALUE, CALLEE, AXIS, INDEX, SIZE, STATEMENT)
         ("db = dh.sum(0)", Kind.SUM_FOR_MEAN, "db = dh.mean(0)"),
         ("db = dh.sum(0)", Kind.LOST_KEEPDIM, "db = dh.sum(0, keepdim=True)"),
         ("db = dh.sum(dim=0)", Kind.LOST_KEEPDIM, "db = dh.sum(dim=0, keepdim=True)"),
+        ("dx = dh @ h", Kind.OPERATOR, "dx = torch.outer(dh, h)"),
+        ("dx = torch.relu(dh)", Kind.MISSING_FACTOR, "dx = dh * slope_of_h_"),
+        (
+            "dx = torch.where(h > 0, dh, 0.1 * dh)",
+            Kind.WRONG_NAME,
+            "dx = torch.where(h > 0, dh, 0.0)",
+        ),
         ("dx = (dh / h).round(decimals=3)", Kind.OPERATOR, "dx = dh / h"),
         ("dx = dh / h if h > 0 else 0", Kind.OPERATOR, "dx = dh / h"),
         ("dx = (a + dh) * 2 * h", Kind.BRACKETS, "dx = a + dh * 2 * h"),

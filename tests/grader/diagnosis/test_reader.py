@@ -130,7 +130,7 @@ PICKED = "dlogits = dnorm_logits.clone()\ndlogits[range(n), {}"
         ),
         (
             ROWS.format("dW2", "W2", " += h[i] * dlogits[i]"),
-            "An outer product belongs here: each number of `h` meets each of `dlogits`.",
+            "An outer product belongs here: each number of `h[i]` meets each of `dlogits[i]`.",
         ),
         # Loops.
         (

@@ -108,6 +108,10 @@ class Flag:
     place: Place | None
 
 
+HAPPENED = frozenset({"time-limit", "memory-limit", "ended-process", "denied"})
+"""Kinds of flags that say how a statement ended: its author should know, points or not."""
+
+
 @dataclass(frozen=True, slots=True)
 class WrongValue:
     """What is kept of a wrong value when a class is graded.

@@ -30,7 +30,15 @@ from grader.grading.wrong_value import wrong_value
 from grader.program.exercises import Exercise
 from grader.program.references import SEED, References, prepare
 from grader.user_error import needs_memory
-from grader.verdict import EARNS_POINTS, Flag, Outcome, Report, Verdict, says_nothing_else
+from grader.verdict import (
+    EARNS_POINTS,
+    HAPPENED,
+    Flag,
+    Outcome,
+    Report,
+    Verdict,
+    says_nothing_else,
+)
 
 MOST_OF_A_KIND, LONGEST_SENTENCE = 20, 1_000
 """Flags of a kind that a notebook gets, and characters of what is said of a gradient."""
@@ -56,7 +64,7 @@ def grade(
         cells: its answer cells, in the order in which they stand.
         runner: a warm worker.
         seed: of the instances.
-        wary: whether the answers are strangers'; then whatever no gradient needs is flagged.
+        wary: whether the answers are strangers'; then what no gradient needs is flagged too.
     """
     return Regrader(runner, seed, wary).grade(exercises, cells)
 
@@ -140,7 +148,9 @@ def grade_answer(
         judged = judge(evidence, references)
         refused = {verdict.name for verdict in judged if verdict.outcome is Outcome.REFUSED}
         flags = [flag for item in evidence if item.name in refused for flag in item.offences]
-        if wary:
+        if not wary:
+            flags += [flag for flag in incidents if flag.kind in HAPPENED]
+        else:
             flags += [
                 flag
                 for kind, statement, flag in suspicions

@@ -5,7 +5,16 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from grader.printable import visible
-from grader.verdict import Diagnosis, Flag, Outcome, Place, Report, Verdict, count_outcomes
+from grader.verdict import (
+    HAPPENED,
+    Diagnosis,
+    Flag,
+    Outcome,
+    Place,
+    Report,
+    Verdict,
+    count_outcomes,
+)
 
 SIGNS = {
     Outcome.PASS: "✓",
@@ -112,9 +121,15 @@ def together(verdicts: Sequence[Verdict]) -> list[list[Verdict]]:
 
 
 def further_flags(report: Report) -> list[Flag]:
-    """The flags that no verdict repeats: a refused line has both, and is shown once."""
+    """The flags that no verdict repeats: a line that is refused, or ended badly, is shown once."""
     said = {(verdict.note, verdict.place) for verdict in report.verdicts}
-    return [flag for flag in report.flags if (flag.message, flag.place) not in said]
+    errors = {verdict.place for verdict in report.verdicts if verdict.outcome is Outcome.ERROR}
+    return [
+        flag
+        for flag in report.flags
+        if (flag.message, flag.place) not in said
+        and not (flag.kind in HAPPENED and flag.place in errors)
+    ]
 
 
 def in_pieces(code: str, piece: tuple[int, int] | None) -> tuple[str, str, str]:

@@ -9,7 +9,7 @@ from grader.diagnosis.kinds import Kind
 from grader.execution.runner import Runner
 from grader.grading.grade import LONGEST_SENTENCE, MOST_OF_A_KIND, grade, grade_exercise
 from grader.grading.reasons import AT_THE_WRONG_TIME, ONLY_ON_OTHER_SIZES
-from grader.verdict import Check, Outcome, Verdict
+from grader.verdict import Check, Outcome, Place, Verdict
 from tests.grader.conftest import Judge
 from tests.helpers.exercise_text import right_answers
 from tests.helpers.faults import (
@@ -512,6 +512,26 @@ def test_the_value_decides_and_autograd_is_flagged(
     assert set(found.values()) == {Outcome.PASS}
     places = [flag.place.line for flag in flags if flag.place and flag.place.cell == "ex1-own"]
     assert list(dict.fromkeys(places)) == flagged
+
+
+@pytest.mark.parametrize(
+    ("line", "kinds"),
+    [
+        ("while True: pass", ["time-limit"]),
+        ("import os; os._exit(3)", ["ended-process"]),
+        ("large = bytearray(2**50)", ["memory-limit"]),
+        ("open('/nowhere/notes')", ["denied"]),
+        ("import os, gc; loss.backward()", []),
+    ],
+)
+def test_who_wrote_a_line_is_told_how_it_ended_and_not_how_it_looks(
+    line: str, kinds: list[str], runner: Runner
+) -> None:
+    cells = _with_lines("db2", f"db2 = dlogits.sum(0)\n{line}")
+    report = grade(NOTEBOOKS["01_atomic_backprop"], cells, runner)
+    assert report.passed
+    assert [flag.kind for flag in report.flags] == kinds
+    assert {flag.place for flag in report.flags} <= {Place("ex1-own", 2)}
 
 
 def _with_lines(name: str, lines: str) -> list[AnswerCell]:

@@ -8,7 +8,7 @@ import pytest
 
 from grader.reports import terminal, wording
 from grader.reports.result import Ungraded
-from grader.verdict import Report
+from grader.verdict import Flag, Place, Report
 
 Golden = Callable[[str, str], None]
 
@@ -93,3 +93,12 @@ def test_without_colour_the_wrong_piece_has_signs_below_it(mixed: Report) -> Non
     shown = "    │ dh = dlogits @ W2 / 2\n           ^^^^^^^^^^^^\n"
     assert shown in terminal.render(report, width=80, colour=False)
     assert "^" not in terminal.render(report, width=80, colour=True)
+
+
+def test_how_a_line_ended_is_said_where_its_verdict_does_not(mixed: Report) -> None:
+    flags = [
+        Flag("time-limit", "A statement did not end.", Place("ex1-softmax", line))
+        for line in (4, 40)  # one passes; of the other the verdict says what it raised
+    ]
+    report = dataclasses.replace(mixed, flags=tuple(flags))
+    assert wording.further_flags(report) == flags[:1]

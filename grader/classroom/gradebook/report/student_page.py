@@ -25,8 +25,8 @@ FOR_STUDENTS = frozenset(
         "unreadable-answer",
     }
 )
-"""Flags that `grader check` shows a student too. All others, and any to come, are between the
-instructor and the grader: a suspicion is no feedback."""
+"""Flags that a student's page shows. All others, and any to come, are between the instructor and
+the grader: a suspicion is no feedback."""
 
 Lines = Mapping[str, Line]
 """The lines of the files that count, by their ids."""

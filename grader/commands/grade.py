@@ -187,7 +187,7 @@ def _grade(order: Order) -> int:
         given = {name for name in ("seed", "timeout") if getattr(order, name) is not None}
         settings = out_folder.choose_settings(order.out, _fresh(order, course), given)
         if not out_folder.has_results(order.out):
-            out_folder.write_run(order.out, settings, class_folder.convention)
+            out_folder.begin(order.out, settings, class_folder.convention)
         with Journal(order.out / out_folder.RESULTS, settings) as journal:
             journal.refuse_strangers(item.id for item in class_folder.handed_in)
             run = Run(class_folder, settings, journal, grade_task)

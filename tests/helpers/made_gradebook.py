@@ -36,7 +36,7 @@ def gradebook_of(
         path.write_text(roster, encoding="utf-8")
     found = read_class(folder, COURSE, path)
     out.mkdir()
-    out_folder.write_run(out, SETTINGS, found.convention)
+    out_folder.begin(out, SETTINGS, found.convention)
     lines = [
         graded(
             item.id,

@@ -11,6 +11,7 @@ from typing import Any
 
 import filelock
 
+from grader.classroom.run.journal import BrokenJournal, read_lines
 from grader.classroom.run.line import seal
 from grader.classroom.run.settings import Settings, Versions
 from grader.printable import printable
@@ -85,9 +86,16 @@ def refuse_foreign(out: Path) -> None:
 
 
 def has_results(out: Path) -> bool:
-    """True if a run has written a line there; before that, settings are free."""
-    results = out / RESULTS
-    return results.exists() and results.stat().st_size > 0
+    """True if a run has graded a file there; before that, settings are free.
+
+    Lines that say why a file could not be graded do not count: another course may be meant.
+    """
+    try:
+        return any(line.report for _, _, line in read_lines(out / RESULTS))
+    except FileNotFoundError:
+        return False
+    except BrokenJournal:  # opened, it says what is wrong with it
+        return True
 
 
 def choose_settings(out: Path, wanted: Settings, given: Collection[str]) -> Settings:
@@ -174,12 +182,13 @@ def _differences(
         yield str(had.versions.minor), str(wanted.versions.minor)
 
 
-def write_run(out: Path, settings: Settings, convention: str) -> None:
-    """Write run.json.
+def begin(out: Path, settings: Settings, convention: str) -> None:
+    """Begin a gradebook: write run.json, and delete results in which nothing is graded.
 
     Raises:
         OSError: it cannot be written.
     """
+    (out / RESULTS).unlink(missing_ok=True)
     own = asdict(settings) | {"course": settings.course.digest}
     document = {"format": FORMAT_VERSION, **own, "convention": convention}
     document["seal"] = seal(json.dumps(document))

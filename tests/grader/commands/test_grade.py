@@ -28,6 +28,7 @@ from tests.helpers.fake_grading import InlinePool
 from tests.helpers.lines import Document
 from tests.helpers.places import PROJECT
 from tests.helpers.processes import descendants, left_over
+from tests.helpers.small_course import write_course
 
 SOLUTION = PROJECT / "notebooks" / "solutions" / "02_fused_cross_entropy.ipynb"
 BLANK = PROJECT / "notebooks" / "02_fused_cross_entropy.ipynb"
@@ -279,6 +280,21 @@ def test_only_what_is_new_is_graded_and_who_is_late_needs_no_grading(
     assert "2 files had been graded by an earlier run." in capsys.readouterr().out
     assert run(folder) == exit_codes.PASSED
     assert len(pools) == 2
+
+
+def test_a_course_that_was_forgotten_can_be_named_then(
+    tmp_path: Path, pools: list[InlinePool], capsys: Capture
+) -> None:
+    link = hand_in(tmp_path / "class", "ada", "2").parent / "link.ipynb"
+    link.with_name(BLANK.name).rename(tmp_path / "kept.ipynb")
+    link.symlink_to("/etc/passwd")
+    assert run(tmp_path / "class") == exit_codes.UNREADABLE
+    assert "No file could be graded." in capsys.readouterr().err
+    (tmp_path / "kept.ipynb").rename(link)
+    named = "--course", write_course(tmp_path / "course")
+    assert run(tmp_path / "class", *named) == exit_codes.PASSED
+    assert run(tmp_path / "class") == exit_codes.UNREADABLE
+    assert "was begun with another course" in capsys.readouterr().err
 
 
 def test_who_loses_a_row_without_the_roster_is_said(

@@ -13,17 +13,17 @@ from grader.classroom.run.out_folder import (
     RESULTS,
     RUN,
     UnfitFolder,
+    begin,
     choose_settings,
     claimed,
     convention_of,
     refuse_foreign,
     refuse_misplaced,
-    write_run,
 )
 from grader.classroom.run.settings import Settings
 from grader.worker.terms import Limits
 from tests.helpers.fake_grading import SETTINGS
-from tests.helpers.lines import with_seal
+from tests.helpers.lines import graded, journal, unreadable, with_seal
 
 BOTH = ("seed", "timeout")
 LONGER = Limits(2.0, 12.0, SETTINGS.limits.memory_bytes)
@@ -34,7 +34,7 @@ PATCHED_PYTHON = replace(SETTINGS.versions, python=f"{SETTINGS.versions.python}9
 @pytest.fixture
 def begun(tmp_path: Path) -> Path:
     """A folder with a result in it."""
-    write_run(tmp_path, SETTINGS, "plain")
+    begin(tmp_path, SETTINGS, "plain")
     (tmp_path / RESULTS).write_text("a line\n")
     return tmp_path
 
@@ -61,6 +61,17 @@ def test_other_settings_are_refused(wanted: Settings, says: str, begun: Path) ->
         choose_settings(begun, wanted, BOTH)
     (begun / RESULTS).write_text("")  # before the first result, settings are free
     assert choose_settings(begun, wanted, BOTH) == wanted
+
+
+def test_where_nothing_was_graded_settings_are_free_and_it_begins_anew(begun: Path) -> None:
+    wanted = replace(SETTINGS, seed=8)
+    journal(begun / RESULTS, [unreadable("a", "ada"), unreadable("b", "bob")])
+    assert choose_settings(begun, wanted, BOTH) == wanted
+    begin(begun, wanted, "plain")
+    assert not (begun / RESULTS).exists()
+    journal(begun / RESULTS, [unreadable("a", "ada"), graded("b", "bob", "pf")])
+    with pytest.raises(UnfitFolder, match="begun with --seed 8"):
+        choose_settings(begun, SETTINGS, BOTH)
 
 
 def test_a_patched_python_is_the_same(begun: Path) -> None:
@@ -122,7 +133,7 @@ def test_a_folder_with_something_else_in_it_is_refused(tmp_path: Path) -> None:
     (tmp_path / "thesis.tex").touch()
     with pytest.raises(UnfitFolder, match=r"holds something else than a gradebook \(thesis\.tex"):
         refuse_foreign(tmp_path)
-    write_run(tmp_path, SETTINGS, "plain")
+    begin(tmp_path, SETTINGS, "plain")
     refuse_foreign(tmp_path)
 
 

@@ -13,12 +13,17 @@ from grader.submission.notebook_file import shown
 from grader.user_error import UserError
 from grader.whole_file import whole_file, why
 
-BACKUP = re.compile(r"(.+)\.\d{4}-\d\d-\d\dT\d\d-\d\d-\d\d(-\d+)?\.ipynb")
-"""The name of a backup, with that of its notebook."""
+_BACKUP = re.compile(r"(.+)\.\d{4}-\d\d-\d\dT\d\d-\d\d-\d\d(-\d+)?(\.ipynb)")
 
 
 class WouldLoseWork(UserError):
     """The file was left as it is; the message is a sentence."""
+
+
+def original_of(name: str) -> str | None:
+    """The name of the notebook that a backup of this name was made of; None if it is no backup."""
+    match = _BACKUP.fullmatch(name)
+    return match[1] + match[3] if match else None
 
 
 def refuse_unsafe(path: Path) -> None:

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from grader.printable import listed
 from grader.submission.answer_cells import which_notebook
-from grader.submission.backup import BACKUP
+from grader.submission.backup import original_of
 from grader.submission.carried_course import advice_on, carried_files
 from grader.submission.notebook_file import UnreadableNotebook, cells_in, read_bytes, shown
 
@@ -88,7 +88,7 @@ def _notebooks_in(folder: Path) -> list[Path]:
         names = sorted(folder.glob("*.ipynb"))
     except OSError:
         return []
-    return [path for path in names if path.is_file() and not BACKUP.fullmatch(path.name)]
+    return [path for path in names if path.is_file() and original_of(path.name) is None]
 
 
 def _rank(notebook: str, path: Path, named: bool) -> tuple[bool, bool, float]:

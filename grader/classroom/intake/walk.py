@@ -9,7 +9,7 @@ from collections.abc import Collection
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from grader.submission.backup import BACKUP
+from grader.submission.backup import original_of
 
 IGNORED_FOLDERS = frozenset(
     {
@@ -117,7 +117,7 @@ def _sort_in(
         tree.ignored[name] += 1
     elif name.startswith((_OFFICE_LOCK, _APPLE_DOUBLE)):
         tree.ignored[f"{name[:2]}..."] += 1
-    elif (backup := BACKUP.fullmatch(name)) and f"{backup[1]}.ipynb" in siblings:
+    elif original_of(name) in siblings:
         tree.ignored["copies that `grader reset` made"] += 1
     elif _is_folder(entry, follow=False):
         if len(parts) <= 2:

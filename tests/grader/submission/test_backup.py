@@ -3,12 +3,19 @@ from __future__ import annotations
 import errno
 import os
 from datetime import datetime
+from fnmatch import fnmatch
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from grader.submission.backup import WouldLoseWork, back_up, refuse_unsafe, replace_file
+from grader.submission.backup import (
+    WouldLoseWork,
+    back_up,
+    original_of,
+    refuse_unsafe,
+    replace_file,
+)
 
 NOW = datetime(2026, 11, 21, 14, 3, 22)
 
@@ -39,6 +46,15 @@ class TestBackup:
         backups = [back_up(file, bytes([number]), NOW) for number in range(4)]
         assert [backup.read_bytes() for backup in backups] == [b"\0", b"\1", b"\2", b"\3"]
         assert [backup.name[-9:] for backup in backups[1:]] == [f"2-{n}.ipynb" for n in (2, 3, 4)]
+
+    def test_by_its_name_it_is_known(self, file: Path, project: Path) -> None:
+        for _ in range(2):
+            name = back_up(file, b"before", NOW).name
+            assert original_of(name) == file.name
+            for ignored in (".gitignore", "grader/authoring/student/gitignore"):
+                patterns = (project / ignored).read_text().splitlines()
+                assert any(fnmatch(name, pattern) for pattern in patterns)
+        assert original_of(file.name) is None
 
     @pytest.mark.parametrize(
         ("where", "number"),

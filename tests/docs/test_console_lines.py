@@ -9,6 +9,7 @@ import click
 import pytest
 
 from docs.building.samples import reports
+from grader.authoring.course import read_repository
 from grader.cli import command as grader_command
 
 PROJECT = Path(__file__).resolve().parents[2]
@@ -57,8 +58,17 @@ def test_every_make_target_is_there(text: str, words: list[str]) -> None:
     assert {word for word in words if "=" not in word} <= targets, text
 
 
+@pytest.mark.parametrize(("text", "words"), typed("pip"))
+def test_pip_is_told_where_the_package_is(text: str, words: list[str]) -> None:
+    own = [word for word in words if word.startswith("backprop-ninja")]
+    address = re.escape(f" @ git+{read_repository()}")
+    assert own, text
+    assert all(re.fullmatch(rf"[a-z-]+(\[[a-z,]+\])?{address}", word) for word in own), text
+
+
 def test_the_guide_names_commands_at_all() -> None:
     assert len(typed("grader")) > 10
+    assert len(typed("pip")) > 2
     assert len(typed("make")) > 5
 
 

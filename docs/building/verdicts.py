@@ -23,7 +23,7 @@ def verdict_table() -> str:
     rows = [
         [
             f'<span class="verdict {outcome}">{sign}</span>',
-            f"`{outcome}`",
+            f"`{word(outcome)}`",
             meanings[outcome.name],
             "1" if outcome in EARNS_POINTS else "0",
         ]

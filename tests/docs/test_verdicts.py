@@ -6,6 +6,7 @@ import pytest
 
 from docs.building.attribute_docs import attribute_docs
 from docs.building.verdicts import checks_table, comparison_line, json_example, verdict_table
+from grader.reports.wording import word
 from grader.verdict import EARNS_POINTS, FORMAT_VERSION, Outcome
 
 pytestmark = pytest.mark.slow  # eight submissions are graded
@@ -22,16 +23,16 @@ def test_every_verdict_has_a_row_with_its_points() -> None:
     for outcome in Outcome:
         meaning = attribute_docs(Outcome)[outcome.name]
         points = "1" if outcome in EARNS_POINTS else "0"
-        assert f"| `{outcome}` | {meaning} | {points} |" in verdict_table()
+        assert f"| `{word(outcome)}` | {meaning} | {points} |" in verdict_table()
 
 
 def test_a_class_repository_says_the_same_of_verdicts(project: Path) -> None:
     (readme,) = (project / "grader").glob("**/student/README.md")
     rows = re.findall(
-        r"^\| `(\w+)` \| (.+) \| (\d) \|$", readme.read_text(encoding="utf-8"), re.MULTILINE
+        r"^\| `([a-z ]+)` \| (.+) \| (\d) \|$", readme.read_text(encoding="utf-8"), re.MULTILINE
     )
     meanings = attribute_docs(Outcome)
-    assert rows == [(str(o), meanings[o.name], "1" if o in EARNS_POINTS else "0") for o in Outcome]
+    assert rows == [(word(o), meanings[o.name], "1" if o in EARNS_POINTS else "0") for o in Outcome]
 
 
 def test_findings_lead_to_these_verdicts(checks: list[tuple[str, ...]]) -> None:

@@ -112,6 +112,16 @@ def checked(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return path
 
 
+@pytest.mark.parametrize("width", [390, 1200])
+def test_arrows_are_explained_where_there_are_some(
+    browser: Browser, checked: Path, width: int
+) -> None:
+    with opened(browser, checked, width, "light") as page:
+        shown = page.locator(".graph").first.is_visible()
+        assert shown == (width == 1200)
+        assert page.get_by_text("Where arrows meet").first.is_visible() == shown
+
+
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 @pytest.mark.parametrize("width", [390, 1200])
 def test_axe_finds_nothing_serious_on_the_page_of_a_check(

@@ -25,6 +25,9 @@ from grader.verdict import Outcome
 NOTHING = "-"
 """The outcome of a gradient where no file of its notebook counts."""
 
+MOST_OFTEN = 10
+"""Gradients that are most often wrong, before the others are folded away."""
+
 LONGEST = 120
 """Characters of a name that a page with thousands of them can afford."""
 
@@ -60,6 +63,7 @@ def class_page(
         figures=figures(table, summary),
         numbers=numbers,
         most_wrong=most_wrong,
+        often_wrong=[gradient for gradient in most_wrong[:MOST_OFTEN] if summary.wrong(gradient)],
         wrong_gradients=[gradient for gradient in most_wrong if summary.mistakes.of(gradient)],
         wrong_words=listed((wording.word(o) for o in Outcome if o in wording.WRONG), "or"),
         mistakes=summary.mistakes,

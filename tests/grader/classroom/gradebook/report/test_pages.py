@@ -271,6 +271,22 @@ def test_the_class_page_says_what_most_miss(tmp_path: Path) -> None:
     assert 'value="1">dz' in (tmp_path / "out/report/index.html").read_text("utf-8")
 
 
+def test_what_nobody_has_wrong_is_folded_away(tmp_path: Path) -> None:
+    def shown(name: str, outcomes: str) -> tuple[list[str], list[str]]:
+        """The gradients in the tables of what is often wrong, and of what is not."""
+        (tmp_path / name).mkdir()
+        page = (
+            write(tmp_path / name, [graded("a", "ada", outcomes)], []) / "index.html"
+        ).read_text(encoding="utf-8")
+        section = page[page.index("<h2>Most often wrong</h2>") : page.index("</section>\n</div>")]
+        first, _, rest = section.partition("<details>")
+        return re.findall("<code>(.*?)</code>", first), re.findall("<code>(.*?)</code>", rest)
+
+    assert shown("one", "tf") == (["dz"], ["dlogits"])
+    assert shown("none", "tp") == ([], ["dlogits", "dz"])
+    assert shown("both", "ff") == (["dlogits", "dz"], [])
+
+
 def test_an_empty_class_has_a_page(tmp_path: Path) -> None:
     text = (write(tmp_path, [], []) / "index.html").read_text(encoding="utf-8")
     assert "Students" in Page(text).text

@@ -78,6 +78,32 @@ def test_no_page_is_wider_than_the_window(site: Path, reader: Page, width: int) 
         assert reader.evaluate("document.documentElement.scrollWidth") <= width, name
 
 
+BROKEN_OR_CUT = """() => {
+  const found = [];
+  for (const cell of document.querySelectorAll("article .table code .pre")) {
+    for (const { index, 0: name } of cell.textContent.matchAll(/\\w+/g)) {
+      const range = document.createRange();
+      range.setStart(cell.firstChild, index);
+      range.setEnd(cell.firstChild, index + name.length);
+      if (new Set([...range.getClientRects()].map((line) => line.top)).size > 1) found.push(name);
+    }
+  }
+  for (const block of document.querySelectorAll(".highlight-console pre"))
+    if (block.scrollWidth > block.clientWidth) found.push(block.textContent);
+  return found;
+}"""
+
+
+@pytest.mark.parametrize("width", [1200, 390])
+def test_no_name_in_a_table_is_broken_and_no_console_is_cut(
+    site: Path, reader: Page, width: int
+) -> None:
+    reader.set_viewport_size({"width": width, "height": 900})
+    for name in read_site(site):
+        reader.goto((site / name).as_uri())
+        assert reader.evaluate(BROKEN_OR_CUT) == [], name
+
+
 def test_the_search_finds_a_diagnosis_without_a_server(site: Path, reader: Page) -> None:
     reader.goto((site / "index.html").as_uri())
     reader.keyboard.press("Control+k")

@@ -19,6 +19,7 @@ from grader.pictures.figures.sheet import (
     Picture,
     new_axes,
 )
+from grader.printable import counted
 
 _STRETCH = 100
 """Steps over which a loss is averaged: single minibatches jump about."""
@@ -93,7 +94,7 @@ def firing(before: Tensor, after: Tensor) -> Picture:
     return Picture(
         figure,
         "Two grids, a column for each unit and a row for each example, white where the unit "
-        f"fires, pink where it fires for no example: {silent[0]} units before the step, "
+        f"fires, pink where it fires for no example: {counted(silent[0], 'unit')} before the step, "
         f"{silent[1]} after it. The units stand in the same order, the busiest after it first.",
     )
 

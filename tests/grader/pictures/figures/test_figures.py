@@ -111,6 +111,13 @@ def test_no_text_stands_outside_the_picture(draw: Callable[[], Picture]) -> None
             assert box.y1 <= height + 1, text.get_text()
 
 
+@pytest.mark.parametrize(("silent", "said"), [(1, "1 unit before"), (2, "2 units before")])
+def test_one_dead_unit_is_no_units(silent: int, said: str) -> None:
+    fires = torch.ones(3, 4, dtype=torch.bool)
+    fires[:, :silent] = False
+    assert said in figures.firing(fires, fires).alt
+
+
 def test_the_courses_style_colours_what_a_notebook_plots() -> None:
     with plt.rc_context():
         figures.use_course_style()

@@ -711,4 +711,4 @@ for T in temperatures:
 # **04** your line is the first of a backward pass of about twenty.
 #
 # In a terminal, `grader check 02_fused_cross_entropy.ipynb` says the same as the cells above. It
-# reads the file, so save first. (On Colab, do as at the end of notebook 01.)
+# reads the file, so save first.

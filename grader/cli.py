@@ -20,22 +20,16 @@ from grader.printable import printable
 from grader.user_error import UserError, reason
 from makemore_data.interruption import uninterrupted
 
-_STUDENTS_AND_INSTRUCTORS = (
-    "adjust",
-    "check",
-    "compare",
-    "explain",
-    "grade",
-    "handback",
-    "hint",
-    "reset",
-    "status",
-    "watch",
-)
-COMMANDS = {
-    **{name: f"grader.commands.{name}" for name in _STUDENTS_AND_INSTRUCTORS},
-    **{name: f"grader.commands.maintainer.{name}" for name in ("build", "dev", "export", "new")},
+SECTIONS = {
+    "Commands for notebooks": (
+        "grader.commands",
+        ("check", "explain", "hint", "reset", "status", "watch"),
+    ),
+    "Commands for a class": ("grader.commands", ("adjust", "compare", "grade", "handback")),
+    "Commands for a course": ("grader.commands.maintainer", ("build", "dev", "export", "new")),
 }
+"""The commands as the help lists them, and where their modules are."""
+COMMANDS = {name: f"{room}.{name}" for room, names in SECTIONS.values() for name in names}
 """The module of each command; the command is the function of its name there."""
 
 
@@ -76,6 +70,19 @@ class _LazyGroup(click.Group):
 
     def list_commands(self, ctx: click.Context) -> list[str]:
         return [name for name in COMMANDS if _is_there(name)]
+
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        found = {name: self.get_command(ctx, name) for name in self.list_commands(ctx)}
+        widest = max(map(len, found))
+        for title, (_, names) in SECTIONS.items():
+            rows = [
+                (name.ljust(widest), one.get_short_help_str(formatter.width - widest - 6))
+                for name in names
+                if (one := found.get(name))
+            ]
+            if rows:
+                with formatter.section(title):
+                    formatter.write_dl(rows)
 
     @uninterrupted()
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:

@@ -33,9 +33,13 @@ class TestCommandLine:
 
     def test_every_command_is_listed_with_a_sentence(self, capsys: Capture) -> None:
         assert cli.main(["--help"]) == 0
-        listed = capsys.readouterr().out.partition("Commands:\n")[2].splitlines()
+        _, *sections = capsys.readouterr().out.split("\n\nCommands for ")
+        listed = [line for section in sections for line in section.splitlines()[1:]]
         assert [line.split()[0] for line in listed] == list(cli.COMMANDS)
         assert all(line.endswith(".") for line in listed)
+        assert [section.partition(":")[0] for section in sections] == [
+            *("notebooks", "a class", "a course")
+        ]
 
     def test_version(self, capsys: Capture) -> None:
         assert cli.main(["--version"]) == 0

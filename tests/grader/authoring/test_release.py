@@ -277,7 +277,7 @@ def test_the_command_line(project: Path, tmp_path: Path) -> None:
     done = run(*export, folder=project)
     assert done.returncode == exit_codes.PASSED, done.stderr
     assert "files written, 0 removed" in done.stdout
-    listed = run("--help", folder=out).stdout.partition("Commands:")[2].splitlines()
+    listed = run("--help", folder=out).stdout.partition("Commands for")[2].splitlines()
     commands = {line.split()[0] for line in listed if line.startswith("  ")}
     assert {"check", "hint", "reset", "status", "watch"} <= commands
     assert not {"dev", "export"} & commands

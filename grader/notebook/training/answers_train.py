@@ -11,6 +11,7 @@ from torch import Tensor
 
 from grader.notebook.lesson import told
 from grader.notebook.running_notebook import Lesson, NotInTheLesson, one_thread, open_lesson
+from grader.notebook.training.first_prints import first_prints
 from grader.printable import listed
 from grader.program.parse import body_source
 from grader.verdict import Outcome
@@ -45,7 +46,8 @@ def train_with_my_answers(X: Tensor, Y: Tensor, seconds: float) -> Run | None:
     sizes = lesson.exercise.sizes
     run = begin_run(sizes["n_hidden"], sizes["block_size"])
     print(f"Training for {seconds:.0f} seconds ...", flush=True)
-    _train(run, _as_function(lesson), X, Y, seconds)
+    backward = first_prints(_as_function(lesson), "Your answer")
+    _train(run, backward, X, Y, seconds)
     return run
 
 

@@ -9,6 +9,7 @@ from inspect import getsource
 from grader.answer.parse import parse_answer
 from grader.notebook.lesson import show, told
 from grader.notebook.running_notebook import NotInTheLesson, open_lesson, worker
+from grader.notebook.training.first_prints import first_prints
 from grader.notebook.training.manual_step import (
     Unfinished,
     missing_gradients,
@@ -67,7 +68,7 @@ def my_backward(anyway: bool = False) -> Backward | None:
         sentence printed, while some gradient is still to do, or wrong.
     """
     lesson = open_lesson(training().prefix)
-    backward = write_backward(lesson.cells, lesson.namespace)
+    backward = first_prints(write_backward(lesson.cells, lesson.namespace), "Your answer")
     wrong = wording.wrong(list(lesson.verdicts().values()))
     if not wrong:
         return backward

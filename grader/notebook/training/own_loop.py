@@ -23,6 +23,7 @@ from grader.execution.problems import NO_POWER, XOR
 from grader.notebook.running_notebook import has_failed
 from grader.notebook.training.adam_trial import adam, try_adam
 from grader.notebook.training.deep_trial import deep_backward, try_deep_backward
+from grader.notebook.training.first_prints import first_prints
 from grader.notebook.training.inference_trials import try_calibration, try_logits
 from grader.notebook.training.loop_trial import try_loop
 from grader.notebook.training.mean_loss_trial import try_mean_loss
@@ -63,25 +64,26 @@ def check_own(part: str, function: Part) -> Part:
         function: the part as you wrote it.
 
     Returns:
-        Your function if it is right, else the course's own, so that the cells below can run.
+        Your function if it is right, else the course's own, so that the cells below can run. One
+        that prints falls silent where it does so at every step.
     """
     if part not in TRIALS:
         print(f'There is no part "{part}" of the loop; there are {listed(TRIALS)}.')
         return function
-    own = TRIALS[part][0]
+    own, printed = TRIALS[part][0], io.StringIO()
     name = getattr(function, "__name__", part)
     if not callable(function):
         trouble = f"It is {type(function).__name__}, not a function."
     elif has_failed(name):  # what there is of that name is an earlier one
         trouble = "Its cell ended in an error: mend what stands below that cell, and run it again."
     else:
-        trouble = _trouble(part, function)
+        trouble = _trouble(part, function, printed)
     said = f"fail\n  {trouble}" if trouble else "pass"
     if trouble and has_blank(function):
         said = "to do"
     print(f"{name:<16} | {said}")
     if not trouble:
-        return function
+        return first_prints(function, f"`{name}`") if printed.getvalue() else function
     print("  Until it passes, the cells below use the course's own.")
     return own
 
@@ -108,15 +110,15 @@ def _blank_names(body: Sequence[ast.stmt]) -> set[str]:
     return blank
 
 
-def _trouble(part: str, function: Part) -> str:
-    """What is wrong with a function, as a sentence, or ""."""
+def _trouble(part: str, function: Part, printed: io.StringIO) -> str:
+    """What is wrong with a function, as a sentence, or ""; `printed` takes what it prints."""
     scope = getattr(inspect.unwrap(function), "__globals__", {})
     with _without_tensors(scope) as hidden:
         try:
             with (
                 torch.random.fork_rng([]),
                 warnings.catch_warnings(),
-                redirect_stdout(io.StringIO()),
+                redirect_stdout(printed),
                 _in_time(),
             ):
                 warnings.simplefilter("ignore")  # such as that one number has no variance

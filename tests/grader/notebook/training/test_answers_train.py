@@ -9,6 +9,7 @@ from grader import train_with_my_answers
 from grader.answer.parse import AnswerCell
 from grader.execution.runner import Runner
 from grader.notebook.running_notebook import Lesson
+from grader.notebook.training.first_prints import SHOWN
 from makemore_data import atomic, begin_run, build_splits
 from makemore_data.model.parameters import Parameters
 from tests.helpers.exercise_text import read_cells, right_answers
@@ -51,3 +52,18 @@ def test_while_something_is_to_do_nothing_is_trained(
     lesson_with(monkeypatch, runner, text.replace("dh = dlogits @ W2.T", "dh = -dlogits @ W2.T"))
     assert train_with_my_answers(X, Y, seconds=0) is None
     assert capsys.readouterr().out == "to do: the training waits for dh\n"
+
+
+def test_a_print_in_an_answer_does_not_flood_the_training(
+    monkeypatch: pytest.MonkeyPatch, runner: Runner, capsys: pytest.CaptureFixture[str]
+) -> None:
+    text = right_answers()["lecture"]
+    line = "dh = dlogits @ W2.T"
+    lesson_with(monkeypatch, runner, text.replace(line, f"{line}\nprint('dh', dh.shape)"))
+    run = train_with_my_answers(X, Y, seconds=0.5)
+    assert run is not None
+    assert run.step > SHOWN
+    first, *shown, last = capsys.readouterr().out.splitlines()
+    assert first.startswith("Training for ")
+    assert shown == ["dh torch.Size([32, 64])"] * SHOWN
+    assert last == "Your answer prints at every step: from here on that is left out."

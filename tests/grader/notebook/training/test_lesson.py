@@ -11,8 +11,11 @@ import torch
 from grader.execution.runner import Runner
 from grader.notebook.running_notebook import Lesson, NotInTheLesson
 from grader.notebook.training import lesson as training_lesson
+from grader.notebook.training.first_prints import SHOWN
 from grader.notebook.training.lesson import check_training, line_up, my_backward, show_code
 from grader.program.instances import HIDDEN_SIZES
+from makemore_data import begin_run
+from makemore_data.training.train import train_steps
 from tests.helpers.exercise_four import as_cells, right_answer, with_mistake
 from tests.helpers.lecture_course import TRAINING
 
@@ -165,6 +168,20 @@ def test_my_backward_can_be_shown(answer: Answer, monkeypatch: pytest.MonkeyPatc
     folded = shown[1]["text/markdown"]
     assert folded.startswith("<details>\n<summary>Yours</summary>\n\n```python\ndef my_backward(")
     assert shown[1]["text/plain"] == shown[0]["text/plain"]
+
+
+def test_a_print_in_an_answer_does_not_flood_a_training(
+    answer: Answer, capsys: pytest.CaptureFixture[str]
+) -> None:
+    answer(with_mistake("dh = dlogits @ W2.T", "dh = dlogits @ W2.T\nprint(dh.shape)"))
+    backward = my_backward()
+    assert backward is not None
+    X = torch.arange(81).view(27, 3) % 27
+    with torch.no_grad():
+        train_steps(begin_run(), backward, X, X[:, 0], 20)
+    lines = capsys.readouterr().out.splitlines()
+    assert lines[:SHOWN] == ["torch.Size([32, 200])"] * SHOWN
+    assert lines[SHOWN:] == ["Your answer prints at every step: from here on that is left out."]
 
 
 def test_the_race_waits_for_the_gradients(capsys: pytest.CaptureFixture[str]) -> None:

@@ -11,6 +11,7 @@ import torch.nn.functional as F
 
 from grader.authoring.source import role_of
 from grader.notebook.training import own_loop
+from grader.notebook.training.first_prints import SHOWN
 from grader.notebook.training.own_loop import TRIALS, check_own
 from makemore_data import begin_run
 from makemore_data.training.train import learning_rate, train_steps, update
@@ -105,6 +106,16 @@ def test_a_decorated_function_is_judged_as_well(capsys: pytest.CaptureFixture[st
     hidden = torch.no_grad()(function("update", changed("update", "zip(p", "zip(run.p")))
     check_own("update", hidden)
     assert "It uses the notebook's `run`" in capsys.readouterr().out
+
+
+def test_a_print_in_a_part_does_not_flood_the_training(capsys: pytest.CaptureFixture[str]) -> None:
+    body = f"{changed('update')}\nprint('rate', learning_rate)"
+    quieter = check_own("update", function("update", body))
+    assert capsys.readouterr().out == "mine             | pass\n"
+    for _ in range(20):
+        quieter([], [], 0.1)
+    said = "`mine` prints at every step: from here on that is left out.\n"
+    assert capsys.readouterr().out == "rate 0.1\n" * SHOWN + said
 
 
 def test_what_is_no_function_is_said(capsys: pytest.CaptureFixture[str]) -> None:

@@ -67,18 +67,29 @@ class Recorder:
             self.is_turned = len(given) == len(due) and not missing
         number = len(self.batches)
         if number > MOST_CALLS:
-            raise Endless(
-                "It goes on for ever: the number of steps done is the length of `run.losses`, and"
-                " that has to grow."
-                if self.done[-1] == self.done[-2]
-                else "It goes on past `until`, which counts all steps of the run, those that it has"
-                " behind it as well: take steps while `run.step < until`."
-            )
+            raise Endless(self._why_endless())
         gradients = [torch.full_like(tensor, float(number)) for tensor in self.run.parameters]
         self.handed += gradients
         return torch.tensor(loss_of(number)), gradients
 
     __call__.__qualname__ = "backward"  # so that an exception says the student's name of it
+
+    def _why_endless(self) -> str:
+        """What is true of a loop, `while` or `for`, that has gone on for too long."""
+        asked, noted = len(self.done) - 1, self.done[-1] - self.done[0]
+        if noted <= 0:
+            return (
+                "`run.losses` does not grow. Its length is `run.step`, the number of steps done:"
+                " append the loss of each step, or the run never gets to `until`."
+            )
+        if noted < asked:
+            return (
+                f"It notes {noted} loss{'es' * (noted != 1)} in {asked} steps: note that of each."
+            )
+        return (
+            "It goes on past `until`, which counts all steps of the run, those that it has behind"
+            " it as well: take steps while `run.step < until`."
+        )
 
     def place(self) -> float:
         """Where the parameters are now."""

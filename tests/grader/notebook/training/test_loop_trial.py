@@ -101,12 +101,34 @@ while run.step < until:
     (
         "loop",
         changed("loop", "    run.losses.append(loss.item())\n", ""),
-        "It goes on for ever: the",
+        "`run.losses` does not grow. Its length is `run.step`, the number of steps done: append",
+    ),
+    (
+        "loop",
+        changed(
+            "loop",
+            "while run.step < until",
+            "for step in range(until)",
+            "    run.losses.append(loss.item())\n",
+            "",
+        ),
+        "`run.losses` does not grow. Its length is `run.step`, the number of steps done: append",
+    ),
+    (
+        "loop",
+        changed(
+            "loop",
+            "while run.step < until",
+            "for step in range(until)",
+            "    run.losses",
+            "    if step % 100 == 0:\n        run.losses",
+        ),
+        "It notes 3 losses in 300 steps: note that of each.",
     ),
     (
         "loop",
         changed("loop", "run.losses.append(loss.item())", "run.losses = [loss.item()]"),
-        "It goes on for ever: the number of steps done is the length of `run.losses`",
+        "`run.losses` does not grow. Its length is `run.step`, the number of steps done",
     ),
     ("loop", changed("loop", "run.step < until", "True"), "It goes on past `until`, which counts"),
     (

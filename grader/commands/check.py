@@ -26,6 +26,7 @@ from grader.commands.speech import (
     waiting_for,
 )
 from grader.commands.timeout import limits, timeout_option
+from grader.notebook.state import remember_report
 from grader.printable import listed, printable
 from grader.reports.result import Result, Ungraded, complete
 from grader.submission.backup import original_of
@@ -132,7 +133,10 @@ def judging(limits: Limits, sandbox: Sandbox) -> Iterator[Callable[[Path, Course
 
     def grade_file(path: Path, course: Course) -> Result:
         try:
-            return pool.submit(_grade_here, path, course, limits, sandbox).result()
+            result = pool.submit(_grade_here, path, course, limits, sandbox).result()
+            if isinstance(result, Report):  # `board()` in a notebook shows it, too
+                remember_report(result, course)
+            return result
         except Displaced:  # should no process start, `submit` says so
             return grade_file(path, course)
         except Died:

@@ -17,6 +17,7 @@ from grader.commands.course import course_option
 from grader.commands.option_types import PathTo
 from grader.commands.speech import waiting_for
 from grader.commands.timeout import limits, timeout_option
+from grader.notebook.state import remember_report
 from grader.program.course import Course
 from grader.submission.answer_cells import which_notebook
 from grader.submission.notebook_file import read_cells
@@ -81,7 +82,9 @@ def _follow(notebook: Path, course: Course, timeout: float | None, told: Told) -
         regrader = Regrader(runner)
 
         def grade(name: str, cells: Sequence[AnswerCell]) -> Report:
-            return regrader.grade(exercises_of(course, name), cells)
+            report = regrader.grade(exercises_of(course, name), cells)
+            remember_report(report, course)
+            return report
 
         saves = itertools.chain([True], file_changes(notebook.absolute()))
         with ExitStack() as stack:

@@ -87,7 +87,7 @@ def check(*gradients: str) -> None:
         return
     judged = _judge(lesson)
     passed = sum(verdict.outcome is Outcome.PASS for verdict in judged.values())
-    remember_passed(lesson_course().remembered(lesson.exercise.prefix), passed)
+    remember_passed({lesson_course().remembered(lesson.exercise.prefix): passed})
     verdicts = [judged[name] for name in names]
     _say(verdicts, lesson, spoilt(verdicts, judged.values()))
     if is_strict():

@@ -9,8 +9,13 @@ from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from pathlib import Path
+from typing import TYPE_CHECKING
 
+from grader.verdict import Outcome, Report
 from grader.whole_file import is_format, why, write_whole
+
+if TYPE_CHECKING:
+    from grader.program.course import Course
 
 VARIABLE = "BACKPROP_NINJA_STATE"
 """The environment variable that names another folder for the file."""
@@ -32,9 +37,19 @@ class State:
     passed: Mapping[str, int] = field(default_factory=dict)
 
 
-def remember_passed(exercise: str, passed: int) -> None:
-    """Note how many of an exercise's gradients pass; where that cannot be written, let it be."""
-    update_state(lambda old: replace(old, passed={**old.passed, exercise: passed}))
+def remember_passed(passed: Mapping[str, int]) -> None:
+    """Note how many gradients of exercises pass; where that cannot be written, let it be."""
+    update_state(lambda old: replace(old, passed={**old.passed, **passed}))
+
+
+def remember_report(report: Report, course: Course) -> None:
+    """Note how many gradients pass of each exercise in a notebook that was judged whole."""
+    right = {verdict.name for verdict in report.verdicts if verdict.outcome is Outcome.PASS}
+    passed = {
+        course.remembered(exercise.prefix): len(right.intersection(exercise.gradients))
+        for exercise in course.outlines(report.notebook)
+    }
+    remember_passed(passed)
 
 
 def read_state() -> tuple[State, str]:

@@ -13,6 +13,7 @@ import grader.grading.grade
 from grader import cli
 from grader.answer.parse import AnswerCell
 from grader.commands import exit_codes
+from grader.notebook.state import read_state, remember_passed
 from grader.program.exercises import Exercise
 from grader.reports.result import Result, Ungraded
 from grader.reports.terminal import next_step, render_status
@@ -181,6 +182,14 @@ class TestCommand:
         assert second.endswith("no file found")
         assert "All that is there is done" in out
         assert err == ""
+
+    def test_the_board_of_a_notebook_knows_it_too(self, folder: Path) -> None:
+        remember_passed({"ex2": 0, "ex2s": 1})
+        name = "02_fused_cross_entropy.ipynb"
+        (folder / name).write_bytes((FOLDER / name).read_bytes())
+        run()
+        found = read_state()[0].passed
+        assert {prefix: found[prefix] for prefix in ("ex2", "ex2s")} == {"ex2": 1, "ex2s": 0}
 
     def test_no_notebooks_at_all(self, folder: Path, capsys: Capture) -> None:
         assert run() == exit_codes.PASSED

@@ -131,7 +131,8 @@ SCRIPT = {
     "hint without quotes": "hint(dh)",
     "board alone": "board('ex1')",
     "board beside others": (
-        "from grader.notebook.state import remember_passed\nremember_passed('ex2', 1)\nboard('ex1')"
+        "from grader.notebook.state import remember_passed\n"
+        "remember_passed({'ex2': 1})\nboard('ex1')"
     ),
 }
 

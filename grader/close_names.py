@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import difflib
 import re
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
+
+from grader.printable import listed
 
 MOST = 3
 
@@ -37,3 +39,13 @@ def nearest(name: str, known: Iterable[str], at_least: float = 0.6) -> list[str]
     # A letter is half of a name this short.
     alike += [c for c in folded if wanted and c == f"d{wanted}" and c not in alike]
     return [candidate for match in alike for candidate in folded[match]][:MOST]
+
+
+def did_you_mean(names: Iterable[str], known: Collection[str]) -> str:
+    """What to ask of names that are none of `known`, if one may be a slip of the pen; else "".
+
+    >>> did_you_mean(["dlogit"], ["dlogits", "dh"])
+    'did you mean dlogits?'
+    """
+    close = dict.fromkeys(one for name in names for one in nearest(name, known, SLIP))
+    return f"did you mean {listed(close, 'or')}?" if close else ""

@@ -6,7 +6,7 @@ from collections.abc import Collection, Mapping
 from dataclasses import dataclass, replace
 from functools import cache
 
-from grader.close_names import nearest
+from grader.close_names import did_you_mean
 from grader.notebook.state import State, read_state, update_state
 from grader.printable import listed
 from grader.program.course import Course
@@ -14,6 +14,9 @@ from grader.program.course_file import CourseFile
 
 FILE = "hints.toml"
 """Its name in a course's folder."""
+
+MOST_NAMED = 6
+"""So many gradients of an exercise are named where none that is asked for is like any of them."""
 
 Levels = Mapping[str, Mapping[str, tuple[str, ...]]]
 """Exercise ("ex1") -> gradient ("dcounts") -> Markdown texts, from nudge to nearly-there."""
@@ -125,9 +128,10 @@ def which_hint(
         calls = listed((f'hint("{name}", "{exercise}")' for exercise, name in homes.items()), "or")
         raise NoSuchHint(f"Several exercises ask for {gradient}: call {calls}.")
     known = levels[asked or latest or next(iter(levels))]
-    close = nearest(gradient, known) or list(known)
+    some = f"there is for {listed(known, most=MOST_NAMED)}."
     where = f" in {asked}" if asked is not None else ""
-    raise NoSuchHint(f"There is no hint for {gradient}{where}; there is for {', '.join(close)}.")
+    meant = did_you_mean([gradient], known) or some
+    raise NoSuchHint(f"There is no hint for {gradient}{where}; {meant}")
 
 
 def ask(course: Course, exercise: str, gradient: str) -> Hint:

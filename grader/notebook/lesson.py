@@ -169,6 +169,9 @@ def board(exercise: str | None = None) -> None:
     Args:
         exercise: an exercise's prefix such as "ex1"; by default that of the cell run last.
     """
+    if exercise is not None and not isinstance(exercise, str):
+        print('Give the exercise by its name, in quotes: board("ex1").')
+        return
     lesson = open_lesson(exercise)
     verdicts, passed = _judge(lesson), read_state()[0].passed
     show(board_card.in_forms(lesson.exercise, verdicts, passed, lesson_course()))

@@ -17,11 +17,14 @@ from torch import Tensor
 
 from grader.answer.assigned import first_assignments
 from grader.answer.parse import AnswerCell, parse_answer
+from grader.close_names import did_you_mean
 from grader.execution.runner import Runner
 from grader.grading.grade import Regrader
 from grader.notebook.forward_pass import describe_stale, find_stale, names_read
 from grader.notebook.given import Given
+from grader.notebook.hints import MOST_NAMED
 from grader.notebook.history import History
+from grader.printable import listed
 from grader.program.course import Course
 from grader.program.exercises import Exercise, exercises_of, load_exercises
 from grader.program.instances import read_shape
@@ -275,11 +278,14 @@ def _find(exercises: Sequence[Exercise], prefix: str) -> Exercise:
     for exercise in exercises:
         if exercise.prefix == prefix:
             return exercise
+    if asking := [one.prefix for one in exercises if _has_gradients(one, [prefix])]:
+        raise NotInTheLesson(
+            f"{prefix} is a gradient of {listed(asking)}, and a board is one exercise's:"
+            f' board("{asking[0]}").'
+        )
     known = ", ".join(exercise.prefix for exercise in exercises)
-    raise NotInTheLesson(
-        f"There is no exercise {prefix}; there are {known}. Have you run this notebook's cells from"
-        " the top down?"
-    )
+    own = "" if _carried else " If the notebook has a course of its own, run its first cell."
+    raise NotInTheLesson(f"There is no exercise {prefix}; there are {known}.{own}")
 
 
 def _gradient(name: str | None, exercise: Exercise) -> str:
@@ -309,8 +315,7 @@ def known_gradients(
     with_d = [_gradient(name, exercise) for name in given]
     unknown = [name for name, d in zip(given, with_d, strict=True) if d not in exercise.gradients]
     if unknown:
-        raise NotInTheLesson(
-            f"{', '.join(unknown)} is no gradient of this exercise; it asks for"
-            f" {', '.join(exercise.gradients)}."
-        )
+        some = f"it asks for {listed(exercise.gradients, most=MOST_NAMED)}."
+        meant = did_you_mean(unknown, exercise.gradients) or some
+        raise NotInTheLesson(f"{', '.join(unknown)} is no gradient of this exercise; {meant}")
     return with_d

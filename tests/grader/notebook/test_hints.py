@@ -112,8 +112,8 @@ def test_the_exercise_the_student_is_at_comes_first(
     [
         ("dlogits", None, None, 'call hint("dlogits", "ex1"), hint("dlogits", "ex2") or hint('),
         ("dlogits", "ex3", None, "Several exercises ask for dlogits"),
-        ("dcuonts", None, None, "There is no hint for dcuonts; there is for dcounts"),
-        ("xyzzy", "ex3", None, "there is for dbngain, dbnbias, dxhat, dvar, dmu, dhprebn."),
+        ("dcuonts", None, None, "There is no hint for dcuonts; did you mean dcounts?"),
+        ("xyzzy", "ex3", None, "there is for dbngain, dbnbias, dxhat, dvar, dmu and dhprebn."),
         ("dcounts", "ex1", "ex2", "There is no hint for dcounts in ex2; there is for dlogits."),
         ("dcounts", None, "ex9", "There is no exercise ex9; there are ex1, ex2, "),
     ],

@@ -94,6 +94,11 @@ SCRIPT = {
     "unknown": "check('dnothing', 'dh')",
     "unknown heat map": "heat_map('dnothing')",
     "unknown nudge": "nudge('dnothing', 0)",
+    "slip": "check('dlogprob')",
+    "nudge of indices": "nudge('dXb', 0, 0)",
+    "board of a gradient": "board('dC')",
+    "board of a tensor": "board(C)",
+    "board of nothing": "board('ex9')",
     "no string": "check(dh)",
     "without gradients": "with torch.no_grad(): check('dh')",
     "changed input": "keep, W1 = W1, None\ncheck('dh')\nW1 = keep",
@@ -125,6 +130,7 @@ SCRIPT = {
     "no more hints": "hint('dcounts')",
     "another hint": "hint('dh', 'ex4')",
     "no hint": "hint('dnothing')",
+    "slip in a hint": "hint('dlogprob', 'ex1')",
     "hint of nothing": "hint()",
     "heat map without a name": "heat_map()",
     "nudge without a name": "nudge()",
@@ -232,6 +238,7 @@ OUTSIDE = (
     " `dbngain = torch.ones(1, 64)`: move it into one. If that cell is its own, only its first line"
     " is missing: `# answer: ...`."
 )
+SOME = "dlogprobs, dprobs, dcounts_sum_inv, dcounts_sum, dcounts, dnorm_logits and 20 more."
 STALE = "Your code gives the right value, and the notebook has another"
 
 
@@ -278,6 +285,14 @@ STALE = "Your code gives the right value, and the notebook has another"
         ("check outside", ["dbngain         | exact: False", f"  {OUTSIDE}"]),
         ("unknown", ["dnothing is no gradient of this exercise; it asks for dlogprobs, "]),
         ("unknown heat map", ["dnothing is no gradient of this exercise; it asks for dlogprobs, "]),
+        ("slip", ["dlogprob is no gradient of this exercise; did you mean dlogprobs or dprobs?"]),
+        ("nudge of indices", [f"dXb is no gradient of this exercise; it asks for {SOME}"]),
+        (
+            "board of a gradient",
+            ['dC is a gradient of ex1 and ex4, and a board is one exercise\'s: board("ex1").'],
+        ),
+        ("board of a tensor", ['Give the exercise by its name, in quotes: board("ex1").']),
+        ("board of nothing", ["There is no exercise ex9; there are ex1, ex2, ex2s, ex3, ex4."]),
         ("no string", ['Give gradients by name, in quotes: check("dlogits").']),
         ("hint of nothing", ['Give the gradient by name, in quotes: hint("dlogits").']),
         ("heat map without a name", ['Give gradients by name, in quotes: heat_map("dlogits").']),
@@ -305,7 +320,11 @@ STALE = "Your code gives the right value, and the notebook has another"
             ],
         ),
         ("check tanh again", ["dhpreact        | exact: "]),
-        ("no hint", ["There is no hint for dnothing; there is for "]),
+        ("no hint", [f"There is no hint for dnothing; there is for {SOME}"]),
+        (
+            "slip in a hint",
+            ["There is no hint for dlogprob in ex1; did you mean dlogprobs or dprobs?"],
+        ),
         ("hint without quotes", ['Give the gradient by name, in quotes: hint("dlogits").']),
     ],
 )

@@ -79,7 +79,7 @@ def test_the_course_asked_for_goes_before_the_one_that_is_carried(
         "board": "board('n1')",
     }
     outputs = execute(script, tmp_path)
-    assert text(outputs["board"]).startswith("There is no exercise n1; there are n2. ")
+    assert text(outputs["board"]).startswith("There is no exercise n1; there are n2.")
 
 
 def test_a_bad_course_is_a_sentence(tmp_path: Path) -> None:

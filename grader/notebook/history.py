@@ -5,14 +5,16 @@ from __future__ import annotations
 import re
 import traceback
 from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import lru_cache
 from operator import itemgetter
 from typing import Any
 
 from grader.answer.assigned import first_assignments
-from grader.answer.parse import AnswerCell, prefix_of
+from grader.answer.parse import AnswerCell, parse_answer, prefix_of, written_names
 from grader.answer.quote import LONGEST_QUOTE
+from grader.notebook.forward_pass import names_read
 from grader.submission.answer_cells import answer_id, role_comments
 from grader.submission.copies import graded_copies, overrules
 from grader.submission.notebook_file import Cell
@@ -91,7 +93,7 @@ class History:
         """The answer cells of an exercise as they ran last, in the notebook's order.
 
         Of several with one id those are left out that `grader check` would leave out, and where
-        nobody knows which runs are one cell, those of which a later one binds every gradient.
+        nobody knows which runs are one cell, those that look like an older text of a later one.
         """
         latest: dict[tuple[str, str | int | None], Cell] = {}
         for run in self.runs:
@@ -102,6 +104,8 @@ class History:
         found = [(grade_id, cell) for (grade_id, _), cell in latest.items()]
         own = [(name, cell) for name, cell in found if prefix_of(name) == prefix]
         is_unsure = any(isinstance(key, int) for _, key in latest)
+        if is_unsure:
+            own = _without_older_texts(own, gradients)
         answers, _ = graded_copies(own, gradients, may_be_runs=is_unsure)
         return in_order(answers, gradients)
 
@@ -179,6 +183,41 @@ class History:
         lines = [source.strip().partition("\n")[0][:LONGEST_QUOTE] for source in sources]
         named = [f"the cell that begins with `{line}`" for line in lines]
         return tuple(map(AnswerCell, named[::-1], sources[::-1]))
+
+
+def _without_older_texts(
+    found: Sequence[tuple[str, Cell]], gradients: tuple[str, ...]
+) -> list[tuple[str, Cell]]:
+    """The answer cells of a program that runs some anew, but for texts that were edited since.
+
+    A later one with the same id assigns a gradient of the older, if only `...`. A further piece of
+    a split cell does so too, but takes from the piece before it what that has made.
+    """
+
+    def replaces(newer: str, older: str, elsewhere: Iterable[frozenset[str]]) -> bool:
+        written = written_names(older)
+        assigned = first_assignments(older, gradients).keys()
+        helpers = written - written_names(newer) - {*gradients}
+        return (
+            not assigned.isdisjoint(first_assignments(newer, gradients))
+            and written.isdisjoint(_taken(newer))
+            and all(map(helpers.isdisjoint, elsewhere))
+        )
+
+    sources = [(grade_id, cell.source or "") for grade_id, cell in found]
+    kept = []
+    for number, (grade_id, older) in enumerate(sources):
+        newer = [source for name, source in sources[number + 1 :] if name == grade_id]
+        elsewhere = [_taken(source) for name, source in sources if newer and name != grade_id]
+        if not any(replaces(source, older, elsewhere) for source in newer):
+            kept.append(found[number])
+    return kept
+
+
+@lru_cache(maxsize=256)  # a notebook that runs is asked at every check
+def _taken(source: str) -> frozenset[str]:
+    """The names that a cell takes from what ran before it."""
+    return names_read(parse_answer([AnswerCell("", source)]))
 
 
 def _line_that_raised(error: BaseException | None, namespace: Mapping[str, Any]) -> int:

@@ -241,6 +241,23 @@ class TestSeveralWithOneId:
         found = answers((cell(first), PROGRAM), (cell(other), PROGRAM))
         assert [*found.values()] == ([first, other] if "a =" in other else [other])
 
+    @pytest.mark.parametrize(
+        "edited",
+        [
+            "dlogits = None",
+            "dlogits = ...  # your turn\ndh = ...",
+            "dlogits = 3\ndh = ...  # half of it is to do",
+            "dlogits = 3",
+            "dlogits = (",
+            "p = 3\ndlogits = p",
+        ],
+    )
+    def test_where_nobody_knows_an_edited_cell_replaces_its_older_text(self, edited: str) -> None:
+        first = "p = F.softmax(logits, 1)\ndlogits = p\ndh = dlogits @ W2.T"
+        for older in ([first], ["dlogits = 7", first], [first, "dh = ...", first]):
+            found = answers(*((cell(source), PROGRAM) for source in (*older, edited)))
+            assert [*found.values()] == [edited]
+
     def test_a_name_that_another_answer_needs_stays(self) -> None:
         first, other = "def twice(x):\n    return x + x\ndh = twice(1)", "dh = 2"
         runs = [cell(first), cell(other), cell("dC = twice(3)", "ex1-y")]

@@ -65,7 +65,7 @@ def told(*troubles: type[Exception]) -> Iterator[None]:
 
 
 def check(*gradients: str) -> None:
-    """Say of each gradient whether it is right; with no names, of all of the exercise.
+    """Say of each gradient whether it is right; with no names, of all of the latest exercise.
 
     Prints the lecture's line for the values in the notebook, with the verdict at its end: that
     comes from running your answer cells again on batches of other sizes, and each line on its own.

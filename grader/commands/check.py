@@ -91,7 +91,7 @@ def check(
 ) -> int:
     """Say of each gradient in each NOTEBOOK whether it is right.
 
-    A backup that `grader reset` made of another NOTEBOOK given, as with *.ipynb, is left out.
+    A backup that `grader reset` made of another NOTEBOOK given is left out.
 
     The exit code is 0 if every gradient passes, 1 if not, and 2 if a file cannot be read as one
     of the course's notebooks.

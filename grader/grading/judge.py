@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence, Set
+import re
+from collections.abc import Callable, Iterator, Mapping, Sequence, Set
 from dataclasses import replace
 
+from torch import Tensor
+
 from grader.execution.evidence import GradientEvidence, Value, furthest
-from grader.grading.at_lecture import judge_at_lecture
 from grader.grading.imprecision import is_rough
 from grader.grading.one_gradient import check_locally, judge_gradient
 from grader.grading.reasons import (
@@ -16,6 +18,7 @@ from grader.grading.reasons import (
     RAISES_ON_THE_WAY,
     aliased,
     carried,
+    of_other_dtype,
     with_sizes_met,
 )
 from grader.program.compare import FLOAT64_NOISE
@@ -23,6 +26,9 @@ from grader.program.references import References
 from grader.verdict import Check, Outcome, Verdict
 
 _AT_FAULT = (Outcome.FAIL, Outcome.ERROR)
+
+OF_DTYPES = re.compile(r"dtype|scalar type|Double|Float")
+"""In the words of an exception of PyTorch's: two tensors are not of the same dtype."""
 
 Outcomes = Mapping[str, Outcome]
 """The outcome of each gradient, so far."""
@@ -56,7 +62,7 @@ def judge(evidence: Sequence[GradientEvidence], references: References) -> list[
         pairs = zip(evidence, verdicts, strict=True)
         verdicts = [look(item, verdict, outcomes, references) for item, verdict in pairs]
     verdicts = list(_judge_carried(evidence, verdicts, references, rough))
-    return list(judge_at_lecture(evidence, verdicts, references))
+    return list(_judge_at_lecture(evidence, verdicts, references))
 
 
 def _note_exception(
@@ -122,28 +128,21 @@ def _judge_carried(
     """
     outcomes = {verdict.name: verdict.outcome for verdict in verdicts}
     items = {item.name: item for item in evidence}
-    handed = {
-        item.name: [f"d{tensor}" for tensor in sorted(item.reads | item.channels)]
-        for item in evidence
-    }
 
-    def origins(name: str, seen: set[str]) -> Iterator[str]:
-        for other in handed.get(name, ()):
-            is_right = other not in rough and outcomes.get(other, Outcome.PASS) is Outcome.PASS
-            if other in seen or is_right:
-                continue
-            seen.add(other)
-            if outcomes[other] is Outcome.CARRIED:
-                yield from origins(other, seen)
-            else:
-                yield other
+    def causes(name: str) -> set[str]:
+        """What is not right of that which a carried gradient was handed."""
+        if outcomes[name] is not Outcome.CARRIED:
+            return set()
+        wrong = {other for other, outcome in outcomes.items() if outcome is not Outcome.PASS}
+        return _handed(items[name]) & (wrong | rough)
 
     began, judged = set[str](), dict[str, Verdict]()
     order = references.program.names
     # From the loss down, in whatever order they are asked for: what is settled above counts below.
     for verdict in sorted(verdicts, key=lambda one: -order.index(one.name[1:])):
         if verdict.outcome is Outcome.CARRIED:
-            names = sorted(origins(verdict.name, {verdict.name}))
+            first = _origins(verdict.name, causes)
+            names = sorted(name for name in first if outcomes[name] is not Outcome.CARRIED)
             names = [name for name in names if name not in rough] or names
             began.update(names)
             if names:
@@ -174,3 +173,72 @@ def _begins_here(item: GradientEvidence, verdict: Verdict, references: Reference
     if is_rough(item, references, FLOAT64_NOISE):
         return replace(verdict, outcome=Outcome.FAIL, note=ALMOST)
     return replace(verdict, outcome=Outcome.FAIL, note=AT_THE_WRONG_TIME)
+
+
+def _judge_at_lecture(
+    evidence: Sequence[GradientEvidence], verdicts: Sequence[Verdict], references: References
+) -> Iterator[Verdict]:
+    """Have only the first line pay where several raise on the lecture's batch.
+
+    Hidden instances are float64, the lecture's is float32. Some operations mix the two, some raise:
+    then the gradient to blame is the one that brought float64 in.
+    """
+    items = {item.name: item for item in evidence}
+    stuck = {
+        verdict.name
+        for verdict in verdicts
+        if verdict.outcome is Outcome.ERROR
+        and verdict.global_check is Check.RIGHT
+        and items[verdict.name].lecture.raised is not None
+    }
+    at_fault = {v.name for v in verdicts if v.outcome in _AT_FAULT}
+    dtype = references.lecture.dtype
+    values = ((item.name, item.lecture.tensor) for item in evidence if stuck)
+    wide = {
+        name
+        for name, value in values
+        if isinstance(value, Tensor) and value.is_floating_point() and value.dtype is not dtype
+    }
+
+    def causes(name: str) -> set[str]:
+        """The gradients that it reads and that keep it from being what it should be."""
+        if name not in stuck | wide:
+            return set()
+        item, raised = items[name], items[name].lecture.raised
+        mixes = name in stuck and raised is not None and OF_DTYPES.search(raised.message)
+        return _handed(item) & (at_fault | wide if name in wide or mixes else at_fault)
+
+    began = set[str]()
+    judged = []
+    for verdict in verdicts:
+        if verdict.name in stuck and verdict.local_check is Check.RIGHT:
+            first = _origins(verdict.name, causes)
+            began |= first
+            if first:
+                note = carried(sorted(first), missing=False)
+                verdict = replace(verdict, outcome=Outcome.CARRIED, note=note)
+        judged.append(verdict)
+    for verdict in judged:
+        value = items[verdict.name].lecture.tensor
+        if verdict.name in began & wide and verdict.outcome is Outcome.PASS and value is not None:
+            why = (of_other_dtype(verdict.name, value.dtype, dtype),)
+            verdict = replace(verdict, outcome=Outcome.FAIL, note="", diagnosis=why)
+        yield verdict
+
+
+def _handed(item: GradientEvidence) -> set[str]:
+    """The other gradients that one is made from."""
+    return {f"d{tensor}" for tensor in item.reads | item.channels} - {item.name}
+
+
+def _origins(name: str, causes: Callable[[str], Set[str]]) -> set[str]:
+    """The gradients with which it began that this one is not right: those without a cause."""
+    seen, pending, first = {name}, [name], set[str]()
+    while pending:
+        one = pending.pop()
+        before = causes(one)
+        pending += before - seen
+        seen |= before
+        if not before:
+            first.add(one)
+    return first - {name}

@@ -12,6 +12,11 @@ LENGTH = struct.Struct("<Q")
 MOST_PARTS = 2**16
 
 
+def ordinary_memory(length: int) -> memoryview:
+    """So many bytes, all zero."""
+    return memoryview(bytearray(length))
+
+
 def write_frame(stream: FileIO, parts: Sequence[bytes | memoryview]) -> None:
     """Send some byte strings as one frame: their number, their lengths, themselves."""
     for part in (frame_head(parts), *parts):
@@ -28,9 +33,7 @@ def frame_head(parts: Sequence[bytes | memoryview]) -> bytes:
 
 
 def read_frame(
-    stream: FileIO,
-    largest: int,
-    allocate: Callable[[int], memoryview] = lambda length: memoryview(bytearray(length)),
+    stream: FileIO, largest: int, allocate: Callable[[int], memoryview] = ordinary_memory
 ) -> list[memoryview] | None:
     """The byte strings of the next frame; None where the stream ends before it begins.
 
@@ -42,13 +45,13 @@ def read_frame(
     Raises:
         ValueError: the stream ends inside the frame, or it is too large.
     """
-    head = memoryview(bytearray(COUNT.size))
+    head = ordinary_memory(COUNT.size)
     if not _fill(stream, head, may_end=True):
         return None
     (count,) = COUNT.unpack(head)
     if count > MOST_PARTS:
         raise ValueError(f"a frame of {count} parts")
-    lengths = memoryview(bytearray(count * LENGTH.size))
+    lengths = ordinary_memory(count * LENGTH.size)
     _fill(stream, lengths)
     sizes = [size for (size,) in LENGTH.iter_unpack(lengths)]
     if sum(sizes) > largest:

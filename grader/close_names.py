@@ -41,11 +41,11 @@ def nearest(name: str, known: Iterable[str], at_least: float = 0.6) -> list[str]
     return [candidate for match in alike for candidate in folded[match]][:MOST]
 
 
-def did_you_mean(names: Iterable[str], known: Collection[str]) -> str:
-    """What to ask of names that are none of `known`, if one may be a slip of the pen; else "".
+def did_you_mean(names: Iterable[str], known: Collection[str], at_least: float = 0.6) -> str:
+    """What to ask of names that are none of `known`, if some look like one; else "".
 
     >>> did_you_mean(["dlogit"], ["dlogits", "dh"])
     'did you mean dlogits?'
     """
-    close = dict.fromkeys(one for name in names for one in nearest(name, known, SLIP))
+    close = dict.fromkeys(one for name in names for one in nearest(name, known, at_least))
     return f"did you mean {listed(close, 'or')}?" if close else ""

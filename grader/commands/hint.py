@@ -7,7 +7,7 @@ from pathlib import Path
 
 import click
 
-from grader.close_names import nearest
+from grader.close_names import did_you_mean
 from grader.commands.course import course_option
 from grader.commands.speech import complain, say, terminal_width
 from grader.notebook.hint_text import as_text
@@ -95,10 +95,8 @@ def find_gradient(
             f": `grader hint {printable(name)} --notebook {number_of(places[0])}`."
         )
     known = list(dict.fromkeys(gradient for exercise in wanted for gradient in levels[exercise]))
-    if close := nearest(name, known):
-        raise UserError(
-            f"There is no gradient {printable(name)}: did you mean {listed(close, 'or')}?"
-        )
+    if meant := did_you_mean([name], known):
+        raise UserError(f"There is no gradient {printable(name)}: {meant}")
     raise UserError(f"There is no gradient {printable(name)}; there are {', '.join(known)}.")
 
 

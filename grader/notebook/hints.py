@@ -6,7 +6,7 @@ from collections.abc import Collection, Mapping
 from dataclasses import dataclass, replace
 from functools import cache
 
-from grader.close_names import did_you_mean
+from grader.close_names import SLIP, did_you_mean
 from grader.notebook.state import State, read_state, update_state
 from grader.printable import listed
 from grader.program.course import Course
@@ -130,7 +130,7 @@ def which_hint(
     known = levels[asked or latest or next(iter(levels))]
     some = f"there is for {listed(known, most=MOST_NAMED)}."
     where = f" in {asked}" if asked is not None else ""
-    meant = did_you_mean([gradient], known) or some
+    meant = did_you_mean([gradient], known, SLIP) or some
     raise NoSuchHint(f"There is no hint for {gradient}{where}; {meant}")
 
 

@@ -17,7 +17,7 @@ from torch import Tensor
 
 from grader.answer.assigned import first_assignments
 from grader.answer.parse import AnswerCell, parse_answer
-from grader.close_names import did_you_mean
+from grader.close_names import SLIP, did_you_mean
 from grader.execution.runner import Runner
 from grader.grading.grade import Regrader
 from grader.notebook.forward_pass import describe_stale, find_stale, names_read
@@ -316,6 +316,6 @@ def known_gradients(
     unknown = [name for name, d in zip(given, with_d, strict=True) if d not in exercise.gradients]
     if unknown:
         some = f"it asks for {listed(exercise.gradients, most=MOST_NAMED)}."
-        meant = did_you_mean(unknown, exercise.gradients) or some
+        meant = did_you_mean(unknown, exercise.gradients, SLIP) or some
         raise NotInTheLesson(f"{', '.join(unknown)} is no gradient of this exercise; {meant}")
     return with_d

@@ -17,7 +17,7 @@ from grader.classroom.intake.csv_file import CsvFile, read_csv_file
 from grader.classroom.intake.due_time import read_due
 from grader.classroom.notebook_called import notebook_called
 from grader.classroom.spreadsheet import unescaped
-from grader.close_names import nearest
+from grader.close_names import did_you_mean, nearest
 from grader.printable import listed, printable
 from grader.program.course import Course
 from grader.submission.notebook_file import shown
@@ -237,10 +237,11 @@ def _place(
     if having:
         raise ValueError(f"{gradient} is asked for in {listed(having)}: which notebook?")
     names = [n for book in course.notebooks for _, n in course.gradients(book)]
-    close = nearest(gradient, dict.fromkeys(names))
-    meant = f"; did you mean {listed(close, 'or')}?" if close else "."
+    meant = did_you_mean([gradient], names)
     within = f" in {notebook}" if notebook else ""
-    raise ValueError(f"there is no gradient {printable(gradient)!r}{within}{meant}")
+    raise ValueError(
+        f"there is no gradient {printable(gradient)!r}{within}{f'; {meant}' if meant else '.'}"
+    )
 
 
 def _points(text: str) -> Fraction:

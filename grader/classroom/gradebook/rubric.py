@@ -11,8 +11,8 @@ from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
-from grader.close_names import nearest
-from grader.printable import listed, printable
+from grader.close_names import did_you_mean
+from grader.printable import printable
 from grader.program.course import Course, built_in_course
 from grader.reports.templates import make_environment
 from grader.user_error import UserError, reason
@@ -172,8 +172,7 @@ def _refuse_unknown(what: str, name: str, known: Iterable[str]) -> None:
     known = list(known)
     if name in known:
         return
-    close = nearest(name, known)
-    meant = f"did you mean {listed(close, 'or')}?" if close else f"there are {', '.join(known)}."
+    meant = did_you_mean([name], known) or f"there are {', '.join(known)}."
     raise UnusableRubric(f"there is no {what} named {printable(name) or repr(name)}; {meant}")
 
 

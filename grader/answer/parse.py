@@ -127,6 +127,15 @@ class Answer:
         return self.places[number] if 0 <= number < len(self.places) else None
 
     @cached_property
+    def last_lines(self) -> dict[Place, int]:
+        """The last line of the assignments and calls that begin at each place."""
+        last = dict[Place, int]()
+        for place, statement in zip(self.places, self.statements, strict=True):
+            if isinstance(statement, ast.Assign | ast.AugAssign | ast.AnnAssign | ast.Expr):
+                last[place] = max(statement.end_lineno or place.line, last.get(place, place.line))
+        return last
+
+    @cached_property
     def inside(self) -> dict[ast.stmt, frozenset[int]]:
         """For each top-level statement, the numbers of all statements in it, its own among them."""
         first = [self.number[statement] for statement in self.top] + [len(self.statements)]

@@ -35,6 +35,7 @@ from grader.verdict import (
     HAPPENED,
     Flag,
     Outcome,
+    Place,
     Report,
     Verdict,
     says_nothing_else,
@@ -174,7 +175,7 @@ def grade_answer(
                 said = NOTHING.format(plain.name)
             verdict = replace(
                 plain,
-                code=quote(plain.place, shown),
+                code=quote(plain.place, shown, answer.last_lines),
                 max_points=exercise.points,
                 note=(plain.note or said)[:LONGEST_SENTENCE],
                 wrong=wrong_value(item, plain, references) if wary else None,
@@ -188,7 +189,9 @@ def grade_answer(
                 reason = None
                 why = _no_reason(verdict.name, error)
                 flags.append(Flag("diagnosis-failed", why, verdict.place))
-            verdicts.append(verdict if reason is None else explained(verdict, reason, shown))
+            if reason is not None:
+                verdict = explained(verdict, reason, shown, answer.last_lines)
+            verdicts.append(verdict)
         return verdicts, flags
     finally:
         runner.end_answer()
@@ -203,8 +206,13 @@ def _no_reason(name: str, error: Exception) -> str:
     )
 
 
-def explained(verdict: Verdict, reason: Reason, cells: Sequence[AnswerCell]) -> Verdict:
-    """The verdict with its diagnosis; what a diagnosis says better is said no longer."""
+def explained(
+    verdict: Verdict, reason: Reason, cells: Sequence[AnswerCell], last_lines: Mapping[Place, int]
+) -> Verdict:
+    """The verdict with its diagnosis; what a diagnosis says better is said no longer.
+
+    `cells` and `last_lines` as `quote` takes them.
+    """
     says_less = ALMOST, says_nothing_else(verdict.name), f"{ON_ANOTHER_BATCH}. {WRITTEN_IN}"
     is_the_value = reason.diagnosis.kind in (Kind.NAN, Kind.WRONG_DTYPE)
     diagnosis, plain = reason.diagnosis, reason.diagnosis.message.replace("`", "")
@@ -220,7 +228,7 @@ def explained(verdict: Verdict, reason: Reason, cells: Sequence[AnswerCell]) -> 
         is_near = verdict.place.cell == reason.place.cell
         where = f"Line {verdict.place.line}" if is_near else f"A line of {verdict.place.cell}"
         note = where + note.removeprefix(THIS_LINE) if note.startswith(THIS_LINE) else note
-    code, piece = quote(reason.place, cells), as_quoted(reason.piece)
+    code, piece = quote(reason.place, cells, last_lines), as_quoted(reason.piece)
     start = -1
     for _ in range(reason.nth + 1):
         if (start := code.find(piece, start + 1)) < 0:

@@ -109,7 +109,8 @@ def describe_stale(
                 f"Run the cells from {_maker(name, program, others)} on again, down to your"
                 " answers.",
             )
-        line = next((quote(place, answer.cells) for place in _writers(answer, name)), "")
+        quotes = (quote(at, answer.cells, answer.last_lines) for at in _writers(answer, name))
+        line = next(quotes, "")
         return Diagnosis(
             Kind.STALE_FORWARD,
             f"{f'Your line `{line}`' if line else 'Your answer'} changes the notebook's `{name}`,"

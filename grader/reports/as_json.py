@@ -76,13 +76,14 @@ def flag_as_json(flag: Flag) -> Json:
 def _strict(value: Any) -> Any:
     """The value for strict readers: NaN becomes null, which a note explains."""
     match value:
+        case str():
+            # half a surrogate pair is a string to Python and an error to others
+            whole = value.isascii()
+            return value if whole else value.encode("utf-8", "replace").decode("utf-8")
+        case float():
+            return value if math.isfinite(value) else None
         case dict():
             return {name: _strict(inner) for name, inner in value.items()}
         case list() | tuple():
             return [_strict(inner) for inner in value]
-        case float():
-            return value if math.isfinite(value) else None
-        case str():
-            # half a surrogate pair is a string to Python and an error to others
-            return value.encode("utf-8", "replace").decode("utf-8")
     return value

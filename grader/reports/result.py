@@ -57,7 +57,8 @@ def say_where(
     for verdict in verdicts:
         undefined = UNDEFINED.search(verdict.note)
         name = undefined[1] if undefined else verdict.name
-        stands = (c for c in others if not verdict.points and name in written_names(c.source))
+        elsewhere = () if verdict.points else others
+        stands = (cell for cell in elsewhere if name in written_names(cell.source))
         plain = MEANT.sub("", verdict.note)
         if undefined and (whose := _whose(name, verdict.name, exercises)):
             verdict = replace(verdict, note=f"{plain} {whose}")

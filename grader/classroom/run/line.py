@@ -7,7 +7,7 @@ import json
 import os
 import platform
 from collections.abc import Callable, Mapping
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, field
 from typing import Any, TypeVar
 
 from grader.classroom.intake.class_folder import HandedIn
@@ -59,6 +59,8 @@ class Line:
     flags: tuple[Flag, ...]
     report: Report | None = None
     error: str | None = None
+    packed: bytes = field(init=False, default=b"", compare=False, repr=False)
+    """What it was read from: so it is written too."""
 
     def __reduce__(self) -> tuple[Callable[[bytes], Line], tuple[bytes]]:
         """Travel between processes as text: it is quicker, and is checked where it arrives."""
@@ -80,6 +82,8 @@ def provenance(settings: Settings, seconds: float) -> Provenance:
 
 def pack_line(line: Line) -> bytes:
     """A line as it is written: JSON in ASCII, with its end."""
+    if line.packed:
+        return line.packed
     document = _file_members(line.file)
     if line.report is None:
         flags = [flag_as_json(flag) for flag in line.flags]
@@ -137,6 +141,12 @@ def read_line(data: bytes) -> Line:
     Raises:
         ValueError: it is not such a line; the message says what is wrong.
     """
+    line = _line_in(data)
+    object.__setattr__(line, "packed", data.rstrip(b"\n") + b"\n")
+    return line
+
+
+def _line_in(data: bytes) -> Line:
     _refuse_edited(data)
     document = json.loads(data)
     if document["format"] != FORMAT_VERSION:

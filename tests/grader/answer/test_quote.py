@@ -1,10 +1,16 @@
 """A student's line as it is quoted."""
 
+from collections.abc import Sequence
+
 import pytest
 
-from grader.answer.parse import AnswerCell
-from grader.answer.quote import quote
+from grader.answer import quote as quotes
+from grader.answer.parse import AnswerCell, parse_answer
 from grader.verdict import Place
+
+
+def quote(place: Place | None, cells: Sequence[AnswerCell]) -> str:
+    return quotes.quote(place, cells, parse_answer(cells).last_lines)
 
 
 @pytest.mark.parametrize(

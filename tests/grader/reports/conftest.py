@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from grader.answer.parse import AnswerCell
+from grader.answer.parse import AnswerCell, parse_answer
 from grader.answer.quote import quote
 from grader.reports.result import Ungraded
 from grader.verdict import Check, Comparison, Diagnosis, Flag, Outcome, Place, Report, Verdict
@@ -64,7 +64,7 @@ def verdict(
         expected_shape=expected_shape,
     )
     place = None if line is None else Place("ex1-softmax", line)
-    code = quote(place, CELLS)
+    code = quote(place, CELLS, parse_answer(CELLS).last_lines)
     return Verdict(name, outcome, comparison, *right, note, place, diagnosis, code=code)
 
 

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from operator import attrgetter
 
 from grader.answer.normal import NormalLine
+from grader.answer.parse import parse_answer
 from grader.answer.quote import quote
 from grader.classroom.gradebook.alike.handed_in_answers import HandedInAnswers, lines_of_all
 from grader.classroom.gradebook.alike.pairs import Pair, Pile, Weighed, fingerprint, pairs
@@ -156,12 +157,13 @@ def _shown(
         for mine, theirs in _same(answers.lines(cells), answers.lines(other_cells))
         if (count := writers.get(fingerprint(mine.text), len(entries))) * 2 < len(entries)
     ]
+    ends, other_ends = (parse_answer(each).last_lines for each in (cells, other_cells))
     rarest = sorted(range(len(rare)), key=lambda place: rare[place][0])[:MOST_LINES]
     quoted = tuple(
         SharedLine(
-            quote(mine.place, cells),
+            quote(mine.place, cells, ends),
             mine.place,
-            quote(theirs.place, other_cells),
+            quote(theirs.place, other_cells, other_ends),
             theirs.place,
             count,
         )

@@ -43,9 +43,10 @@ def sentence(text: str) -> str:
     return text if text.endswith(("?", "!")) else f"{text}."
 
 
-def counted(number: int, noun: str) -> str:
-    """The number with its noun: "1 file", "2,000 files"."""
-    return f"{number:,} {noun}{'' if number == 1 else 's'}"
+def counted(number: float, noun: str) -> str:
+    """The number with its noun: "1 file", "2,000 files", "0.5 seconds"."""
+    digits = f"{number:,}" if isinstance(number, int) else f"{number:g}"
+    return f"{digits} {noun}{'' if number == 1 else 's'}"
 
 
 def listed(names: Iterable[str], last: str = "and", most: int | None = None) -> str:

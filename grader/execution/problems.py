@@ -10,7 +10,7 @@ import torch
 import torch.nn.functional as F
 
 from grader.close_names import ALONE, SLIP, UNDEFINED, nearest
-from grader.printable import sentence
+from grader.printable import counted, sentence
 from grader.worker.results import REFUSED, Problem
 from grader.worker.terms import Limits
 
@@ -87,7 +87,7 @@ def describe_problem(
     kind, message = problem.kind, problem.message
     match kind:
         case "TimeLimit":
-            return f"This line did not end within {limits.statement_seconds:g} seconds."
+            return f"This line did not end within {counted(limits.statement_seconds, 'second')}."
         case "Gone":
             return f"This line {message}."
         case "SystemExit" | "KeyboardInterrupt":

@@ -19,6 +19,7 @@ from grader.answer.statements import COMPOUND, marked, pruned, walk_statements
 from grader.answer.watched import may_bend, watched
 from grader.execution.problems import find_incident
 from grader.execution.runner import AnyRunner, Reply, WorkerLost
+from grader.printable import counted
 from grader.program.instances import Instance
 from grader.program.references import References
 from grader.verdict import Flag
@@ -268,9 +269,10 @@ class Runs:
         if not self.answer.live:
             return [Result({}, {}, ()) for _ in range(len(plan.runs))]
         limits = self.runner.limits
+        time_of_all = counted(limits.total_seconds, "second")
         missing = Raised(
-            f"The answer as a whole did not end within {limits.total_seconds:g} seconds, or ended"
-            " the process that ran it again and again; this gradient was not reached.",
+            f"The answer as a whole did not end within {time_of_all}, or ended the process that ran"
+            " it again and again; this gradient was not reached.",
             by_limit=True,
         )
         # All requests of an answer have the time of one: it may ask for many.
@@ -306,8 +308,8 @@ class Runs:
                     inner = problem.inner
                     self.known[problem.statement if inner is None else inner] = problem
                 if problem.kind == "TimeLimit":
-                    seconds = f"{self.runner.limits.statement_seconds:g}"
-                    sentence = f"A statement did not end within {seconds} seconds."
+                    seconds = counted(self.runner.limits.statement_seconds, "second")
+                    sentence = f"A statement did not end within {seconds}."
                     yield Flag("time-limit", sentence, place)
                 elif incident := find_incident(problem):
                     yield Flag(*incident, place)

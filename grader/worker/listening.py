@@ -128,6 +128,6 @@ def _fill(
         else:
             now, _ = CURRENT.unpack_from(shared)
             if now == begun or time.monotonic() >= progress.until:
-                raise Gone(f"{HUNG} {seconds:g} seconds")
+                raise Gone(f"{HUNG} {seconds:g} second{'' if seconds == 1 else 's'}")
             # It has got on: so long for the statement it runs now.
             begun, deadline = now, time.monotonic() + patience

@@ -15,7 +15,7 @@ from grader.execution.problems import describe_problem
 from grader.execution.runner import Runner, WorkerLost
 from grader.execution.runs import RunPlan, new_key, results_of
 from grader.notebook.training.manual_step import PARAMETERS, training
-from grader.printable import listed
+from grader.printable import counted, listed
 from grader.program.forward_program import ForwardProgram
 from grader.program.instances import Instance
 from grader.program.parse import body_source
@@ -116,7 +116,7 @@ def _train(
     except WorkerLost as lost:
         return str(lost)
     if not results:
-        return f"The training did not end within {limits.total_seconds:g} seconds."
+        return f"The training did not end within {counted(limits.total_seconds, 'second')}."
     result = results[0]
     if isinstance(result, Raised):
         return "What came back from the training is not data that can be read."

@@ -83,6 +83,11 @@ def test_a_problem_is_a_sentence(kind: str, message: str, sentence: str) -> None
     assert describe_problem(Problem(0, kind, message), LIMITS, {"dprobs"}) == sentence
 
 
+def test_one_second_is_no_plural() -> None:
+    limits, late = Limits(1.0, 40.0, 2**31), Problem(0, "TimeLimit", "")
+    assert describe_problem(late, limits, {"dprobs"}) == "This line did not end within 1 second."
+
+
 @pytest.mark.parametrize("name", ["W3", "denominator", "d", "probs"])
 def test_what_no_answer_cell_defines_is_missing_there(name: str) -> None:
     said = f"name '{name}' is not defined"

@@ -117,7 +117,7 @@ docs: $(DOCS_INSTALLED) $(DOCS_NOTEBOOKS) $(DOCS_CLASS) ## build the site, to be
 	@mkdir -p build/docs/pages/example/gradebook
 	@cp -Rp build/docs/example/gradebook/report build/docs/pages/example/gradebook
 	@# All of it each time: pages say what the code says, and Sphinx sees only that a text has changed.
-	$(RUN) -m sphinx --fresh-env --fail-on-warning --quiet --conf-dir docs \
+	$(RUN) -m sphinx --jobs auto --fresh-env --fail-on-warning --quiet --conf-dir docs \
 		--doctree-dir build/docs/doctrees build/docs/pages build/site
 	$(RUN) -m docs.building.links build/site
 

@@ -18,8 +18,8 @@ Span = tuple[int, int]
 ATOMS = (ast.Name, ast.Constant, ast.Call, ast.Attribute, ast.Subscript, ast.List, ast.Slice)
 """Expressions that need no brackets, whatever stands around them."""
 
-SILENT = (ast.While, ast.JoinedStr, ast.ClassDef)
-"""What is left as it is: an edited loop may never end, and what is only shown makes nothing."""
+SILENT = (ast.JoinedStr, ast.ClassDef)
+"""What is left as it is: what is only shown makes nothing."""
 
 VALUE, WHOLE, CALLEE, AXIS, EXPONENT, INDEX, RANGE, SIZE, STATEMENT = (
     *("value", "whole", "callee", "axis", "exponent", "index", "range", "size", "statement"),
@@ -60,18 +60,18 @@ class OwnStatement:
     @cached_property
     def names(self) -> frozenset[str]:
         """The names in it."""
-        return frozenset(node.id for node in ast.walk(self.top) if isinstance(node, ast.Name))
+        return _names_in([self.top])
 
     @cached_property
     def counters(self) -> frozenset[str]:
         """The names that its loops count with."""
-        nodes = (inner for loop in self._loops for inner in ast.walk(loop.target))
-        return frozenset(inner.id for inner in nodes if isinstance(inner, ast.Name))
+        targets = (loop.target for loop in self.loops if isinstance(loop, ast.For))
+        return _names_in(targets)
 
     @cached_property
     def assigned_in_loops(self) -> frozenset[str]:
         """The names that its loops assign, each time anew."""
-        inside = (inner for loop in self._loops for inner in ast.walk(loop))
+        inside = (inner for loop in self.loops for inner in ast.walk(loop))
         targets = (t for inner in inside if isinstance(inner, ast.Assign) for t in inner.targets)
         return frozenset(target.id for target in targets if isinstance(target, ast.Name))
 
@@ -86,11 +86,32 @@ class OwnStatement:
         nodes = [*ast.walk(self.top)]
         called = {node.attr for node in nodes if isinstance(node, ast.Attribute)}
         is_product = any(isinstance(node, ast.MatMult) for node in nodes)
-        return is_product or bool(self._loops) or not called.isdisjoint({*REDUCTIONS, "einsum"})
+        return is_product or bool(self.loops) or not called.isdisjoint({*REDUCTIONS, "einsum"})
 
-    @property
-    def _loops(self) -> list[ast.For]:
-        return [loop for loop in ast.walk(self.top) if isinstance(loop, ast.For)]
+    @cached_property
+    def loops(self) -> list[ast.For | ast.While]:
+        """The loops in it."""
+        return [loop for loop in ast.walk(self.top) if isinstance(loop, ast.For | ast.While)]
+
+    @cached_property
+    def ends(self) -> frozenset[ast.AST]:
+        """By what its `while` loops come to an end: edited, one might never do so.
+
+        These are all tests in them, and the statements that bind, or call, what a test is about.
+        """
+        whiles = (loop for loop in self.loops if isinstance(loop, ast.While))
+        inside = [node for loop in whiles for node in ast.walk(loop)]
+        tests = [node.test for node in inside if isinstance(node, ast.While | ast.If)]
+        tested = _names_in(tests)
+
+        def is_step(node: ast.AST) -> bool:
+            called = _names_in([node]) if isinstance(node, ast.Expr) else frozenset[str]()
+            names = (one for one in ast.walk(node) if isinstance(one, ast.Name))
+            bound = {name.id for name in names if isinstance(name.ctx, ast.Store)}
+            return not tested.isdisjoint(called | bound)
+
+        steps = (node for node in inside if isinstance(node, ast.Assign | ast.AugAssign | ast.Expr))
+        return frozenset([*tests, *filter(is_step, steps)])
 
     def span(self, node: ast.AST) -> Span:
         """Where a node stands in `text`."""
@@ -194,6 +215,11 @@ def meant_for(
     return frozenset(keep | (meant & answer.live))
 
 
+def _names_in(nodes: Iterable[ast.AST]) -> frozenset[str]:
+    every = (inner for node in nodes for inner in ast.walk(node))
+    return frozenset(inner.id for inner in every if isinstance(inner, ast.Name))
+
+
 def _reads(numbers: Collection[int], answer: Answer) -> set[str]:
     return {name for n in numbers for name in answer.effects[answer.statements[n]].reads}
 
@@ -280,7 +306,7 @@ def sites(own: OwnStatement, answer: Answer, keep: frozenset[int]) -> Iterator[S
 
     def walk(node: ast.AST, parents: tuple[ast.AST, ...]) -> Iterator[Site]:
         is_gone = isinstance(node, ast.stmt) and answer.number.get(node, -1) not in {*keep, -1}
-        if is_gone or isinstance(node, SILENT):
+        if is_gone or isinstance(node, SILENT) or node in own.ends:
             return
         if isinstance(getattr(node, "ctx", None), ast.Store):
             # Of what is stored to, the index may be wrong.

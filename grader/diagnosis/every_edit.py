@@ -60,8 +60,9 @@ def every_edit(
     expressions = list[Expression]()
     ready = [*_spoiling(statements, answer, scope), *_lines(statements, scope)]
     for own in (own for own in statements if own is latest[own.text]):
-        inside = [inner for inner in walk_statements([own.top]) if answer.number[inner] in keep]
-        expressions += [Expression(Site(own, one, ()), STATEMENT, scope) for one in inside]
+        inside = (inner for inner in walk_statements([own.top]) if answer.number[inner] in keep)
+        edited = (Site(own, one, ()) for one in inside if one not in own.ends)
+        expressions += [Expression(site, STATEMENT, scope) for site in edited]
         for site in sites(own, answer, keep):
             expressions.append(Expression(site, role(site), scope))
             match site.node:

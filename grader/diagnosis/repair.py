@@ -196,7 +196,7 @@ class Search:
     @cached_property
     def loops(self) -> bool:
         """True if an edit of the statements may take long to run."""
-        return any(own.counters for own in self.statements)
+        return any(own.loops for own in self.statements)
 
     @property
     def is_cut_short(self) -> bool:

@@ -98,7 +98,7 @@ def in_groups(outcomes: Mapping[str, Outcome], prefix: str = "") -> Markup:
             f"{prefix}verdict",
             wording.SIGNS[outcome],
             wording.word(outcome),
-            Markup(" ").join(Markup("<code>{}</code>").format(name) for name in names),
+            Markup("<code>{}</code>").format(Markup("</code> <code>").join(names)),
         )
         for outcome, names in _by_outcome(outcomes).items()
     ]

@@ -209,8 +209,11 @@ def test_the_arguments_of_a_call(source: str, expected: str) -> None:
         ("if c:\n    dh = b", ["c", "b"]),
         ("def dh(x: Tensor = e) -> Tensor:\n    return x", ["x"]),
         ("@once\ndef dh():\n    return b", ["b"]),
-        ("while c:\n    dh = b", []),
-        ("for i in r:\n    while c:\n        dh = b", ["r"]),
+        # Edited, a loop may never end.
+        ("while c < e:\n    dh = b\n    c = c + 1", ["b"]),
+        ("while True:\n    dh[c] += b\n    c += 1\n    if c == e:\n        break", ["c", "b"]),
+        ("while c:\n    dh = b\n    c.pop()", ["b"]),
+        ("for i in r:\n    while c:\n        dh = b", ["r", "b"]),
         ("print(f'{b} and {c}', e)", ["print(f'{b} and {c}', e)", "print", "e"]),
         ("class Layer:\n    dh = b", []),
         ("dh += b", ["b"]),

@@ -326,6 +326,11 @@ PICKED = "dlogits = dnorm_logits.clone()\ndlogits[range(n), {}"
             "dlogprobs = torch.zeros_like(logprobs)\ndlogprobs[range(n), Yb] = -dloss / n",
             "`dloss` is 1, and no name holds it: leave it out.",
         ),
+        (  # an edit of the test, or of the counter, would run forever, and none is tried
+            "dlogprobs = torch.zeros_like(logprobs)\ni = 0\nwhile i < n:\n"
+            "    dlogprobs[i, Yb[i]] = 1 / n\n    i += 1",
+            "`1` has the wrong sign here.",
+        ),
     ],
 )
 def test_it_is_named(source: str, said: str, runner: Runner) -> None:

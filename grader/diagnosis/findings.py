@@ -7,7 +7,7 @@ import itertools
 import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Set
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import torch
 from torch import Tensor
@@ -19,6 +19,7 @@ from grader.diagnosis.factors import Factor
 from grader.diagnosis.kinds import Kind
 from grader.diagnosis.repair import Repair, Search, undefined
 from grader.diagnosis.shown import Explanation, Wrong, seen_on_each, taken
+from grader.printable import listed
 from grader.program.compare import FLOAT64_NOISE, agrees, describe_nonfinite, describe_shape
 from grader.verdict import Check, Verdict
 
@@ -75,6 +76,7 @@ def _of_wrong_value(search: Search, verdict: Verdict) -> Iterator[Found]:
     yield from first
     yield from of_repairs(search, repairs)
     yield from of_repairs(search, search.near)
+    yield from _of_sizes(search)
     yield from (Found(*one) for one in _of_arrivals(search, verdict))
     if search.values and search.coarse:
         cases = zip(search.values, search.targets[0], search.references.hidden, strict=False)
@@ -85,6 +87,20 @@ def _of_wrong_value(search: Search, verdict: Verdict) -> Iterator[Found]:
     else:
         message = f"`{search.item.name}` is not the gradient of `{search.item.name[1:]}`."
         yield Found(Kind.WRONG_UPSTREAM, message)
+
+
+def _of_sizes(search: Search) -> Iterator[Found]:
+    """What is wrong where sizes written as numbers are, too."""
+    if (further := search.with_sizes) is None:
+        return
+    for found in of_repairs(further, map(further.find, further.batches())):
+        message = f"{found.message} A size written as a number is wrong as well."
+        if found.kind is Kind.HARD_CODED_SIZE:
+            numbers = listed(f"`{number}`" for number in further.reading)
+            message = (
+                f"Sizes are written as numbers, {numbers}: right at the notebook's sizes only."
+            )
+        yield replace(found, message=message)
 
 
 def _of_arrivals(search: Search, verdict: Verdict) -> Iterator[Explanation]:

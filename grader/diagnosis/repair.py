@@ -90,6 +90,8 @@ class Search:
     """Names of the answer's own that are the gradients of smaller steps, as they should be."""
     near: list[Repair] = field(default_factory=list)
     """What would be right if it were not for a number."""
+    reading: Mapping[int, str] = field(default_factory=dict)
+    """Numbers in its statements that are taken for the sizes that they are in the notebook."""
 
     def __post_init__(self) -> None:
         program = self.references.program
@@ -153,6 +155,8 @@ class Search:
     def values(self) -> list[Tensor]:
         """The gradient's values on every instance that it ran on; none if one is of no use."""
         local = self.item.local
+        if self.reading:
+            return []  # these are of the statements as they stand
         whole = (v for v in local if v.raised is None and v.interrupted is None)
         usable = [v.tensor.double() for v in whole if v.tensor is not None]
         return usable if len(usable) == len(local) else []
@@ -198,10 +202,21 @@ class Search:
         """True if an edit of the statements may take long to run."""
         return any(own.loops for own in self.statements)
 
+    @cached_property
+    def with_sizes(self) -> Search | None:
+        """The same, with sizes for numbers; None where its statements have no such number."""
+        sizes = {length: size for size, length in self.exercise.sizes.items() if length > 2}
+        less = {length - 1: f"({size} - 1)" for length, size in sizes.items() if length > 3}
+        nodes = (node for own in self.statements for node in ast.walk(own.top))
+        numbers = {node.value for node in nodes if isinstance(node, ast.Constant)}
+        reading = {number: size for number, size in (less | sizes).items() if number in numbers}
+        return replace(self, reading=reading, near=[]) if reading and not self.reading else None
+
     @property
     def is_cut_short(self) -> bool:
         """True if some edit was not tried, for want of time or of a worker."""
-        return self._variants.cut_short
+        further: Search | None = vars(self).get("with_sizes")
+        return self._variants.cut_short or (further is not None and further.is_cut_short)
 
     def batches(self) -> Iterator[Sequence[Edit]]:
         """The edits to try, the likeliest first."""
@@ -249,7 +264,8 @@ class Search:
 
     def _try(self, batch: Sequence[Edit], instances: Sequence[int]) -> list[list[dict[int, float]]]:
         """For each instance and edit, the targets that it meets, with the numbers it lacks."""
-        texts = [edit.texts for edit in batch]
+        others = {own.number: own.text for own in self.statements if self.reading}
+        texts = [{**others, **edit.texts} for edit in batch]
         found = self._variants.run(texts, instances) if batch else [[]] * len(instances)
         return [self._hits(batch, *one) for one in zip(found, instances, strict=True)]
 
@@ -296,7 +312,7 @@ class Search:
         if self.item.beside is not None:
             right = right_beside(self.references, {f"d{name}" for name in self.item.siblings})
             beside = [{**one, **other} for one, other in zip(beside, right, strict=True)]
-        return Variants(*whose, values, beside, self.runner, self.patience)
+        return Variants(*whose, values, beside, self.runner, self.patience, self.reading)
 
 
 def _scales(

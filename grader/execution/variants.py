@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import math
 import time
 import warnings
@@ -54,6 +55,8 @@ class Variants:
     beside: Sequence[Group]
     runner: AnyRunner
     patience: Patience
+    reading: Mapping[int, str] = field(default_factory=dict)
+    """Numbers that are read as a size, or the one below it, wherever no exponent stands."""
     cut_short: bool = False
     """Whether some variant was not run, for want of time or of a worker."""
 
@@ -108,10 +111,16 @@ class Variants:
         for number, text in texts.items():
             name = f"<answer {self.answer.places[number].cell}>"
             try:
-                code[number] = compile(text.lstrip(), name, "exec") if text else None
+                code[number] = compile(self._read(text.lstrip()), name, "exec") if text else None
             except (SyntaxError, ValueError, RecursionError, MemoryError):
                 return None
         return code
+
+    def _read(self, text: str) -> str | ast.Module:
+        if not self.reading:
+            return text
+        tree: ast.Module = _Reading(self.reading).visit(ast.parse(text))
+        return tree
 
     def _ask(self, request: Request) -> list[Tensor | None]:
         try:
@@ -124,3 +133,24 @@ class Variants:
                 break
             found.append(None if result.problems else result.tensors.get(self.gradient))
         return found
+
+
+@dataclass(frozen=True, slots=True)
+class _Reading(ast.NodeTransformer):
+    """Puts sizes in the place of numbers."""
+
+    sizes: Mapping[int, str]
+
+    def visit_BinOp(self, node: ast.BinOp) -> ast.AST:
+        """A power's exponent is no size."""
+        node.left = self.visit(node.left)
+        node.right = node.right if isinstance(node.op, ast.Pow) else self.visit(node.right)
+        return node
+
+    def visit_Constant(self, node: ast.Constant) -> ast.AST:
+        """A number, or text, as it stands in the statement."""
+        match node.value:
+            case int(number) if number in self.sizes:
+                size = ast.parse(self.sizes[number], mode="eval").body
+                return ast.copy_location(size, node)
+        return node

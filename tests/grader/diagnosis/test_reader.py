@@ -326,6 +326,26 @@ PICKED = "dlogits = dnorm_logits.clone()\ndlogits[range(n), {}"
             "dlogprobs = torch.zeros_like(logprobs)\ndlogprobs[range(n), Yb] = -dloss / n",
             "`dloss` is 1, and no name holds it: leave it out.",
         ),
+        (
+            "dC = torch.zeros_like(C)\nfor i in range(n):\n    for j in range(3):\n"
+            "        dC[Xb[i, j]] = demb[i, j]",
+            "This line replaces what was in `dC`. A size written as a number is wrong as well.",
+        ),
+        (
+            "dC = torch.zeros(27, 10)\nfor i in range(32):\n    for j in range(3):\n"
+            "        dC[Xb[i, j]] += demb[j, i]",
+            "In `j, i` the two indices stand in each other's place. A size written as a number is",
+        ),
+        (
+            "dC = torch.zeros(27, 10)\nfor i in range(32):\n    for j in range(3):\n"
+            "        dC[Xb[i, j]] += demb[i, j]",
+            "Sizes are written as numbers, `32`, `3`, `27` and `10`: right at the notebook's sizes",
+        ),
+        ("demb = dembcat.view(32, 10, 3)", "In `dembcat.view(32, 10, 3)` the sizes stand in the"),
+        (  # the exponent is no size
+            "dbnvar = bnvar_inv.view(1, 64) * -0.5 * bnvar_inv**3",
+            "`bnvar_inv` is a value of the forward pass; a gradient belongs here. A size written",
+        ),
         (  # an edit of the test, or of the counter, would run forever, and none is tried
             "dlogprobs = torch.zeros_like(logprobs)\ni = 0\nwhile i < n:\n"
             "    dlogprobs[i, Yb[i]] = 1 / n\n    i += 1",

@@ -50,6 +50,15 @@ COMPUTING_CALLS = frozenset(
 )
 """Functions and methods of tensors that do so too, and that a backward pass is made with."""
 
+COPYING_CALLS = COMPUTING_CALLS - frozenset(
+    (
+        *("contiguous", "double", "expand", "expand_as", "flatten", "float", "long", "permute"),
+        *("reshape", "squeeze", "t", "to", "transpose", "type_as", "unbind", "unsqueeze", "view"),
+        *("view_as",),
+    )
+)
+"""Those of them whose result has memory of its own: to change it changes nothing else."""
+
 LOOP_CONTROL = (ast.Break, ast.Continue)
 
 
@@ -244,7 +253,9 @@ def _root(node: ast.expr) -> set[str]:
                 return {name}
             case ast.Attribute(value=inner) | ast.Subscript(value=inner):
                 node = inner
-            case ast.Call(func=ast.Attribute(value=inner)):
+            case ast.Call(func=ast.Attribute(value=inner, attr=method)):
+                if method in COPYING_CALLS:
+                    return set()
                 node = inner
             case _:
                 return set()

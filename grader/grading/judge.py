@@ -10,15 +10,17 @@ from torch import Tensor
 
 from grader.execution.evidence import GradientEvidence, Value, furthest
 from grader.grading.imprecision import is_rough
-from grader.grading.one_gradient import check_locally, judge_gradient
+from grader.grading.one_gradient import check_locally, find_unusable, judge_gradient
 from grader.grading.reasons import (
     ALMOST,
     AT_THE_WRONG_TIME,
     ONLY_ON_OTHER_SIZES,
     RAISES_ON_THE_WAY,
+    STEP_BY_STEP,
     aliased,
     carried,
     of_other_dtype,
+    right_although,
     with_sizes_met,
 )
 from grader.program.compare import FLOAT64_NOISE
@@ -62,7 +64,10 @@ def judge(evidence: Sequence[GradientEvidence], references: References) -> list[
         pairs = zip(evidence, verdicts, strict=True)
         verdicts = [look(item, verdict, outcomes, references) for item, verdict in pairs]
     verdicts = list(_judge_carried(evidence, verdicts, references, rough))
-    return list(_judge_at_lecture(evidence, verdicts, references))
+    verdicts = list(_judge_at_lecture(evidence, verdicts, references))
+    bad = {verdict.name for verdict in verdicts if verdict.outcome is not Outcome.PASS}
+    pairs = zip(evidence, verdicts, strict=True)
+    return [_note_cancelling(item, verdict, bad) for item, verdict in pairs]
 
 
 def _note_exception(
@@ -178,7 +183,7 @@ def _begins_here(item: GradientEvidence, verdict: Verdict, references: Reference
 def _judge_at_lecture(
     evidence: Sequence[GradientEvidence], verdicts: Sequence[Verdict], references: References
 ) -> Iterator[Verdict]:
-    """Have only the first line pay where several raise on the lecture's batch.
+    """Have only the first line pay where several raise, or give NaN, on the lecture's batch.
 
     Hidden instances are float64, the lecture's is float32. Some operations mix the two, some raise:
     then the gradient to blame is the one that brought float64 in.
@@ -187,13 +192,13 @@ def _judge_at_lecture(
     stuck = {
         verdict.name
         for verdict in verdicts
-        if verdict.outcome is Outcome.ERROR
-        and verdict.global_check is Check.RIGHT
-        and items[verdict.name].lecture.raised is not None
+        if verdict.outcome is Outcome.ERROR and verdict.global_check is Check.RIGHT
     }
+    lecture = [(item.name, item.lecture) for item in evidence if stuck]
+    useless = {name for name, value in lecture if find_unusable(name, value) is not None}
     at_fault = {v.name for v in verdicts if v.outcome in _AT_FAULT}
     dtype = references.lecture.dtype
-    values = ((item.name, item.lecture.tensor) for item in evidence if stuck)
+    values = ((name, value.tensor) for name, value in lecture)
     wide = {
         name
         for name, value in values
@@ -204,9 +209,10 @@ def _judge_at_lecture(
         """The gradients that it reads and that keep it from being what it should be."""
         if name not in stuck | wide:
             return set()
-        item, raised = items[name], items[name].lecture.raised
+        raised = items[name].lecture.raised
         mixes = name in stuck and raised is not None and OF_DTYPES.search(raised.message)
-        return _handed(item) & (at_fault | wide if name in wide or mixes else at_fault)
+        bad = at_fault | wide if name in wide or mixes else at_fault
+        return _handed(items[name]) & (bad & useless if name in stuck and raised is None else bad)
 
     began = set[str]()
     judged = []
@@ -224,6 +230,14 @@ def _judge_at_lecture(
             why = (of_other_dtype(verdict.name, value.dtype, dtype),)
             verdict = replace(verdict, outcome=Outcome.FAIL, note="", diagnosis=why)
         yield verdict
+
+
+def _note_cancelling(item: GradientEvidence, verdict: Verdict, bad: Set[str]) -> Verdict:
+    """The verdict; on a right value that was made from a wrong one with a word on that."""
+    read = sorted(_handed(item) & bad)
+    if verdict.note == STEP_BY_STEP and verdict.local_check is Check.WRONG and read:
+        return replace(verdict, note=right_although(read))
+    return verdict
 
 
 def _handed(item: GradientEvidence) -> set[str]:

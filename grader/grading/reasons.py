@@ -154,6 +154,15 @@ def of_other_dtype(name: str, found: torch.dtype, due: torch.dtype) -> Diagnosis
     return Diagnosis(Kind.WRONG_DTYPE, message, said)
 
 
+def right_although(names: Sequence[str]) -> str:
+    """What is said of a right value whose line is another than it, and reads what is not right.
+
+    Mostly two mistakes cancel. A formula of another way may read a gradient for its shape only.
+    """
+    listed = " and ".join(names)
+    return f"Right, although it reads {listed}: look at it again once that is put right."
+
+
 def carried(names: Sequence[str], missing: bool) -> str:
     """What is said of a right line that was handed wrong gradients, or missing ones.
 

@@ -24,6 +24,15 @@ def test_a_fused_line_is_right_from_the_gradient_it_reads(case: Case) -> None:
     assert verdict.outcome is Outcome.CARRIED
 
 
+def test_a_right_value_made_from_a_wrong_one_says_so(case: Case) -> None:
+    """Two mistakes may cancel; which of the two lines is right after all, nobody knows."""
+    centre = case.evidence("dcentre", local=case.locally("dcentre", double))
+    _, verdict = case.judge(case.wrong("dsquared"), centre)
+    assert verdict.outcome is Outcome.PASS
+    said = "Right, although it reads dsquared: look at it again once that is put right."
+    assert verdict.note == said
+
+
 @pytest.mark.parametrize("hidden", ["wrong", "raised", "missing", "nan"])
 def test_a_right_line_that_was_handed_something_wrong_is_carried(case: Case, hidden: str) -> None:
     values = {

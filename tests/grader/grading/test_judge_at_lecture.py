@@ -56,6 +56,27 @@ def test_what_a_line_that_raises_there_leaves_missing_is_carried(judge_text: Jud
     assert verdicts["dC"].note == carried(["dh"], missing=False)
 
 
+@pytest.mark.parametrize(
+    "bad", ["dh * torch.tensor([float('inf')] + [1.0] * 63)", "dh.log()", "dh.long()", "None"]
+)
+def test_what_is_made_of_nan_there_is_carried(bad: str, judge_text: Judge) -> None:
+    line = "dh = dlogits @ W2.T"
+    verdicts = outcomes_with(line, f"{line}\nif n == 32: dh = {bad}", judge_text)
+    assert verdicts.pop("dh").outcome is Outcome.ERROR
+    assert {v.outcome for v in verdicts.values()} == {Outcome.PASS, Outcome.CARRIED}
+    assert verdicts["dC"].note == carried(["dh"], missing=False)
+
+
+def test_who_gives_nan_there_without_need_pays_too(judge_text: Judge) -> None:
+    line = "dh = dlogits @ W2.T"
+    text = LECTURE.replace(f"{line}\n", f"{line}\nif n == 32: dh = dh * 3\n")
+    line = "dhpreact = (1.0 - h**2) * dh"
+    nan = "if n == 32: dhpreact = dhpreact * float('nan')"
+    verdicts = judge_text(text.replace(f"{line}\n", f"{line}\n{nan}\n"))
+    assert verdicts["dh"].outcome is Outcome.FAIL
+    assert verdicts["dhpreact"].outcome is Outcome.ERROR
+
+
 def test_an_array_in_another_byte_order_costs_itself_alone(judge_text: Judge) -> None:
     verdicts = outcomes_with(
         OF_PROBS, "dprobs = (dlogprobs / probs).numpy().astype('>f8')", judge_text

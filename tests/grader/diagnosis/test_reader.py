@@ -363,6 +363,25 @@ def test_it_is_named(source: str, said: str, runner: Runner) -> None:
     ("prefix", "gradient", "code", "said"),
     [
         (
+            *("ex1", "dbndiff2", "dbndiff2 = dbnvar / (n - 1)"),
+            "`dbnvar / (n - 1)` is one row; each row of `bndiff2` gets a copy of it.",
+        ),
+        (
+            *("ex3", "dvar"),
+            "dvar = (dxhat * -0.5 * (var + 1e-5)**-1.5).sum(0, keepdim=True)",
+            "A factor is missing beside `dxhat * -0.5 * (var + 1e-5)**-1.5`.",
+        ),
+        (
+            *("ex3", "dbngain", "dbngain = (dhpreact * (hprebn - mu)).sum(0, keepdim=True)"),
+            "`hprebn - mu` alone is not the factor that belongs here.",
+        ),
+        (
+            *("ex3", "dhprebn"),
+            "dhprebn = bngain * (var + 1e-5)**-0.5 * dhpreact - dhpreact.mean(0)"
+            " - xhat * (dhpreact * xhat).sum(0) / (n - 1)",
+            "`bngain * (var + 1e-5)**-0.5` multiplies the first term only.",
+        ),
+        (
             *("ex2", "dlogits"),
             "dlogits = logits.softmax(1)\ndlogits[range(n)][:, Yb] -= 1\ndlogits /= n",
             "`dlogits[range(n)][:, Yb] -= 1` picks twice, the second time among the rows of the",

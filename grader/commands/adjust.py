@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -43,12 +44,19 @@ def _due(text: str) -> str:
     type=PathTo(),
     help=f"Where to write it: without this, GRADEBOOK/{ADJUSTMENTS}.",
 )
+@click.option(
+    "--rubric",
+    metavar="FILE",
+    type=PathTo(),
+    help="The rubric of the gradebook, if it has one: what a gradient is worth.",
+)
 @class_course_option
 def adjust(
     gradebook: Path,
     id: str,
     excused: bool | None,
     file: Path | None,
+    rubric: Path | None,
     course: str | None,
     **said: Any,
 ) -> int:
@@ -61,8 +69,12 @@ def adjust(
     """
     from grader.classroom.gradebook.adjustments import parse_adjustment, refuse, unfit, with_line
     from grader.classroom.gradebook.grades_csv import id_cell, text_cell, write_csv
+    from grader.classroom.gradebook.make_table import build_table
     from grader.classroom.gradebook.read_grades import read_grades
+    from grader.classroom.gradebook.rubric import read_rubric
+    from grader.classroom.intake.class_folder import ClassFolder
     from grader.classroom.intake.csv_file import read_csv_file
+    from grader.classroom.run.out_folder import RESULTS
     from grader.classroom.spreadsheet import FOR_EXCEL
 
     cells = {"id": id, **{name: value for name, value in said.items() if value is not None}}
@@ -70,8 +82,20 @@ def adjust(
         cells["excused"] = "yes" if excused else "no"
     grades = read_grades(gradebook)
     students = [row.student for row in grades.rows]
-    change = parse_adjustment(cells, instructors_course(course), students, grades.most)
-    refuse([f"This cannot be written: {why}"] if (why := unfit(change, grades.most)) else [])
+    asked = instructors_course(course)
+    points = read_rubric(rubric, asked)
+    change = parse_adjustment(cells, asked, students, grades.most)
+    if why := unfit(change, grades.most, points):
+        if change.gradient and change.points is not None and rubric is None:
+            why += " If the gradebook has a --rubric, name it here too."
+        refuse([f"{change.where}: {why}"])
+    if change.attempt:  # only the table, as `grader grade` makes it, knows a student's files
+        build_table(
+            ClassFolder(gradebook, "", (), ()),
+            gradebook / RESULTS,
+            replace(points, notebooks=tuple(grades.most)),
+            adjustments={change.student: (replace(change, points=None),)},
+        )
     path = file or gradebook / ADJUSTMENTS
     table = read_csv_file(path, "file of adjustments") if path.exists() else None
     cells |= {"id": id_cell(change.student), "notebook": change.notebook}

@@ -7,11 +7,12 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, S
 from dataclasses import dataclass
 from datetime import datetime
 from fractions import Fraction
+from itertools import zip_longest
 from pathlib import Path
 from types import MappingProxyType
 from typing import TypeVar
 
-from grader.classroom.gradebook.rubric import MOST, number_in, points_text
+from grader.classroom.gradebook.rubric import MOST, Rubric, number_in, points_text
 from grader.classroom.intake.class_folder import Student
 from grader.classroom.intake.csv_file import CsvFile, read_csv_file
 from grader.classroom.intake.due_time import read_due
@@ -26,6 +27,9 @@ from grader.user_error import UserError
 FIELDS = ("id", "notebook", "gradient", "points", "excused", "due", "attempt", "comment")
 
 _YES, _NO = ("yes", "y", "true", "1", "x", "excused"), ("no", "n", "false", "0")
+
+NEW = "This cannot be written"
+"""Where a line stands that is not in the file yet."""
 
 _SHOWN = 10
 """So many lines that cannot be used are named at once."""
@@ -69,16 +73,16 @@ Adjustments = Mapping[str, tuple[Change, ...]]
 NONE: Adjustments = MappingProxyType({})
 
 
-def refuse_unfit(adjustments: Adjustments, most: Mapping[str, Fraction]) -> None:
+def refuse_unfit(adjustments: Adjustments, most: Mapping[str, Fraction], rubric: Rubric) -> None:
     """Raise UnusableAdjustment where a line is about what the gradebook has not.
 
-    `most` are the gradebook's notebooks with their points.
+    `most` are the gradebook's notebooks with their points; `rubric` says those of a gradient.
     """
     every = (change for changes in adjustments.values() for change in changes)
-    refuse([f"{each.where}: {why}" for each in every if (why := unfit(each, most))])
+    refuse([f"{each.where}: {why}" for each in every if (why := unfit(each, most, rubric))])
 
 
-def unfit(change: Change, most: Mapping[str, Fraction]) -> str:
+def unfit(change: Change, most: Mapping[str, Fraction], rubric: Rubric) -> str:
     """Why a change is not about a gradebook of these notebooks, as a sentence; or ""."""
     if change.notebook and change.notebook not in most:
         return f"{change.notebook} is not in this gradebook; there are {listed(most)}."
@@ -86,11 +90,15 @@ def unfit(change: Change, most: Mapping[str, Fraction]) -> str:
         return ""
     if not change.notebook and len(most) > 1:
         return f"of which notebook are the points? There are {listed(most)}."
-    notebook = change.notebook or next(iter(most))
-    if not change.gradient and change.points > most[notebook]:
+    what = notebook = change.notebook or next(iter(most))
+    limit = most[notebook]
+    if change.gradient:
+        what = f"{change.gradient} in {notebook}"
+        asked = rubric.course.gradients(notebook)
+        limit = next(rubric.worth(*each) for each in asked if each[1] == change.gradient)
+    if change.points > limit:
         return (
-            f"{points_text(change.points)} are more points than the {points_text(most[notebook])} "
-            f"of {notebook}."
+            f"{points_text(change.points)} are more points than the {points_text(limit)} of {what}."
         )
     return ""
 
@@ -111,14 +119,20 @@ def read_adjustments(path: Path, course: Course, students: Iterable[Student]) ->
             f"{listed(map(printable, header)) if header else 'none'}."
         )
     people = _People(students)
+    between = {",": "comma", ";": "semicolon"}.get(table.form.delimiter, "sign between cells")
     found, complaints = [], []
     for number, cells in zip(table.lines[1:], table.rows[1:], strict=True):
         if not any(cell.strip() for cell in cells):
             continue
-        pairs = zip(header, cells, strict=False)
+        pairs = zip_longest(header, cells, fillvalue="")
         said = {name: unescaped(cell.strip()) for name, cell in pairs if cell.strip()}
         where = f"Line {number} of {shown(path)}"
         try:
+            if "" in said:
+                raise ValueError(
+                    f"{printable(said[''])!r} is in no column. A text with a {between} in it "
+                    "stands in quotes."
+                )
             found.append(_change(said, where, course, people))
         except ValueError as error:
             complaints.append(f"{where}: {error}")
@@ -138,9 +152,9 @@ def parse_adjustment(
         UnusableAdjustment: it cannot be used.
     """
     try:
-        return _change(said, "A new line", course, _People(students), notebooks)
+        return _change(said, NEW, course, _People(students), notebooks)
     except ValueError as error:
-        raise UnusableAdjustment(f"This cannot be written: {error}") from None
+        raise UnusableAdjustment(f"{NEW}: {error}") from None
 
 
 def refuse(complaints: Sequence[str]) -> None:
@@ -200,6 +214,9 @@ def _change(
     notebook, gradient = _place(
         said.get("notebook", ""), said.get("gradient", ""), course, notebooks
     )
+    excused = _maybe(said, "excused", _yes)
+    if excused and "points" in said:
+        raise ValueError("points and excused contradict each other: who is excused has no points.")
     if gradient and (not_whole := {"due", "attempt"} & said.keys()):
         raise ValueError(f"{listed(sorted(not_whole))} cannot be said of one gradient.")
     return Change(
@@ -208,7 +225,7 @@ def _change(
         notebook,
         gradient,
         _maybe(said, "points", _points),
-        _maybe(said, "excused", _yes),
+        excused,
         _maybe(said, "due", read_due),
         said.get("attempt", ""),
         said.get("comment", ""),

@@ -60,7 +60,8 @@ def build_table(
         of_student[file.student].append(file)
     listed = {student.id: student for student in class_folder.students}
     columns = _columns(files.values(), rubric)
-    refuse_unfit(adjustments, {column.notebook: column.max_points for column in columns})
+    most = {column.notebook: column.max_points for column in columns}
+    refuse_unfit(adjustments, most, rubric)
     rows = tuple(
         _row(
             listed.get(id_, Student(id_)),

@@ -18,8 +18,10 @@ Capture = pytest.CaptureFixture[str]
 def gradebook(tmp_path: Path) -> Path:
     lines = [graded("a", "+ada", "pp"), graded("b", "bob", "pppppp", BATCHNORM)]
     folder = class_of(lines, [Student("+ada", email="ada@x.org"), Student("zoe")])
-    write_gradebook(folder, journal(tmp_path / "r.jsonl", lines), Rubric(), tmp_path / "book")
-    return tmp_path / "book"
+    book = tmp_path / "book"
+    book.mkdir()
+    write_gradebook(folder, journal(book / "results.jsonl", lines), Rubric(), book)
+    return book
 
 
 def adjust(gradebook: Path, *words: str) -> int:
@@ -60,6 +62,11 @@ def test_a_file_of_ones_own_keeps_its_form(gradebook: Path, tmp_path: Path) -> N
         (["bob", "--points", "3", "--notebook", "02"], "3 are more points than the 2 of"),
         (["bob", "--points", "1", "--notebook", "01"], "01_atomic_backprop is not in this"),
         (["bob", "--gradient", "dq", "--points", "1"], "there is no gradient 'dq'"),
+        (["bob", "--gradient", "dvar", "--points", "9"], "9 are more points than the 1 of dvar in"),
+        (["bob", "--gradient", "dvar", "--points", "9"], "has a --rubric, name it here too"),
+        (["bob", "--notebook", "3", "--points", "1", "--excused"], "contradict each other"),
+        (["bob", "--notebook", "3", "--attempt", "2"], "bob has no attempt '2'; there are 1 (b)"),
+        (["bob", "--attempt", "1"], "bob has no attempt '1'; nothing of theirs was graded"),
         (["bob"], "it changes nothing"),
         (["bob", "--due", "soon"], "'soon' is no time"),
     ],
@@ -70,6 +77,21 @@ def test_what_is_not_known_is_refused(
     assert adjust(gradebook, *words) == exit_codes.UNREADABLE
     assert said in capsys.readouterr().err
     assert not (gradebook / "adjustments.csv").exists()
+
+
+def test_the_gradebooks_rubric_says_what_a_gradient_is_worth(
+    gradebook: Path, tmp_path: Path, capsys: Capture
+) -> None:
+    rubric = tmp_path / "rubric.toml"
+    rubric.write_text("[ex3]\ndvar = 3\n")
+    words = ["bob", "--gradient", "dvar", "--rubric", str(rubric), "--points"]
+    assert adjust(gradebook, *words, "4") == exit_codes.UNREADABLE
+    assert f"4 are more points than the 3 of dvar in {BATCHNORM}.\n" in capsys.readouterr().err
+    assert adjust(gradebook, *words, "3") == exit_codes.PASSED
+
+
+def test_an_attempt_that_is_there(gradebook: Path) -> None:
+    assert adjust(gradebook, "bob", "--notebook", "3", "--attempt", "1") == exit_codes.PASSED
 
 
 def test_no_gradebook(tmp_path: Path, capsys: Capture) -> None:

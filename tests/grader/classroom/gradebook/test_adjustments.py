@@ -12,6 +12,7 @@ from grader.classroom.gradebook.adjustments import (
     refuse_unfit,
     with_line,
 )
+from grader.classroom.gradebook.rubric import Rubric, parse_rubric
 from grader.classroom.intake.class_folder import Student, UnreadableClass
 from grader.classroom.intake.csv_file import read_csv_file
 from tests.helpers.lecture_course import COURSE
@@ -32,7 +33,7 @@ def test_each_column(tmp_path: Path) -> None:
         tmp_path,
         "id;notebook;gradient;points;excused;due;attempt;comment\n"
         "ada;02;;1,5;;;;oral exam\n"
-        "ADA@x.org;3;dvar;2;;;;\n"
+        "ADA@x.org;3;dvar;1;;;;\n"
         f"bob;{FUSED};;;yes;;;ill\n"
         "bob;;;;;2026-12-01;;\n"
         ";;;;;;;\n"
@@ -48,7 +49,7 @@ def test_each_column(tmp_path: Path) -> None:
     (attempt,) = found["+17"]
     assert (attempt.attempt, attempt.comment) == ("hw (1).ipynb", "=1+1")
     assert "eve" not in found
-    refuse_unfit(found, MOST)
+    refuse_unfit(found, MOST, Rubric())
 
 
 @pytest.mark.parametrize(
@@ -69,6 +70,8 @@ def test_each_column(tmp_path: Path) -> None:
         ("ada,02,,,,soon,,", "'soon' is no time"),
         ("ada,02,dz,,,2026-12-01,,", "due cannot be said of one gradient"),
         ("ada,02,,,,,,", "it changes nothing"),
+        ("ada,02,,1,yes,,,", "points and excused contradict each other"),
+        ("ada,02,,1,,,,ill, until Monday", "'until Monday' is in no column. A text with a comma"),
     ],
 )
 def test_each_line_that_cannot_be_used_is_refused_with_its_number(
@@ -90,15 +93,23 @@ def test_each_line_that_cannot_be_used_is_refused_with_its_number(
 @pytest.mark.parametrize(
     ("line", "said"),
     [
-        ("ada,01,1", "Line 2 of .*: 01_atomic_backprop is not in this gradebook"),
-        ("ada,,1", "Line 2 of .*: of which notebook are the points"),
-        ("ada,02,2.5", "Line 2 of .*: 2.5 are more points than the 2 of 02_fused_cross_entropy"),
+        ("ada,01,,1", "Line 2 of .*: 01_atomic_backprop is not in this gradebook"),
+        ("ada,,,1", "Line 2 of .*: of which notebook are the points"),
+        ("ada,02,,2.5", "Line 2 of .*: 2.5 are more points than the 2 of 02_fused_cross_entropy"),
+        ("ada,02,dz,9", "Line 2 of .*: 9 are more points than the 1 of dz in 02_fused_cross_e"),
+        ("ada,03,dvar,4", "Line 2 of .*: 4 are more points than the 3 of dvar in 03_fused_batch"),
     ],
 )
 def test_what_the_gradebook_has_not(tmp_path: Path, line: str, said: str) -> None:
-    found = read(tmp_path, f"id,notebook,points\n{line}\n")
+    found = read(tmp_path, f"id,notebook,gradient,points\n{line}\n")
     with pytest.raises(UnusableAdjustment, match=said):
-        refuse_unfit(found, MOST)
+        refuse_unfit(found, MOST, parse_rubric("[ex3]\ndvar = 3", COURSE))
+
+
+def test_empty_cells_beyond_the_header_say_nothing(tmp_path: Path) -> None:
+    assert read(tmp_path, "id;points;\nada;1;;;\n")["ada"][0].points == 1
+    with pytest.raises(UnusableAdjustment, match=r"'ill' is in no column\. .* a semicolon"):
+        read(tmp_path, "id;points;\nada;1;ill\n")
 
 
 @pytest.mark.parametrize("text", ["", "name,points\nada,1\n", "id,score\nada,1\n"])

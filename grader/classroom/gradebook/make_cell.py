@@ -81,17 +81,19 @@ def _cell(column: Column, files: Sequence[FileResult], terms: Terms) -> Cell:
         why=why,
         earns=earns if len(graded) > 1 else NO_POINTS,
         set_points=set_points or NO_POINTS,
+        untimed=bool(dues and taken and not taken.submitted),
     )
 
 
 def _due_at(file: FileResult, dues: Sequence[datetime]) -> FileResult:
-    """The file as it is with an extension; where nobody knows its time, the platform's mark stays.
+    """The file as it is with an extension; where nobody knows its time, it is not late.
 
     A time without a zone is one of this machine's, as for `--due`.
     """
-    if not dues or not file.submitted:
+    if not dues:
         return file
-    return replace(file, late=datetime.fromisoformat(file.submitted) > dues[-1].astimezone())
+    moment = datetime.fromisoformat(file.submitted) if file.submitted else None
+    return replace(file, late=moment is not None and moment > dues[-1].astimezone())
 
 
 def _taken(
@@ -153,9 +155,8 @@ def _said(before: Cell, after: Cell, changes: Sequence[Change]) -> Iterator[str]
         yield f"{printable(after.counts.name)} counts"
     dues = [change.due for change in whole if change.due]
     if dues:
-        unknown = after.counts and not after.counts.submitted
         yield f"due {dues[-1]:%d %b %Y, %H:%M}" + (
-            ", but nobody knows when it was handed in" if unknown else ""
+            ", and it is not counted as late" if after.untimed else ""
         )
     for gradient, points in after.set_points.items():
         yield f"{gradient}: {_points(points)}"

@@ -75,6 +75,7 @@ class Cell:
     told apart, `earns` what each of all these would earn ("" and empty where there is one).
     `unreadable` are those that could not be graded. `adjusted` are sentences of what the instructor
     changed, `comments` why; `set_points` has the points of gradients that the instructor set.
+    `untimed` is True where there was an extension, and nobody knows when the file that counts came.
     """
 
     column: Column
@@ -89,6 +90,7 @@ class Cell:
     adjusted: tuple[str, ...] = ()
     comments: tuple[str, ...] = ()
     set_points: Mapping[str, Fraction] = field(default_factory=lambda: NO_POINTS)
+    untimed: bool = False
 
     @property
     def graded(self) -> bool:

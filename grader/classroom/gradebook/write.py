@@ -166,6 +166,12 @@ def about_rows(table: Table) -> Iterator[str]:
             f"Adjusted by the instructor (* in the table): {listed(adjusted, most=20)}; see "
             "`adjusted` in grades.csv."
         )
+    untimed = [row.student.id for row in table.rows if any(cell.untimed for cell in row.cells)]
+    if untimed:
+        yield (
+            f"Extended for {listed(map(printable, untimed), most=20)}: nobody knows when it was "
+            "handed in, so it is not counted as late."
+        )
 
 
 def student_suite(row: Row, lines: Lines) -> Element:

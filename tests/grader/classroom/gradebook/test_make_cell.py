@@ -7,8 +7,10 @@ import pytest
 from grader.classroom.gradebook.adjustments import UnusableAdjustment, read_adjustments
 from grader.classroom.gradebook.attempts import Attempts
 from grader.classroom.gradebook.make_table import build_table
+from grader.classroom.gradebook.platform_csv import feedback
 from grader.classroom.gradebook.rubric import parse_rubric
-from grader.classroom.gradebook.table import Row, Status
+from grader.classroom.gradebook.table import Row, Status, Table
+from grader.classroom.gradebook.write import about_rows
 from grader.classroom.intake.class_folder import Student
 from tests.helpers.lecture_course import COURSE
 from tests.helpers.lines import FUSED, Document, class_of, graded, journal, unreadable
@@ -86,10 +88,24 @@ def test_an_extension(tmp_path: Path, due: str, late: bool) -> None:
     assert row.cells[0].adjusted[0].startswith("due ")
 
 
-def test_an_extension_where_no_time_is_known(tmp_path: Path) -> None:
-    row = row_of(tmp_path, [graded("a", "ada", "pp", late=True)], "ada,,,,,2027-01-01,,\n", LATE)
-    assert row.points == 1
-    assert "nobody knows when it was handed in" in row.cells[0].adjusted[0]
+@pytest.mark.parametrize("late", [True, False])
+def test_an_extension_where_no_time_is_known_is_for_the_student(tmp_path: Path, late: bool) -> None:
+    row = row_of(tmp_path, [graded("a", "ada", "pp", late=late)], "ada,,,,,2027-01-01,,\n", LATE)
+    assert (float(row.points), row.status) == (2, Status.GRADED)
+    due, *more = row.cells[0].adjusted
+    assert due == "due 01 Jan 2027, 23:59, and it is not counted as late"
+    assert more == (["2 points instead of 1"] if late else [])
+    table = Table((row.cells[0].column,), (row,), {}, frozenset())
+    assert list(about_rows(table))[1:] == [
+        "Extended for ada: nobody knows when it was handed in, so it is not counted as late."
+    ]
+    assert feedback(row).startswith(f"{FUSED}: 2 of 2 points (set by the instructor: {due}")
+
+
+def test_an_extension_says_nothing_of_time_where_nothing_came(tmp_path: Path) -> None:
+    row = row_of(tmp_path, [], "ada,,,,,2027-01-01,,\n", LATE)
+    assert row.cells[0].adjusted == ("due 01 Jan 2027, 23:59",)
+    assert not row.cells[0].untimed
 
 
 @pytest.mark.parametrize(("wanted", "taken"), [("1", "x/a"), ("2", "x/b"), ("a", "x/a")])

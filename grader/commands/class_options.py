@@ -116,18 +116,30 @@ class ClassOrder:
         """What the platforms' files get.
 
         Raises:
-            UnknownColumn: Canvas has no such column.
+            UnknownColumn: Canvas has no such column, or it cannot take the points.
+            click.UsageError: there is no notebook of that name, or it was named twice.
         """
-        from grader.classroom.gradebook.platform_form import PlatformForm, refuse_unknown_columns
+        from grader.classroom.gradebook.platform_form import (
+            PlatformForm,
+            is_column,
+            refuse_unknown_columns,
+        )
         from grader.classroom.notebook_called import notebook_called
 
-        columns = {}
+        columns: dict[str, str] = {}
         for text in self.canvas_column:
             notebook, sign, column = text.partition("=")
-            try:
-                columns[notebook_called(notebook.strip(), course) if sign else ""] = column or text
-            except ValueError:  # the name of a column that has this sign in it
-                columns[""] = text
+            whose = ""
+            if sign and not is_column(text, roster):  # a column's name may have this sign in it
+                try:
+                    whose = notebook_called(notebook.strip(), course)
+                except ValueError as error:
+                    raise click.UsageError(f"--canvas-column: {error}") from None
+            if whose in columns:
+                raise click.UsageError(
+                    f"--canvas-column: {whose or 'all notebooks'} cannot go into two columns."
+                )
+            columns[whose] = (column if whose else "") or text
         form = PlatformForm(self.scale, columns)
         refuse_unknown_columns(form, roster)
         return form

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
+from collections import Counter
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
 
@@ -25,7 +26,7 @@ _IDENTIFYING = frozenset({*CANVAS_COLUMNS, *CANVAS_OPTIONAL, *MOODLE_COLUMNS})
 
 
 class UnknownColumn(UserError):
-    """A column that was named for Canvas is not in its list; the message names those there are."""
+    """A column cannot take the points: Canvas has none of that name, or it is another's."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,7 +67,7 @@ def assignments(table: Table, roster: Roster, form: PlatformForm) -> list[Assign
     """The columns that Canvas's file gets.
 
     Raises:
-        UnknownColumn: one that was named is not in the list.
+        UnknownColumn: one that was named is not in the list, or takes the points of two.
     """
     named = form.canvas_columns
     wanted: list[tuple[str, Column | None]] = []
@@ -77,6 +78,7 @@ def assignments(table: Table, roster: Roster, form: PlatformForm) -> list[Assign
             wanted.append((_own(named[column.notebook], roster), column))
         elif "" not in named:
             wanted.append((column_for(column.notebook, roster), column))
+    _refuse_shared([(name, column.notebook if column else "") for name, column in wanted])
     made = []
     for name, whose in wanted:
         most = whose.max_points if whose is not None else table.max_points
@@ -90,13 +92,38 @@ def assignments(table: Table, roster: Roster, form: PlatformForm) -> list[Assign
 
 
 def refuse_unknown_columns(form: PlatformForm, roster: Roster | None) -> None:
-    """Raise UnknownColumn where a column named for Canvas is not in the class list."""
-    for name in form.canvas_columns.values():
-        if roster is None or roster.kind != "canvas":
+    """Raise UnknownColumn where a column named for Canvas cannot take points in the class list."""
+    if not form.canvas_columns:
+        return
+    if roster is None or roster.kind != "canvas":
+        raise UnknownColumn(
+            "--canvas-column needs Canvas's gradebook, as it is exported, for the --roster."
+        )
+    _refuse_shared([(_own(name, roster), whose) for whose, name in form.canvas_columns.items()])
+
+
+def _refuse_shared(wanted: Sequence[tuple[str, str]]) -> None:
+    """Raise UnknownColumn where a column takes the points of two notebooks; "" is all of them."""
+    for name, number in Counter(name for name, _ in wanted).items():
+        if number > 1:
+            whose = listed([each or "all notebooks" for column, each in wanted if column == name])
             raise UnknownColumn(
-                "--canvas-column needs Canvas's gradebook, as it is exported, for the --roster."
+                f"Canvas's column {printable(name)!r} cannot take the points of {whose} apart: "
+                "--canvas-column NOTEBOOK=COLUMN says where each goes."
             )
-        _own(name, roster)
+
+
+def about_new_columns(table: Table, class_folder: ClassFolder, form: PlatformForm) -> Iterator[str]:
+    """Which notebooks have no column in Canvas's export."""
+    roster = class_folder.roster
+    if roster is None or roster.kind != "canvas":
+        return
+    columns = assignments(table, roster, form)
+    if new := [each.name for each in columns if each.name not in roster.header]:
+        yield (
+            f"The export that was given as --roster has no column for {listed(new)}: Canvas will "
+            "offer to make a new assignment. --canvas-column names one that is there."
+        )
 
 
 def about_maxima(table: Table, class_folder: ClassFolder, form: PlatformForm) -> Iterator[str]:
@@ -139,18 +166,18 @@ def _names(table: Table) -> list[str]:
 
 def _own(name: str, roster: Roster) -> str:
     """The column that a person means: its name with or without Canvas's number in brackets."""
-    others = [each for each in roster.header if each not in _IDENTIFYING]
-    if name in others:
-        return name
-    found = [
-        each for each in others if letters(re.sub(r"\s*\(\d+\)\s*\Z", "", each)) == letters(name)
-    ]
+    others = _assignable(roster)
+    found = _called(name, others)
     if len(found) == 1:
         return found[0]
     there = nearest(name, others) or others
     raise UnknownColumn(
-        f"Canvas's list has {'more than one' if found else 'no'} column called "
-        f"{printable(name)!r}"
+        (
+            f"Canvas reckons its column {printable(name)!r} itself and takes no points for it"
+            if not found and _called(name, roster.header) and name not in _IDENTIFYING
+            else f"Canvas's list has {'more than one' if found else 'no'} column called "
+            f"{printable(name)!r}"
+        )
         + (
             f"; there are {listed(map(printable, there))}."
             if there
@@ -159,11 +186,37 @@ def _own(name: str, roster: Roster) -> str:
     )
 
 
+def is_column(name: str, roster: Roster | None) -> bool:
+    """True if a class list has a column of just this name, but for Canvas's number."""
+    return roster is not None and any(name in (each, _plain(each)) for each in roster.header)
+
+
+def _called(name: str, columns: Collection[str]) -> list[str]:
+    if name in columns:
+        return [name]
+    return [each for each in columns if letters(_plain(each)) == letters(name)]
+
+
+def _plain(column: str) -> str:
+    """The column's name without Canvas's number."""
+    return re.sub(r"\s*\(\d+\)\s*\Z", "", column)
+
+
+def _assignable(roster: Roster) -> list[str]:
+    """The columns that points can go into: Canvas says of those that it reckons "(read only)"."""
+    possible = [row for row in roster.above if is_points_possible(row)]
+    return [
+        name
+        for name in roster.header
+        if name not in _IDENTIFYING
+        and not any("read only" in at(roster, row, name).lower() for row in possible)
+    ]
+
+
 def column_for(notebook: str, roster: Roster) -> str:
     """The class list's own column for a notebook, or else the notebook's name."""
     wanted = letters(notebook)
-    others = [name for name in roster.header if name not in _IDENTIFYING]
-    return next((name for name in others if wanted in letters(name)), notebook)
+    return next((name for name in _assignable(roster) if wanted in letters(name)), notebook)
 
 
 def letters(text: str) -> str:

@@ -16,7 +16,12 @@ from grader.classroom.gradebook.attempts import Attempts
 from grader.classroom.gradebook.grades_csv import write_grades
 from grader.classroom.gradebook.make_table import build_table
 from grader.classroom.gradebook.platform_csv import write_canvas, write_moodle
-from grader.classroom.gradebook.platform_form import AS_THEY_ARE, PlatformForm, about_maxima
+from grader.classroom.gradebook.platform_form import (
+    AS_THEY_ARE,
+    PlatformForm,
+    about_maxima,
+    about_new_columns,
+)
 from grader.classroom.gradebook.report.anonymous import WHO, Numbered, nameless, number, write_who
 from grader.classroom.gradebook.report.class_page import class_page
 from grader.classroom.gradebook.report.class_summary import ClassSummary, Figures, figures
@@ -81,12 +86,16 @@ def write_gradebook(
 
     Raises:
         UnusableAdjustment: an adjustment does not fit the class; nothing has been written.
-        UnknownColumn: a column named for Canvas is not there; nothing has been written.
+        UnknownColumn: a column cannot take Canvas's points; nothing has been written.
         BrokenJournal: a line of `results` is not a result; nothing has been written.
         OSError: a file cannot be written; what was there before still is.
     """
     table = build_table(class_folder, results, rubric, attempts, adjustments)
-    notices = [*about_rows(table), *about_maxima(table, class_folder, form)]
+    notices = [
+        *about_rows(table),
+        *about_new_columns(table, class_folder, form),
+        *about_maxima(table, class_folder, form),
+    ]
     for notice in notices:
         tell(notice)
     students = out / REPORT / STUDENTS

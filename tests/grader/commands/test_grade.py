@@ -219,6 +219,14 @@ def run(folder: Path, *more: object) -> int:
         (["--due-notebooks", "02,9"], "there is no notebook '9' in the course"),
         (["--scale", "much"], "'much' is no scale"),
         (["--canvas-column", "HW 1"], "needs Canvas's gradebook"),
+        (
+            ["--canvas-column", "09=HW 1"],
+            "--canvas-column: there is no notebook '09' in the course",
+        ),
+        (
+            ["--canvas-column", "2=HW 1", "--canvas-column", "02=HW 2"],
+            "--canvas-column: 02_fused_cross_entropy cannot go into two columns",
+        ),
         (["--adjustments", "{folder}/../nothing"], "The file of adjustments"),
         (["--roster-columns", "who=a"], "'who' says of no column what it is"),
         (["--roster-columns", "id"], "'id' says of no column what it is"),

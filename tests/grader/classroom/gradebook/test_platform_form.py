@@ -14,6 +14,7 @@ from grader.classroom.gradebook.platform_form import (
     PlatformForm,
     UnknownColumn,
     about_maxima,
+    about_new_columns,
     refuse_unknown_columns,
 )
 from grader.classroom.gradebook.rubric import Rubric
@@ -25,11 +26,11 @@ from tests.helpers.lecture_course import COURSE
 from tests.helpers.lines import BATCHNORM, FUSED, class_of, graded, journal
 
 CANVAS = (
-    "Student,ID,SIS User ID,SIS Login ID,Section,HW 1 (4711),HW 2 (4712)\n"
-    "    Points Possible,,,,,10,6\n"
-    '"Lovelace, Ada",1,,ada,A,,\n'
-    '"Byron, Bob",2,,bob,A,,\n'
-    '"Student, Test",3,,t,A,,\n'
+    "Student,ID,SIS User ID,SIS Login ID,Section,HW 1 (4711),HW 2 (4712),Final Score\n"
+    "    Points Possible,,,,,10,6,(read only)\n"
+    '"Lovelace, Ada",1,,ada,A,,,\n'
+    '"Byron, Bob",2,,bob,A,,,\n'
+    '"Student, Test",3,,t,A,,,\n'
 )
 MOODLE = (
     "Identifier,Full name,Email address,Grade,Maximum Grade,Feedback comments\n"
@@ -171,17 +172,48 @@ def test_what_the_instructor_decided_is_in_every_file(tmp_path: Path) -> None:
     assert f"{BATCHNORM}: excused (set by the instructor: excused). ill" in bob[5]
 
 
+THERE = r"there are HW 1 \(4711\) and HW 2 \(4712\)\.$"
+
+
 @pytest.mark.parametrize(
-    ("column", "said"),
+    ("columns", "said"),
     [
-        ("HW 3", "Canvas's list has no column called 'HW 3'; there are HW 1"),
-        ("Section", "no column called 'Section'"),
+        ({"": "HW 3"}, f"^Canvas's list has no column called 'HW 3'; {THERE}"),
+        ({"": "Section"}, f"^Canvas's list has no column called 'Section'; {THERE}"),
+        ({"": "final score"}, f"^Canvas reckons its column 'final score' itself .*; {THERE}"),
+        (
+            {FUSED: "HW 2", BATCHNORM: "HW 2 (4712)"},
+            rf"'HW 2 \(4712\)' cannot take the points of {FUSED} and {BATCHNORM} apart",
+        ),
+        ({"": "HW 2", FUSED: "hw 2"}, f"cannot take the points of all notebooks and {FUSED} apart"),
     ],
 )
-def test_a_column_that_canvas_has_not(tmp_path: Path, column: str, said: str) -> None:
+def test_a_column_that_cannot_take_the_points(
+    tmp_path: Path, columns: dict[str, str], said: str
+) -> None:
     _, folder = made(tmp_path, CANVAS)
     with pytest.raises(UnknownColumn, match=said):
-        refuse_unknown_columns(PlatformForm(canvas_columns={"": column}), folder.roster)
+        refuse_unknown_columns(PlatformForm(canvas_columns=columns), folder.roster)
+
+
+def test_a_column_that_was_named_is_another_notebooks_own(tmp_path: Path) -> None:
+    table, folder = made(tmp_path, CANVAS.replace("HW 2", BATCHNORM))
+    with pytest.raises(UnknownColumn, match=f"cannot take the points of {FUSED} and {BATCHNORM}"):
+        write_canvas(
+            table, folder, tmp_path / "c.csv", PlatformForm(canvas_columns={FUSED: BATCHNORM})
+        )
+
+
+def test_a_notebook_without_a_column_in_the_export_is_said(tmp_path: Path) -> None:
+    table, folder = made(tmp_path, CANVAS)
+    assert list(about_new_columns(table, folder, PlatformForm(canvas_columns={FUSED: "HW 1"}))) == [
+        f"The export that was given as --roster has no column for {BATCHNORM}: Canvas will offer "
+        "to make a new assignment. --canvas-column names one that is there."
+    ]
+    everything = PlatformForm(canvas_columns={"": "HW 1"})
+    assert list(about_new_columns(table, folder, everything)) == []
+    table, folder = made(tmp_path, MOODLE)
+    assert list(about_new_columns(table, folder, form())) == []
 
 
 def test_a_canvas_column_needs_canvas_list(tmp_path: Path) -> None:

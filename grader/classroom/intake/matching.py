@@ -56,9 +56,11 @@ class Matcher:
         if submitter.participant:
             return self._find("participant", submitter.participant)
         found = self._find("id", submitter.canvas)
-        if self._kind != "canvas" and submitter.name:
-            # Another system's number may happen to be the same.
-            found &= self._find("word", word_key(submitter.name)) | self._find("nameless", "yes")
+        named = self._find("word", word_key(submitter.name))
+        if self._kind != "canvas" and named:
+            # Another system's number may happen to be the same: the name is another line's. A name
+            # that is no line's says nothing, since a file's name squeezes it, or has a nickname.
+            found &= named
         return found
 
     def _by_name(self, submitter: Submitter) -> set[str]:
@@ -99,11 +101,10 @@ def _keys(known: dict[str, str], student: str) -> Iterable[tuple[str, str]]:
     name = known["name"]
     yield "name", name_key(name)
     yield "words", words_key(name)
-    last, comma, first = name.partition(",")
-    if not comma:
-        first, _, last = name.rpartition(" ")
-    yield "word", word_key(last + first)
-    yield "nameless", "" if name else "yes"
+    words = name.split()
+    # "Last, First" as it is, else the last name may be of any number of words: "Ada van der Berg"
+    for first in range(0, 1 if "," in name else len(words)):
+        yield "word", word_key("".join(words[first:] + words[:first]))
 
 
 def word_key(name: str) -> str:

@@ -119,7 +119,8 @@ def _students(
             students[student.id] = student
             known.append(values)
         kept.append(RosterRow(cells, student.id))
-    return list(students.values()), known, tuple(kept), list(_notices(twice, nobody))
+    notices = list(_notices(twice, nobody, apart=any(user not in twice for user in students)))
+    return list(students.values()), known, tuple(kept), notices
 
 
 def _values(cells: tuple[str, ...], columns: Columns) -> dict[str, str]:
@@ -135,13 +136,18 @@ def _names(student: Student) -> tuple[str, str]:
     return student.name.casefold(), student.email.casefold()
 
 
-def _notices(ids: Counter[str], nobody: int) -> Iterator[str]:
+def _notices(ids: Counter[str], nobody: int, *, apart: bool) -> Iterator[str]:
     several = [user for user, count in ids.items() if count > 1]
     if several:
+        what = (
+            "lines with another name or address are kept as students of their own, with ~2 behind "
+            "the id."
+            if apart
+            else "no name or address tells these lines apart, and each such id is one student."
+        )
         yield (
-            f"In the class list more than one line has the id "
-            f"{listed(map(printable, several), most=5)}: lines with another name or address are "
-            "kept as students of their own, with ~2 behind the id."
+            "In the class list more than one line has the id "
+            f"{listed(map(printable, several), most=5)}: {what}"
         )
     if nobody:
         yield f"{counted(nobody, 'line')} of the class list with neither an id nor a name."

@@ -62,6 +62,24 @@ def test_two_of_one_name_and_one_of_them_in_the_list(tmp_path: Path) -> None:
     assert set(by_file(found).values()) == {"1~2", "2"}
 
 
+def test_a_canvas_download_with_a_list_made_by_hand(tmp_path: Path) -> None:
+    folder = make(
+        tmp_path / "in",
+        "vanderbergada_700420_7_x.ipynb",
+        "vanderbergbo_700427_8_x.ipynb",
+        "lovelaceada_700000_9_x.ipynb",
+        "obrienkwame_LATE_700280_10_x.ipynb",
+    )
+    text = (
+        "id,name\n700420,Ada van der Berg\n700427,Bo van der Berg\n700000,Ada Lovelace\n"
+        '700280,"Kwame O\'Brien"\n'
+    )
+    found = read_class(folder, COURSE, roster(tmp_path, text))
+    assert ids(found) == ["700000", "700280", "700420", "700427"]
+    assert sorted(by_file(found).values()) == ids(found)
+    assert found.notices == ()
+
+
 def test_a_canvas_download_with_its_gradebook(tmp_path: Path) -> None:
     folder = make(tmp_path / "in", "lovelaceada_101_7_x.ipynb", "bobbybob_LATE_102_8_x.ipynb")
     text = 'Student,ID,SIS Login ID,Section\n"Lovelace, Ada",101,ada,A\n"Bobby, Bob",102,bob,A\n'

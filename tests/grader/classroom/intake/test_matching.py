@@ -18,7 +18,15 @@ MOODLE = """Identifier,Full name,Email address
 Participant 901,Ada Lovelace,ada@x.edu
 Participant 102,Zoë Müller,zoe@x.edu
 """
-PLAIN = "id,name,email\n101,Grace Hopper,grace@x.edu\n102,,\nada,Ada Lovelace,ada@y.edu\n"
+PLAIN = """id,name,email
+101,Grace Hopper,grace@x.edu
+102,,
+ada,Ada Lovelace,ada@y.edu
+103,Bo van der Berg,
+7,Emmy Noether,
+7,Alan Turing,
+cy,Cy van der Berg,
+"""
 ADA, ZOE = Match("101"), Match("102")
 
 
@@ -91,9 +99,17 @@ def test_in_a_worksheet_of_moodle(tmp_path: Path, submitter: Submitter, expected
     [
         # a number of Canvas's that happens to be somebody else's here
         (Submitter("101", canvas="101", name="lovelaceada"), by_name("ada")),
-        (Submitter("101", canvas="101", name="turingalan"), Match()),
+        (Submitter("101", canvas="101", name="vanderbergcy"), by_name("cy")),
+        # a name that is no line's: in other words, in another order, squeezed together
+        (Submitter("101", canvas="101", name="murraygrace"), Match("101")),
+        (Submitter("103", canvas="103", name="vanderbergbo"), Match("103")),
+        (Submitter("103", canvas="103", name="bergbovander"), Match("103")),
         (Submitter("101", canvas="101", name="hoppergrace"), Match("101")),
-        (Submitter("102", canvas="102", name="turingalan"), Match("102")),
+        (Submitter("102", canvas="102", name="whoever"), Match("102")),
+        # two lines with one number
+        (Submitter("7", canvas="7", name="turingalan"), Match("7~2")),
+        (Submitter("7", canvas="7", name="noetheremmy"), Match("7")),
+        (Submitter("7", canvas="7", name="whoever"), Match(among=("7", "7~2"))),
         (Submitter("anon_x", canvas="anon_x"), Match()),
     ],
 )

@@ -164,7 +164,16 @@ def test_an_id_twice(tmp_path: Path) -> None:
     rows = [row.student for row in classes.roster.rows]
     assert rows == ["7", "7", "7~2", "7~2~2", "8", "", "Emmy"]
     assert len(classes.notices) == 1
-    assert "more than one line has the id 7:" in classes.notices[0]
+    assert "more than one line has the id 7: lines with another name" in classes.notices[0]
+
+
+def test_an_id_twice_that_nothing_tells_apart(tmp_path: Path) -> None:
+    classes = read(tmp_path, "id,room\nAda,1\nAda,2\nBob,1\n")
+    assert people(classes) == [("Ada", "", ""), ("Bob", "", "")]
+    assert classes.notices == (
+        "In the class list more than one line has the id Ada: no name or address tells these lines "
+        "apart, and each such id is one student.",
+    )
 
 
 def test_a_line_that_names_nobody(tmp_path: Path) -> None:

@@ -62,8 +62,9 @@ def adjust(
 ) -> int:
     """Decide something about the student ID of a GRADEBOOK: a line of its adjustments.csv.
 
-    ID is as in grades.csv, or the email address. Give `grader grade` again, and every table and
-    page shows it; nothing is graded again. The last line about the same thing holds.
+    ID is as in the column id of grades.csv, or the email address. Give `grader grade` again, and
+    every table and page shows it; nothing is graded again. The last line about the same thing
+    holds.
 
     The exit code is 0, or 2 if ID or anything else is not known in the gradebook.
     """

@@ -195,9 +195,14 @@ class _People:
             return next(iter(found))
         if found:
             raise ValueError(f"{printable(text)!r} may be {listed(sorted(found), 'or')}.")
-        close = nearest(text, self.ids)
-        meant = f"; did you mean {listed(map(printable, close), 'or')}?" if close else "."
-        raise ValueError(f"nobody in the class has the id {printable(text)!r}{meant}")
+        # A number that looks like another one is another student's.
+        close = [] if any(map(str.isdecimal, text)) else nearest(text, self.ids)
+        meant = (
+            f"did you mean {listed(map(printable, close), 'or')}?"
+            if close
+            else "an id is what the column id of grades.csv has, or an email address."
+        )
+        raise ValueError(f"nobody in the class has the id {printable(text)!r}; {meant}")
 
 
 def _change(

@@ -57,6 +57,7 @@ def test_each_column(tmp_path: Path) -> None:
     [
         ("eve,02,,1,,,,", "nobody in the class has the id 'eve'"),
         ("ad,02,,1,,,,", "nobody in the class has the id 'ad'; did you mean ada?"),
+        ("s17,02,,1,,,,", "has the id 's17'; an id is what the column id of grades.csv has"),
         (",02,,1,,,,", "it has no id"),
         ("ada,07,,1,,,,", "there is no notebook '07'"),
         ("ada,02,dvar,1,,,,", "there is no gradient 'dvar' in 02_fused_cross_entropy"),

@@ -52,7 +52,7 @@ def choose(
     best = [file for file in files if earns[file.id] == most]
     if len(best) == 1:
         return best[0], "the one with the most points"
-    return best[-1], f"of those with the most points the latest {_by(best, best[-1])}"
+    return best[-1], f"the latest ({_by(best, best[-1])}) of several that share the most points"
 
 
 def _criteria(files: Sequence[FileResult]) -> list[tuple[str, Callable[[FileResult], Any]]]:

@@ -12,6 +12,7 @@ from grader.classroom.gradebook.rubric import points_text
 from grader.classroom.gradebook.scale import SCALE_TO_PLATFORM, Scale, factor, maximum_in
 from grader.classroom.gradebook.table import Column, Table
 from grader.classroom.intake.class_folder import ClassFolder, Roster
+from grader.classroom.intake.lms_downloads import MOODLE
 from grader.close_names import nearest
 from grader.printable import listed, printable
 from grader.user_error import UserError
@@ -126,37 +127,54 @@ def about_new_columns(table: Table, class_folder: ClassFolder, form: PlatformFor
         )
 
 
-def about_maxima(table: Table, class_folder: ClassFolder, form: PlatformForm) -> Iterator[str]:
-    """Where a platform's maximum is another than the points that can be earned."""
+def about_maxima(
+    table: Table, class_folder: ClassFolder, form: PlatformForm, *, chosen: bool = False
+) -> Iterator[str]:
+    """Where a platform's maximum is another than the points that can be earned, or is not known.
+
+    `chosen` is True if the instructor has said which notebooks count.
+    """
     roster = class_folder.roster
     if roster is None or not table.max_points:
         return
+    worksheet = roster.kind == "moodle" and MOODLE_COLUMNS[0] in roster.header
+    if class_folder.convention == MOODLE and not worksheet:
+        yield (
+            f"The class list is not taken for Moodle's grading worksheet, whose header has "
+            f"{MOODLE_COLUMNS[0]!r} where Moodle is set to English: moodle.csv has columns of its "
+            "own, and Moodle's maximum is not checked."
+        )
     if roster.kind == "canvas":
         for each in assignments(table, roster, form):
             if each.platform is not None:
                 whose = [each.column.notebook] if each.column is not None else _names(table)
                 yield from _differs(
-                    f"Canvas's {each.name}", each.platform, each.most, each.factor, whose
+                    f"Canvas's {each.name}", each.platform, each.most, each.factor, whose, chosen
                 )
     if roster.kind == "moodle" and MAXIMUM in roster.header:
         written = {maximum_in(at(roster, row.cells, MAXIMUM)) for row in roster.rows}
         for maximum in sorted(each for each in written if each is not None):
             by = factor(form.scale.target(maximum), table.max_points)
-            yield from _differs("Moodle's", maximum, table.max_points, by, _names(table))
+            yield from _differs("Moodle's", maximum, table.max_points, by, _names(table), chosen)
 
 
 def _differs(
-    whose: str, maximum: Fraction, most: Fraction, by: Fraction, notebooks: list[str]
+    whose: str,
+    maximum: Fraction,
+    most: Fraction,
+    by: Fraction,
+    notebooks: list[str],
+    chosen: bool,
 ) -> Iterator[str]:
     if maximum == most and by == 1:
         return
     are = "are" if len(notebooks) > 1 else "is"
     scaled = f"scaled to {points_text(round(most * by, 2))}" if by != 1 else "not scaled"
+    which = "" if chosen else " --due-notebooks says which notebooks count."
     differ = "" if most * by == maximum else " The two differ: --scale platform mends that."
     yield (
         f"{printable(whose)} maximum is {points_text(maximum)}, and {listed(notebooks)} {are} "
-        f"worth {points_text(most)}: points are {scaled}.{differ} --due-notebooks says which "
-        "notebooks count."
+        f"worth {points_text(most)}: points are {scaled}.{differ}{which}"
     )
 
 

@@ -94,7 +94,7 @@ def write_gradebook(
     notices = [
         *about_rows(table),
         *about_new_columns(table, class_folder, form),
-        *about_maxima(table, class_folder, form),
+        *about_maxima(table, class_folder, form, chosen=bool(rubric.notebooks)),
     ]
     for notice in notices:
         tell(notice)
@@ -162,12 +162,13 @@ def about_rows(table: Table) -> Iterator[str]:
     several = [row for row in table.rows if any(cell.superseded for cell in row.cells)]
     if several:
         whys = Counter(cell.why for row in several for cell in row.cells if cell.superseded)
-        said = ", ".join(
-            f"{why} ({n:,})" if len(whys) > 1 else why for why, n in sorted(whys.items())
+        said = listed(
+            f"{counted(n, 'time')} {why}" if len(whys) > 1 else why
+            for why, n in sorted(whys.items(), key=lambda each: (-each[1], each[0]))
         )
         yield (
-            f"{counted(len(several), 'student')} handed in a notebook more than once. Taken is "
-            f"{said}: `attempts` in grades.csv, and the students' pages, say which, and what the "
+            f"{counted(len(several), 'student')} handed in a notebook more than once. Taken was "
+            f"{said}. `attempts` in grades.csv, and the students' pages, say which, and what the "
             "others would earn."
         )
     if adjusted := [printable(row.student.id) for row in table.rows if row.adjusted]:

@@ -111,5 +111,13 @@ def _exact_ids(rows: Iterable[Graded], known: Iterable[str]) -> dict[str, str]:
 
 
 def named(students: Iterable[Student]) -> str:
-    """The students' ids, the first of many."""
-    return listed((printable(student.id) for student in students), most=SHOWN)
+    """The students' ids, with their names where these are known; the first of many."""
+    return listed(
+        (
+            f"{printable(student.id)} ({printable(student.name)})"
+            if student.name not in ("", student.id)
+            else printable(student.id)
+            for student in students
+        ),
+        most=SHOWN,
+    )

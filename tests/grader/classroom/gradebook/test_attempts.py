@@ -87,7 +87,7 @@ def test_the_latest_by_what_tells(
         (Attempts.LATEST, ("ff", "pp", "pf"), "c", "the latest by its name"),
         (Attempts.FIRST, ("ff", "pp", "pf"), "a", "the first by its name"),
         (Attempts.BEST, ("ff", "pp", "pf"), "b", "the one with the most points"),
-        (Attempts.BEST, ("pp", "pp", "pf"), "b", "of those with the most points the latest"),
+        (Attempts.BEST, ("pp", "pp", "pf"), "b", "the latest (by its name) of several that share"),
     ],
 )
 def test_latest_best_or_first(

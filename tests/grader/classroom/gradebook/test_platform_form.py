@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import csv
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -127,6 +128,35 @@ def test_moodles_maximum(tmp_path: Path, scale: str, grades: list[str], said: st
     assert notice.startswith(f"Moodle's maximum is 47, and {FUSED} and {BATCHNORM} are worth 8: ")
     assert said in notice
     assert ("--scale platform" in notice) == ("differ" in said)
+    assert notice.endswith(" --due-notebooks says which notebooks count.")
+    (notice,) = about_maxima(table, folder, form(scale), chosen=True)
+    assert said in notice
+    assert "--due-notebooks" not in notice
+
+
+GERMAN = (
+    "ID,Vollständiger Name,E-Mail-Adresse,Status,Bewertung,Bestwertung\n"
+    "Teilnehmer/in1,Ada,ada@x.org,,,47.00\nTeilnehmer/in2,Bob,bob@x.org,,,47.00\n"
+)
+
+
+@pytest.mark.parametrize(
+    ("roster", "convention", "said"),
+    [
+        (GERMAN, "Moodle download", True),
+        ("Vorname,Nachname\nAda,L\nBob,B\n", "Moodle download", True),
+        (GERMAN, "one folder a student", False),
+        (MOODLE.replace("47", "8"), "Moodle download", False),
+    ],
+)
+def test_a_list_that_is_no_worksheet_of_moodles_is_said_to_be_none(
+    tmp_path: Path, roster: str, convention: str, said: bool
+) -> None:
+    table, folder = made(tmp_path, roster)
+    notices = [*about_maxima(table, replace(folder, convention=convention), form())]
+    assert [each.partition(",")[0] for each in notices] == [
+        "The class list is not taken for Moodle's grading worksheet"
+    ] * said
 
 
 def test_a_platforms_maximum_that_is_the_points_needs_no_notice(tmp_path: Path) -> None:

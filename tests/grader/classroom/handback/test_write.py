@@ -86,7 +86,9 @@ def test_canvas_finds_each_student_by_the_names_of_its_own_download(tmp_path: Pa
         "lovelaceada_123_678",
         "müllerzoë_LATE_124_679",
     }
-    assert told == ["No page for 125: nothing was handed in. `--for folder` has theirs."]
+    assert told == [
+        "No page for 125 (Hopper, Grace): nothing was handed in. `--for folder` has theirs."
+    ]
     assert [each.recipient.student.id for each in given] == ["123", "124"]
 
 
@@ -151,7 +153,10 @@ def test_a_page_that_could_reach_another_student_is_not_handed_back(tmp_path: Pa
     book = gradebook_of(tmp_path, group, "müllerzoë_124_9_x.ipynb", roster=CANVAS_ROSTER)
     _, told, out = back(book, Form.CANVAS)
     assert [*packed(out / "feedback.zip").values()] == ["Müller, Zoë"]
-    assert "No page for 123: the submission has another name: if it is a group's" in " ".join(told)
+    assert (
+        "No page for 123 (Lovelace, Ada): the submission has another name: if it is a group's"
+        in " ".join(told)
+    )
 
 
 def test_one_submission_of_several_students(tmp_path: Path) -> None:
@@ -213,10 +218,11 @@ def test_messages(tmp_path: Path) -> None:
     assert not re.search(rb"\bada\b|lovelace", other.lower())  # a hash may hold three letters
     assert b"bob" not in page + other
     assert told == [
-        "No message for bob: the class list has no address that can be used. A --roster with "
-        "addresses, given to `grader grade`, mends that.",
-        "No message for carl and dora: their address is another student's, too.",
-        "Handed in nothing, which is what the page says: carl, dora and zoe.",
+        "No message for bob (Bob B): the class list has no address that can be used. A --roster "
+        "with addresses, given to `grader grade`, mends that.",
+        "No message for carl (Carl C) and dora (Dora D): their address is another student's, too.",
+        "Handed in nothing, which is what the page says: carl (Carl C), dora (Dora D) and "
+        "zoe (Zoë M).",
     ]
     with (out / "handback.csv").open(encoding="utf-8-sig", newline="") as file:
         rows = list(csv.DictReader(file))
@@ -296,7 +302,7 @@ def test_what_was_adjusted_is_in_the_zip_and_the_message(
     change = Change("Line 2", "123", "02_fused_cross_entropy", points=Fraction(1), comment="Well!")
     book = gradebook_of(tmp_path, *names, roster=roster, adjustments={"123": (change,)})
     _, told, out = back(book, form)
-    assert told[-1] == "Pages that say what you adjusted, with your comments: 123."
+    assert told[-1].startswith("Pages that say what you adjusted, with your comments: 123 (")
     if form is Form.CANVAS:
         with zipfile.ZipFile(out / "feedback.zip") as archive:
             pages = [archive.read(name) for name in sorted(archive.namelist())]
@@ -320,7 +326,7 @@ def test_whose_page_is_not_given_is_not_said_to_read_of_it(tmp_path: Path) -> No
     book = gradebook_of(tmp_path, *names, roster=roster, adjustments=changes)
     given, told, _ = back(book, Form.MOODLE)
     assert len(given) == 2
-    assert told[0].startswith("No page for eve: nothing was handed in.")
+    assert told[0].startswith("No page for eve (Eve C): nothing was handed in.")
     assert told[1:] == ["Pages that say what you adjusted, with your comments: Ada B."]
 
 

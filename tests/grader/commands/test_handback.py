@@ -42,7 +42,7 @@ def test_messages_need_addresses(gradebook: Path, tmp_path: Path, capsys: Captur
     out = tmp_path / "mail"
     assert handback(gradebook, "--for", "mail", "--out", str(out)) == exit_codes.UNREADABLE
     said = capsys.readouterr().err
-    assert "No message for 11 and 12: the class list has no address" in said
+    assert "No message for 11 (Ada Lovelace) and 12 (Zoë): the class list has no address" in said
     assert "There is no page to hand back: nothing was written." in said
     assert not out.exists()
 

@@ -34,7 +34,10 @@ class Matcher:
     def __init__(self, classes: ClassList) -> None:
         self._kind = classes.roster.kind
         self._index: dict[tuple[str, str], set[str]] = defaultdict(set)
+        self._words: dict[str, list[str]] = {}
         for student, known in zip(classes.students, classes.known, strict=True):
+            words = map(word_key, known["name"].split())
+            self._words[student.id] = [word for word in words if len(word) > 1]
             for role, key in _keys(known, student.id):
                 if key:
                     self._index[role, key].add(student.id)
@@ -56,12 +59,17 @@ class Matcher:
         if submitter.participant:
             return self._find("participant", submitter.participant)
         found = self._find("id", submitter.canvas)
-        named = self._find("word", word_key(submitter.name))
-        if self._kind != "canvas" and named:
-            # Another system's number may happen to be the same: the name is another line's. A name
-            # that is no line's says nothing, since a file's name squeezes it, or has a nickname.
-            found &= named
-        return found
+        if self._kind == "canvas" or not submitter.name:
+            return found
+        # Another system's number may happen to be the same: then the name is another line's, or has
+        # nothing of this one's. Beyond that it says little: a file's name squeezes it together.
+        squeezed = word_key(submitter.name)
+        named = self._find("word", squeezed)
+        return found & named if named else {one for one in found if self._may_be(one, squeezed)}
+
+    def _may_be(self, student: str, squeezed: str) -> bool:
+        words = self._words[student]
+        return not words or any(word in squeezed for word in words)
 
     def _by_name(self, submitter: Submitter) -> set[str]:
         if submitter.canvas:

@@ -100,6 +100,7 @@ def test_in_a_worksheet_of_moodle(tmp_path: Path, submitter: Submitter, expected
         # a number of Canvas's that happens to be somebody else's here
         (Submitter("101", canvas="101", name="lovelaceada"), by_name("ada")),
         (Submitter("101", canvas="101", name="vanderbergcy"), by_name("cy")),
+        (Submitter("101", canvas="101", name="turingalfred"), Match()),
         # a name that is no line's: in other words, in another order, squeezed together
         (Submitter("101", canvas="101", name="murraygrace"), Match("101")),
         (Submitter("103", canvas="103", name="vanderbergbo"), Match("103")),
@@ -109,7 +110,7 @@ def test_in_a_worksheet_of_moodle(tmp_path: Path, submitter: Submitter, expected
         # two lines with one number
         (Submitter("7", canvas="7", name="turingalan"), Match("7~2")),
         (Submitter("7", canvas="7", name="noetheremmy"), Match("7")),
-        (Submitter("7", canvas="7", name="whoever"), Match(among=("7", "7~2"))),
+        (Submitter("7", canvas="7", name="whoever"), Match()),
         (Submitter("anon_x", canvas="anon_x"), Match()),
     ],
 )

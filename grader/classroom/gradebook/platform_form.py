@@ -191,7 +191,7 @@ def _own(name: str, roster: Roster) -> str:
     there = nearest(name, others) or others
     raise UnknownColumn(
         (
-            f"Canvas reckons its column {printable(name)!r} itself and takes no points for it"
+            f"Canvas computes its column {printable(name)!r} itself and takes no points for it"
             if not found and _called(name, roster.header) and name not in _IDENTIFYING
             else f"Canvas's list has {'more than one' if found else 'no'} column called "
             f"{printable(name)!r}"
@@ -221,7 +221,7 @@ def _plain(column: str) -> str:
 
 
 def _assignable(roster: Roster) -> list[str]:
-    """The columns that points can go into: Canvas says of those that it reckons "(read only)"."""
+    """The columns that points can go into: Canvas says of those that it computes "(read only)"."""
     possible = [row for row in roster.above if is_points_possible(row)]
     return [
         name

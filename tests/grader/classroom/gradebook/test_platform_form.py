@@ -210,7 +210,7 @@ THERE = r"there are HW 1 \(4711\) and HW 2 \(4712\)\.$"
     [
         ({"": "HW 3"}, f"^Canvas's list has no column called 'HW 3'; {THERE}"),
         ({"": "Section"}, f"^Canvas's list has no column called 'Section'; {THERE}"),
-        ({"": "final score"}, f"^Canvas reckons its column 'final score' itself .*; {THERE}"),
+        ({"": "final score"}, f"^Canvas computes its column 'final score' itself .*; {THERE}"),
         (
             {FUSED: "HW 2", BATCHNORM: "HW 2 (4712)"},
             rf"'HW 2 \(4712\)' cannot take the points of {FUSED} and {BATCHNORM} apart",

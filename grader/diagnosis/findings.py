@@ -19,7 +19,6 @@ from grader.diagnosis.factors import Factor
 from grader.diagnosis.kinds import Kind
 from grader.diagnosis.repair import Repair, Search, undefined
 from grader.diagnosis.shown import Explanation, Wrong, seen_on_each, taken
-from grader.printable import listed
 from grader.program.compare import FLOAT64_NOISE, agrees, describe_nonfinite, describe_shape
 from grader.verdict import Check, Verdict
 
@@ -96,10 +95,8 @@ def _of_sizes(search: Search) -> Iterator[Found]:
     for found in of_repairs(further, map(further.find, further.batches())):
         message = f"{found.message} A size written as a number is wrong as well."
         if found.kind is Kind.HARD_CODED_SIZE:
-            numbers = listed(f"`{number}`" for number in further.reading)
-            message = (
-                f"Sizes are written as numbers, {numbers}: right at the notebook's sizes only."
-            )
+            pairs = ((number, size.strip("()")) for number, size in further.reading.items())
+            message = _written_out(search.item.name, pairs)
         yield replace(found, message=message)
 
 
@@ -246,16 +243,20 @@ def _right_here_only(search: Search) -> Iterator[Found]:
     pairs = itertools.combinations(sizes, 2)
     products = [(m * n, f"{one} * {other}") for (m, one), (n, other) in pairs]
     sizes += [(length - 1, f"{size} - 1") for length, size in sizes if length > 3] + products
-    written = [f"{length} ({size})" for length, size in sizes if length in numbers]
-    if written:
-        message = f"`{name}` is right at the notebook's sizes only: it has "
-        yield Found(Kind.HARD_CODED_SIZE, f"{message}{', '.join(written)} written out.")
+    if written := [(length, size) for length, size in sizes if length in numbers]:
+        yield Found(Kind.HARD_CODED_SIZE, _written_out(name, written))
     for step, value in _given_numbers(search):
         for node, own in (numbers[one] for one in (value, 1 - value) if one in numbers):
             place = search.statements.index(own), own.span(node)
             yield Found(*_only_here(step, value), "", *place)
     message = f"`{name}` is right on the notebook's batch and wrong on others."
     yield Found(Kind.ONLY_THIS_BATCH, message)
+
+
+def _written_out(name: str, numbers: Iterable[tuple[object, str]]) -> str:
+    """What is said of a gradient by its name, and of numbers with the sizes that they are."""
+    written = ", ".join(f"{number} ({size})" for number, size in numbers)
+    return f"`{name}` is right at the notebook's sizes only: it has {written} written out."
 
 
 def _given_numbers(search: Search) -> list[tuple[str, float]]:

@@ -339,7 +339,7 @@ PICKED = "dlogits = dnorm_logits.clone()\ndlogits[range(n), {}"
         (
             "dC = torch.zeros(27, 10)\nfor i in range(32):\n    for j in range(3):\n"
             "        dC[Xb[i, j]] += demb[i, j]",
-            "Sizes are written as numbers, `32`, `3`, `27` and `10`: right at the notebook's sizes",
+            "`dC` is right at the notebook's sizes only: it has 32 (n), 3 (block_size), 27 (vocab_",
         ),
         ("demb = dembcat.view(32, 10, 3)", "In `dembcat.view(32, 10, 3)` the sizes stand in the"),
         (  # the exponent is no size

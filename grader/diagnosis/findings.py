@@ -95,8 +95,7 @@ def _of_sizes(search: Search) -> Iterator[Found]:
     for found in of_repairs(further, map(further.find, further.batches())):
         message = f"{found.message} A size written as a number is wrong as well."
         if found.kind is Kind.HARD_CODED_SIZE:
-            pairs = ((number, size.strip("()")) for number, size in further.reading.items())
-            message = _written_out(search.item.name, pairs)
+            message = _written_out(search.item.name, further.reading.items())
         yield replace(found, message=message)
 
 

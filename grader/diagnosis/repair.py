@@ -206,7 +206,7 @@ class Search:
     def with_sizes(self) -> Search | None:
         """The same, with sizes for numbers; None where its statements have no such number."""
         sizes = {length: size for size, length in self.exercise.sizes.items() if length > 2}
-        less = {length - 1: f"({size} - 1)" for length, size in sizes.items() if length > 3}
+        less = {length - 1: f"{size} - 1" for length, size in sizes.items() if length > 3}
         nodes = (node for own in self.statements for node in ast.walk(own.top))
         numbers = {node.value for node in nodes if isinstance(node, ast.Constant)}
         reading = {number: size for number, size in (less | sizes).items() if number in numbers}

@@ -234,9 +234,9 @@ def _judge_at_lecture(
 
 def _note_cancelling(item: GradientEvidence, verdict: Verdict, bad: Set[str]) -> Verdict:
     """The verdict; on a right value that was made from a wrong one with a word on that."""
-    read = sorted(_handed(item) & bad)
-    if verdict.note == STEP_BY_STEP and verdict.local_check is Check.WRONG and read:
-        return replace(verdict, note=right_although(read))
+    is_another = verdict.note == STEP_BY_STEP and verdict.local_check is Check.WRONG
+    if is_another and (read := _handed(item) & bad):
+        return replace(verdict, note=right_although(sorted(read)))
     return verdict
 
 

@@ -111,7 +111,7 @@ def _keys(known: dict[str, str], student: str) -> Iterable[tuple[str, str]]:
     yield "words", words_key(name)
     words = name.split()
     # "Last, First" as it is, else the last name may be of any number of words: "Ada van der Berg"
-    for first in range(0, 1 if "," in name else len(words)):
+    for first in range(1 if "," in name else len(words)):
         yield "word", word_key("".join(words[first:] + words[:first]))
 
 

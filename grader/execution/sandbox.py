@@ -35,9 +35,6 @@ SETTINGS = {
     # One thread, whatever a statement asks for: a thread more is a process more, and refused.
     **dict.fromkeys(("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"), "1"),
     "OMP_THREAD_LIMIT": "1",
-    # What nothing has written is the same each time: glibc fills what it hands out with 0x7f, of
-    # which the largest numbers are made. An answer must not be right by what was left there.
-    "MALLOC_PERTURB_": "128",
     # The order of a set of strings must not depend on the worker that ran the answer.
     "PYTHONHASHSEED": "0",
     "PYTHONDONTWRITEBYTECODE": "1",

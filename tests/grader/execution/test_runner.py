@@ -107,9 +107,9 @@ def assert_costs_only_dh(
             2,
         ),
         (
-            "dh = []\nwhile True: dh.append(torch.empty(10**8))",
+            "import numpy\ndh = []\nwhile True: dh.append(numpy.empty(10**7))",
             "This line asked for more memory than the 2 GB an answer may use.",
-            3,
+            4,
         ),
         ("def deep(n): return deep(n + 1)\ndh = deep(0)", "This line raised RecursionError", 2),
         ("class E(Exception):\n    def __str__(self): return 1\nraise E", "", 0),
@@ -263,6 +263,18 @@ def test_every_right_answer_passes_in_the_sandbox() -> None:
 
 def results(reply: Reply) -> list[Result]:
     return [result for count, blob in reply.blobs for result in unpack_results(blob, count)]
+
+
+def test_what_was_left_in_memory_is_nothing_to_go_by(runner: Runner) -> None:
+    """What nothing has written must not be right because the right value was freed there."""
+    made = (
+        *("torch.empty(7, 27)", "torch.empty(3)", "torch.empty_like(x)", "x.new_empty(2)"),
+        *("torch.Tensor(2)", "torch.empty_strided((2, 2), (1, 2))", "torch.zeros(0).resize_(4)"),
+    )
+    left = "".join(f"a = torch.full({size}, 0.5).clone()\ndel a\n" for size in ((7, 27), 3, 2))
+    for each in made:
+        (result,) = results(runner.run(request(f"{left}a = {each}", Run()), VALUES))
+        assert result.tensors["a"].isnan().all(), each
 
 
 # --- values are sent once

@@ -98,6 +98,25 @@ def test_what_is_no_value_says_what_it_is(line: str, said: str, found: Found) ->
     assert digest(found(line)) == said
 
 
+@pytest.mark.parametrize(
+    ("value", "said"),
+    [
+        ("dbnvar + float('nan')", "nan"),
+        ("torch.where(dbnvar > 0, torch.inf, dbnvar)", "nan"),
+        ("None", "missing"),
+        ("dbnvar.tolist()", "type:list"),
+        ("dbnvar.long()", "dtype:int64"),
+        ("dbnvar.view(64)", "shape:64"),
+        ("2 * dbnvar", ""),
+    ],
+)
+def test_what_is_no_value_on_the_notebooks_batch_alone_says_so_too(
+    value: str, said: str, found: Found
+) -> None:
+    line = f"{LINES['dbnvar']}\nif n == 32:\n    dbnvar = {value}"
+    assert digest(found(line)) == said
+
+
 def test_what_raises_and_what_is_right_have_none(found: Found) -> None:
     assert found(LINES["dbnvar"]) is None
     assert found("dbnvar = dbnvar_inv @ bnvar") is None

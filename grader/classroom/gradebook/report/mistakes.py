@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 import sys
 import tomllib
 from collections import Counter, defaultdict
@@ -30,9 +29,6 @@ _MOST_TEXTS = 100
 what is left out is always the same."""
 
 _SAYS = "says:"
-
-_NONFINITE = re.compile(r" has \d+ (NaN|infinite)\b.* among its \d+ values; ")
-"""A sentence of `describe_nonfinite`: however many they are, it is one mistake."""
 
 _TITLES = tomllib.loads(files(__package__).joinpath("kind_titles.toml").read_text(encoding="utf-8"))
 
@@ -193,8 +189,6 @@ def mistake_key(verdict: Verdict) -> str:
         return "refused"
     if verdict.wrong and verdict.wrong.digest:
         return verdict.wrong.digest
-    if _NONFINITE.search(verdict.note):
-        return "nan"
     return f"{_SAYS}{verdict.note}"
 
 

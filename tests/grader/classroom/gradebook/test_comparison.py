@@ -9,7 +9,6 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-import torch
 
 from grader.classroom.gradebook.comparison import Comparison, compare, read_book
 from grader.classroom.gradebook.comparison_text import MOST_ROWS, as_json, as_text
@@ -17,7 +16,6 @@ from grader.classroom.gradebook.read_grades import NoGradebook
 from grader.classroom.gradebook.rubric import Rubric
 from grader.classroom.gradebook.write import write_gradebook
 from grader.classroom.intake.class_folder import Student
-from grader.program.compare import describe_nonfinite
 from tests.helpers.lines import FUSED, RUN, Document, class_of, graded, gradient, journal
 
 DLOGITS, DZ = (FUSED, "dlogits"), (FUSED, "dz")
@@ -111,20 +109,6 @@ def test_equal_values_are_one_mistake_in_both_where_the_networks_are_the_same(
     assert not found.values_known
     assert ("a wrong value", 2, 1) in [(c.title, c.before, c.after) for c in found.changes]
     assert "different hidden networks" in as_text(found)
-
-
-def test_nan_is_one_mistake_however_many_there_are(tmp_path: Path) -> None:
-    def broken(student: str, *numbers: float) -> Document:
-        line = graded(f"{student}.ipynb", student, "pf")
-        note = describe_nonfinite("dz", torch.tensor(numbers))
-        line["gradients"][1] = gradient("dz", "e", note=note)
-        return line
-
-    nan, inf = float("nan"), float("inf")
-    old = [broken("a", nan, nan), broken("b", nan, 1.0), right("c")]
-    new = [broken("a", nan, 2.0), broken("b", nan, inf), broken("c", 1.0, -inf)]
-    found = compared(tmp_path, old, new)
-    assert [(c.title, c.before, c.after) for c in found.changes] == [("NaN or infinite", 2, 3)]
 
 
 def test_the_file_that_counts_is_compared(tmp_path: Path) -> None:

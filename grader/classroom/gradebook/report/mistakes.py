@@ -119,7 +119,9 @@ class Mistakes:
 
     found: dict[Gradient, dict[str, Mistake]] = field(default_factory=lambda: defaultdict(dict))
     keys_of: list[dict[Gradient, str]] = field(default_factory=list)
-    _kinds: dict[tuple[Gradient, str], str] = field(default_factory=dict)
+    _kinds: dict[tuple[Gradient, str], Counter[str]] = field(
+        default_factory=lambda: defaultdict(Counter)
+    )
 
     def add(self, row: Row, reports: Iterable[Report]) -> None:
         """Count a student in, with the reports that count."""
@@ -135,7 +137,7 @@ class Mistakes:
                 of_gradient[key].add(row, verdict, len(wrong) - 1)
                 digest = verdict.wrong.digest if verdict.wrong else ""
                 if verdict.diagnosis and digest.startswith("value:"):
-                    self._kinds.setdefault((gradient, digest), key)
+                    self._kinds[gradient, digest][key] += 1
         self.keys_of.append(keys)
 
     def of(self, gradient: Gradient) -> list[Mistake]:
@@ -147,8 +149,9 @@ class Mistakes:
         return sorted((m for each in self.found.values() for m in each.values()), key=_rank)
 
     def kind_of_same_value(self, mistake: Mistake) -> str:
-        """The kind that was diagnosed in other students with the same wrong value; "" if none."""
-        return "" if mistake.diagnosed else self._kinds.get((mistake.gradient, mistake.key), "")
+        """What was diagnosed in most others with the same wrong value; "" if nothing was."""
+        kinds = self._kinds.get((mistake.gradient, mistake.key), Counter[str]())
+        return "" if mistake.diagnosed else next(iter(most_common(kinds)), "")
 
 
 def title_of(key: str, students: int = 1) -> str:

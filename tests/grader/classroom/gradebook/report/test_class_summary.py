@@ -100,16 +100,23 @@ def test_results_of_an_earlier_version_are_grouped_by_what_was_said(tmp_path: Pa
 
 
 def test_a_diagnosis_comes_before_the_value_and_explains_equal_ones(tmp_path: Path) -> None:
+    rare = [{**sign()[0], "kind": "brackets"}]
     lines = [
+        student(0, diagnosis=rare, wrong=value("value:aaa")),
         student(1, diagnosis=sign(), wrong=value("value:aaa")),
         student(2, diagnosis=sign(), wrong=value("value:aaa")),
         student(3, wrong=value("value:aaa")),
         student(4, wrong=value("value:bbb")),
     ]
     summary = summary_of(tmp_path, lines)
-    assert dz(summary) == [("a sign is wrong", 2), ("a wrong value", 1), ("a wrong value", 1)]
+    assert [(m.key, m.students) for m in summary.mistakes.of(DZ)] == [
+        ("sign", 2),
+        ("brackets", 1),
+        ("value:aaa", 1),
+        ("value:bbb", 1),
+    ]
     kinds = [summary.mistakes.kind_of_same_value(m) for m in summary.mistakes.of(DZ)]
-    assert kinds == ["", "sign", ""]
+    assert kinds == ["", "", "sign", ""]
 
 
 def test_lines_are_counted_without_layout_comments_and_names(tmp_path: Path) -> None:

@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 
-from grader.answer.parse import AnswerCell, cells_of, parse_answer
+from grader.answer.parse import Answer, AnswerCell, cells_of, parse_answer
 from grader.answer.quote import as_quoted, quote
 from grader.answer.suspicion import AUTOGRAD, find_suspicions
 from grader.answer.suspicious_words import OF_VALUES
@@ -14,6 +14,7 @@ from grader.close_names import MEANT
 from grader.diagnosis.diagnose import Reason, find_reason
 from grader.diagnosis.kinds import Kind
 from grader.execution.collect import collect
+from grader.execution.evidence import GradientEvidence
 from grader.execution.runner import AnyRunner
 from grader.execution.variants import Patience
 from grader.grading.imprecision import find_imprecision
@@ -149,52 +150,63 @@ def grade_answer(
         judged = judge(evidence, references)
         refused = {verdict.name for verdict in judged if verdict.outcome is Outcome.REFUSED}
         flags = [flag for item in evidence if item.name in refused for flag in item.offences]
-        if not wary:
-            flags += [flag for flag in incidents if flag.kind in HAPPENED]
-        else:
+        if wary:
             flags += [
                 flag
                 for kind, statement, flag in suspicions
                 if kind != "grad" and (kind not in OF_VALUES or statement in making)
             ]
             flags += [*incidents, *find_imprecision(evidence, references)]
+        else:
+            flags += [flag for flag in incidents if flag.kind in HAPPENED]
         flags = list(dict.fromkeys(flags))
-        right = {
-            item.name: item.keep
-            for item, verdict in zip(evidence, judged, strict=True)
-            if verdict.outcome in EARNS_POINTS
-        }
-        slips: Mapping[str, str] = {}
-        if any(verdict.outcome is Outcome.TODO for verdict in judged):
-            names = {*references.program.names, *references.program.gradient_names}
-            slips = mistyped(answer, exercise.gradients, names | exercise.sizes.keys())
-        verdicts, patience = [], Patience()
-        for item, plain in zip(evidence, judged, strict=True):
-            said = slips.get(plain.name, "") if plain.outcome is Outcome.TODO else ""
-            if plain.outcome is Outcome.TODO and returns_nothing(item):
-                said = NOTHING.format(plain.name)
-            verdict = replace(
-                plain,
-                code=quote(plain.place, shown, answer.last_lines),
+        unwritten = _why_unwritten(evidence, judged, answer, exercise, references)
+        verdicts = [
+            replace(
+                verdict,
+                code=quote(verdict.place, shown, answer.last_lines),
                 max_points=exercise.points,
-                note=(plain.note or said)[:LONGEST_SENTENCE],
-                wrong=wrong_value(item, plain, references) if wary else None,
+                note=(verdict.note or unwritten.get(verdict.name, ""))[:LONGEST_SENTENCE],
+                wrong=wrong_value(item, verdict, references) if wary else None,
             )
+            for item, verdict in zip(evidence, judged, strict=True)
+        ]
+        pairs = list(zip(evidence, verdicts, strict=True))
+        right = {item.name: item.keep for item, verdict in pairs if verdict.outcome in EARNS_POINTS}
+        about = answer, exercise, references, runner, Patience(), right
+        for index, (item, verdict) in enumerate(pairs):
             try:
-                reason = find_reason(
-                    item, verdict, answer, exercise, references, runner, patience, right
-                )
+                reason = find_reason(item, verdict, *about)
             # Whatever a student's code makes of the search for a reason, the verdicts stand.
             except Exception as error:
-                reason = None
                 why = _no_reason(verdict.name, error)
                 flags.append(Flag("diagnosis-failed", why, verdict.place))
-            if reason is not None:
-                verdict = explained(verdict, reason, shown, answer.last_lines)
-            verdicts.append(verdict)
+            else:
+                if reason is not None:
+                    verdicts[index] = explained(verdict, reason, shown, answer.last_lines)
         return verdicts, flags
     finally:
         runner.end_answer()
+
+
+def _why_unwritten(
+    evidence: Sequence[GradientEvidence],
+    judged: Sequence[Verdict],
+    answer: Answer,
+    exercise: Exercise,
+    references: References,
+) -> Mapping[str, str]:
+    """What can be said of gradients nobody wrote: a slip in a name, a helper without `return`."""
+    todo = {verdict.name for verdict in judged if verdict.outcome is Outcome.TODO}
+    if not todo:
+        return {}
+    names = {*references.program.names, *references.program.gradient_names, *exercise.sizes}
+    nothing = [item.name for item in evidence if returns_nothing(item)]
+    said = {
+        **mistyped(answer, exercise.gradients, names),
+        **{name: NOTHING.format(name) for name in nothing},
+    }
+    return {name: sentence for name, sentence in said.items() if name in todo}
 
 
 def _no_reason(name: str, error: Exception) -> str:

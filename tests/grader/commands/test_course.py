@@ -57,6 +57,7 @@ def run(*arguments: object) -> int:
     return cli.main([str(argument) for argument in arguments])
 
 
+@pytest.mark.slow
 def test_check(course: Path, tmp_path: Path, capsys: Capture) -> None:
     right = write_notebook(tmp_path / "right.ipynb", RIGHT)
     wrong = write_notebook(tmp_path / "wrong.ipynb", WRONG)
@@ -82,6 +83,7 @@ CARRIED = {**FILES, "blank_cells.json": json.dumps({"01_rms_norm": {"n1-norm": B
 ADVICE = "It carries its own course: add `--course {}` if you trust who made it.\n"
 
 
+@pytest.mark.slow
 def test_a_carried_course_counts_where_it_is_asked_for(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: Capture
 ) -> None:
@@ -241,6 +243,7 @@ def lines(out: Path) -> dict[str, Any]:
     return {line["student"]: line for line in found}
 
 
+@pytest.mark.slow
 def test_a_class_is_graded_by_the_instructors_course(
     course: Path, tmp_path: Path, capsys: Capture
 ) -> None:
@@ -270,6 +273,7 @@ def test_a_class_is_graded_by_the_instructors_course(
     assert touched.exists(), "or the test could not fail"
 
 
+@pytest.mark.slow
 def test_another_course_does_not_go_on_with_a_gradebook(
     course: Path, tmp_path: Path, capsys: Capture
 ) -> None:

@@ -19,6 +19,7 @@ xhat = x * inv
 """
 
 
+@pytest.mark.slow
 def test_a_course_beside_the_notebook(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     write_course(tmp_path, course=f"{COURSE}points = 3\n")
     monkeypatch.setenv("BACKPROP_NINJA_STATE", str(tmp_path / "state"))
@@ -43,6 +44,7 @@ def test_a_course_beside_the_notebook(tmp_path: Path, monkeypatch: pytest.Monkey
     assert said["board"] == "All 2 gradients pass. pass: dx, dgain"
 
 
+@pytest.mark.slow
 def test_a_course_that_the_notebook_carries(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -108,6 +108,7 @@ def works() -> Mapping[str, bool]:
     return tried("off", [*WAYS, *TRACES, *RIGHT])
 
 
+@pytest.mark.slow
 def test_with_the_engine_on_every_way_works() -> None:
     """Or that one fails with it off would say nothing."""
     found = tried("on", WAYS)

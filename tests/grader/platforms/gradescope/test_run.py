@@ -98,6 +98,7 @@ def nothing_was_reached(root: Path, printed: str) -> None:
     assert '{"score": 99}' not in printed
 
 
+@pytest.mark.slow
 def test_the_script_grades_what_gradescope_has_put_there(tmp_path: Path) -> None:
     unpack(tmp_path, settings_for(FUSED), b"late = 0.5\n[ex2]\ndlogits = 3\n")
     answers = (
@@ -122,6 +123,7 @@ def test_the_script_grades_what_gradescope_has_put_there(tmp_path: Path) -> None
     assert "late: submitted 2018-08-01" in ran.printed
 
 
+@pytest.mark.slow
 def test_a_course_goes_along_and_one_that_is_handed_in_does_not_count(tmp_path: Path) -> None:
     own = write_course(tmp_path / "norms", course=f"{SMALL_COURSE}points = 3\n")
     unpack(tmp_path, settings_for("01_rms_norm"), course=read_course(own))

@@ -29,6 +29,7 @@ def book(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return out
 
 
+@pytest.mark.slow
 def test_no_page_has_a_name_an_id_a_time_or_a_comment(book: Path) -> None:
     made = make_class(60, seed=6, hostile=False)
     pages = [*(book / "report").rglob("*.html")]

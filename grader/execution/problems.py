@@ -34,6 +34,13 @@ ADVICE = {
         "Behind the axis stands `keepdim`, True or False; several axes stand in brackets of their"
         " own: `.sum((0, 1))`."
     ),
+    r"^(a?max|a?min|mean|std|sum|var)\(\) got an unexpected keyword argument 'keep": (
+        "PyTorch writes `keepdim`, in one word."
+    ),
+    r"^\w+\(\) missing .* \"dim\"$": "PyTorch calls an axis `dim`.",
+    r"^sum\(\) takes at most 2 arguments|invalid keyword argument for sum\(\)$": (
+        "This `sum` is Python's own; that of a tensor is `.sum(...)`, or `torch.sum`."
+    ),
     "^only one element tensors can be converted": (
         "`math` computes with one number; of a tensor's numbers, `torch` has the same functions."
     ),

@@ -67,6 +67,18 @@ LIMITS = Limits(statement_seconds=3.0, total_seconds=40.0, memory_bytes=2**31)
             "This line raised TypeError: in Python `^` is no power, `**` is.",
         ),
         (
+            "TypeError",
+            "sum() got an unexpected keyword argument 'keep_dim'",
+            "This line raised TypeError: sum() got an unexpected keyword argument 'keep_dim'."
+            " PyTorch writes `keepdim`, in one word.",
+        ),
+        (
+            "TypeError",
+            "sum() takes at most 2 arguments (3 given)",
+            "This line raised TypeError: sum() takes at most 2 arguments (3 given)."
+            " This `sum` is Python's own; that of a tensor is `.sum(...)`, or `torch.sum`.",
+        ),
+        (
             "NameError",
             "name 'dprobs' is not defined",
             "This line raised NameError: name 'dprobs' is not defined.",

@@ -21,10 +21,12 @@ ATOMS = (ast.Name, ast.Constant, ast.Call, ast.Attribute, ast.Subscript, ast.Lis
 SILENT = (ast.JoinedStr, ast.ClassDef)
 """What is left as it is: what is only shown makes nothing."""
 
-VALUE, WHOLE, CALLEE, AXIS, EXPONENT, INDEX, RANGE, SIZE, STATEMENT = (
-    *("value", "whole", "callee", "axis", "exponent", "index", "range", "size", "statement"),
+VALUE, WHOLE, CALLEE, AXIS, EXPONENT, INDEX, RANGE, START, SIZE, STATEMENT = (
+    *("value", "whole", "callee", "axis", "exponent", "index", "range", "start", "size"),
+    "statement",
 )
-"""What an expression may be for; the whole is a value that a line assigns."""
+"""What an expression may be for; the whole is a value that a line assigns, and a start one that a
+loop counts on from."""
 
 REDUCTIONS = frozenset({"sum", "mean"})
 
@@ -65,8 +67,9 @@ class OwnStatement:
     @cached_property
     def counters(self) -> frozenset[str]:
         """The names that its loops count with."""
-        targets = (loop.target for loop in self.loops if isinstance(loop, ast.For))
-        return _names_in(targets)
+        heads = (one.target if isinstance(one, ast.For) else one.test for one in self.loops)
+        bound = (name for name in ast.walk(self.top) if isinstance(name, ast.Name))
+        return _names_in(heads) & {name.id for name in bound if isinstance(name.ctx, ast.Store)}
 
     @cached_property
     def assigned_in_loops(self) -> frozenset[str]:

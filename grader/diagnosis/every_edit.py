@@ -16,6 +16,7 @@ from grader.answer.own_code import (
     INDEX,
     RANGE,
     SIZE,
+    START,
     STATEMENT,
     OwnStatement,
     Site,
@@ -57,6 +58,7 @@ def every_edit(
     `statements` come with the last one first; of equal ones the last is edited.
     """
     latest = {own.text: own for own in reversed(statements)}
+    counters = frozenset[str]().union(*(own.counters for own in statements))
     expressions = list[Expression]()
     ready = [*_spoiling(statements, answer, scope), *_lines(statements, scope)]
     for own in (own for own in statements if own is latest[own.text]):
@@ -64,7 +66,8 @@ def every_edit(
         edited = (Site(own, one, ()) for one in inside if one not in own.ends)
         expressions += [Expression(site, STATEMENT, scope) for site in edited]
         for site in sites(own, answer, keep):
-            expressions.append(Expression(site, role(site), scope))
+            is_start = site.is_whole and any(map(own.assigns, counters))
+            expressions.append(Expression(site, START if is_start else role(site), scope))
             match site.node:
                 case ast.Constant(value=str(equation)) if EQUATION.fullmatch(equation):
                     ready += _letters(site, equation)

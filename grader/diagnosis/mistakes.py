@@ -28,6 +28,7 @@ METHODS: Mapping[str, Callable[[str], bool]] = {
     "keep_": lambda name: name in REDUCTIONS or name in ("amax", "max", "std", "var", "logsumexp"),
     "into_": lambda name: name.startswith(("index_", "scatter")) or name in ("copy", "fill"),
     "lay_": lambda name: name in ("view", "reshape"),
+    "half_": lambda name: name in ("tril", "triu"),
     "turn_": lambda name: name in ("transpose", "swapaxes", "permute", "movedim"),
     "reshape_": lambda name: name in ("flatten", "unflatten", "squeeze", "unsqueeze", "permute"),
     "uncalled_": lambda name: name in ("exp", "sum", "mean", "clone", "squeeze", "log", "tanh"),

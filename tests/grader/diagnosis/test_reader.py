@@ -351,6 +351,21 @@ PICKED = "dlogits = dnorm_logits.clone()\ndlogits[range(n), {}"
             "    dlogprobs[i, Yb[i]] = 1 / n\n    i += 1",
             "`1` has the wrong sign here.",
         ),
+        (  # where a loop begins is no question of sign
+            "dlogprobs = torch.zeros_like(logprobs)\ni = 1\nwhile i < n:\n"
+            "    dlogprobs[i, Yb[i]] = -1 / n\n    i += 1",
+            "With `1` here not every row or position is reached.",
+        ),
+        (  # nor does it begin below zero
+            "db2 = torch.zeros_like(b2)\ni = 0\nwhile i < n - 1:\n"
+            "    db2 += dlogits[i]\n    i += 1",
+            "Of `dlogits`, all but the last index of axis 0 is handed on.",
+        ),
+        (
+            "dcounts_sum_inv = sum(dprobs * counts, 1)",
+            "This `sum` is Python's own: it adds up rows, and begins with `1`.",
+        ),
+        ("dbngain = sum(dhpreact * bnraw, 0)", "`sum(dhpreact * bnraw, 0)` drops an axis that"),
     ],
 )
 def test_it_is_named(source: str, said: str, runner: Runner) -> None:

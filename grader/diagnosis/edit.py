@@ -49,6 +49,12 @@ class Edit:
         """The piece as it stands."""
         return self.own.text[slice(*self.piece)]
 
+    @property
+    def put(self) -> str:
+        """What stands in its place, and in what else changes behind it."""
+        start, end = self.piece
+        return self.text[start : len(self.text) - len(self.own.text) + end]
+
     def rivals(self, other: Edit) -> bool:
         """True if both are as likely and mend the same mistake in different places."""
         (start, end), (begin, stop) = self.piece, other.piece

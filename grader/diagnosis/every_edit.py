@@ -25,7 +25,17 @@ from grader.answer.own_code import (
 )
 from grader.answer.parse import Answer
 from grader.answer.statements import walk_statements
-from grader.diagnosis.edit import EXPECTED, FIRST, LIKELIHOODS, SECOND, Edit, Scope, capital, quoted
+from grader.diagnosis.edit import (
+    EXPECTED,
+    FIRST,
+    LAST,
+    LIKELIHOODS,
+    SECOND,
+    Edit,
+    Scope,
+    capital,
+    quoted,
+)
 from grader.diagnosis.expression import Expression
 from grader.diagnosis.kinds import Kind
 
@@ -43,6 +53,9 @@ OF_THEIR_OWN = frozenset(
     | {Kind.PERMUTED, Kind.ONLY_THIS_BATCH, Kind.WRONG_SHAPE, Kind.PARTIAL_ROWS, Kind.WRONG_NAME}
 )
 """Kinds that keep their name wherever they occur."""
+
+MOST_PAIRS = 600
+"""Of edits that are the same in two lines."""
 
 ZERO = re.compile(r"\A(\w+) = (?:0|torch\.zeros)")
 
@@ -71,7 +84,7 @@ def every_edit(
             match site.node:
                 case ast.Constant(value=str(equation)) if EQUATION.fullmatch(equation):
                     ready += _letters(site, equation)
-    known = set[tuple[int, bool, str]]()
+    known, alike = set[tuple[int, bool, str]](), dict[tuple[str, str], list[Edit]]()
     for likelihood in range(len(LIKELIHOODS)):
         found = [edit for edit in ready if edit.likelihood == likelihood]
         for edit in (edit for one in expressions for edit in _edits(one, likelihood)):
@@ -79,7 +92,20 @@ def every_edit(
             if edit.text != edit.own.text and key not in known:
                 known.add(key)
                 found.append(edit)
+        for edit in (edit for edit in found if not edit.doubled and not edit.others):
+            alike.setdefault((edit.message, edit.put), []).append(edit)
         yield found
+    pairs = itertools.chain.from_iterable(map(_in_two_lines, alike.values()))
+    yield [*itertools.islice(pairs, MOST_PAIRS)]
+
+
+def _in_two_lines(edits: Sequence[Edit]) -> Iterator[Edit]:
+    """One mistake made in two lines: the same is wrong in both, and the same belongs there."""
+    for edit, other in itertools.combinations(edits, 2):
+        if edit.own is not other.own:
+            message = f"{edit.message} The same goes for another line."
+            others = {other.own.number: other.text}
+            yield replace(edit, likelihood=LAST, message=message, others=others)
 
 
 def _edits(at: Expression, likelihood: int) -> Iterator[Edit]:

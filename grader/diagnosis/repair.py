@@ -16,7 +16,7 @@ from grader.answer.own_code import OwnStatement, meant_for, own_statements
 from grader.answer.parse import Answer
 from grader.close_names import UNDEFINED
 from grader.diagnosis.edit import SLOPE, Edit, Scope
-from grader.diagnosis.every_edit import every_edit
+from grader.diagnosis.every_edit import MOST_PAIRS, every_edit
 from grader.diagnosis.factors import Factor, name_factor
 from grader.diagnosis.kinds import Kind
 from grader.execution.evidence import GradientEvidence
@@ -29,7 +29,7 @@ from grader.program.forward_program import ForwardProgram
 from grader.program.references import References
 from grader.worker.request import Group
 
-MOST_VARIANTS = ((3, 600), (1, 1_000), (2, 2_000))
+MOST_VARIANTS = ((3, 600), (1, 1_000), (2, 2_000), (1, MOST_PAIRS))
 """How many edits of so many likelihoods are tried at once, the likeliest first: their number bounds
 the search, not the clock, so that what is said does not depend on how busy the machine is."""
 

@@ -174,6 +174,13 @@ def test_two_statements_the_other_way_round() -> None:
     assert {one.kind for one in found} == {Kind.STATEMENT}
 
 
+def test_one_mistake_may_stand_in_two_lines() -> None:
+    found = [one for one in all_edits("a = W2 * dh\ndhpreact = W2 * a") if one.others]
+    (both,) = [one for one in found if one.texts == {1: "dhpreact = h * a", 0: "a = h * dh"}]
+    assert both.likelihood == LAST
+    assert both.message.endswith(" The same goes for another line.")
+
+
 def test_a_statement_inside_a_loop_changes_where_it_stands() -> None:
     source = "for i in r:\n    ix = Xb[i]\n    dC[ix] = demb[i]"
     found = {(one.kind, one.text) for one in all_edits(source)}

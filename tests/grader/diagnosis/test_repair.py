@@ -8,7 +8,7 @@ from dataclasses import replace
 import pytest
 
 from grader.answer.parse import AnswerCell, parse_answer
-from grader.diagnosis.edit import LIKELY, POSSIBLE
+from grader.diagnosis.edit import LAST, LIKELY, POSSIBLE
 from grader.diagnosis.kinds import Kind
 from grader.diagnosis.repair import MOST_VARIANTS, Repair, Search
 from grader.execution.collect import collect
@@ -188,14 +188,15 @@ def test_an_empty_batch_finds_nothing(searching: Searching) -> None:
 
 
 def test_batches_are_bounded_and_go_from_the_likely_to_the_possible(searching: Searching) -> None:
-    search = searching("dhpreact", "dhpreact = (1 - hpreact**2) * dh * h / n")
+    search = searching("dhpreact", "tmp = dh * h\ndhpreact = (1 - hpreact**2) * tmp * h / n")
     batches = [*search.batches()]
     assert len(batches) == len(MOST_VARIANTS)
     for batch, (_, most) in zip(batches, MOST_VARIANTS, strict=True):
         assert 0 < len(batch) <= most
-    likely, more, rest = ([one.likelihood for one in batch] for batch in batches)
+    likely, more, rest, twice = ([one.likelihood for one in batch] for batch in batches)
     assert max(likely) < LIKELY <= min(more)
     assert max(more) < POSSIBLE <= min(rest)
+    assert {*twice} == {LAST}
 
 
 # --- what arrives

@@ -78,6 +78,8 @@ class Scope:
     gradient: str
     sizes: Mapping[str, int]
     names: Mapping[str, Sequence[str]]
+    differences: Mapping[str, Sequence[str]] = field(default_factory=dict)
+    """Those of two names, by the tensor in whose forward line they stand."""
 
     def __getitem__(self, capitals: str) -> Sequence[str]:
         return self.names[capitals]

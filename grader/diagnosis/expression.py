@@ -126,6 +126,7 @@ def _names(word: str, source: str, scope: Scope) -> Iterator[tuple[str, str]]:
         case "DIFFERENCE":
             sides = sorted(source.split(" - "))
             names = [one for one in scope[word] if sorted(one.split(" - ")) == sides]
+            names += scope.differences.get(source, ())
         case _:
             names = [*scope[word]]
     for name in names:

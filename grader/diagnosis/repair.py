@@ -382,6 +382,7 @@ def _scope(
     bodies = {step.name: ast.parse(step.expression, mode="eval").body for step in single}
     alone = {name: ast.unparse(b.func) for name, b in bodies.items() if isinstance(b, ast.Call)}
     rows = tensors[tensor].shape[-1:]
+    differences = {step.name: DIFFERENCE.findall(step.expression) for step in program.steps}
     names = {
         "ARRIVING": [g for r in readers for g in upstreams if arrivals.get(g, g[1:]) == r],
         "UPSTREAM": upstreams,
@@ -402,6 +403,6 @@ def _scope(
         "ROUND": sorted(frozenset[str]().union(*(own.counters for own in statements))),
         "ITSELF": [item.name],
         "AXIS": "012"[: max(tensors[name].dim() for name in (tensor, *near))],
-        "DIFFERENCE": [d for step in program.steps for d in DIFFERENCE.findall(step.expression)],
+        "DIFFERENCE": [*itertools.chain.from_iterable(differences.values())],
     }
-    return Scope(item.name, exercise.sizes, names)
+    return Scope(item.name, exercise.sizes, names, differences)

@@ -710,6 +710,34 @@ def test_it_is_named(source: str, said: str, runner: Runner) -> None:
             "    dvar -= 0.5 * (var + 1e-5) ** -1.5 * dxhat[i] * (hprebn - mu)[0]",
             "With `0` here it is the same entry every time.",
         ),
+        # What is normalised for what is centred, in two places of a line.
+        (
+            *("ex3", "dhprebn"),
+            "dhprebn = dxhat * (var + 1e-5)**-0.5 - dxhat.mean(0) * (var + 1e-5)**-0.5"
+            " - xhat / (n - 1) * (var + 1e-5)**(-3/2) * (dxhat * xhat).sum(0)",
+            "`xhat` is not the tensor that belongs here.",
+        ),
+        (
+            *("ex3", "dvar"),
+            "dvar = (dxhat * xhat * -0.5 * (var + 1e-5)**-1.5).sum(0, keepdim=True)",
+            "`xhat` is not the tensor that belongs here.",
+        ),
+        # The same in two lines.
+        (
+            *("ex4", "dhprebn"),
+            "diff = hprebn - bnmean\n"
+            "dvar = (dhpreact * diff).sum(0, keepdim=True) * -0.5 * bnvar_inv**3\n"
+            "dmu = -(dhpreact * bnvar_inv).sum(0, keepdim=True)\n"
+            "dhprebn = dhpreact * bngain * bnvar_inv + dvar * 2 / (n - 1) * diff + dmu / n",
+            "A factor is missing beside `dhpreact`. The same goes for another line.",
+        ),
+        # A term that would be zero if it were summed.
+        (
+            *("ex3", "dmu"),
+            "dmu = -(dxhat * (var + 1e-5)**-0.5).sum(0, keepdim=True)"
+            " - 2 / (n - 1) * dvar * (hprebn - mu)",
+            "`2 / (n - 1) * dvar * (hprebn - mu)` still has to be summed over its axis 0.",
+        ),
     ],
 )
 def test_in_other_exercises_too(

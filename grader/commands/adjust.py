@@ -71,6 +71,7 @@ def adjust(
     from grader.classroom.gradebook.adjustments import parse_adjustment, refuse, unfit, with_line
     from grader.classroom.gradebook.grades_csv import id_cell, text_cell, write_csv
     from grader.classroom.gradebook.make_table import build_table
+    from grader.classroom.gradebook.other_course import refuse_other_course
     from grader.classroom.gradebook.read_grades import read_grades
     from grader.classroom.gradebook.rubric import read_rubric
     from grader.classroom.intake.class_folder import ClassFolder
@@ -84,6 +85,7 @@ def adjust(
     grades = read_grades(gradebook)
     students = [row.student for row in grades.rows]
     asked = instructors_course(course)
+    refuse_other_course(gradebook, grades.most, asked)
     points = read_rubric(rubric, asked)
     change = parse_adjustment(cells, asked, students, grades.most)
     if why := unfit(change, grades.most, points):

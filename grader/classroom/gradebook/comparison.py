@@ -13,6 +13,7 @@ from pathlib import Path
 from grader.classroom.gradebook.adjustments import NONE, Adjustments
 from grader.classroom.gradebook.attempts import Attempts
 from grader.classroom.gradebook.make_table import build_table
+from grader.classroom.gradebook.other_course import refuse_other_course
 from grader.classroom.gradebook.read_grades import NoGradebook, read_grades
 from grader.classroom.gradebook.report.mistakes import Gradient, mistake_key, title_of
 from grader.classroom.gradebook.rubric import Rubric
@@ -127,6 +128,7 @@ def read_book(
 
     Raises:
         NoGradebook: there are no results in the folder.
+        OtherCourse: they are of notebooks that the rubric's course does not have.
         UnusableAdjustment: a line of the adjustments does not fit what was handed in.
         BrokenJournal: a line of the results is not a result.
         OSError: they cannot be read.
@@ -140,12 +142,14 @@ def read_book(
     nobody = ClassFolder(folder, "", (), ())
     table = build_table(nobody, results, rubric, attempts, adjustments)
     mistakes: Counter[tuple[Gradient, str]] = Counter()
-    seeds = set()
+    seeds, notebooks = set(), set()
     with results.open("rb") as journal:
         for row in table.rows:
             counting = {cell.counts.id for cell in row.cells if cell.counts}
             for line in lines_of(row, journal).values():
                 seeds.add(line.run.seed)
+                if line.report:
+                    notebooks.add(line.report.notebook)
                 if line.report and line.file.id in counting:
                     notebook = sys.intern(line.report.notebook)
                     mistakes.update(
@@ -153,6 +157,7 @@ def read_book(
                         for verdict in line.report.verdicts
                         if verdict.outcome in WRONG
                     )
+    refuse_other_course(folder, notebooks, rubric.course)
     return Book(
         _names(folder),
         {row.student.id: row.points for row in table.rows},

@@ -125,9 +125,9 @@ def choose_settings(out: Path, wanted: Settings, given: Collection[str]) -> Sett
     had = Settings(document["seed"], limits, document["sandbox"], versions, wanted.course)
     if document.get("course", wanted.course.digest) != wanted.course.digest:
         raise UnfitFolder(
-            f"{shown(out)} was begun with another course, or another text of this one: grade "
-            f"everything anew with another --out (with --seed {had.seed}, on the same hidden "
-            "values)."
+            f"{shown(out)} was begun with another course, or another text of this one. Give the "
+            "--course that it was begun with, or grade everything anew with another --out (with "
+            f"--seed {had.seed}, on the same hidden values)."
         )
     for before, now in _differences(had, wanted, given):
         raise UnfitFolder(

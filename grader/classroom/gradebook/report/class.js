@@ -176,7 +176,8 @@
     const graded = row[PARTS].filter((points) => points !== null).length;
     const some = graded && graded < row[PARTS].length ? " " + graded + "/" + row[PARTS].length : "";
     const status = data.statuses[row[STATUS]] + some + (shown[place] in data.adjusted ? "*" : "");
-    made.append(drawn, element("td", "c-status" + (row[POINTS] === null ? " alert" : ""), status), flags);
+    const alarming = row[POINTS] === null && data.statuses[row[STATUS]] !== "excused";
+    made.append(drawn, element("td", "c-status" + (alarming ? " alert" : ""), status), flags);
     return made;
   };
 

@@ -111,6 +111,7 @@ def figures(table: Table, summary: ClassSummary) -> Figures:
     """What the class's page and the terminal say first."""
     points = sorted(row.points for row in table.rows if row.graded)
     missing = sum(row.status is Status.MISSING for row in table.rows)
+    excused = sum(row.status is Status.EXCUSED for row in table.rows)
     late = sum(any(cell.status is Status.LATE for cell in row.cells) for row in table.rows)
     partly = sum(
         row.graded
@@ -128,6 +129,7 @@ def figures(table: Table, summary: ClassSummary) -> Figures:
         ("with all points", f"{full:,}"),
         *([("not all notebooks", f"{partly:,}")] if len(table.columns) > 1 else []),
         ("late", f"{late:,}"),
+        *([("excused", f"{excused:,}")] if excused else []),
         ("handed in nothing", f"{missing:,}"),
         ("unreadable files", f"{unreadable:,}"),
         ("to be looked at", f"{len(summary.suspicious):,}"),

@@ -267,7 +267,7 @@ def test_the_class_page_says_what_most_miss(tmp_path: Path) -> None:
     assert "1 of the files were graded without a sandbox" in text
     assert {"75 %", "0 %"} <= {cell.strip() for cell in page.texts["td"]}
     assert "Wrong sign of" in text
-    assert "2 students of whom nothing could be graded" in text
+    assert "Left out: 2 students of whom nothing could be graded." in text
     assert 'value="1">dz' in (tmp_path / "out/report/index.html").read_text("utf-8")
 
 
@@ -342,6 +342,9 @@ def test_what_the_instructor_decided_stands_on_the_pages(tmp_path: Path) -> None
     (block,) = re.findall(r'<script type="application/json" id="data">(.*?)</script>', text)
     assert json.loads(block)["once"]["adjusted"] == {"0": "2", "1": "0", "2": "2"}
     assert "Adjusted by the instructor (* in the table): ada, bob and cyd" in text
+    assert "<dt>excused</dt><dd>1</dd>" in text
+    left = "1 student of whom nothing could be graded, and 1 student excused."
+    assert f"Left out: {left}" in text
 
 
 def test_of_very_many_flagged_students_some_are_only_counted(tmp_path: Path) -> None:

@@ -6,7 +6,7 @@ if "google.colab" in sys.modules and not find_spec("grader"):
     print("Installing the course ...")
     # !pip install --quiet "backprop-ninja @ git+{{ repository }}"
 
-from grader import start_lesson  # not found? The course's README says how to install it.
+from grader import start_lesson  # not found? Run the !pip line above in a cell of its own.
 
 start_lesson()  # starts the process that will run your answers, and notes which cells you run
 print("Ready.")

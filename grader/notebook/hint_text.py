@@ -34,6 +34,8 @@ def heading(hint: Hint) -> str:
         return f"There are no more hints for {hint.gradient}; here are all {hint.levels} again."
     if not hint.texts:
         return f"You have not asked for a hint for {hint.gradient} yet; there are {hint.levels}."
+    if len(hint.texts) == hint.levels > 1:
+        return f"All {hint.levels} hints for {hint.gradient}"
     return f"Hint {hint.level} of {hint.levels} for {hint.gradient}"
 
 

@@ -131,7 +131,9 @@ class TestCommand:
         run("dz", "--again")
         assert "You have not asked for a hint for dz yet; there are 3." in capsys.readouterr().out
         run("dz")
+        capsys.readouterr()
         run("dz", "--all")
+        assert capsys.readouterr().out.startswith("All 3 hints for dz\n\n1. ")
         run("dz", "--again")
         capsys.readouterr()
         run("dz")

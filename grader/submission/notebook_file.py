@@ -151,7 +151,7 @@ def _not_found(path: Path) -> str:
             f"No file is called {shown(path)}: the shell fills in * and ? only outside quotes, "
             "and only where a file matches."
         )
-    return f"There is no file {shown(path)}: is its name, or the folder you are in, another?"
+    return f"There is no file {shown(path)}: check its name, and the folder you are in."
 
 
 def _decode(data: bytes, path: Path) -> str:

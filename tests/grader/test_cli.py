@@ -134,8 +134,7 @@ class TestProgram:
         done = command("check", solved, blank, syntax, tmp_path / "gone.ipynb", "--json")
         assert done.returncode == exit_codes.UNREADABLE
         assert done.stderr == (
-            f"There is no file {tmp_path}/gone.ipynb: is its name, or the folder you are in, "
-            "another?\n"
+            f"There is no file {tmp_path}/gone.ipynb: check its name, and the folder you are in.\n"
         )
         right, nothing, broken, gone = json.loads(done.stdout)
         assert (right["score"], right["max_score"]) == (26, 26)

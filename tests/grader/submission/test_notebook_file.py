@@ -105,7 +105,7 @@ def test_the_way_to_convert_can_be_pasted(tmp_path: Path) -> None:
 def test_no_such_file(tmp_path: Path) -> None:
     path = tmp_path / "gone.ipynb"
     assert sentence_about(path) == (
-        f"There is no file {path}: is its name, or the folder you are in, another?"
+        f"There is no file {path}: check its name, and the folder you are in."
     )
 
 

@@ -18,6 +18,7 @@ SAMPLE = ("hinge_loss", "kl_of_two_gaussians")
 VARIANTS = 6
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("function", SAMPLE)
 def test_solutions_pass_and_mistakes_in_them_are_blamed_alone(
     function: str, tmp_path: Path, warm_runner: Runner

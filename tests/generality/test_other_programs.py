@@ -106,6 +106,7 @@ def test_most_kinds_occur() -> None:
     assert len(kinds) >= 18
 
 
+@pytest.mark.slow
 @each
 def test_variants_are_blamed_alone_and_named(exercise: Exercise, judge: Judge) -> None:
     """The course's promise (97 % named right), with none wrong."""

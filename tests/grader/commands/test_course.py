@@ -101,6 +101,7 @@ def test_a_carried_course_counts_where_it_is_asked_for(
     assert run("check", mine) == exit_codes.NOT_PASSED
 
 
+@pytest.mark.slow
 def test_a_carried_course_that_was_not_asked_for_is_said_and_not_run(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: Capture
 ) -> None:
@@ -135,6 +136,7 @@ def test_a_carried_course_that_was_not_asked_for_is_said_and_not_run(
     assert Path("ran").exists(), "or the test could not fail"
 
 
+@pytest.mark.slow
 def test_a_class_is_graded_by_the_course_that_the_instructors_notebook_carries(
     tmp_path: Path, capsys: Capture
 ) -> None:
@@ -184,6 +186,7 @@ def test_a_bad_course_is_one_sentence(course: Path, tmp_path: Path, capsys: Capt
         assert err.count("\n") == 1
 
 
+@pytest.mark.slow
 def test_a_forward_pass_of_one_size_is_one_sentence(
     course: Path, tmp_path: Path, capsys: Capture
 ) -> None:
@@ -286,6 +289,7 @@ def test_another_course_does_not_go_on_with_a_gradebook(
     assert "was begun with another course" in capsys.readouterr().err
 
 
+@pytest.mark.slow
 def test_a_gradebook_is_adjusted_and_compared_by_its_own_course(
     course: Path, tmp_path: Path, capsys: Capture
 ) -> None:

@@ -314,6 +314,7 @@ def test_values_are_sent_once_and_again_when_the_worker_has_let_them_go(
     assert ask(3) == 0
 
 
+@pytest.mark.slow
 def test_a_new_worker_is_sent_the_values_again() -> None:
     with Runner() as runner:
         assert len(results(runner.run(request("a = x"), VALUES))) == 2
@@ -331,6 +332,7 @@ def below(runner: Runner) -> set[int]:
 
 
 @needs_proc
+@pytest.mark.slow
 def test_the_process_of_an_answer_ends_when_it_is_graded_and_not_before() -> None:
     cells = [AnswerCell(*cell) for cell in read_cells(with_dh("dh = -dlogits @ W2.T"))]
     with Runner() as runner:
@@ -360,6 +362,7 @@ def test_a_process_that_stays_ends_with_its_worker() -> None:
     assert left_over(started) == []
 
 
+@pytest.mark.slow
 def test_a_worker_that_is_gone_needs_not_be_told_that_an_answer_ended() -> None:
     with Runner() as runner:
         runner.run(replace(request("a = x"), stays=True), VALUES)

@@ -676,6 +676,7 @@ def one_cell(state: Path) -> dict[str, list[Any]]:
     return execute(script, PROJECT, metadata={key: {"cellId": one} for key, one in keys.items()})
 
 
+@pytest.mark.slow
 def test_an_earlier_run_under_another_first_line_lets_no_wrong_answer_pass(
     one_cell: dict[str, list[Any]],
 ) -> None:
@@ -903,6 +904,7 @@ def in_place(state: Path) -> dict[str, list[Any]]:
     return execute(script, PROJECT, metadata=one_cell)
 
 
+@pytest.mark.slow
 def test_a_gradient_of_the_notebooks_other_exercise_is_found(
     in_place: dict[str, list[Any]],
 ) -> None:

@@ -70,6 +70,7 @@ def test_a_course_that_the_notebook_carries(
     assert text(outputs["other board"]).startswith("0 of 2 gradients pass")
 
 
+@pytest.mark.slow
 def test_the_course_asked_for_goes_before_the_one_that_is_carried(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -84,6 +85,7 @@ def test_the_course_asked_for_goes_before_the_one_that_is_carried(
     assert text(outputs["board"]).startswith("There is no exercise n1; there are n2.")
 
 
+@pytest.mark.slow
 def test_a_bad_course_is_a_sentence(tmp_path: Path) -> None:
     write_course(tmp_path, course=COURSE.replace("py:rms_norm", "py:norm"))
     calls = ("check()", "board()", "hint('dx')")

@@ -379,6 +379,7 @@ def fits(one: Shape, other: Shape) -> bool:
 
 @settings(max_examples=40, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 @given(text=programs())
+@pytest.mark.slow
 def test_random_programs_are_differentiated_as_autograd_does(text: str) -> None:
     names = ("x", "y", "row", "column", "square")
     shapes = ("n, m", "n, m", "1, m", "n, 1", "m, m")

@@ -93,7 +93,7 @@ dev-check: $(INSTALLED) ## say of every exercise whether all that belongs to it 
 	$(RUN) -m grader dev check $(ARGS)
 
 # What a check remembers of a user's progress is none of these runs' business. A notebook's cells
-# stay together (loadscope). The encore's training is a short one here.
+# stay together (loadscope). A training whose outcome is not compared is a short one here.
 NBVAL = BACKPROP_NINJA_STATE=$(abspath build/state) BACKPROP_NINJA_STEPS=60 $(RUN) -m pytest -n auto --dist loadscope \
 	--nbval --nbval-sanitize-with notebooks/nbval_sanitize.cfg
 

@@ -26,7 +26,7 @@ os.environ.setdefault("OMP_NUM_THREADS", "1")
 # What a test asks for or checks is not remembered among the user's own.
 os.environ["BACKPROP_NINJA_STATE"] = tempfile.mkdtemp(prefix="backprop-ninja-tests-")
 
-# The encore's notebook 7 trains briefly, and compiles nothing.
+# Notebook 1 and the encore's notebook 7 train briefly, and the latter compiles nothing.
 os.environ["BACKPROP_NINJA_STEPS"] = "60"
 
 # A shell lets its background jobs ignore Ctrl-C, and all that they start: no test could send one.

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+import sys
 import time
 from collections.abc import Sequence
 
@@ -21,6 +23,9 @@ from makemore_data.training.train import Backward, Run, begin_run, train_steps
 
 MOST_NAMED = 4
 """More gradients than this that are still to do are counted, not named."""
+
+STEPS = "BACKPROP_NINJA_STEPS"
+"""The environment variable by which those who only test the notebooks train for fewer steps."""
 
 
 @told(NotInTheLesson)
@@ -54,9 +59,9 @@ def train_with_my_answers(X: Tensor, Y: Tensor, seconds: float) -> Run | None:
 @torch.no_grad()
 def _train(run: Run, backward: Backward, X: Tensor, Y: Tensor, seconds: float) -> None:
     """Take as many steps as there is time for, one at least."""
-    end = time.monotonic() + seconds
+    end, most = time.monotonic() + seconds, int(os.environ.get(STEPS, sys.maxsize))
     with one_thread(), stop_button() as pressed:
-        while not run.losses or (time.monotonic() < end and not pressed()):
+        while not run.losses or (run.step < most and time.monotonic() < end and not pressed()):
             train_steps(run, backward, X, Y, run.step + 1)
 
 

@@ -9,6 +9,7 @@ from grader import train_with_my_answers
 from grader.answer.parse import AnswerCell
 from grader.execution.runner import Runner
 from grader.notebook.running_notebook import Lesson
+from grader.notebook.training.answers_train import STEPS
 from grader.notebook.training.first_prints import SHOWN
 from makemore_data import atomic, begin_run, build_splits
 from makemore_data.model.parameters import Parameters
@@ -42,6 +43,16 @@ def test_a_step_is_autograds(monkeypatch: pytest.MonkeyPatch, runner: Runner, st
         Parameters._fields, run.parameters, other.parameters, gradients, strict=True
     ):
         assert torch.allclose(ours, before - 0.1 * gradient, atol=1e-6), name
+
+
+def test_whoever_only_tests_the_notebook_trains_for_fewer_steps(
+    monkeypatch: pytest.MonkeyPatch, runner: Runner
+) -> None:
+    monkeypatch.setenv(STEPS, "5")
+    lesson_with(monkeypatch, runner, right_answers()["lecture"])
+    run = train_with_my_answers(X, Y, seconds=3600)
+    assert run is not None
+    assert run.step == 5
 
 
 def test_while_something_is_to_do_nothing_is_trained(

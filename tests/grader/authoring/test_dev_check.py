@@ -51,6 +51,7 @@ def change(path: str, old: str, new: str) -> Path:
     return Path(path)
 
 
+@pytest.mark.slow
 def test_what_is_in_order_has_no_complaints(course: Path, runner: Runner) -> None:
     assert complaints(runner) == []
     assert right_answers(FUSED_CROSS_ENTROPY, Path("tests/answers")) == [Path(RIGHT)]
@@ -278,6 +279,7 @@ def test_an_unknown_exercise_is_said(project: Path, monkeypatch: pytest.MonkeyPa
     assert run("ex9") == (2, "", f"There is no exercise ex9; there are {known}.\n")
 
 
+@pytest.mark.slow
 def test_one_line_an_exercise(project: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """The exercise is in order; its notebooks may be out of step while a text is being written."""
     monkeypatch.chdir(project)

@@ -234,6 +234,7 @@ def test_a_lost_worker_is_a_sentence_and_another_one_starts() -> None:
         assert {verdict.outcome for verdict in verdicts} == {Outcome.PASS}
 
 
+@pytest.mark.slow
 def test_a_killed_worker_is_replaced() -> None:
     cells = [AnswerCell(grade_id, text) for grade_id, text in read_cells(LECTURE)]
     with Runner() as runner:
@@ -355,6 +356,7 @@ def test_the_process_of_an_answer_ends_when_it_is_graded_and_not_before() -> Non
 
 
 @needs_proc
+@pytest.mark.slow
 def test_a_process_that_stays_ends_with_its_worker() -> None:
     with Runner() as runner:
         runner.run(replace(request("a = x"), stays=True), VALUES)
@@ -529,6 +531,7 @@ def test_a_reply_that_is_none_is_a_sentence(reply: bytes, monkeypatch: pytest.Mo
         ask(runner)
 
 
+@pytest.mark.slow
 def test_an_interrupted_request_leaves_no_reply_for_the_next(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:

@@ -163,6 +163,7 @@ def test_nothing_is_earned_where_the_text_is_not_looked_at(
     assert not outcome.harm
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("attack", _cases(a for a in corpus() if a.naive))
 def test_the_attack_works_where_nobody_defends(
     attack: Attack, naive_grader: NaiveGrader, places: Places

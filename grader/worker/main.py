@@ -70,8 +70,9 @@ def main(namespaces: Namespaces | None) -> None:
     requests, replies = _take_over_pipes()
     # One thread each: many workers share a machine, and a fork keeps only the forking thread.
     torch.set_num_threads(1)
-    # What nothing has written is NaN: an answer must not be right by what was left there.
-    torch.use_deterministic_algorithms(True, warn_only=True)
+    # What nothing has written is NaN: an answer must not be right by what was left there. Said to
+    # PyTorch's core, since `torch.use_deterministic_algorithms` would import the compiler.
+    torch._C._set_deterministic_algorithms(True, warn_only=True)
     switch_off_engine()
     warm_up()
     kept: dict[str, Values] = {}

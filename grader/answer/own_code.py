@@ -22,8 +22,8 @@ SILENT = (ast.JoinedStr, ast.ClassDef)
 """What is left as it is: what is only shown makes nothing."""
 
 VALUE, WHOLE, CALLEE, AXIS, EXPONENT, INDEX, RANGE, START, SIZE, STATEMENT = (
-    *("value", "whole", "callee", "axis", "exponent", "index", "range", "start", "size"),
-    "statement",
+    *("value", "whole", "callee", "axis", "exponent"),
+    *("index", "range", "start", "size", "statement"),
 )
 """What an expression may be for; the whole is a value that a line assigns, and a start one that a
 loop counts on from."""

@@ -79,7 +79,7 @@ class Scope:
     sizes: Mapping[str, int]
     names: Mapping[str, Sequence[str]]
     differences: Mapping[str, Sequence[str]] = field(default_factory=dict)
-    """Those of two names, by the tensor in whose forward line they stand."""
+    """Of two names each, by the tensor in whose forward line they stand."""
 
     def __getitem__(self, capitals: str) -> Sequence[str]:
         return self.names[capitals]

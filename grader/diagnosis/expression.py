@@ -125,7 +125,8 @@ def _names(word: str, source: str, scope: Scope) -> Iterator[tuple[str, str]]:
             names = [*scope["ALONE"]] if source == tensor else [tensor] * (source in scope["ALONE"])
         case "DIFFERENCE":
             sides = sorted(source.split(" - "))
-            names = [one for one in scope[word] if sorted(one.split(" - ")) == sides]
+            every = itertools.chain.from_iterable(scope.differences.values())
+            names = [one for one in every if sorted(one.split(" - ")) == sides]
             names += scope.differences.get(source, ())
         case _:
             names = [*scope[word]]

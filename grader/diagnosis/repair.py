@@ -403,6 +403,5 @@ def _scope(
         "ROUND": sorted(frozenset[str]().union(*(own.counters for own in statements))),
         "ITSELF": [item.name],
         "AXIS": "012"[: max(tensors[name].dim() for name in (tensor, *near))],
-        "DIFFERENCE": [*itertools.chain.from_iterable(differences.values())],
     }
     return Scope(item.name, exercise.sizes, names, differences)

@@ -27,9 +27,10 @@ SCOPE = Scope(
             "AXIS": "012",
         },
         **{"BATCH": ("n",), "CLASSES": ("vocab_size",)},
-        **{"DIFFERENCE": ("bnvar - C",), "MADE": ("hpreact", "h", "logits")},
+        **{"MADE": ("hpreact", "h", "logits")},
         **{"ROUND": ("row",), "ITSELF": ("dhpreact",)},
     },
+    {"bndiff": ("bnvar - C",)},
 )
 """What an edit of the gradient of a tanh may use, with more names than that needs."""
 

@@ -148,10 +148,11 @@ def read_book(
             counting = {cell.counts.id for cell in row.cells if cell.counts}
             for line in lines_of(row, journal).values():
                 seeds.add(line.run.seed)
-                if line.report:
-                    notebooks.add(line.report.notebook)
-                if line.report and line.file.id in counting:
-                    notebook = sys.intern(line.report.notebook)
+                if line.report is None:
+                    continue
+                notebook = sys.intern(line.report.notebook)
+                notebooks.add(notebook)
+                if line.file.id in counting:
                     mistakes.update(
                         ((notebook, sys.intern(verdict.name)), mistake_key(verdict))
                         for verdict in line.report.verdicts

@@ -36,7 +36,7 @@ FEW = Scope(
             "SCALAR": (),
         },
         **{"SIZE": ("n",), "BATCH": ("n",), "CLASSES": (), "TENSOR": (), "MADE": (), "AXIS": "012"},
-        **{"DIFFERENCE": (), "ROUND": ("row",), "ITSELF": ("dlogits",)},
+        **{"ROUND": ("row",), "ITSELF": ("dlogits",)},
     },
 )
 """A name of each sort: more would make more edits of the same form."""

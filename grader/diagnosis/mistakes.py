@@ -94,13 +94,18 @@ class Rule:
 
 
 @lru_cache(maxsize=4_096)  # some for each name that students call
-def rules(sort: type[ast.AST], sign: object, places: frozenset[str], likelihood: int) -> list[Rule]:
+def rules(sort: type, sign: object, places: frozenset[str], likelihood: int) -> list[Rule]:
     """The rules of a likelihood for nodes of a sort in such places, in the order of the table.
 
     Most of the table is told apart by the sign between operands, or the method that is called.
     """
-    alike = (one for one in table() if one.likelihood == likelihood and one.stands(places))
-    return [one for one in alike if one.may_be(sort, sign)]
+    alike = (one for one in _alike(sort, sign) if one.likelihood == likelihood)
+    return [one for one in alike if one.stands(places)]
+
+
+@lru_cache(maxsize=1_024)
+def _alike(sort: type[ast.AST], sign: object) -> list[Rule]:
+    return [one for one in table() if one.may_be(sort, sign)]
 
 
 def sign_of(node: ast.AST) -> object:

@@ -131,7 +131,7 @@ class Variants:
         for result in results_of(reply):
             if isinstance(result, Raised):
                 break
-            found.append(None if result.problems else result.tensors.get(self.gradient))
+            found.append(result.tensors.get(self.gradient))
         return found
 
 

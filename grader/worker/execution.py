@@ -60,6 +60,9 @@ REPORTED_DTYPES = frozenset(getattr(torch, name) for name in DTYPE_CODES)
 """What a tensor's values are sent back as; of any other only the name is, for it is wrong."""
 
 
+NOTHING = Result({}, {}, ())
+"""Of a brief run that gives no gradient: there are many, and no value says all."""
+
 WantedValues = tuple[dict[str, Tensor], dict[str, str]]
 """The values that can be sent back, and what the others are."""
 
@@ -109,7 +112,7 @@ class RequestRunner:
         self.deadly = deadly
         self.left = left
         self.recorded: tuple[RunOrder, WantedValues] | None = None
-        self.futile: dict[tuple[int, ...], Result] = {}
+        self.futile = set[tuple[int, ...]]()
         self.names = [_names_in(statement.code) for statement in request.statements]
         self.slow = {
             problem.statement if problem.inner is None else problem.inner: problem
@@ -126,7 +129,7 @@ class RequestRunner:
     def run(self, order: RunOrder, started: Callable[[int], None]) -> Result:
         """One run's values and problems."""
         if order.brief and order.statements in self.futile:
-            return self.futile[order.statements]
+            return NOTHING
         if self.recorded is not None and self._is_same(order, self.recorded[0]):
             problems, (tensors, types) = list[Problem](), self.recorded[1]
         else:
@@ -139,8 +142,8 @@ class RequestRunner:
             problems, (tensors, types) = self._run(order, started)
         given = self.groups[order.groups[0]]
         if order.brief and not any(_is_in_shape(*one, given) for one in tensors.items()):
-            self.futile[order.statements] = Result({}, {}, tuple(problems))
-            return self.futile[order.statements]
+            self.futile.add(order.statements)
+            return NOTHING
         if order.some:
             tensors = {name: some_of(value) for name, value in tensors.items()}
         for name in self._without_room(tensors, given):

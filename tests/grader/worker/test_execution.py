@@ -95,10 +95,10 @@ def test_a_statement_that_raises_does_not_stop_the_next() -> None:
     assert problems == [Problem(0, "ZeroDivisionError", "division by zero", CELL, 1, 0)]
 
 
-def test_a_brief_run_ends_at_the_first_statement_that_raises_and_says_only_that() -> None:
-    tensors, _, problems = run_one("b = 1 / 0\na = x", brief=True)
-    assert not tensors
-    assert problems == [Problem(0, "ZeroDivisionError", "")]
+def test_a_brief_run_ends_at_the_first_statement_that_raises_and_says_nothing() -> None:
+    results, begun = run(request("b = 1 / 0\na = x", Run(brief=True)))
+    assert begun == [(0, 0)]
+    assert (results[0].tensors, results[0].problems) == ({}, ())
 
 
 @pytest.mark.parametrize("source", ["da = a @ a @ n", "da = a.sum(0)", "b = a", "da = None"])
@@ -108,7 +108,6 @@ def test_what_makes_no_gradient_briefly_is_not_run_briefly_again(source: str) ->
     results, begun = run(request(source, brief, brief, replace(brief, brief=False)), values)
     assert begun == [(0, 0), (2, 0)]
     assert not results[1].tensors
-    assert results[1].problems == results[0].problems
 
 
 def test_what_has_its_tensors_shape_briefly_is_run_on_other_values_too() -> None:
@@ -119,10 +118,9 @@ def test_what_has_its_tensors_shape_briefly_is_run_on_other_values_too() -> None
     assert [results[number].tensors["da"].shape for number in (0, 1)] == [(2, 3), (4,)]
 
 
-def test_a_brief_run_says_which_statement_is_slow_so_that_the_next_leaves_it_out() -> None:
+def test_what_is_slow_in_a_brief_run_is_left_out_of_the_next() -> None:
     asked = request("while True: b = 1", Run(brief=True), Run(brief=True))
-    results, begun = run(replace(asked, limits=Limits(statement_seconds=0.1)))
-    assert [problem.kind for n in (0, 1) for problem in results[n].problems] == ["TimeLimit"] * 2
+    _, begun = run(replace(asked, limits=Limits(statement_seconds=0.1)))
     assert begun == [(0, 0)]
 
 

@@ -57,7 +57,7 @@ def say_where(
     for verdict in verdicts:
         undefined = UNDEFINED.search(verdict.note)
         name = undefined[1] if undefined else verdict.name
-        elsewhere = (cell for cell in others if name in cell.source and not verdict.points)
+        elsewhere = () if verdict.points else others
         stands = (cell for cell in elsewhere if name in written_names(cell.source))
         plain = MEANT.sub("", verdict.note)
         if undefined and (whose := _whose(name, verdict.name, exercises)):

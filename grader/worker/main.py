@@ -15,7 +15,6 @@ from __future__ import annotations
 
 import json
 import os
-import warnings
 from dataclasses import replace
 from io import FileIO
 
@@ -74,8 +73,6 @@ def main(namespaces: Namespaces | None) -> None:
     # What nothing has written is NaN: an answer must not be right by what was left there. Said to
     # PyTorch's core, since `torch.use_deterministic_algorithms` would import the compiler.
     torch._C._set_deterministic_algorithms(True, warn_only=True)
-    # Nobody reads a warning here, and a child's first one takes as long as to run an answer.
-    warnings.simplefilter("ignore")
     switch_off_engine()
     warm_up()
     kept: dict[str, Values] = {}

@@ -111,7 +111,7 @@ def parts_of(results: Sequence[Result]) -> list[memoryview]:
         ]
         problems = [fields_of(problem) for problem in result.problems]
         types = dict(result.types)
-        told = {"seen": seen, "signs": list(result.signs)} if seen or result.signs else {}
+        told = {"seen": seen, "signs": list(result.signs)}
         runs.append({"values": shapes, "types": types, "problems": problems, **told})
     head: dict[str, object] = {"__metadata__": {"runs": json.dumps(runs)}}
     end = 0

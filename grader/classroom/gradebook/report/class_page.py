@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from fractions import Fraction
 
 from grader.classroom.gradebook.report.class_summary import (
     ClassSummary,
     distribution,
     figures,
     flag_kinds,
+    round_width,
     said_once,
 )
 from grader.classroom.gradebook.report.mistakes import Gradient, Mistakes, in_words
@@ -167,7 +167,6 @@ def _letters(cell: Cell) -> str:
     return "".join(known.get(gradient, NOTHING) for gradient in gradients)
 
 
-def marks(most: Fraction) -> range:
-    """Round numbers from 0 up to the most points, six or so, to stand below the histogram."""
-    steps = (digit * 10**power for power in range(6) for digit in (1, 2, 5))
-    return range(0, int(most) + 1, next(step for step in steps if step * 7 > most))
+def marks(most: int) -> range:
+    """Round numbers from 0 up to some points, seven at most, to stand below the histogram."""
+    return range(0, most + 1, round_width(most, 6))

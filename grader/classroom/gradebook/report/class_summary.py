@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import itertools
 import statistics
 import sys
 from collections import Counter, defaultdict
-from collections.abc import Set
+from collections.abc import Iterator, Set
 from dataclasses import dataclass, field
 from fractions import Fraction
 
@@ -23,6 +24,7 @@ Figures = list[tuple[str, str]]
 """The summary numbers, each behind what it counts."""
 
 MOST_BINS = 20
+"""Of the histogram, beside the one that begins at all points."""
 
 
 @dataclass(slots=True)
@@ -93,18 +95,22 @@ def said_once(flags: list[tuple[str, Flag]]) -> dict[tuple[str, str, str], list[
     return found
 
 
-def distribution(table: Table) -> tuple[Fraction, list[int]]:
-    """The most points there are, and how many graded students have how many, in equal bins.
+def distribution(table: Table) -> tuple[int, list[int]]:
+    """The width of a bin in points, and how many graded students are in each bin.
 
-    There are no bins where nobody is graded, or nothing earns a point.
+    The first begins at 0. There are no bins where nobody is graded, or nothing earns a point.
     """
     rows = [row for row in table.rows if row.graded]
     top = max((row.max_points for row in rows), default=Fraction(0))
-    if top <= 0:
-        return top, []
-    bins = next((n for n in range(MOST_BINS, 4, -1) if (top / n).denominator == 1), MOST_BINS)
-    counts = Counter(min(int(row.points / top * bins), bins - 1) for row in rows)
-    return top, [counts[n] for n in range(bins)]
+    width = round_width(top, MOST_BINS)
+    counts = Counter(int(min(row.points, top) // width) for row in rows)
+    return width, [counts[n] for n in range(int(top // width) + 1)] if top > 0 else []
+
+
+def round_width(most: Fraction | int, parts: int) -> int:
+    """The least of 1, 2, 5, 10, 20, ... that is contained at most so many times in some points."""
+    widths: Iterator[int] = (digit * 10**p for p in itertools.count() for digit in (1, 2, 5))
+    return next(width for width in widths if width * (parts + 1) > most)
 
 
 def figures(table: Table, summary: ClassSummary) -> Figures:

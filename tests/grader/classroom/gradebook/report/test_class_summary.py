@@ -9,7 +9,11 @@ from typing import Any
 import pytest
 
 from grader.classroom.gradebook.make_table import build_table
-from grader.classroom.gradebook.report.class_summary import ClassSummary
+from grader.classroom.gradebook.report.class_summary import (
+    ClassSummary,
+    distribution,
+    round_width,
+)
 from grader.classroom.gradebook.report.mistakes import MOST_LINES, MOST_LINKS, Mistake
 from grader.classroom.gradebook.rubric import Rubric
 from grader.classroom.intake.class_folder import Student
@@ -168,3 +172,24 @@ def test_the_map_is_that_of_a_student_with_nothing_else_wrong(tmp_path: Path) ->
 def test_one_student_has_no_company(tmp_path: Path, students: int, title: str) -> None:
     lines = [student(n, wrong=value("value:a")) for n in range(students)]
     assert dz(summary_of(tmp_path, lines)) == [(title, students)]
+
+
+def test_where_points_are_few_each_number_of_them_has_a_bin(tmp_path: Path) -> None:
+    letters = ["ff", "pf", "pf", "pp", "pp", "pp"]
+    lines = [graded(f"{n}", f"s{n}", outcomes) for n, outcomes in enumerate(letters)]
+    results = journal(tmp_path / "results.jsonl", lines)
+    table = build_table(class_of(lines, [Student("handed in nothing")]), results, Rubric())
+    assert distribution(table) == (1, [1, 2, 3])
+
+
+def test_of_nobody_and_of_no_points_there_are_no_bins(tmp_path: Path) -> None:
+    results = journal(tmp_path / "results.jsonl", [])
+    table = build_table(class_of([], [Student("handed in nothing")]), results, Rubric())
+    assert distribution(table)[1] == []
+
+
+@pytest.mark.parametrize(
+    ("most", "width"), [("1/2", 1), ("20", 1), ("20.9", 1), ("21", 2), ("47", 5), ("2000", 100)]
+)
+def test_bins_are_as_wide_as_a_round_number(most: str, width: int) -> None:
+    assert round_width(Fraction(most), 20) == width

@@ -66,7 +66,8 @@ def _of_names(search: Search, verdict: Verdict, missing: Set[str]) -> Iterator[F
 
 def _of_wrong_value(search: Search, verdict: Verdict) -> Iterator[Found]:
     repairs = map(search.find, search.batches())
-    first = [*of_repairs(search, [next(repairs)])]
+    # Two batches are thought of before anything that the values show.
+    first = [*itertools.islice(of_repairs(search, itertools.islice(repairs, 2)), 1)]
     # A number in a line on the way may be right, and what reads the line lack one.
     tops = (search.statements[one.number].top for one in first if one.kind is Kind.CONSTANT_FACTOR)
     if all(search.item.name in search.answer.written[top] for top in tops):

@@ -29,7 +29,7 @@ from grader.program.forward_program import ForwardProgram
 from grader.program.references import References
 from grader.worker.request import Group
 
-MOST_VARIANTS = ((3, 600), (1, 1_000), (2, 2_000), (1, MOST_PAIRS))
+MOST_VARIANTS = ((2, 600), (1, 600), (1, 1_000), (2, 2_000), (1, MOST_PAIRS))
 """How many edits of so many likelihoods are tried at once, the likeliest first: their number bounds
 the search, not the clock, so that what is said does not depend on how busy the machine is."""
 
@@ -189,7 +189,7 @@ class Search:
         reference, tensor = self.references.hidden[0], self.item.name[1:]
         if arriving in (values := reference.instance.values):
             return not bool((torch.as_tensor(values[arriving]) == 1).all())
-        carried = reference.vjp_through(tensor, arriving[1:])
+        carried = reference.local_vjp(tensor, {arriving[1:]}, through=arriving[1:])
         every = reference.local_vjp(tensor, self.given[0])
         if not bool(carried.abs().max() > FLOAT64_TOLERANCE * every.abs().max()):
             return False

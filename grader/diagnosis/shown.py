@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 import torch
@@ -42,16 +42,8 @@ class Wrong:
     @property
     def arriving(self) -> Mapping[str, Tensor]:
         """The random upstreams of the steps that read it."""
-        return self.upstreams(self.reference.program.readers(self.gradient[1:]))
-
-    def upstreams(self, steps: Collection[str]) -> Mapping[str, Tensor]:
-        """The random upstreams of some steps."""
-        return {s: given for s, given in self.reference.cotangents.items() if s in steps}
-
-    def vjp(self, upstream: Mapping[str, Tensor], through: str | None = None) -> Tensor:
-        """What would be right with other upstreams, or of one reader alone."""
-        program, values = self.reference.program, self.reference.instance.values
-        return program.vjp(values, self.gradient[1:], upstream, through)
+        readers = self.reference.program.readers(self.gradient[1:])
+        return {s: given for s, given in self.reference.cotangents.items() if s in readers}
 
 
 def taken(where: str, times: Factor, lecture: Mapping[str, int]) -> Explanation:
@@ -116,7 +108,7 @@ def _parts(wrong: Sequence[Wrong], given: frozenset[str]) -> Iterator[tuple[str,
         yield f"What comes to `{gradient}` through `{step}`", zeroed(step)
 
     def not_straight(reader: str) -> Without:
-        return lambda one: one.right - one.vjp(one.upstreams(given), reader)
+        return lambda one: one.right - one.reference.local_vjp(tensor, given, through=reader)
 
     for reader in program.readers(tensor):
         # Straight from there, without what comes to it on a longer way.
@@ -225,8 +217,9 @@ def _gone(wrong: Wrong, reader: str) -> str | None:
     upstream, shape = wrong.arriving[reader], wrong.right.shape
     if wrong.value.shape != shape or len(shape) < 2 or shape[-1] < 2:
         return None
-    made = (wrong.value, wrong.vjp(wrong.arriving, reader), wrong.vjp(wrong.arriving))
-    value, part, right = (one.flatten(0, -2) for one in made)
+    tensor, given = wrong.gradient[1:], wrong.arriving.keys()
+    made = [wrong.reference.local_vjp(tensor, given, through=one) for one in (reader, None)]
+    value, part, right = (one.flatten(0, -2) for one in (wrong.value, *made))
     if upstream.numel() != len(part) or not bool(((part != 0).sum(1) == 1).all()):
         return None
     rest = value - (right - part)
@@ -245,9 +238,8 @@ def only_some(wrong: Wrong) -> Iterator[Explanation]:
     for reader, upstream in wrong.arriving.items():
         choices = itertools.product(range(upstream.dim()), ("first", "last"), (True, False))
         for axis, which, only in choices:
-            mask = torch.full_like(upstream, 0.0 if only else 1.0)
-            mask.select(axis, 0 if which == "first" else -1).fill_(1.0 if only else 0.0)
-            if agrees(wrong.value, wrong.vjp({**wrong.arriving, reader: upstream * mask})):
+            some = reader, axis, 0 if which == "first" else -1, only
+            if agrees(wrong.value, wrong.reference.vjp_of_some(wrong.gradient[1:], *some)):
                 said = f"{'only' if only else 'all but'} the {which} index of axis {axis}"
                 yield Kind.PARTIAL_ROWS, f"Of `d{reader}`, {said} is handed on."
         if _holds_one(wrong, reader):
@@ -266,7 +258,8 @@ def _holds_one(wrong: Wrong, reader: str) -> bool:
     if not looks_up or not is_wide or positions > MOST_POSITIONS:
         return False
     # Where nothing comes again there is nothing to sum.
-    if not bool((wrong.vjp({reader: torch.ones_like(upstream)}, reader) > 1).any()):
+    ones = {reader: torch.ones_like(upstream)}
+    if not bool((program.vjp(values, wrong.gradient[1:], ones, reader) > 1).any()):
         return False
     rows = upstream.reshape(positions, -1)
     is_reached = torch.equal(value.any(1), wrong.right.any(1))

@@ -40,27 +40,44 @@ class Reference:
     cotangents: dict[str, Tensor]
     _slopes: dict[str, dict[str, Tensor]] = field(default_factory=dict)
     _magnitudes: dict[str, float] = field(default_factory=dict)
-    _vjps: dict[tuple[str, frozenset[str], frozenset[str]], Tensor] = field(default_factory=dict)
+    _vjps: dict[tuple[object, ...], Tensor] = field(default_factory=dict)
 
-    def local_vjp(self, name: str, given: Set[str], zeroed: Set[str] = frozenset()) -> Tensor:
+    def local_vjp(
+        self,
+        name: str,
+        given: Set[str],
+        zeroed: Set[str] = frozenset(),
+        through: str | None = None,
+    ) -> Tensor:
         """The gradient of `name` from the random upstreams of the steps in `given`.
 
-        Those in `zeroed` count as given, with a gradient of zero.
+        Those in `zeroed` count as given, with a gradient of zero. With `through`, a reader of
+        `name`, it is what comes by that reader alone.
         """
-        key = (name, frozenset(given), frozenset(zeroed))
+        key = (name, frozenset(given), frozenset(zeroed), through)
         if key not in self._vjps:
             upstream = {
                 step: torch.zeros_like(cotangent) if step in zeroed else cotangent
                 for step, cotangent in self.cotangents.items()
                 if step in given or step in zeroed
             }
-            self._vjps[key] = self.program.vjp(self.instance.values, name, upstream)
+            self._vjps[key] = self.program.vjp(self.instance.values, name, upstream, through)
         return self._vjps[key]
 
-    def vjp_through(self, name: str, reader: str) -> Tensor:
-        """What comes to the gradient of `name` from the random upstream of one of its readers."""
-        upstream = {reader: self.cotangents[reader]}
-        return self.program.vjp(self.instance.values, name, upstream, through=reader)
+    def vjp_of_some(self, name: str, reader: str, axis: int, index: int, only: bool) -> Tensor:
+        """The local VJP of `name` where not all of one reader's upstream is handed on.
+
+        That is `only` what stands at an index of an axis, or all but that.
+        """
+        key = (name, reader, axis, index, only)
+        if key not in self._vjps:
+            readers = self.program.readers(name)
+            upstream = {step: given for step, given in self.cotangents.items() if step in readers}
+            mask = torch.full_like(upstream[reader], 0.0 if only else 1.0)
+            mask.select(axis, index).fill_(1.0 if only else 0.0)
+            upstream[reader] = upstream[reader] * mask
+            self._vjps[key] = self.program.vjp(self.instance.values, name, upstream)
+        return self._vjps[key]
 
     def slopes(self, name: str) -> Mapping[str, Tensor]:
         """The slopes of readers of `name` that work number by number, if no constants."""
@@ -75,7 +92,7 @@ class Reference:
         copies = max(1, upstream.numel() // max(1, values[name].numel()))
         ones = {reader: torch.ones_like(upstream)}
         slope = self.program.vjp(values, name, ones, through=reader) / copies
-        through = self.vjp_through(name, reader)
+        through = self.local_vjp(name, {reader}, through=reader)
         try:
             works_alone = agrees(slope * upstream.sum_to_size(slope.shape), through)
         except RuntimeError:  # the reader is no copy of the tensor

@@ -8,7 +8,7 @@ from dataclasses import replace
 import pytest
 
 from grader.answer.parse import AnswerCell, parse_answer
-from grader.diagnosis.edit import LAST, LIKELY, POSSIBLE
+from grader.diagnosis.edit import LAST, LIKELY, POSSIBLE, SECOND
 from grader.diagnosis.kinds import Kind
 from grader.diagnosis.repair import MOST_VARIANTS, Repair, Search
 from grader.execution.collect import collect
@@ -193,8 +193,9 @@ def test_batches_are_bounded_and_go_from_the_likely_to_the_possible(searching: S
     assert len(batches) == len(MOST_VARIANTS)
     for batch, (_, most) in zip(batches, MOST_VARIANTS, strict=True):
         assert 0 < len(batch) <= most
-    likely, more, rest, twice = ([one.likelihood for one in batch] for batch in batches)
-    assert max(likely) < LIKELY <= min(more)
+    expected, second, more, rest, twice = ([one.likelihood for one in some] for some in batches)
+    assert max(expected) < SECOND <= min(second)
+    assert max(second) < LIKELY <= min(more)
     assert max(more) < POSSIBLE <= min(rest)
     assert {*twice} == {LAST}
 

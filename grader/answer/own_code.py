@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 import re
 from collections.abc import Collection, Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 
 from grader.answer.effects import MODULES
@@ -58,18 +58,19 @@ class OwnStatement:
     number: int
     line: int
     text: str
+    _spans: dict[ast.AST, Span] = field(default_factory=dict)
 
     @cached_property
     def names(self) -> frozenset[str]:
         """The names in it."""
-        return _names_in([self.top])
+        return names_in([self.top])
 
     @cached_property
     def counters(self) -> frozenset[str]:
         """The names that its loops count with."""
         heads = (one.target if isinstance(one, ast.For) else one.test for one in self.loops)
         bound = (name for name in ast.walk(self.top) if isinstance(name, ast.Name))
-        return _names_in(heads) & {name.id for name in bound if isinstance(name.ctx, ast.Store)}
+        return names_in(heads) & {name.id for name in bound if isinstance(name.ctx, ast.Store)}
 
     @cached_property
     def assigned_in_loops(self) -> frozenset[str]:
@@ -105,10 +106,10 @@ class OwnStatement:
         whiles = (loop for loop in self.loops if isinstance(loop, ast.While))
         inside = [node for loop in whiles for node in ast.walk(loop)]
         tests = [node.test for node in inside if isinstance(node, ast.While | ast.If)]
-        tested = _names_in(tests)
+        tested = names_in(tests)
 
         def is_step(node: ast.AST) -> bool:
-            called = _names_in([node]) if isinstance(node, ast.Expr) else frozenset[str]()
+            called = names_in([node]) if isinstance(node, ast.Expr) else frozenset[str]()
             names = (one for one in ast.walk(node) if isinstance(one, ast.Name))
             bound = {name.id for name in names if isinstance(name.ctx, ast.Store)}
             return not tested.isdisjoint(called | bound)
@@ -118,9 +119,12 @@ class OwnStatement:
 
     def span(self, node: ast.AST) -> Span:
         """Where a node stands in `text`."""
-        where = vars(node)
-        start = self.offset(where["lineno"], where["col_offset"])
-        return start, self.offset(where["end_lineno"], where["end_col_offset"])
+        if node not in self._spans:
+            where = vars(node)
+            start = self.offset(where["lineno"], where["col_offset"])
+            end = self.offset(where["end_lineno"], where["end_col_offset"])
+            self._spans[node] = start, end
+        return self._spans[node]
 
     def source(self, node: ast.AST) -> str:
         """What stands there."""
@@ -218,7 +222,8 @@ def meant_for(
     return frozenset(keep | (meant & answer.live))
 
 
-def _names_in(nodes: Iterable[ast.AST]) -> frozenset[str]:
+def names_in(nodes: Iterable[ast.AST]) -> frozenset[str]:
+    """The names that stand anywhere in some nodes."""
     every = (inner for node in nodes for inner in ast.walk(node))
     return frozenset(inner.id for inner in every if isinstance(inner, ast.Name))
 
@@ -318,8 +323,8 @@ def sites(own: OwnStatement, answer: Answer, keep: frozenset[int]) -> Iterator[S
             return
         if isinstance(node, ast.expr) and not isinstance(node, ast.Slice):
             yield Site(own, node, parents)
-        for field, value in ast.iter_fields(node):
-            if field in NOT_VALUES or isinstance(value, ast.arguments):
+        for name, value in ast.iter_fields(node):
+            if name in NOT_VALUES or isinstance(value, ast.arguments):
                 continue
             for child in value if isinstance(value, list) else [value]:
                 if isinstance(child, ast.AST):

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import ast
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping, Sequence, Set
 from dataclasses import dataclass, field
 
 from grader.answer.own_code import OwnStatement, Span
@@ -84,9 +83,8 @@ class Scope:
     def __getitem__(self, capitals: str) -> Sequence[str]:
         return self.names[capitals]
 
-    def is_number(self, node: ast.AST) -> bool:
-        """True for what has no tensor in it."""
-        names = {inner.id for inner in ast.walk(node) if isinstance(inner, ast.Name)}
+    def are_numbers(self, names: Set[str]) -> bool:
+        """True if none of the names is a tensor's."""
         return names <= {"math", *self["SIZE"], *self["SCALAR"]}
 
 

@@ -20,6 +20,7 @@ from grader.answer.own_code import (
     STATEMENT,
     OwnStatement,
     Site,
+    names_in,
     role,
     sites,
 )
@@ -144,7 +145,7 @@ def _usual(at: Expression) -> Kind | None:
     parents = at.site.parents
     powers = (p for p in parents if isinstance(p, ast.BinOp) and isinstance(p.op, ast.Pow))
     power = next(powers, None) if at.place == EXPONENT else None
-    is_of_number = power is not None and at.scope.is_number(power.left)
+    is_of_number = power is not None and at.scope.are_numbers(names_in([power.left]))
     return Kind.CONSTANT_FACTOR if is_of_number else KINDS.get(at.place)
 
 

@@ -7,7 +7,7 @@ import itertools
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
-from functools import cached_property, partial
+from functools import cached_property
 from typing import Any
 
 from torch import Tensor
@@ -37,6 +37,9 @@ TINY, LARGEST = 1e-2, 1e9
 
 OPERANDS = (ast.Name, ast.BinOp, ast.Call, ast.UnaryOp, ast.Subscript, ast.Attribute, ast.Compare)
 
+SLOT = "\0"
+"""No line of Python has it."""
+
 OF_TENSORS = frozenset(dir(Tensor)) - {"where"}
 """Methods that take what the function of PyTorch by the same name has as its first argument."""
 
@@ -61,8 +64,9 @@ class Match:
         source, doubled = own.text[start:end], rule.says == TWICE
         piece = next(map(fit.place, rule.marks), fit.span)
         others = () if rule.places.isdisjoint((EVERYWHERE, AXES)) else self.again
+        before, *after = STANDS_FOR.sub(fit.text, rule.new).split(SLOT)
         for names in itertools.product(*(_names(word, source, fit.scope) for word in rule.names)):
-            new = STANDS_FOR.sub(partial(fit.text, put_in=iter([w for _, w in names])), rule.new)
+            new = before + "".join(w + text for (_, w), text in zip(names, after, strict=True))
             new = new.replace(", , ", ", ").replace("(, ", "(").replace(", )", ")")
             if new in (*MODULES, source) or source in (name for name, _ in names):
                 continue
@@ -216,13 +220,13 @@ class _Fit:
             and (self._take_down(rest, more) if rest else not more)
         )
 
-    def text(self, found: re.Match[str], put_in: Iterator[str]) -> str:
-        """What stands for one token of a new text."""
+    def text(self, found: re.Match[str]) -> str:
+        """What stands for one token of a new text, a `SLOT` for a name that is put in."""
         match found.lastgroup:
             case "letter":
                 return self.site.own.atom(self.bound[found[0]])
             case "name":
-                return next(put_in)
+                return SLOT
             case "method":
                 return f".{self.written[found['method']]}"
             case "rest":
@@ -282,8 +286,9 @@ def _letters(node: ast.AST, own: OwnStatement, scope: Scope) -> str:
     value: Any = getattr(node, "value", None)
     # Truth values are no numbers here, although Python counts with them.
     number = value if type(value) in (int, float) and abs(value) < LARGEST else None
-    names = {inner.id for inner in ast.walk(node) if isinstance(inner, ast.Name)}
-    calls = any(isinstance(inner, ast.Call) for inner in ast.walk(node))
+    inside = [*ast.walk(node)]
+    names = {inner.id for inner in inside if isinstance(inner, ast.Name)}
+    calls = any(isinstance(inner, ast.Call) for inner in inside)
     no_tensors = {*scope["SIZE"], "math", *(scope["INDEX"] if name else ())}
     no_tensors |= set() if calls else {*MODULES}  # torch.inf
     has_tensors = isinstance(node, OPERANDS) and not names <= no_tensors
@@ -293,7 +298,7 @@ def _letters(node: ast.AST, own: OwnStatement, scope: Scope) -> str:
         "k": number is not None,
         "e": number is not None and 0 < abs(number) < TINY,
         "z": number is not None and (number > 4 or number in scope.sizes.values()),
-        "s": scope.is_number(node) and not isinstance(value, (str, bytes)),
+        "s": scope.are_numbers(names) and not isinstance(value, (str, bytes)),
         "wjv": has_tensors,
         "v": isinstance(node, OPERANDS[1:]),
         "x": has_tensors and isinstance(node, ast.Name | ast.Subscript),

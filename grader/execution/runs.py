@@ -101,6 +101,7 @@ class RunPlan:
         self._answer = answer
         self._statements: list[Statement] = []
         self._indices: dict[tuple[int, frozenset[int]], int] = {}
+        self._kept: dict[frozenset[int], list[tuple[ast.stmt, frozenset[int]]]] = {}
         self.runs: list[RunOrder] = []
         self._extra: dict[str, Group] = {}
 
@@ -174,11 +175,14 @@ class RunPlan:
         `edited` has other code for some of them, by their numbers; None leaves one out.
         """
         answer, indices = self._answer, list[int]()
-        for top in answer.top:
-            number, kept = answer.number[top], keep & answer.inside[top]
-            if kept and number not in edited:
+        if keep not in self._kept:
+            inside = ((top, keep & answer.inside[top]) for top in answer.top)
+            self._kept[keep] = [(top, kept) for top, kept in inside if kept]
+        for top, kept in self._kept[keep]:
+            number = answer.number[top]
+            if number not in edited:
                 indices.append(self._index(top, kept))
-            elif kept and (code := edited[number]) is not None:
+            elif (code := edited[number]) is not None:
                 # A number of its own: what one edit does is not to be held against another.
                 own = len(answer.statements) + len(self._statements)
                 spans = ((own, 1, 10**6),)

@@ -289,7 +289,8 @@
   // ---- the heat map: everybody, best first
   const map = document.getElementById("map");
   const order = [...data.rows.keys()].sort((a, b) => values.points(data.rows[b]) - values.points(data.rows[a]) || rank.get(a) - rank.get(b));
-  const HEAD = 124;
+  const FONT = "11px ui-monospace, Menlo, Consolas, monospace";
+  const called = gradients.map(({ name }) => name.slice(0, 16));
   let geometry = null;
   const drawMap = () => {
     if (!map || !order.length) return;
@@ -297,20 +298,22 @@
     const width = map.clientWidth;
     const columns = columnsOf(width, 8);
     const names = columns[0].step >= 12;
-    const head = names ? HEAD : 18;
+    const ruler = canvas.getContext("2d");
+    ruler.font = FONT;
+    const head = 18 + (names ? Math.ceil(Math.max(...called.map((name) => ruler.measureText(name).width))) : 0);
     const height = Math.min(Math.max(order.length * (order.length <= 40 ? 18 : 3), 60), 440);
     canvas.style.height = head + height + "px";
     const context = sized(canvas, width, head + height);
     geometry = { columns, head, height };
     context.fillStyle = colours.quiet;
-    context.font = "11px ui-monospace, Menlo, Consolas, monospace";
+    context.font = FONT;
     columns.forEach(({ left, step }, i) => {
       if (i === 0 || starts[i]) context.fillText(gradients[i].notebook.split("_")[0], left, 11);
       if (!names) return;
       context.save();
       context.translate(left + step / 2 + 3, head - 5);
       context.rotate(-Math.PI / 2);
-      context.fillText(gradients[i].name.slice(0, 16), 0, 0);
+      context.fillText(called[i], 0, 0);
       context.restore();
     });
     // Where there are more students than lines, a line is the mean of several.

@@ -28,7 +28,8 @@ ADVICE = {
         "The one with fewer needs an axis of length 1: (n, 1), which `[:, None]` makes of (n,)."
     ),
     "^Boolean value of Tensor with more than one": (
-        "`not`, `and`, `or` take one truth value each; for a mask there are `~`, `&`, `|`."
+        "`not`, `and`, `or` and Python's own `max` and `min` take one truth value each; for a mask"
+        " there are `~`, `&`, `|`."
     ),
     r"^sum\(\): argument 'keepdim' \(position": (
         "Behind the axis stands `keepdim`, True or False; several axes stand in brackets of their"

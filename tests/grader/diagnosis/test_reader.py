@@ -366,6 +366,18 @@ PICKED = "dlogits = dnorm_logits.clone()\ndlogits[range(n), {}"
             "This `sum` is Python's own: it adds up rows, and begins with `1`.",
         ),
         ("dbngain = sum(dhpreact * bnraw, 0)", "`sum(dhpreact * bnraw, 0)` drops an axis that"),
+        (
+            "dlogits = dnorm_logits + dlogit_maxes * F.one_hot(max(logits, 1)[1], vocab_size)",
+            "This `max` is Python's own, which knows no axes.",
+        ),
+        (
+            "dlogits = dnorm_logits + dlogit_maxes * (logits == max(logits, dim=1, keepdim=True)[0])",
+            "This `max` is Python's own, which knows no axes.",
+        ),
+        (
+            "dlogits = dnorm_logits + dlogit_maxes * F.one_hot(min(-logits, 1)[1], vocab_size)",
+            "This `min` is Python's own, which knows no axes.",
+        ),
     ],
 )
 def test_it_is_named(source: str, said: str, runner: Runner) -> None:

@@ -24,7 +24,7 @@ Figures = list[tuple[str, str]]
 """The summary numbers, each behind what it counts."""
 
 MOST_BINS = 20
-"""Of the histogram, beside the one that begins at all points."""
+"""Of the histogram, beside the one in which all points are."""
 
 
 @dataclass(slots=True)

@@ -371,7 +371,7 @@ PICKED = "dlogits = dnorm_logits.clone()\ndlogits[range(n), {}"
             "This `max` is Python's own, which knows no axes.",
         ),
         (
-            "dlogits = dnorm_logits + dlogit_maxes * (logits == max(logits, dim=1, keepdim=True)[0])",
+            "dlogits = dnorm_logits + dlogit_maxes * (logits == max(logits, dim=1)[0][:, None])",
             "This `max` is Python's own, which knows no axes.",
         ),
         (

@@ -42,8 +42,7 @@ class Wrong:
     @property
     def arriving(self) -> Mapping[str, Tensor]:
         """The random upstreams of the steps that read it."""
-        readers = self.reference.program.readers(self.gradient[1:])
-        return {s: given for s, given in self.reference.cotangents.items() if s in readers}
+        return self.reference.arriving(self.gradient[1:])
 
 
 def taken(where: str, times: Factor, lecture: Mapping[str, int]) -> Explanation:

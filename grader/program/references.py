@@ -64,6 +64,11 @@ class Reference:
             self._vjps[key] = self.program.vjp(self.instance.values, name, upstream, through)
         return self._vjps[key]
 
+    def arriving(self, name: str) -> dict[str, Tensor]:
+        """The random upstreams of the steps that read `name`."""
+        readers = self.program.readers(name)
+        return {step: given for step, given in self.cotangents.items() if step in readers}
+
     def vjp_of_some(self, name: str, reader: str, axis: int, index: int, only: bool) -> Tensor:
         """The local VJP of `name` where not all of one reader's upstream is handed on.
 
@@ -71,8 +76,7 @@ class Reference:
         """
         key = (name, reader, axis, index, only)
         if key not in self._vjps:
-            readers = self.program.readers(name)
-            upstream = {step: given for step, given in self.cotangents.items() if step in readers}
+            upstream = self.arriving(name)
             mask = torch.full_like(upstream[reader], 0.0 if only else 1.0)
             mask.select(axis, index).fill_(1.0 if only else 0.0)
             upstream[reader] = upstream[reader] * mask

@@ -98,6 +98,40 @@ class OwnStatement:
         return [loop for loop in ast.walk(self.top) if isinstance(loop, ast.For | ast.While)]
 
     @cached_property
+    def lengths(self) -> dict[ast.AST, ast.expr]:
+        """The lengths it reads, by what they are read off: `len(x)`, `x.shape[0]`, `x.numel()`."""
+        found = dict[ast.AST, ast.expr]()
+        for node in ast.walk(self.top):
+            match node:
+                case (
+                    ast.Call(func=ast.Name(id="len"), args=[measured])
+                    | ast.Call(func=ast.Attribute(attr="size" | "numel") as measured)
+                    | ast.Subscript(value=ast.Attribute(attr="shape") as measured)
+                ):
+                    found[measured] = node
+        return found
+
+    @cached_property
+    def templates(self) -> frozenset[ast.AST]:
+        """What only has the shape of something new: `x` of `torch.zeros_like(x)`, all of it."""
+        nodes = [*ast.walk(self.top)]
+        calls = (node for node in nodes if isinstance(node, ast.Call) and node.args)
+        like = (c.args[0] for c in calls if getattr(c.func, "attr", "").endswith("_like"))
+        return frozenset(inner for one in like for inner in ast.walk(one))
+
+    @cached_property
+    def idle(self) -> frozenset[ast.AST]:
+        """Expressions whose numbers make no difference: zeros, what is measured or thrown away."""
+        found = {inner for node in self.lengths for inner in ast.walk(node)}
+        for node in ast.walk(self.top):
+            match node:
+                case ast.Call(func=ast.Attribute(attr="zeros" | "zeros_like")):
+                    found.add(node)
+                case ast.Expr(value=thrown):
+                    found.add(thrown)
+        return self.templates | found
+
+    @cached_property
     def ends(self) -> frozenset[ast.AST]:
         """By what its `while` loops come to an end: edited, one might never do so.
 
@@ -172,8 +206,23 @@ class Site:
 
     @property
     def is_whole(self) -> bool:
-        """True for the right side of an assignment."""
-        return isinstance(self.node, ast.expr) and isinstance(self.parents[0], ast.stmt)
+        """True for the right side of an assignment, and for what a function returns."""
+        is_returned = isinstance(self.parents[0], ast.Return) if self.parents else False
+        return is_returned or bool(self.targets)
+
+    @property
+    def targets(self) -> list[ast.expr]:
+        """What the right side of an assignment is given to; nothing for anything else."""
+        match self.parents:
+            case [ast.Assign(targets=targets, value=value), *_] if value is self.node:
+                return targets
+            case [
+                ast.AugAssign(target=target, value=value)
+                | ast.AnnAssign(target=target, value=value),
+                *_,
+            ] if value is self.node:
+                return [target]
+        return []
 
     def again(self, place: str) -> list[Span]:
         """Where else a name, or an axis, stands in a line, if this is the first of several times.
@@ -340,7 +389,7 @@ def role(site: Site) -> str:
         match parent:
             case ast.Call(func=function) if function is node:
                 return CALLEE
-            case ast.Call(func=ast.Attribute(attr="one_hot"), args=[_, size]) if size is node:
+            case ast.Call(func=ast.Attribute(attr="one_hot" | "pad"), args=[_, n, *_]) if n is node:
                 return SIZE
             case ast.Call(func=ast.Name(id="range")):
                 return RANGE

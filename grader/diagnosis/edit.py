@@ -79,6 +79,8 @@ class Scope:
     names: Mapping[str, Sequence[str]]
     differences: Mapping[str, Sequence[str]] = field(default_factory=dict)
     """Of two names each, by the tensor in whose forward line they stand."""
+    shapes: Mapping[str, Sequence[int]] = field(default_factory=dict)
+    """Those of the forward pass's tensors and of the gradients, if this one has its own already."""
 
     def __getitem__(self, capitals: str) -> Sequence[str]:
         return self.names[capitals]

@@ -79,7 +79,9 @@ def every_edit(
         inside = (inner for inner in walk_statements([own.top]) if answer.number[inner] in keep)
         edited = (Site(own, one, ()) for one in inside if one not in own.ends)
         expressions += [Expression(site, STATEMENT, scope) for site in edited]
-        for site in sites(own, answer, keep):
+        # Where the shape is right, a template has the right one.
+        fits = own.templates if scope.shapes else frozenset[ast.AST]()
+        for site in (site for site in sites(own, answer, keep) if site.node not in fits):
             is_start = site.is_whole and any(map(own.assigns, counters))
             expressions.append(Expression(site, START if is_start else role(site), scope))
             match site.node:
@@ -112,7 +114,8 @@ def _in_two_lines(edits: Sequence[Edit]) -> Iterator[Edit]:
 def _edits(at: Expression, likelihood: int) -> Iterator[Edit]:
     """The edits of one expression; what its place is for may name the mistake."""
     usual = _usual(at)
-    length = _length_of(at.site)
+    around = (at.site.node, *at.site.parents)
+    length = next((at.site.own.lengths[n] for n in around if n in at.site.own.lengths), None)
     for match in at.matches(likelihood):
         kind = match.rule.kind if match.rule.kind in OF_THEIR_OWN else usual or match.rule.kind
         edits = match.edits(kind)
@@ -126,19 +129,6 @@ def _of_length(edit: Edit, length: ast.expr) -> Edit:
     piece, what = edit.own.span(length), capital(quoted(edit.own.source(length)))
     message = f"{what} is not the length that is needed."
     return replace(edit, kind=Kind.CONSTANT_FACTOR, piece=piece, message=message, belongs="")
-
-
-def _length_of(site: Site) -> ast.expr | None:
-    """The length that is read off what stands here: `len(x)`, `x.shape[0]`, `x.numel()`."""
-    for node, parent in pairwise((site.node, *site.parents)):
-        match parent:
-            case ast.Call(func=ast.Name(id="len"), args=[inner]) if inner is node:
-                return parent
-            case ast.Call(func=ast.Attribute(attr="size" | "numel") as called) if called is node:
-                return parent
-            case ast.Subscript(value=ast.Attribute(attr="shape") as whole) if whole is node:
-                return parent
-    return None
 
 
 def _usual(at: Expression) -> Kind | None:

@@ -13,17 +13,19 @@ from typing import Any
 from torch import Tensor
 
 from grader.answer.effects import MODULES
-from grader.answer.own_code import AXIS, WHOLE, OwnStatement, Site, Span
+from grader.answer.own_code import AXIS, WHOLE, OwnStatement, Site, Span, names_in
 from grader.diagnosis.edit import SLOPE, Edit, Scope, capital, quoted
 from grader.diagnosis.kinds import Kind
 from grader.diagnosis.mistakes import (
     ANY_SIGN,
     AXES,
+    END,
     EVERYWHERE,
     METHODS,
     SIGNS,
     STANDS_FOR,
     TWICE,
+    UNFIT,
     Rule,
     rules,
     sign_of,
@@ -36,6 +38,9 @@ TINY, LARGEST = 1e-2, 1e9
 """A number below the first keeps a division from failing; none of a backward pass is larger."""
 
 OPERANDS = (ast.Name, ast.BinOp, ast.Call, ast.UnaryOp, ast.Subscript, ast.Attribute, ast.Compare)
+
+COUNTING = frozenset({"range", "len", "enumerate"})
+"""Functions that are no tensors, nor make any."""
 
 SLOT = "\0"
 """No line of Python has it."""
@@ -60,17 +65,19 @@ class Match:
 
         `kind` is what the mistake is called at this site.
         """
-        rule, fit, own, (start, end) = self.rule, self.fit, self.fit.site.own, self.fit.span
-        source, doubled = own.text[start:end], rule.says == TWICE
+        rule, fit, own = self.rule, self.fit, self.fit.site.own
+        source, doubled = fit.source, rule.says == TWICE
         piece = next(map(fit.place, rule.marks), fit.span)
         others = () if rule.places.isdisjoint((EVERYWHERE, AXES)) else self.again
         before, *after = STANDS_FOR.sub(fit.text, rule.new).split(SLOT)
-        for names in itertools.product(*(_names(word, source, fit.scope) for word in rule.names)):
+        for names in itertools.product(*(fit.names(word) for word in rule.names)):
             new = before + "".join(w + text for (_, w), text in zip(names, after, strict=True))
             new = new.replace(", , ", ", ").replace("(, ", "(").replace(", )", ")")
             if new in (*MODULES, source) or source in (name for name, _ in names):
                 continue
             name = names[0][0] if names else ""
+            if rule.is_elementwise and not fit.goes_with(name):
+                continue
             written = new if fit.is_bare or new.isidentifier() else f"({new})"
             text = own.put(fit.span, written, *others)
             said = fit.words | {"new": f"`{name}`", "New": f"`{name}`", "name": name}
@@ -110,32 +117,13 @@ class Expression:
     @cached_property
     def _places(self) -> frozenset[str]:
         """The words of the table for where it stands."""
-        found = {self.place, WHOLE} if self.site.is_whole else {self.place}
+        site, found = self.site, {self.place}
+        if site.is_whole:
+            fits = self.scope.shapes and self.scope.gradient in names_in(site.targets)
+            found |= {WHOLE} if fits else {WHOLE, UNFIT}
         found |= {AXES if self.place == AXIS else EVERYWHERE} if self._again else set()
+        found |= {END} if isinstance(next(iter(site.parents), None), ast.Slice) else set()
         return frozenset(found)
-
-
-def _names(word: str, source: str, scope: Scope) -> Iterator[tuple[str, str]]:
-    """The names that a word stands for where `source` stands, each with how it is written."""
-    tensor = scope.gradient[1:]
-    match word:
-        case "VALUE":
-            names = [name for name in scope["FORWARD"] if f"d{name}" == source]
-        case "GRADIENT":
-            names = [name for name in scope["UPSTREAM"] if name == f"d{source}"]
-        case "ALIKE" | "LESS":
-            names = [n for n, size in scope.sizes.items() if source == str(size - (word == "LESS"))]
-        case "POINT":
-            names = [*scope["ALONE"]] if source == tensor else [tensor] * (source in scope["ALONE"])
-        case "DIFFERENCE":
-            sides = sorted(source.split(" - "))
-            every = itertools.chain.from_iterable(scope.differences.values())
-            names = [one for one in every if sorted(one.split(" - ")) == sides]
-            names += scope.differences.get(source, ())
-        case _:
-            names = [*scope[word]]
-    for name in names:
-        yield name, SLOPE.format(name) if word in SLOPES else name
 
 
 @dataclass(eq=False)
@@ -233,9 +221,47 @@ class _Fit:
                 return self.written[found["rest"]]
         return self.written[found[0]]
 
+    def names(self, word: str) -> Iterator[tuple[str, str]]:
+        """The names that a word stands for at this site, each with how it is written."""
+        source, scope = self.source, self.scope
+        tensor = scope.gradient[1:]
+        match word:
+            case "VALUE":
+                names = [name for name in scope["FORWARD"] if f"d{name}" == source]
+            case "GRADIENT":
+                names = [name for name in scope["UPSTREAM"] if name == f"d{source}"]
+            case "ALIKE" | "LESS":
+                less = word == "LESS"
+                names = [n for n, size in scope.sizes.items() if source == str(size - less)]
+            case "POINT":
+                alone = scope["ALONE"]
+                names = [*alone] if source == tensor else [tensor] * (source in alone)
+            case "DIFFERENCE":
+                sides = sorted(source.split(" - "))
+                every = itertools.chain.from_iterable(scope.differences.values())
+                names = [one for one in every if sorted(one.split(" - ")) == sides]
+                names += scope.differences.get(source, ())
+            case "ROUND":
+                names = sorted(self.site.own.counters)
+            case _:
+                names = [*scope[word]]
+        for name in names:
+            yield name, SLOPE.format(name) if word in SLOPES else name
+
+    def goes_with(self, name: str) -> bool:
+        """False for a tensor that would spoil the shape of the one that stands here."""
+        shapes = self.scope.shapes.get(name, ()), self.scope.shapes.get(self.source, ())
+        pairs = zip(*map(reversed, shapes), strict=False)
+        is_so = all(m == n or 1 in (m, n) for m, n in pairs)
+        return is_so or self.site.node in self.site.own.idle
+
     @cached_property
     def span(self) -> Span:
         return self.site.own.span(self.site.node)
+
+    @cached_property
+    def source(self) -> str:
+        return self.site.own.source(self.site.node)
 
     def place(self, mark: str) -> Span:
         """Where a letter's expression stands, or the sign."""
@@ -286,12 +312,13 @@ def _letters(node: ast.AST, own: OwnStatement, scope: Scope) -> str:
     value: Any = getattr(node, "value", None)
     # Truth values are no numbers here, although Python counts with them.
     number = value if type(value) in (int, float) and abs(value) < LARGEST else None
-    inside = [*ast.walk(node)]
+    inside = [inner for inner in ast.walk(node) if inner is node or inner not in own.idle]
     names = {inner.id for inner in inside if isinstance(inner, ast.Name)}
     calls = any(isinstance(inner, ast.Call) for inner in inside)
-    no_tensors = {*scope["SIZE"], "math", *(scope["INDEX"] if name else ())}
+    no_tensors = {*scope["SIZE"], *COUNTING, "math", *(scope["INDEX"] if name else ())}
     no_tensors |= set() if calls else {*MODULES}  # torch.inf
-    has_tensors = isinstance(node, OPERANDS) and not names <= no_tensors
+    is_used = isinstance(node, OPERANDS) and node not in own.idle
+    has_tensors = is_used and not names <= no_tensors
     is_of_forward = name[:1] == "d" and name[1:] in scope["FORWARD"]
     is_so = {
         "abcdf": True,
@@ -302,14 +329,15 @@ def _letters(node: ast.AST, own: OwnStatement, scope: Scope) -> str:
         "wjv": has_tensors,
         "v": isinstance(node, OPERANDS[1:]),
         "x": has_tensors and isinstance(node, ast.Name | ast.Subscript),
-        "y": name,
+        "y": name and name not in COUNTING,
         "n": name in scope["SIZE"],
         "u": name in scope["BATCH"],
         "i": name in scope["INDEX"],
         "t": name in scope["FORWARD"],
         "r": name in scope["MADE"],
         "g": name in (scope.gradient, *scope["UPSTREAM"]) or is_of_forward,
-        "o": name in scope["OWN"],
+        "o": name in scope["OWN"] and name not in own.counters,
+        "h": isinstance(node, ast.Subscript) or name in scope["HELD"],
         "m": name in MODULES,
         "l": isinstance(node, ast.Subscript) or (name and name not in own.counters),
     }

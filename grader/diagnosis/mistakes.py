@@ -24,6 +24,7 @@ ANY_SIGN: Mapping[object, str] = {ast.BitOr: "|", ast.BitXor: "^", ast.BitAnd: "
 
 METHODS: Mapping[str, Callable[[str], bool]] = {
     "any_": lambda name: name not in ("view", "reshape", "clone", "detach"),
+    "pure_": lambda name: not name.endswith("_"),
     "sum_": lambda name: name in REDUCTIONS,
     "keep_": lambda name: name in REDUCTIONS or name in ("amax", "max", "std", "var", "logsumexp"),
     "into_": lambda name: name.startswith(("index_", "scatter")) or name in ("copy", "fill"),
@@ -36,6 +37,10 @@ METHODS: Mapping[str, Callable[[str], bool]] = {
 
 EVERYWHERE, AXES = "everywhere", "axes"
 """The place of a name, or an axis, that a line has more than once: all of them are put right."""
+
+UNFIT, END = "unfit", "end"
+"""The place of a whole right side, but for one that gives the gradient the shape it should have;
+that of where a slice begins or ends."""
 
 STANDS_FOR = re.compile(
     rf"\*(?P<rest>[pq])\b|\.(?P<method>{'|'.join(METHODS)})|\b(?P<name>[A-Z]{{3,}})\b"
@@ -59,6 +64,11 @@ class Rule:
     def names(self) -> list[str]:
         """The words for the names that are put in, each of them in its turn."""
         return [found["name"] for found in STANDS_FOR.finditer(self.new) if found["name"]]
+
+    @cached_property
+    def is_elementwise(self) -> bool:
+        """True if a name takes the place of what is there, or stands beside it number by number."""
+        return re.fullmatch("([a-z] [*/+-] )?[A-Z]{3,}", self.new) is not None
 
     @cached_property
     def marks(self) -> list[str]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import itertools
 import re
+from collections import Counter
 from collections.abc import Collection, Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass, field, replace
 from functools import cached_property
@@ -121,7 +122,9 @@ class Search:
         if tensor not in self.names:
             zeros = readers & self.references.zero_by_structure - self.item.reads - self.names
             self.targets += [vjps(tensor, self.item.reads, {branch}) for branch in sorted(zeros)]
-        self.scope = _scope(self.item, self.statements, self.exercise, self.references)
+        self.scope = _scope(
+            self.item, self.statements, self.exercise, self.references, fits=self.fits
+        )
 
     def _is_settled(self, own: OwnStatement) -> bool:
         """True for what makes another gradient and not this one: that is its own matter."""
@@ -147,9 +150,9 @@ class Search:
 
     @property
     def fits(self) -> bool:
-        """True if the gradient has its tensor's shape on every instance."""
+        """True if the gradient has its tensor's shape on every instance that it ran on."""
         pairs = zip(self.values, self.targets[0], strict=False)
-        return all(value.shape == right.shape for value, right in pairs)
+        return bool(self.values) and all(value.shape == right.shape for value, right in pairs)
 
     @cached_property
     def values(self) -> list[Tensor]:
@@ -364,6 +367,8 @@ def _scope(
     statements: Sequence[OwnStatement],
     exercise: Exercise,
     references: References,
+    *,
+    fits: bool,
 ) -> Scope:
     program, reference = references.program, references.hidden[0]
     tensor, values = item.name[1:], reference.instance.values
@@ -391,6 +396,7 @@ def _scope(
         "TENSOR": [tensor] if tensor in near else [],
         "MADE": [tensor, *program.descendants(tensor)],
         "OWN": [name for name in dict.fromkeys(assigned) if name not in known],
+        "HELD": [name for name, times in Counter(assigned).items() if times > 1],
         "ALONE": [*alone],
         "NOSIGMOID": [name for name, called in alone.items() if not called.endswith("sigmoid")],
         "NORELU": [name for name, called in alone.items() if not called.endswith("relu")],
@@ -400,8 +406,9 @@ def _scope(
         "BATCH": [*exercise.sizes][:1],
         "CLASSES": [size for size, length in reference.instance.sizes.items() if length in rows],
         "SCALAR": [name for name, value in values.items() if isinstance(value, float)],
-        "ROUND": sorted(frozenset[str]().union(*(own.counters for own in statements))),
         "ITSELF": [item.name],
         "AXIS": "012"[: max(tensors[name].dim() for name in (tensor, *near))],
     }
-    return Scope(item.name, exercise.sizes, names, differences)
+    shapes = {name: tensors[name].shape for name in floating}
+    shapes |= {f"d{name}": shape for name, shape in shapes.items()}
+    return Scope(item.name, exercise.sizes, names, differences, shapes if fits else {})

@@ -28,7 +28,7 @@ SCOPE = Scope(
         },
         **{"BATCH": ("n",), "CLASSES": ("vocab_size",)},
         **{"MADE": ("hpreact", "h", "logits")},
-        **{"ROUND": ("row",), "ITSELF": ("dhpreact",)},
+        **{"HELD": ("dhpreact", "dh", "dx", "tmp"), "ITSELF": ("dhpreact",)},
     },
     {"bndiff": ("bnvar - C",)},
 )

@@ -6,6 +6,7 @@ import ast
 import itertools
 import re
 import warnings
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -16,7 +17,7 @@ from grader.diagnosis.edit import EXPECTED, FIRST, LAST, LIKELY, Edit, Scope
 from grader.diagnosis.every_edit import KINDS, every_edit
 from grader.diagnosis.kinds import Kind
 from tests.helpers.exercise_text import read_cells
-from tests.helpers.own_edits import all_edits
+from tests.helpers.own_edits import SCOPE, all_edits, as_read
 from tests.helpers.places import ANSWERS
 
 RIGHT = sorted(ANSWERS.glob("*/right/*.py"))
@@ -36,7 +37,7 @@ FEW = Scope(
             "SCALAR": (),
         },
         **{"SIZE": ("n",), "BATCH": ("n",), "CLASSES": (), "TENSOR": (), "MADE": (), "AXIS": "012"},
-        **{"ROUND": ("row",), "ITSELF": ("dlogits",)},
+        **{"HELD": ("dlogits",), "ITSELF": ("dlogits",)},
     },
 )
 """A name of each sort: more would make more edits of the same form."""
@@ -214,3 +215,41 @@ def test_the_role_names_the_mistake(source: str, at: str, kind: Kind) -> None:
     found = [one for one in all_edits(source) if one.source == at]
     assert found
     assert {one.kind for one in found} <= {kind, Kind.PARTIAL_ROWS, Kind.HARD_CODED_SIZE}
+
+
+SHAPES = {
+    **dict.fromkeys(("dhpreact", "dh", "h", "hpreact"), (5, 4)),
+    **{"bnvar": (1, 4), "dlogits": (5, 7)},
+}
+
+
+@pytest.mark.parametrize(
+    ("source", "text"),
+    [
+        ("dhpreact = h * dh", "dhpreact = h * dlogits"),
+        ("dhpreact = h * dlogits", "dhpreact = h * dh"),
+        ("dhpreact = h * dh", "dhpreact = (h * dh)[1:]"),
+        ("dhpreact = torch.zeros_like(dh)", "dhpreact = torch.zeros_like(h)"),
+    ],
+)
+def test_what_has_the_right_shape_gets_no_other(source: str, text: str) -> None:
+    known, right = (
+        {as_read(one.text) for one in all_edits(source, scope=scope)}
+        for scope in (SCOPE, replace(SCOPE, shapes=SHAPES))
+    )
+    assert as_read(text) in known
+    assert as_read(text) not in right
+
+
+@pytest.mark.parametrize(
+    ("source", "text"),
+    [
+        ("dhpreact = hpreact * dh", "dhpreact = h * dh"),
+        ("dhpreact = h / dh.shape[0]", "dhpreact = h / dlogits.shape[0]"),
+        ("dhpreact = bnvar * dh", "dhpreact = h * dh"),
+        ("tmp = h * dh", "tmp = (h * dh)[1:]"),
+    ],
+)
+def test_what_keeps_the_shape_is_tried(source: str, text: str) -> None:
+    scope = replace(SCOPE, shapes=SHAPES)
+    assert as_read(text) in {as_read(one.text) for one in all_edits(source, scope=scope)}

@@ -138,7 +138,11 @@ PLACES = (VALUE, CALLEE, AXIS, INDEX, SIZE, STATEMENT)
             "dh = (h * (tmp - (h * tmp).sum(-1, keepdim=True)))",
         ),
         ("dC[Xb[0]] += dh", Kind.WRONG_INDEX, "dC[Xb[tmp]] += dh"),
-        ("dh[tmp] = h * W2", Kind.WRONG_INDEX, "dh[tmp] = h[row] * W2"),
+        (
+            "for row in range(n):\n    dh[row] = h * W2",
+            Kind.WRONG_INDEX,
+            "for row in range(n):\n    dh[row] = h[row] * W2",
+        ),
         ("dx = bnvar * 1e-5", Kind.OPERATOR, "dx = bnvar + 1e-5"),
         ("dx = bnvar**-1.5 + 1e-5", Kind.BRACKETS, "dx = (bnvar + 1e-5) ** (-1.5)"),
         ("dx = dh.sum(-1).T", Kind.WRONG_AXIS, "dx = dh.sum(0)"),
@@ -283,8 +287,8 @@ PLACES = (VALUE, CALLEE, AXIS, INDEX, SIZE, STATEMENT)
         ("dx = h * dh", Kind.POWER_RULE, "dx = (h ** 2) * dh"),
         ("dx = dh", Kind.MISSING_BRANCH, "dx = (dh + torch.softmax(hpreact, 1))"),
         ("dx = dh", Kind.MISSING_BRANCH, "dx = (dh - h * dh.sum(-1, keepdim=True))"),
-        ("dC[i + 1] = dh", Kind.WRONG_INDEX, "dC[(i + 1) * n] = dh"),
-        ("dC[i] = dh", Kind.WRONG_INDEX, "dC[i * vocab_size] = dh"),
+        ("dC[: i + 1] = dh", Kind.WRONG_INDEX, "dC[: (i + 1) * n] = dh"),
+        ("dC[i:] = dh", Kind.WRONG_INDEX, "dC[i * vocab_size:] = dh"),
         ("dC[0] = b", Kind.OVERWRITTEN_BRANCH, "dC[0] += b"),
         ("dC[ix] = b", Kind.NOT_ACCUMULATED, "dC[ix] += b"),
         ("dC[Xb[0]] = b", Kind.NOT_ACCUMULATED, "dC[Xb[0]] += b"),
@@ -374,7 +378,7 @@ PLACES = (VALUE, CALLEE, AXIS, INDEX, SIZE, STATEMENT)
         ("dx *= 1 / n", Kind.MEAN_FOR_SUM, "pass"),
         ("dx.div_(n)", Kind.MEAN_FOR_SUM, "dx"),
         ("dx *= 2", Kind.CONSTANT_FACTOR, "pass"),
-        ("dx /= h.shape[0]", Kind.EXTRA_FACTOR, "pass"),
+        ("dx /= h.shape[0]", Kind.CONSTANT_FACTOR, "pass"),
         ("dx -= h", Kind.EXTRA_TERM, "pass"),
         ("dx[range(n), Yb] - 1", Kind.STATEMENT, "dx[range(n), Yb] = dx[range(n), Yb] - 1"),
         ("dx[Yb].sub_(1)", Kind.STATEMENT, "dx[Yb] = dx[Yb].sub_(1)"),
@@ -457,6 +461,24 @@ def test_what_a_line_may_be_meant_as(source: str, kind: Kind, text: str) -> None
         ("dx = dh.view(h.shape)", "dx = dh.view((h.shape * dh))"),
         ("dh = f((a, b))", "dh = f((b, a))"),
         ("dhpreact = f(b'ij,jk')", "dhpreact = f(b'ji,jk')"),
+        (
+            "for row in range(n):\n    dh[row] = h[row]",
+            "for row in dh * range(n):\n    dh[row] = h[row]",
+        ),
+        ("for row in range(n):\n    dh[row] = h[row]", "for row in range(n):\n    dh[row] = h[W2]"),
+        (
+            "for row in range(n):\n    dh[row] = h[row]",
+            "for row in range * n:\n    dh[row] = h[row]",
+        ),
+        ("dx = dh.sum(0) / h.shape[0]", "dx = dh.sum(0) / (dh * h.shape[0])"),
+        ("dx = dh / len(h)", "dx = dh / len(h ** 2)"),
+        # zeros, whatever they are multiplied by; a result that is thrown away
+        ("dx = torch.zeros_like(h)", "dx = torch.zeros_like(h) * dh"),
+        ("dx.add_(dh)", "dx.add_(dh) * dh"),
+        # nothing is in it yet, no loop counts, it changes its tensor already
+        ("db = h", "db += h"),
+        ("dh = h * W2", "dh = h[row] * W2"),
+        ("dh.add_(h)", "dh.add__(h)"),
     ],
 )
 def test_what_a_line_is_not_meant_as(source: str, text: str) -> None:

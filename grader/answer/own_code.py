@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 import re
-from collections.abc import Collection, Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 
@@ -18,33 +18,9 @@ Span = tuple[int, int]
 ATOMS = (ast.Name, ast.Constant, ast.Call, ast.Attribute, ast.Subscript, ast.List, ast.Slice)
 """Expressions that need no brackets, whatever stands around them."""
 
-SILENT = (ast.JoinedStr, ast.ClassDef)
-"""What is left as it is: what is only shown makes nothing."""
-
-VALUE, WHOLE, CALLEE, AXIS, EXPONENT, INDEX, RANGE, START, SIZE, STATEMENT = (
-    *("value", "whole", "callee", "axis", "exponent"),
-    *("index", "range", "start", "size", "statement"),
-)
-"""What an expression may be for; the whole is a value that a line assigns, and a start one that a
-loop counts on from."""
-
 REDUCTIONS = frozenset({"sum", "mean"})
 
-_SHAPED = frozenset(
-    {"view", "reshape", "expand", "zeros", "ones", "full", "empty", "repeat", "unflatten"}
-    | {"tile", "broadcast_to", "new_zeros", "new_ones", "repeat_interleave"}
-)
-_ALONG_AXES = REDUCTIONS | frozenset(
-    {"unsqueeze", "squeeze", "transpose", "permute", "flatten", "softmax", "log_softmax"}
-    | {"max", "min", "argmax", "argmin", "amax", "amin", "cumsum", "flip", "logsumexp"}
-    | {"std", "var", "prod", "norm", "sort", "roll", "cat", "stack"}
-)
-_KEYWORDS = {
-    **dict.fromkeys(("dim", "axis", "keepdim", "keepdims", "dims"), AXIS),
-    **dict.fromkeys(("num_classes", "minlength", "size", "dtype", "device"), SIZE),
-}
-
-NOT_VALUES = ("annotation", "returns", "decorator_list")
+ZEROS = frozenset({"zeros", "zeros_like", "new_zeros"})
 
 
 @dataclass(frozen=True, eq=False)
@@ -98,8 +74,18 @@ class OwnStatement:
         return [loop for loop in ast.walk(self.top) if isinstance(loop, ast.For | ast.While)]
 
     @cached_property
+    def ranged(self) -> frozenset[str]:
+        """The names that its loops count a range with: whole numbers."""
+        counted = set[ast.AST]()
+        for loop in self.loops:
+            match loop:
+                case ast.For(target=target, iter=ast.Call(func=ast.Name(id="range"))):
+                    counted.add(target)
+        return names_in(counted)
+
+    @cached_property
     def lengths(self) -> dict[ast.AST, ast.expr]:
-        """The lengths it reads, by what they are read off: `len(x)`, `x.shape[0]`, `x.numel()`."""
+        """The lengths it reads, by what stands in them: `x` of `len(x)`, `x.shape` of an entry."""
         found = dict[ast.AST, ast.expr]()
         for node in ast.walk(self.top):
             match node:
@@ -113,19 +99,21 @@ class OwnStatement:
 
     @cached_property
     def templates(self) -> frozenset[ast.AST]:
-        """What only has the shape of something new: `x` of `torch.zeros_like(x)`, all of it."""
-        nodes = [*ast.walk(self.top)]
-        calls = (node for node in nodes if isinstance(node, ast.Call) and node.args)
-        like = (c.args[0] for c in calls if getattr(c.func, "attr", "").endswith("_like"))
-        return frozenset(inner for one in like for inner in ast.walk(one))
+        """What only lends its shape to a new tensor: `x` of `zeros_like(x)`, with all its parts."""
+        found = set[ast.AST]()
+        for node in ast.walk(self.top):
+            match node:
+                case ast.Call(func=ast.Attribute(attr=name), args=[one, *_]):
+                    found.update(ast.walk(one) if name.endswith("_like") else ())
+        return frozenset(found)
 
     @cached_property
-    def idle(self) -> frozenset[ast.AST]:
-        """Expressions whose numbers make no difference: zeros, what is measured or thrown away."""
+    def without_factor(self) -> frozenset[ast.AST]:
+        """What no factor changes: zeros, what is only measured, results that are thrown away."""
         found = {inner for node in self.lengths for inner in ast.walk(node)}
         for node in ast.walk(self.top):
             match node:
-                case ast.Call(func=ast.Attribute(attr="zeros" | "zeros_like")):
+                case ast.Call(func=ast.Attribute(attr=name)) if name in ZEROS:
                     found.add(node)
                 case ast.Expr(value=thrown):
                     found.add(thrown)
@@ -194,54 +182,6 @@ class OwnStatement:
         end = self.text.find("\n", before)
         this = self.text[before : end if end >= 0 else None]
         return before + (column if this.isascii() else len(this.encode()[:column].decode()))
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class Site:
-    """An expression or statement of a gradient's own code, with what it stands in, inmost first."""
-
-    own: OwnStatement
-    node: ast.expr | ast.stmt
-    parents: tuple[ast.AST, ...]
-
-    @property
-    def is_whole(self) -> bool:
-        """True for the right side of an assignment, and for what a function returns."""
-        is_returned = isinstance(self.parents[0], ast.Return) if self.parents else False
-        return is_returned or bool(self.targets)
-
-    @property
-    def targets(self) -> list[ast.expr]:
-        """What the right side of an assignment is given to; nothing for anything else."""
-        match self.parents:
-            case [ast.Assign(targets=targets, value=value), *_] if value is self.node:
-                return targets
-            case [
-                ast.AugAssign(target=target, value=value)
-                | ast.AnnAssign(target=target, value=value),
-                *_,
-            ] if value is self.node:
-                return [target]
-        return []
-
-    def again(self, place: str) -> list[Span]:
-        """Where else a name, or an axis, stands in a line, if this is the first of several times.
-
-        `place` is what it is for, by `role`.
-        """
-        line = next((parent for parent in self.parents if isinstance(parent, ast.stmt)), None)
-        is_name = isinstance(self.node, ast.Name)
-        if isinstance(line, (ast.FunctionDef, *COMPOUND)) or not (is_name or place == AXIS):
-            return []
-        nodes: Iterable[ast.AST] = ast.walk(line) if line else ()
-        if not is_name:
-            calls = (node for node in nodes if isinstance(node, ast.Call))
-            nodes = (n for c in calls for n in (*c.args, *(k.value for k in c.keywords)))
-        alike = (node for node in nodes if isinstance(node, type(self.node)))
-        read = (node for node in alike if not isinstance(getattr(node, "ctx", None), ast.Store))
-        here = self.own.source(self.node)
-        spans = sorted(self.own.span(node) for node in read if self.own.source(node) == here)
-        return spans[1:] if spans[:1] == [self.own.span(self.node)] else []
 
 
 def meant_for(
@@ -356,60 +296,3 @@ def _first_line(statement: ast.stmt) -> int:
 def _blank(text: str) -> str:
     """As many bytes, all of them blanks, on as many lines: Python counts columns in bytes."""
     return "".join(c if c == "\n" else " " * len(c.encode()) for c in text)
-
-
-def sites(own: OwnStatement, answer: Answer, keep: frozenset[int]) -> Iterator[Site]:
-    """The expressions of a statement that may be edited, outer ones first."""
-
-    def walk(node: ast.AST, parents: tuple[ast.AST, ...]) -> Iterator[Site]:
-        is_gone = isinstance(node, ast.stmt) and answer.number.get(node, -1) not in {*keep, -1}
-        if is_gone or isinstance(node, SILENT) or node in own.ends:
-            return
-        if isinstance(getattr(node, "ctx", None), ast.Store):
-            # Of what is stored to, the index may be wrong.
-            if isinstance(node, ast.Subscript):
-                yield from walk(node.slice, (node, *parents))
-            return
-        if isinstance(node, ast.expr) and not isinstance(node, ast.Slice):
-            yield Site(own, node, parents)
-        for name, value in ast.iter_fields(node):
-            if name in NOT_VALUES or isinstance(value, ast.arguments):
-                continue
-            for child in value if isinstance(value, list) else [value]:
-                if isinstance(child, ast.AST):
-                    yield from walk(child, (node, *parents))
-
-    yield from walk(own.top, ())
-
-
-def role(site: Site) -> str:
-    """What an expression is for."""
-    node: ast.AST = site.node
-    for parent in site.parents:
-        match parent:
-            case ast.Call(func=function) if function is node:
-                return CALLEE
-            case ast.Call(func=ast.Attribute(attr="one_hot" | "pad"), args=[_, n, *_]) if n is node:
-                return SIZE
-            case ast.Call(func=ast.Name(id="range")):
-                return RANGE
-            case ast.Call(func=ast.Attribute(attr="pow" | "pow_"), args=[*_, last]) if last is node:
-                return EXPONENT
-            case ast.Call(func=ast.Attribute() as function, args=arguments) if node in arguments:
-                if function.attr in _SHAPED:
-                    return SIZE
-                on_module = getattr(function.value, "id", "") in MODULES
-                if function.attr in _ALONG_AXES and not (on_module and node is arguments[0]):
-                    return AXIS
-            case ast.keyword(arg=name) if name in _KEYWORDS:
-                return _KEYWORDS[name]
-            case ast.Slice() if isinstance(site.node, ast.Constant):
-                return RANGE
-            case ast.Subscript(value=value, slice=index) if index is node:
-                return AXIS if getattr(value, "attr", "") == "shape" else INDEX
-            case ast.BinOp(op=ast.Pow(), right=right) if right is node:
-                return EXPONENT
-            case ast.stmt() | ast.Attribute():
-                return VALUE
-        node = parent
-    return VALUE

@@ -80,7 +80,11 @@ class Scope:
     differences: Mapping[str, Sequence[str]] = field(default_factory=dict)
     """Of two names each, by the tensor in whose forward line they stand."""
     shapes: Mapping[str, Sequence[int]] = field(default_factory=dict)
-    """Those of the forward pass's tensors and of the gradients, if this one has its own already."""
+    """Those of the forward pass's tensors and of their gradients."""
+    fits: bool = False
+    """Whether the gradient has the right shape already."""
+    reassigned: Set[str] = frozenset()
+    """Names that the statements assign more than once."""
 
     def __getitem__(self, capitals: str) -> Sequence[str]:
         return self.names[capitals]

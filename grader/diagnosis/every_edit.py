@@ -10,7 +10,9 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from itertools import pairwise
 
-from grader.answer.own_code import (
+from grader.answer.own_code import OwnStatement, names_in
+from grader.answer.parse import Answer
+from grader.answer.sites import (
     AXIS,
     EXPONENT,
     INDEX,
@@ -18,13 +20,10 @@ from grader.answer.own_code import (
     SIZE,
     START,
     STATEMENT,
-    OwnStatement,
     Site,
-    names_in,
     role,
     sites,
 )
-from grader.answer.parse import Answer
 from grader.answer.statements import walk_statements
 from grader.diagnosis.edit import (
     EXPECTED,
@@ -79,9 +78,11 @@ def every_edit(
         inside = (inner for inner in walk_statements([own.top]) if answer.number[inner] in keep)
         edited = (Site(own, one, ()) for one in inside if one not in own.ends)
         expressions += [Expression(site, STATEMENT, scope) for site in edited]
-        # Where the shape is right, a template has the right one.
-        fits = own.templates if scope.shapes else frozenset[ast.AST]()
-        for site in (site for site in sites(own, answer, keep) if site.node not in fits):
+        # A template of a gradient that has the right shape has it too.
+        skipped = own.templates if scope.fits else frozenset[ast.AST]()
+        for site in sites(own, answer, keep):
+            if site.node in skipped:
+                continue
             is_start = site.is_whole and any(map(own.assigns, counters))
             expressions.append(Expression(site, START if is_start else role(site), scope))
             match site.node:

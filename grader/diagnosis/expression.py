@@ -13,13 +13,14 @@ from typing import Any
 from torch import Tensor
 
 from grader.answer.effects import MODULES
-from grader.answer.own_code import AXIS, WHOLE, OwnStatement, Site, Span, names_in
+from grader.answer.own_code import OwnStatement, Span, names_in
+from grader.answer.sites import AXIS, WHOLE, Site
 from grader.diagnosis.edit import SLOPE, Edit, Scope, capital, quoted
 from grader.diagnosis.kinds import Kind
 from grader.diagnosis.mistakes import (
     ANY_SIGN,
     AXES,
-    END,
+    BOUND,
     EVERYWHERE,
     METHODS,
     SIGNS,
@@ -40,7 +41,7 @@ TINY, LARGEST = 1e-2, 1e9
 OPERANDS = (ast.Name, ast.BinOp, ast.Call, ast.UnaryOp, ast.Subscript, ast.Attribute, ast.Compare)
 
 COUNTING = frozenset({"range", "len", "enumerate"})
-"""Functions that are no tensors, nor make any."""
+"""Python's own functions that loops count with: their names are no tensors."""
 
 SLOT = "\0"
 """No line of Python has it."""
@@ -76,7 +77,7 @@ class Match:
             if new in (*MODULES, source) or source in (name for name, _ in names):
                 continue
             name = names[0][0] if names else ""
-            if rule.is_elementwise and not fit.goes_with(name):
+            if rule.puts_a_name and fit.has_shape and not fit.broadcasts_with(name):
                 continue
             written = new if fit.is_bare or new.isidentifier() else f"({new})"
             text = own.put(fit.span, written, *others)
@@ -119,10 +120,10 @@ class Expression:
         """The words of the table for where it stands."""
         site, found = self.site, {self.place}
         if site.is_whole:
-            fits = self.scope.shapes and self.scope.gradient in names_in(site.targets)
-            found |= {WHOLE} if fits else {WHOLE, UNFIT}
+            is_right_shape = self.scope.fits and self.scope.gradient in names_in(site.targets)
+            found |= {WHOLE} if is_right_shape else {WHOLE, UNFIT}
         found |= {AXES if self.place == AXIS else EVERYWHERE} if self._again else set()
-        found |= {END} if isinstance(next(iter(site.parents), None), ast.Slice) else set()
+        found |= {BOUND} if isinstance(next(iter(site.parents), None), ast.Slice) else set()
         return frozenset(found)
 
 
@@ -248,12 +249,19 @@ class _Fit:
         for name in names:
             yield name, SLOPE.format(name) if word in SLOPES else name
 
-    def goes_with(self, name: str) -> bool:
-        """False for a tensor that would spoil the shape of the one that stands here."""
+    def broadcasts_with(self, name: str) -> bool:
+        """False for a tensor that cannot be broadcast with the one that stands here."""
         shapes = self.scope.shapes.get(name, ()), self.scope.shapes.get(self.source, ())
         pairs = zip(*map(reversed, shapes), strict=False)
-        is_so = all(m == n or 1 in (m, n) for m, n in pairs)
-        return is_so or self.site.node in self.site.own.idle
+        return all(m == n or 1 in (m, n) for m, n in pairs)
+
+    @cached_property
+    def has_shape(self) -> bool:
+        """True for what gives the gradient the right shape that it has, and number by number."""
+        own, fits = self.site.own, self.scope.fits and self.scope.gradient in self.site.own.names
+        # A sum, a view or an index around it makes another shape of it.
+        around = (isinstance(one, ast.Call | ast.Subscript) for one in self.site.parents)
+        return fits and self.site.node not in own.without_factor and not any(around)
 
     @cached_property
     def span(self) -> Span:
@@ -312,12 +320,12 @@ def _letters(node: ast.AST, own: OwnStatement, scope: Scope) -> str:
     value: Any = getattr(node, "value", None)
     # Truth values are no numbers here, although Python counts with them.
     number = value if type(value) in (int, float) and abs(value) < LARGEST else None
-    inside = [inner for inner in ast.walk(node) if inner is node or inner not in own.idle]
+    inside = [inner for inner in ast.walk(node) if inner is node or inner not in own.without_factor]
     names = {inner.id for inner in inside if isinstance(inner, ast.Name)}
     calls = any(isinstance(inner, ast.Call) for inner in inside)
     no_tensors = {*scope["SIZE"], *COUNTING, "math", *(scope["INDEX"] if name else ())}
     no_tensors |= set() if calls else {*MODULES}  # torch.inf
-    is_used = isinstance(node, OPERANDS) and node not in own.idle
+    is_used = isinstance(node, OPERANDS) and node not in own.without_factor
     has_tensors = is_used and not names <= no_tensors
     is_of_forward = name[:1] == "d" and name[1:] in scope["FORWARD"]
     is_so = {
@@ -325,7 +333,7 @@ def _letters(node: ast.AST, own: OwnStatement, scope: Scope) -> str:
         "k": number is not None,
         "e": number is not None and 0 < abs(number) < TINY,
         "z": number is not None and (number > 4 or number in scope.sizes.values()),
-        "s": scope.are_numbers(names) and not isinstance(value, (str, bytes)),
+        "s": scope.are_numbers(names - {"len"}) and not isinstance(value, (str, bytes)),
         "wjv": has_tensors,
         "v": isinstance(node, OPERANDS[1:]),
         "x": has_tensors and isinstance(node, ast.Name | ast.Subscript),
@@ -336,8 +344,8 @@ def _letters(node: ast.AST, own: OwnStatement, scope: Scope) -> str:
         "t": name in scope["FORWARD"],
         "r": name in scope["MADE"],
         "g": name in (scope.gradient, *scope["UPSTREAM"]) or is_of_forward,
-        "o": name in scope["OWN"] and name not in own.counters,
-        "h": isinstance(node, ast.Subscript) or name in scope["HELD"],
+        "o": name in scope["OWN"] and name not in own.ranged,
+        "h": isinstance(node, ast.Subscript) or name in scope.reassigned,
         "m": name in MODULES,
         "l": isinstance(node, ast.Subscript) or (name and name not in own.counters),
     }

@@ -127,7 +127,8 @@ def _of_arrivals(search: Search, verdict: Verdict) -> Iterator[Explanation]:
     is_left_out = names.isdisjoint(search.scope["UPSTREAM"]) or (bool(used) and not is_made)
     # Zeros of a wrong size, or of one that is written out, are right but for that.
     is_due_zero = search.item.name[1:] in search.references.zero_by_structure
-    is_zero = is_due_zero and not any(bool(value.any()) for value in search.values)
+    values = search.values
+    is_zero = is_due_zero and bool(values) and not any(bool(value.any()) for value in values)
     is_size = (verdict.comparison.approximate or is_zero) and not search.fits
     if unused and is_left_out and not is_size:
         is_branch = len(unused) < len(due) and {*upstreams} <= {*due}

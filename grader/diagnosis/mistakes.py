@@ -10,7 +10,8 @@ from dataclasses import dataclass
 from functools import cache, cached_property, lru_cache
 from importlib.resources import files
 
-from grader.answer.own_code import CALLEE, INDEX, REDUCTIONS, STATEMENT
+from grader.answer.own_code import REDUCTIONS, ZEROS
+from grader.answer.sites import CALLEE, INDEX, STATEMENT
 from grader.diagnosis.edit import LIKELIHOODS
 from grader.diagnosis.kinds import Kind
 
@@ -24,7 +25,8 @@ ANY_SIGN: Mapping[object, str] = {ast.BitOr: "|", ast.BitXor: "^", ast.BitAnd: "
 
 METHODS: Mapping[str, Callable[[str], bool]] = {
     "any_": lambda name: name not in ("view", "reshape", "clone", "detach"),
-    "pure_": lambda name: not name.endswith("_"),
+    "plain_": lambda name: METHODS["any_"](name) and not name.endswith("_"),
+    "zero_": lambda name: name in ZEROS,
     "sum_": lambda name: name in REDUCTIONS,
     "keep_": lambda name: name in REDUCTIONS or name in ("amax", "max", "std", "var", "logsumexp"),
     "into_": lambda name: name.startswith(("index_", "scatter")) or name in ("copy", "fill"),
@@ -38,9 +40,11 @@ METHODS: Mapping[str, Callable[[str], bool]] = {
 EVERYWHERE, AXES = "everywhere", "axes"
 """The place of a name, or an axis, that a line has more than once: all of them are put right."""
 
-UNFIT, END = "unfit", "end"
-"""The place of a whole right side, but for one that gives the gradient the shape it should have;
-that of where a slice begins or ends."""
+UNFIT = "unfit"
+"""The place of a whole right side, unless it gives the gradient the right shape."""
+
+BOUND = "bound"
+"""The place where a slice begins or ends."""
 
 STANDS_FOR = re.compile(
     rf"\*(?P<rest>[pq])\b|\.(?P<method>{'|'.join(METHODS)})|\b(?P<name>[A-Z]{{3,}})\b"
@@ -66,8 +70,8 @@ class Rule:
         return [found["name"] for found in STANDS_FOR.finditer(self.new) if found["name"]]
 
     @cached_property
-    def is_elementwise(self) -> bool:
-        """True if a name takes the place of what is there, or stands beside it number by number."""
+    def puts_a_name(self) -> bool:
+        """True if the new text is a name alone, or a letter, a sign and a name."""
         return re.fullmatch("([a-z] [*/+-] )?[A-Z]{3,}", self.new) is not None
 
     @cached_property

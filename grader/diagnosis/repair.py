@@ -150,7 +150,7 @@ class Search:
 
     @property
     def fits(self) -> bool:
-        """True if the gradient has its tensor's shape on every instance that it ran on."""
+        """True if the gradient has values on every instance, all of its tensor's shape."""
         pairs = zip(self.values, self.targets[0], strict=False)
         return bool(self.values) and all(value.shape == right.shape for value, right in pairs)
 
@@ -379,7 +379,8 @@ def _scope(
     forward = [name for name in floating if name not in upstreams]
     known = {*tensors, *exercise.gradients, *exercise.sizes, "_"}
     written = (n for own in statements for n in ast.walk(own.top) if isinstance(n, ast.Name))
-    assigned = [*undefined(item), *(name.id for name in written if isinstance(name.ctx, ast.Store))]
+    stored = [name.id for name in written if isinstance(name.ctx, ast.Store)]
+    assigned = [*undefined(item), *stored]
     near = [name for name in program.between(tensor, item.reads) if name in forward][:MOST_NEAR]
     slopes = reference.slopes(tensor)
     readers = program.readers(tensor)
@@ -396,7 +397,6 @@ def _scope(
         "TENSOR": [tensor] if tensor in near else [],
         "MADE": [tensor, *program.descendants(tensor)],
         "OWN": [name for name in dict.fromkeys(assigned) if name not in known],
-        "HELD": [name for name, times in Counter(assigned).items() if times > 1],
         "ALONE": [*alone],
         "NOSIGMOID": [name for name, called in alone.items() if not called.endswith("sigmoid")],
         "NORELU": [name for name, called in alone.items() if not called.endswith("relu")],
@@ -409,6 +409,6 @@ def _scope(
         "ITSELF": [item.name],
         "AXIS": "012"[: max(tensors[name].dim() for name in (tensor, *near))],
     }
-    shapes = {name: tensors[name].shape for name in floating}
-    shapes |= {f"d{name}": shape for name, shape in shapes.items()}
-    return Scope(item.name, exercise.sizes, names, differences, shapes if fits else {})
+    shapes = {d + name: tensors[name].shape for d in ("", "d") for name in floating}
+    reassigned = {name for name, times in Counter(stored).items() if times > 1}
+    return Scope(item.name, exercise.sizes, names, differences, shapes, fits, reassigned)

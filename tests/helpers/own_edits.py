@@ -6,8 +6,9 @@ import ast
 import itertools
 from collections.abc import Sequence
 
-from grader.answer.own_code import OwnStatement, Site, own_statements, sites
+from grader.answer.own_code import OwnStatement, own_statements
 from grader.answer.parse import Answer, AnswerCell, parse_answer
+from grader.answer.sites import Site, sites
 from grader.diagnosis.edit import Edit, Scope
 from grader.diagnosis.every_edit import every_edit
 
@@ -28,9 +29,10 @@ SCOPE = Scope(
         },
         **{"BATCH": ("n",), "CLASSES": ("vocab_size",)},
         **{"MADE": ("hpreact", "h", "logits")},
-        **{"HELD": ("dhpreact", "dh", "dx", "tmp"), "ITSELF": ("dhpreact",)},
+        **{"ITSELF": ("dhpreact",)},
     },
     {"bndiff": ("bnvar - C",)},
+    reassigned=frozenset({"dhpreact", "dh", "dx", "tmp"}),
 )
 """What an edit of the gradient of a tanh may use, with more names than that needs."""
 

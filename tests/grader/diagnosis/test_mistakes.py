@@ -7,7 +7,7 @@ import re
 
 import pytest
 
-from grader.answer.own_code import AXIS, CALLEE, INDEX, SIZE, STATEMENT, VALUE
+from grader.answer.sites import AXIS, CALLEE, INDEX, SIZE, STATEMENT, VALUE
 from grader.diagnosis.edit import LAST
 from grader.diagnosis.kinds import Kind
 from grader.diagnosis.mistakes import (
@@ -379,6 +379,11 @@ PLACES = (VALUE, CALLEE, AXIS, INDEX, SIZE, STATEMENT)
         ("dx.div_(n)", Kind.MEAN_FOR_SUM, "dx"),
         ("dx *= 2", Kind.CONSTANT_FACTOR, "pass"),
         ("dx /= h.shape[0]", Kind.CONSTANT_FACTOR, "pass"),
+        ("dx /= len(h)", Kind.CONSTANT_FACTOR, "pass"),
+        ("dx[i + Yb[i]] = dh", Kind.WRONG_INDEX, "dx[i * n + Yb[i]] = dh"),
+        ("dx = torch.zeros(n, 4)", Kind.MISSING_BRANCH, "dx = torch.zeros(n, 4) + dh"),
+        ("dx = torch.zeros(28, 10)", Kind.WRONG_SHAPE, "dx = torch.zeros(28, 10)[:-1]"),
+        ("for tmp in dh:\n    dx += tmp", Kind.WRONG_NAME, "for tmp in dh:\n    dx += h"),
         ("dx -= h", Kind.EXTRA_TERM, "pass"),
         ("dx[range(n), Yb] - 1", Kind.STATEMENT, "dx[range(n), Yb] = dx[range(n), Yb] - 1"),
         ("dx[Yb].sub_(1)", Kind.STATEMENT, "dx[Yb] = dx[Yb].sub_(1)"),
@@ -463,14 +468,14 @@ def test_what_a_line_may_be_meant_as(source: str, kind: Kind, text: str) -> None
         ("dhpreact = f(b'ij,jk')", "dhpreact = f(b'ji,jk')"),
         (
             "for row in range(n):\n    dh[row] = h[row]",
-            "for row in dh * range(n):\n    dh[row] = h[row]",
+            "for row in range(n) * dh:\n    dh[row] = h[row]",
         ),
-        ("for row in range(n):\n    dh[row] = h[row]", "for row in range(n):\n    dh[row] = h[W2]"),
+        ("for tmp in range(n):\n    dh[tmp] = h[tmp]", "for tmp in range(n):\n    dh[tmp] = h[dh]"),
         (
             "for row in range(n):\n    dh[row] = h[row]",
             "for row in range * n:\n    dh[row] = h[row]",
         ),
-        ("dx = dh.sum(0) / h.shape[0]", "dx = dh.sum(0) / (dh * h.shape[0])"),
+        ("dx = dh.sum(0) / h.shape[0]", "dx = dh.sum(0) / (h.shape[0] * dh)"),
         ("dx = dh / len(h)", "dx = dh / len(h ** 2)"),
         # zeros, whatever they are multiplied by; a result that is thrown away
         ("dx = torch.zeros_like(h)", "dx = torch.zeros_like(h) * dh"),
@@ -498,7 +503,7 @@ def test_no_entry_stands_twice() -> None:
 
 def test_every_entry_of_the_table_is_for_some_node() -> None:
     assert len(RULES) > 200
-    methods = ["exp", "sum", "view", "index_add_", "copy_", "permute", "tril"]
+    methods = ["exp", "sum", "view", "index_add_", "copy_", "permute", "tril", "zeros"]
     for rule in RULES:
         sign = sign_of(rule.pattern)
         signs = methods if sign in METHODS else [ast.Mult if sign in ANY_SIGN else sign]

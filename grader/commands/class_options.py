@@ -100,17 +100,7 @@ class ClassOrder:
             UnusableRubric: it cannot be used.
             click.UsageError: there is no notebook of that name.
         """
-        from grader.classroom.gradebook.rubric import read_rubric
-        from grader.classroom.notebook_called import notebook_called
-
-        rubric = read_rubric(self.rubric, course)
-        if self.due_notebooks is None:
-            return rubric
-        try:
-            due = {notebook_called(each.strip(), course) for each in self.due_notebooks.split(",")}
-        except ValueError as error:
-            raise click.UsageError(f"--due-notebooks: {error}") from None
-        return replace(rubric, notebooks=tuple(name for name in course.notebooks if name in due))
+        return read_due_rubric(self.rubric, self.due_notebooks, course)
 
     def platform_form(self, course: Course, roster: Roster | None) -> PlatformForm:
         """What the platforms' files get.
@@ -143,6 +133,26 @@ class ClassOrder:
         form = PlatformForm(self.scale, columns)
         refuse_unknown_columns(form, roster)
         return form
+
+
+def read_due_rubric(rubric: Path | None, due_notebooks: str | None, course: Course) -> Rubric:
+    """The rubric, with the notebooks that are due.
+
+    Raises:
+        UnusableRubric: it cannot be used.
+        click.UsageError: there is no notebook of that name.
+    """
+    from grader.classroom.gradebook.rubric import read_rubric
+    from grader.classroom.notebook_called import notebook_called
+
+    found = read_rubric(rubric, course)
+    if due_notebooks is None:
+        return found
+    try:
+        due = {notebook_called(each.strip(), course) for each in due_notebooks.split(",")}
+    except ValueError as error:
+        raise click.UsageError(f"--due-notebooks: {error}") from None
+    return replace(found, notebooks=tuple(name for name in course.notebooks if name in due))
 
 
 def adjustments_of(
@@ -213,12 +223,14 @@ attempts_option = click.option(
     help="Which of several files of one student for one notebook counts.",
 )
 
+due_notebooks_option = click.option(
+    "--due-notebooks",
+    metavar="NOTEBOOK,...",
+    help="The notebooks that count, such as 01,02: the columns of the gradebook.",
+)
+
 points_options = _together(
-    click.option(
-        "--due-notebooks",
-        metavar="NOTEBOOK,...",
-        help="The notebooks that count, such as 01,02: the columns of the gradebook.",
-    ),
+    due_notebooks_option,
     attempts_option,
     click.option(
         "--adjustments",

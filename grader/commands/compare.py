@@ -9,7 +9,13 @@ from typing import TYPE_CHECKING
 import click
 
 from grader.commands import exit_codes
-from grader.commands.class_options import ADJUSTMENTS, adjustments_of, attempts_option
+from grader.commands.class_options import (
+    ADJUSTMENTS,
+    adjustments_of,
+    attempts_option,
+    due_notebooks_option,
+    read_due_rubric,
+)
 from grader.commands.course import class_course_option, instructors_course
 from grader.commands.extras import require
 from grader.commands.option_types import PathTo
@@ -28,6 +34,7 @@ if TYPE_CHECKING:
     type=PathTo(),
     help="The rubric of both gradebooks, if they have one.",
 )
+@due_notebooks_option
 @attempts_option
 @click.option(
     "--adjustments",
@@ -43,6 +50,7 @@ def compare(
     old: Path,
     new: Path,
     rubric: Path | None,
+    due_notebooks: str | None,
     attempts: str,
     adjustments: Path | None,
     course: str | None,
@@ -61,10 +69,9 @@ def compare(
     require("grade", "grader compare")
     from grader.classroom.gradebook import comparison, comparison_text
     from grader.classroom.gradebook.attempts import Attempts
-    from grader.classroom.gradebook.rubric import read_rubric
 
     asked = instructors_course(course)
-    points = read_rubric(rubric, asked)
+    points = read_due_rubric(rubric, due_notebooks, asked)
     books = [
         comparison.read_book(
             folder,

@@ -42,7 +42,12 @@ _SEVERAL = "Each zip is for the assignment that its download came from."
 )
 @click.option("--replace", is_flag=True, help="Replace what an earlier call has written to DIR.")
 @click.option("--subject", metavar="TEXT", help="The subject of messages.")
-@click.option("--from", "sender", metavar="ADDRESS", help="The address that messages come from.")
+@click.option(
+    "--from",
+    "sender",
+    metavar="ADDRESS",
+    help="The address that messages come from, with a name or without: 'Ada <ada@uni.example>'.",
+)
 def handback(
     gradebook: Path,
     form: str,
@@ -58,7 +63,7 @@ def handback(
 
     The exit code is 0, or 2 if no page could be handed back, and a sentence says why.
     """
-    from grader.classroom.handback.mail import USUAL, Letter, address_in
+    from grader.classroom.handback.mail import USUAL, Letter, sender_in
     from grader.classroom.handback.recipients import read_recipients, refuse_stale
     from grader.classroom.handback.write import CONVENTIONS, Form, hand_back
     from grader.classroom.run.out_folder import RESULTS, UnfitFolder, claimed, convention_of
@@ -66,9 +71,10 @@ def handback(
     wanted = Form(form)
     if wanted is not Form.MAIL and (subject is not None or sender is not None):
         raise click.UsageError("--subject and --from are for messages: --for mail.")
-    if sender is not None and address_in(sender) is None:
+    address = None if sender is None else sender_in(sender)
+    if sender is not None and address is None:
         raise click.UsageError(f"--from {printable(sender)!r} is no address.")
-    letter = Letter(USUAL.subject if subject is None else subject, sender or "")
+    letter = Letter(USUAL.subject if subject is None else subject, address)
     convention = convention_of(gradebook)
     if CONVENTIONS.get(wanted, convention) != convention:
         raise UnfitFolder(

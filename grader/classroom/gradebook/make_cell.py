@@ -126,8 +126,14 @@ def _named(graded: Sequence[FileResult], change: Change) -> FileResult:
 
 
 def _excused(changes: Sequence[Change]) -> set[str]:
-    """The gradients that are excused, "" for all; the last line about each says so."""
-    said = {change.gradient: change.excused for change in changes if change.excused is not None}
+    """The gradients that are excused, "" for all; the last line about each says so.
+
+    Who gets points for something is not excused from it any more.
+    """
+    said = dict[str, bool]()
+    for change in changes:
+        if change.excused is not None or change.points is not None:
+            said[change.gradient] = bool(change.excused)
     return {gradient for gradient, excused in said.items() if excused}
 
 
@@ -152,7 +158,9 @@ def _said(before: Cell, after: Cell, changes: Sequence[Change]) -> Iterator[str]
     """What was changed, a few words each."""
     whole = [change for change in changes if not change.gradient]
     if any(change.attempt for change in whole) and after.counts:
-        yield f"{printable(after.counts.name)} counts"
+        files = in_order((after.counts, *after.superseded))
+        # By its number: a file's name may have the student's in it.
+        yield f"attempt {files.index(after.counts) + 1} of {len(files)} counts"
     dues = [change.due for change in whole if change.due]
     if dues:
         yield f"due {dues[-1]:%d %b %Y, %H:%M}" + (

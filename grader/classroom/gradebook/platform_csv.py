@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from fractions import Fraction
+from functools import partial
 from pathlib import Path
 
 from grader.classroom.gradebook.grades_csv import comments, id_cell, text_cell, write_csv
@@ -11,7 +12,6 @@ from grader.classroom.gradebook.platform_form import (
     AS_THEY_ARE,
     CANVAS_COLUMNS,
     CANVAS_OPTIONAL,
-    MAXIMUM,
     MOODLE_COLUMNS,
     POINTS_POSSIBLE,
     Assignment,
@@ -21,11 +21,13 @@ from grader.classroom.gradebook.platform_form import (
     column_for,
     is_points_possible,
     letters,
+    maximum_column,
 )
 from grader.classroom.gradebook.rubric import ONE, points_text
 from grader.classroom.gradebook.scale import factor, graded_text, maximum_in
 from grader.classroom.gradebook.table import OUTCOMES, Cell, Row, Status, Table
 from grader.classroom.intake.class_folder import ClassFolder, Roster, Student
+from grader.classroom.intake.lms_downloads import CANVAS
 from grader.classroom.spreadsheet import CsvForm
 from grader.reports import wording
 from grader.verdict import EARNS_POINTS
@@ -55,7 +57,7 @@ def write_canvas(
     From an export of Canvas's gradebook as the class list come its identifying columns, its rows
     in their order, and its own columns of assignments whose names hold a notebook's, so that
     grades arrive where they belong ("01_atomic_backprop (4711)"), or the columns that `form` names.
-    Without one, a student's id is taken for the login.
+    Without one, a student's id is taken for the login, or in a download of Canvas's for its `ID`.
     """
     roster = _roster(class_folder, "canvas", CANVAS_COLUMNS)
     known = (*CANVAS_COLUMNS, *CANVAS_OPTIONAL)
@@ -75,7 +77,9 @@ def write_canvas(
             there = zip(own[len(header) :], possible, strict=True)
             own[len(header) :] = [old if old.strip() else new for old, new in there]
         lines.append(own)
-    for row, cells in _rows(table, roster, _canvas_cells):
+    # The files of a download have Canvas's own numbers of students in their names.
+    whose = "ID" if class_folder.convention == CANVAS else "SIS Login ID"
+    for row, cells in _rows(table, roster, partial(_canvas_cells, whose)):
         grades = [_canvas_grade(row, each) if row else "" for each in columns]
         lines.append([*(cells.get(name, "") for name in header), *grades])
     write_csv(path, lines, roster.form)
@@ -87,7 +91,7 @@ def write_moodle(
     """Write the grades for Moodle: its offline grading worksheet, or "Grades > Import".
 
     From a worksheet as the class list come all its columns and rows, with `Grade` and `Feedback
-    comments` filled in; points are scaled to its `Maximum Grade`, which Moodle's import insists
+    comments` filled in; points are scaled to its `Maximum grade`, which Moodle's import insists
     on, unless `form` says otherwise. Any other list of Moodle's gets a column for each notebook
     too, its own where it has one, and `Grade` is the sum.
     """
@@ -101,7 +105,7 @@ def write_moodle(
     for row, cells in _rows(table, roster, _moodle_cells):
         if row:
             cells |= dict(zip(notebooks, map(_grade, row.cells), strict=False))
-            maximum = maximum_in(cells.get(MAXIMUM, ""))
+            maximum = maximum_in(cells.get(maximum_column(header), ""))
             cells[_GRADE] = _total(row, form.scale.target(maximum)) if row.graded else ""
             cells[_FEEDBACK] = feedback(row)
         lines.append([cells.get(name, "") for name in header])
@@ -156,11 +160,11 @@ def _safe(column: str, cell: str) -> str:
     return text_cell(cell) if letters(column) in _NAMES else id_cell(cell)
 
 
-def _canvas_cells(student: Student) -> dict[str, str]:
+def _canvas_cells(whose: str, student: Student) -> dict[str, str]:
     return {
         "Student": text_cell(student.name or student.id),
         "LastName": text_cell(student.name or student.id),
-        "SIS Login ID": id_cell(student.id),
+        whose: id_cell(student.id),
     }
 
 
@@ -182,7 +186,7 @@ def _grade(cell: Cell, by: Fraction = ONE, excused: str = "") -> str:
 def _canvas_grade(row: Row, assignment: Assignment) -> str:
     if assignment.column is not None:
         cell = next(cell for cell in row.cells if cell.column is assignment.column)
-        return _grade(cell, assignment.factor, EXCUSED)
+        return _grade(cell, factor(assignment.target, cell.max_points), EXCUSED)
     if row.status is Status.EXCUSED:
         return EXCUSED
     return _total(row, assignment.target) if row.graded else ""

@@ -21,7 +21,8 @@ CANVAS_COLUMNS = ("Student", "ID", "SIS User ID", "SIS Login ID", "Section")
 CANVAS_OPTIONAL = ("LastName", "FirstName", "Integration ID", "Root Account")
 MOODLE_COLUMNS = ("Identifier", "Full name", "ID number", "Email address")
 POINTS_POSSIBLE = "Points Possible"
-MAXIMUM = "Maximum Grade"
+MAXIMUM = "Maximum grade"
+"""As Moodle writes it since its names of columns have one capital; it had two."""
 
 _IDENTIFYING = frozenset({*CANVAS_COLUMNS, *CANVAS_OPTIONAL, *MOODLE_COLUMNS})
 
@@ -85,7 +86,8 @@ def assignments(table: Table, roster: Roster, form: PlatformForm) -> list[Assign
         most = whose.max_points if whose is not None else table.max_points
         possible = [at(roster, row, name) for row in roster.above if is_points_possible(row)]
         platform = maximum_in(possible[0]) if possible else None
-        target = form.scale.target(platform)
+        # Who is excused from a part gets the share of the rest, whatever the platform says.
+        target = form.scale.target(most if platform is None else platform)
         if form.scale.to is not None:  # that is what all notebooks together become
             target = form.scale.to * most / table.max_points if table.max_points else None
         made.append(Assignment(name, whose, most, platform, target))
@@ -151,8 +153,8 @@ def about_maxima(
                 yield from _differs(
                     f"Canvas's {each.name}", each.platform, each.most, each.factor, whose, chosen
                 )
-    if roster.kind == "moodle" and MAXIMUM in roster.header:
-        written = {maximum_in(at(roster, row.cells, MAXIMUM)) for row in roster.rows}
+    if roster.kind == "moodle" and (name := maximum_column(roster.header)):
+        written = {maximum_in(at(roster, row.cells, name)) for row in roster.rows}
         for maximum in sorted(each for each in written if each is not None):
             by = factor(form.scale.target(maximum), table.max_points)
             yield from _differs("Moodle's", maximum, table.max_points, by, _names(table), chosen)
@@ -245,6 +247,11 @@ def letters(text: str) -> str:
 def is_points_possible(cells: tuple[str, ...]) -> bool:
     """True for the row of Canvas's that has each column's maximum."""
     return bool(cells) and cells[0].strip() == POINTS_POSSIBLE
+
+
+def maximum_column(header: Sequence[str]) -> str:
+    """The column with Moodle's maximum, however its capitals are; "" if there is none."""
+    return next((name for name in header if name.casefold() == MAXIMUM.casefold()), "")
 
 
 def at(roster: Roster, cells: tuple[str, ...], name: str) -> str:

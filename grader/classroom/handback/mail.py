@@ -31,10 +31,10 @@ _REASONS = "The attached page says of each gradient whether it is right and, whe
 
 @dataclass(frozen=True, slots=True)
 class Letter:
-    """What all messages have in common; `sender` is "" where the mail program knows."""
+    """What all messages have in common; `sender` is None where the mail program knows."""
 
     subject: str = "Your graded notebooks"
-    sender: str = ""
+    sender: Address | None = None
 
 
 USUAL = Letter()
@@ -53,6 +53,14 @@ def address_in(text: str, name: str = "") -> Address | None:
         return Address(name, addr_spec=text)
     except (ValueError, IndexError):  # such as two dots in a row
         return None
+
+
+def sender_in(text: str) -> Address | None:
+    """The address that messages come from: alone, or behind a name, as in `Ada <ada@uni.edu>`."""
+    name, bracket, rest = text.strip().rpartition("<")
+    if not bracket:
+        return address_in(rest)
+    return address_in(rest[:-1], name.strip(' "')) if rest.endswith(">") else None
 
 
 def message(to: Address, recipient: Recipient, page: bytes, letter: Letter) -> bytes:

@@ -49,6 +49,14 @@ def test_a_rubric_says_what_points_are(books: list[str], tmp_path: Path, capsys:
     assert "ada  0 → 4" in capsys.readouterr().out
 
 
+def test_notebooks_that_are_not_due_do_not_count(books: list[str], capsys: Capture) -> None:
+    assert cli.main(["compare", *books, "--due-notebooks", "03"]) == exit_codes.PASSED
+    assert "0 → 2" not in capsys.readouterr().out
+    assert cli.main(["compare", *books, "--due-notebooks", "2"]) == exit_codes.PASSED
+    assert "ada  0 → 2" in capsys.readouterr().out
+    assert cli.main(["compare", *books, "--due-notebooks", "9"]) == exit_codes.UNREADABLE
+
+
 def test_what_is_no_gradebook_gets_a_sentence(
     books: list[str], tmp_path: Path, capsys: Capture
 ) -> None:

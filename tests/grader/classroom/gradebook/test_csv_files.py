@@ -3,6 +3,7 @@ from __future__ import annotations
 import csv
 import io
 import re
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -15,6 +16,7 @@ from grader.classroom.gradebook.platform_csv import write_canvas, write_moodle
 from grader.classroom.gradebook.rubric import Rubric
 from grader.classroom.gradebook.table import Table
 from grader.classroom.intake.class_folder import ClassFolder, Roster, RosterRow, Student
+from grader.classroom.intake.lms_downloads import CANVAS as DOWNLOAD
 from grader.classroom.intake.roster_file import read_roster
 from grader.classroom.spreadsheet import CsvForm
 from tests.helpers.lines import (
@@ -101,6 +103,12 @@ def test_canvas_without_its_export(tmp_path: Path) -> None:
         ["cyd", "", "", "cyd", "", ""],  # no grade is not the grade 0
         ["'=1+1", "", "", "dan", "", ""],
     ]
+
+
+def test_the_numbers_of_canvas_downloads_are_its_ids(tmp_path: Path) -> None:
+    table, folder = made(tmp_path, LINES, STUDENTS)
+    write_canvas(table, replace(folder, convention=DOWNLOAD), tmp_path / "canvas.csv")
+    assert read(tmp_path / "canvas.csv")[2] == ["Lovelace, Ada", "ada", "", "", "", "2"]
 
 
 CANVAS = Roster(

@@ -44,6 +44,16 @@ def row_of(tmp_path: Path, lines: list[Document], adjustments: str, rubric: str 
         ("pp", "ada,,,,yes,,,", 0, 0, ("excused",)),
         ("pp", "ada,02,,,yes,,,\nada,02,,,no,,,", 2, 2, ()),
         ("pf", "ada,02,,,,,,well done", 1, 2, ()),
+        # the last line about the same thing holds
+        ("pf", "ada,02,,,yes,,,\nada,02,,2,,,,", 2, 2, ("2 points instead of 1",)),
+        ("pf", "ada,02,,2,,,,\nada,02,,,yes,,,", 0, 0, ("excused",)),
+        (
+            "pf",
+            "ada,02,dz,,yes,,,\nada,02,dz,1,,,,",
+            2,
+            2,
+            ("dz: 1 point", "2 points instead of 1"),
+        ),
     ],
 )
 def test_what_the_instructor_decides_holds(
@@ -116,6 +126,7 @@ def test_the_attempt_that_counts(tmp_path: Path, wanted: str, taken: str) -> Non
     assert cell.counts
     assert cell.counts.id == taken
     assert cell.why == "the one that the instructor named"
+    assert cell.adjusted[0] == f"attempt {'ab'.index(taken[-1]) + 1} of 3 counts"
     assert len(cell.superseded) == 2
 
 

@@ -134,6 +134,34 @@ def test_moodles_maximum(tmp_path: Path, scale: str, grades: list[str], said: st
     assert "--due-notebooks" not in notice
 
 
+@pytest.mark.parametrize("name", ["Maximum grade", "Maximum Grade", "MAXIMUM GRADE"])
+def test_moodles_maximum_however_its_capitals_are(tmp_path: Path, name: str) -> None:
+    table, folder = made(tmp_path, MOODLE.replace("Maximum Grade", name))
+    write_moodle(table, folder, tmp_path / "moodle.csv")
+    assert [row[3:5] for row in read(tmp_path / "moodle.csv")] == [
+        *(["Grade", name], ["35.25", "47.00"], ["5.88", "47.00"]),
+    ]
+    assert [*about_maxima(table, folder, form())]
+
+
+@pytest.mark.parametrize(
+    ("wanted", "grades"),
+    [
+        (form(), ["2", "4"]),  # of Canvas's new columns all points are the maximum, 2 and 6
+        (form(**{FUSED: "HW 1", BATCHNORM: "HW 2"}), ["10", "4"]),
+        (form("none"), ["1", "4"]),
+        (form(**{"": "HW 1"}), ["7.14"]),
+    ],
+)
+def test_what_is_excused_counts_neither_for_nor_against(
+    tmp_path: Path, wanted: PlatformForm, grades: list[str]
+) -> None:
+    header = "id,notebook,gradient,excused\n"
+    table, folder = made(tmp_path, CANVAS, f"{header}1,02,dz,yes\n")
+    write_canvas(table, folder, tmp_path / "canvas.csv", wanted)
+    assert read(tmp_path / "canvas.csv")[2][5:] == grades
+
+
 GERMAN = (
     "ID,Vollständiger Name,E-Mail-Adresse,Status,Bewertung,Bestwertung\n"
     "Teilnehmer/in1,Ada,ada@x.org,,,47.00\nTeilnehmer/in2,Bob,bob@x.org,,,47.00\n"

@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from grader.classroom.handback.mail import address_in, address_of
+from grader.classroom.handback.mail import address_in, address_of, sender_in
 from grader.classroom.intake.class_folder import Student
 
 
@@ -31,3 +31,25 @@ def test_an_address() -> None:
 )
 def test_no_address(text: str) -> None:
     assert address_in(text) is None
+
+
+@pytest.mark.parametrize(
+    ("text", "name", "address"),
+    [
+        ("ada@x.org", "", "ada@x.org"),
+        ("Ada L <ada@x.org>", "Ada L", "ada@x.org"),
+        ('"L, Ada" <ada@x.org>', "L, Ada", "ada@x.org"),
+        ("<ada@x.org>", "", "ada@x.org"),
+    ],
+)
+def test_a_sender(text: str, name: str, address: str) -> None:
+    found = sender_in(text)
+    assert found is not None
+    assert (found.display_name, found.addr_spec) == (name, address)
+
+
+@pytest.mark.parametrize(
+    "text", ["Ada", "Ada <ada>", "a@x.org, b@x.org", "Ada <a@x.org", "A\nBcc: b@x.org <a@x.org>"]
+)
+def test_no_sender(text: str) -> None:
+    assert sender_in(text) is None

@@ -14,7 +14,7 @@ import pytest
 from grader.classroom.gradebook.adjustments import Change
 from grader.classroom.gradebook.rubric import Rubric
 from grader.classroom.gradebook.write import write_gradebook
-from grader.classroom.handback.mail import Letter
+from grader.classroom.handback.mail import Letter, sender_in
 from grader.classroom.handback.recipients import read_recipients
 from grader.classroom.handback.write import Form, Given, InTheWay, NothingToHandBack, hand_back
 from grader.classroom.intake.class_folder import Student
@@ -238,7 +238,7 @@ def test_a_message_has_what_it_is_told_and_nothing_more(tmp_path: Path) -> None:
     roster = 'id,first_name,last_name,email\nada,"=Ada, <b@x.org>",L,ada@x.org\n'
     book = gradebook_of(tmp_path, "ada/x.ipynb", roster=roster)
     people, _ = read_recipients(book)
-    letter = Letter("Week 3\r\nBcc: eve@evil.example", "me@uni.example")
+    letter = Letter("Week 3\r\nBcc: eve@evil.example", sender_in("me@uni.example"))
     for out in (tmp_path / "one", tmp_path / "two"):
         hand_back(people, Form.MAIL, out, letter=letter)
     data = (tmp_path / "one/ada.eml").read_bytes()

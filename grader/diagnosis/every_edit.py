@@ -228,7 +228,7 @@ def _lines(statements: Sequence[OwnStatement], scope: Scope) -> Iterator[Edit]:
         yield Edit(SECOND, Kind.OVERWRITTEN_BRANCH, statements[0], piece, "", message)
     for own, before in pairwise(statements):
         piece, others = (0, len(own.text)), {before.number: own.text}
-        message = "This line comes too late, or the one before too early."
+        message = "This line and the one before it stand in the wrong order."
         is_given = any(before.assigns(name) for name in (*scope["SIZE"], *scope["SCALAR"]))
         if own.text != before.text and not is_given:
             yield Edit(SECOND, Kind.STATEMENT, own, piece, before.text, message, others=others)

@@ -19,6 +19,7 @@ from grader.diagnosis.factors import Factor
 from grader.diagnosis.kinds import Kind
 from grader.diagnosis.repair import Repair, Search, undefined
 from grader.diagnosis.shown import Explanation, Wrong, seen_on_each, taken
+from grader.printable import listed
 from grader.program.compare import FLOAT64_NOISE, agrees, describe_nonfinite, describe_shape
 from grader.verdict import Check, Verdict
 
@@ -105,7 +106,7 @@ def _of_arrivals(search: Search, verdict: Verdict) -> Iterator[Explanation]:
     outside, names = search.references.program.arriving, search.names
     due = [one for one in search.scope["ARRIVING"] or outside if search.counts(one)]
     unused = [one for one in due if one not in names]
-    is_due = " and ".join(f"`{one}`" for one in unused)
+    is_due = listed(f"`{one}`" for one in unused)
     # The value of a step that reads nothing else may stand there for its slope.
     no_gradients = {*outside, *(f"d{step}" for step in search.scope["ALONE"])}
     has_tensor = any(name[1:] in names for name in unused if name not in no_gradients)
@@ -116,7 +117,7 @@ def _of_arrivals(search: Search, verdict: Verdict) -> Iterator[Explanation]:
     upstreams = [one for one in search.scope["UPSTREAM"] if one in read and one[1:] not in inputs]
     others = [*filter(search.is_apart, upstreams)]
     if others and unused and unused == due:
-        which = " and ".join(f"`{one}`" for one in others)
+        which = listed(f"`{one}`" for one in others)
         belongs = "belongs" if len(others) == 1 else "belong"
         yield kind, f"{which} {belongs} to another tensor; what arrives here is {is_due}."
     # A formula of its own may need none of what arrives in steps, or make a branch from another.

@@ -146,6 +146,53 @@ LOOPS = "dC = torch.zeros_like(C)\nfor i in range(n):\n    for j in range(block_
             "From one round to the next `:, t : t + n_embd` moves on by 1, not by `n_embd`.",
         ),
         (
+            "dcounts",
+            "dcounts = torch.zeros_like(counts)\nfor i in range(n):\n"
+            "    for j in range(vocab_size):\n"
+            "        dcounts[i, j] = dprobs[i, j] * counts_sum_inv[j, 0] + dcounts_sum[i, 0]",
+            "`j` is not the index that belongs here.",
+        ),
+        (
+            "dlogprobs",
+            "dlogprobs = torch.zeros_like(logprobs)\nfor i in range(n):\n"
+            "    for j in range(vocab_size):\n        if j == Yb[j]:\n"
+            "            dlogprobs[i, j] = -1 / n",
+            "`j` is not the index that belongs here.",
+        ),
+        (
+            "dlogprobs",
+            "dlogprobs = torch.zeros_like(logprobs)\nfor i in range(n):\n"
+            "    for j in range(vocab_size):\n        if j != Yb[i]:\n"
+            "            dlogprobs[i, j] = -1 / n",
+            "`j != Yb[i]` compares the other way round.",
+        ),
+        (
+            "demb",
+            "demb = torch.zeros_like(emb)\nfor j in range(block_size):\n"
+            "    demb[:, j] = dembcat[:, j * block_size : (j + 1) * block_size]",
+            "`block_size` is not the size that belongs here.",
+        ),
+        (
+            "dW1",
+            "dW1 = Xb.T @ dhprebn",
+            "`Xb` holds indices, which are not numbers to compute with.",
+        ),
+        (
+            "dbndiff",
+            "dbndiff = bnvar_inv * dbnraw + bndiff2 * dbndiff2",
+            "`bndiff2` is the power itself; its derivative belongs here.",
+        ),
+        (
+            "dbndiff",
+            "dbndiff = bnvar_inv * dbnraw + 2**bndiff * dbndiff2",
+            "`2**bndiff` is a power; a product belongs here.",
+        ),
+        (
+            "dcounts_sum",
+            "dcounts_sum = -1 / counts_sum * 2 * dcounts_sum_inv",
+            "`-1 / counts_sum * 2` is a multiple, not a power.",
+        ),
+        (
             "dlogits",
             "dlogits = torch.zeros_like(logits)\nfor i in range(n):\n    k = logits[i].argmax()\n"
             "    dlogits[i, k] = dnorm_logits[i, k] + dlogit_maxes[i, 0]",

@@ -380,6 +380,8 @@ PLACES = (VALUE, CALLEE, AXIS, INDEX, SIZE, STATEMENT)
         ("dx *= 2", Kind.CONSTANT_FACTOR, "pass"),
         ("dx /= h.shape[0]", Kind.CONSTANT_FACTOR, "pass"),
         ("dx /= len(h)", Kind.CONSTANT_FACTOR, "pass"),
+        ("dx = h / h.sum(0)", Kind.WRONG_AXIS, "dx = h / h.sum(1, keepdim=True)"),
+        ("dx = h == dh", Kind.OPERATOR, "dx = h != dh"),
         ("dx[i + Yb[i]] = dh", Kind.WRONG_INDEX, "dx[i * n + Yb[i]] = dh"),
         ("dx = torch.zeros(n, 4)", Kind.MISSING_BRANCH, "dx = torch.zeros(n, 4) + dh"),
         ("dx = torch.zeros(28, 10)", Kind.WRONG_SHAPE, "dx = torch.zeros(28, 10)[:-1]"),

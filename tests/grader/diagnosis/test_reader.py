@@ -820,7 +820,7 @@ def test_a_mask_is_no_number(runner: Runner) -> None:
 def test_a_fused_formula_needs_none_of_what_arrives_in_steps(code: str, runner: Runner) -> None:
     judged = judge_one("ex3", answer_with("ex3", "dhprebn", code), runner)
     said = " ".join(one.message for one in judged)
-    for untrue in ("belong to another", "is not used", "comes too late"):
+    for untrue in ("belong to another", "is not used", "wrong order"):
         assert untrue not in said
 
 

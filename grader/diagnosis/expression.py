@@ -257,11 +257,12 @@ class _Fit:
 
     @cached_property
     def has_shape(self) -> bool:
-        """True for what gives the gradient the right shape that it has, and number by number."""
-        own, fits = self.site.own, self.scope.fits and self.scope.gradient in self.site.own.names
+        """True for what has a share in the right shape of the gradient, number by number."""
+        own, scope = self.site.own, self.scope
+        is_its_own = scope.fits and scope.gradient in own.names
         # A sum, a view or an index around it makes another shape of it.
         around = (isinstance(one, ast.Call | ast.Subscript) for one in self.site.parents)
-        return fits and self.site.node not in own.without_factor and not any(around)
+        return is_its_own and self.site.node not in own.without_factor and not any(around)
 
     @cached_property
     def span(self) -> Span:

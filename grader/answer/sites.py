@@ -47,14 +47,19 @@ class Site:
     parents: tuple[ast.AST, ...]
 
     @property
+    def parent(self) -> ast.AST | None:
+        """What it stands in; None for the outermost statement."""
+        return self.parents[0] if self.parents else None
+
+    @property
     def is_whole(self) -> bool:
         """True for the right side of an assignment, and for what a function returns."""
-        return bool(self.targets) or isinstance(next(iter(self.parents), None), ast.Return)
+        return bool(self.targets) or isinstance(self.parent, ast.Return)
 
     @property
     def targets(self) -> list[ast.expr]:
         """What an assignment gives its right side to; empty for any other expression."""
-        match next(iter(self.parents), None):
+        match self.parent:
             case ast.Assign(targets=targets):
                 return targets
             case ast.AugAssign(target=target) | ast.AnnAssign(target=target):

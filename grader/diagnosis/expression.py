@@ -123,7 +123,7 @@ class Expression:
             is_right_shape = self.scope.fits and self.scope.gradient in names_in(site.targets)
             found |= {WHOLE} if is_right_shape else {WHOLE, UNFIT}
         found |= {AXES if self.place == AXIS else EVERYWHERE} if self._again else set()
-        found |= {BOUND} if isinstance(next(iter(site.parents), None), ast.Slice) else set()
+        found |= {BOUND} if isinstance(site.parent, ast.Slice) else set()
         return frozenset(found)
 
 

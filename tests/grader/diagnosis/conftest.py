@@ -9,7 +9,7 @@ import pytest
 from grader.answer.parse import AnswerCell
 from grader.execution.runner import Runner
 from grader.grading.grade import grade_exercise
-from grader.verdict import Outcome
+from grader.verdict import Outcome, Verdict
 from tests.helpers.lecture_course import ATOMIC
 
 Say = Callable[[str, str], list[str]]
@@ -17,11 +17,20 @@ Say = Callable[[str, str], list[str]]
 
 
 @pytest.fixture
-def say_of(runner: Runner) -> Say:
-    def say(gradient: str, source: str) -> list[str]:
+def verdict_of(runner: Runner) -> Callable[[str, str], Verdict]:
+    def judge(gradient: str, source: str) -> Verdict:
         verdicts, _ = grade_exercise(ATOMIC, [AnswerCell("ex1-cell", source)], runner)
         (verdict,) = [one for one in verdicts if one.name == gradient]
-        assert verdict.outcome in (Outcome.FAIL, Outcome.ERROR)
+        return verdict
+
+    return judge
+
+
+@pytest.fixture
+def say_of(verdict_of: Callable[[str, str], Verdict]) -> Say:
+    def say(gradient: str, source: str) -> list[str]:
+        verdict = verdict_of(gradient, source)
+        assert verdict.outcome is Outcome.FAIL
         return [said.message for said in verdict.diagnosis]
 
     return say

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import pytest
 
-from grader.verdict import Outcome
+from grader.verdict import Outcome, Verdict
 from tests.grader.conftest import Judge
 from tests.grader.diagnosis.conftest import Say
 from tests.helpers.exercise_text import right_answers
@@ -146,36 +148,11 @@ LOOPS = "dC = torch.zeros_like(C)\nfor i in range(n):\n    for j in range(block_
             "From one round to the next `:, t : t + n_embd` moves on by 1, not by `n_embd`.",
         ),
         (
-            "dcounts",
-            "dcounts = torch.zeros_like(counts)\nfor i in range(n):\n"
-            "    for j in range(vocab_size):\n"
-            "        dcounts[i, j] = dprobs[i, j] * counts_sum_inv[j, 0] + dcounts_sum[i, 0]",
-            "`j` is not the index that belongs here.",
-        ),
-        (
-            "dlogprobs",
-            "dlogprobs = torch.zeros_like(logprobs)\nfor i in range(n):\n"
-            "    for j in range(vocab_size):\n        if j == Yb[j]:\n"
-            "            dlogprobs[i, j] = -1 / n",
-            "`j` is not the index that belongs here.",
-        ),
-        (
             "dlogprobs",
             "dlogprobs = torch.zeros_like(logprobs)\nfor i in range(n):\n"
             "    for j in range(vocab_size):\n        if j != Yb[i]:\n"
             "            dlogprobs[i, j] = -1 / n",
             "`j != Yb[i]` compares the other way round.",
-        ),
-        (
-            "demb",
-            "demb = torch.zeros_like(emb)\nfor j in range(block_size):\n"
-            "    demb[:, j] = dembcat[:, j * block_size : (j + 1) * block_size]",
-            "`block_size` is not the size that belongs here.",
-        ),
-        (
-            "dW1",
-            "dW1 = Xb.T @ dhprebn",
-            "`Xb` holds indices, which are not numbers to compute with.",
         ),
         (
             "dbndiff",
@@ -222,6 +199,44 @@ LOOPS = "dC = torch.zeros_like(C)\nfor i in range(n):\n    for j in range(block_
 )
 def test_what_a_student_writes_first(gradient: str, source: str, said: str, say_of: Say) -> None:
     assert say_of(gradient, source) == [said]
+
+
+@pytest.mark.parametrize(
+    ("gradient", "source", "said"),
+    [
+        (
+            "dcounts",
+            "dcounts = torch.zeros_like(counts)\nfor i in range(n):\n"
+            "    for j in range(vocab_size):\n"
+            "        dcounts[i, j] = dprobs[i, j] * counts_sum_inv[j, 0] + dcounts_sum[i, 0]",
+            "`j` is not the index that belongs here.",
+        ),
+        (
+            "dlogprobs",
+            "dlogprobs = torch.zeros_like(logprobs)\nfor i in range(n):\n"
+            "    for j in range(vocab_size):\n        if j == Yb[j]:\n"
+            "            dlogprobs[i, j] = -1 / n",
+            "`j` is not the index that belongs here.",
+        ),
+        (
+            "demb",
+            "demb = torch.zeros_like(emb)\nfor j in range(block_size):\n"
+            "    demb[:, j] = dembcat[:, j * block_size : (j + 1) * block_size]",
+            "`block_size` is not the size that belongs here.",
+        ),
+        (
+            "dW1",
+            "dW1 = Xb.T @ dhprebn",
+            "`Xb` holds indices, which are not numbers to compute with.",
+        ),
+    ],
+)
+def test_what_raises_by_itself_is_named(
+    gradient: str, source: str, said: str, verdict_of: Callable[[str, str], Verdict]
+) -> None:
+    verdict = verdict_of(gradient, source)
+    assert verdict.outcome is Outcome.ERROR
+    assert [one.message for one in verdict.diagnosis] == [said]
 
 
 @pytest.mark.parametrize(

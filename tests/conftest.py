@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shutil
 import signal
 import socket
 import tempfile
@@ -42,6 +43,12 @@ os.environ["MAKEMORE_NAMES"] = "bundled"
 # No test measures time: on a busy machine an example may take long.
 settings.register_profile("course", deadline=None)
 settings.load_profile("course")
+
+
+def pytest_unconfigure() -> None:
+    """Take this process's folder away again."""
+    shutil.rmtree(os.environ["BACKPROP_NINJA_STATE"], ignore_errors=True)
+
 
 _LOCAL_HOSTS = {"127.0.0.1", "::1", "localhost"}
 

@@ -28,6 +28,12 @@ from tests.helpers.places import PROJECT
 LIMITS = Limits(statement_seconds=0.4, total_seconds=3.0, memory_bytes=2**29)
 """What an attack may use: far less than a student, so that the corpus takes a minute."""
 
+OUTSIDE = (
+    *(Path.home(), Path.cwd()),
+    *(Path(name) for name in ("/srv", "/tmp", "/var/tmp", "/dev/shm")),
+)
+"""Where an attack may hope to leave a file, beside the folder made for it."""
+
 TOKEN = "ATTACK_TOKEN_that_no_answer_may_read"
 
 
@@ -66,7 +72,7 @@ class Places:
             for path in self.folder.iterdir()
             if path != self.secret and path.suffix != ".socket"
         ]
-        for folder in (Path.home(), Path.cwd(), Path("/tmp"), Path("/var/tmp"), Path("/dev/shm")):
+        for folder in OUTSIDE:
             for path in folder.glob("*_by_an_attack"):
                 left.append(str(path))
                 path.unlink()
@@ -104,6 +110,7 @@ def places(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Places]:
             f"CANARY, SECRET = {str(found.canary)!r}, {str(found.secret)!r}",
             f"TCP_PORT, UDP_PORT = {tcp.getsockname()[1]}, {udp.getsockname()[1]}",
             f"UNIX_SOCKET = {str(found.folder / 'server.socket')!r}",
+            f"OUTSIDE = {[str(folder) for folder in OUTSIDE]!r}",
         )
     )
     for server in servers:

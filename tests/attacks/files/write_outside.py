@@ -9,9 +9,9 @@ needs: sandbox
 
 from pathlib import Path
 
-for folder in (Path(CANARY).parent, Path.home(), Path.cwd(), Path("/srv"), Path("/tmp"), Path("/var/tmp"), Path("/dev/shm")):
+for folder in (Path(CANARY).parent, *OUTSIDE):
     try:
-        (folder / "left_by_an_attack").write_text("x")
+        (Path(folder) / "left_by_an_attack").write_text("x")
     except OSError:
         pass
 dlogits = torch.ones_like(logits)

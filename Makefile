@@ -41,7 +41,7 @@ demo: $(INSTALLED) ## grade the solution and the sample submissions of notebook 
 	@BACKPROP_NINJA_STATE=$(abspath build/state) $(RUN) -m grader check $(DEMO)/*.ipynb --html $(DEMO)/report.html || [ $$? -eq 1 ]
 	@echo "The same as a page: $(abspath $(DEMO)/report.html)"
 
-train: $(INSTALLED) ## train by hand for 200,000 steps; print losses and 20 names (two minutes)
+train: $(INSTALLED) ## train by hand for 200,000 steps; print losses and 20 names (a minute and a half)
 	$(RUN) -m grader.commands.train $(ARGS)
 
 train-encore: $(INSTALLED) ## train the encore's transformer by hand; print losses and 20 names (a minute)

@@ -92,8 +92,8 @@ def table(measured: Sequence[Measured]) -> str:
         [
             f"| of {count} bugs | | goal |",
             "| --- | --- | --- |",
-            f"| the right gradients blamed, no others | {blamed / count:.0%} | 95 % |",
-            f"| the mistake named | {named / count:.0%} | 70 % |",
+            f"| the right gradients blamed, no others | {blamed / count:.0%} | 95% |",
+            f"| the mistake named | {named / count:.0%} | 70% |",
             f"| named wrongly | {misnamed} | at most {MOST_MISNAMED} |",
         ]
     )

@@ -34,6 +34,8 @@ myst_dmath_double_inline = True
 myst_heading_anchors = 4
 # `make docs` has run them; widgets would need scripts from elsewhere.
 nb_execution_mode = "off"
+# The default knows no tables.
+nb_render_markdown_format = "myst"
 nb_ipywidgets_js: dict[str, dict[str, str]] = {}
 
 # Docstrings say `x` as Markdown does.

@@ -21,6 +21,10 @@ from grader.submission.which_course import course_for
 from grader.user_error import UserError
 
 
+class UnknownGradient(UserError):
+    """The name is no gradient's here, nor like one."""
+
+
 @click.command()
 @click.argument("name")
 @click.option(
@@ -44,7 +48,7 @@ def hint(name: str, notebook: str | None, again: bool, all_: bool, course: str |
     levels = read_levels(own)
     try:
         exercise, gradient = find_gradient(name, notebook, levels, own.notebook_of)
-    except UserError as error:
+    except UnknownGradient as error:
         if course or notebook:
             raise
         strangers = find_course_files((Path(),), own.notebook_of).strangers
@@ -73,7 +77,8 @@ def find_gradient(
         notebooks: the notebook of each exercise.
 
     Raises:
-        UserError: no gradient has this name, or several do, or the file is not the course's.
+        UnknownGradient: no gradient has this name, or one like it.
+        UserError: another has it, or several do, or the file is not the course's.
     """
     name = name.strip()
     chosen = None if notebook is None else _named_notebook(notebook, notebooks)
@@ -97,7 +102,7 @@ def find_gradient(
     known = list(dict.fromkeys(gradient for exercise in wanted for gradient in levels[exercise]))
     if meant := did_you_mean([name], known):
         raise UserError(f"There is no gradient {printable(name)}: {meant}")
-    raise UserError(f"There is no gradient {printable(name)}; there are {', '.join(known)}.")
+    raise UnknownGradient(f"There is no gradient {printable(name)}; there are {', '.join(known)}.")
 
 
 def _named_notebook(named: str, notebooks: dict[str, str]) -> str:

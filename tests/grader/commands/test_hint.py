@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import os
+import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -164,6 +165,21 @@ class TestCommand:
         assert said in err
         assert out == ""
         assert not state.exists()
+
+    @pytest.mark.parametrize(("name", "is_told"), [("dscores", True), ("dcuonts", False)])
+    def test_a_course_nearby_is_told_of_where_no_gradient_is_like_it(
+        self,
+        name: str,
+        is_told: bool,
+        tmp_path: Path,
+        monkeypatch: pytest.MonkeyPatch,
+        capsys: Capture,
+    ) -> None:
+        for notebook in ("01_atomic_backprop.ipynb", "encore/05_attention.ipynb"):
+            shutil.copy(FOLDER / notebook, tmp_path)
+        monkeypatch.chdir(tmp_path)
+        assert run(name) == exit_codes.UNREADABLE
+        assert ("05_attention.ipynb carries its own course" in capsys.readouterr().err) is is_told
 
     def test_trouble_with_the_memory_keeps_no_hint_back(self, state: Path, capsys: Capture) -> None:
         state.write_text("no folder")

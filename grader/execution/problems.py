@@ -95,7 +95,9 @@ def describe_problem(
     kind, message = problem.kind, problem.message
     match kind:
         case "TimeLimit":
-            return f"This line did not end within {counted(limits.statement_seconds, 'second')}."
+            # Of a loop that does not end it may be any, and quick each time.
+            seconds = counted(limits.statement_seconds, "second")
+            return f"The answer was still at this line after {seconds}."
         case "Gone":
             return f"This line {message}."
         case "SystemExit" | "KeyboardInterrupt":

@@ -221,11 +221,14 @@ class _Quoted(NamedTuple):
     behind: str
 
     def __rich_console__(self, console: Console, options: ConsoleOptions) -> Iterator[Text]:
-        before = Text(f"│ {self.before}", "dim", overflow="fold")
-        whole = before + Text.assemble((self.piece, "underline"), (self.behind, "dim"))
-        yield whole
-        if console.no_color and self.piece and whole.cell_len <= options.max_width:
-            yield Text(" " * before.cell_len + "^" * cell_len(self.piece))
+        whole = Text.assemble((self.before, "dim"), (self.piece, "underline"), (self.behind, "dim"))
+        bar = Text("│ ", "dim")
+        for line in whole.wrap(console, options.max_width - bar.cell_len, overflow="fold"):
+            yield bar + line
+            for span in line.spans if console.no_color else ():
+                if span.style == "underline":
+                    before, piece = line.plain[: span.start], line.plain[span.start : span.end]
+                    yield Text(" " * cell_len(bar.plain + before) + "^" * cell_len(piece.rstrip()))
 
 
 def short_remarks(verdicts: Sequence[Verdict]) -> Iterator[Group]:

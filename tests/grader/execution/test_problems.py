@@ -12,7 +12,7 @@ LIMITS = Limits(statement_seconds=3.0, total_seconds=40.0, memory_bytes=2**31)
 @pytest.mark.parametrize(
     ("kind", "message", "sentence"),
     [
-        ("TimeLimit", "", "This line did not end within 3 seconds."),
+        ("TimeLimit", "", "The answer was still at this line after 3 seconds."),
         ("Gone", "ended it all", "This line ended it all."),
         ("SystemExit", "0", "This line asked Python to stop."),
         ("KeyboardInterrupt", "", "This line asked Python to stop."),
@@ -97,7 +97,10 @@ def test_a_problem_is_a_sentence(kind: str, message: str, sentence: str) -> None
 
 def test_one_second_is_no_plural() -> None:
     limits, late = Limits(1.0, 40.0, 2**31), Problem(0, "TimeLimit", "")
-    assert describe_problem(late, limits, {"dprobs"}) == "This line did not end within 1 second."
+    assert (
+        describe_problem(late, limits, {"dprobs"})
+        == "The answer was still at this line after 1 second."
+    )
 
 
 @pytest.mark.parametrize("name", ["W3", "denominator", "d", "probs"])

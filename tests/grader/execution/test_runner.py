@@ -67,17 +67,21 @@ def assert_costs_only_dh(
 @pytest.mark.parametrize(
     ("lines", "sentence", "line"),
     [
-        ("while True: dh = 1", "This line did not end within 3 seconds.", 2),
+        ("while True: dh = 1", "The answer was still at this line after 3 seconds.", 2),
         (
             "def forever():\n    x = 0\n    while True:\n        x += 1\ndh = forever()",
-            "This line did not end within 3 seconds.",
+            "The answer was still at this line after 3 seconds.",
             (4, 5),
         ),
-        ("import time\ndh = time.sleep(3600)", "This line did not end within 3 seconds.", 3),
+        (
+            "import time\ndh = time.sleep(3600)",
+            "The answer was still at this line after 3 seconds.",
+            3,
+        ),
         (
             "while True:\n    try:\n        while True: dh = 1\n    except BaseException:\n"
             "        pass",
-            "This line did not end within 3 seconds.",
+            "The answer was still at this line after 3 seconds.",
             (2, 4),
         ),
         ("import sys\ndh = sys.exit()", "This line asked Python to stop.", 3),

@@ -95,6 +95,20 @@ def test_without_colour_the_wrong_piece_has_signs_below_it(mixed: Report) -> Non
     assert "^" not in terminal.render(report, width=80, colour=True)
 
 
+def test_a_line_that_goes_on_in_the_next_has_its_bar_and_its_signs_there(mixed: Report) -> None:
+    wrong = next(v for v in mixed.verdicts if v.place is not None and v.diagnosis)
+    code = "dh = dlogits @ (some_long_name + another_long_name) / 2"
+    verdict = dataclasses.replace(wrong, code=code, piece=(16, 50))
+    report = dataclasses.replace(mixed, verdicts=(verdict,))
+    shown = [
+        *("    │ dh = dlogits @ (some_long_name +", " " * 22 + "^" * 16),
+        *("    │ another_long_name) / 2", " " * 6 + "^" * 17),
+    ]
+    lines = terminal.render(report, width=40, colour=False).splitlines()
+    first = lines.index(shown[0])
+    assert lines[first : first + 4] == shown
+
+
 def test_how_a_line_ended_is_said_where_its_verdict_does_not(mixed: Report) -> None:
     flags = [
         Flag("time-limit", "A statement did not end.", Place("ex1-softmax", line))

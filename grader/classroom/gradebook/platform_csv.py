@@ -22,8 +22,9 @@ from grader.classroom.gradebook.platform_form import (
     is_points_possible,
     letters,
     maximum_column,
+    target,
 )
-from grader.classroom.gradebook.rubric import ONE, points_text
+from grader.classroom.gradebook.rubric import points_text
 from grader.classroom.gradebook.scale import factor, graded_text, maximum_in
 from grader.classroom.gradebook.table import OUTCOMES, Cell, Row, Status, Table
 from grader.classroom.intake.class_folder import ClassFolder, Roster, Student
@@ -93,7 +94,7 @@ def write_moodle(
     From a worksheet as the class list come all its columns and rows, with `Grade` and `Feedback
     comments` filled in; points are scaled to its `Maximum grade`, which Moodle's import insists
     on, unless `form` says otherwise. Any other list of Moodle's gets a column for each notebook
-    too, its own where it has one, and `Grade` is the sum.
+    too, its own where it has one, and `Grade` is all of them together.
     """
     roster = _roster(class_folder, "moodle", MOODLE_COLUMNS)
     header = list(roster.header)
@@ -104,9 +105,10 @@ def write_moodle(
     lines = [header, *map(list, roster.above)]
     for row, cells in _rows(table, roster, _moodle_cells):
         if row:
-            cells |= dict(zip(notebooks, map(_grade, row.cells), strict=False))
+            for name, cell in zip(notebooks, row.cells, strict=False):
+                cells[name] = _grade(cell, target(form, None, cell.column.max_points, table))
             maximum = maximum_in(cells.get(maximum_column(header), ""))
-            cells[_GRADE] = _total(row, form.scale.target(maximum)) if row.graded else ""
+            cells[_GRADE] = _total(row, target(form, maximum, table.max_points, table))
             cells[_FEEDBACK] = feedback(row)
         lines.append([cells.get(name, "") for name in header])
     write_csv(path, lines, roster.form)
@@ -177,21 +179,22 @@ def _moodle_cells(student: Student) -> dict[str, str]:
     }
 
 
-def _grade(cell: Cell, by: Fraction = ONE, excused: str = "") -> str:
+def _grade(cell: Cell, target: Fraction | None, excused: str = "") -> str:
+    """A notebook's points; of a fixed maximum, the share of what the student had to do."""
     if cell.status is Status.EXCUSED:
         return excused
-    return graded_text(cell.points, by) if cell.graded else ""
+    return graded_text(cell.points, factor(target, cell.max_points)) if cell.graded else ""
 
 
 def _canvas_grade(row: Row, assignment: Assignment) -> str:
     if assignment.column is not None:
         cell = next(cell for cell in row.cells if cell.column is assignment.column)
-        return _grade(cell, factor(assignment.target, cell.max_points), EXCUSED)
+        return _grade(cell, assignment.target, EXCUSED)
     if row.status is Status.EXCUSED:
         return EXCUSED
-    return _total(row, assignment.target) if row.graded else ""
+    return _total(row, assignment.target)
 
 
 def _total(row: Row, target: Fraction | None) -> str:
-    """The sum of the notebooks; of a fixed maximum, the share of what the student had to do."""
-    return graded_text(row.points, factor(target, row.max_points))
+    """All notebooks together, as `_grade` has one."""
+    return graded_text(row.points, factor(target, row.max_points)) if row.graded else ""

@@ -86,12 +86,22 @@ def assignments(table: Table, roster: Roster, form: PlatformForm) -> list[Assign
         most = whose.max_points if whose is not None else table.max_points
         possible = [at(roster, row, name) for row in roster.above if is_points_possible(row)]
         platform = maximum_in(possible[0]) if possible else None
-        # Who is excused from a part gets the share of the rest, whatever the platform says.
-        target = form.scale.target(most if platform is None else platform)
-        if form.scale.to is not None:  # that is what all notebooks together become
-            target = form.scale.to * most / table.max_points if table.max_points else None
-        made.append(Assignment(name, whose, most, platform, target))
+        made.append(Assignment(name, whose, most, platform, target(form, platform, most, table)))
     return made
+
+
+def target(
+    form: PlatformForm, platform: Fraction | None, most: Fraction, table: Table
+) -> Fraction | None:
+    """What a column's `most` points become, of which the platform takes so many, if it says so.
+
+    Where it does not, they become themselves, and not None: who is excused from a part gets the
+    share of the rest.
+    """
+    if form.scale.to is None:
+        return form.scale.target(platform or most)
+    # That is what all notebooks together become.
+    return form.scale.to * most / table.max_points if table.max_points else None
 
 
 def refuse_unknown_columns(form: PlatformForm, roster: Roster | None) -> None:

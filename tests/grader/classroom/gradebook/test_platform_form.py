@@ -162,6 +162,30 @@ def test_what_is_excused_counts_neither_for_nor_against(
     assert read(tmp_path / "canvas.csv")[2][5:] == grades
 
 
+OTHER = "First name,Last name,ID number\nAda,L,ada\nBob,B,bob\n"
+WITHOUT = MOODLE.replace("47.00", "-")
+
+
+@pytest.mark.parametrize(
+    ("roster", "wanted", "grades"),
+    [
+        (OTHER, form(), ["2", "4", "5.71"]),  # 5 of the 7 points that are left, of 8
+        (OTHER, form("none"), ["1", "4", "5"]),
+        (OTHER, form("100"), ["25", "50", "71.43"]),
+        (WITHOUT, form(), ["5.71"]),
+        (WITHOUT, form("none"), ["5"]),
+        (MOODLE, form(), ["33.57"]),
+    ],
+)
+def test_what_is_excused_counts_neither_for_nor_against_in_moodle(
+    tmp_path: Path, roster: str, wanted: PlatformForm, grades: list[str]
+) -> None:
+    who = "Participant 1" if roster != OTHER else "ada"
+    table, folder = made(tmp_path, roster, f"id,notebook,gradient,excused\n{who},02,dz,yes\n")
+    write_moodle(table, folder, tmp_path / "moodle.csv", wanted)
+    assert read(tmp_path / "moodle.csv")[1][3 : 3 + len(grades)] == grades
+
+
 GERMAN = (
     "ID,Vollständiger Name,E-Mail-Adresse,Status,Bewertung,Bestwertung\n"
     "Teilnehmer/in1,Ada,ada@x.org,,,47.00\nTeilnehmer/in2,Bob,bob@x.org,,,47.00\n"

@@ -8,14 +8,18 @@ from grader.program.course import Course, number_of
 
 
 def notebook_called(text: str, course: Course) -> str:
-    """The course's notebook of that name, or of that number: "2", "02", "02_fused_cross_entropy".
+    """The course's notebook of that name, of its file's, or of that number.
+
+    For example "02_fused_cross_entropy", "02_fused_cross_entropy.ipynb", "02", "2".
 
     Raises:
         ValueError: there is none; the message is a sentence.
     """
     for notebook in course.notebooks:
         number = number_of(notebook)
-        if text == notebook or (number.isdecimal() and text.lstrip("0") == number.lstrip("0")):
+        if text in (notebook, f"{notebook}.ipynb") or (
+            number.isdecimal() and text.lstrip("0") == number.lstrip("0")
+        ):
             return notebook
     close = nearest(text, course.notebooks) or course.notebooks
     raise ValueError(

@@ -107,6 +107,11 @@ def test_what_the_gradebook_has_not(tmp_path: Path, line: str, said: str) -> Non
         refuse_unfit(found, MOST, parse_rubric("[ex3]\ndvar = 3", COURSE))
 
 
+@pytest.mark.parametrize("name", [FUSED, f"{FUSED}.ipynb", "02", "2"])
+def test_a_notebook_by_its_name_its_file_or_its_number(tmp_path: Path, name: str) -> None:
+    assert read(tmp_path, f"id,notebook,points\nada,{name},1\n")["ada"][0].notebook == FUSED
+
+
 def test_empty_cells_beyond_the_header_say_nothing(tmp_path: Path) -> None:
     assert read(tmp_path, "id;points;\nada;1;;;\n")["ada"][0].points == 1
     with pytest.raises(UnusableAdjustment, match=r"'ill' is in no column\. .* a semicolon"):

@@ -58,8 +58,10 @@ def choose(
 def _criteria(files: Sequence[FileResult]) -> list[tuple[str, Callable[[FileResult], Any]]]:
     times = [file.modified for file in files if file.modified is not None]
     tells = len(times) == len(files) and max(times, default=0) - min(times, default=0) > RESOLUTION
+    # With --file-times the files' own times stand where a platform's would.
+    own = all(_handed_in(file) == file.modified for file in files)
     return [
-        ("by the time it was handed in", _handed_in),
+        *([] if own else [("by the time it was handed in", _handed_in)]),
         *([("by the file's own time", lambda file: file.modified)] if tells else []),
         ("by its name", lambda file: (file.attempt, file.id)),
     ]

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from datetime import datetime
 from pathlib import Path
 from typing import Any
 
@@ -44,6 +45,10 @@ def two(
     ]
 
 
+def stamp(moment: str) -> float:
+    return datetime.fromisoformat(moment).timestamp()
+
+
 @pytest.mark.parametrize(
     ("lines", "modified", "taken", "why"),
     [
@@ -64,6 +69,19 @@ def two(
             {"hw.ipynb": 2e9, "hw (1).ipynb": 1e9},
             "hw.ipynb",
             "by the file's own time",
+        ),
+        # As --file-times has it: what stands for the platform's time is the file's own.
+        (
+            two({"submitted": NEW}, {"submitted": OLD}),
+            {"hw.ipynb": stamp(NEW), "hw (1).ipynb": stamp(OLD)},
+            "hw.ipynb",
+            "the latest by the file's own time",
+        ),
+        (
+            two({"submitted": NEW}, {"submitted": NEW}),
+            {"hw.ipynb": stamp(NEW), "hw (1).ipynb": stamp(NEW)},
+            "hw (1).ipynb",
+            "the latest by its name",
         ),
     ],
 )

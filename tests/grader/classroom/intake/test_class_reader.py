@@ -164,6 +164,7 @@ def test_the_files_own_times(tmp_path: Path) -> None:
     assert (ada.modified, ada.submitted, bob.late) == (1e9, None, False)
     ada, _, bob = read_class(tmp_path, COURSE, due=due, file_times=True).handed_in
     assert (ada.submitted, ada.late, bob.late) == ("2001-09-09T01:46:40+00:00", False, True)
+    assert ada.modified == datetime.fromisoformat(ada.submitted or "").timestamp()  # known by that
 
 
 def test_a_platforms_time_goes_before_the_files_own(tmp_path: Path) -> None:

@@ -46,10 +46,14 @@ def _cell(column: Column, files: Sequence[FileResult], terms: Terms) -> Cell:
     dues = [change.due for change in whole if change.due]
     unreadable = tuple(file for file in files if file.error)
     graded = in_order([_due_at(file, dues) for file in files if not file.error])
+    excused = _excused(terms.changes, column)
     set_points = {
-        c.gradient: c.points for c in terms.changes if c.gradient and c.points is not None
+        c.gradient: c.points
+        for c in terms.changes
+        if c.gradient and c.points is not None and c.gradient not in excused
     }
-    without = _last_excused(terms.changes)
+    altogether = len(excused) == len(column.gradients)
+    without = set[str]() if altogether else excused
     earns = {
         file.id: terms.rubric.total(_earned(file, column, set_points, without), file.late)
         for file in graded
@@ -65,9 +69,9 @@ def _cell(column: Column, files: Sequence[FileResult], terms: Terms) -> Cell:
         status = Status.GRADED
     for change in whole:
         if change.points is not None:
-            points = change.points
+            points = min(change.points, most)
             status = status if taken else Status.GRADED
-    if "" in _excused(whole):
+    if altogether:
         points = most = Fraction(0)
         status = Status.EXCUSED
     return Cell(
@@ -125,20 +129,19 @@ def _named(graded: Sequence[FileResult], change: Change) -> FileResult:
     )
 
 
-def _excused(changes: Sequence[Change]) -> set[str]:
-    """The gradients that are excused, "" for all; the last line about each says so.
+def _excused(changes: Sequence[Change], column: Column) -> set[str]:
+    """The gradients that are excused: of each, the last line says so, or that of the notebook.
 
     Who gets points for something is not excused from it any more.
     """
-    said = dict[str, bool]()
+    excused = set[str]()
     for change in changes:
-        if change.excused is not None or change.points is not None:
-            said[change.gradient] = bool(change.excused)
-    return {gradient for gradient, excused in said.items() if excused}
-
-
-def _last_excused(changes: Sequence[Change]) -> set[str]:
-    return _excused(changes) - {""}
+        about = {change.gradient} if change.gradient else {name for _, name in column.gradients}
+        if change.excused:
+            excused |= about
+        elif change.excused is not None or change.points is not None:
+            excused -= about
+    return excused
 
 
 def _earned(
@@ -168,11 +171,16 @@ def _said(before: Cell, after: Cell, changes: Sequence[Change]) -> Iterator[str]
         )
     for gradient, points in after.set_points.items():
         yield f"{gradient}: {_points(points)}"
-    for gradient in sorted(_last_excused(changes)):
-        yield f"{gradient}: excused"
     if after.status is Status.EXCUSED:
         yield "excused"
-    elif after.points != before.points:
+        return
+    excused = _excused(changes, after.column)
+    if any(change.excused for change in whole) and excused:
+        counts = [name for _, name in after.column.gradients if name not in excused]
+        yield f"excused but for {', '.join(counts)}"
+    else:
+        yield from (f"{gradient}: excused" for gradient in sorted(excused))
+    if after.points != before.points:
         yield f"{_points(after.points)} instead of {points_text(before.points)}"
     elif any(change.points is not None for change in whole):
         yield _points(after.points)

@@ -54,6 +54,14 @@ def row_of(tmp_path: Path, lines: list[Document], adjustments: str, rubric: str 
             2,
             ("dz: 1 point", "2 points instead of 1"),
         ),
+        # A notebook is all of its gradients.
+        ("pf", "ada,02,,,yes,,,\nada,02,dz,1,,,,", 1, 1, ("dz: 1 point", "excused but for dz")),
+        ("pf", "ada,02,,,yes,,,\nada,02,dlogits,,no,,,", 1, 1, ("excused but for dlogits",)),
+        ("pf", "ada,02,dz,1,,,,\nada,02,,,yes,,,", 0, 0, ("excused",)),
+        ("pf", "ada,02,dz,1,,,,\nada,02,dz,,yes,,,", 1, 1, ("dz: excused",)),
+        ("pf", "ada,02,dz,,yes,,,\nada,02,,2,,,,", 2, 2, ("2 points instead of 1",)),
+        ("pf", "ada,02,,2,,,,\nada,02,dz,,yes,,,", 1, 1, ("dz: excused", "1 point")),
+        ("pf", "ada,02,dz,,yes,,,\nada,02,dlogits,,yes,,,", 0, 0, ("excused",)),
     ],
 )
 def test_what_the_instructor_decides_holds(

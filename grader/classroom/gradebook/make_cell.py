@@ -66,11 +66,11 @@ def _cell(column: Column, files: Sequence[FileResult], terms: Terms) -> Cell:
         points, status = earns[taken.id], Status.LATE if taken.late else Status.GRADED
     elif set_points:
         points = terms.rubric.total(_earned(None, column, set_points, without), late=False)
-        status = Status.GRADED
+        status = Status.AWARDED
     for change in whole:
         if change.points is not None:
             points = min(change.points, most)
-            status = status if taken else Status.GRADED
+            status = status if taken else Status.AWARDED
     if altogether:
         points = most = Fraction(0)
         status = Status.EXCUSED

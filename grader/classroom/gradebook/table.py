@@ -27,6 +27,8 @@ class Status(StrEnum):
     GRADED = "graded"
     LATE = "late"
     """Graded, and late."""
+    AWARDED = "awarded"
+    """No file was graded: the points are the instructor's."""
     EXCUSED = "excused"
     """It counts neither for the student nor against: its points are not among the most."""
     UNREADABLE = "unreadable"
@@ -95,7 +97,7 @@ class Cell:
     @property
     def graded(self) -> bool:
         """True if the notebook has points: of the file that counts, or from the instructor."""
-        return self.status in (Status.GRADED, Status.LATE)
+        return self.status in (Status.GRADED, Status.LATE, Status.AWARDED)
 
 
 @dataclass(frozen=True, slots=True)
@@ -141,9 +143,9 @@ class Row:
     @property
     def status(self) -> Status:
         """The worst of the notebooks that say anything; `missing` only where nothing came."""
-        if self.graded:
-            late = any(cell.status is Status.LATE for cell in self.cells)
-            return Status.LATE if late else Status.GRADED
+        for status in (Status.LATE, Status.GRADED, Status.AWARDED):
+            if any(cell.status is status for cell in self.cells):
+                return status
         if self.cells and all(cell.status is Status.EXCUSED for cell in self.cells):
             return Status.EXCUSED
         if any(file.error for file in self.files):

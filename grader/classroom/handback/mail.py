@@ -90,6 +90,8 @@ def _said(recipient: Recipient) -> str:
             return "you are excused, and nothing is graded. The attached page says so, too."
         case "unreadable":
             return f"what you handed in could not be read: {points}. The attached page says why."
+        case "awarded":
+            return f"{points}, which your instructor gave. The attached page says so, too."
         case "graded":
             return f"{points}. {_REASONS}"
     return f"{points} ({grade.status}). {_REASONS}"

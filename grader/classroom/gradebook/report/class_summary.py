@@ -117,6 +117,7 @@ def figures(table: Table, summary: ClassSummary) -> Figures:
     """What the class's page and the terminal say first."""
     points = sorted(row.points for row in table.rows if row.graded)
     missing = sum(row.status is Status.MISSING for row in table.rows)
+    awarded = sum(row.status is Status.AWARDED for row in table.rows)
     excused = sum(row.status is Status.EXCUSED for row in table.rows)
     late = sum(any(cell.status is Status.LATE for cell in row.cells) for row in table.rows)
     partly = sum(
@@ -130,7 +131,8 @@ def figures(table: Table, summary: ClassSummary) -> Figures:
     averages = [("median", statistics.median), ("mean", statistics.mean)] if points else []
     return [
         ("students", f"{len(table.rows):,}"),
-        ("graded", f"{len(points):,}"),
+        ("graded", f"{len(points) - awarded:,}"),
+        *([("awarded", f"{awarded:,}")] if awarded else []),
         *((f"{name} of {most} points", _one_place(average(points))) for name, average in averages),
         ("with all points", f"{full:,}"),
         *([("not all notebooks", f"{partly:,}")] if len(table.columns) > 1 else []),

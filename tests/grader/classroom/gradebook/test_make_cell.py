@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+from fractions import Fraction
 from pathlib import Path
 
 import pytest
@@ -81,11 +82,12 @@ def test_points_without_a_file(tmp_path: Path) -> None:
         assert row_of(tmp_path, lines, "").cells[0].status == status
         row = row_of(tmp_path, lines, "ada,02,,1.5,,,,oral exam\n")
         assert row.graded
-        assert (row.status, float(row.points)) == (Status.GRADED, 1.5)
+        assert (row.status, float(row.points)) == (Status.AWARDED, 1.5)
         assert row.cells[0].comments == ("oral exam",)
         by_gradient = row_of(tmp_path, lines, "ada,02,dz,1,,,,\n")
-        assert by_gradient.points == 1
+        assert (by_gradient.points, by_gradient.status) == (Fraction(1), Status.AWARDED)
         assert by_gradient.graded
+    assert row_of(tmp_path, [graded("a", "ada", "pf")], "ada,02,,2,,,,\n").status is Status.GRADED
 
 
 def test_excused_is_not_missing(tmp_path: Path) -> None:

@@ -18,10 +18,11 @@ from grader.classroom.gradebook.platform_form import (
     about_new_columns,
     refuse_unknown_columns,
 )
+from grader.classroom.gradebook.report.class_summary import ClassSummary, figures
 from grader.classroom.gradebook.rubric import Rubric
 from grader.classroom.gradebook.scale import read_scale
 from grader.classroom.gradebook.table import Table
-from grader.classroom.intake.class_folder import ClassFolder, Student
+from grader.classroom.intake.class_folder import ClassFolder
 from grader.classroom.intake.roster_file import read_roster
 from tests.helpers.lecture_course import COURSE
 from tests.helpers.lines import BATCHNORM, FUSED, class_of, graded, journal
@@ -50,7 +51,7 @@ def made(tmp_path: Path, roster: str, adjustments: str = "") -> tuple[Table, Cla
     classes = read_roster(tmp_path / "roster.csv")
     ids = dict(zip(("ada", "bob"), classes.students, strict=False))
     lines = [{**line, "student": ids[line["student"]].id} for line in LINES]
-    students = [Student(who.id, who.name, who.email) for who in ids.values()]
+    students = [who for who in classes.students if who.id != classes.tester]
     folder = class_of(lines, students, roster=classes.roster)
     found = NONE
     if adjustments:
@@ -303,3 +304,23 @@ def test_a_canvas_column_needs_canvas_list(tmp_path: Path) -> None:
     for roster in (folder.roster, None):
         with pytest.raises(UnknownColumn, match="needs Canvas's gradebook"):
             refuse_unknown_columns(PlatformForm(canvas_columns={"": "HW 1"}), roster)
+
+
+def test_points_of_who_handed_in_nothing_go_everywhere_and_are_not_called_graded(
+    tmp_path: Path,
+) -> None:
+    ids = "Participant 9", "9"
+    rows = "Participant 9,Zoe,zoe@x.org,,47.00,\n", '"Woolf, Zoe",9,,zoe,A,,,\n'
+    for roster, id_, row, write, grades in zip(
+        (MOODLE, CANVAS), ids, rows, (write_moodle, write_canvas), ("5.88", "1"), strict=True
+    ):
+        table, folder = made(tmp_path, roster + row, f"id,notebook,points\n{id_},02,1\n")
+        write(table, folder, tmp_path / "out.csv")
+        (zoe,) = (line for line in read(tmp_path / "out.csv") if "Zoe" in "".join(line))
+        assert zoe[5 if write is write_canvas else 3] == grades
+        write_grades(table, tmp_path / "grades.csv")
+        (zoe,) = (line for line in read(tmp_path / "grades.csv") if line[0] == id_)
+        assert f"awarded {FUSED}; missing {BATCHNORM}" in zoe
+        counted = dict(figures(table, ClassSummary()))
+        assert (counted["graded"], counted["awarded"]) == ("2", "1")
+        assert counted["handed in nothing"] == "0"

@@ -285,6 +285,16 @@ def test_what_was_adjusted_is_said(tmp_path: Path) -> None:
     assert "Well!" not in (out / "bob/feedback.html").read_text()
 
 
+def test_a_message_says_whose_points_they_are(tmp_path: Path) -> None:
+    change = Change("Line 2", "zoe", "02_fused_cross_entropy", points=Fraction(1))
+    roster = "id,name,email\nada,Ada,ada@x.org\nzoe,Zoe,zoe@x.org\n"
+    book = gradebook_of(tmp_path, "ada/x.ipynb", roster=roster, adjustments={"zoe": (change,)})
+    _, _, out = back(book, Form.MAIL)
+    said = {address: text for address, text, _ in messages(out)}
+    assert "1 of 2 points, which your instructor gave." in said["zoe@x.org"]
+    assert "2 of 2 points. The attached page says of each gradient" in said["ada@x.org"]
+
+
 @pytest.mark.parametrize(
     ("form", "names", "roster"),
     [

@@ -21,6 +21,21 @@ NO_POINTS: Mapping[str, Fraction] = MappingProxyType({})
 """One for all: a large class has hundreds of thousands of cells, and in most there is none."""
 
 
+FOR_STUDENTS = frozenset(
+    {
+        "metadata-dropped",
+        "duplicate-answer",
+        "missing-answer",
+        "not-code",
+        "other-exercise",
+        "time-limit",
+        "unreadable-answer",
+    }
+)
+"""Flags that a student's page shows. All others, and any to come, are between the instructor and
+the grader, and to be looked at: a suspicion is no feedback."""
+
+
 class Status(StrEnum):
     """What became of a student's notebook, the best first."""
 
@@ -137,8 +152,9 @@ class Row:
 
     @property
     def flags(self) -> tuple[str, ...]:
-        """The kinds of all flags, of older files as well: a human should see those too."""
-        return tuple(kind for file in self.files for kind in file.flags)
+        """The kinds of flags to be looked at, of older files as well: a human should see those."""
+        kinds = (kind for file in self.files for kind in file.flags)
+        return tuple(kind for kind in kinds if kind not in FOR_STUDENTS)
 
     @property
     def status(self) -> Status:

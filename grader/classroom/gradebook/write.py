@@ -138,7 +138,7 @@ def write_gradebook(
     write_page(index, class_page(shown_table, summary, rubric.course.title, notices, pairs))
     _remove_others(students, {row.page for row in numbered.shown})
     unreadable = dict.fromkeys(file.path for row in table.rows for file in row.files if file.error)
-    return Gradebook(index, figures(table, summary), tuple(unreadable))
+    return Gradebook(index, figures(table), tuple(unreadable))
 
 
 def _seed(results: Path) -> int:

@@ -60,7 +60,7 @@ def class_page(
         alike=alike,
         table=table,
         summary=summary,
-        figures=figures(table, summary),
+        figures=figures(table),
         numbers=numbers,
         most_wrong=most_wrong,
         often_wrong=[gradient for gradient in most_wrong[:MOST_OFTEN] if summary.wrong(gradient)],

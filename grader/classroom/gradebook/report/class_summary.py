@@ -11,9 +11,9 @@ from dataclasses import dataclass, field
 from fractions import Fraction
 
 from grader.classroom.gradebook.report.mistakes import Gradient, Mistakes, most_common
-from grader.classroom.gradebook.report.student_page import FOR_STUDENTS, Lines
+from grader.classroom.gradebook.report.student_page import Lines
 from grader.classroom.gradebook.rubric import points_text
-from grader.classroom.gradebook.table import Row, Status, Table
+from grader.classroom.gradebook.table import FOR_STUDENTS, Row, Status, Table
 from grader.reports.wording import WRONG
 from grader.verdict import Flag, Outcome, Place
 
@@ -113,7 +113,7 @@ def round_width(most: Fraction | int, parts: int) -> int:
     return next(width for width in widths if width * (parts + 1) > most)
 
 
-def figures(table: Table, summary: ClassSummary) -> Figures:
+def figures(table: Table) -> Figures:
     """What the class's page and the terminal say first."""
     points = sorted(row.points for row in table.rows if row.graded)
     missing = sum(row.status is Status.MISSING for row in table.rows)
@@ -140,7 +140,7 @@ def figures(table: Table, summary: ClassSummary) -> Figures:
         *([("excused", f"{excused:,}")] if excused else []),
         ("handed in nothing", f"{missing:,}"),
         ("unreadable files", f"{unreadable:,}"),
-        ("to be looked at", f"{len(summary.suspicious):,}"),
+        ("to be looked at", f"{sum(bool(row.flags) for row in table.rows):,}"),
     ]
 
 

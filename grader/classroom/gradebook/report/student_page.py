@@ -9,24 +9,10 @@ from functools import partial
 from grader.classroom.gradebook.report.over_attempts import axes_of, path_of, trail
 from grader.classroom.gradebook.report.pages import render
 from grader.classroom.gradebook.rubric import ONE, Rubric, points_text
-from grader.classroom.gradebook.table import Cell, Row
+from grader.classroom.gradebook.table import FOR_STUDENTS, Cell, Row
 from grader.classroom.run.line import Line
 from grader.reports.course_boards import boards
 from grader.verdict import Report, count_outcomes
-
-FOR_STUDENTS = frozenset(
-    {
-        "metadata-dropped",
-        "duplicate-answer",
-        "missing-answer",
-        "not-code",
-        "other-exercise",
-        "time-limit",
-        "unreadable-answer",
-    }
-)
-"""Flags that a student's page shows. All others, and any to come, are between the instructor and
-the grader: a suspicion is no feedback."""
 
 Lines = Mapping[str, Line]
 """The lines of the files that count, by their ids."""

@@ -18,7 +18,7 @@ from grader.classroom.gradebook.platform_form import (
     about_new_columns,
     refuse_unknown_columns,
 )
-from grader.classroom.gradebook.report.class_summary import ClassSummary, figures
+from grader.classroom.gradebook.report.class_summary import figures
 from grader.classroom.gradebook.rubric import Rubric
 from grader.classroom.gradebook.scale import read_scale
 from grader.classroom.gradebook.table import Table
@@ -321,6 +321,6 @@ def test_points_of_who_handed_in_nothing_go_everywhere_and_are_not_called_graded
         write_grades(table, tmp_path / "grades.csv")
         (zoe,) = (line for line in read(tmp_path / "grades.csv") if line[0] == id_)
         assert f"awarded {FUSED}; missing {BATCHNORM}" in zoe
-        counted = dict(figures(table, ClassSummary()))
+        counted = dict(figures(table))
         assert (counted["graded"], counted["awarded"]) == ("2", "1")
         assert counted["handed in nothing"] == "0"

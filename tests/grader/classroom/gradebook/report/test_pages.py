@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import csv
 import json
 import re
 from html.parser import HTMLParser
@@ -347,15 +348,37 @@ def test_what_the_instructor_decided_stands_on_the_pages(tmp_path: Path) -> None
     assert f"Left out: {left}" in text
 
 
-def test_of_very_many_flagged_students_some_are_only_counted(tmp_path: Path) -> None:
-    flag = {"kind": "numerical", "message": "Looks numerical.", "line": 1, "cell": "ex2-fused"}
+@pytest.mark.parametrize("kind", ["numerical", "metadata-dropped"])
+def test_of_very_many_flagged_students_some_are_only_counted(tmp_path: Path, kind: str) -> None:
+    flag = {"kind": kind, "message": "Looks numerical.", "line": 1, "cell": "ex2-fused"}
     lines = [
         graded(f"{n:04}.ipynb", f"s{n:04}", "pf" if n else "pp", flags=[flag]) for n in range(1_320)
     ]
     text = (write(tmp_path, lines, []) / "index.html").read_text("utf-8")
     assert text.count("Looks numerical.") == 300
     assert "And 1,020 students more" in text
+    assert ("choose “flagged” in the table below" in text) == (kind == "numerical")
     assert "1,319</text>" in text
+
+
+def test_what_is_to_be_looked_at_is_the_same_everywhere(tmp_path: Path) -> None:
+    said = {"message": "m", "line": 1, "cell": "ex2-fused"}
+    flags = [{"kind": kind, **said} for kind in ("numerical", "metadata-dropped", "unheard-of")]
+    lines = [
+        graded("a", "ada", "pp", flags=flags),
+        graded("b", "bob", "pf", flags=flags[1:2]),
+        graded("c", "cyd", "pf"),
+    ]
+    report = write(tmp_path, lines, [])
+    text = (report / "index.html").read_text("utf-8")
+    assert "<dt>to be looked at</dt><dd>1</dd>" in text
+    with (report.parent / "grades.csv").open(encoding="utf-8-sig", newline="") as file:
+        rows = list(csv.DictReader(file))
+    assert [(row["flags"], row["flag kinds"]) for row in rows] == [
+        ("2", "numerical:1 unheard-of:1"),
+        *[("0", "")] * 2,
+    ]
+    assert "metadata-dropped" in text
 
 
 def test_the_number_of_the_highest_bar_is_not_cut_at_the_rim(tmp_path: Path) -> None:

@@ -173,7 +173,7 @@ def _in_force(found: Sequence[Change]) -> Adjustments:
         if not change.sets <= about:
             held[change.student].append(change)
         about |= change.sets
-    return {student: tuple(changes[::-1]) for student, changes in held.items()}
+    return {student: tuple(changes[::-1]) for student, changes in reversed(held.items())}
 
 
 class _People:

@@ -6,12 +6,16 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 from fractions import Fraction
+from typing import TypeVar
 
 from grader.classroom.gradebook.adjustments import Change, UnusableAdjustment
 from grader.classroom.gradebook.attempts import Attempts, choose, in_order
 from grader.classroom.gradebook.rubric import Rubric, points_text
 from grader.classroom.gradebook.table import NO_POINTS, Cell, Column, FileResult, Status
+from grader.classroom.intake.class_folder import HandedIn
 from grader.printable import listed, printable
+
+F = TypeVar("F", bound=HandedIn)
 
 
 @dataclass(frozen=True, slots=True)
@@ -114,10 +118,16 @@ def _taken(
     return (graded[0] if graded else None), ""
 
 
+def meant(files: Sequence[F], change: Change) -> list[F]:
+    """Those of a student's files, the oldest first, that the change's attempt may be."""
+    found = [file for file in files if change.attempt in (file.name, file.path, file.id)]
+    if not found and change.attempt.isdecimal() and 0 < int(change.attempt) <= len(files):
+        return [files[int(change.attempt) - 1]]
+    return found
+
+
 def _named(graded: Sequence[FileResult], change: Change) -> FileResult:
-    found = [file for file in graded if change.attempt in (file.name, file.path, file.id)]
-    if not found and change.attempt.isdecimal() and 0 < int(change.attempt) <= len(graded):
-        found = [graded[int(change.attempt) - 1]]
+    found = meant(graded, change)
     if len(found) == 1:
         return found[0]
     there = listed([f"{n} ({printable(file.path)})" for n, file in enumerate(graded, start=1)])

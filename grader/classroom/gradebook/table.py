@@ -78,11 +78,6 @@ class FileResult(HandedIn):
     flags: tuple[str, ...]
     offset: int
 
-    @property
-    def name(self) -> str:
-        """The file as its owner knows it: without the folders, which may hold others' names."""
-        return self.path.rpartition("/")[2]
-
 
 @dataclass(frozen=True, slots=True)
 class Cell:

@@ -56,6 +56,11 @@ class HandedIn:
     parts: Parts = field(default=(), compare=False)
     modified: float | None = field(default=None, compare=False)
 
+    @property
+    def name(self) -> str:
+        """The file as its owner knows it: without the folders, which may hold others' names."""
+        return self.path.rpartition("/")[2]
+
 
 @dataclass(frozen=True, slots=True)
 class RosterRow:

@@ -377,6 +377,18 @@ def test_what_the_instructor_decides_survives_and_regrades_nothing(
     assert "Line 3 of " in capsys.readouterr().err
 
 
+def test_what_the_instructor_decides_is_refused_before_anything_is_graded(
+    folder: Path, pools: list[InlinePool], capsys: Capture
+) -> None:
+    decided = folder.parent / "decided.csv"
+    decided.write_text("id,notebook,points,attempt\nada,2,3,\nbob,2,,7\n")
+    assert run(folder, "--adjustments", decided) == exit_codes.UNREADABLE
+    said = capsys.readouterr().err.splitlines()
+    assert [line.split(" of ")[0] for line in said] == ["Line 2", "Line 3"]
+    assert pools == []
+    assert not (folder.parent / "out").exists()
+
+
 def test_which_notebooks_are_due_can_be_said(folder: Path, pools: list[InlinePool]) -> None:
     out = folder.parent / "out"
     assert run(folder, "--due-notebooks", "03,2") == exit_codes.PASSED

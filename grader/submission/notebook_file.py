@@ -37,6 +37,11 @@ EMOJI_LEADS = (b"\xf0", b"\xf1", b"\xf2", b"\xf3", b"\xf4")
 """Bytes that one begins with. To look for a byte takes a hundredth of a search by expression."""
 
 
+_DOCUMENTS = frozenset(
+    {".doc", ".docx", ".gif", ".heic", ".jpeg", ".jpg", ".odt", ".pdf", ".png", ".pptx", ".rtf"}
+)
+
+
 class UnreadableNotebook(UserError):
     """A file that is not a notebook of the course; the message is one sentence for its owner."""
 
@@ -155,6 +160,10 @@ def _not_found(path: Path) -> str:
 
 
 def _decode(data: bytes, path: Path) -> str:
+    if path.suffix.lower() in _DOCUMENTS and not data.lstrip().startswith(b"{"):
+        raise UnreadableNotebook(
+            f"{shown(path)} is a document or a picture, not a notebook: hand in the .ipynb itself."
+        )
     if data.startswith(b"PK\x03\x04"):
         raise UnreadableNotebook(
             f"{shown(path)} is a zip archive: unpack it, and hand in the notebook that is in it."

@@ -135,6 +135,7 @@ def feedback(row: Row) -> str:
         said = f"; to mend: {', '.join([*mend[:_MOST_NAMED], *further])}" if mend else ""
         late = " (late)" if cell.counts.late else ""
         sentences.append(f"{cell.column.notebook}{late}: {points}{changed}{said}.")
+    sentences += [f"{file.name}: {Status.UNREADABLE}." for file in row.elsewhere if file.error]
     return text_cell(" ".join([*sentences, *comments(row)]))
 
 

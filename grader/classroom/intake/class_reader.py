@@ -75,17 +75,19 @@ def read_class(
     if not seen.files:
         raise UnreadableClass(_nothing_in(tree))
     classes = read_roster(roster, roster_columns) if roster is not None else None
-    everyone = {who for file in seen.files for who in file.submitters} | {*seen.people}
+    sighted = (*seen.files, *seen.others)
+    everyone = {who for file in sighted for who in file.submitters} | {*seen.people}
     # in an order that does not depend on the order of the files
     submitters = sorted(everyone, key=lambda who: (who.id, who.name, who.email))
     students, called, about_people = _identify(submitters, classes)
+    instead = list(_instead(seen, called))
     instant = due.astimezone(UTC) if due is not None else None
     timed = seen.convention != CANVAS  # Canvas gives all files the time of the download
     files = [
         replace(file, submitted=_modified(tree, file.parts))
         if file_times and timed and not file.submitted
         else file
-        for file in seen.files
+        for file in (*seen.files, *instead)
     ]
     handed_in = _hand_in(tree, files, called, instant)
     if timed:
@@ -102,7 +104,7 @@ def read_class(
     notices = [
         *seen.notices,
         *_spelled_twice(tree),
-        *_left_out(tree, seen.used),
+        *_left_out(tree, {*seen.used, *(file.parts for file in instead)}),
         *(classes.notices if classes else ()),
         *about_people,
         *_about_time(due, handed_in, seen.convention),
@@ -229,6 +231,21 @@ def _unclear(matches: dict[Submitter, Match]) -> Iterator[str]:
         )
     if len(unclear) > SHOWN:
         yield f"Of {len(unclear) - SHOWN} more it cannot be told who of the class list they are."
+
+
+def _instead(seen: Sightings, called: Mapping[Submitter, str]) -> Iterator[Sighting]:
+    """What those handed in who handed in no notebook, so that it is not said that nothing came.
+
+    Of a student with very many such files the first are enough.
+    """
+    have: Counter[str] = Counter()
+    for file in seen.files:
+        have.update(dict.fromkeys((called[who] for who in file.submitters), SHOWN))
+    for file in seen.others:
+        without = tuple(who for who in file.submitters if have[called[who]] < SHOWN)
+        have.update({called[who] for who in without})
+        if without and file.parts not in seen.used:
+            yield replace(file, submitters=without)
 
 
 def _hand_in(

@@ -45,6 +45,7 @@ def read_file_names(tree: Tree) -> Sightings:
         [file_sighting(parts, tree) for parts in tree.candidates],
         [owner_of(top) for top in tops],
         notices,
+        others=[file_sighting(parts, tree) for parts in tree.others if len(parts) > 1],
     )
 
 

@@ -73,16 +73,19 @@ def read_gradescope(tree: Tree) -> Sightings:
         for key, entry in _read_list(tree.root.joinpath(*parts)).items()
     }
     depths = {len(parts) for parts in lists}
-    sightings, unlisted = [], 0
-    for parts in tree.candidates:
+
+    def sighting(parts: Parts) -> Sighting | None:
         place = next((parts[:depth] for depth in depths if parts[:depth] in entries), None)
         entry = entries[place] if place else {}
-        if who := _submitters(entry):
-            submitted = as_instant(_text(entry.get(":created_at")))
-            sightings.append(Sighting(parts, who, submitted, attempt=attempt_of(parts[-1])))
-        else:
-            unlisted += 1
-            sightings.append(file_sighting(parts, tree))
+        who = _submitters(entry)
+        submitted = as_instant(_text(entry.get(":created_at")))
+        return Sighting(parts, who, submitted, attempt=attempt_of(parts[-1])) if who else None
+
+    sightings, unlisted = [], 0
+    for parts in tree.candidates:
+        found = sighting(parts)
+        unlisted += found is None
+        sightings.append(found or file_sighting(parts, tree))
     notices = []
     if unlisted:
         notices.append(
@@ -90,7 +93,8 @@ def read_gradescope(tree: Tree) -> Sightings:
             "the name of its folder."
         )
     people = [who for entry in entries.values() for who in _submitters(entry)]
-    return Sightings(GRADESCOPE, sightings, people, notices, frozenset(lists))
+    others = [found for parts in tree.others if (found := sighting(parts))]
+    return Sightings(GRADESCOPE, sightings, people, notices, frozenset(lists), others)
 
 
 def _lists(tree: Tree) -> list[Parts]:

@@ -48,9 +48,13 @@ def canvas_tops(tree: Tree) -> set[str]:
 def read_canvas(tree: Tree) -> Sightings:
     """The folder as Canvas's names tell; what is not named so is read by file names."""
     files = [_sighting(parts, tree) for parts in tree.candidates]
-    entries = (_ENTRY.fullmatch(spelled(parts[-1])) for parts in tree.others)
-    typed = [_submitter(entry) for entry in entries if entry]
-    return Sightings(CANVAS, files, without_files(typed, files))
+    others = []
+    for parts in tree.others:
+        if entry := _ENTRY.fullmatch(spelled(parts[-1])):
+            others.append(Sighting(parts, (_submitter(entry),), late=bool(entry["late"])))
+        elif upload_in(parts):
+            others.append(_sighting(parts, tree))
+    return Sightings(CANVAS, files, others=others)
 
 
 def _sighting(parts: Parts, tree: Tree) -> Sighting:
@@ -145,7 +149,14 @@ def read_moodle(tree: Tree) -> Sightings:
         else file_sighting(parts, tree)
         for parts in tree.candidates
     ]
-    return Sightings(MOODLE, files, without_files(submitters.values(), files), notices)
+    others = [
+        Sighting(parts, (submitters[prefixes[parts]],))
+        for parts in tree.others
+        if parts in prefixes
+    ]
+    return Sightings(
+        MOODLE, files, without_files(submitters.values(), files), notices, others=others
+    )
 
 
 def _prefixes(tree: Tree) -> dict[Parts, _Prefix]:

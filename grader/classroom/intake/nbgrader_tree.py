@@ -78,7 +78,12 @@ def read_nbgrader(tree: Tree, base: Parts) -> Sightings:
         )
     folders = [p[depth] for p in tree.folders if p[:depth] == base and len(p) == depth + 1]
     people = [owner_of(name) for name in folders]
-    return Sightings(NBGRADER, sightings, people, notices, frozenset(times.values()))
+    others = [
+        Sighting(parts, (owner_of(parts[depth]),))
+        for parts in tree.others
+        if parts[:depth] == base and len(parts) > depth + 1
+    ]
+    return Sightings(NBGRADER, sightings, people, notices, frozenset(times.values()), others)
 
 
 def _read_time(path: Path) -> str:

@@ -53,7 +53,7 @@ class Sightings:
     """A folder as one convention reads it.
 
     `people` are seen by other things than `files`; they may be submitters of files as well.
-    `used` are other files that told something.
+    `used` are other files that told something, `others` those that somebody handed in.
     """
 
     convention: str
@@ -61,6 +61,7 @@ class Sightings:
     people: list[Submitter] = field(default_factory=list)
     notices: list[str] = field(default_factory=list)
     used: frozenset[Parts] = frozenset()
+    others: list[Sighting] = field(default_factory=list)
 
 
 def without_files(people: Iterable[Submitter], files: Iterable[Sighting]) -> list[Submitter]:

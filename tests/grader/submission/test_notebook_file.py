@@ -96,6 +96,26 @@ def test_python_files_are_known_by_their_name_too(tmp_path: Path) -> None:
     assert f"{path} is a Python file" in sentence_about(path)
 
 
+@pytest.mark.parametrize(
+    ("name", "data"),
+    [
+        ("essay.pdf", b"%PDF-1.7\n%\xe2\xe3\xcf\xd3\n"),
+        ("Essay.DOCX", b"PK\x03\x04\0\0"),
+        ("scan.jpeg", b"\xff\xd8\xff\0"),
+    ],
+)
+def test_documents_and_pictures_are_known_by_their_names(
+    tmp_path: Path, name: str, data: bytes
+) -> None:
+    path = tmp_path / name
+    path.write_bytes(data)
+    assert sentence_about(path) == (
+        f"{path} is a document or a picture, not a notebook: hand in the .ipynb itself."
+    )
+    path.write_bytes(notebook())
+    assert read_cells(path) is not None
+
+
 def test_the_way_to_convert_can_be_pasted(tmp_path: Path) -> None:
     path = tmp_path / "my homework.ipynb"
     path.write_bytes(notebook(nbformat=3))

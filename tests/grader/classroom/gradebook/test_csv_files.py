@@ -163,6 +163,14 @@ def test_moodle_without_its_worksheet(tmp_path: Path) -> None:
     assert dan[:2] == ["dan", "'=1+1"]
 
 
+def test_moodles_feedback_says_what_came_in_the_place_of_a_notebook(tmp_path: Path) -> None:
+    lines = [*LINES, unreadable("dan/essay.pdf", "dan", "dan/essay.pdf is a document.")]
+    table, folder = made(tmp_path, lines, STUDENTS)
+    write_moodle(table, folder, tmp_path / "moodle.csv")
+    dan = read(tmp_path / "moodle.csv")[4]
+    assert dan[5:] == ["", f"{FUSED}: missing. essay.pdf: unreadable."]
+
+
 MOODLE = Roster(
     "moodle",
     header=(

@@ -234,10 +234,27 @@ def test_names_of_any_bytes(tmp_path: Path) -> None:
 
 
 def test_notices_cannot_steer_a_terminal(tmp_path: Path) -> None:
-    make(tmp_path / "in", "\x1b[31mada/x.ipynb", "bob/\x1b[2J.pdf", "carl\n/x.ipynb")
+    make(tmp_path / "in", "\x1b[31mada/x.ipynb", "bob/\x1b[2J.pdf", "bob/y.ipynb", "carl\n/x.ipynb")
     found = read_class(tmp_path / "in", COURSE, roster(tmp_path, "x\n"))
     assert len(found.notices) == 2
     assert all(notice.isprintable() for notice in found.notices)
+
+
+def test_who_handed_in_no_notebook_did_not_hand_in_nothing(tmp_path: Path) -> None:
+    make(tmp_path, "ada/x.ipynb", "ada/notes.pdf", "bob/essay.pdf", "carl/", "readme.txt")
+    make(tmp_path, *(f"dora/{n}.csv" for n in range(9)))
+    found = read_class(tmp_path, COURSE)
+    assert by_file(found) == {
+        "ada/x.ipynb": "ada",
+        "bob/essay.pdf": "bob",
+        **{f"dora/{n}.csv": "dora" for n in range(5)},
+    }
+    (notice,) = found.notices
+    assert notice.startswith(
+        "Other files, which are no notebooks and not looked at: ada/notes.pdf,"
+    )
+    (tmp_path / "bob/x.ipynb").touch()
+    assert "bob/essay.pdf" not in by_file(read_class(tmp_path, COURSE))
 
 
 def test_two_spellings_of_one_name_are_one_student(tmp_path: Path) -> None:
@@ -410,6 +427,10 @@ def test_every_notebook_is_a_row_once(paths: list[tuple[list[str], str]], listed
         got = [(root.joinpath(*item.parts), item.student) for item in found.handed_in]
         if any("outside submitted/" in notice for notice in found.notices):
             expected = {path for path in expected if path.relative_to(root).parts[0] == "submitted"}
+        with_notebooks = {student for path, student in got if path in expected}
+        others = {path for path, student in got if student not in with_notebooks}
+        assert not others & expected  # they stand for the notebooks that did not come
+        expected |= others
         assert {path for path, _ in got} == expected
         assert len(set(got)) == len(got)
         members = 2 if found.convention == "Gradescope export" else 1

@@ -84,11 +84,10 @@ def test_one_folder_a_student_however_deep(tmp_path: Path) -> None:
         ("ada/01_atomic_backprop.ipynb", "ada", 0),
         ("ada/week 2/a/b/c/02.ipynb", "ada", 0),
         ("bob/x (2).ipynb", "bob", 2),
+        ("dora/essay.pdf", "dora", 0),
         ("emmy_01_atomic_backprop.ipynb", "emmy", 0),
     ]
-    assert found.notices == (
-        "Other files, which are no notebooks and not looked at: dora/essay.pdf.",
-    )
+    assert found.notices == ()
 
 
 def test_the_folder_of_the_class_inside_another_is_spoken_of(tmp_path: Path) -> None:

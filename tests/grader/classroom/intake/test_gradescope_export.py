@@ -57,6 +57,19 @@ def export(root: Path, text: str = LIST, *files: str) -> Path:
     return root
 
 
+def test_who_handed_in_no_notebook(tmp_path: Path) -> None:
+    files = (
+        "submission_2/essay.pdf",
+        "submission_4/a.pdf",
+        "submission_4/b.pdf",
+        "submission_2/x.ipynb",
+    )
+    found = read_class(export(tmp_path, LIST, *files), COURSE)
+    emmy = [(item.path, item.submitted) for item in found.handed_in if item.student == "23"]
+    assert emmy == [("submission_4/a.pdf", None), ("submission_4/b.pdf", None)]
+    assert "submission_2/essay.pdf" not in {item.path for item in found.handed_in}
+
+
 def test_an_export(tmp_path: Path) -> None:
     found = read_class(export(tmp_path), COURSE, due=datetime(2026, 11, 21, tzinfo=UTC))
     assert found.convention == GRADESCOPE

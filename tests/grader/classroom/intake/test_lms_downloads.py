@@ -42,7 +42,7 @@ def test_what_a_name_says_in_a_download_of_canvas(
     assert item.submitted is None
 
 
-def test_who_typed_a_text_is_a_student_without_a_file_in_a_download_of_canvas(
+def test_who_typed_a_text_handed_in_that_in_a_download_of_canvas(
     tmp_path: Path,
 ) -> None:
     found = read_class(
@@ -52,7 +52,16 @@ def test_who_typed_a_text_is_a_student_without_a_file_in_a_download_of_canvas(
         COURSE,
     )
     assert [student.id for student in found.students] == ["1", "3", "5"]
-    assert [item.student for item in found.handed_in] == ["1"]
+    assert [(item.student, item.late) for item in found.handed_in] == [
+        *(("1", False), ("3", True), ("5", False))
+    ]
+
+
+def test_who_handed_in_no_notebook_in_a_download_of_canvas(tmp_path: Path) -> None:
+    names = "lovelaceada_1_2_x.ipynb", "lovelaceada_1_3_y.pdf", "babbage_LATE_3_4_essay.pdf"
+    found = read_class(make(tmp_path, *names), COURSE)
+    assert by_file(found) == {names[0]: "1", names[2]: "3"}
+    assert [item.late for item in found.handed_in] == [False, True]
 
 
 @pytest.mark.parametrize(
@@ -108,7 +117,7 @@ def test_what_a_name_says_in_a_download_of_moodle(
     assert [item.late for item in found.handed_in] == [False]
 
 
-def test_who_typed_a_text_is_a_student_without_a_file_in_a_download_of_moodle(
+def test_who_typed_a_text_handed_in_that_in_a_download_of_moodle(
     tmp_path: Path,
 ) -> None:
     found = read_class(
@@ -124,7 +133,7 @@ def test_who_typed_a_text_is_a_student_without_a_file_in_a_download_of_moodle(
         ("1", "Ada Lovelace"),
         ("2", "Charles Babbage"),
     ]
-    assert [item.student for item in found.handed_in] == ["1"]
+    assert [item.student for item in found.handed_in] == ["1", "2"]
 
 
 def test_blind_marking_in_any_language(tmp_path: Path) -> None:

@@ -65,7 +65,19 @@ def test_the_folder_of_what_was_handed_in(tmp_path: Path, name: str) -> None:
 
 def test_a_time_in_a_folder_without_notebooks_hides_no_others(tmp_path: Path) -> None:
     folder = make(tmp_path, "ada.ipynb", "submitted/ada/hw/timestamp.txt")
-    assert by_file(read_class(folder, COURSE)) == {"ada.ipynb": "ada"}
+    assert by_file(read_class(folder, COURSE)) == {
+        "ada.ipynb": "ada",
+        "submitted/ada/hw/timestamp.txt": "submitted",
+    }
+
+
+def test_who_handed_in_no_notebook_but_a_picture(tmp_path: Path) -> None:
+    folder = make(tmp_path, "submitted/ada/hw/x.ipynb", "submitted/bob/hw/x.png", "source/hw/y.png")
+    (folder / "submitted/bob/hw/timestamp.txt").write_text("2026-11-21 12:00:00 UTC")
+    assert by_file(read_class(folder, COURSE)) == {
+        "submitted/ada/hw/x.ipynb": "ada",
+        "submitted/bob/hw/x.png": "bob",
+    }
 
 
 def test_a_course_in_which_nobody_handed_in_anything(tmp_path: Path) -> None:

@@ -22,12 +22,16 @@ from grader.classroom.intake.file_names import read_file_names
 from grader.classroom.intake.gradescope_export import gradescope_tops, read_gradescope
 from grader.classroom.intake.lms_downloads import (
     CANVAS,
+    MOODLE,
     canvas_tops,
+    is_one_download,
     moodle_tops,
+    prefix_in,
     read_canvas,
     read_moodle,
 )
 from grader.classroom.intake.matching import Match, Matcher
+from grader.classroom.intake.moodle_times import times_in
 from grader.classroom.intake.nbgrader_tree import base_of, read_nbgrader
 from grader.classroom.intake.roster_file import ClassList, read_roster
 from grader.classroom.intake.sighting import Sighting, Sightings, Submitter
@@ -82,12 +86,23 @@ def read_class(
     students, called, about_people = _identify(submitters, classes)
     instead = list(_instead(seen, called))
     instant = due.astimezone(UTC) if due is not None else None
+    files: list[Sighting] = [*seen.files, *instead]
+    about_times: list[str] = []
+    # A worksheet speaks of one assignment.
+    if classes and seen.convention == MOODLE and is_one_download(tree):
+        times, about_times = times_in(classes.roster)
+        files = [
+            replace(file, submitted=times.get(called[file.submitters[0]]))
+            if prefix_in(file.parts)
+            else file
+            for file in files
+        ]
     timed = seen.convention != CANVAS  # Canvas gives all files the time of the download
     files = [
         replace(file, submitted=_modified(tree, file.parts))
         if file_times and timed and not file.submitted
         else file
-        for file in (*seen.files, *instead)
+        for file in files
     ]
     handed_in = _hand_in(tree, files, called, instant)
     if timed:
@@ -107,6 +122,7 @@ def read_class(
         *_left_out(tree, {*seen.used, *(file.parts for file in instead)}),
         *(classes.notices if classes else ()),
         *about_people,
+        *(about_times if due is not None else ()),
         *_about_time(due, handed_in, seen.convention),
     ]
     return ClassFolder(

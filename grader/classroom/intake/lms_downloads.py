@@ -112,6 +112,11 @@ def moodle_tops(tree: Tree) -> set[str]:
     return {parts[0] for parts in _prefixes(tree)}
 
 
+def is_one_download(tree: Tree) -> bool:
+    """True if all that Moodle's prefixes stand before is of one assignment."""
+    return len({prefix.download for prefix in _prefixes(tree).values()}) == 1
+
+
 def read_moodle(tree: Tree) -> Sightings:
     """The folder as Moodle's prefixes tell; what has none is read by file names.
 

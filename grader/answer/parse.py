@@ -9,8 +9,8 @@ import copy
 import itertools
 import re
 import warnings
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping, Sequence, Set
+from dataclasses import dataclass, replace
 from functools import cached_property, lru_cache
 from types import CodeType
 from typing import TYPE_CHECKING
@@ -26,6 +26,7 @@ from grader.answer.effects import (
     read_effects,
 )
 from grader.answer.statements import COMPOUND, children, walk_statements
+from grader.close_names import SLIP, nearest
 from grader.printable import sentence
 from grader.verdict import Place
 from grader.worker.terms import DYNAMIC_NAMES
@@ -155,6 +156,11 @@ class Answer:
         return self.shown
 
     @cached_property
+    def bound(self) -> frozenset[str]:
+        """The names that some statement makes, rather than changes what they hold."""
+        return frozenset[str]().union(*(one.binds - one.reads for one in self.shown.values()))
+
+    @cached_property
     def written(self) -> dict[ast.stmt, frozenset[str]]:
         """The names that each top-level statement may write, those inside it too."""
         writes = [e.binds | e.changes | e.perhaps for e in self.effects.values()]
@@ -169,16 +175,37 @@ class Answer:
         compound = (top for top in self.top if isinstance(top, COMPOUND))
         return {top: read_compound(top, self.effects) for top in compound}
 
+    def as_meant(self, gradients: Sequence[str], known: Set[str]) -> Answer:
+        """The answer with what changes a name that nothing binds taken for what it is a slip of.
+
+        `dlogit[0] += 1` below `dlogits = ...` raises, and would be no gradient's statement. It is
+        that gradient's of its cell whose name is most like it.
+        """
+        bound = known | self.bound
+        lost = {each: (one.binds | one.changes) - bound for each, one in self.shown.items()}
+        if not any(lost.values()):
+            return self
+        shown = dict(self.shown)
+        cells = {name: {self.places[n].cell for n in self.writing(name)} for name in gradients}
+        for statement, names in lost.items():
+            cell = self.places[self.number[statement]].cell
+            here = [gradient for gradient in gradients if cell in cells[gradient]]
+            meant = {gradient for name in names for gradient in nearest(name, here, SLIP)[:1]}
+            one = shown[statement]
+            shown[statement] = replace(one, changes=one.changes | meant)
+        return self._knowing(shown=shown)
+
     def as_it_ran(self, seen: Mapping[int, Seen]) -> Answer:
         """The answer with what was seen, by number, beside what its text shows; itself if equal."""
         effects = join_effects(self.shown, seen)
-        if effects == self.effects:
-            return self
-        ran = copy.copy(self)  # with all that is cached
-        vars(ran)["effects"] = effects
-        for cached in ("written", "compound"):
-            vars(ran).pop(cached, None)
-        return ran
+        return self if effects == self.effects else self._knowing(effects=effects)
+
+    def _knowing(self, **found: Mapping[ast.stmt, Effects]) -> Answer:
+        known = copy.copy(self)  # with all that is cached
+        for cached in ("effects", "written", "compound"):
+            vars(known).pop(cached, None)
+        vars(known).update(found)
+        return known
 
     def writing(self, name: str) -> frozenset[int]:
         """The numbers of the statements that bind a name or change it."""

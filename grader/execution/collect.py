@@ -46,6 +46,8 @@ def collect(
         The evidence on each gradient, the statements that may make one, and what a human should
         know: which took the process with them, ran too long, or tried what no gradient needs.
     """
+    program = references.program
+    answer = answer.as_meant(gradients, {*program.names, *program.gradient_names})
     runs = Runs(answer, references, values_for(references, tuple(gradients)), runner, watch)
     collector = _Collector(answer, gradients, references, runs)
     evidence = collector.collect(offences)
@@ -206,8 +208,7 @@ class _Reader:
         self.answer = answer
         self.runner = runner
         self.gradients = program.gradient_names
-        bound = frozenset[str]().union(*answer.written.values())
-        self.known = [*program.names, *sorted(self.gradients), *sorted(bound), "torch", "F"]
+        self.known = [*program.names, *sorted(self.gradients), *sorted(answer.bound), "torch", "F"]
         self.lines = {cell.grade_id: cell.source.count("\n") + 1 for cell in answer.cells}
         self.top_of = {
             number: answer.number[top] for top, inside in answer.inside.items() for number in inside

@@ -1,5 +1,6 @@
 """The two checks and the verdict table on whole answers."""
 
+import re
 from collections import Counter
 
 import pytest
@@ -779,6 +780,42 @@ def test_of_what_says_itself_nothing_else_is_said(
 ) -> None:
     gradient = line.partition(" ")[0]
     assert said_of(gradient, edited((line, instead)), judge_text) == [said]
+
+
+@pytest.mark.parametrize(
+    ("line", "slip", "gradient"),
+    [
+        ("dlogprobs[range(n), Yb] = -1.0 / n", "dlogprob[range(n), Yb] = -1.0 / n", "dlogprobs"),
+        # A right value, since what is left out is zero; the cell raises all the same.
+        (
+            "dlogits += F.one_hot(logits.max(1).indices, num_classes=logits.shape[1])"
+            " * dlogit_maxes",
+            "dlogit[range(n), logits.argmax(1)] += dlogit_maxes.squeeze(1)",
+            "dlogits",
+        ),
+        (
+            "dhprebn += 1.0 / n * (torch.ones_like(hprebn) * dbnmeani)",
+            "dhprbn = dhprbn + dbnmeani / n",
+            "dhprebn",
+        ),
+        ("        dC[ix] += demb[k, j]", "        dc.index_add_(0, ix, demb[k, j])", "dC"),
+    ],
+)
+def test_a_slip_in_what_a_line_changes_is_its_gradients(
+    line: str, slip: str, gradient: str, judge_text: Judge
+) -> None:
+    verdicts = judge_text(edited((line, slip)))
+    wrong = re.split(r"\W", slip.strip())[0]
+    assert verdicts[gradient].outcome is Outcome.ERROR
+    assert verdicts[gradient].note == f"{NO_NAME.format(wrong)}Did you mean `{gradient}`?"
+    assert blamed(verdicts) == [gradient]
+
+
+def test_a_name_of_an_answers_own_is_no_slip(judge_text: Judge) -> None:
+    """`dlogit` is bound, `other` is like nothing, and another cell's gradient is not meant."""
+    before = "dnorm_logits = counts * dcounts"
+    own = f"dlogit = dcounts.clone()\ndlogit += 1\nother[0] += 1\ndemd[0] += 1\n{before}"
+    assert blamed(judge_text(edited((before, own)))) == []
 
 
 @pytest.mark.parametrize(

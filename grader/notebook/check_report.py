@@ -23,6 +23,11 @@ ONLY_IN_MORE_DIGITS = (
     " that does not help, a line divides by what 32 bits round to zero."
 )
 
+OVERWRITTEN = (
+    "Your code gives the right value, but a line that ran after it has overwritten or deleted it,"
+    " such as a blank, `{name} = ...`. Take that line out, and run yours again."
+)
+
 NOT_REACHED = (
     "Your code gives the right value, but its cell stopped at an exception when it ran last. Run it"
     " again; if it stops again, mend the line that it names, or take it out."
@@ -78,10 +83,18 @@ class Row:
                 " cells that begin with `# answer:` are checked."
             )
         if self.is_stale:
-            problem = self.comparison.problem
-            said = f"{problem} {ONLY_IN_MORE_DIGITS}" if problem else OLD_VALUE
-            return f"{self.verdict.note} {NOT_REACHED if self.unreached else said}".lstrip()
+            return f"{self.verdict.note} {self._why_stale}".lstrip()
         return "" if self.is_wrong else self.verdict.note
+
+    @property
+    def _why_stale(self) -> str:
+        if self.unreached:
+            return NOT_REACHED
+        if self.comparison.exact is None:
+            return OVERWRITTEN.format(name=self.verdict.name)
+        if self.error is not None and self.error.broken:
+            return f"{self.comparison.problem} {ONLY_IN_MORE_DIGITS}"
+        return OLD_VALUE
 
 
 @dataclass(frozen=True, slots=True)
@@ -201,8 +214,9 @@ def _section(row: Row, has_heat_map: bool) -> Section:
         note = "" if says_shapes and verdict.diagnosis else note
         facts = () if says_shapes and not verdict.diagnosis else facts
     elif facts and note.startswith(f"{verdict.name} has shape "):
-        note = f"On another batch {note}"
-        facts = (f"Here it has shape {comparison.shape}, as expected.", *facts[1:])
+        # There the batch may be another, and what arrives is right.
+        note = f"As the check runs it, {note}"
+        facts = (f"In this notebook it has shape {comparison.shape}, as expected.", *facts[1:])
     return Section(
         look=str(verdict.outcome),
         sign=wording.SIGNS[verdict.outcome],

@@ -14,6 +14,7 @@ from grader.grading.reasons import ALMOST
 from grader.notebook.check_report import (
     NOT_REACHED,
     OLD_VALUE,
+    OVERWRITTEN,
     Row,
     Section,
     as_html,
@@ -60,6 +61,12 @@ NUMBERS = "dh              | exact: True  | approximate: True  | maxdiff: 0.0"
             line(Outcome.PASS, 2 * VALUES, ALMOST),
             f"dh              | pass, run again\n  {ALMOST} {OLD_VALUE}",
         ),
+        (
+            # Blanks come with the notebook: one below undoes a line that was written above it.
+            line(Outcome.PASS, ...),
+            f"dh              | pass, run again\n  {OVERWRITTEN.format(name='dh')}",
+        ),
+        (line(Outcome.PASS, VALUES[:1]), f"dh              | pass, run again\n  {OLD_VALUE}"),
         (
             # To run the cell again would not help: the line before it raises every time.
             replace(line(Outcome.PASS, ...), unreached=True),
@@ -185,8 +192,8 @@ SHAPES = "dh has shape (3, 2), but a gradient has its tensor's shape, (2, 3)."
         (
             REFERENCE,
             (DOUBLED,),
-            f"On another batch {SHAPES}",
-            f"Here it has shape (2, 3), as expected. {RIGHT_HERE}",
+            f"As the check runs it, {SHAPES}",
+            f"In this notebook it has shape (2, 3), as expected. {RIGHT_HERE}",
         ),
     ],
 )

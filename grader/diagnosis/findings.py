@@ -10,7 +10,6 @@ from collections.abc import Iterable, Iterator, Set
 from dataclasses import dataclass, replace
 
 import torch
-from torch import Tensor
 
 from grader.answer.own_code import Span
 from grader.diagnosis import shown
@@ -20,7 +19,7 @@ from grader.diagnosis.kinds import Kind
 from grader.diagnosis.repair import Repair, Search, undefined
 from grader.diagnosis.shown import Explanation, Wrong, seen_on_each, taken
 from grader.printable import listed
-from grader.program.compare import FLOAT64_NOISE, agrees, describe_nonfinite, describe_shape
+from grader.program.compare import FLOAT64_NOISE, describe_nonfinite, describe_shape
 from grader.verdict import Check, Verdict
 
 COARSE = (torch.float16, torch.bfloat16)
@@ -42,7 +41,7 @@ def findings(search: Search, verdict: Verdict) -> Iterator[Found]:
     """What there is to say, the best first."""
     if (unfit := _unfit(search)) is not None:
         is_itself = unfit[0] is not Kind.NAN or _divides_by_zero(search)
-        if not (is_itself or _is_right_but_for_nan(search)):  # it follows from another mistake
+        if not is_itself:  # it may follow from another mistake
             yield from of_repairs(search, map(search.find, search.batches()))
         yield Found(*unfit)
     elif missing := undefined(search.item):  # that is the mistake, and no other edit is meant
@@ -295,19 +294,6 @@ def _is_zero(node: ast.AST) -> bool:
     return isinstance(node, ast.Constant) and node.value == 0
 
 
-def _is_right_but_for_nan(search: Search) -> bool:
-    """True if nothing is wrong with a gradient but its NaN."""
-    values = [value.tensor for value in search.item.local if value.tensor is not None]
-
-    def is_right(value: Tensor, right: Tensor) -> bool:
-        if value.shape != right.shape:
-            return False
-        known = ~value.isnan()
-        return bool(known.any()) and agrees(value[known].double(), right[known])
-
-    return any(all(map(is_right, values, right)) for right in search.targets)
-
-
 def _unfit(search: Search) -> Explanation | None:
     """What is no floating-point number: NaN, infinity, another dtype."""
     gradient = search.item.name
@@ -321,7 +307,8 @@ def _unfit(search: Search) -> Explanation | None:
             found, due = (str(one.dtype).removeprefix("torch.") for one in (tensor, whose))
             message = f"`{gradient}` has dtype {found}, and `{gradient[1:]}` has {due}."
             return Kind.WRONG_DTYPE, message
-        if describe_nonfinite(gradient, tensor):
+        # Where a line raised, what an `empty` had not been given yet is NaN.
+        if value.raised is None and describe_nonfinite(gradient, tensor):
             numbers = tensor.double()
             which = "NaN" if numbers.isnan().any() else "infinite numbers"
             share = "some" if numbers.isfinite().any() else "nothing but"

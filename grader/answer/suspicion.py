@@ -175,7 +175,8 @@ def _attribute(node: ast.Attribute, context: _Context) -> Suspicions:
     is_own = name in context.functions and root not in ("torch", "loss")
     is_free = is_own or id(node) in context.innocent
     if (asks := _asks(name)) and not is_free and isinstance(node.ctx, ast.Load):
-        yield asks, f"`.{name}`"
+        # `torch.autograd.grad` reads no answer.
+        yield "autograd" if "autograd" in path[:-1] else asks, f"`.{name}`"
     if name == "func" and root == "torch" and id(node) not in context.innocent:
         yield "autograd", "`torch.func`"
     if _is_dunder(name) and path[:-1] != ["self"]:

@@ -126,6 +126,7 @@ def test_the_message_names_what_was_used() -> None:
         ("print(dC - C.grad, C.grad_fn)", "grad"),
         ('print(getattr(C, "grad"))', "grad"),
         ("loss.backward()", "autograd"),
+        ("dC = torch.autograd.grad(loss, C)[0]", "autograd"),
         ('getattr(loss, "backward")()', "autograd"),
         ("C.retain_grad()", "autograd"),
     ],

@@ -70,8 +70,7 @@ def find_reason(
     if found is None:
         return None
     name = search.item.name
-    belongs = f" {found.belongs} belongs here." if found.belongs else ""
-    diagnosis = Diagnosis(found.kind, found.message, hint(found.kind, name) + belongs)
+    diagnosis = Diagnosis(found.kind, found.message, hint(found.kind, name, found.belongs))
     if found.piece is None:
         return Reason(diagnosis, None if name == item.name else search.item.place)
     own, (start, end) = search.statements[found.number], found.piece

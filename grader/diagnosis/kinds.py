@@ -89,6 +89,16 @@ class Kind(StrEnum):
 _HINTS = tomllib.loads(files(__package__).joinpath("hints.toml").read_text(encoding="utf-8"))
 
 
-def hint(kind: Kind, gradient: str) -> str:
-    """The nudge for a kind of mistake, said of one gradient such as "dlogits"."""
-    return str(_HINTS[kind]).format(gradient=gradient, tensor=gradient.removeprefix("d"))
+LONGEST_HINT = 120
+"""Characters of a hint."""
+
+
+def hint(kind: Kind, gradient: str, belongs: str = "") -> str:
+    """The nudge for a kind of mistake, said of one gradient such as "dlogits".
+
+    What `belongs` there is told behind it, or alone where names are too long for both.
+    """
+    nudge = str(_HINTS[kind]).format(gradient=gradient, tensor=gradient.removeprefix("d"))
+    told = f"{belongs} belongs here." if belongs else ""
+    both = f"{nudge} {told}".rstrip()
+    return both if len(both) <= LONGEST_HINT or not told else told

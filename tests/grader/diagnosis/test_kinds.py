@@ -1,8 +1,12 @@
 """Every kind of mistake has a hint, said of a gradient, that does not write the answer down."""
 
+import itertools
+
 import pytest
 
 from grader.diagnosis.kinds import Kind, hint
+from grader.diagnosis.mistakes import table
+from tests.helpers.lecture_course import ATOMIC
 
 
 @pytest.mark.parametrize("kind", Kind)
@@ -18,3 +22,20 @@ def test_every_kind_has_a_hint(kind: Kind) -> None:
 
 def test_a_hint_names_the_tensor() -> None:
     assert "way from `counts` to the loss" in hint(Kind.MISSING_BRANCH, "dcounts")
+
+
+LONGEST = max(ATOMIC.gradients, key=len)
+
+
+@pytest.mark.parametrize("kind", Kind)
+@pytest.mark.parametrize("belongs", ["", f"`{LONGEST}`", f"`{LONGEST[1:]} - {LONGEST[1:]}`"])
+def test_no_hint_is_too_long_whatever_it_names(kind: Kind, belongs: str) -> None:
+    said = hint(kind, LONGEST, belongs)
+    assert len(said) <= 120
+    assert said.endswith(f"{belongs} belongs here." if belongs else (".", "?"))
+
+
+@pytest.mark.parametrize("kind", sorted({rule.kind for rule in table() if rule.tells == "name"}))
+def test_what_belongs_is_told_behind_the_nudge(kind: Kind) -> None:
+    for gradient, belongs in itertools.pairwise(ATOMIC.gradients[::-1]):
+        assert hint(kind, gradient, f"`{belongs}`").startswith(hint(kind, gradient))

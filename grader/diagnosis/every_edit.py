@@ -205,6 +205,29 @@ def _sums(statements: Sequence[OwnStatement], scope: Scope) -> Iterator[Edit]:
             yield Edit(FIRST, Kind.STATEMENT, own, piece, text, message, others=others)
 
 
+def _loops(own: OwnStatement) -> Iterator[Edit]:
+    """What stands in a loop and belongs outside; two loops that go over each other's range."""
+    loops = [loop for loop in own.loops if isinstance(loop, ast.For)]
+    for outer, loop in itertools.product(loops, loops):
+        if loop not in [*ast.walk(outer)]:
+            continue
+        # Its first line belongs before the loop then, or before the one around it, its last behind.
+        for line in {loop.body[0], loop.body[-1]} if loop.body[1:] else ():
+            (start, end), indent = own.span(outer), "\n" + " " * outer.col_offset
+            said, (first, last) = ast.unparse(line).replace("\n", indent), own.span(line)
+            before, behind = own.text[start:first] + "pass", own.text[last:end]
+            moved = indent.join([said, before + behind][:: 1 if line is loop.body[0] else -1])
+            message = "This line stands inside of the loop."
+            text = own.put((start, end), moved)
+            yield Edit(SECOND, Kind.STATEMENT, own, (first, last), text, message)
+        if outer is not loop:
+            start, end = piece = own.span(outer.iter)
+            text = own.put(own.span(loop.iter), own.source(outer.iter))
+            text = text[:start] + own.source(loop.iter) + text[end:]
+            message = "The ranges of these two loops stand in each other's place."
+            yield Edit(SECOND, Kind.WRONG_INDEX, own, piece, text, message)
+
+
 def _lines(statements: Sequence[OwnStatement], scope: Scope) -> Iterator[Edit]:
     """Lines that ran again, too late, or at the wrong side of a loop; the last one comes first."""
     once = {own.text: own for own in statements}
@@ -214,13 +237,7 @@ def _lines(statements: Sequence[OwnStatement], scope: Scope) -> Iterator[Edit]:
         piece, others = (0, len(again[0].text)), {own.number: "" for own in again[1:]}
         yield Edit(FIRST, Kind.STATEMENT, again[0], piece, "", message, others=others)
     yield from _sums(statements, scope)
-    for own in statements:
-        loops = (node for node in ast.walk(own.top) if isinstance(node, ast.For) and node.body[1:])
-        for loop in loops:
-            message = "This line stands inside of the loop."
-            for line, order in ((loop.body[-1], 1), (loop.body[0], -1)):
-                moved = [own.put(span := own.span(line), "pass"), ast.unparse(line)][::order]
-                yield Edit(SECOND, Kind.STATEMENT, own, span, "\n".join(moved), message)
+    yield from itertools.chain.from_iterable(map(_loops, statements))
     gradient = scope.gradient
     if any(gradient in own.names for own in statements[1:]) and statements[0].assigns(gradient):
         message = f"This line puts another value in the place of a right `{gradient}`."

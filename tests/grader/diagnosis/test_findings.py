@@ -191,6 +191,20 @@ LOOPS = "dC = torch.zeros_like(C)\nfor i in range(n):\n    for j in range(block_
             "`expand` does not belong in this expression.",
         ),
         (
+            "dW2",
+            "def outer_sum(a, b):\n    out = torch.zeros(a.shape[1], b.shape[1])\n"
+            "    for i in range(len(a)):\n        out += torch.outer(a[i], b[i])\n"
+            "        return out\ndW2 = outer_sum(h, dlogits)",
+            "This line stands inside of the loop.",
+        ),
+        (
+            "dC",
+            "def placed(rows):\n    out = torch.zeros_like(C)\n    for i in range(n):\n"
+            "        for j in range(block_size):\n            out[Xb[i, j]] += rows[i, j]\n"
+            "            return out\ndC = placed(demb)",
+            "This line stands inside of the loop.",
+        ),
+        (
             "dprobs",
             "dprobs = torch.mul(probs, dlogprobs)",
             "`mul` is not the function that belongs here.",
@@ -259,6 +273,17 @@ def test_a_line_that_raises_is_named(source: str, said: str, judge_text: Judge) 
     verdict = judge_text(f"{LECTURE[:start]}{source}\n")["dC"]
     assert verdict.outcome is Outcome.ERROR
     assert [one.message for one in verdict.diagnosis] == [said]
+
+
+def test_ranges_of_two_loops_in_each_others_place(judge_text: Judge) -> None:
+    start = LECTURE.index("dC = ")
+    swapped = LOOPS.replace("(n)", "(block_size)", 1).replace(
+        "(block_size):\n        ", "(n):\n        "
+    )
+    verdict = judge_text(f"{LECTURE[:start]}{swapped}dC[Xb[i, j]] += demb[i, j]\n")["dC"]
+    (said,) = verdict.diagnosis
+    assert said.message == "The ranges of these two loops stand in each other's place."
+    assert verdict.code[slice(*verdict.piece or ())] == "range(block_size)"
 
 
 def test_numbers_of_this_batch_are_named_whatever_follows_the_view(judge_text: Judge) -> None:

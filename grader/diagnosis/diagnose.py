@@ -20,9 +20,12 @@ from grader.program.exercises import Exercise
 from grader.program.references import References
 from grader.verdict import Diagnosis, Outcome, Place, Verdict
 
-SAYS_ALL = ("single memory location", "a bool tensor", "two bool", "to Python scalars", NO_POWER)
+SAYS_ALL = (
+    *("single memory location", "a bool tensor", "two bool", "to Python scalars", NO_POWER),
+    *("'function'", "not function"),
+)
 """In an exception's words: what was expanded is to be cloned, a mask is no number, two stars make a
-power, and `math` takes no tensor."""
+power, `math` takes no tensor, and a function is to be called."""
 
 OF_INDICES = (Kind.WRONG_INDEX, Kind.HARD_CODED_SIZE, Kind.PARTIAL_ROWS, Kind.ONLY_THIS_BATCH)
 """Mistakes that may raise an exception at some sizes and give a wrong value at others."""
@@ -94,7 +97,8 @@ def _is_hopeless(value: Value) -> bool:
     """
     if value.raised is not None:
         return value.raised.by_limit or any(words in value.raised.message for words in SAYS_ALL)
-    return (value.type_name or "").startswith(("tensor of ", "object that raises ", "ndarray"))
+    no_formula = ("tensor of ", "object that raises ", "ndarray", "function")
+    return (value.type_name or "").startswith(no_formula)
 
 
 def _of_helper(search: Search, verdict: Verdict) -> tuple[Search, Found | None]:

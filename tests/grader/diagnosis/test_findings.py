@@ -286,6 +286,23 @@ def test_ranges_of_two_loops_in_each_others_place(judge_text: Judge) -> None:
     assert verdict.code[slice(*verdict.piece or ())] == "range(block_size)"
 
 
+@pytest.mark.parametrize(
+    ("line", "note"),
+    [
+        ("dhpreact = slope", "dhpreact is a function, but a gradient is a tensor. Brackets behind"),
+        ("dhpreact = dh * slope", "This line raised TypeError: "),
+        ("dhpreact = slope(dh)", "dhpreact is a tuple, but a gradient is a tensor. A comma makes"),
+    ],
+)
+def test_a_function_that_is_not_called_or_gives_a_pair_says_so_itself(
+    line: str, note: str, verdict_of: Callable[[str, str], Verdict]
+) -> None:
+    source = f"def slope(given):\n    return given * (1 - h**2), h\n{line}"
+    verdict = verdict_of("dhpreact", source)
+    assert verdict.note.startswith(note)
+    assert not verdict.diagnosis
+
+
 def test_numbers_of_this_batch_are_named_whatever_follows_the_view(judge_text: Judge) -> None:
     start, end = LECTURE.index("demb = "), LECTURE.index("dC = ")
     view = "demb = dembcat.view(n, 3, 10).contiguous()\n"

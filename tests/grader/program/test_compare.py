@@ -222,4 +222,6 @@ def test_two_thousand_training_steps_of_right_gradients_raise_no_alarm(project: 
 @pytest.mark.parametrize("value", [len, "".join, str.join, lambda: 0])
 def test_a_function_is_called_so_whoever_wrote_it(value: object) -> None:
     said = describe_type("dh", type(value).__name__)
-    assert said == "dh is a function, but a gradient is a tensor."
+    assert said == (
+        "dh is a function, but a gradient is a tensor. Brackets behind its name call it."
+    )

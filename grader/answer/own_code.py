@@ -8,9 +8,10 @@ from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 
-from grader.answer.effects import MODULES
+from grader.answer.effects import MODULES, Effects
 from grader.answer.parse import Answer
 from grader.answer.statements import COMPOUND, walk_statements
+from grader.close_names import SLIP, nearest
 
 Span = tuple[int, int]
 """Where something begins and ends in a statement's text."""
@@ -193,13 +194,15 @@ def meant_for(
 ) -> frozenset[int]:
     """The statements that make a gradient (`keep`, in `code`), and those that were meant to.
 
-    An operation whose result goes nowhere was meant to change what it is called on. What was meant
+    An operation whose result goes nowhere was meant to change what it is called on, and so was one
+    that changes a copy, or what has nearly the gradient's name and is read nowhere. What was meant
     comes with all that it needs but the gradients that are `given`.
     """
     names = {gradient}.union(*(answer.effects[answer.statements[n]].binds for n in keep))
     meant = {n for top in code for n in answer.inside[top] & answer.writing(gradient)}
+    lost = _lost(gradient, answer, [gradient, *given])
     for top in answer.top:
-        called = {n for n in answer.inside[top] if _comes_to_nothing(answer, n, names)}
+        called = {n for n in answer.inside[top] if n in lost or _comes_to_nothing(answer, n, names)}
         if called:
             meant |= called | {n for n in answer.inside[top] if _holds(answer, n, called)}
     meant -= keep
@@ -221,8 +224,36 @@ def _reads(numbers: Collection[int], answer: Answer) -> set[str]:
     return {name for n in numbers for name in answer.effects[answer.statements[n]].reads}
 
 
+def unread(gradient: str, effects: Collection[Effects]) -> set[str]:
+    """The other names that statements change, or make from a gradient, and that nothing reads."""
+    made = (one.binds for one in effects if gradient in one.reads)
+    written = set[str]().union(*made, *(one.changes for one in effects)) - {gradient}
+    return written.difference(*(one.reads - one.binds - one.changes for one in effects))
+
+
+def _lost(gradient: str, answer: Answer, gradients: Sequence[str]) -> set[int]:
+    """The statements that change what nothing reads: a copy, or a name much like the gradient's."""
+    effects = [answer.effects[statement] for statement in answer.statements]
+    names = unread(gradient, effects).difference(gradients)
+    alike = {name for name in names if nearest(name, gradients, SLIP)[:1] == [gradient]}
+    made = [one.binds for one in effects if gradient in one.reads]
+    copies = alike.union(*(names & binds for binds in made))
+    return {
+        number
+        for number, one in enumerate(effects)
+        if one.changes & copies or (gradient in one.reads and one.binds & alike)
+    }
+
+
 def _comes_to_nothing(answer: Answer, number: int, names: set[str]) -> bool:
     match answer.statements[number]:
+        case (
+            ast.Assign(targets=[ast.Subscript(value=ast.Call() as copy)])
+            | ast.AugAssign(target=ast.Subscript(value=ast.Call() as copy))
+            | ast.Expr(value=ast.Call(func=ast.Attribute(value=ast.Call() as copy, attr="fill_")))
+            | ast.Expr(value=ast.Call(func=ast.Attribute(value=ast.Call() as copy, attr="add_")))
+        ):
+            return re.split(r"\W", ast.unparse(copy))[0] in names
         case ast.Expr(
             value=ast.Call(
                 func=ast.Attribute(value=ast.Name(id=module)),

@@ -10,7 +10,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from itertools import pairwise
 
-from grader.answer.own_code import OwnStatement, names_in
+from grader.answer.own_code import OwnStatement, names_in, unread
 from grader.answer.parse import Answer
 from grader.answer.sites import (
     AXIS,
@@ -74,6 +74,9 @@ def every_edit(
     counters = frozenset[str]().union(*(own.counters for own in statements))
     expressions = list[Expression]()
     ready = [*_spoiling(statements, answer, scope), *_lines(statements, scope)]
+    effects = [answer.effects[answer.statements[number]] for number in keep]
+    for name in sorted(unread(scope.gradient, effects) - counters):
+        ready += itertools.islice(_renamed(statements, name, scope.gradient), 1)
     for own in (own for own in statements if own is latest[own.text]):
         inside = (inner for inner in walk_statements([own.top]) if answer.number[inner] in keep)
         edited = (Site(own, one, ()) for one in inside if one not in own.ends)
@@ -188,6 +191,16 @@ def _spoiling(statements: Sequence[OwnStatement], answer: Answer, scope: Scope) 
             piece, others = (0, len(own.text)), {one.number: "" for one in last[:-1]}
             message = f"`{name}` is right when it is assigned; this line changes it."
             yield Edit(FIRST, Kind.ALIASED, own, piece, "", message, others=others)
+
+
+def _renamed(statements: Sequence[OwnStatement], lost: str, gradient: str) -> Iterator[Edit]:
+    """The gradient's name for one that is written to and that nothing reads."""
+    name, message = rf"\b{lost}\b", f"This line writes into `{lost}`, not into `{gradient}`."
+    texts = {own.number: re.sub(name, gradient, own.text) for own in statements}
+    for own in statements:
+        if found := re.search(name, own.text):
+            text, others = texts.pop(own.number), texts
+            yield Edit(FIRST, Kind.STATEMENT, own, found.span(), text, message, others=others)
 
 
 def _sums(statements: Sequence[OwnStatement], scope: Scope) -> Iterator[Edit]:

@@ -35,6 +35,8 @@ ORDER = "Or else: In `torch.cat({}, 1)` the parts stand in the wrong order."
 FIRST_IN_ORDER = ORDER.format("(torch.ones(n, 1), embcat)")
 LAST_IN_ORDER = ORDER.format("(embcat, torch.ones(n, 1))")
 COUNTS = "dcounts = counts_sum_inv * dprobs\n"
+ZEROS = "dlogprobs = torch.zeros_like(logprobs)\n"
+LOST = "This line changes a copy; `dlogprobs` stays as it is."
 OUTER = "dW2 = torch.zeros_like(W2)\nfor i in range(n):\n    dW2 += torch.outer(h[i], dlogits[i])\n"
 LOOPS = "dC = torch.zeros_like(C)\nfor i in range(n):\n    for j in range(block_size):\n        "
 
@@ -203,6 +205,31 @@ LOOPS = "dC = torch.zeros_like(C)\nfor i in range(n):\n    for j in range(block_
             "        for j in range(block_size):\n            out[Xb[i, j]] += rows[i, j]\n"
             "            return out\ndC = placed(demb)",
             "This line stands inside of the loop.",
+        ),
+        (
+            "dlogprobs",
+            f"{ZEROS}dlogprob[range(n), Yb] = -1.0 / n",
+            "This line writes into `dlogprob`, not into `dlogprobs`.",
+        ),
+        (
+            "dlogprobs",
+            f"{ZEROS}dlogprob = dlogprobs.clone()\ndlogprob[range(n), Yb] = -1.0 / n",
+            "This line writes into `dlogprob`, not into `dlogprobs`.",
+        ),
+        (
+            "dcounts",
+            f"{COUNTS}dcount = dcounts + dcounts_sum",
+            "This line writes into `dcount`, not into `dcounts`.",
+        ),
+        ("dlogprobs", f"{ZEROS}dlogprobs[range(n)][:, Yb] = -1.0 / n", LOST),
+        ("dlogprobs", f"{ZEROS}dlogprobs.gather(1, Yb.view(-1, 1)).fill_(-1.0 / n)", LOST),
+        ("dlogprobs", f"{ZEROS}dlogprobs.clone()[range(n), Yb] = -1.0 / n", LOST),
+        ("dlogprobs", f"{ZEROS}dlogprobs[range(n), Yb].sub_(1.0 / n)", LOST),
+        ("dC", "dC = torch.zeros_like(C)\ndC[Xb].add_(demb)", LOST.replace("dlogprobs", "dC")),
+        (
+            "dlogprobs",
+            f"{ZEROS}for i in range(n):\n    row = dlogprobs[i].clone()\n    row[Yb[i]] = -1.0 / n",
+            "`dlogprobs[i].clone()` is a copy: what is written into it is lost.",
         ),
         (
             "dprobs",

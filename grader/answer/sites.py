@@ -134,7 +134,8 @@ def role(site: Site) -> str:
             case ast.Slice() if isinstance(site.node, ast.Constant):
                 return RANGE
             case ast.Subscript(value=value, slice=index) if index is node:
-                return AXIS if getattr(value, "attr", "") == "shape" else INDEX
+                is_axis = getattr(value, "attr", "") == "shape" and not isinstance(index, ast.Slice)
+                return AXIS if is_axis else INDEX
             case ast.BinOp(op=ast.Pow(), right=right) if right is node:
                 return EXPONENT
             case ast.stmt() | ast.Attribute():

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 
 import pytest
 
+from grader.diagnosis.kinds import Kind
 from grader.verdict import Outcome, Verdict
 from tests.grader.conftest import Judge
 from tests.grader.diagnosis.conftest import Say
@@ -232,6 +234,21 @@ LOOPS = "dC = torch.zeros_like(C)\nfor i in range(n):\n    for j in range(block_
             "`dlogprobs[i].clone()` is a copy: what is written into it is lost.",
         ),
         (
+            "demb",
+            "demb = dembcat.reshape(emb.shape[::-1])",
+            "`emb.shape[::-1]` turns the order round.",
+        ),
+        (
+            "demb",
+            "demb = torch.cat(dembcat.split(n_embd, 1), 1)",
+            "`cat` joins along an axis that is there, and makes no new one.",
+        ),
+        (
+            "dh",
+            "dh = torch.stack([dlogits[i : i + 1] @ W2.T for i in range(n)])",
+            "`stack` makes a new axis, and joins along none that is there.",
+        ),
+        (
             "dprobs",
             "dprobs = torch.mul(probs, dlogprobs)",
             "`mul` is not the function that belongs here.",
@@ -302,6 +319,26 @@ def test_a_line_that_raises_is_named(source: str, said: str, judge_text: Judge) 
     assert [one.message for one in verdict.diagnosis] == [said]
 
 
+@pytest.mark.parametrize(
+    ("line", "said"),
+    [
+        (
+            "dbnvar = dbnvar_inv.sqrt() * -0.5 * (bnvar + 1e-5) ** -1.5",
+            "`sqrt` in `dbnvar_inv.sqrt()` is taken once too often.",
+        ),
+        (
+            "dcounts_sum = dcounts_sum_inv.log()",
+            "`dcounts_sum_inv.log()` is a function of a gradient; the slope of `counts_sum_inv`"
+            " times it belongs here.",
+        ),
+    ],
+)
+def test_what_makes_nan_of_a_gradient_is_named(line: str, said: str, judge_text: Judge) -> None:
+    name = line.partition(" ")[0]
+    verdict = judge_text(re.sub(rf"^{name} = .*$", line, LECTURE, flags=re.MULTILINE))[name]
+    assert [one.message for one in verdict.diagnosis] == [said]
+
+
 def test_ranges_of_two_loops_in_each_others_place(judge_text: Judge) -> None:
     start = LECTURE.index("dC = ")
     swapped = LOOPS.replace("(n)", "(block_size)", 1).replace(
@@ -338,6 +375,16 @@ def test_numbers_of_this_batch_are_named_whatever_follows_the_view(judge_text: J
         "`demb` is right at the notebook's sizes only: it has 3 (block_size), 10 (n_embd) written"
         " out."
     ]
+
+
+@pytest.mark.parametrize("small", ["1e5", "10**5", "1e-3"])
+def test_another_small_number_asks_how_small_it_is(
+    small: str, verdict_of: Callable[[str, str], Verdict]
+) -> None:
+    source = f"dbnvar = dbnvar_inv * -0.5 * (bnvar + {small}) ** -1.5"
+    (said,) = verdict_of("dbnvar", source).diagnosis
+    assert said.message == f"`{small}` is not the number that belongs here."
+    assert said.kind == Kind.MISSING_EPS
 
 
 def test_a_cell_that_ran_again_is_no_mistake_of_the_line(say_of: Say) -> None:

@@ -28,7 +28,7 @@ from grader.classroom.gradebook.report.class_summary import ClassSummary, Figure
 from grader.classroom.gradebook.report.lecture_page import lecture_page
 from grader.classroom.gradebook.report.pages import is_ours
 from grader.classroom.gradebook.report.student_page import Lines, student_page
-from grader.classroom.gradebook.rubric import Rubric
+from grader.classroom.gradebook.rubric import Rubric, points_text
 from grader.classroom.gradebook.table import Row, Status, Table
 from grader.classroom.intake.class_folder import ClassFolder
 from grader.classroom.run.journal import read_lines
@@ -93,6 +93,7 @@ def write_gradebook(
     table = build_table(class_folder, results, rubric, attempts, adjustments)
     notices = [
         *about_rows(table),
+        *([] if rubric.notebooks else about_columns(table)),
         *about_new_columns(table, class_folder, form),
         *about_maxima(table, class_folder, form, chosen=bool(rubric.notebooks)),
     ]
@@ -182,6 +183,23 @@ def about_rows(table: Table) -> Iterator[str]:
             f"Extended for {listed(map(printable, untimed), most=20)}: nobody knows when it was "
             "handed in, so it is not counted as late."
         )
+
+
+def about_columns(table: Table) -> Iterator[str]:
+    """Which notebooks few have handed in, where nobody has said what is due."""
+    came = [
+        {cell.column.notebook for cell in row.cells if cell.counts or cell.unreadable}
+        for row in table.rows
+    ]
+    present = sum(bool(notebooks) for notebooks in came)
+    for column in table.columns:
+        number = sum(column.notebook in notebooks for notebooks in came)
+        if 2 * number < present:
+            yield (
+                f"{column.notebook} was handed in by {number:,} of {counted(present, 'student')}, "
+                f"and its {points_text(column.max_points)} points are in everybody's maximum. "
+                "--due-notebooks says which notebooks count."
+            )
 
 
 def student_suite(row: Row, lines: Lines) -> Element:

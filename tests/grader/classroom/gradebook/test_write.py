@@ -18,6 +18,7 @@ from grader.classroom.intake.class_folder import Student
 from grader.classroom.run.journal import BrokenJournal
 from grader.reports.junit import suites_in
 from tests.helpers.lines import (
+    BATCHNORM,
     FUSED,
     Document,
     as_line,
@@ -50,6 +51,28 @@ def test_the_same_results_give_the_same_bytes(tmp_path: Path) -> None:
     assert books[0] == books[1] == books[2]
     assert [name for name in books[0] if "/" not in name] == WRITTEN
     assert len(books[0]) == len(WRITTEN) + 2 + 25
+
+
+@pytest.mark.parametrize(
+    "further", [graded("x", "s0", "pppppp", BATCHNORM), unreadable(BATCHNORM, "s0")]
+)
+def test_a_notebook_that_few_handed_in_is_said(tmp_path: Path, further: Document) -> None:
+    lines = [*(graded(f"{n}", f"s{n}", "pp") for n in range(3)), further]
+    told: list[str] = []
+
+    def write(lines: list[Document], rubric: Rubric) -> list[str]:
+        told.clear()
+        results = journal(tmp_path / "results.jsonl", lines)
+        write_gradebook(class_of(lines), results, rubric, tmp_path / "out", tell=told.append)
+        return told
+
+    assert write(lines, Rubric()) == [
+        f"{BATCHNORM} was handed in by 1 of 3 students, and its 6 points are in everybody's "
+        "maximum. --due-notebooks says which notebooks count."
+    ]
+    assert write(lines, Rubric(notebooks=(FUSED, BATCHNORM))) == []
+    assert write([lines[0], further], Rubric()) == []  # half of them have both: who knows?
+    assert write([], Rubric()) == []
 
 
 def test_needs_neither_torch_nor_matplotlib(tmp_path: Path) -> None:

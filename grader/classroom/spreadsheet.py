@@ -38,6 +38,16 @@ def escaped(cell: str) -> str:
     return cell if _NUMBER.fullmatch(cell) else _FORMULA.sub(r"\1\2'", cell)
 
 
+def beginning_escaped(cell: str) -> str:
+    """A cell of trusted words, in which nobody hides a formula behind a semicolon.
+
+    >>> beginning_escaped("-1 for style"), beginning_escaped("Good; -1 for style")
+    ("'-1 for style", 'Good; -1 for style')
+    """
+    found = None if _NUMBER.fullmatch(cell) else _FORMULA.match(cell)
+    return f"{found[0]}'{cell[found.end() :]}" if found else cell
+
+
 def unescaped(cell: str) -> str:
     """What `escaped` was given."""
     return _ESCAPED.sub(r"\1\2", cell)

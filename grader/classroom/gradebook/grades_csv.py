@@ -12,7 +12,7 @@ from pathlib import Path
 from grader.classroom.gradebook.rubric import points_text
 from grader.classroom.gradebook.scale import SCALE_TO_PLATFORM, Scale
 from grader.classroom.gradebook.table import Cell, Row, Status, Table
-from grader.classroom.spreadsheet import FOR_EXCEL, CsvForm, escaped
+from grader.classroom.spreadsheet import FOR_EXCEL, CsvForm, beginning_escaped, escaped
 from grader.printable import counted, printable, visible
 from grader.whole_file import whole_file
 
@@ -24,6 +24,11 @@ def text_cell(text: str) -> str:
     ('\'=HYPERLINK("http://evil")', "Ada;'=1+1")
     """
     return escaped(printable(text))
+
+
+def own_cell(text: str) -> str:
+    """A text from the instructor's hand: it is no formula, and as it is written all the same."""
+    return beginning_escaped(printable(text))
 
 
 def id_cell(text: str) -> str:
@@ -92,7 +97,7 @@ def _cells(row: Row, scale: Scale) -> list[str]:
         str(sum(len(cell.superseded) for cell in row.cells)),
         text_cell("; ".join(attempts_text(cell) for cell in row.cells if cell.superseded)),
         text_cell("; ".join(adjusted)),
-        text_cell(" ".join(comments(row))),
+        own_cell(" ".join(comments(row))),
     ]
 
 

@@ -7,7 +7,7 @@ from fractions import Fraction
 from functools import partial
 from pathlib import Path
 
-from grader.classroom.gradebook.grades_csv import comments, id_cell, text_cell, write_csv
+from grader.classroom.gradebook.grades_csv import comments, id_cell, own_cell, text_cell, write_csv
 from grader.classroom.gradebook.platform_form import (
     AS_THEY_ARE,
     CANVAS_COLUMNS,
@@ -136,7 +136,7 @@ def feedback(row: Row) -> str:
         late = " (late)" if cell.counts.late else ""
         sentences.append(f"{cell.column.notebook}{late}: {points}{changed}{said}.")
     sentences += [f"{file.name}: {Status.UNREADABLE}." for file in row.elsewhere if file.error]
-    return text_cell(" ".join([*sentences, *comments(row)]))
+    return own_cell(" ".join([text_cell(" ".join(sentences)), *comments(row)]))
 
 
 def _roster(class_folder: ClassFolder, kind: str, columns: tuple[str, ...]) -> Roster:

@@ -10,7 +10,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from grader.classroom.gradebook.grades_csv import id_cell, text_cell, write_grades
+from grader.classroom.gradebook.adjustments import Change
+from grader.classroom.gradebook.grades_csv import id_cell, own_cell, text_cell, write_grades
 from grader.classroom.gradebook.make_table import build_table
 from grader.classroom.gradebook.platform_csv import write_canvas, write_moodle
 from grader.classroom.gradebook.rubric import Rubric
@@ -252,6 +253,38 @@ def test_a_roster_of_another_kind_is_none(tmp_path: Path) -> None:
 )
 def test_a_text_is_no_formula(text: str, cell: str) -> None:
     assert text_cell(text) == cell
+
+
+@pytest.mark.parametrize(
+    ("text", "cell"),
+    [
+        ("Good work; -1 for style", "Good work; -1 for style"),
+        ("see me; = is no ==", "see me; = is no =="),
+        ("-1 for style", "'-1 for style"),
+        ("\t=1+1", "'=1+1"),
+        ("'=1", "''=1"),
+        ("-5", "-5"),
+    ],
+)
+def test_the_instructors_words_stay_as_they_are_but_for_their_beginning(
+    text: str, cell: str
+) -> None:
+    assert own_cell(text) == cell
+
+
+def test_comments_reach_the_tables_as_they_are(tmp_path: Path) -> None:
+    said = "Good work; -1 for style"
+    lines = [graded("a;=1.ipynb", "ada", "pp"), graded("b;=1.ipynb", "ada", "pp")]
+    folder = class_of(lines)
+    change = Change("Line 2", "ada", FUSED, comment=said)
+    results = journal(tmp_path / "results.jsonl", lines)
+    table = build_table(folder, results, Rubric(), adjustments={"ada": (change,)})
+    write_grades(table, tmp_path / "grades.csv")
+    write_moodle(table, folder, tmp_path / "moodle.csv")
+    (ada,) = read(tmp_path / "grades.csv", "utf-8-sig")[1:]
+    assert ada[-1] == said
+    assert "not a;'=1.ipynb" in ada[-3]  # a file's name is a student's
+    assert read(tmp_path / "moodle.csv")[1][-1] == f"{FUSED}: 2 of 2 points. {said}"
 
 
 @pytest.mark.parametrize(

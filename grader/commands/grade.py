@@ -157,6 +157,7 @@ def _grade(order: Order) -> int:
     from grader.classroom.gradebook.attempts import Attempts
     from grader.classroom.gradebook.hopeless import refuse_hopeless
     from grader.classroom.gradebook.write import write_gradebook
+    from grader.classroom.intake.class_folder import Remark
     from grader.classroom.intake.class_reader import read_class
     from grader.classroom.run import out_folder
     from grader.classroom.run.class_run import Run, Stop
@@ -178,8 +179,13 @@ def _grade(order: Order) -> int:
         order.roster_columns or {},
         file_times=order.file_times,
     )
+
+    def tell(sentence: str) -> None:
+        if not (order.quiet and isinstance(sentence, Remark)):
+            complain(sentence)
+
     for notice in class_folder.notices:
-        complain(notice)
+        tell(notice)
     if class_folder.doubt and not _goes_on(class_folder.doubt, order.yes):
         return exit_codes.UNREADABLE
     form = order.platform_form(course, class_folder.roster)
@@ -215,7 +221,7 @@ def _grade(order: Order) -> int:
                 adjustments=adjustments,
                 form=form,
                 similarity=order.similarity_from if order.similarity else None,
-                tell=complain,
+                tell=tell,
                 anonymous=order.anonymous,
             )
         after = _pages(order.out)
@@ -227,6 +233,8 @@ def _grade(order: Order) -> int:
     if not order.quiet:
         say(_summary(settings, class_folder, run.tally, book, seconds))
     if run.tally.unreadable < run.tally.total:
+        if order.quiet and book.unreadable:
+            complain(_not_graded(book))
         return exit_codes.PASSED
     complain(f"No file could be graded. {run.tally.reason}")
     return exit_codes.UNREADABLE
@@ -318,6 +326,11 @@ def _writing(quiet: bool) -> AbstractContextManager[object]:
     return Console(no_color=not has_colour()).status("writing the gradebook")
 
 
+def _not_graded(book: Gradebook) -> str:
+    names = listed(map(printable, book.unreadable), most=MOST_UNREADABLE)
+    return f"Could not be graded: {names}. The report says why."
+
+
 def _summary(
     settings: Settings, class_folder: ClassFolder, tally: Tally, book: Gradebook, seconds: float
 ) -> str:
@@ -327,8 +340,7 @@ def _summary(
     files, students = counted(tally.total, "file"), counted(len(present), "student")
     lines = [f"{files} of {students}.", ", ".join(f"{what}: {n}" for what, n in book.figures)]
     if book.unreadable:
-        names = listed(map(printable, book.unreadable), most=MOST_UNREADABLE)
-        lines.append(f"Could not be graded: {names}. The report says why.")
+        lines.append(_not_graded(book))
     if tally.kept:
         lines.append(f"{counted(tally.kept, 'file')} had been graded by an earlier run.")
     if tally.fresh:

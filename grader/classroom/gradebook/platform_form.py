@@ -11,7 +11,7 @@ from fractions import Fraction
 from grader.classroom.gradebook.rubric import points_text
 from grader.classroom.gradebook.scale import SCALE_TO_PLATFORM, Scale, factor, maximum_in
 from grader.classroom.gradebook.table import Column, Table
-from grader.classroom.intake.class_folder import ClassFolder, Roster
+from grader.classroom.intake.class_folder import ClassFolder, Remark, Roster
 from grader.classroom.intake.lms_downloads import MOODLE
 from grader.close_names import nearest
 from grader.printable import listed, printable
@@ -184,10 +184,11 @@ def _differs(
     scaled = f"scaled to {points_text(round(most * by, 2))}" if by != 1 else "not scaled"
     which = "" if chosen else " --due-notebooks says which notebooks count."
     differ = "" if most * by == maximum else " The two differ: --scale platform mends that."
-    yield (
+    said = (
         f"{printable(whose)} maximum is {points_text(maximum)}, and {listed(notebooks)} {are} "
         f"worth {points_text(most)}: points are {scaled}.{differ}{which}"
     )
+    yield said if differ or which else Remark(said)
 
 
 def _names(table: Table) -> list[str]:

@@ -30,7 +30,7 @@ from grader.classroom.gradebook.report.pages import is_ours
 from grader.classroom.gradebook.report.student_page import Lines, student_page
 from grader.classroom.gradebook.rubric import Rubric, points_text
 from grader.classroom.gradebook.table import Row, Status, Table
-from grader.classroom.intake.class_folder import ClassFolder
+from grader.classroom.intake.class_folder import ClassFolder, Remark
 from grader.classroom.run.journal import read_lines
 from grader.classroom.run.line import read_line
 from grader.printable import counted, listed, printable
@@ -80,7 +80,7 @@ def write_gradebook(
         form: what the platforms' files get.
         similarity: the threshold above which `alike.csv` and `report/alike.html` list who wrote
             alike; None for no such list, and an earlier one is deleted.
-        tell: called with each sentence that the instructor should know.
+        tell: called with each sentence that the instructor should know, remarks among them.
         anonymous: whether the report has numbers instead of names; `anonymous.csv` beside it says
             who is who. The other files have the names all the same: platforms ask for them.
 
@@ -133,7 +133,7 @@ def write_gradebook(
         pairs = _write_alike(table, numbered, class_folder, rubric.course, similarity, out)
         found = f"{counted(pairs, 'pair')} of students" if pairs else "No two students"
         where = f"; {REPORT}/{ALIKE_PAGE} is the list" if pairs else ""
-        tell(f"{found} wrote lines that few others did{where}.")
+        tell(Remark(f"{found} wrote lines that few others did{where}."))
     index = out / REPORT / "index.html"
     shown_table = replace(table, rows=numbered.shown)
     write_page(index, class_page(shown_table, summary, rubric.course.title, notices, pairs))
@@ -167,19 +167,19 @@ def about_rows(table: Table) -> Iterator[str]:
             f"{counted(n, 'time')} {why}" if len(whys) > 1 else why
             for why, n in sorted(whys.items(), key=lambda each: (-each[1], each[0]))
         )
-        yield (
+        yield Remark(
             f"{counted(len(several), 'student')} handed in a notebook more than once. Taken was "
             f"{said}. `attempts` in grades.csv, and the students' pages, say which, and what the "
             "others would earn."
         )
     if adjusted := [printable(row.student.id) for row in table.rows if row.adjusted]:
-        yield (
+        yield Remark(
             f"Adjusted by the instructor (* in the table): {listed(adjusted, most=20)}; see "
             "`adjusted` in grades.csv."
         )
     untimed = [row.student.id for row in table.rows if any(cell.untimed for cell in row.cells)]
     if untimed:
-        yield (
+        yield Remark(
             f"Extended for {listed(map(printable, untimed), most=20)}: nobody knows when it was "
             "handed in, so it is not counted as late."
         )

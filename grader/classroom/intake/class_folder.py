@@ -16,6 +16,15 @@ class UnreadableClass(UserError):
     """A folder that is no class of students, or a class list that cannot be read."""
 
 
+class Remark(str):
+    """A sentence of something that is as it should be, or as the instructor said.
+
+    `grader grade --quiet` says the other sentences only.
+    """
+
+    __slots__ = ()
+
+
 @contextmanager
 def explained(trouble: str) -> Iterator[None]:
     """Turn what the system says about a file or folder into an UnreadableClass: `trouble: why`."""
@@ -89,8 +98,9 @@ class Roster:
 class ClassFolder:
     """Who is in the class, and what was handed in, both sorted by the student's id.
 
-    `root` is the folder that ids are paths in. `notices` are sentences for the instructor. `doubt`
-    is the sentence why the class list may be the wrong one, "" where nothing speaks for that.
+    `root` is the folder that ids are paths in. `notices` are sentences for the instructor, some
+    of them remarks. `doubt` is the sentence why the class list may be the wrong one, "" where
+    nothing speaks for that.
     """
 
     root: Path

@@ -14,6 +14,7 @@ from types import MappingProxyType
 from grader.classroom.intake.class_folder import (
     ClassFolder,
     HandedIn,
+    Remark,
     Student,
     UnreadableClass,
     explained,
@@ -114,7 +115,8 @@ def read_class(
         students = [student for student in students if student.id != classes.tester]
         left = [item for item in handed_in if item.student != classes.tester]
         if tried := len(handed_in) - len(left):
-            about_people.append(f"Left out: {counted(tried, 'file')} of Canvas's Test Student.")
+            left_out = f"Left out: {counted(tried, 'file')} of Canvas's Test Student."
+            about_people.append(Remark(left_out))
         handed_in = left
     notices = [
         *seen.notices,
@@ -322,15 +324,15 @@ def _spelled_twice(tree: Tree) -> Iterator[str]:
 def _left_out(tree: Tree, used: Collection[Parts]) -> Iterator[str]:
     if tree.ignored:
         names = ", ".join(f"{count} × {name}" for name, count in sorted(tree.ignored.items()))
-        yield f"Not handed in on purpose, and not looked at: {names}."
-    others = [parts for parts in tree.others if parts not in used]
+        yield Remark(f"Not handed in on purpose, and not looked at: {names}.")
     for paths, what in (
         (tree.links, "Links to folders, which are not followed"),
         (tree.closed, "Folders that cannot be listed"),
-        (others, "Other files, which are no notebooks and not looked at"),
     ):
         if paths:
             yield f"{what}: {_listed(map(as_text, paths))}."
+    if others := [as_text(parts) for parts in tree.others if parts not in used]:
+        yield Remark(f"Other files, which are no notebooks and not looked at: {_listed(others)}.")
 
 
 def _about_time(
@@ -341,7 +343,7 @@ def _about_time(
     untimed = [item for item in handed_in if item.submitted is None]
     if due.tzinfo is None and len(untimed) < len(handed_in):
         local = due.astimezone()
-        yield f"Due is {local.isoformat(' ')}: --due has no zone, so it is this machine's."
+        yield Remark(f"Due is {local.isoformat(' ')}: --due has no zone, so it is this machine's.")
     if untimed and convention == CANVAS:
         late = counted(sum(item.late for item in untimed), "file")
         yield (

@@ -6,7 +6,7 @@ import re
 from collections.abc import Mapping
 from datetime import datetime
 
-from grader.classroom.intake.class_folder import Roster
+from grader.classroom.intake.class_folder import Remark, Roster
 from grader.printable import counted, printable
 
 # moodle/moodle, mod/assign/gradingtable.php: "-" where nothing was submitted, else userdate() with
@@ -78,8 +78,10 @@ def times_in(roster: Roster) -> tuple[Mapping[str, datetime], list[str]]:
     notices: list[str] = []
     if known:
         notices.append(
-            f"When {counted(len(known), 'student')} handed in is what Moodle's worksheet says, "
-            "which has no zone, so it is this machine's."
+            Remark(
+                f"When {counted(len(known), 'student')} handed in is what Moodle's worksheet says, "
+                "which has no zone, so it is this machine's."
+            )
         )
     if unclear := [written[student] for student, time in times.items() if not time]:
         notices.append(

@@ -6,6 +6,7 @@ import os
 import stat
 from pathlib import Path
 
+from grader.classroom.intake.class_folder import Remark
 from grader.classroom.intake.file_names import file_sighting, owner_of
 from grader.classroom.intake.sighting import (
     Sighting,
@@ -62,11 +63,13 @@ def read_nbgrader(tree: Tree, base: Parts) -> Sightings:
             guessed += submitted is not None and not names_its_zone(time)
             attempt = attempt_of(parts[-1])
             sightings.append(Sighting(parts, (owner_of(inner[0]),), submitted, attempt=attempt))
-    notices = []
+    notices: list[str] = []
     if outside:
         notices.append(
-            f"Not looked at, since nbgrader's or the course's own: {counted(outside, 'file')} "
-            f"outside {SUBMITTED}/."
+            Remark(
+                f"Not looked at, since nbgrader's or the course's own: {counted(outside, 'file')} "
+                f"outside {SUBMITTED}/."
+            )
         )
     if unclear:
         files = counted(unclear, "file")

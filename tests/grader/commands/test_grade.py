@@ -129,7 +129,9 @@ def test_a_class_is_graded_whatever_it_hands_in(tmp_path: Path) -> None:
         )
     finally:
         cluster.close()
-    assert (again.returncode, again.stdout, again.stderr) == (exit_codes.PASSED, "", first.stderr)
+    assert "Other files, which are no notebooks" in first.stderr
+    (wrong,) = (line for line in first.stdout.splitlines() if line.startswith("Could not be"))
+    assert (again.returncode, again.stdout, again.stderr) == (exit_codes.PASSED, "", f"{wrong}\n")
     assert without_run(other) == without_run(out)
 
 
@@ -375,6 +377,32 @@ def test_what_the_instructor_decides_survives_and_regrades_nothing(
     capsys.readouterr()
     assert run(folder, "--due-notebooks", 2, "--adjustments", other) == exit_codes.UNREADABLE
     assert "Line 3 of " in capsys.readouterr().err
+
+
+def test_quiet_says_only_what_is_wrong(
+    folder: Path, pools: list[InlinePool], capsys: Capture
+) -> None:
+    (folder / "ada" / "names.txt").touch()
+    (folder / "ada" / ".DS_Store").touch()
+    hand_in(folder / "ada", "again", "2")
+    decided = folder.parent / "decided.csv"
+    decided.write_text("id,notebook,comment\nada,2,good\n")
+    words = ["--due-notebooks", 2, "--adjustments", decided, "--similarity", "--quiet"]
+    assert run(folder, *words) == exit_codes.PASSED
+    assert capsys.readouterr() == ("", "")
+    assert run(folder, *words[:-1]) == exit_codes.PASSED
+    assert [line.split()[0] for line in capsys.readouterr().err.splitlines()] == [
+        *("Not", "Other", "Adjusted", "No")
+    ]
+    hand_in(folder, "cyd", "2").unlink()
+    (folder / "cyd" / "link.ipynb").symlink_to("/etc/passwd")
+    (folder / "cyd" / "etc").symlink_to("/etc")
+    assert run(folder, *words) == exit_codes.PASSED
+    assert capsys.readouterr() == (
+        "",
+        "Links to folders, which are not followed: cyd/etc.\n"
+        "Could not be graded: cyd/link.ipynb. The report says why.\n",
+    )
 
 
 def test_what_the_instructor_decides_is_refused_before_anything_is_graded(

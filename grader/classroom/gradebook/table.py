@@ -153,7 +153,7 @@ class Row:
 
     @property
     def status(self) -> Status:
-        """The worst of the notebooks that say anything; `missing` only where nothing came."""
+        """The worst of the notebooks that say anything; `missing` only where nothing due came."""
         for status in (Status.LATE, Status.GRADED, Status.AWARDED):
             if any(cell.status is status for cell in self.cells):
                 return status

@@ -85,7 +85,7 @@ def _said(recipient: Recipient) -> str:
     points = f"your notebooks have {grade.points} of {grade.most} points"
     match grade.status:
         case "missing":
-            return "no notebook of yours has been handed in. The attached page names what was due."
+            return "nothing that was due has come from you. The attached page names it."
         case "excused":
             return "you are excused, and nothing is graded. The attached page says so, too."
         case "unreadable":

@@ -116,7 +116,9 @@ def round_width(most: Fraction | int, parts: int) -> int:
 def figures(table: Table) -> Figures:
     """What the class's page and the terminal say first."""
     points = sorted(row.points for row in table.rows if row.graded)
-    missing = sum(row.status is Status.MISSING for row in table.rows)
+    missing = [row for row in table.rows if row.status is Status.MISSING]
+    nothing = sum(not row.files for row in missing)
+    others = len(missing) - nothing
     awarded = sum(row.status is Status.AWARDED for row in table.rows)
     excused = sum(row.status is Status.EXCUSED for row in table.rows)
     late = sum(any(cell.status is Status.LATE for cell in row.cells) for row in table.rows)
@@ -138,7 +140,8 @@ def figures(table: Table) -> Figures:
         *([("not all notebooks", f"{partly:,}")] if len(table.columns) > 1 else []),
         ("late", f"{late:,}"),
         *([("excused", f"{excused:,}")] if excused else []),
-        ("handed in nothing", f"{missing:,}"),
+        ("handed in nothing", f"{nothing:,}"),
+        *([("nothing that is due", f"{others:,}")] if others else []),
         ("unreadable files", f"{unreadable:,}"),
         ("to be looked at", f"{sum(bool(row.flags) for row in table.rows):,}"),
     ]

@@ -210,7 +210,7 @@ def test_messages(tmp_path: Path) -> None:
     (ada, said, page), (zoe, nothing, other) = messages(out)
     assert (ada, zoe) == ("ada@x.org", "zoe+c@x.org")
     assert "your notebooks have 1 of 2 points." in said
-    assert "no notebook of yours has been handed in. The attached page names" in nothing
+    assert "nothing that was due has come from you. The attached page names" in nothing
     assert "says of each gradient whether it is right" in said
     assert "each gradient" not in nothing
     assert page == (book / "report/students/ada.html").read_bytes()

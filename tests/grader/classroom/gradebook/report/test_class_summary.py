@@ -12,13 +12,23 @@ from grader.classroom.gradebook.make_table import build_table
 from grader.classroom.gradebook.report.class_summary import (
     ClassSummary,
     distribution,
+    figures,
     round_width,
 )
 from grader.classroom.gradebook.report.mistakes import MOST_LINES, MOST_LINKS, Mistake
 from grader.classroom.gradebook.rubric import Rubric
 from grader.classroom.intake.class_folder import Student
 from grader.verdict import pack_map, says_nothing_else
-from tests.helpers.lines import FUSED, Document, as_line, class_of, graded, gradient, journal
+from tests.helpers.lines import (
+    BATCHNORM,
+    FUSED,
+    Document,
+    as_line,
+    class_of,
+    graded,
+    gradient,
+    journal,
+)
 
 DZ = (FUSED, "dz")
 
@@ -180,6 +190,14 @@ def test_where_points_are_few_each_number_of_them_has_a_bin(tmp_path: Path) -> N
     results = journal(tmp_path / "results.jsonl", lines)
     table = build_table(class_of(lines, [Student("handed in nothing")]), results, Rubric())
     assert distribution(table) == (1, [1, 2, 3])
+
+
+def test_who_handed_in_what_is_not_due_did_not_hand_in_nothing(tmp_path: Path) -> None:
+    lines = [graded("a", "ada", "pp"), graded("b", "bob", "pppppp", BATCHNORM)]
+    results = journal(tmp_path / "results.jsonl", lines)
+    due = Rubric(notebooks=(FUSED,))
+    counted = dict(figures(build_table(class_of(lines, [Student("zoe")]), results, due)))
+    assert (counted["handed in nothing"], counted["nothing that is due"]) == ("1", "1")
 
 
 def test_of_nobody_and_of_no_points_there_are_no_bins(tmp_path: Path) -> None:

@@ -2,15 +2,21 @@
 
 from __future__ import annotations
 
-import unicodedata
 from collections import Counter, defaultdict
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
 from types import MappingProxyType
 
+from grader.classroom.intake.about_folder import (
+    SHOWN,
+    about_time,
+    left_out,
+    named,
+    spelled_twice,
+)
 from grader.classroom.intake.class_folder import (
     ClassFolder,
     HandedIn,
@@ -37,12 +43,9 @@ from grader.classroom.intake.nbgrader_tree import base_of, read_nbgrader
 from grader.classroom.intake.roster_file import ClassList, read_roster
 from grader.classroom.intake.sighting import Sighting, Sightings, Submitter
 from grader.classroom.intake.walk import Parts, Tree, as_text, walk
-from grader.printable import counted, listed, printable
+from grader.printable import counted, printable
 from grader.program.course import Course
 from grader.submission.notebook_file import shown
-
-SHOWN = 5
-"""So many are named where there may be thousands."""
 
 
 def read_class(
@@ -59,8 +62,8 @@ def read_class(
     The layouts of Canvas, Moodle, Gradescope and nbgrader are recognised, a folder for each
     student, and plain files. Every student of the roster is there, with or without a file, and
     everyone of whom there is a file; every file that may be a submission is there once (once for
-    each member of a group), whether or not it can be read. No link is followed, no notebook or
-    archive opened.
+    each member of a group), whether or not it can be read; of a student who has none, the first of
+    the other files. No link is followed, no notebook or archive opened.
 
     Args:
         folder: the submissions.
@@ -115,17 +118,17 @@ def read_class(
         students = [student for student in students if student.id != classes.tester]
         left = [item for item in handed_in if item.student != classes.tester]
         if tried := len(handed_in) - len(left):
-            left_out = f"Left out: {counted(tried, 'file')} of Canvas's Test Student."
-            about_people.append(Remark(left_out))
+            said = f"Left out: {counted(tried, 'file')} of Canvas's Test Student."
+            about_people.append(Remark(said))
         handed_in = left
     notices = [
         *seen.notices,
-        *_spelled_twice(tree),
-        *_left_out(tree, {*seen.used, *(file.parts for file in instead)}),
+        *spelled_twice(tree),
+        *left_out(tree, {*seen.used, *(file.parts for file in instead)}),
         *(classes.notices if classes else ()),
         *about_people,
         *(about_times if due is not None else ()),
-        *_about_time(due, handed_in, seen.convention),
+        *about_time(due, handed_in, seen.convention),
     ]
     return ClassFolder(
         root=folder,
@@ -220,7 +223,7 @@ def _identify(
     if classes and strangers:
         notices.append(
             "Not in the class list, but with files or a folder: "
-            f"{_listed([who.name or who.id for who in strangers])}."
+            f"{named([who.name or who.id for who in strangers])}."
         )
     return list(students.values()), called, notices
 
@@ -244,7 +247,7 @@ def _unclear(matches: dict[Submitter, Match]) -> Iterator[str]:
     unclear = [(who, match) for who, match in matches.items() if match.among]
     for who, match in unclear[:SHOWN]:
         yield (
-            f"Whether {printable(who.name or who.id)!r} is {_listed(match.among, 'or')} of the "
+            f"Whether {printable(who.name or who.id)!r} is {named(match.among, 'or')} of the "
             "class list cannot be told: each has a row."
         )
     if len(unclear) > SHOWN:
@@ -307,56 +310,3 @@ def _modified(tree: Tree, parts: Parts) -> datetime | None:
     with suppress(OSError, OverflowError, ValueError):
         return datetime.fromtimestamp(tree.root.joinpath(*parts).lstat().st_mtime, UTC)
     return None
-
-
-def _spelled_twice(tree: Tree) -> Iterator[str]:
-    spellings = defaultdict(set)
-    for top, *_ in tree.candidates:
-        spellings[unicodedata.normalize("NFC", top)].add(top)
-    twice = [name for name, spelled in spellings.items() if len(spelled) > 1]
-    if twice:
-        yield (
-            "Two names to the file system that look the same (accents as one character or two), "
-            f"taken for one student: {_listed(twice)}."
-        )
-
-
-def _left_out(tree: Tree, used: Collection[Parts]) -> Iterator[str]:
-    if tree.ignored:
-        names = ", ".join(f"{count} × {name}" for name, count in sorted(tree.ignored.items()))
-        yield Remark(f"Not handed in on purpose, and not looked at: {names}.")
-    for paths, what in (
-        (tree.links, "Links to folders, which are not followed"),
-        (tree.closed, "Folders that cannot be listed"),
-    ):
-        if paths:
-            yield f"{what}: {_listed(map(as_text, paths))}."
-    if others := [as_text(parts) for parts in tree.others if parts not in used]:
-        yield Remark(f"Other files, which are no notebooks and not looked at: {_listed(others)}.")
-
-
-def _about_time(
-    due: datetime | None, handed_in: Sequence[HandedIn], convention: str
-) -> Iterator[str]:
-    if due is None:
-        return
-    untimed = [item for item in handed_in if item.submitted is None]
-    if due.tzinfo is None and len(untimed) < len(handed_in):
-        local = due.astimezone()
-        yield Remark(f"Due is {local.isoformat(' ')}: --due has no zone, so it is this machine's.")
-    if untimed and convention == CANVAS:
-        late = counted(sum(item.late for item in untimed), "file")
-        yield (
-            f"Late is what Canvas marks LATE, by its own due date: {late} of {len(untimed):,}. Its "
-            "download does not say when a file was handed in: --due decides nothing, nor do the"
-            " files' own times."
-        )
-    elif untimed:
-        yield (
-            f"When {len(untimed):,} of {counted(len(handed_in), 'file')} came the folder does not "
-            "say, and none of them is late. With --file-times, the files' own times decide."
-        )
-
-
-def _listed(names: Iterable[str], last: str = "and") -> str:
-    return listed(map(printable, names), last, most=SHOWN)

@@ -1,0 +1,73 @@
+"""What an instructor should know of a folder of submissions."""
+
+from __future__ import annotations
+
+import unicodedata
+from collections import defaultdict
+from collections.abc import Collection, Iterable, Iterator, Sequence
+from datetime import datetime
+
+from grader.classroom.intake.class_folder import HandedIn, Remark
+from grader.classroom.intake.lms_downloads import CANVAS
+from grader.classroom.intake.walk import Parts, Tree, as_text
+from grader.printable import counted, listed, printable
+
+SHOWN = 5
+"""So many are named where there may be thousands."""
+
+
+def named(names: Iterable[str], last: str = "and") -> str:
+    """The names in a sentence, of very many the first."""
+    return listed(map(printable, names), last, most=SHOWN)
+
+
+def spelled_twice(tree: Tree) -> Iterator[str]:
+    """Which names at the top are two to the file system, and one to people."""
+    spellings = defaultdict(set)
+    for top, *_ in tree.candidates:
+        spellings[unicodedata.normalize("NFC", top)].add(top)
+    twice = [name for name, spelled in spellings.items() if len(spelled) > 1]
+    if twice:
+        yield (
+            "Two names to the file system that look the same (accents as one character or two), "
+            f"taken for one student: {named(twice)}."
+        )
+
+
+def left_out(tree: Tree, used: Collection[Parts]) -> Iterator[str]:
+    """What lies in the folder and is not looked at, but for the files that told something."""
+    if tree.ignored:
+        names = ", ".join(f"{count} × {name}" for name, count in sorted(tree.ignored.items()))
+        yield Remark(f"Not handed in on purpose, and not looked at: {names}.")
+    for paths, what in (
+        (tree.links, "Links to folders, which are not followed"),
+        (tree.closed, "Folders that cannot be listed"),
+    ):
+        if paths:
+            yield f"{what}: {named(map(as_text, paths))}."
+    if others := [as_text(parts) for parts in tree.others if parts not in used]:
+        yield Remark(f"Other files, which are no notebooks and not looked at: {named(others)}.")
+
+
+def about_time(
+    due: datetime | None, handed_in: Sequence[HandedIn], convention: str
+) -> Iterator[str]:
+    """What decides who is late, and of whom nobody knows."""
+    if due is None:
+        return
+    untimed = [item for item in handed_in if item.submitted is None]
+    if due.tzinfo is None and len(untimed) < len(handed_in):
+        local = due.astimezone()
+        yield Remark(f"Due is {local.isoformat(' ')}: --due has no zone, so it is this machine's.")
+    if untimed and convention == CANVAS:
+        late = counted(sum(item.late for item in untimed), "file")
+        yield (
+            f"Late is what Canvas marks LATE, by its own due date: {late} of {len(untimed):,}. Its "
+            "download does not say when a file was handed in: --due decides nothing, nor do the"
+            " files' own times."
+        )
+    elif untimed:
+        yield (
+            f"When {len(untimed):,} of {counted(len(handed_in), 'file')} came the folder does not "
+            "say, and none of them is late. With --file-times, the files' own times decide."
+        )

@@ -12,7 +12,7 @@ from grader.commands import exit_codes
 from grader.commands.class_options import ADJUSTMENTS, due_in, said_by
 from grader.commands.course import class_course_option, instructors_course
 from grader.commands.option_types import PathTo
-from grader.commands.speech import say
+from grader.commands.speech import say_sentences
 from grader.printable import printable
 
 
@@ -105,7 +105,7 @@ def adjust(
     cells |= {name: text_cell(cells[name]) for name in ("comment", "attempt") if name in cells}
     rows = list(with_line(table, cells))
     write_csv(path, rows, table.form if table else FOR_EXCEL)
-    say(
+    say_sentences(
         f"{printable(change.student)}: line {len(rows)} of {printable(str(path))}. Give "
         "`grader grade` again to see it in the gradebook; nothing is graded again.\n"
     )

@@ -19,7 +19,7 @@ from grader.commands.class_options import (
 from grader.commands.course import class_course_option, instructors_course
 from grader.commands.extras import require
 from grader.commands.option_types import PathTo
-from grader.commands.speech import say
+from grader.commands.speech import say, say_sentences
 
 if TYPE_CHECKING:
     from grader.classroom.intake.class_folder import Student
@@ -82,8 +82,10 @@ def compare(
         for folder in (old, new)
     ]
     found = comparison.compare(*books)
-    text = comparison_text.as_json(found) if json_ else comparison_text.as_text(found, everything)
-    say(text)
+    if json_:
+        say(comparison_text.as_json(found))
+    else:
+        say_sentences(comparison_text.as_text(found, everything))
     return exit_codes.PASSED
 
 

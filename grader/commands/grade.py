@@ -6,7 +6,7 @@ import re
 import secrets
 import sys
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager, nullcontext, suppress
 from dataclasses import dataclass
 from pathlib import Path
@@ -26,7 +26,7 @@ from grader.commands.class_options import (
 from grader.commands.course import class_course_option, instructors_course
 from grader.commands.extras import require
 from grader.commands.option_types import PathTo
-from grader.commands.speech import complain, has_colour, say
+from grader.commands.speech import complain, has_colour, say, say_sentences
 from grader.commands.timeout import limits, timeout_option
 from grader.printable import counted, listed, printable
 from grader.user_error import reason
@@ -211,7 +211,7 @@ def _grade(order: Order) -> int:
             seconds = time.monotonic() - began
             journal.finish({item.id: item for item in class_folder.handed_in})
         before = _pages(order.out)
-        with _writing(order.quiet):
+        with _writing(order.quiet, tell) as tell_after:
             book = write_gradebook(
                 class_folder,
                 order.out / out_folder.RESULTS,
@@ -221,7 +221,7 @@ def _grade(order: Order) -> int:
                 adjustments=adjustments,
                 form=form,
                 similarity=order.similarity_from if order.similarity else None,
-                tell=tell,
+                tell=tell_after,
                 anonymous=order.anonymous,
             )
         after = _pages(order.out)
@@ -231,7 +231,7 @@ def _grade(order: Order) -> int:
                 "and no --roster was given this time: without it they have no row."
             )
     if not order.quiet:
-        say(_summary(settings, class_folder, run.tally, book, seconds))
+        say_sentences(_summary(settings, class_folder, run.tally, book, seconds))
     if run.tally.unreadable < run.tally.total:
         if order.quiet and book.unreadable:
             complain(_not_graded(book))
@@ -317,13 +317,21 @@ def _display(quiet: bool) -> AbstractContextManager[Show]:
     return bar_on(Console(no_color=not has_colour()))
 
 
-def _writing(quiet: bool) -> AbstractContextManager[object]:
-    """A word on the terminal while the pages of a large class are written."""
-    if quiet or not sys.stdout.isatty():
-        return nullcontext()
-    from rich.console import Console
+@contextmanager
+def _writing(quiet: bool, tell: Callable[[str], None]) -> Iterator[Callable[[str], None]]:
+    """A word on the terminal while the pages of a large class are written; what is told, after."""
+    told = list[str]()
+    status: AbstractContextManager[object] = nullcontext()
+    if not quiet and sys.stdout.isatty():
+        from rich.console import Console
 
-    return Console(no_color=not has_colour()).status("writing the gradebook")
+        status = Console(no_color=not has_colour()).status("writing the gradebook")
+    try:
+        with status:
+            yield told.append
+    finally:
+        for sentence in told:
+            tell(sentence)
 
 
 def _not_graded(book: Gradebook) -> str:

@@ -9,7 +9,7 @@ import click
 from grader.commands import exit_codes
 from grader.commands.class_options import ADJUSTMENTS
 from grader.commands.option_types import PathTo
-from grader.commands.speech import complain, say
+from grader.commands.speech import complain, say_sentences
 from grader.printable import counted, printable
 
 _NEXT = {
@@ -92,8 +92,8 @@ def handback(
     students = len({each.recipient.student.id for each in given})
     files = sorted({each.file for each in given})
     into = where / files[0] if len(files) == 1 else where
-    say(f"{students:,} of {counted(len(people), 'student')}: {printable(str(into))}.\n")
-    say(f"{_NEXT[form]}\n")
+    say_sentences(f"{students:,} of {counted(len(people), 'student')}: {printable(str(into))}.\n")
+    say_sentences(f"{_NEXT[form]}\n")
     if len(files) > 1 and wanted in CONVENTIONS:
-        say(f"{_SEVERAL}\n")
+        say_sentences(f"{_SEVERAL}\n")
     return exit_codes.PASSED

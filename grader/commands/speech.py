@@ -9,6 +9,8 @@ import traceback
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
+from textwrap import TextWrapper
+from typing import TextIO
 
 import click
 
@@ -21,7 +23,20 @@ NO_TERMINAL = (100, 24)
 
 def complain(sentence: str) -> None:
     """Print a sentence to standard error."""
-    click.echo(sentence, err=True)
+    click.echo(_in_lines(sentence, sys.stderr), err=True)
+
+
+def say_sentences(text: str) -> None:
+    """Print sentences to standard output."""
+    say(_in_lines(text, sys.stdout))
+
+
+def _in_lines(text: str, stream: TextIO) -> str:
+    """Text that goes to a terminal is broken at words: a terminal breaks it anywhere."""
+    if not stream.isatty():
+        return text
+    lines = TextWrapper(terminal_width(), break_long_words=False, break_on_hyphens=False)
+    return "\n".join(lines.fill(line) for line in text.split("\n"))
 
 
 def say(text: str) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence, Set
 from dataclasses import dataclass, field
 
@@ -60,9 +61,12 @@ class Edit:
         # A sign and the number behind it are one place, and so are a base and its exponent.
         is_apart = self.own is not other.own or end + 4 < begin or stop + 4 < start
         is_same = (self.likelihood, self.kind) == (other.likelihood, other.kind)
-        # A name, and what the line assigns that it is made by, are one mistake.
-        is_one = other.own.assigns(self.own.text[start:end])
-        is_one |= self.own.assigns(other.own.text[begin:stop])
+        # A name, or what is made of it, and the line that assigns it are one mistake.
+        said, again = (re.sub("`.*?`", "", one.message) for one in (self, other))
+        is_one = False
+        for one, line in ((self, other.own), (other, self.own)):
+            names = re.findall(r"\w+", one.source) if said == again else [one.source]
+            is_one |= any(map(line.assigns, names))
         return is_apart and is_same and not is_one and self.text != other.text
 
 

@@ -283,6 +283,11 @@ def test_what_a_student_writes_first(gradient: str, source: str, said: str, say_
             "`block_size` is not the size that belongs here.",
         ),
         (
+            "db2",
+            "o = torch.ones(1, n)\ndb2 = o.T @ dlogits",
+            "`o.T` has an axis of length 1 too many here.",
+        ),
+        (
             "dW1",
             "dW1 = Xb.T @ dhprebn",
             "`Xb` holds indices, which are not numbers to compute with.",

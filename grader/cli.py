@@ -65,6 +65,10 @@ def _print_version(context: click.Context, _: click.Parameter, asked: bool) -> N
         context.exit()
 
 
+LONGEST_SUMMARY = 200
+"""Characters of a command's first sentence, which goes on in further lines."""
+
+
 class _LazyGroup(click.Group):
     """A group that imports a command only when it is asked for; `COMMANDS` says where it is."""
 
@@ -76,7 +80,7 @@ class _LazyGroup(click.Group):
         widest = max(map(len, found))
         for title, (_, names) in SECTIONS.items():
             rows = [
-                (name.ljust(widest), one.get_short_help_str(formatter.width - widest - 6))
+                (name.ljust(widest), one.get_short_help_str(LONGEST_SUMMARY))
                 for name in names
                 if (one := found.get(name))
             ]

@@ -199,8 +199,10 @@ def _renamed(statements: Sequence[OwnStatement], lost: str, gradient: str) -> It
     texts = {own.number: re.sub(name, gradient, own.text) for own in statements}
     for own in statements:
         if found := re.search(name, own.text):
-            text, others = texts.pop(own.number), texts
-            yield Edit(FIRST, Kind.STATEMENT, own, found.span(), text, message, others=others)
+            text, belongs = texts.pop(own.number), f"`{gradient}`"
+            yield Edit(
+                FIRST, Kind.STATEMENT, own, found.span(), text, message, belongs, others=texts
+            )
 
 
 def _sums(statements: Sequence[OwnStatement], scope: Scope) -> Iterator[Edit]:

@@ -34,9 +34,9 @@ class TestCommandLine:
     def test_every_command_is_listed_with_a_sentence(self, capsys: Capture) -> None:
         assert cli.main(["--help"]) == 0
         _, *sections = capsys.readouterr().out.split("\n\nCommands for ")
-        listed = [line for section in sections for line in section.splitlines()[1:]]
-        assert [line.split()[0] for line in listed] == list(cli.COMMANDS)
-        assert all(line.endswith(".") for line in listed)
+        listed = [one for section in sections for one in re.split(r"\n  (?=\w)", section)[1:]]
+        assert [one.split()[0] for one in listed] == list(cli.COMMANDS)
+        assert all(re.search(r"[^.]\.$", one.rstrip()) for one in listed)
         assert [section.partition(":")[0] for section in sections] == [
             *("notebooks", "a class", "a course")
         ]

@@ -210,11 +210,6 @@ LOOPS = "dC = torch.zeros_like(C)\nfor i in range(n):\n    for j in range(block_
         ),
         (
             "dlogprobs",
-            f"{ZEROS}dlogprob[range(n), Yb] = -1.0 / n",
-            "This line writes into `dlogprob`, not into `dlogprobs`.",
-        ),
-        (
-            "dlogprobs",
             f"{ZEROS}dlogprob = dlogprobs.clone()\ndlogprob[range(n), Yb] = -1.0 / n",
             "This line writes into `dlogprob`, not into `dlogprobs`.",
         ),

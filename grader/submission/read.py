@@ -8,7 +8,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from grader.answer.parse import LONGEST_ANSWER, AnswerCell, prefix_of
+from grader.answer.parse import LONGEST_ANSWER, AnswerCell, prefix_of, written_names
 from grader.printable import listed
 from grader.program.course import Course
 from grader.submission.answer_cells import MOST_ANSWER_CELLS, find_answer_cells, which_notebook
@@ -109,14 +109,18 @@ def _flag_ungraded(own: Sequence[tuple[str, Cell]]) -> Iterator[Flag]:
 
 def _flag_missing(answers: Sequence[AnswerCell], gradients: Sequence[str]) -> Iterator[Flag]:
     text = "\n".join(cell.source for cell in answers)
-    mentioned = set(re.findall(r"\w+", text))
-    missing = [name for name in gradients if name not in mentioned]
+    # To parse every cell takes long, and nearly all gradients stand before a sign.
+    before = set(re.findall(r"\w+", "\n".join(re.findall(r"^[^=\n]*=", text, re.MULTILINE))))
+    missing = [name for name in gradients if name not in before]
+    if missing:
+        written = frozenset[str]().union(*(written_names(cell.source) for cell in answers))
+        missing = [name for name in missing if name not in written]
     if missing:
         some = missing if len(missing) <= 6 else [*missing[:5], f"{len(missing) - 5} others"]
         yield Flag(
             "missing-answer",
-            f"No answer cell mentions {listed(some, 'or')}: was an answer cell deleted, "
-            "or its first line changed?",
+            f"No answer cell assigns {listed(some, 'or')}: was a line or a cell deleted, or a "
+            "cell's first line changed?",
             None,
         )
 

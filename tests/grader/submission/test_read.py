@@ -186,15 +186,25 @@ def test_of_other_cells_no_more_is_kept_than_an_answer_may_have(read: Reader) ->
 def test_missing_answers_are_named(read: Reader) -> None:
     few = ALL.replace("dlogits", "x").replace("dW2", "y")
     assert read.flags(answer("ex1-all", few)) == {
-        "missing-answer": "No answer cell mentions dlogits or dW2: was an answer cell deleted, or "
-        "its first line changed?"
+        "missing-answer": "No answer cell assigns dlogits or dW2: was a line or a cell deleted, or "
+        "a cell's first line changed?"
     }
+
+
+def test_what_is_only_read_is_missing(read: Reader) -> None:
+    few = ALL.replace("dlogits = 1", "x = dlogits.sum(0, keepdim=True)")
+    assert "assigns dlogits:" in read.flags(answer("ex1-all", few))["missing-answer"]
+
+
+@pytest.mark.parametrize("line", ["(dlogits,\n x) = 1, 2", "for dlogits in [1]: pass"])
+def test_what_is_assigned_in_another_form_is_not_missing(read: Reader, line: str) -> None:
+    assert read.flags(answer("ex1-all", ALL.replace("dlogits = 1", line))) == {}
 
 
 def test_many_missing_answers_are_counted(read: Reader) -> None:
     message = read.flags(answer("ex1-loss", "dlogprobs = ..."))["missing-answer"]
     assert message.startswith(
-        "No answer cell mentions dprobs, dcounts_sum_inv, dcounts_sum, dcounts, dnorm_logits or 20 "
+        "No answer cell assigns dprobs, dcounts_sum_inv, dcounts_sum, dcounts, dnorm_logits or 20 "
         "others: "
     )
 

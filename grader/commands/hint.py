@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import shlex
 from pathlib import Path
 
@@ -19,10 +20,6 @@ from grader.submission.course_files import find_course_files
 from grader.submission.notebook_file import read_cells
 from grader.submission.which_course import course_for
 from grader.user_error import UserError
-
-
-class UnknownGradient(UserError):
-    """The name is no gradient's here, nor like one."""
 
 
 @click.command()
@@ -48,11 +45,13 @@ def hint(name: str, notebook: str | None, again: bool, all_: bool, course: str |
     levels = read_levels(own)
     try:
         exercise, gradient = find_gradient(name, notebook, levels, own.notebook_of)
-    except UnknownGradient as error:
+    except UserError as error:
         if course or notebook:
             raise
         strangers = find_course_files((Path(),), own.notebook_of).strangers
-        raise UserError(" ".join([str(error), *strangers])) from error
+        asked_for = re.compile(rf'"d?{re.escape(name.strip())}"')
+        elsewhere = [said for said, text in strangers.items() if asked_for.search(text)]
+        raise UserError(" ".join([str(error), *elsewhere])) from error
     if all_:
         texts = levels[exercise][gradient]
         found = Hint(gradient, len(texts), len(texts), texts)
@@ -77,8 +76,7 @@ def find_gradient(
         notebooks: the notebook of each exercise.
 
     Raises:
-        UnknownGradient: no gradient has this name, or one like it.
-        UserError: another has it, or several do, or the file is not the course's.
+        UserError: no gradient has this name, or several do, or the file is not the course's.
     """
     name = name.strip()
     chosen = None if notebook is None else _named_notebook(notebook, notebooks)
@@ -102,7 +100,7 @@ def find_gradient(
     known = list(dict.fromkeys(gradient for exercise in wanted for gradient in levels[exercise]))
     if meant := did_you_mean([name], known):
         raise UserError(f"There is no gradient {printable(name)}: {meant}")
-    raise UnknownGradient(f"There is no gradient {printable(name)}; there are {', '.join(known)}.")
+    raise UserError(f"There is no gradient {printable(name)}; there are {', '.join(known)}.")
 
 
 def _named_notebook(named: str, notebooks: dict[str, str]) -> str:

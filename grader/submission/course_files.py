@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 
 from grader.printable import listed
+from grader.program.course import FILE
 from grader.submission.answer_cells import which_notebook
 from grader.submission.backup import original_of
 from grader.submission.carried_course import advice_on, carried_files
@@ -22,13 +23,13 @@ class CourseFiles:
 
     `chosen` is one file for each notebook; `others` are further files of the same notebooks;
     `unreadable` are sentences about files that may have been notebooks, `strangers` about those of
-    a folder that carry another course.
+    a folder that carry another course, each with the text of its `course.toml`.
     """
 
     chosen: Mapping[str, Path]
     others: tuple[Path, ...] = ()
     unreadable: tuple[str, ...] = ()
-    strangers: tuple[str, ...] = ()
+    strangers: Mapping[str, str] = field(default_factory=dict)
 
 
 def find_course_files(places: Sequence[Path], notebooks: Mapping[str, str]) -> CourseFiles:
@@ -43,7 +44,7 @@ def find_course_files(places: Sequence[Path], notebooks: Mapping[str, str]) -> C
         notebooks: the notebook of each exercise's prefix.
     """
     found: dict[str, list[tuple[Path, bool]]] = {name: [] for name in notebooks.values()}
-    unreadable, strangers = [], []
+    unreadable, strangers = list[str](), dict[str, str]()
     for path, named in _candidates(places):
         try:
             cells = cells_in(read_bytes(path), path)
@@ -55,8 +56,9 @@ def find_course_files(places: Sequence[Path], notebooks: Mapping[str, str]) -> C
         except UnreadableNotebook as error:
             if named:
                 unreadable.append(str(error))
-            elif carried_files(cells):
-                strangers.append(f"{shown(path)} carries {advice_on(path)}")
+            elif carried := carried_files(cells):
+                said = f"{shown(path)} carries {advice_on(path)}"
+                strangers[said] = carried.get(FILE, "")
     ranked = {
         notebook: sorted(files, key=lambda file: _rank(notebook, *file), reverse=True)
         for notebook, files in found.items()
@@ -66,7 +68,7 @@ def find_course_files(places: Sequence[Path], notebooks: Mapping[str, str]) -> C
         chosen={notebook: files[0][0] for notebook, files in ranked.items()},
         others=tuple(path for files in ranked.values() for path, _ in files[1:]),
         unreadable=tuple(unreadable),
-        strangers=tuple(strangers),
+        strangers=strangers,
     )
 
 

@@ -166,8 +166,10 @@ class TestCommand:
         assert out == ""
         assert not state.exists()
 
-    @pytest.mark.parametrize(("name", "is_told"), [("dscores", True), ("dcuonts", False)])
-    def test_a_course_nearby_is_told_of_where_no_gradient_is_like_it(
+    @pytest.mark.parametrize(
+        ("name", "is_told"), [("dscores", True), ("q", True), ("dcuonts", False)]
+    )
+    def test_a_course_nearby_is_told_of_where_it_asks_for_the_gradient(
         self,
         name: str,
         is_told: bool,

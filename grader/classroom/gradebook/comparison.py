@@ -17,7 +17,7 @@ from grader.classroom.gradebook.other_course import refuse_other_course
 from grader.classroom.gradebook.read_grades import NoGradebook, read_grades
 from grader.classroom.gradebook.report.mistakes import Gradient, mistake_key, title_of
 from grader.classroom.gradebook.rubric import Rubric
-from grader.classroom.gradebook.table import LETTERS, OUTCOMES, Row
+from grader.classroom.gradebook.table import LETTERS, OUTCOMES, Row, Status
 from grader.classroom.gradebook.write import lines_of
 from grader.classroom.intake.class_folder import ClassFolder
 from grader.classroom.run.out_folder import RESULTS, RUN
@@ -38,13 +38,14 @@ Counted = tuple[tuple[Gradient, ...], str]
 class Book:
     """What a comparison needs of a gradebook.
 
-    `counted` are each student's notebooks, `mistakes` how many students made which in which
-    gradient, `adjusted` the students of whom the instructor changed something. `names` are those
-    that its `grades.csv` knows.
+    `points` are those of who handed something in, None for who is excused; `counted` are each
+    student's notebooks, `mistakes` how many students made which in which gradient, `adjusted` the
+    students of whom the instructor changed something. `names` are those that its `grades.csv`
+    knows.
     """
 
     names: Mapping[str, str]
-    points: Mapping[str, Fraction]
+    points: Mapping[str, Fraction | None]
     counted: Mapping[str, tuple[Counted, ...]]
     mistakes: Counter[tuple[Gradient, str]]
     adjusted: frozenset[str]
@@ -78,15 +79,23 @@ class Book:
 class Moved:
     """A student of both gradebooks whose points, or gradients, are not what they were.
 
-    `adjusted` is True if the points are, in one of them, what the instructor made of them.
+    Points are None where the student was excused. `adjusted` is True if the points are, in one of
+    them, what the instructor made of them.
     """
 
     student: str
-    before: Fraction
-    after: Fraction
+    before: Fraction | None
+    after: Fraction | None
     gained: tuple[Gradient, ...]
     lost: tuple[Gradient, ...]
     adjusted: bool
+
+    @property
+    def by(self) -> Fraction:
+        """How many points more; 0 where the student is excused in one of the gradebooks."""
+        if self.before is None or self.after is None:
+            return Fraction(0)
+        return self.after - self.before
 
 
 @dataclass(frozen=True, slots=True)
@@ -104,7 +113,7 @@ class Comparison:
     """What is different between two gradebooks.
 
     `moved` has the students whose points changed most first, `changes` the mistakes that changed
-    most. `left` are only in the old gradebook, `joined` only in the new one; `values_known` is
+    most. `left` handed in for the old gradebook only, `joined` for the new one; `values_known` is
     False where the hidden networks differ, so that mistakes without a diagnosis are not told apart.
     """
 
@@ -161,7 +170,10 @@ def read_book(
     refuse_other_course(folder, notebooks, rubric.course)
     return Book(
         _names(folder),
-        {row.student.id: row.points for row in table.rows},
+        {
+            row.student.id: None if row.status is Status.EXCUSED else row.points
+            for row in table.rows
+        },
         {row.student.id: tuple(_counted(row)) for row in table.rows},
         mistakes,
         frozenset(row.student.id for row in table.rows if row.adjusted),
@@ -195,7 +207,7 @@ def compare(old: Book, new: Book) -> Comparison:
     both = sorted(old.points.keys() & new.points.keys())
     looked_at = [_moved(student, old, new) for student in both]
     moved = [each for each in looked_at if each.before != each.after or each.gained or each.lost]
-    moved.sort(key=lambda each: (-abs(each.after - each.before), each.student))
+    moved.sort(key=lambda each: (-abs(each.by), each.student))
     values_known = old.seeds == new.seeds
     before, after = (_comparable(book.mistakes, values_known) for book in (old, new))
     changes = [

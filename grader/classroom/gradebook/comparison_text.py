@@ -48,23 +48,25 @@ _VALUE = "a wrong value"
 
 
 def _summary(comparison: Comparison, names: Mapping[str, str]) -> Iterator[str]:
-    more = sum(each.after > each.before for each in comparison.moved)
-    fewer = sum(each.after < each.before for each in comparison.moved)
-    others = len(comparison.moved) - more - fewer
+    more = sum(each.by > 0 for each in comparison.moved)
+    fewer = sum(each.by < 0 for each in comparison.moved)
+    excused = sum(None in (each.before, each.after) for each in comparison.moved)
+    others = len(comparison.moved) - more - fewer - excused
     if comparison.left and comparison.joined and not (comparison.moved or comparison.same):
         yield (
             "Nobody is in both gradebooks: their ids differ, or it is another class. Graded with"
             " the same --roster, a student has the same id in both."
         )
     yield (
-        f"{counted(len(comparison.moved) + comparison.same, 'student')} in both: {more:,} with "
-        f"more points, {fewer:,} with fewer, {others:,} with other gradients for the same points, "
+        f"{counted(len(comparison.moved) + comparison.same, 'student')} handed in for both: "
+        f"{more:,} with more points, {fewer:,} with fewer, {others:,} with other gradients for the "
+        f"same points, {f'{excused:,} excused in one of them, ' if excused else ''}"
         f"{comparison.same:,} as before."
     )
     for students, where in ((comparison.left, "old"), (comparison.joined, "new")):
         if students:
             who = listed((_called(each, names) for each in students), most=MOST_GRADIENTS)
-            yield f"Only in the {where} gradebook: {who}."
+            yield f"Only for the {where} gradebook: {who}."
     before, after = comparison.old.shares, comparison.new.shares
     if before and after:
         words = zip(("right", "wrong", "not yet done"), before, after, strict=True)
@@ -83,8 +85,10 @@ def _moved_row(each: Moved, names: Mapping[str, str]) -> list[str]:
         if gradients
     ]
     said += ["adjusted by the instructor"] if each.adjusted else []
-    points = f"{points_text(each.before)} → {points_text(each.after)}"
-    return [_called(each.student, names), points, printable("; ".join(said))]
+    before, after = (
+        "excused" if points is None else points_text(points) for points in (each.before, each.after)
+    )
+    return [_called(each.student, names), f"{before} → {after}", printable("; ".join(said))]
 
 
 def _called(student: str, names: Mapping[str, str]) -> str:
@@ -119,7 +123,10 @@ def _table(title: str, rows: Sequence[Sequence[str]], most: int | None) -> Itera
 
 
 def as_json(comparison: Comparison) -> str:
-    """The comparison as one object; points are numbers, a gradient is [notebook, name]."""
+    """The comparison as one object; points are numbers, or null for who is excused.
+
+    A gradient is [notebook, name].
+    """
     shares = {
         name: dict(zip(("right", "wrong", "todo"), map(float, book.shares), strict=True))
         if book.shares
@@ -133,7 +140,11 @@ def as_json(comparison: Comparison) -> str:
         "left": comparison.left,
         "joined": comparison.joined,
         "moved": [
-            asdict(each) | {"before": float(each.before), "after": float(each.after)}
+            asdict(each)
+            | {
+                when: None if points is None else float(points)
+                for when, points in (("before", each.before), ("after", each.after))
+            }
             for each in comparison.moved
         ],
         "mistakes": [asdict(change) for change in comparison.changes],

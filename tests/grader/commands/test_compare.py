@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -96,6 +97,21 @@ def test_each_gradebook_has_its_own_adjustments(books: list[str], capsys: Captur
     out = capsys.readouterr().out
     assert "Ada (ada)  0 → 0.5  now right: dlogits and dz; adjusted by the instructor" in out
     assert "oral exam" not in out
+
+
+def test_who_is_excused_in_one_has_neither_more_nor_fewer_points(
+    books: list[str], capsys: Capture
+) -> None:
+    (Path(books[0]) / "grades.csv").write_text("id,name,email\nada,Ada,ada@x.org\n")
+    (Path(books[0]) / "adjustments.csv").write_text("id,notebook,excused\nada,02,yes\n")
+    assert cli.main(["compare", *books]) == exit_codes.PASSED
+    out = capsys.readouterr().out
+    assert re.search(r"Ada \(ada\)  excused → \d", out)
+    assert "0 with more points, 0 with fewer" in out
+    assert "1 excused in one of them" in out
+    assert cli.main(["compare", *books, "--json"]) == exit_codes.PASSED
+    (moved,) = [m for m in json.loads(capsys.readouterr().out)["moved"] if m["student"] == "ada"]
+    assert moved["before"] is None
 
 
 def test_adjustments_of_both_gradebooks(books: list[str], tmp_path: Path, capsys: Capture) -> None:

@@ -49,10 +49,10 @@ def test_who_moved_by_how_much_and_in_what(tmp_path: Path) -> None:
     old = [right("ada", "ft"), right("bob", "pp"), right("cyd", "pf"), right("dan", "fp")]
     new = [right("ada", "pp"), right("bob", "pt"), right("cyd", "fc"), right("dan", "fp")]
     found = compared(tmp_path, old, new)
-    assert [(each.student, int(each.before), int(each.after)) for each in found.moved] == [
-        ("ada", 0, 2),
-        ("bob", 2, 1),
-        ("cyd", 1, 1),
+    assert [f"{each.student}: {each.before} to {each.after}" for each in found.moved] == [
+        "ada: 0 to 2",
+        "bob: 2 to 1",
+        "cyd: 1 to 1",
     ]
     assert [(each.gained, each.lost) for each in found.moved] == [
         ((DLOGITS, DZ), ()),
@@ -75,8 +75,8 @@ def test_wrong_is_apart_from_not_yet_done(tmp_path: Path) -> None:
 def test_who_is_in_one_of_them_only(tmp_path: Path) -> None:
     found = compared(tmp_path, [right("ada"), right("bob")], [right("bob"), right("zoe")])
     assert (found.left, found.joined, found.same, found.moved) == (("ada",), ("zoe",), 1, ())
-    assert "Only in the old gradebook: ada." in as_text(found)
-    assert "Only in the new gradebook: zoe." in as_text(found)
+    assert "Only for the old gradebook: ada." in as_text(found)
+    assert "Only for the new gradebook: zoe." in as_text(found)
 
 
 def test_mistakes_that_went_came_and_changed(tmp_path: Path) -> None:
@@ -164,7 +164,7 @@ def test_what_a_student_wrote_cannot_colour_the_terminal(tmp_path: Path) -> None
 
 def test_a_class_of_nobody(tmp_path: Path) -> None:
     found = compared(tmp_path, [], [])
-    assert as_text(found).startswith("0 students in both: ")
+    assert as_text(found).startswith("0 students handed in for both: ")
     assert found.old.shares is None
     assert json.loads(as_json(found))["shares"] == {"old": None, "new": None}
 

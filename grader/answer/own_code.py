@@ -236,13 +236,11 @@ def _lost(gradient: str, answer: Answer, gradients: Sequence[str]) -> set[int]:
     effects = [answer.effects[statement] for statement in answer.statements]
     names = unread(gradient, effects).difference(gradients)
     alike = {name for name in names if nearest(name, gradients, SLIP)[:1] == [gradient]}
-    made = [one.binds for one in effects if gradient in one.reads]
-    copies = alike.union(*(names & binds for binds in made))
-    return {
-        number
-        for number, one in enumerate(effects)
-        if one.changes & copies or (gradient in one.reads and one.binds & alike)
-    }
+    made = alike.union(*(one.binds & names for one in effects if gradient in one.reads))
+    is_lost = (
+        one.changes & made or (gradient in one.reads and one.binds & alike) for one in effects
+    )
+    return {number for number, is_so in enumerate(is_lost) if is_so}
 
 
 def _comes_to_nothing(answer: Answer, number: int, names: set[str]) -> bool:
@@ -251,7 +249,6 @@ def _comes_to_nothing(answer: Answer, number: int, names: set[str]) -> bool:
             ast.Assign(targets=[ast.Subscript(value=ast.Call() as copy)])
             | ast.AugAssign(target=ast.Subscript(value=ast.Call() as copy))
             | ast.Expr(value=ast.Call(func=ast.Attribute(value=ast.Call() as copy, attr="fill_")))
-            | ast.Expr(value=ast.Call(func=ast.Attribute(value=ast.Call() as copy, attr="add_")))
         ):
             return re.split(r"\W", ast.unparse(copy))[0] in names
         case ast.Expr(

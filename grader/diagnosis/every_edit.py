@@ -76,7 +76,7 @@ def every_edit(
     ready = [*_spoiling(statements, answer, scope), *_lines(statements, scope)]
     effects = [answer.effects[answer.statements[number]] for number in keep]
     for name in sorted(unread(scope.gradient, effects) - counters):
-        ready += itertools.islice(_renamed(statements, name, scope.gradient), 1)
+        ready += _renamed(statements, name, scope.gradient)
     for own in (own for own in statements if own is latest[own.text]):
         inside = (inner for inner in walk_statements([own.top]) if answer.number[inner] in keep)
         edited = (Site(own, one, ()) for one in inside if one not in own.ends)
@@ -193,16 +193,16 @@ def _spoiling(statements: Sequence[OwnStatement], answer: Answer, scope: Scope) 
             yield Edit(FIRST, Kind.ALIASED, own, piece, "", message, others=others)
 
 
-def _renamed(statements: Sequence[OwnStatement], lost: str, gradient: str) -> Iterator[Edit]:
+def _renamed(statements: Sequence[OwnStatement], lost: str, gradient: str) -> list[Edit]:
     """The gradient's name for one that is written to and that nothing reads."""
     name, message = rf"\b{lost}\b", f"This line writes into `{lost}`, not into `{gradient}`."
-    texts = {own.number: re.sub(name, gradient, own.text) for own in statements}
-    for own in statements:
-        if found := re.search(name, own.text):
-            text, belongs = texts.pop(own.number), f"`{gradient}`"
-            yield Edit(
-                FIRST, Kind.STATEMENT, own, found.span(), text, message, belongs, others=texts
-            )
+    found = [(own, m.span()) for own in statements if (m := re.search(name, own.text))]
+    texts = {own.number: re.sub(name, gradient, own.text) for own, _ in found}
+    about = message, f"`{gradient}`"
+    return [
+        Edit(FIRST, Kind.STATEMENT, own, piece, texts.pop(own.number), *about, others=texts)
+        for own, piece in found[:1]
+    ]
 
 
 def _sums(statements: Sequence[OwnStatement], scope: Scope) -> Iterator[Edit]:
@@ -226,14 +226,13 @@ def _loops(own: OwnStatement) -> Iterator[Edit]:
     for outer, loop in itertools.product(loops, loops):
         if loop not in [*ast.walk(outer)]:
             continue
-        # Its first line belongs before the loop then, or before the one around it, its last behind.
-        for line in {loop.body[0], loop.body[-1]} if loop.body[1:] else ():
+        message = "This line stands inside of the loop."
+        # Its last line belongs behind the loop then, or the one around it, its first line before.
+        for line, order in ((loop.body[-1], -1), (loop.body[0], 1)) if loop.body[1:] else ():
             (start, end), indent = own.span(outer), "\n" + " " * outer.col_offset
-            said, (first, last) = ast.unparse(line).replace("\n", indent), own.span(line)
-            before, behind = own.text[start:first] + "pass", own.text[last:end]
-            moved = indent.join([said, before + behind][:: 1 if line is loop.body[0] else -1])
-            message = "This line stands inside of the loop."
-            text = own.put((start, end), moved)
+            moved, (first, last) = ast.unparse(line).replace("\n", indent), own.span(line)
+            rest = f"{own.text[start:first]}pass{own.text[last:end]}"
+            text = own.put((start, end), indent.join([moved, rest][::order]))
             yield Edit(SECOND, Kind.STATEMENT, own, (first, last), text, message)
         if outer is not loop:
             start, end = piece = own.span(outer.iter)

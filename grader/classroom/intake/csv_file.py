@@ -46,12 +46,19 @@ def read_csv_file(path: Path, what: str) -> CsvFile:
     newline = "\r\n" if "\r\n" in body else "\r" if "\r" in body and "\n" not in body else "\n"
     rows, lines = [], []
     try:
-        reader = csv.reader(io.StringIO(body, newline=""), delimiter=delimiter)
-        begins = 1 + bool(sep)
+        texts = [*io.StringIO(body, newline="")]
+        reader = csv.reader(texts, delimiter=delimiter)
+        read, above = 0, bool(sep)
         for row in reader:
+            begins, text = read + 1 + above, "".join(texts[read : reader.line_num])
+            if reader.line_num > read + 1 and text.count('"') % 2:
+                raise UnreadableClass(
+                    f"Line {begins} of {shown(path)} opens a quotation mark that it does not close:"
+                    " close it, or take it out."
+                )
             rows.append(tuple(row))
             lines.append(begins)
-            begins = reader.line_num + 1 + bool(sep)
+            read = reader.line_num
     except csv.Error as error:
         raise UnreadableClass(
             f"{shown(path)} is not a table of text (CSV): {printable(str(error))}."

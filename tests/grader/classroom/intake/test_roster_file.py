@@ -277,3 +277,26 @@ def test_no_file(tmp_path: Path) -> None:
         read_roster(tmp_path / "nothing.csv")
     with pytest.raises(UnreadableClass, match="is a folder"):
         read_roster(tmp_path)
+
+
+@pytest.mark.parametrize(
+    ("text", "line"),
+    [
+        ('id,name\nada,Ada\njun,"Jun Tanaka\nlena,Lena Fischer\n', 3),
+        ('id,name\njun,"Jun Tanaka\nlena,"Lena Fischer"\nzoe,Zoe\n', 2),
+        ('sep=,\nid,name\r\njun,"Jun Tanaka\r\nlena,Lena Fischer', 3),
+    ],
+)
+def test_a_quotation_mark_that_swallows_students_is_refused(
+    tmp_path: Path, text: str, line: int
+) -> None:
+    path = tmp_path / "class.csv"
+    path.write_text(text, newline="")
+    with pytest.raises(UnreadableClass, match=rf"^Line {line} of .*class.csv opens a quotation"):
+        read_roster(path)
+
+
+def test_a_quotation_mark_inside_of_a_cell_is_a_character(tmp_path: Path) -> None:
+    path = tmp_path / "class.csv"
+    path.write_text('id,name\nada,Ada "the first" L.\nbob,5" Bob\nzoe,"Z ""o"" e\nX"\n')
+    assert [one.id for one in read_roster(path).students] == ["ada", "bob", "zoe"]

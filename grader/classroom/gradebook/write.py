@@ -128,7 +128,11 @@ def write_gradebook(
     write_page(out / REPORT / LECTURE, lecture_page(summary, rubric.course))
     pairs = None
     if similarity is None:
-        _remove_alike(out)
+        if _remove_alike(out):
+            said = (
+                f"{ALIKE_TABLE} and {REPORT}/{ALIKE_PAGE} are gone: --similarity writes them anew."
+            )
+            tell(Remark(said))
     else:
         pairs = _write_alike(table, numbered, class_folder, rubric.course, similarity, out)
         found = f"{counted(pairs, 'pair')} of students" if pairs else "No two students"
@@ -264,12 +268,13 @@ def _write_alike(
     return sum(notebook.pairs for notebook in alike)
 
 
-def _remove_alike(out: Path) -> None:
-    """Delete the list of an earlier gradebook: it would be taken for one of this."""
+def _remove_alike(out: Path) -> bool:
+    """Delete the list of an earlier gradebook, which would be taken for one of this; True if so."""
     page = out / REPORT / ALIKE_PAGE
-    if is_ours(page):
+    if was_there := is_ours(page):
         page.unlink()
         (out / ALIKE_TABLE).unlink(missing_ok=True)
+    return was_there
 
 
 def write_page(path: Path, text: str) -> None:

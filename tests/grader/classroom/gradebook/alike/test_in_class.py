@@ -109,8 +109,14 @@ def test_what_students_wrote_is_shown_as_text(tmp_path: Path) -> None:
 
 def test_the_list_is_there_only_while_it_is_asked_for(tmp_path: Path) -> None:
     made, out = make_class(tmp_path, {"ada": COPIED, "bob": COPIED}), tmp_path / "out"
-    for threshold, there in ((None, False), (9.0, True), (None, False)):
-        book = write_gradebook(made.folder, made.results, Rubric(), out, similarity=threshold)
+    for threshold, there, words in (
+        *((None, False, ""), (9.0, True, "is the list"), (None, False, "alike.html are gone")),
+        (None, False, ""),
+    ):
+        said = list[str]()
+        about = made.folder, made.results, Rubric(), out
+        book = write_gradebook(*about, similarity=threshold, tell=said.append)
+        assert any(words in one for one in said) if words else not said
         assert ("alike.html" in book.index.read_text(encoding="utf-8")) == there
         assert (out / "report" / "alike.html").exists() == there
         assert (out / "alike.csv").exists() == there

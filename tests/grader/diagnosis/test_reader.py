@@ -391,7 +391,7 @@ def test_it_is_named(source: str, said: str, runner: Runner) -> None:
     [
         (
             *("ex1", "dbndiff2", "dbndiff2 = dbnvar / (n - 1)"),
-            "`dbnvar / (n - 1)` is one row; each row of `bndiff2` gets a copy of it.",
+            "`dbnvar / (n - 1)` is one row or column; each of `bndiff2` gets a copy of it.",
         ),
         (
             *("ex3", "dvar"),

@@ -175,25 +175,30 @@ class Answer:
         compound = (top for top in self.top if isinstance(top, COMPOUND))
         return {top: read_compound(top, self.effects) for top in compound}
 
-    def as_meant(self, gradients: Sequence[str], known: Set[str]) -> Answer:
-        """The answer with what changes a name that nothing binds taken for what it is a slip of.
+    def with_slips(self, gradients: Sequence[str], known: Set[str]) -> Answer:
+        """The answer in which a slip in the name of a gradient changes that gradient.
 
-        `dlogit[0] += 1` below `dlogits = ...` raises, and would be no gradient's statement. It is
-        that gradient's of its cell whose name is most like it.
+        `dlogit[0] += 1` raises where nothing binds `dlogit`, and belongs to no gradient. Taken for
+        a slip, it belongs to the one of these gradients that its cell writes and is called most
+        like it.
+
+        Args:
+            gradients: those that are wrong as they are.
+            known: names that are no slips.
+
+        Returns:
+            The answer itself where there is no slip.
         """
-        bound = known | self.bound
-        lost = {each: (one.binds | one.changes) - bound for each, one in self.shown.items()}
-        if not any(lost.values()):
-            return self
-        shown = dict(self.shown)
+        known |= self.bound
         cells = {name: {self.places[n].cell for n in self.writing(name)} for name in gradients}
-        for statement, names in lost.items():
-            cell = self.places[self.number[statement]].cell
-            here = [gradient for gradient in gradients if cell in cells[gradient]]
-            meant = {gradient for name in names for gradient in nearest(name, here, SLIP)[:1]}
-            one = shown[statement]
-            shown[statement] = replace(one, changes=one.changes | meant)
-        return self._knowing(shown=shown)
+        shown = dict(self.shown)
+        for statement, one in self.shown.items():
+            if lost := (one.binds | one.changes) - known:
+                cell = self.places[self.number[statement]].cell
+                here = [gradient for gradient in gradients if cell in cells[gradient]]
+                meant = {gradient for name in lost for gradient in nearest(name, here, SLIP)[:1]}
+                shown[statement] = replace(one, changes=one.changes | meant)
+        return self if shown == self.shown else self._knowing(shown=shown)
 
     def as_it_ran(self, seen: Mapping[int, Seen]) -> Answer:
         """The answer with what was seen, by number, beside what its text shows; itself if equal."""

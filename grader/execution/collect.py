@@ -46,8 +46,6 @@ def collect(
         The evidence on each gradient, the statements that may make one, and what a human should
         know: which took the process with them, ran too long, or tried what no gradient needs.
     """
-    program = references.program
-    answer = answer.as_meant(gradients, {*program.names, *program.gradient_names})
     runs = Runs(answer, references, values_for(references, tuple(gradients)), runner, watch)
     collector = _Collector(answer, gradients, references, runs)
     evidence = collector.collect(offences)

@@ -144,10 +144,14 @@ def grade_answer(
         answer = parse_answer(cells)
         suspicions = [] if may_differentiate else find_suspicions(answer)
         offences = [(one.statement, one.flag) for one in suspicions if one.kind in AUTOGRAD]
-        evidence, making, incidents = collect(
-            answer, exercise.gradients, references, runner, offences, watch=wary
-        )
+        asked = exercise.gradients, references, runner, offences, wary
+        evidence, making, incidents = collect(answer, *asked)
         judged = judge(evidence, references)
+        failed = [verdict.name for verdict in judged if verdict.outcome is Outcome.FAIL]
+        if (meant := answer.with_slips(failed, _names_of(references))) is not answer:
+            answer = meant
+            evidence, making, incidents = collect(answer, *asked)
+            judged = judge(evidence, references)
         refused = {verdict.name for verdict in judged if verdict.outcome is Outcome.REFUSED}
         flags = [flag for item in evidence if item.name in refused for flag in item.offences]
         if wary:
@@ -200,13 +204,18 @@ def _why_unwritten(
     todo = {verdict.name for verdict in judged if verdict.outcome is Outcome.TODO}
     if not todo:
         return {}
-    names = {*references.program.names, *references.program.gradient_names, *exercise.sizes}
+    names = {*_names_of(references), *exercise.sizes}
     nothing = [item.name for item in evidence if returns_nothing(item)]
     said = {
         **mistyped(answer, exercise.gradients, names),
         **{name: NOTHING.format(name) for name in nothing},
     }
     return {name: sentence for name, sentence in said.items() if name in todo}
+
+
+def _names_of(references: References) -> frozenset[str]:
+    """The names of the forward pass and of its gradients."""
+    return frozenset((*references.program.names, *references.program.gradient_names))
 
 
 def _no_reason(name: str, error: Exception) -> str:

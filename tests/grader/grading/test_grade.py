@@ -787,13 +787,6 @@ def test_of_what_says_itself_nothing_else_is_said(
     ("line", "slip", "gradient"),
     [
         ("dlogprobs[range(n), Yb] = -1.0 / n", "dlogprob[range(n), Yb] = -1.0 / n", "dlogprobs"),
-        # A right value, since what is left out is zero; the cell raises all the same.
-        (
-            "dlogits += F.one_hot(logits.max(1).indices, num_classes=logits.shape[1])"
-            " * dlogit_maxes",
-            "dlogit[range(n), logits.argmax(1)] += dlogit_maxes.squeeze(1)",
-            "dlogits",
-        ),
         (
             "dhprebn += 1.0 / n * (torch.ones_like(hprebn) * dbnmeani)",
             "dhprbn = dhprbn + dbnmeani / n",
@@ -812,11 +805,24 @@ def test_a_slip_in_what_a_line_changes_is_its_gradients(
     assert blamed(verdicts) == [gradient]
 
 
-def test_a_name_of_an_answers_own_is_no_slip(judge_text: Judge) -> None:
-    """`dlogit` is bound, `other` is like nothing, and another cell's gradient is not meant."""
-    before = "dnorm_logits = counts * dcounts"
-    own = f"dlogit = dcounts.clone()\ndlogit += 1\nother[0] += 1\ndemd[0] += 1\n{before}"
-    assert blamed(judge_text(edited((before, own)))) == []
+@pytest.mark.parametrize(
+    "scratch",
+    [
+        "dnorm_logits_ += dnorm_logits",
+        "dnorm_logit[0] = dnorm_logits",
+        "dnorm_logits2 = dnorm_logits2 + 1",
+        "other[0] += 1",
+    ],
+)
+@pytest.mark.parametrize("arrives", [Outcome.PASS, Outcome.CARRIED])
+def test_beside_a_right_line_no_name_is_a_slip(
+    scratch: str, arrives: Outcome, judge_text: Judge
+) -> None:
+    """Another cell of the notebook may have bound it."""
+    before, wrong = "dnorm_logits = counts * dcounts", "dcounts = torch.ones_like(counts)\n"
+    above = wrong if arrives is Outcome.CARRIED else ""
+    verdicts = judge_text(edited((before, f"{above}{before}\n{scratch}")))
+    assert verdicts["dnorm_logits"].outcome is arrives
 
 
 @pytest.mark.parametrize(

@@ -235,7 +235,8 @@ def _lost(gradient: str, answer: Answer, gradients: Sequence[str]) -> set[int]:
     """The statements that change what nothing reads: a copy, or a name much like the gradient's."""
     effects = [answer.effects[statement] for statement in answer.statements]
     names = unread(gradient, effects).difference(gradients)
-    alike = {name for name in names if nearest(name, gradients, SLIP)[:1] == [gradient]}
+    likest = nearest(gradient, sorted(names), SLIP)
+    alike = {name for name in likest if nearest(name, gradients, SLIP)[:1] == [gradient]}
     made = alike.union(*(one.binds & names for one in effects if gradient in one.reads))
     is_lost = (
         one.changes & made or (gradient in one.reads and one.binds & alike) for one in effects
@@ -248,9 +249,12 @@ def _comes_to_nothing(answer: Answer, number: int, names: set[str]) -> bool:
         case (
             ast.Assign(targets=[ast.Subscript(value=ast.Call() as copy)])
             | ast.AugAssign(target=ast.Subscript(value=ast.Call() as copy))
-            | ast.Expr(value=ast.Call(func=ast.Attribute(value=ast.Call() as copy, attr="fill_")))
         ):
-            return re.split(r"\W", ast.unparse(copy))[0] in names
+            return not names.isdisjoint(names_in([copy.func]))
+        case ast.Expr(
+            value=ast.Call(func=ast.Attribute(value=ast.Call(func=made), attr=method))
+        ) if method.endswith("_"):
+            return not names.isdisjoint(names_in([made]))
         case ast.Expr(
             value=ast.Call(
                 func=ast.Attribute(value=ast.Name(id=module)),

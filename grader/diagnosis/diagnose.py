@@ -16,6 +16,7 @@ from grader.execution.evidence import GradientEvidence, Value
 from grader.execution.problems import NO_POWER
 from grader.execution.runner import AnyRunner
 from grader.execution.variants import Patience
+from grader.program.compare import FUNCTIONS
 from grader.program.exercises import Exercise
 from grader.program.references import References
 from grader.verdict import Diagnosis, Outcome, Place, Verdict
@@ -97,7 +98,7 @@ def _is_hopeless(value: Value) -> bool:
     """
     if value.raised is not None:
         return value.raised.by_limit or any(words in value.raised.message for words in SAYS_ALL)
-    no_formula = ("tensor of ", "object that raises ", "ndarray", "function")
+    no_formula = ("tensor of ", "object that raises ", "ndarray", "function", *FUNCTIONS)
     return (value.type_name or "").startswith(no_formula)
 
 

@@ -194,15 +194,17 @@ def _spoiling(statements: Sequence[OwnStatement], answer: Answer, scope: Scope) 
 
 
 def _renamed(statements: Sequence[OwnStatement], lost: str, gradient: str) -> list[Edit]:
-    """The gradient's name for one that is written to and that nothing reads."""
-    name, message = rf"\b{lost}\b", f"This line writes into `{lost}`, not into `{gradient}`."
+    """The gradient's name for one that is written to and that nothing reads, at its first place."""
+    name = rf"\b{lost}\b"
     found = [(own, m.span()) for own in statements if (m := re.search(name, own.text))]
+    if not found:
+        return []
     texts = {own.number: re.sub(name, gradient, own.text) for own, _ in found}
-    about = message, f"`{gradient}`"
-    return [
-        Edit(FIRST, Kind.STATEMENT, own, piece, texts.pop(own.number), *about, others=texts)
-        for own, piece in found[:1]
-    ]
+    own, piece = found[0]
+    does, to = ("assigns", "") if own.assigns(lost) else ("writes into", "into ")
+    message = f"This line {does} `{lost}`, not {to}`{gradient}`."
+    about = texts.pop(own.number), message, f"`{gradient}`"
+    return [Edit(FIRST, Kind.STATEMENT, own, piece, *about, others=texts)]
 
 
 def _sums(statements: Sequence[OwnStatement], scope: Scope) -> Iterator[Edit]:

@@ -42,7 +42,7 @@ FUNCTIONS = ("builtin_function_or_method", "method", "method_descriptor", "wrapp
 
 ADVICE = {
     "ndarray": " `torch.from_numpy` makes one of it.",
-    "tuple": " A comma makes one, at a line's end or in a `return`.",
+    "tuple": " Is there a comma, at the line's end or in a `return`?",
     "function": " Brackets behind its name call it.",
 }
 """What is added where something else than a tensor is there, by its type."""

@@ -324,7 +324,7 @@ def _letters(node: ast.AST, own: OwnStatement, scope: Scope) -> str:
     inside = [inner for inner in ast.walk(node) if inner is node or inner not in own.without_factor]
     names = {inner.id for inner in inside if isinstance(inner, ast.Name)}
     calls = any(isinstance(inner, ast.Call) for inner in inside)
-    no_tensors = {*scope["SIZE"], *COUNTING, "math", *(scope["INDEX"] if name else ())}
+    no_tensors = {*scope["SIZE"], *COUNTING, "math", *own.ranged, *(scope["INDEX"] if name else ())}
     no_tensors |= set() if calls else {*MODULES}  # torch.inf
     is_used = isinstance(node, OPERANDS) and node not in own.without_factor
     has_tensors = is_used and not names <= no_tensors

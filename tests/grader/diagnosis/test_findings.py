@@ -244,6 +244,11 @@ LOOPS = "dC = torch.zeros_like(C)\nfor i in range(n):\n    for j in range(block_
             "`stack` makes a new axis, and joins along none that is there.",
         ),
         (
+            "dW2",
+            OUTER.replace("    dW2", "    if i > 2:\n        continue\n    dW2"),
+            "`2` is not the number that belongs here.",
+        ),
+        (
             "dprobs",
             "dprobs = torch.mul(probs, dlogprobs)",
             "`mul` is not the function that belongs here.",

@@ -766,8 +766,8 @@ NO_NAME = "This line raised NameError: name '{}' is not defined. "
         (
             "db2 = dlogits.sum(0)",
             "db2 = dlogits.sum(0),",
-            "db2 is a tuple, but a gradient is a tensor. Is there a comma, at the line's end or in a"
-            " `return`?",
+            "db2 is a tuple, but a gradient is a tensor. Is there a comma, at the line's end or in"
+            " a `return`?",
         ),
         (
             "db1 = dhprebn.sum(0)",

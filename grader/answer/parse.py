@@ -197,7 +197,8 @@ class Answer:
                 cell = self.places[self.number[statement]].cell
                 here = [gradient for gradient in gradients if cell in cells[gradient]]
                 meant = {gradient for name in lost for gradient in nearest(name, here, SLIP)[:1]}
-                shown[statement] = replace(one, changes=one.changes | meant)
+                # What is made from a gradient is another thing.
+                shown[statement] = replace(one, changes=one.changes | meant - one.reads)
         return self if shown == self.shown else self._knowing(shown=shown)
 
     def as_it_ran(self, seen: Mapping[int, Seen]) -> Answer:

@@ -251,7 +251,9 @@ def check_locally(
         return _examine_all(item, values, references, right, order)
 
     findings: list[Finding] = []
-    for given in dict.fromkeys((*item.upstreams(readers), frozenset[str]())):
+    # Of a gradient that is read the shape alone may be wanted.
+    without_one = (item.reads - {name} for name in sorted(item.reads))
+    for given in dict.fromkeys((*item.upstreams(readers), *without_one, frozenset[str]())):
         findings.append(check(given, frozenset()))
         if findings[-1].check is Check.RIGHT:
             return findings[-1]

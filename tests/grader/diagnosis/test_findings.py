@@ -216,7 +216,7 @@ LOOPS = "dC = torch.zeros_like(C)\nfor i in range(n):\n    for j in range(block_
         (
             "dcounts",
             f"{COUNTS}dcount = dcounts + dcounts_sum",
-            "This line writes into `dcount`, not into `dcounts`.",
+            "This line assigns `dcount`, not `dcounts`.",
         ),
         ("dlogprobs", f"{ZEROS}dlogprobs[range(n)][:, Yb] = -1.0 / n", LOST),
         ("dlogprobs", f"{ZEROS}dlogprobs.gather(1, Yb.view(-1, 1)).fill_(-1.0 / n)", LOST),

@@ -144,6 +144,26 @@ def test_two_faults_are_both_blamed(judge_text: Judge) -> None:
     assert blamed(verdicts) == ["dh", "dbnraw"]
 
 
+@pytest.mark.parametrize(("factor", "outcome"), [("n / (n - 1) * ", "carried"), ("", "fail")])
+def test_a_gradient_that_is_read_for_its_shape_alone_hands_nothing_down(
+    factor: str, outcome: str, judge_text: Judge
+) -> None:
+    """Below a mistake, a shortcut is right by itself as it is below none."""
+    shortcut = (
+        "dhprebn = torch.zeros_like(dbndiff)\n"
+        "dhprebn += bngain * bnvar_inv / n * (n * dhpreact - dhpreact.sum(0)"
+        f" - {factor}bnraw * (dhpreact * bnraw).sum(0))"
+    )
+    verdicts = judge_text(
+        edited(
+            ("dhpreact = (1.0 - h**2) * dh", "dhpreact = (1.0 - h) * dh"),
+            ("dhprebn = dbndiff.clone()", shortcut),
+            ("dhprebn += 1.0 / n * (torch.ones_like(hprebn) * dbnmeani)", ""),
+        )
+    )
+    assert (verdicts["dhpreact"].outcome, verdicts["dhprebn"].outcome) == ("fail", outcome)
+
+
 def test_a_shortcut_passes(judge_text: Judge) -> None:
     fused = "dlogits = F.softmax(logits, 1)\ndlogits[range(n), Yb] -= 1\ndlogits /= n"
     verdicts = judge_text(edited(("dlogits = dnorm_logits.clone()", fused), DROP_MAX))
@@ -811,6 +831,7 @@ def test_a_slip_in_what_a_line_changes_is_its_gradients(
         "dnorm_logits_ += dnorm_logits",
         "dnorm_logit[0] = dnorm_logits",
         "dnorm_logits2 = dnorm_logits2 + 1",
+        "dnorm_logits2.copy_(dnorm_logits)",
         "other[0] += 1",
     ],
 )

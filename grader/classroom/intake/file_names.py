@@ -5,7 +5,14 @@ from __future__ import annotations
 import re
 from functools import cache
 
-from grader.classroom.intake.sighting import Sighting, Sightings, Submitter, attempt_of, spelled
+from grader.classroom.intake.sighting import (
+    TIMESTAMP,
+    Sighting,
+    Sightings,
+    Submitter,
+    attempt_of,
+    spelled,
+)
 from grader.classroom.intake.walk import Parts, Tree, stem
 
 FLAT = "one file a student"
@@ -45,7 +52,11 @@ def read_file_names(tree: Tree) -> Sightings:
         [file_sighting(parts, tree) for parts in tree.candidates],
         [owner_of(top) for top in tops],
         notices,
-        others=[file_sighting(parts, tree) for parts in tree.others if len(parts) > 1],
+        others=[
+            file_sighting(parts, tree)
+            for parts in tree.others
+            if len(parts) > 1 and parts[-1] != TIMESTAMP
+        ],
     )
 
 

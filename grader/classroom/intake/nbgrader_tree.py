@@ -9,6 +9,7 @@ from pathlib import Path
 from grader.classroom.intake.class_folder import Remark
 from grader.classroom.intake.file_names import file_sighting, owner_of
 from grader.classroom.intake.sighting import (
+    TIMESTAMP,
     Sighting,
     Sightings,
     as_instant,
@@ -21,7 +22,6 @@ from grader.printable import counted
 NBGRADER = "nbgrader"
 
 SUBMITTED = "submitted"
-TIMESTAMP = "timestamp.txt"
 _SIBLINGS = {"autograded", "feedback", "gradebook.db", "nbgrader_config.py", "release", "source"}
 """What a course has beside what was handed in."""
 _TIMESTAMP_BYTES = 200
@@ -47,22 +47,36 @@ def base_of(tree: Tree) -> Parts | None:
 def read_nbgrader(tree: Tree, base: Parts) -> Sightings:
     """The students' folders below `base`, the times that nbgrader wrote beside the notebooks."""
     depth = len(base)
-    times = {parts[:-1]: parts for parts in tree.others if parts[-1] == TIMESTAMP}
-    sightings, outside, unclear, guessed = [], 0, 0, 0
-    for parts in tree.candidates:
-        inner = parts[depth:]
-        if parts[:depth] != base or not inner:
-            outside += 1
-        elif len(inner) == 1:
-            sightings.append(file_sighting(parts, tree))
-        else:
-            stamp = times.get(parts[: depth + 2])
-            time = _read_time(tree.root.joinpath(*stamp)) if stamp else ""
-            submitted = as_instant(time)
-            unclear += bool(stamp) and submitted is None
-            guessed += submitted is not None and not names_its_zone(time)
-            attempt = attempt_of(parts[-1])
-            sightings.append(Sighting(parts, (owner_of(inner[0]),), submitted, attempt=attempt))
+    stamps = [parts for parts in tree.others if parts[-1] == TIMESTAMP]
+    times = {
+        parts[:-1]: _read_time(tree.root.joinpath(*parts))
+        for parts in stamps
+        if parts[:depth] == base and len(parts) == depth + 3
+    }
+
+    def sighting(parts: Parts) -> Sighting:
+        submitted = as_instant(times.get(parts[: depth + 2], ""))
+        return Sighting(parts, (owner_of(parts[depth]),), submitted, attempt=attempt_of(parts[-1]))
+
+    inside = [parts for parts in tree.candidates if parts[:depth] == base and len(parts) > depth]
+    outside = len(tree.candidates) - len(inside)
+    sightings = [
+        sighting(parts) if len(parts) > depth + 1 else file_sighting(parts, tree)
+        for parts in inside
+    ]
+    others = [
+        sighting(parts)
+        for parts in tree.others
+        if parts[:depth] == base and len(parts) > depth + 1 and parts[-1] != TIMESTAMP
+    ]
+    have = {file.submitters for file in sightings}
+    timed = [
+        (file, times[file.parts[: depth + 2]])
+        for file in (*sightings, *(file for file in others if file.submitters not in have))
+        if file.parts[: depth + 2] in times
+    ]
+    unclear = sum(file.submitted is None for file, _ in timed)
+    guessed = sum(bool(file.submitted) and not names_its_zone(time) for file, time in timed)
     notices: list[str] = []
     if outside:
         notices.append(
@@ -81,12 +95,7 @@ def read_nbgrader(tree: Tree, base: Parts) -> Sightings:
         )
     folders = [p[depth] for p in tree.folders if p[:depth] == base and len(p) == depth + 1]
     people = [owner_of(name) for name in folders]
-    others = [
-        Sighting(parts, (owner_of(parts[depth]),))
-        for parts in tree.others
-        if parts[:depth] == base and len(parts) > depth + 1
-    ]
-    return Sightings(NBGRADER, sightings, people, notices, frozenset(times.values()), others)
+    return Sightings(NBGRADER, sightings, people, notices, frozenset(stamps), others)
 
 
 def _read_time(path: Path) -> str:

@@ -13,6 +13,8 @@ from grader.classroom.intake.walk import Parts, stem
 
 _ZONE = re.compile(r"(?P<time>.*\d)\s*(?P<zone>[A-Za-z]+|[+-]\d\d:?\d\d)\Z")
 
+TIMESTAMP = "timestamp.txt"
+"""What nbgrader writes beside what was handed in; it says when."""
 _UTC = {"UTC", "GMT", "Z"}
 _DOWNLOADED_AGAIN = re.compile(r" ?\((\d{1,3})\)\Z")
 """What a browser appends to the name of a file that is there already."""

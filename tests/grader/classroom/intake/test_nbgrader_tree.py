@@ -65,19 +65,33 @@ def test_the_folder_of_what_was_handed_in(tmp_path: Path, name: str) -> None:
 
 def test_a_time_in_a_folder_without_notebooks_hides_no_others(tmp_path: Path) -> None:
     folder = make(tmp_path, "ada.ipynb", "submitted/ada/hw/timestamp.txt")
-    assert by_file(read_class(folder, COURSE)) == {
-        "ada.ipynb": "ada",
-        "submitted/ada/hw/timestamp.txt": "submitted",
-    }
+    assert by_file(read_class(folder, COURSE)) == {"ada.ipynb": "ada"}
+    (tmp_path / "class.csv").write_text("ada\nsubmitted\n")
+    listed = read_class(folder, COURSE, tmp_path / "class.csv")
+    assert by_file(listed) == {"ada.ipynb": "ada"}
 
 
 def test_who_handed_in_no_notebook_but_a_picture(tmp_path: Path) -> None:
     folder = make(tmp_path, "submitted/ada/hw/x.ipynb", "submitted/bob/hw/x.png", "source/hw/y.png")
     (folder / "submitted/bob/hw/timestamp.txt").write_text("2026-11-21 12:00:00 UTC")
-    assert by_file(read_class(folder, COURSE)) == {
+    found = read_class(folder, COURSE, due=datetime(2026, 11, 21, tzinfo=UTC))
+    assert by_file(found) == {
         "submitted/ada/hw/x.ipynb": "ada",
         "submitted/bob/hw/x.png": "bob",
     }
+    assert [(item.submitted, item.late) for item in found.handed_in] == [
+        (None, False),
+        ("2026-11-21T12:00:00+00:00", True),
+    ]
+
+
+def test_a_time_beside_no_notebook_is_spoken_of_where_it_counts(tmp_path: Path) -> None:
+    folder = make(tmp_path, "submitted/ada/hw/x.ipynb", "submitted/ada/hw/data.csv", "source/hw/")
+    make(folder, *(f"submitted/bob/hw/{n}.png" for n in range(2)))
+    for who in ("ada", "bob"):
+        (folder / f"submitted/{who}/hw/timestamp.txt").write_text("soon")
+    found = read_class(folder, COURSE)
+    assert "3 files beside a timestamp.txt that cannot be read as a time." in found.notices
 
 
 def test_a_course_in_which_nobody_handed_in_anything(tmp_path: Path) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import io
 import json
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -50,8 +51,8 @@ def read_csv_file(path: Path, what: str) -> CsvFile:
         reader = csv.reader(texts, delimiter=delimiter)
         read, above = 0, bool(sep)
         for row in reader:
-            begins, text = read + 1 + above, "".join(texts[read : reader.line_num])
-            if reader.line_num > read + 1 and text.count('"') % 2:
+            begins, record = read + 1 + above, texts[read : reader.line_num]
+            if (len(record) > 1 or reader.line_num == len(texts)) and _is_open(record, delimiter):
                 raise UnreadableClass(
                     f"Line {begins} of {shown(path)} opens a quotation mark that it does not close:"
                     " close it, or take it out."
@@ -64,6 +65,19 @@ def read_csv_file(path: Path, what: str) -> CsvFile:
             f"{shown(path)} is not a table of text (CSV): {printable(str(error))}."
         ) from None
     return CsvFile(tuple(rows), tuple(lines), CsvForm(delimiter, encoding, newline, sep))
+
+
+def _is_open(record: Sequence[str], delimiter: str) -> bool:
+    r"""True if a quotation mark that begins a cell ends none: in several lines it swallows some.
+
+    >>> _is_open(['ada,5" disk,"two\n', 'lines"'], ","), _is_open(['bob,"Bob'], ",")
+    (False, True)
+    """
+    strict = len(record) > 1  # "Ada" L. in one line is odd, but whole
+    try:
+        return len([*csv.reader([*record, "\n"], delimiter=delimiter, strict=strict)]) == 1
+    except csv.Error:
+        return True
 
 
 def _read(path: Path, what: str) -> bytes:

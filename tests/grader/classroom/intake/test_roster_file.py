@@ -285,6 +285,9 @@ def test_no_file(tmp_path: Path) -> None:
         ('id,name\nada,Ada\njun,"Jun Tanaka\nlena,Lena Fischer\n', 3),
         ('id,name\njun,"Jun Tanaka\nlena,"Lena Fischer"\nzoe,Zoe\n', 2),
         ('sep=,\nid,name\r\njun,"Jun Tanaka\r\nlena,Lena Fischer', 3),
+        ('id,name\nada,Ada\njun,"Jun Tanaka', 3),
+        ('id,name\nada,Ada\njun,"Jun Tanaka\n', 3),
+        ('id,name\njun,"Jun\nlena,"Lena "the first" L."\n', 2),
     ],
 )
 def test_a_quotation_mark_that_swallows_students_is_refused(
@@ -300,3 +303,12 @@ def test_a_quotation_mark_inside_of_a_cell_is_a_character(tmp_path: Path) -> Non
     path = tmp_path / "class.csv"
     path.write_text('id,name\nada,Ada "the first" L.\nbob,5" Bob\nzoe,"Z ""o"" e\nX"\n')
     assert [one.id for one in read_roster(path).students] == ["ada", "bob", "zoe"]
+
+
+@pytest.mark.parametrize(
+    "last", ['ada,5" disk,"two\nlines"\n', 'ada,"Ada" L.,A', 'ada,Ada,"A"', 'ada,Ada,"A"\r\n\r\n']
+)
+def test_quotation_marks_that_are_closed_are_taken(tmp_path: Path, last: str) -> None:
+    path = tmp_path / "class.csv"
+    path.write_text(f"id,name,section\n{last}", newline="")
+    assert [one.id for one in read_roster(path).students] == ["ada"]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from datetime import UTC, datetime
@@ -25,7 +25,7 @@ from grader.classroom.intake.class_folder import (
     UnreadableClass,
     explained,
 )
-from grader.classroom.intake.file_names import read_file_names
+from grader.classroom.intake.file_names import FOLDERS, read_file_names
 from grader.classroom.intake.gradescope_export import gradescope_tops, read_gradescope
 from grader.classroom.intake.lms_downloads import (
     CANVAS,
@@ -47,6 +47,9 @@ from grader.printable import counted, printable
 from grader.program.course import Course
 from grader.submission.notebook_file import shown
 
+MOST_OTHERS = 5
+"""Of the files of a student who handed in no notebook, so many are taken."""
+
 
 def read_class(
     folder: Path,
@@ -63,7 +66,8 @@ def read_class(
     student, and plain files. Every student of the roster is there, with or without a file, and
     everyone of whom there is a file; every file that may be a submission is there once (once for
     each member of a group), whether or not it can be read; of a student who has none, the first of
-    the other files. No link is followed, no notebook or archive opened.
+    the other files, from a plain folder only where the roster says whose it is. No link is
+    followed, no notebook or archive opened.
 
     Args:
         folder: the submissions.
@@ -88,7 +92,9 @@ def read_class(
     # in an order that does not depend on the order of the files
     submitters = sorted(everyone, key=lambda who: (who.id, who.name, who.email))
     students, called, about_people = _identify(submitters, classes)
-    instead = list(_instead(seen, called))
+    listed = {student.id for student in classes.students} if classes else set[str]()
+    # A plain folder may be anything's, such as data/, where no class list says that it is Ada's.
+    instead = list(_instead(seen, called, listed if seen.convention == FOLDERS else None))
     instant = due.astimezone(UTC) if due is not None else None
     files: list[Sighting] = [*seen.files, *instead]
     about_times: list[str] = []
@@ -254,18 +260,25 @@ def _unclear(matches: dict[Submitter, Match]) -> Iterator[str]:
         yield f"Of {len(unclear) - SHOWN} more it cannot be told who of the class list they are."
 
 
-def _instead(seen: Sightings, called: Mapping[Submitter, str]) -> Iterator[Sighting]:
+def _instead(
+    seen: Sightings, called: Mapping[Submitter, str], among: Collection[str] | None
+) -> Iterator[Sighting]:
     """What those handed in who handed in no notebook, so that it is not said that nothing came.
 
-    Of a student with very many such files the first are enough.
+    Of a student with very many such files the first are enough. `among` are the only students who
+    are looked at, None for all.
     """
     have: Counter[str] = Counter()
     for file in seen.files:
-        have.update(dict.fromkeys((called[who] for who in file.submitters), SHOWN))
+        have.update(dict.fromkeys((called[who] for who in file.submitters), MOST_OTHERS))
     for file in seen.others:
-        without = tuple(who for who in file.submitters if have[called[who]] < SHOWN)
-        have.update({called[who] for who in without})
+        without = tuple(
+            who
+            for who in file.submitters
+            if have[called[who]] < MOST_OTHERS and (among is None or called[who] in among)
+        )
         if without and file.parts not in seen.used:
+            have.update({called[who] for who in without})
             yield replace(file, submitters=without)
 
 

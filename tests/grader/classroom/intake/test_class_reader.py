@@ -5,6 +5,7 @@ import stat
 import subprocess
 import sys
 import tempfile
+from collections import Counter
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -243,18 +244,29 @@ def test_notices_cannot_steer_a_terminal(tmp_path: Path) -> None:
 def test_who_handed_in_no_notebook_did_not_hand_in_nothing(tmp_path: Path) -> None:
     make(tmp_path, "ada/x.ipynb", "ada/notes.pdf", "bob/essay.pdf", "carl/", "readme.txt")
     make(tmp_path, *(f"dora/{n}.csv" for n in range(9)))
-    found = read_class(tmp_path, COURSE)
+    make(tmp_path, "data/names.txt", "feedback/grades.csv")
+    listed = roster(tmp_path, "ada\nbob\ncarl\ndora\n")
+    found = read_class(tmp_path, COURSE, listed)
     assert by_file(found) == {
         "ada/x.ipynb": "ada",
         "bob/essay.pdf": "bob",
         **{f"dora/{n}.csv": "dora" for n in range(5)},
     }
-    (notice,) = found.notices
+    notice, strangers = found.notices
     assert notice.startswith(
         "Other files, which are no notebooks and not looked at: ada/notes.pdf,"
     )
+    assert strangers.endswith("with files or a folder: data and feedback.")
     (tmp_path / "bob/x.ipynb").touch()
-    assert "bob/essay.pdf" not in by_file(read_class(tmp_path, COURSE))
+    assert "bob/essay.pdf" not in by_file(read_class(tmp_path, COURSE, listed))
+
+
+def test_without_a_class_list_a_plain_folder_without_notebooks_is_nobodys(tmp_path: Path) -> None:
+    make(tmp_path, "ada/x.ipynb", "data/names.txt", "feedback/grades.csv")
+    found = read_class(tmp_path, COURSE)
+    assert by_file(found) == {"ada/x.ipynb": "ada"}
+    (notice,) = found.notices
+    assert "data/names.txt and feedback/grades.csv" in notice
 
 
 def test_two_spellings_of_one_name_are_one_student(tmp_path: Path) -> None:
@@ -428,8 +440,11 @@ def test_every_notebook_is_a_row_once(paths: list[tuple[list[str], str]], listed
         if any("outside submitted/" in notice for notice in found.notices):
             expected = {path for path in expected if path.relative_to(root).parts[0] == "submitted"}
         with_notebooks = {student for path, student in got if path in expected}
-        others = {path for path, student in got if student not in with_notebooks}
+        instead = [(path, who) for path, who in got if who not in with_notebooks]
+        others = {path for path, _ in instead}
         assert not others & expected  # they stand for the notebooks that did not come
+        assert others <= {root.joinpath(*other) for other in tree.others}
+        assert max(Counter(who for _, who in instead).values(), default=0) <= 5
         expected |= others
         assert {path for path, _ in got} == expected
         assert len(set(got)) == len(got)

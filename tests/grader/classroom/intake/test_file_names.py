@@ -69,7 +69,7 @@ def test_one_student_may_hand_in_four_notebooks(tmp_path: Path) -> None:
 
 def test_one_folder_a_student_however_deep(tmp_path: Path) -> None:
     folder = make(
-        tmp_path,
+        tmp_path / "in",
         "ada/01_atomic_backprop.ipynb",
         "ada/week 2/a/b/c/02.ipynb",
         "bob/x (2).ipynb",
@@ -77,7 +77,8 @@ def test_one_folder_a_student_however_deep(tmp_path: Path) -> None:
         "dora/essay.pdf",
         "emmy_01_atomic_backprop.ipynb",
     )
-    found = read_class(folder, COURSE)
+    (tmp_path / "class.csv").write_text("ada\nbob\ncarl\ndora\nemmy\n")
+    found = read_class(folder, COURSE, tmp_path / "class.csv")
     assert found.convention == FOLDERS
     assert [student.id for student in found.students] == ["ada", "bob", "carl", "dora", "emmy"]
     assert [(item.id, item.student, item.attempt) for item in found.handed_in] == [

@@ -50,13 +50,16 @@ def left_out(tree: Tree, used: Collection[Parts]) -> Iterator[str]:
 
 
 def about_time(
-    due: datetime | None, handed_in: Sequence[HandedIn], convention: str
+    due: datetime | None,
+    handed_in: Sequence[HandedIn],
+    convention: str,
+    told: Collection[str] = (),
 ) -> Iterator[str]:
-    """What decides who is late, and of whom nobody knows."""
+    """What decides who is late, and of whom nobody knows; but for the students in `told`."""
     if due is None:
         return
-    untimed = [item for item in handed_in if item.submitted is None]
-    if due.tzinfo is None and len(untimed) < len(handed_in):
+    untimed = [item for item in handed_in if not item.submitted and item.student not in told]
+    if due.tzinfo is None and any(item.submitted for item in handed_in):
         local = due.astimezone()
         yield Remark(f"Due is {local.isoformat(' ')}: --due has no zone, so it is this machine's.")
     if untimed and convention == CANVAS:

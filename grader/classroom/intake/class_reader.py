@@ -38,7 +38,7 @@ from grader.classroom.intake.lms_downloads import (
     read_moodle,
 )
 from grader.classroom.intake.matching import Match, Matcher
-from grader.classroom.intake.moodle_times import times_in
+from grader.classroom.intake.moodle_times import about_times, times_in
 from grader.classroom.intake.nbgrader_tree import base_of, read_nbgrader
 from grader.classroom.intake.roster_file import ClassList, read_roster
 from grader.classroom.intake.sighting import Sighting, Sightings, Submitter
@@ -97,10 +97,11 @@ def read_class(
     instead = list(_instead(seen, called, listed if seen.convention == FOLDERS else None))
     instant = due.astimezone(UTC) if due is not None else None
     files: list[Sighting] = [*seen.files, *instead]
-    about_times: list[str] = []
+    times: Mapping[str, datetime] = {}
+    unclear: Mapping[str, str] = {}
     # A worksheet speaks of one assignment.
     if classes and seen.convention == MOODLE and is_one_download(tree):
-        times, about_times = times_in(classes.roster)
+        times, unclear = times_in(classes.roster)
         files = [
             replace(file, submitted=times.get(called[file.submitters[0]]))
             if prefix_in(file.parts)
@@ -133,8 +134,8 @@ def read_class(
         *left_out(tree, {*seen.used, *(file.parts for file in instead)}),
         *(classes.notices if classes else ()),
         *about_people,
-        *(about_times if due is not None else ()),
-        *about_time(due, handed_in, seen.convention),
+        *(about_times(times, unclear, students) if due is not None else ()),
+        *about_time(due, handed_in, seen.convention, told=unclear),
     ]
     return ClassFolder(
         root=folder,

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from datetime import datetime
 
-from grader.classroom.intake.class_folder import Remark, Roster
+from grader.classroom.intake.about_folder import named
+from grader.classroom.intake.class_folder import Remark, Roster, Student
 from grader.printable import counted, printable
 
 # moodle/moodle, mod/assign/gradingtable.php: "-" where nothing was submitted, else userdate() with
@@ -38,6 +39,8 @@ def moodle_time(text: str) -> datetime | None:
     '2026-11-20T18:00:00'
     >>> moodle_time("Sunday, November 20, 2026, 6:00 PM") is None  # it was a Friday
     True
+    >>> moodle_time("20 November 2026, 6:00") is None  # AM, or PM
+    True
     """
     found = _TIME.fullmatch(" ".join(text.split()))
     if found is None:
@@ -48,6 +51,8 @@ def moodle_time(text: str) -> datetime | None:
         if not 1 <= hour <= 12:
             return None
         hour = hour % 12 + 12 * (half.upper() == "PM")
+    elif found["hour"] in "123456789":
+        return None  # 24 hours have two digits: a language that leaves PM out has one
     try:
         time = datetime(
             int(found["year"]),
@@ -62,11 +67,11 @@ def moodle_time(text: str) -> datetime | None:
     return None if weekday and weekday.capitalize() != _DAYS[time.weekday()] else time
 
 
-def times_in(roster: Roster) -> tuple[Mapping[str, datetime], list[str]]:
-    """When each student of a worksheet handed in, in this machine's zone, and what to say of it."""
+def times_in(roster: Roster) -> tuple[dict[str, datetime], dict[str, str]]:
+    """When each student of a worksheet handed in, in this machine's zone; and what is no time."""
     names = [name.casefold() for name in roster.header]
     if LAST_MODIFIED.casefold() not in names:
-        return {}, []
+        return {}, {}
     place = names.index(LAST_MODIFIED.casefold())
     written = {
         row.student: row.cells[place].strip()
@@ -75,18 +80,22 @@ def times_in(roster: Roster) -> tuple[Mapping[str, datetime], list[str]]:
     }
     times = {student: moodle_time(text) for student, text in written.items()}
     known = {student: time.astimezone() for student, time in times.items() if time}
-    notices: list[str] = []
+    return known, {student: text for student, text in written.items() if student not in known}
+
+
+def about_times(
+    known: Mapping[str, datetime], unclear: Mapping[str, str], students: Iterable[Student]
+) -> Iterator[str]:
+    """Where the times come from, and whose cannot be read."""
     if known:
-        notices.append(
-            Remark(
-                f"When {counted(len(known), 'student')} handed in is what Moodle's worksheet says, "
-                "which has no zone, so it is this machine's."
-            )
+        yield Remark(
+            f"When {counted(len(known), 'student')} handed in is what Moodle's worksheet says, "
+            "which has no zone, so it is this machine's."
         )
-    if unclear := [written[student] for student, time in times.items() if not time]:
-        notices.append(
-            f"{LAST_MODIFIED!r} of {counted(len(unclear), 'student')} cannot be read as a time "
-            f"({printable(unclear[0])!r}, for one): download the worksheet with Moodle set to "
-            "English. None of them is late by it."
+    if unclear:
+        whose = [each.name or each.id for each in students if each.id in unclear]
+        example = printable(next(iter(unclear.values())))
+        yield (
+            f"{LAST_MODIFIED!r} of {named(whose)} cannot be read as a time ({example!r}, for one): "
+            "download the worksheet with Moodle set to English. None of them is late by it."
         )
-    return known, notices

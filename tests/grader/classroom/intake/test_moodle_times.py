@@ -22,6 +22,7 @@ DUE = datetime(2026, 11, 20, 23, 59, 59)
         ("Friday, November 20, 2026, 6:00 PM", "2026-11-20T18:00:00"),
         ("Friday, 20 November 2026, 6:00\u202fPM", "2026-11-20T18:00:00"),
         ("Friday, 20 November 2026, 18:00", "2026-11-20T18:00:00"),
+        ("Friday, 20 November 2026, 06:00", "2026-11-20T06:00:00"),
         ("Thursday, 5 November 2026, 12:30 AM", "2026-11-05T00:30:00"),
         ("Thursday, 05 November 2026, 12:30 PM", "2026-11-05T12:30:00"),
         ("5 November 2026, 09:30 am", "2026-11-05T09:30:00"),
@@ -40,6 +41,7 @@ def test_a_time_in_english_words(text: str, moment: str) -> None:
         "Freitag, 20. November 2026, 18:00",
         "vendredi 20 novembre 2026, 18:00",
         "Sunday, 20 November 2026, 6:00 PM",  # it was a Friday
+        *("20 November 2026, 6:00", "Friday, 20 November 2026, 9:30"),  # AM, or PM
         *("Friday, 20 November 2026, 18:00 PM", "Friday, 20 November 2026, 0:30 AM"),
         *("Monday, 31 November 2026, 6:00 PM", "20 November 0000, 6:00 PM", "20 May 2026, 9:75 PM"),
     ],
@@ -87,9 +89,12 @@ def test_a_time_that_cannot_be_read_is_said(tmp_path: Path) -> None:
     found = read(tmp_path, EARLY, "21. November 2026")
     assert [bool(item.submitted) for item in found.handed_in] == [True, False]
     assert found.notices[1] == (
-        "'Last modified (submission)' of 1 student cannot be read as a time ('21. November 2026', "
-        "for one): download the worksheet with Moodle set to English. None of them is late by it."
+        "'Last modified (submission)' of Bob cannot be read as a time ('21. November 2026', for "
+        "one): download the worksheet with Moodle set to English. None of them is late by it."
     )
+    assert not any("the folder does not say" in notice for notice in found.notices)
+    neither = read(tmp_path, "-", "21. November 2026")
+    assert any(notice.startswith("When 1 of 2 files came") for notice in neither.notices)
 
 
 @pytest.mark.parametrize(

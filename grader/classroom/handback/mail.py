@@ -10,6 +10,7 @@ from email.headerregistry import Address
 from email.message import EmailMessage
 from email.policy import SMTP
 
+from grader.classroom.gradebook.table import Status
 from grader.classroom.handback.platform_names import PAGE
 from grader.classroom.handback.recipients import Recipient
 from grader.classroom.intake.class_folder import Student
@@ -27,6 +28,7 @@ Save the page, and open it in a browser; it needs no network.
 """
 
 _REASONS = "The attached page says of each gradient whether it is right and, where it is not, why."
+_SAID_THERE = "The attached page says so, too."
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,16 +87,19 @@ def _said(recipient: Recipient) -> str:
     points = f"your notebooks have {grade.points} of {grade.most} points"
     match grade.status:
         case "missing":
-            return "nothing that was due has come from you. The attached page names it."
+            return "nothing that was due has come from you. The attached page names what was due."
         case "excused":
-            return "you are excused, and nothing is graded. The attached page says so, too."
+            return f"you are excused, and nothing is graded. {_SAID_THERE}"
         case "unreadable":
             return f"what you handed in could not be read: {points}. The attached page says why."
         case "awarded":
-            return f"{points}, which your instructor gave. The attached page says so, too."
+            return f"{points}, which your instructor gave. {_SAID_THERE}"
         case "graded":
             return f"{points}. {_REASONS}"
-    return f"{points} ({grade.status}). {_REASONS}"
+    # Of several notebooks, such as "awarded 01_...; missing 02_...".
+    statuses = {part.split(" ")[0] for part in grade.status.split("; ")}
+    graded = not statuses.isdisjoint((Status.GRADED, Status.LATE))
+    return f"{points} ({grade.status}). {_REASONS if graded else _SAID_THERE}"
 
 
 def _shown(name: str) -> str:

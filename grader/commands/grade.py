@@ -155,7 +155,7 @@ def _grade(order: Order) -> int:
     if order.scheduler is not None:
         require("dask", "grader grade --scheduler")
     from grader.classroom.gradebook.attempts import Attempts
-    from grader.classroom.gradebook.hopeless import refuse_hopeless
+    from grader.classroom.gradebook.make_table import refuse_early
     from grader.classroom.gradebook.write import write_gradebook
     from grader.classroom.intake.class_folder import Remark
     from grader.classroom.intake.class_reader import read_class
@@ -190,7 +190,7 @@ def _grade(order: Order) -> int:
         return exit_codes.UNREADABLE
     form = order.platform_form(course, class_folder.roster)
     adjustments = adjustments_of(order.out, order.adjustments, course, class_folder.students)
-    refuse_hopeless(adjustments, points, class_folder.handed_in)
+    refuse_early(adjustments, points, class_folder.handed_in)
     with out_folder.claimed(order.out):
         given = {name for name in ("seed", "timeout") if getattr(order, name) is not None}
         settings = out_folder.choose_settings(order.out, _fresh(order, course), given)

@@ -118,7 +118,7 @@ def _taken(
     return (graded[0] if graded else None), ""
 
 
-def meant(files: Sequence[F], change: Change) -> list[F]:
+def files_named(files: Sequence[F], change: Change) -> list[F]:
     """Those of a student's files, the oldest first, that the change's attempt may be."""
     found = [file for file in files if change.attempt in (file.name, file.path, file.id)]
     if not found and change.attempt.isdecimal() and 0 < int(change.attempt) <= len(files):
@@ -127,7 +127,7 @@ def meant(files: Sequence[F], change: Change) -> list[F]:
 
 
 def _named(graded: Sequence[FileResult], change: Change) -> FileResult:
-    found = meant(graded, change)
+    found = files_named(graded, change)
     if len(found) == 1:
         return found[0]
     there = listed([f"{n} ({printable(file.path)})" for n, file in enumerate(graded, start=1)])

@@ -6,19 +6,26 @@ import math
 import re
 import sys
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from operator import attrgetter
 from pathlib import Path
 
-from grader.classroom.gradebook.adjustments import NONE, Adjustments, refuse_unfit
+from grader.classroom.gradebook.adjustments import (
+    NONE,
+    Adjustments,
+    refuse,
+    refuse_unfit,
+    unfit,
+)
 from grader.classroom.gradebook.attempts import Attempts
-from grader.classroom.gradebook.make_cell import Terms, make_cell
+from grader.classroom.gradebook.make_cell import Terms, files_named, make_cell
 from grader.classroom.gradebook.report.pages import page_name
 from grader.classroom.gradebook.rubric import Rubric
 from grader.classroom.gradebook.table import LETTERS, OUTCOMES, Column, FileResult, Row, Table
-from grader.classroom.intake.class_folder import ClassFolder, Student
+from grader.classroom.intake.class_folder import ClassFolder, HandedIn, Student
 from grader.classroom.run.journal import read_lines
 from grader.classroom.run.line import Line
+from grader.printable import listed, printable
 from grader.program.course import Course
 
 
@@ -58,20 +65,49 @@ def build_table(
     of_student: dict[str, list[FileResult]] = defaultdict(list)
     for file in files.values():
         of_student[file.student].append(file)
-    listed = {student.id: student for student in class_folder.students}
+    known = {student.id: student for student in class_folder.students}
     columns = _columns(files.values(), rubric)
     most = {column.notebook: column.max_points for column in columns}
     refuse_unfit(adjustments, most, rubric)
     rows = tuple(
         _row(
-            listed.get(id_, Student(id_)),
+            known.get(id_, Student(id_)),
             columns,
             of_student[id_],
             Terms(rubric, attempts, adjustments.get(id_, ())),
         )
-        for id_ in sorted({*listed, *of_student})
+        for id_ in sorted({*known, *of_student})
     )
     return Table(columns, rows, dict(sorted(sandboxes.items())), frozenset(versions))
+
+
+def refuse_early(adjustments: Adjustments, rubric: Rubric, handed_in: Iterable[HandedIn]) -> None:
+    """Raise UnusableAdjustment, before anything is graded, where a line cannot apply in any case.
+
+    Which notebook a file is only grading tells: what depends on that, `build_table` refuses.
+    """
+    refuse(list(_unfit_early(adjustments, rubric, handed_in)))
+
+
+def _unfit_early(
+    adjustments: Adjustments, rubric: Rubric, handed_in: Iterable[HandedIn]
+) -> Iterator[str]:
+    notebooks = rubric.notebooks or rubric.course.notebooks
+    most = {notebook: rubric.most(notebook) for notebook in notebooks}
+    files: dict[str, list[HandedIn]] = defaultdict(list)
+    for file in handed_in:
+        files[file.student].append(file)
+    for change in (each for changes in adjustments.values() for each in changes):
+        # Points without a notebook are those of the only one that was handed in, perhaps.
+        if (change.notebook or rubric.notebooks) and (why := unfit(change, most, rubric)):
+            yield f"{change.where}: {why}"
+        elif change.attempt and not files_named(files[change.student], change):
+            there = listed([printable(file.path) for file in files[change.student]])
+            yield (
+                f"{change.where}: {printable(change.student)} has no attempt "
+                f"{printable(change.attempt)!r}; "
+                + (f"there are {there}." if there else "nothing of theirs was handed in.")
+            )
 
 
 def _row(

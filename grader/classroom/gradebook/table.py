@@ -29,6 +29,7 @@ FOR_STUDENTS = frozenset(
         "not-code",
         "other-exercise",
         "time-limit",
+        "unreadable",
         "unreadable-answer",
     }
 )

@@ -28,6 +28,7 @@ from tests.helpers.lines import (
     graded,
     gradient,
     journal,
+    unreadable,
 )
 
 DZ = (FUSED, "dz")
@@ -198,6 +199,15 @@ def test_who_handed_in_what_is_not_due_did_not_hand_in_nothing(tmp_path: Path) -
     due = Rubric(notebooks=(FUSED,))
     counted = dict(figures(build_table(class_of(lines, [Student("zoe")]), results, due)))
     assert (counted["handed in nothing"], counted["nothing that is due"]) == ("1", "1")
+
+
+def test_a_file_that_is_no_notebook_is_noted_and_not_suspicious(tmp_path: Path) -> None:
+    flag = {"kind": "unreadable", "line": None, "message": "It is a document.", "cell": None}
+    lines = [unreadable("essay.pdf", "bob", "It is a document.", flags=[flag])]
+    found = summary_of(tmp_path, lines)
+    assert found.suspicious == []
+    assert [row.student.id for row, _ in found.noted] == ["bob"]
+    assert [row.flags for row, _ in found.noted] == [()]
 
 
 def test_of_nobody_and_of_no_points_there_are_no_bins(tmp_path: Path) -> None:

@@ -141,7 +141,7 @@ def figures(table: Table) -> Figures:
         ("late", f"{late:,}"),
         *([("excused", f"{excused:,}")] if excused else []),
         ("handed in nothing", f"{nothing:,}"),
-        *([("nothing that is due", f"{others:,}")] if others else []),
+        *([("handed in nothing that is due", f"{others:,}")] if others else []),
         ("unreadable files", f"{unreadable:,}"),
         ("to be looked at", f"{sum(bool(row.flags) for row in table.rows):,}"),
     ]

@@ -38,7 +38,7 @@ the grader, and to be looked at: a suspicion is no feedback."""
 
 
 class Status(StrEnum):
-    """What became of a student's notebook, the best first."""
+    """What became of a student's notebook, in the order in which tables name them."""
 
     GRADED = "graded"
     LATE = "late"
@@ -154,7 +154,10 @@ class Row:
 
     @property
     def status(self) -> Status:
-        """The worst of the notebooks that say anything; `missing` only where nothing due came."""
+        """`late` if one notebook is, else `graded`, else `awarded`.
+
+        Where no notebook has points, `excused` if all are, `unreadable` if a file is, or `missing`.
+        """
         for status in (Status.LATE, Status.GRADED, Status.AWARDED):
             if any(cell.status is status for cell in self.cells):
                 return status

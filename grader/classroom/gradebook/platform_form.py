@@ -93,10 +93,10 @@ def assignments(table: Table, roster: Roster, form: PlatformForm) -> list[Assign
 def target(
     form: PlatformForm, platform: Fraction | None, most: Fraction, table: Table
 ) -> Fraction | None:
-    """What a column's `most` points become, of which the platform takes so many, if it says so.
+    """The points that a column's `most` are scaled to; None where points stay as they are.
 
-    Where it does not, they become themselves, and not None: who is excused from a part gets the
-    share of the rest.
+    `platform` is the column's maximum there, None where it is not known. `most` is scaled to itself
+    then, so that a student who is excused from a part gets the share of the rest.
     """
     if form.scale.to is None:
         return form.scale.target(platform or most)

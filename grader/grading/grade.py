@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence, Set
 from dataclasses import replace
 
 from grader.answer.parse import Answer, AnswerCell, cells_of, parse_answer
@@ -24,6 +24,7 @@ from grader.grading.reasons import (
     NOTHING,
     ON_ANOTHER_BATCH,
     WRITTEN_IN,
+    lost_by_slips,
     mistyped,
     returns_nothing,
 )
@@ -148,7 +149,8 @@ def grade_answer(
         evidence, making, incidents = collect(answer, *asked)
         judged = judge(evidence, references)
         failed = [verdict.name for verdict in judged if verdict.outcome is Outcome.FAIL]
-        if (meant := answer.with_slips(failed, _names_of(references))) is not answer:
+        names = frozenset((*references.program.names, *references.program.gradient_names))
+        if (meant := answer.with_slips(failed, names)) is not answer:
             answer = meant
             evidence, making, incidents = collect(answer, *asked)
             judged = judge(evidence, references)
@@ -164,13 +166,13 @@ def grade_answer(
         else:
             flags += [flag for flag in incidents if flag.kind in HAPPENED]
         flags = list(dict.fromkeys(flags))
-        unwritten = _why_unwritten(evidence, judged, answer, exercise, references)
+        said = _said_of_names(evidence, judged, answer, exercise, names)
         verdicts = [
             replace(
                 verdict,
                 code=quote(verdict.place, shown, answer.last_lines),
                 max_points=exercise.points,
-                note=(verdict.note or unwritten.get(verdict.name, ""))[:LONGEST_SENTENCE],
+                note=said.get(verdict.name, verdict.note)[:LONGEST_SENTENCE],
                 wrong=wrong_value(item, verdict, references) if wary else None,
             )
             for item, verdict in zip(evidence, judged, strict=True)
@@ -193,29 +195,24 @@ def grade_answer(
         runner.end_answer()
 
 
-def _why_unwritten(
+def _said_of_names(
     evidence: Sequence[GradientEvidence],
     judged: Sequence[Verdict],
     answer: Answer,
     exercise: Exercise,
-    references: References,
+    names: Set[str],
 ) -> Mapping[str, str]:
-    """What can be said of gradients nobody wrote: a slip in a name, a helper without `return`."""
-    todo = {verdict.name for verdict in judged if verdict.outcome is Outcome.TODO}
+    """What can be said of gradients that a slip in a name, or a helper without `return`, loses."""
+    lost = lost_by_slips(answer, judged, names)
+    todo = [one.name for one in judged if one.outcome is Outcome.TODO and not one.note]
     if not todo:
-        return {}
-    names = {*_names_of(references), *exercise.sizes}
+        return lost
     nothing = [item.name for item in evidence if returns_nothing(item)]
     said = {
-        **mistyped(answer, exercise.gradients, names),
+        **mistyped(answer, exercise.gradients, {*names, *exercise.sizes}),
         **{name: NOTHING.format(name) for name in nothing},
     }
-    return {name: sentence for name, sentence in said.items() if name in todo}
-
-
-def _names_of(references: References) -> frozenset[str]:
-    """The names of the forward pass and of its gradients."""
-    return frozenset((*references.program.names, *references.program.gradient_names))
+    return {**lost, **{name: said[name] for name in todo if name in said}}
 
 
 def _no_reason(name: str, error: Exception) -> str:

@@ -16,7 +16,7 @@ from grader.close_names import SLIP, nearest
 from grader.diagnosis.kinds import Kind, hint
 from grader.execution.evidence import GradientEvidence
 from grader.program.references import References
-from grader.verdict import Comparison, Diagnosis, Place, says_nothing_else
+from grader.verdict import Comparison, Diagnosis, Place, Verdict, says_nothing_else
 
 TRUE_ZERO = (
     "The value matches only because a true gradient is zero here: if anything else arrived, this"
@@ -123,6 +123,19 @@ def mistyped(answer: Answer, gradients: Sequence[str], names: Set[str]) -> Mappi
                 cell = answer.places[answer.number[statement]].cell
                 said.setdefault(meant, f"{cell} assigns `{name}`: did you mean `{meant}`?")
     return said
+
+
+def lost_by_slips(answer: Answer, verdicts: Sequence[Verdict], names: Set[str]) -> dict[str, str]:
+    """What is said of right gradients that leave a branch out, where a slip in a name does it."""
+    left_out = LEFT_OUT.partition("{")[0]
+    right = [verdict.name for verdict in verdicts if verdict.note.startswith(left_out)]
+    meant = answer.with_slips(right, names)
+    return {
+        name: f"Line {place.line} of {place.cell} changes a name that no answer cell defines: did"
+        f" you mean `{name}`? The value is right without it, since what it leaves out is zero."
+        for name in right
+        for place in [answer.places[n] for n in meant.writing(name) - answer.writing(name)][:1]
+    }
 
 
 def returns_nothing(item: GradientEvidence) -> bool:

@@ -825,6 +825,14 @@ def test_a_slip_in_what_a_line_changes_is_its_gradients(
     assert blamed(verdicts) == [gradient]
 
 
+def test_a_slip_that_leaves_out_zeros_is_told_beside_the_right_value(judge_text: Judge) -> None:
+    line, slip = DROP_MAX[0], "dlogit[range(n), logits.argmax(1)] += dlogit_maxes.squeeze(1)"
+    verdict = judge_text(edited((line, slip)))["dlogits"]
+    assert verdict.outcome is Outcome.PASS
+    assert verdict.note.startswith("Line 5 of ex1-max changes a name that no answer cell defines")
+    assert "did you mean `dlogits`?" in verdict.note
+
+
 @pytest.mark.parametrize(
     "scratch",
     [

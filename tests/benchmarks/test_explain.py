@@ -42,7 +42,7 @@ def test_what_counts_as_blamed_named_and_misnamed() -> None:
     assert [one.is_misnamed for one in (good, silent, half, other)] == [False, False, True, True]
     assert "said nothing for sign" in silent.line
     assert "blamed dy" in other.line
-    assert "| the mistake named | 25% | 70 % |" in table([good, silent, half, other])
+    assert "| the mistake named | 25% | 70% |" in table([good, silent, half, other])
 
 
 def test_a_goal_that_is_missed_fails(

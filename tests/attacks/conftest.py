@@ -10,7 +10,7 @@ import subprocess
 import sys
 import threading
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cache
 from pathlib import Path
 
@@ -27,6 +27,9 @@ from tests.helpers.places import PROJECT
 
 LIMITS = Limits(statement_seconds=0.4, total_seconds=3.0, memory_bytes=2**29)
 """What an attack may use: far less than a student, so that the corpus takes a minute."""
+
+PATIENT = replace(LIMITS, statement_seconds=10.0, total_seconds=60.0)
+"""For what earns something: on a busy machine it needs more, and has to earn it there too."""
 
 OUTSIDE = (
     *(Path.home(), Path.cwd()),

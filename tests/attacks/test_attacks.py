@@ -21,7 +21,7 @@ from grader.grading import grade as grading
 from grader.grading.grade import grade_exercise
 from grader.program.references import SEED
 from grader.verdict import Flag, Verdict
-from tests.attacks.conftest import NaiveGrader, Places, text_of
+from tests.attacks.conftest import LIMITS, PATIENT, NaiveGrader, Places, text_of
 from tests.attacks.corpus import Attack, corpus
 from tests.helpers.exercise_text import read_cells, right_answers
 from tests.helpers.lecture_course import ATOMIC
@@ -87,11 +87,12 @@ def _guard() -> Iterator[None]:
 
 
 @pytest.fixture
-def grade(attacked: Runner, places: Places) -> Grade:
+def grade(attacked: Runner, places: Places, monkeypatch: pytest.MonkeyPatch) -> Grade:
     """Grade an attack, as any submission is graded."""
 
     def grade_attack(attack: Attack) -> Outcome:
         places.renew()
+        monkeypatch.setattr(attacked, "limits", PATIENT if attack.earns else LIMITS)
         cells = [AnswerCell("ex1-attack", text_of(attack, places))]
         verdicts, flags = grade_exercise(ATOMIC, cells, attacked, OWN_SEED, wary=True)
         earned = frozenset(verdict.name for verdict in verdicts if verdict.points)

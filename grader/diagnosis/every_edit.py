@@ -226,7 +226,7 @@ def _loops(own: OwnStatement) -> Iterator[Edit]:
     """What stands in a loop and belongs outside; two loops that go over each other's range."""
     loops = [loop for loop in own.loops if isinstance(loop, ast.For)]
     for outer, loop in itertools.product(loops, loops):
-        if loop not in [*ast.walk(outer)]:
+        if loop not in ast.walk(outer):
             continue
         message = "This line stands inside of the loop."
         # Its last line belongs behind the loop then, or the one around it, its first line before.

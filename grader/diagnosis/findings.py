@@ -10,6 +10,7 @@ from collections.abc import Iterable, Iterator, Set
 from dataclasses import dataclass, replace
 
 import torch
+from torch import Tensor
 
 from grader.answer.own_code import Span
 from grader.diagnosis import shown
@@ -19,7 +20,7 @@ from grader.diagnosis.kinds import Kind
 from grader.diagnosis.repair import Repair, Search, undefined
 from grader.diagnosis.shown import Explanation, Wrong, seen_on_each, taken
 from grader.printable import listed
-from grader.program.compare import FLOAT64_NOISE, describe_nonfinite, describe_shape
+from grader.program.compare import FLOAT64_NOISE, agrees, describe_nonfinite, describe_shape
 from grader.verdict import Check, Verdict
 
 COARSE = (torch.float16, torch.bfloat16)
@@ -41,7 +42,7 @@ def findings(search: Search, verdict: Verdict) -> Iterator[Found]:
     """What there is to say, the best first."""
     if (unfit := _unfit(search)) is not None:
         is_itself = unfit[0] is not Kind.NAN or _divides_by_zero(search)
-        if not is_itself:  # it may follow from another mistake
+        if not (is_itself or _is_right_but_for_nan(search)):  # it follows from another mistake
             yield from of_repairs(search, map(search.find, search.batches()))
         yield Found(*unfit)
     elif missing := undefined(search.item):  # that is the mistake, and no other edit is meant
@@ -292,6 +293,21 @@ def _is_zero(node: ast.AST) -> bool:
         case ast.BinOp(left=left, op=ast.Mult(), right=right):
             return _is_zero(left) or _is_zero(right)
     return isinstance(node, ast.Constant) and node.value == 0
+
+
+def _is_right_but_for_nan(search: Search) -> bool:
+    """True if nothing is wrong with a gradient but its NaN, which no `empty` has left there."""
+    if any("empty" in own.text for own in search.statements):
+        return False
+    values = [value.tensor for value in search.item.local if value.tensor is not None]
+
+    def is_right(value: Tensor, right: Tensor) -> bool:
+        if value.shape != right.shape:
+            return False
+        known = ~value.isnan()
+        return bool(known.any()) and agrees(value[known].double(), right[known])
+
+    return any(all(map(is_right, values, right)) for right in search.targets)
 
 
 def _unfit(search: Search) -> Explanation | None:

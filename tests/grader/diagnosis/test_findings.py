@@ -292,6 +292,22 @@ def test_what_a_student_writes_first(gradient: str, source: str, said: str, say_
             "dW1 = Xb.T @ dhprebn",
             "`Xb` holds indices, which are not numbers to compute with.",
         ),
+        # What is not written to is NaN; that is not the mistake.
+        (
+            "dh",
+            "dh = torch.empty_like(h)\nfor i in range(64): dh[:, i] = dlogits @ W2[i]",
+            "`64` is a size written as a number: right at the notebook's sizes only.",
+        ),
+        (
+            "dh",
+            "dh = torch.empty((32, 64))\nfor i in range(64): dh[:, i] = dlogits @ W2[i]",
+            "`dh` is right at the notebook's sizes only: it has 32 (n), 64 (n_hidden) written out.",
+        ),
+        (
+            "dh",
+            "dh = torch.empty_like(h)\nfor i in range(n_hidden - 1): dh[:, i] = dlogits @ W2[i]",
+            "`1` is a term too many in `n_hidden - 1`.",
+        ),
     ],
 )
 def test_what_raises_by_itself_is_named(

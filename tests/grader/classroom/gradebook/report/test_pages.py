@@ -384,4 +384,4 @@ def test_what_is_to_be_looked_at_is_the_same_everywhere(tmp_path: Path) -> None:
 def test_the_number_of_the_highest_bar_is_not_cut_at_the_rim(tmp_path: Path) -> None:
     lines = [graded(f"{n}.ipynb", f"s{n}", "pp") for n in range(3)]
     text = (write(tmp_path, lines, []) / "index.html").read_text("utf-8")
-    assert '<text x="440.0" y="10" text-anchor="end">3</text>' in text
+    assert '<text x="440.0" y="12" text-anchor="end">3</text>' in text

@@ -15,11 +15,12 @@ from grader.answer.suspicious_words import SENTENCES
 from grader.execution.evidence import GradientEvidence, Value, furthest
 from grader.execution.problems import describe_problem, ran_out_of_memory
 from grader.execution.runner import AnyRunner
-from grader.execution.runs import Piece, Results, Runs, values_for
+from grader.execution.runs import Piece, Results, Runs, right_beside, right_from_loss, values_for
 from grader.program.compare import FLOAT64_TOLERANCE
 from grader.program.forward_program import ForwardProgram
 from grader.program.references import References
 from grader.verdict import Flag, Place
+from grader.worker.request import Group
 from grader.worker.results import REFUSED, Problem, Result
 
 
@@ -37,7 +38,7 @@ def collect(
         answer: the parsed answer.
         gradients: the gradients asked for.
         references: the instances with what autograd says of them; none of that is handed on, but
-            for gradients that stand beside an upstream and have to fit it.
+            to a wrong gradient, in a process that is not asked for it any more, what it reads.
         runner: a warm worker.
         offences: what the answer says of autograd, with the number of the statement.
         watch: whether to look for arithmetic that differentiates.
@@ -92,17 +93,18 @@ class _Collector:
         far = self._furthest(values)
         right = {gradient for gradient, apart in far.items() if apart <= FLOAT64_TOLERANCE}
         alone = self._with_the_rest(alone, right)
+        local = {g: self._reader.read_all(alone, g, piece) for g, piece in self._pieces.items()}
+        among_right = self._among_right(right, local)
         broken = _find_broken(self._answer, tuple(self._pieces))
         evidence = []
         for gradient, piece in self._pieces.items():
             at_lecture, *hidden = values[gradient]
             is_right = gradient in right
-            local = self._reader.read_all(alone, gradient, piece)
             item = GradientEvidence(
                 gradient,
                 at_lecture,
                 tuple(hidden),
-                local=local or (Value(),) * len(hidden),
+                local=local[gradient] or (Value(),) * len(hidden),
                 apart=far.get(gradient, math.inf),
                 reads=_tensors(piece.reads),
                 writes=_tensors(piece.writes),
@@ -110,6 +112,7 @@ class _Collector:
                 as_assigned=self._reader.read_all(alone, gradient, self._assigned.get(gradient)),
                 siblings=_tensors(self._siblings(gradient, piece)),
                 beside=None if is_right else self._beside(gradient, piece),
+                among_right=among_right.get(gradient),
                 place=_find_place(self._answer, gradient, piece),
                 offences=tuple(flag for number, flag in offences if number in piece.sure),
                 broken=None if piece.writers else broken.get(gradient),
@@ -157,16 +160,60 @@ class _Collector:
         more = self._runs.alone(missing, continues=True)
         return {**alone, **{piece: [*alone.get(piece, ()), *more[piece]] for piece in more}}
 
+    def _among_right(
+        self, right: Set[str], local: Mapping[str, tuple[Value, ...] | None]
+    ) -> Mapping[str, tuple[Value, ...]]:
+        """What wrong gradients' own statements give where all that they read is right."""
+        siblings = {g: self._siblings(g, self._pieces[g]) for g in self._doubtful(right, local)}
+        found = dict[str, tuple[Value, ...]]()
+        # A process is given nothing that it is asked for later: those that read only what is above
+        # them go first, from the loss down; each that has siblings has a process of its own.
+        for gradient in sorted(siblings, key=lambda gradient: bool(siblings[gradient])):
+            piece = self._cut(gradient, siblings=siblings[gradient])
+            read = piece.reads & self._asked
+            if piece.writers and not read <= right:
+                beside = right_from_loss(self._references, read)
+                continues = not siblings[gradient]
+                found[gradient] = self._run_beside((gradient, piece), beside, continues)
+        return found
+
+    def _doubtful(
+        self, right: Set[str], local: Mapping[str, tuple[Value, ...] | None]
+    ) -> list[str]:
+        """Wrong gradients whose own statements are not plainly right, from the loss down.
+
+        Without those that ran into a limit.
+        """
+        vjps = self._references.local_vjps
+        ran = {
+            gradient: values
+            for gradient, values in local.items()
+            if gradient not in right and values is not None
+            if not any(value.raised and value.raised.by_limit for value in values)
+        }
+        alone = (
+            (gradient, values, vjps(gradient[1:], _tensors(self._pieces[gradient].reads)))
+            for gradient, values in ran.items()
+        )
+        far = furthest(alone, self._references)
+        plain = {gradient for gradient, apart in far.items() if apart <= FLOAT64_TOLERANCE}
+        order = (f"d{step}" for step in reversed(self._references.program.names))
+        return [gradient for gradient in order if gradient in ran.keys() - plain]
+
     def _beside(self, gradient: str, piece: Slice) -> tuple[Value, ...] | None:
         """What a wrong gradient's own statements give beside its siblings' right values."""
         siblings = self._siblings(gradient, piece)
-        if not siblings:
-            return None
         beside = self._cut(gradient, siblings=siblings)
         if beside == piece or not beside.writers:
             return None
-        results = self._runs.alone({(gradient, beside): self._runs.instances}, siblings)
-        return self._reader.read_all(results, gradient, beside)
+        return self._run_beside((gradient, beside), right_beside(self._references, siblings))
+
+    def _run_beside(
+        self, piece: Piece, beside: Sequence[Group], continues: bool = False
+    ) -> tuple[Value, ...]:
+        """What a gradient's own statements give on every instance beside these right values."""
+        results = self._runs.alone({piece: self._runs.instances}, beside, continues)
+        return tuple(self._reader.read(result, *piece) for result in results[piece])
 
     def _cut(
         self, gradient: str, through_others: bool = True, siblings: frozenset[str] = frozenset()

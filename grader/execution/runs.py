@@ -80,6 +80,22 @@ def right_beside(references: References, gradients: Set[str]) -> list[Group]:
     return [dict(zip(names, values, strict=True)) for values in zip(*right, strict=True)]
 
 
+def right_from_loss(references: References, gradients: Set[str]) -> list[Group]:
+    """What gradients are on each hidden instance where a random number arrives at the loss.
+
+    All of them fit each other. What arrives from outside, as a value of the forward pass, is so
+    many times what it was.
+    """
+    arriving = references.program.arrivals()
+    return [
+        {
+            **{name: one.from_loss(name[1:]) for name in sorted(gradients)},
+            **{name: one.at_loss * one.instance.values[name] for name in sorted(arriving)},
+        }
+        for one in references.hidden
+    ]
+
+
 def new_key() -> str:
     """A key that no other values of this process have."""
     return f"values-{next(_KEYS)}"
@@ -253,16 +269,15 @@ class Runs:
     def alone(
         self,
         wanted: Mapping[Piece, Sequence[int]],
-        siblings: Set[str] = frozenset(),
+        beside: Sequence[Group] = (),
         continues: bool = False,
     ) -> Results:
-        """Gradients' own statements on some instances, with their siblings' right values beside.
+        """Gradients' own statements on some instances, with some right values beside.
 
-        What is given to one gradient is asked of another: the answer's process must not see both,
-        so a gradient that has siblings has a request and a process of its own. What `continues` is
-        run as if it had been asked for with the whole.
+        What is given to one gradient may be asked of another: the answer's process must not see
+        both, so a gradient that is given any has a request of its own. What `continues` is run as
+        if it had been asked for with the whole: then nothing that is given may be asked for later.
         """
-        beside = right_beside(self.references, siblings) if siblings else ()
         plan = RunPlan(self.answer)
         for piece, instances in wanted.items():
             plan.add_slice(piece, instances, beside)

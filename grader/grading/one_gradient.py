@@ -131,11 +131,7 @@ def _weigh_right_value(
         if not local.sentence and tensor not in zero:
             idle = references.idle_branch(tensor, item.reads)
         return Outcome.PASS, replace(local, sentence=LEFT_OUT.format(idle)) if idle else local
-    readers = references.program.readers(tensor)
-    # The branch that shows in no value may be read and spoilt, or left out where others are read.
-    alone = not item.reads.isdisjoint(readers) and not item.writes
-    hides = bool(zero & item.reads) or (alone and tensor in references.beside_zero)
-    if tensor not in zero and not hides:
+    if not hides_mistakes(item, references):
         return Outcome.PASS, Finding(Check.RIGHT, STEP_BY_STEP)
     if WRONG in (local, check_locally(item, item.local, references, _WRONG_FIRST)):
         return Outcome.FAIL, Finding(Check.WRONG, TRUE_ZERO)
@@ -146,6 +142,15 @@ def _weigh_right_value(
         return Outcome.ERROR, replace(local, sentence=sentence)
     # Whole it gives the right value, alone none: the slice is at fault, not the student.
     return Outcome.PASS, Finding(Check.RIGHT, NOT_ALONE)
+
+
+def hides_mistakes(item: GradientEvidence, references: References) -> bool:
+    """True if the right value may come of a wrong line, since what it lacks is zero in the end."""
+    tensor, zero = item.name[1:], references.zero_by_structure
+    # The branch that shows in no value may be read and spoilt, or left out where others are read.
+    alone = not item.reads.isdisjoint(references.program.readers(tensor)) and not item.writes
+    is_beside = alone and tensor in references.beside_zero
+    return tensor in zero or bool(zero & item.reads) or is_beside
 
 
 def _is_far_off(comparison: Comparison) -> bool:

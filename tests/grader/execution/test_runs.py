@@ -26,6 +26,8 @@ from tests.helpers.exercise_text import read_cells
 from tests.helpers.lecture_course import EXERCISES, NOTEBOOKS
 from tests.helpers.places import ANSWERS
 
+NO_VALUE = Result({}, {}, ())
+
 BY_PREFIX: Mapping[str, Exercise] = {
     exercise.prefix: exercise
     for exercise in (*EXERCISES, *(e for notebook in NOTEBOOKS.values() for e in notebook))
@@ -65,13 +67,15 @@ def right_answers() -> Iterator[tuple[str, str]]:
 
 
 def asked_for(prefix: str, cells: list[AnswerCell]) -> tuple[Values, list[Request], list[Request]]:
-    """The values, the requests without siblings, and those beside siblings.
+    """The values, the requests that give nothing of autograd's, and those that do.
 
-    Nothing runs here, so what an answer's text hides is asked for a second time.
+    Nothing runs here and no gradient has a value, so all that may be asked for is.
     """
     exercise = BY_PREFIX[prefix]
     references = prepare(exercise)
-    spy = Spy()
+    spy = Spy(
+        lambda request: said((len(request.runs), pack_results([NO_VALUE] * len(request.runs))))
+    )
     answer, runner = parse_answer(cells), cast(Runner, spy)
     collect(answer, exercise.gradients, references, runner, ())
     first = [request for request in spy.asked if not request.extra]
@@ -89,6 +93,16 @@ def reading_all_others(prefix: str) -> list[AnswerCell]:
     names = BY_PREFIX[prefix].gradients
     lines = [f"{name} = 0 * ({' + '.join(n for n in names if n != name)})" for name in names]
     return [AnswerCell(f"{prefix}-all", "\n".join(lines))]
+
+
+def is_from_loss(request: Request, prefix: str) -> bool:
+    """Whether what is given is right where a random number arrives at the loss."""
+    instances = zip(prepare(BY_PREFIX[prefix]).hidden, request.extra.values(), strict=True)
+    return all(
+        isinstance(value, Tensor) and torch.equal(value, one.at_loss * one.gradients[name[1:]])
+        for one, group in instances
+        for name, value in group.items()
+    )
 
 
 def content(tensor: Tensor) -> bytes:
@@ -135,6 +149,7 @@ def test_nothing_that_autograd_said_goes_to_the_worker_but_a_gradients_own_sibli
 ) -> None:
     cells = cells_of(prefix, style) if style else reading_all_others(prefix)
     values, first, others = asked_for(prefix, cells)
+    others = [request for request in others if not is_from_loss(request, prefix)]
     secrets = said_by_autograd(prefix)
     everything = b"".join([*values.pack(), *(part for request in first for part in request.pack())])
     assert not [name for name, right in secrets.items() if any(r in everything for r in right)]
@@ -156,6 +171,30 @@ def test_nothing_that_autograd_said_goes_to_the_worker_but_a_gradients_own_sibli
     assert len(seen) == len(others)
     if not style:
         assert len(others) >= len(BY_PREFIX[prefix].gradients) / 2
+
+
+@pytest.mark.parametrize(("prefix", "style"), CASES)
+def test_no_process_is_given_what_it_is_asked_for_later(prefix: str, style: str) -> None:
+    """Nor is it given the references: but what they are where a random number arrives at the loss.
+
+    Here every gradient is missing, so that each is asked for once more.
+    """
+    cells = cells_of(prefix, style) if style else reading_all_others(prefix)
+    _, _, others = asked_for(prefix, cells)
+    secrets, given, asked = said_by_autograd(prefix), set[str](), list[str]()
+    for request in others:
+        given = given if request.continues else set()
+        given |= {name for group in request.extra.values() for name in group}
+        (gradient,) = {name for run in request.runs for name in run.want}
+        assert gradient not in given
+        if is_from_loss(request, prefix):
+            asked.append(gradient)
+            sent = b"".join(request.pack())
+            assert not any(right in sent for those in secrets.values() for right in those)
+        else:
+            assert not request.continues
+    assert len({*asked}) == len(asked)
+    assert style or len(asked) >= len(BY_PREFIX[prefix].gradients) - 1
 
 
 def test_siblings_are_asked_of_answers_that_have_some() -> None:

@@ -18,7 +18,7 @@ import torch.nn.functional as F
 from torch import Tensor
 
 from grader.worker.engine import double_precision
-from grader.worker.recording import Names, Recorder
+from grader.worker.recording import Names, Recorder, is_blank
 from grader.worker.request import Group, Request, RunOrder, Statement
 from grader.worker.results import (
     DTYPE_CODES,
@@ -189,34 +189,54 @@ class RequestRunner:
     def _record(self, order: RunOrder, started: Callable[[int], None]) -> Result:
         """A run for what its statements do to names.
 
-        Where one fails, it runs again with all upstreams given: a missing name would hide what is
-        done with it. Where none does, the values are kept for the run that is not recorded.
+        Where one fails, or a wanted value is nothing but zeros, they run again with all upstreams
+        given: neither a missing name nor zeros show what is done with them. Where none fails, the
+        values are kept for the run that is not recorded.
         """
         plain, given = replace(order, groups=order.groups[:1]), self.groups[order.groups[-1]]
-        names, slow, is_clean = Names(self.namespace(plain)), {**self.slow}, True
-        recorder, watch = Recorder(names), Watch()
+        slow, watch = {**self.slow}, Watch()
+        recorder, is_clean = self._follow(plain, watch, started)
+        names = recorder.names
+        if is_clean:
+            self.recorded = plain, self._read_values(names, order.want)
+        if not is_clean or any(is_blank(dict.get(names, name)) for name in order.want):
+            watch.forget()
+            forget_threads()
+            again, _ = self._follow(plain, watch, started, given)
+            recorder.add(again.seen)
+        # What takes too long while somebody looks may be quick without.
+        self.slow = slow
+        return Result({}, {}, (), recorder.seen, watch.signs)
+
+    def _follow(
+        self,
+        order: RunOrder,
+        watch: Watch,
+        started: Callable[[int], None],
+        given: Group = MappingProxyType({}),
+    ) -> tuple[Recorder, bool]:
+        """What was seen in a run, before each statement of which `given` is put back.
+
+        And whether no statement failed.
+        """
+        values = self.namespace(order)
+        names = Names({name: _own(value) for name, value in values.items()} if given else values)
+        recorder, is_clean = Recorder(names), True
         dict.__setitem__(names, SEE, watch.see)
         for index in order.statements:
             statement = self.request.statements[index]
             if self._forecast(statement) is not None:
                 is_clean = False
                 continue
+            if given:
+                recorder.at(-1)
+                recorder.give(given)
             started(statement.number)
             watch.statement = statement.number
             recorder.at(statement.number, statement.plain)
-            if self._execute(statement, names) is not None:
-                is_clean = False
-                recorder.at(-1)
-                recorder.give(given)
-                watch.forget()
-                recorder.at(statement.number, statement.plain)
-                self._execute(statement, names)
+            is_clean &= self._execute(statement, names) is None
         recorder.at(-1)
-        # What takes too long while somebody looks may be quick without.
-        self.slow = slow
-        if is_clean:
-            self.recorded = plain, self._read_values(names, order.want)
-        return Result({}, {}, (), recorder.seen, watch.signs)
+        return recorder, is_clean
 
     def _is_same(self, order: RunOrder, recorded: RunOrder) -> bool:
         """True for the run that was recorded: the same statements on the same values."""

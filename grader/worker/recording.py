@@ -137,13 +137,25 @@ class Recorder:
         except Exception:
             self._number, self._left, self.seen = -1, 0, {}
 
+    def add(self, seen: Mapping[int, Seen]) -> None:
+        """Know also what was seen in another run."""
+        for number, one in seen.items():
+            own = self.seen.setdefault(number, Seen())
+            own.reads |= one.reads
+            own.binds |= one.binds
+            own.changes |= one.changes
+
     def give(self, values: Mapping[str, Tensor | float]) -> None:
-        """Put back what is missing of `values`, or has another shape; give tensors a `.grad`."""
+        """Put back what is missing of `values`, has another shape, or is zero.
+
+        And give tensors a `.grad`.
+        """
         names = self.names
         for name, value in values.items():
             if not isinstance(value, Tensor):
                 continue
-            if not _is_in_shape(dict.get(names, name), value):
+            held = dict.get(names, name)
+            if not _is_in_shape(held, value) or is_blank(held):
                 dict.__setitem__(names, name, value.clone())
                 self._stale.add(name)
         for held in names.values():
@@ -212,6 +224,15 @@ class Recorder:
         return changed
 
 
+def is_blank(held: object) -> bool:
+    """True for a tensor of nothing but zeros: to add it to something changes nothing."""
+    try:
+        return type(held) is Tensor and not held.any()
+    # Some layouts and dtypes cannot be asked.
+    except Exception:
+        return False
+
+
 def _is_in_shape(held: object, value: Tensor) -> bool:
     try:
         return type(held) is Tensor and held.shape == value.shape
@@ -277,9 +298,9 @@ def _inside(part: object, names: Names) -> Iterable[object]:
         base: Any = next(base for base in BUILT_IN if isinstance(part, base))
         return [*base.__iter__(part)]
     if isinstance(part, FunctionType):
-        if part.__globals__ is not names:
-            return ()
         cells = [cell.cell_contents for cell in part.__closure__ or () if cell != CellType()]
+        if part.__globals__ is not names:
+            return cells  # what a library has made of the answer's own: `vmap`, `singledispatch`
         return [*cells, part.__defaults__, part.__kwdefaults__, part.__dict__]
     if isinstance(part, MethodType):
         return (part.__self__, part.__func__)
@@ -296,7 +317,7 @@ def _inside(part: object, names: Names) -> Iterable[object]:
 
 
 def _moves_on(value: object) -> bool:
-    return hasattr(type(value), "__next__")
+    return hasattr(type(value), "__next__") or hasattr(type(value), "send")
 
 
 def _numbers(part: object) -> int:

@@ -16,12 +16,18 @@ from tests.helpers.asking import LIMITS
 
 
 def recorded(
-    source: str, given: Mapping[str, Tensor], sizes: Mapping[str, float] | None = None
+    source: str,
+    given: Mapping[str, Tensor],
+    sizes: Mapping[str, float] | None = None,
+    want: tuple[str, ...] = (),
 ) -> tuple[Answer, Mapping[int, Seen]]:
-    """An answer of one cell, and what its statements did when they ran on `given`, plain or not."""
+    """An answer of one cell, and what its statements did when they ran on `given`, plain or not.
+
+    `want` are the gradients among its names.
+    """
     answer = parse_answer([AnswerCell("ex0-cell", source)])
     plan = RunPlan(answer)
-    plan.add_recorded()
+    plan.add_recorded(want)
     groups: dict[str, Group] = {"hidden0": {**(sizes or {}), **given}, "upstream0": given}
     asked = plan.request(Values("values", groups), LIMITS)
     every = tuple(replace(statement, plain=False) for statement in asked.statements)

@@ -53,6 +53,16 @@ def last(source: str) -> Seen:
         ("add = a.add_\nadd(b)", "add a"),
         ("def walk(t):\n    t += b\n    yield t\ng = walk(a)\nnext(g)", "g a"),
         ("todo = map(torch.Tensor.add_, [a], [b])\nlist(todo)", "todo a"),
+        (
+            "from functools import singledispatch as f\n@f\ndef g(x): return x\n"
+            "@g.register\ndef _(x: int): return a",
+            "g",
+        ),
+        (
+            "import types\n@types.coroutine\ndef pause(): yield\n"
+            "async def walk():\n    a.add_(b)\n    await pause()\ng = walk()\ng.send(None)",
+            "g a",
+        ),
         ("torch.Tensor.add_(a, b)", "a"),
         ("torch.add(a, b, out=a)", "a"),
         ("torch.Tensor.add_(a, 0)", "a"),
@@ -137,6 +147,19 @@ def test_what_fails_for_want_of_a_gradient_is_tried_again_with_it() -> None:
     seen = seen_of("a = None\nf = float\nt = f(b.grad.sum()) + (a * b).sum()")
     assert seen[2].binds == {"t"}
     assert {"a", "b", "f"} <= seen[2].reads
+
+
+@pytest.mark.parametrize(
+    "source",
+    [
+        "b = 0 * a\nt = c.numpy()\nt += b.numpy()",
+        "b = torch.zeros(3, dtype=torch.int64)\nt = c.view(-1)\nt += b",
+        "b = None\nclass Box: g = b\nc += Box.g",
+    ],
+)
+def test_what_zeros_or_a_missing_gradient_hide_is_seen_all_the_same(source: str) -> None:
+    _, seen = recorded(source, VALUES, SIZES, want=("b",))
+    assert "c" in seen[max(seen)].changes
 
 
 @pytest.mark.parametrize(

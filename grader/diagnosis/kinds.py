@@ -96,9 +96,11 @@ LONGEST_HINT = 120
 def hint(kind: Kind, gradient: str, belongs: str = "") -> str:
     """The nudge for a kind of mistake, said of one gradient such as "dlogits".
 
-    What `belongs` there is told behind it, or alone where names are too long for both.
+    What `belongs` there is told behind it, or alone where names are too long for both; where they
+    are too long for that, the nudge is without them.
     """
-    nudge = str(_HINTS[kind]).format(gradient=gradient, tensor=gradient.removeprefix("d"))
-    told = f"{belongs} belongs here." if belongs else ""
-    both = f"{nudge} {told}".rstrip()
-    return both if len(both) <= LONGEST_HINT or not told else told
+    names = f"`{gradient.removeprefix('d')}`", "the tensor"
+    nudge, without = (str(_HINTS[kind]).format(tensor=name) for name in names)
+    told = f"{belongs} belongs here."
+    wished = (f"{nudge} {told}", told, nudge) if belongs else (nudge,)
+    return next((one for one in wished if len(one) <= LONGEST_HINT), without)

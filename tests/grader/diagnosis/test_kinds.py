@@ -35,6 +35,15 @@ def test_no_hint_is_too_long_whatever_it_names(kind: Kind, belongs: str) -> None
     assert said.endswith(f"{belongs} belongs here." if belongs else (".", "?"))
 
 
+@pytest.mark.parametrize("kind", Kind)
+def test_no_hint_is_too_long_in_a_course_with_long_names(kind: Kind) -> None:
+    name = "normalised_hidden_states_of_the_second_layer" * 3
+    for belongs in ("", f"`{name}`", f"`{name} - {name}`"):
+        said = hint(kind, f"d{name}", belongs)
+        assert len(said) <= 120
+        assert said.count("`") % 2 == 0
+
+
 @pytest.mark.parametrize("kind", sorted({rule.kind for rule in table() if rule.tells == "name"}))
 def test_what_belongs_is_told_behind_the_nudge(kind: Kind) -> None:
     for gradient, belongs in itertools.pairwise(ATOMIC.gradients[::-1]):

@@ -55,7 +55,7 @@ OF_THEIR_OWN = frozenset(
 """Kinds that keep their name wherever they occur."""
 
 MOST_PAIRS = 600
-"""Of edits that are the same in two lines."""
+"""Of edits that are the same in two lines, and of those of a loop and what is inside of it."""
 
 ZERO = re.compile(r"\A(\w+) = (?:0|torch\.zeros)")
 
@@ -224,9 +224,9 @@ def _sums(statements: Sequence[OwnStatement], scope: Scope) -> Iterator[Edit]:
 
 def _loops(own: OwnStatement) -> Iterator[Edit]:
     """What stands in a loop and belongs outside; two loops that go over each other's range."""
-    loops = [loop for loop in own.loops if isinstance(loop, ast.For)]
-    for outer, loop in itertools.product(loops, loops):
-        if loop not in ast.walk(outer):
+    pairs = ((outer, loop) for outer in own.loops for loop in ast.walk(outer))
+    for outer, loop in pairs:
+        if not isinstance(outer, ast.For) or not isinstance(loop, ast.For):
             continue
         message = "This line stands inside of the loop."
         # Its last line belongs behind the loop then, or the one around it, its first line before.
@@ -253,7 +253,7 @@ def _lines(statements: Sequence[OwnStatement], scope: Scope) -> Iterator[Edit]:
         piece, others = (0, len(again[0].text)), {own.number: "" for own in again[1:]}
         yield Edit(FIRST, Kind.STATEMENT, again[0], piece, "", message, others=others)
     yield from _sums(statements, scope)
-    yield from itertools.chain.from_iterable(map(_loops, statements))
+    yield from itertools.islice(itertools.chain.from_iterable(map(_loops, statements)), MOST_PAIRS)
     gradient = scope.gradient
     if any(gradient in own.names for own in statements[1:]) and statements[0].assigns(gradient):
         message = f"This line puts another value in the place of a right `{gradient}`."

@@ -15,7 +15,7 @@ from grader.answer.own_code import own_statements
 from grader.answer.parse import AnswerCell, parse_answer
 from grader.answer.sites import AXIS, EXPONENT, INDEX, RANGE
 from grader.diagnosis.edit import EXPECTED, FIRST, LAST, LIKELY, Edit, Scope
-from grader.diagnosis.every_edit import KINDS, every_edit
+from grader.diagnosis.every_edit import KINDS, MOST_PAIRS, every_edit
 from grader.diagnosis.kinds import Kind
 from tests.helpers.exercise_text import read_cells
 from tests.helpers.own_edits import SCOPE, all_edits, as_read
@@ -196,6 +196,15 @@ def test_a_line_may_stand_before_a_loop_or_after_it() -> None:
     before = source.replace("dx = zeros", "pass")
     after = source.replace("dx /= n", "pass")
     assert moved == {f"dx = zeros\n{before}", f"{after}\ndx /= n"}
+
+
+def test_lines_are_moved_out_of_many_loops_a_limited_number_of_times() -> None:
+    nested = "".join(f"{' ' * depth}for i in r:\n" for depth in range(15))
+    inside = "".join(
+        f"{' ' * 15}for j in s:\n{' ' * 16}a = b\n{' ' * 16}c = b\n" for _ in range(99)
+    )
+    found = [one for one in all_edits(nested + inside) if "loop" in one.message]
+    assert 0 < len(found) <= MOST_PAIRS
 
 
 def test_the_counter_of_a_loop_comes_once() -> None:

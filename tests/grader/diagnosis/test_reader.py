@@ -19,6 +19,7 @@ from tests.helpers.lecture_course import ATOMIC
 SHAPE = "`{}` does not have the shape that is needed here."
 WINNERS = "F.one_hot({}, num_classes=vocab_size)"
 ROWS = "{0} = torch.zeros_like({1})\nfor i in range(n):\n    {0}{2}"
+ROWS_OF = "dlogprobs = torch.zeros_like(logprobs)\nrows = torch.arange(n)\n{}"
 SMOOTHED = "(1 - smoothing) * z.softmax(1) + smoothing / vocab_size"
 TARGETS = f"q = {SMOOTHED.replace('z.softmax(1)', 'F.one_hot(Yb, vocab_size)')}"
 IN = "In this expression"
@@ -742,6 +743,124 @@ def test_it_is_named(source: str, said: str, runner: Runner) -> None:
             "dmu = -(dhpreact * bnvar_inv).sum(0, keepdim=True)\n"
             "dhprebn = dhpreact * bngain * bnvar_inv + dvar * 2 / (n - 1) * diff + dmu / n",
             "A factor is missing beside `dhpreact`. The same goes for another line.",
+        ),
+        # What is zero, or one axis longer, makes the right sum by another way than was meant.
+        (
+            *("ex1", "dbngain", "dbngain = (bnraw * dhpreact + bnbias).sum(0, keepdim=True)"),
+            "`bnbias` is a term too many.",
+        ),
+        (
+            *("ex1", "dcounts"),
+            "dcounts = counts_sum_inv * dprobs\n"
+            "dcounts += torch.ones_like(counts) * dcounts_sum / counts.shape[1]",
+            "`counts.shape[1]` is a divisor too many.",
+        ),
+        # A power that is divided by, and exponents that are fractions.
+        (
+            *("ex1", "dcounts_sum"),
+            "dcounts_sum = -(counts * dprobs).sum(1, keepdim=True) / counts_sum_inv**2",
+            "`/` is not what should join the two sides of this expression.",
+        ),
+        (
+            *("ex1", "dbnvar", "dbnvar = -0.5 * (bnvar + 1e-5)**(3/2) * dbnvar_inv"),
+            "`3/2` is not the exponent that belongs here.",
+        ),
+        (
+            *("ex1", "dbnvar", "dbnvar = -0.5 * (bnvar + 1e-5)**(-1/2) * dbnvar_inv"),
+            "`-1/2` is not the exponent that belongs here.",
+        ),
+        (
+            *("ex1", "dbnvar", "dbnvar = -0.5 * torch.pow(bnvar + 1e-5, 1/2) * dbnvar_inv"),
+            "`1/2` is not the exponent that belongs here.",
+        ),
+        (
+            *("ex3", "dmu", "dmu = -(dxhat / var).sum(0, keepdim=True)"),
+            "`var` stands here to the wrong power, without its small number.",
+        ),
+        (
+            *("ex3", "dvar", "dvar = -0.5 * (dxhat * xhat).sum(0, keepdim=True)"),
+            "A factor is missing beside",
+        ),
+        (
+            *("ex3", "dhprebn"),
+            "dhprebn = dxhat * (var + 1e-5)**-0.5 + dvar * 2 / n - 1 * (hprebn - mu) + dmu / n",
+            "In this expression the operations run in the wrong order.",
+        ),
+        # An axis of length 1.
+        (
+            *("ex1", "db2", "db2 = dlogits.sum(0).T.view(1, -1)"),
+            "`view` does not belong in `dlogits.sum(0).T.view(1, -1)`.",
+        ),
+        (
+            *("ex1", "dbngain", "dbngain = (bnraw * dhpreact).sum(0).T.view(-1, 1)"),
+            "`(bnraw * dhpreact).sum(0).T.view(-1, 1)` puts the axis of length 1 on the wrong",
+        ),
+        (
+            *("ex4", "db1", "db1 = dhprebn.sum(1, keepdim=True)"),
+            "`dhprebn.sum(1, keepdim=True)` sums along the wrong axis, and keeps it.",
+        ),
+        (
+            *("ex1", "dbngain", "dbngain = torch.einsum('ij,ij->i', bnraw, dhpreact)"),
+            "The letter after the arrow in `'ij,ij->i'` is not the axis that belongs there.",
+        ),
+        (
+            *("ex1", "dcounts_sum_inv"),
+            "dcounts_sum_inv = torch.einsum('ij,ij->j', counts, dprobs)",
+            "The letter after the arrow in `'ij,ij->j'` is not the axis that belongs there.",
+        ),
+        (
+            *("ex1", "dbngain", "dbngain = torch.sum(bnraw) * dhpreact"),
+            "In `torch.sum(bnraw) * dhpreact` the sum is taken before the product, and runs over",
+        ),
+        (
+            *("ex1", "dlogits"),
+            "dlogits = dnorm_logits + F.one_hot(logits.argmax(0), n).T * dlogit_maxes",
+            "`F.one_hot(logits.argmax(0), n).T` looks for the largest in each column.",
+        ),
+        # Copies that are lost, and lines without an effect.
+        *(
+            (
+                "ex1",
+                "dlogprobs",
+                ROWS_OF.format(line),
+                "This line changes a copy; `dlogprobs` stays",
+            )
+            for line in (
+                *("dlogprobs[range(n)][range(n), Yb] -= 1 / n", "dlogprobs[:, Yb][rows] = -1 / n"),
+                *("dlogprobs[rows][rows, Yb] -= 1 / n", "dlogprobs[rows][rows, Yb] = -1 / n"),
+                *("dlogprobs[torch.arange(n)][:, Yb] = -1 / n",),
+                *("dlogprobs[list(range(n))][range(n), Yb] = -1 / n",),
+            )
+        ),
+        (
+            *("ex1", "dC"),
+            "dC = torch.zeros_like(C)\nfor i in range(n):\n    for j in range(block_size):\n"
+            "        dC = dC[Xb[i, j]] + demb[i, j]",
+            "This line puts one row in the place of all of `dC`.",
+        ),
+        (
+            *("ex2", "dlogits"),
+            "dlogits = torch.softmax(logits, 1).clone()\nfor i in range(n):\n"
+            "    dlogits[i][Yb[i]] - 1\ndlogits /= n",
+            "What this line computes is thrown away.",
+        ),
+        # Of the loss's gradient, one entry or a logarithm.
+        (
+            *("ex2", "dlogits"),
+            "p = torch.softmax(logits, 1)\ndlogits = p[range(n), Yb] - 1\ndlogits /= n",
+            "`p[range(n), Yb] - 1` is one entry of each row; the others belong here, too.",
+        ),
+        (
+            *("ex2", "dlogits"),
+            "lse = torch.logsumexp(logits, 1, keepdim=True)\n"
+            "dlogits = (logits - lse - F.one_hot(Yb, vocab_size)) / n",
+            "`logits - lse` is not a probability yet.",
+        ),
+        (
+            *("ex2s", "dz"),
+            "q = F.one_hot(Yb, vocab_size)\n"
+            "dz = (F.softmax(z, 1) - smoothing * q - (1 - smoothing) / vocab_size) / n",
+            "In this expression two shares stand in each other's place.",
         ),
         # A term that would be zero if it were summed.
         (

@@ -26,6 +26,9 @@ from grader.verdict import Check, Verdict
 COARSE = (torch.float16, torch.bfloat16)
 """Dtypes in which a right formula gives a wrong value."""
 
+CANCELS = re.compile(r"\b([A-Za-z_]\w*) [-/] \1\b(?! *[.([])")
+"""A name divided by itself, or taken off itself: nobody means that."""
+
 
 @dataclass(frozen=True, slots=True)
 class Found:
@@ -143,6 +146,8 @@ def of_repairs(search: Search, repairs: Iterable[Repair | None]) -> Iterator[Fou
         if repair is None or (_has_right_size(repair) and _adds_names(repair.edit)):
             continue
         edit = repair.edit
+        if CANCELS.search(edit.text) and not CANCELS.search(edit.own.text):
+            continue
         kind, message = _with_factor(search, repair)
         message += _or_else(repair, kind)
         # A sum that is copied again leaves the shape as it should be.

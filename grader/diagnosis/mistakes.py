@@ -31,6 +31,7 @@ METHODS: Mapping[str, Callable[[str], bool]] = {
     "keep_": lambda name: name in REDUCTIONS or name in ("amax", "max", "std", "var", "logsumexp"),
     "into_": lambda name: name.startswith(("index_", "scatter")) or name in ("copy", "fill"),
     "lay_": lambda name: name in ("view", "reshape"),
+    "product_": lambda name: name in ("mm", "matmul", "bmm"),
     "half_": lambda name: name in ("tril", "triu"),
     "turn_": lambda name: name in ("transpose", "swapaxes", "permute", "movedim"),
     "reshape_": lambda name: name in ("flatten", "unflatten", "squeeze", "unsqueeze", "permute"),

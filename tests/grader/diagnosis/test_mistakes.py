@@ -505,7 +505,7 @@ def test_no_entry_stands_twice() -> None:
 
 def test_every_entry_of_the_table_is_for_some_node() -> None:
     assert len(RULES) > 200
-    methods = ["exp", "sum", "view", "index_add_", "copy_", "permute", "tril", "zeros"]
+    methods = ["exp", "sum", "view", "index_add_", "copy_", "permute", "tril", "zeros", "mm"]
     for rule in RULES:
         sign = sign_of(rule.pattern)
         signs = methods if sign in METHODS else [ast.Mult if sign in ANY_SIGN else sign]

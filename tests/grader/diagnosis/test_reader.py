@@ -449,7 +449,7 @@ def test_it_is_named(source: str, said: str, runner: Runner) -> None:
         ),
         (
             *("ex3", "dmu", "dmu = -dxhat.sum(0, keepdim=True) * bnvar_inv"),
-            "`bnvar_inv` is no name here; a power of `var`, with its small number, belongs",
+            "`bnvar_inv` is not what belongs here: a power of `var`, with its small number, is.",
         ),
         # Sums, and what divides them.
         (
@@ -817,6 +817,20 @@ def test_it_is_named(source: str, said: str, runner: Runner) -> None:
             "dlogits = dnorm_logits + F.one_hot(logits.argmax(0), n).T * dlogit_maxes",
             "`F.one_hot(logits.argmax(0), n).T` looks for the largest in each column.",
         ),
+        *(
+            ("ex1", gradient, f"{gradient} = torch.{call}", f"In `torch.{call}` both matrices")
+            for gradient, call in (
+                ("dW2", "mm(h, dlogits.T)"),
+                ("dW1", "matmul(embcat, dhprebn.T)"),
+            )
+        ),
+        *(
+            ("ex1", gradient, f"{gradient} = {product}{rest}", f"`{product}` is a matrix product")
+            for gradient, product, rest in (
+                ("dbnvar_inv", "torch.matmul(bndiff.T, dbnraw)", ".sum(0, keepdim=True)"),
+                ("dcounts_sum_inv", "torch.mm(counts, dprobs.T)", ""),
+            )
+        ),
         # Copies that are lost, and lines without an effect.
         *(
             (
@@ -843,6 +857,12 @@ def test_it_is_named(source: str, said: str, runner: Runner) -> None:
             "dlogits = torch.softmax(logits, 1).clone()\nfor i in range(n):\n"
             "    dlogits[i][Yb[i]] - 1\ndlogits /= n",
             "What this line computes is thrown away.",
+        ),
+        # What divides a tensor by itself is not meant.
+        (
+            *("ex1", "dbndiff2"),
+            "share = bndiff2 / bndiff2.sum(0, keepdim=True)\ndbndiff2 = share * dbnvar",
+            "`share` is a factor too many. A constant factor is wrong as well.",
         ),
         # Of the loss's gradient, one entry or a logarithm.
         (

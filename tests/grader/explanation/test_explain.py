@@ -5,12 +5,13 @@ from __future__ import annotations
 import json
 import random
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any
 
 import nbclient
 import nbformat
 import pytest
 import torch
+from torch import Tensor
 
 from grader import Explanation, assert_gradients, explain
 from grader.explanation.judged import NOT_RETURNED
@@ -300,3 +301,38 @@ def test_in_a_notebook_it_is_a_text_and_a_card() -> None:
     assert f"its cell, line {line}" in printed["text"]
     assert card["data"]["text/plain"].strip() == printed["text"].strip()
     assert f"its cell, line {line}" in card["data"]["text/html"]
+
+
+def low_rank(
+    x: Annotated[Tensor, "n, i"], B: Annotated[Tensor, "o, r"], A: Annotated[Tensor, "r, i"]
+) -> Tensor:
+    scale = 4 / A.shape[0]
+    W = B @ A
+    scaled = scale * W
+    y = x @ scaled.T
+    return y
+
+
+def test_a_factor_is_told_by_the_size_that_makes_it() -> None:
+    def without_the_scale(dy: Any, x: Any, A: Any, B: Any) -> Any:
+        dscaled = dy.T @ x
+        return {"dB": dscaled @ A.T, "dA": B.T @ dscaled}
+
+    for verdict in explain(low_rank, without_the_scale).verdicts:
+        if verdict.name != "dscaled":
+            said = f"`{verdict.name}` is 1.25 (0.25 * r) times what it should be."
+            assert verdict.diagnosis[0].message == said
+
+
+def close_calls(gap: Annotated[Tensor, "n"]) -> Tensor:
+    hinge = gap.clamp(min=0)
+    loss = hinge.mean()
+    return loss
+
+
+def test_there_are_examples_enough_to_be_near_a_bound() -> None:
+    def another_bound(gap: Any, n: Any) -> Any:
+        dgap = (gap > -0.05).to(gap.dtype) / n
+        return dgap
+
+    assert not explain(close_calls, another_bound).ok

@@ -111,7 +111,8 @@ def explain(
     """
     read = Forward.of(forward, sizes or {}, inputs)
     subject = subject_of(backward)
-    says_float = SAYS_FLOAT.search(subject.source.text) is not None
+    texts = subject.source.text, *(step.line for step in read.program.steps)
+    says_float = any(map(SAYS_FLOAT.search, texts))
     with double_precision() if says_float else _double_by_default():
         return _explain(read, subject, seed)
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import inspect
+import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from typing import Any
@@ -14,6 +15,7 @@ from grader.explanation.backward import BadInput
 from grader.program.forward_program import (
     ForwardProgram,
     NotAForwardProgram,
+    Step,
     is_differentiable,
     weighed,
 )
@@ -32,6 +34,9 @@ No two of an instance are equal, so that a mixed-up axis shows, and the first tw
 common, so that a number that should be a size does. No two factors that are told, such as `d - 2`
 and `v`, are alike in both; and there are examples enough for some to be near a bound.
 """
+
+COARSE = (torch.float16, torch.bfloat16)
+"""Dtypes in which a right gradient looks wrong."""
 
 Inputs = Callable[..., Mapping[str, Tensor]]
 """Draws inputs: asks by name for `generator` and for sizes, gives tensors by input."""
@@ -55,7 +60,7 @@ class Forward:
 
     @classmethod
     def of(
-        cls, function: Callable[..., Any], sizes: Mapping[str, int], inputs: Inputs | None
+        cls, function: Callable[..., Any], sizes: Mapping[str, Any], inputs: Inputs | None
     ) -> Forward:
         """Read a function; `BadInput` says which line cannot be."""
         try:
@@ -63,6 +68,8 @@ class Forward:
             line = source_of(function)[0].lineno
         except NotAForwardProgram as error:
             raise BadInput(str(error)) from None
+        if inputs is not None and not hasattr(inputs, "__code__"):
+            raise BadInput(f"What draws inputs is a function, not {type(inputs).__name__}.")
         names = size_names(program)
         for name, length in sizes.items():
             if name not in names:
@@ -70,8 +77,10 @@ class Forward:
                     f"{program.name}, line {line}: no input has a size {name}; the sizes are"
                     f" {', '.join(names) or 'all numbers'}."
                 )
-            if length < 1:
-                raise BadInput(f"The size {name} has to be a whole number from 1 on, not {length}.")
+            if not isinstance(length, int) or length < 1:
+                raise BadInput(
+                    f"The size {name} has to be a whole number from 1 on, not {length!r}."
+                )
         if len(names) > len(SIZES[0]):
             raise BadInput(f"{program.name} has more than {len(SIZES[0])} sizes.")
         parameters = inspect.signature(function).parameters
@@ -110,12 +119,14 @@ class Forward:
         except BadInput:
             raise
         except Exception as error:
+            why = str(error) if isinstance(error, ValueError) else describe(error)
             raise BadInput(
-                f"{self.at}: its inputs cannot be drawn from their annotations ({describe(error)})."
+                f"{self.at}: its inputs cannot be drawn from their annotations ({why})."
             ) from error
         values = dict(drawn.values)
         for step in self.program.steps:
-            where = f"{self.program.name}, line {step.number}: `{step.line}`"
+            where = self._where(step)
+            versions = {n: v._version for n, v in values.items() if isinstance(v, Tensor)}
             try:
                 value = self.program.evaluate(step, values)
                 # A copy: what a step changes in place may be what it returns.
@@ -125,11 +136,22 @@ class Forward:
                 raise BadInput(str(error)) from None
             except Exception as error:
                 at = ", ".join(f"{size} = {length}" for size, length in sizes.items())
-                raise BadInput(f"{where} raised {describe(error)} (at {at}).") from error
+                raise BadInput(
+                    f"{where} raised {describe(error)} (at {at}).{self._weights_in(step)}"
+                ) from error
+            for name, version in versions.items():
+                if values[name]._version != version:
+                    raise BadInput(f"{where} changes {name} in place; a step makes a new tensor.")
             if isinstance(first, Tensor) and not _is_same(first, again):
                 raise BadInput(
-                    f"{where} gives another value when it runs again; a step draws no random"
-                    " numbers and changes nothing in place."
+                    f"{where} gives another value when it runs again; what is random has to be an"
+                    " input."
+                )
+            if isinstance(first, Tensor) and first.dtype in COARSE:
+                dtype = str(first.dtype).removeprefix("torch.")
+                raise BadInput(
+                    f"{where} makes {dtype}, whose rounding would look like mistakes: leave"
+                    " the conversion out, since all steps are float64 here."
                 )
             values[step.name] = value
         return Instance(sizes, torch.float64, values)
@@ -153,11 +175,37 @@ class Forward:
             for row in range(len(SIZES))
         )
         try:
-            return references_on(shown, hidden, program, seed)
+            references = references_on(shown, hidden, program, seed)
         except RuntimeError as error:
             raise BadInput(
                 f"{self.at}: autograd cannot differentiate it ({describe(error)})."
             ) from error
+        for name in self.program.inputs:
+            self._check_that_it_is_a_number(name, references)
+        return references
+
+    def _check_that_it_is_a_number(self, name: str, references: References) -> None:
+        """`BadInput` for an input whose gradient is NaN by autograd: none could be right."""
+        of_name = (one for one in references.hidden if name in one.gradients)
+        found = next((one for one in of_name if one.gradients[name].isnan().any()), None)
+        if found is None:
+            return
+        values = found.instance.values
+        steps = (s for s in self.program.steps if is_differentiable(values[s.name]))
+        step = next((s for s in steps if values[s.name].isnan().any()), None)
+        where = f"{self._where(step)} gives NaN" if step else f"{self.at}: d{name} is NaN"
+        raise BadInput(f"{where} for some numbers: draw others, by a function for `inputs`.")
+
+    def _where(self, step: Step) -> str:
+        return f"{self.program.name}, line {step.number}: `{step.line}`"
+
+    def _weights_in(self, step: Step) -> str:
+        """What is said of a module in a step, whose weights autograd would count as constants."""
+        for name in re.findall(r"\w+", step.expression):
+            module = self.program.scope.get(name)
+            if isinstance(module, torch.nn.Module) and any(True for _ in module.parameters()):
+                return f" {name} has weights of its own: let them be inputs."
+        return ""
 
     def _sizes(self, row: int) -> dict[str, int]:
         """The sizes of one instance: those that are fixed, and others than these."""
@@ -176,10 +224,11 @@ class Forward:
             if name not in known:
                 raise BadInput(f"{line}, asks for {name}; it can have {', '.join(known)}.")
         try:
-            drawn = self.inputs(**{name: known[name] for name in asked})
+            drawn: Any = self.inputs(**{name: known[name] for name in asked})
         except Exception as error:
             raise BadInput(f"{line}, raised {describe(error)}.") from error
-        for name, value in drawn.items():
+        pairs = drawn.items() if isinstance(drawn, Mapping) else [(type(drawn).__name__, None)]
+        for name, value in pairs:
             if name not in self.program.inputs or not isinstance(value, Tensor):
                 raise BadInput(
                     f"{line}, draws {name}; it gives a dictionary of tensors for"

@@ -14,6 +14,7 @@ from torch import Tensor
 from grader.program.forward_program import ONE_EACH, ForwardProgram, NotAForwardProgram, Step
 
 STEPS = "A forward program consists of lines `name = expression`, each name assigned once."
+ITS_OWN = "Give the new value a name of its own."
 
 
 @cache  # a course's programs are asked for at many places
@@ -46,7 +47,13 @@ def read_function(function: Callable[..., Any]) -> tuple[ForwardProgram, tuple[s
     if not hasattr(function, "__globals__"):
         raise NotAForwardProgram(f"{function!r} is not a plain Python function.")
     name, (definition, source) = function.__name__, source_of(function)
-    signature = inspect.signature(function, eval_str=True)
+    try:
+        signature = inspect.signature(function, eval_str=True)
+    except (NameError, SyntaxError) as error:
+        raise NotAForwardProgram(
+            f"{name}, line {definition.lineno}: an annotation cannot be read ({error}). A shape is"
+            ' written `x: Annotated[Tensor, "n, n_hidden"]`.'
+        ) from error
     constants = {
         name: parameter.default
         for name, parameter in signature.parameters.items()
@@ -90,6 +97,8 @@ def source_of(function: Callable[..., Any]) -> tuple[ast.FunctionDef, str]:
         source = textwrap.dedent("".join(lines))
         definition = ast.parse(source).body[0]
     except (OSError, TypeError, SyntaxError) as error:
+        if not inspect.isroutine(function):
+            raise NotAForwardProgram(f"{function!r} is not a plain Python function.") from error
         name = getattr(function, "__name__", repr(function))
         raise NotAForwardProgram(
             f"The source of {name} cannot be read: it has to stand in a file or in a notebook."
@@ -122,17 +131,37 @@ def _parse_steps(
             case ast.Assign(targets=[ast.Name(id=name)], value=value) if name not in known:
                 pass
             case ast.Assign(targets=[ast.Name(id=name)]):
-                raise NotAForwardProgram(f"{no_step} assigns {name} again. {STEPS}")
+                raise NotAForwardProgram(f"{no_step} assigns {name} again. {STEPS} {ITS_OWN}")
             case ast.Assign(targets=[ast.Tuple() | ast.List()]):
                 raise NotAForwardProgram(f"{no_step} assigns several names. {ONE_EACH}")
             case _:
-                raise NotAForwardProgram(f"{no_step}. {STEPS}")
+                raise NotAForwardProgram(f"{no_step}. {STEPS} {_instead(statement)}")
         names = [node for node in ast.walk(value) if isinstance(node, ast.Name)]
         names.sort(key=lambda node: (node.lineno, node.col_offset))
         reads = tuple(dict.fromkeys(node.id for node in names if node.id in known))
         known.add(name)
         code = compile(ast.Expression(value), f"<forward program {definition.name}>", "eval")
         yield Step(name, ast.unparse(value), reads, line, code, statement.lineno)
+
+
+def _instead(statement: ast.stmt) -> str:
+    """What to write in the place of a statement that is no step."""
+    match statement:
+        case ast.For() | ast.While():
+            return "Write each round out, in lines of its own."
+        case ast.If():
+            return "Where values decide, a step can say `torch.where`."
+        case ast.With() | ast.Try():
+            return "Take its lines out of it."
+        case ast.FunctionDef() | ast.Import() | ast.ImportFrom():
+            return "It belongs outside of the function."
+        case ast.AnnAssign():
+            return "Leave the annotation out."
+        case ast.Assign() | ast.AugAssign():
+            return ITS_OWN
+        case ast.Expr(value=ast.Call(func=ast.Attribute(attr=name))) if name.endswith("_"):
+            return ITS_OWN
+    return "Leave it out."
 
 
 def _shapes(annotation: Any) -> list[str]:

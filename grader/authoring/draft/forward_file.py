@@ -96,10 +96,7 @@ def _weighed(
     function: Callable[..., Any], node: ast.FunctionDef, text: str, starts: Sequence[int]
 ) -> Iterator[TextEdit]:
     """The edits after which a function ends in a loss; none where it does already."""
-    try:
-        forward = Forward.of(function, {}, None)
-    except NameError as error:  # an annotation names what the file does not import
-        raise BadCourse(f"{node.name}, line {node.lineno}: {error}.") from error
+    forward = Forward.of(function, {}, None)
     program, tried = forward.program, forward.try_out()
     if forward.returned == (program.loss,) and tried.values[program.loss].ndim == 0:
         return

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Callable
 from typing import Annotated, Any
 
@@ -41,6 +42,53 @@ def changes_in_place(x: Rows) -> Tensor:
     y = x * 2
     z = y.add_(1)
     return z
+
+
+def rectifies_in_place(x: Rows) -> Tensor:
+    y = x.relu_()
+    return y
+
+
+def is_too_coarse(x: Rows) -> Tensor:
+    y = x.half()
+    return y
+
+
+LINEAR = torch.nn.Linear(3, 3)
+
+
+def has_a_module(x: Annotated[Tensor, "n, 3"]) -> Any:
+    y = LINEAR(x)
+    return y
+
+
+def is_annotated_with_nothing(x: Nowhere) -> Any:  # type: ignore[name-defined]  # noqa: F821
+    y = x * 2
+    return y
+
+
+def decides(x: Rows) -> Tensor:
+    if x.sum() > 0:
+        x = x * 2
+    return x
+
+
+def adds_in_place(x: Rows) -> Tensor:
+    y = x * 2
+    y += 1
+    return y
+
+
+def without_gradients(x: Rows) -> Tensor:
+    with torch.no_grad():
+        y = x * 2
+    return y
+
+
+def asserts(x: Rows) -> Tensor:
+    y = x * 2
+    assert y.dim() == 2
+    return y
 
 
 def raises(x: Rows, w: Annotated[Tensor, "d, k"]) -> Tensor:
@@ -88,7 +136,17 @@ def takes_the_name(x: Rows, dy: Rows) -> Tensor:
         (returns_a_shape, 0, "returns n, which is no tensor."),
         (returns_whole_numbers, 0, "returns no floating-point tensor."),
         (draws_noise, 2, "`z = y + torch.randn_like(y)` gives another value when it runs again"),
-        (changes_in_place, 2, "`z = y.add_(1)` gives another value when it runs again"),
+        (changes_in_place, 2, "`z = y.add_(1)` changes y in place; a step makes a new tensor."),
+        (rectifies_in_place, 1, "`y = x.relu_()` changes x in place"),
+        (is_too_coarse, 1, "`y = x.half()` makes float16, whose rounding would look like mistakes"),
+        (has_a_module, 1, "LINEAR has weights of its own: let them be inputs."),
+        (is_annotated_with_nothing, 0, "cannot be read (name 'Nowhere' is not defined)."),
+        (decides, 1, "Where values decide, a step can say `torch.where`."),
+        (draws_noise, 2, "what is random has to be an input."),
+        (loops, 1, "Write each round out, in lines of its own."),
+        (adds_in_place, 2, "Give the new value a name of its own."),
+        (without_gradients, 1, "Take its lines out of it."),
+        (asserts, 2, "Leave it out."),
         (raises, 2, "`z = y @ w` raised RuntimeError: "),
         (has_a_strange_shape, 0, "its inputs cannot be drawn from their annotations"),
         (wants_an_even_size, 1, "`y = x.view(-1, 2, 4)` raised RuntimeError: "),
@@ -227,12 +285,20 @@ def cannot_draw(n: int) -> dict[str, Tensor]:
     raise RuntimeError("no luck")
 
 
+def draws_no_dictionary(n: int, d: int) -> Tensor:
+    return torch.ones(n, d)
+
+
 @pytest.mark.parametrize(
     ("inputs", "sentence"),
     [
         (asks_for_width, "asks for width; it can have n, d, generator."),
         (draws_another, "draws z; it gives a dictionary of tensors for x, or some of them."),
         (cannot_draw, "raised RuntimeError: no luck."),
+        (
+            draws_no_dictionary,
+            "draws Tensor; it gives a dictionary of tensors for x, or some of them.",
+        ),
     ],
 )
 def test_a_function_for_inputs_that_does_not_fit(inputs: Any, sentence: str) -> None:
@@ -247,12 +313,34 @@ def test_a_function_for_inputs_that_does_not_fit(inputs: Any, sentence: str) -> 
     [
         ({"width": 3}, "no input has a size width; the sizes are n, d."),
         ({"d": 0}, "The size d has to be a whole number from 1 on, not 0."),
+        ({"d": 2.5}, "The size d has to be a whole number from 1 on, not 2.5."),
+        ({"d": "3"}, "The size d has to be a whole number from 1 on, not '3'."),
     ],
 )
-def test_a_size_that_does_not_fit(sizes: dict[str, int], sentence: str) -> None:
+def test_a_size_that_does_not_fit(sizes: Any, sentence: str) -> None:
     with pytest.raises(UserError) as refusal:
         explain(rms_norm, right, sizes=sizes)
     assert sentence in str(refusal.value)
+
+
+def test_inputs_that_are_no_function() -> None:
+    drawn: Any = {"x": torch.ones(2, 3)}
+    with pytest.raises(UserError, match="is a function, not dict"):
+        explain(root, root_backward, inputs=drawn)
+
+
+def test_inputs_for_which_no_gradient_is_right() -> None:
+    def root_of_numbers(x: Annotated[Tensor, "n"]) -> Tensor:
+        y = x**0.5
+        return y
+
+    def backward(dy: Any, x: Any) -> Any:
+        return dy * 0.5 * x**-0.5
+
+    with pytest.raises(UserError) as refusal:
+        explain(root_of_numbers, backward)
+    said = "`y = x**0.5` gives NaN for some numbers: draw others, by a function for `inputs`."
+    assert str(refusal.value).endswith(said)
 
 
 def test_a_function_without_source() -> None:
@@ -262,6 +350,8 @@ def test_a_function_without_source() -> None:
         explain(rms_norm, scope["made"])
     assert "The source of made cannot be read" in str(refusal.value)
     assert isinstance(refusal.value, ValueError)
+    with pytest.raises(UserError, match="is not a plain Python function"):
+        explain(rms_norm, functools.partial(right))
 
 
 def test_a_notebook_shows_the_sentence_alone() -> None:

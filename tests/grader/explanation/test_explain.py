@@ -206,7 +206,8 @@ def test_a_size_of_one_leaves_one_index() -> None:
 
 def test_inputs_are_drawn_by_a_function_where_annotations_cannot_say() -> None:
     assert explain(norms.root, norms.root_backward, inputs=norms.positive).ok
-    assert not explain(norms.root, norms.root_backward).ok
+    with pytest.raises(ValueError, match="gives NaN for some numbers: draw others"):
+        explain(norms.root, norms.root_backward)
 
 
 def test_a_size_is_fixed() -> None:
@@ -336,3 +337,16 @@ def test_there_are_examples_enough_to_be_near_a_bound() -> None:
         return dgap
 
     assert not explain(close_calls, another_bound).ok
+
+
+def test_float_in_a_forward_pass_means_float64() -> None:
+    def single(x: Annotated[Tensor, "n, d"]) -> Tensor:
+        y = x.float()
+        z = y.tanh()
+        return z
+
+    def backward(dz: Any, z: Any) -> Any:
+        return dz * (1 - z**2)
+
+    (verdict,) = explain(single, backward).verdicts
+    assert (verdict.outcome, verdict.note) == (Outcome.PASS, "")

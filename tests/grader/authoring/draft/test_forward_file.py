@@ -138,7 +138,7 @@ BAD = {
         "half, line 10: the shape of loss cannot be said with the sizes of the inputs"
     ),
     "from __future__ import annotations\n" + LOSS.replace("from typing import Annotated\n", ""): (
-        "half, line 8: name 'Annotated' is not defined."
+        "half, line 8: an annotation cannot be read (name 'Annotated' is not defined)."
     ),
 }
 

@@ -1,4 +1,4 @@
-"""What the Adam update of notebook 4's end is tried on, and its mistakes that are known by name."""
+"""What the Adam update of notebook 4's end is tried on, and the rules with a known mistake."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import torch
 from torch import Tensor
 from torch.optim.adam import adam as pytorchs_adam
 
-from grader.notebook.training.known_mistakes import Replacement
+from grader.notebook.training.known_mistakes import MISTAKES
 from grader.notebook.training.trial import Part
 from grader.printable import listed
 
@@ -55,98 +55,20 @@ def adam(
     )
 
 
-M = {"mean": "m", "keep": "0.9", "take": "0.1", "new": "d", "quotient": "m_hat", "beta": "0.9"}
-V = {
-    "mean": "v",
-    "keep": "0.999",
-    "take": "0.001",
-    "new": "d**2",
-    "quotient": "v_hat",
-    "beta": "0.999",
-}
+MEAN, QUOTIENT, MOVE = MISTAKES["adam"]["lines"]
+M, V = MISTAKES["adam"]["m"], MISTAKES["adam"]["v"]
 BOTH = {"keep": "beta", "take": "1 - beta", "beta": "beta"}
-MEAN = "{mean} = {keep} * {mean} + {take} * {new}"
-QUOTIENT = "{quotient} = {mean} / (1 - {beta}**step)"
-MOVE = "p -= rate * m_hat / (v_hat.sqrt() + eps)"
 
-UNCHANGED: Replacement = ("", "")
-DIVISION, POWER, BELOW = " / (1 - {beta}**step)", "**step", " / (v_hat.sqrt() + eps)"
+Edit = tuple[str, str]
+"""A piece of the lines, and what stands in its place."""
 
-IN_A_MEAN: Mapping[Replacement, str] = {
-    (DIVISION, ""): "the division by 1 - {beta} ** step is missing.",
-    ("/", "*"): "it is multiplied by 1 - {beta} ** step: divide.",
-    (DIVISION, " / {beta}**step"): "it is divided by {beta} ** step: divide by 1 - {beta} ** step.",
-    (POWER, ""): "1 - {beta} ** step has lost its power, and is the same at every step.",
-    (POWER, " * step"): "1 - {beta} ** step has a power in it, not a product.",
-    (POWER, "**(step + 1)"): "1 - {beta} ** step is a step too far: the first has the number 1.",
-    (POWER, "**(step - 1)"): "1 - {beta} ** step is a step behind: the first has the number 1.",
-    (DIVISION, " / 1 - {beta}**step"): "1 - {beta} ** step lacks its brackets: only the 1 divides.",
-    ("{quotient}", "{mean} = {quotient}"): (
-        "the division changes the running mean, so the next step begins with the quotient. Give the"
-        " quotient a name of its own."
-    ),
-    ("{keep} * {mean} + {take}", "{take} * {mean} + {keep}"): (
-        "keep {keep} of the old and take {take} of the new, not the other way round."
-    ),
-    ("{keep} * ", ""): "nothing is forgotten: keep {keep} of the old.",
-    ("{take} * ", ""): "all of the new is added: take {take} of it.",
-    ("{mean} = ", "{mean} = {mean} + "): (
-        "`+=` keeps all of the old, and {keep} of it comes on top."
-    ),
-}
-"""Mistakes in the lines of a running mean, or of both: the edit, and what is said."""
-
-IN_ONE_PLACE: Mapping[Replacement, str] = {
-    ("p -=", "p +="): "It goes uphill: the sign is wrong.",
-    ("d**2", "d"): "`v` goes by the gradient itself: square it.",
-    ("d**2", "d.abs()"): "`v` goes by the size of the gradient: square it.",
-    ("0.001 * d**2", "rate * d**2"): (
-        "`v` takes `rate` of the new; 0.001 is due, whatever the rate."
-    ),
-    ("d**2", "m**2"): "`v` goes by the square of `m`; it is the gradient that is squared.",
-    ("0.001 * d**2", "(0.001 * d) ** 2"): (
-        "0.001 is squared with the gradient: square the gradient alone."
-    ),
-    ("0.999 * v + 0.001 * d**2", "v + 0.001 * (d - v) ** 2"): (
-        "`v` goes by the square of `dp - v`: square the gradient alone."
-    ),
-    ("d**2", "(d - m) ** 2"): (
-        "`v` goes by the square of `dp - m`; it is the gradient that is squared."
-    ),
-    ("d**2", "(d**2).mean()"): (
-        "All numbers of `v` go by the mean of the squares; each has its own."
-    ),
-    ("d**2", "d.norm() ** 2"): (
-        "All numbers of `v` go by the gradient's length; each has its own square."
-    ),
-    (".sqrt()", ""): "It divides by the mean of the squares, not by its root.",
-    (".sqrt()", "**2"): "It squares the mean of the squares: take its root.",
-    (BELOW, BELOW.replace("/", "*")): "It multiplies by the root: divide by it.",
-    (BELOW, ""): "It moves by the running mean alone: divide it by the root of the other.",
-    ("v_hat.sqrt()", "v.sqrt() / (1 - 0.999**step)"): (
-        "The root of `v` is divided by 1 - 0.999 ** step: divide below the root."
-    ),
-    (BELOW, " / (v_hat + eps).sqrt()"): "eps is added below the root; it belongs beside it.",
-    (f"m_hat{BELOW}", "(m_hat / v_hat.sqrt() + eps)"): (
-        "eps is added to the quotient: put the root and eps in brackets, and divide by both."
-    ),
-    (BELOW, " / v_hat.sqrt() + eps"): (
-        "eps is added after the division: put the root and eps in brackets, and divide by both."
-    ),
-    (" + eps", ""): "There is no eps in it: where all gradients were zero it divides by zero.",
-    ("+ eps", "- eps"): "eps is subtracted: add it.",
-    ("* m_hat", "* d"): "It moves by the gradient, not by its running mean.",
-    ("rate * ", ""): "There is no rate in it.",
-    ("rate", str(RATE)): f"It has {RATE} in place of `rate`.",
-    ("eps", str(EPS)): f"It has {EPS} in place of `eps`.",
-}
-"""Mistakes in one place of the rule."""
+UNCHANGED: Edit = ("", "")
 
 
 def _rule(
     m: Mapping[str, str] = M,
     v: Mapping[str, str] = V,
-    edits: Sequence[Replacement] = (UNCHANGED, UNCHANGED),
+    edits: Sequence[Edit] = (UNCHANGED, UNCHANGED),
 ) -> list[str]:
     """What a step does with a parameter `p` and its gradient `d`; an edit each for `m` and `v`."""
     means = [*zip((m, v), edits, strict=True)]
@@ -159,11 +81,11 @@ def _rule(
 def _wrong_rules() -> Iterator[tuple[str, Sequence[str]]]:
     """The mistakes that are known by name: what is said, and the rule with the mistake."""
     right = _rule()
-    for edit, said in IN_A_MEAN.items():
+    for *edit, said in MISTAKES["adam"]["in_a_mean"]:
         yield f"`m`: {said.format(**M)}", _rule(edits=(edit, UNCHANGED))
         yield f"`v`: {said.format(**V)}", _rule(edits=(UNCHANGED, edit))
         yield f"`m` and `v`: {said.format(**BOTH)}", _rule(edits=(edit, edit))
-    for edit, said in IN_ONE_PLACE.items():
+    for *edit, said in MISTAKES["adam"]["in_one_place"]:
         yield said, [line.replace(*edit) for line in right]
     constants = MOVE.replace("rate", str(RATE)).replace("eps", str(EPS))
     yield f"It has {RATE} and {EPS} in place of `rate` and `eps`.", [*right[:-1], constants]

@@ -9,7 +9,7 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor
 
-from grader.notebook.training.known_mistakes import Replacement, name_mistake
+from grader.notebook.training.known_mistakes import MISTAKES, name_mistake
 from grader.notebook.training.trial import BLOCK_SIZE, N_HIDDEN, Part, is_close
 from grader.printable import listed
 from makemore_data.model.parameters import Parameters
@@ -27,18 +27,7 @@ N_HIDDEN2, WINDOWS = 5, 9
 NOISE = 1e-6
 """Of the largest gradient: how far one that is zero but for rounding may be off."""
 
-FORWARD = """
-hprebn = C[Xb].flatten(1) @ W1 + b1
-mean, variance = hprebn.mean(0, keepdim=True), hprebn.var(0, keepdim=True)
-bnraw = (variance + 1e-5).rsqrt() * (hprebn - mean)
-hpreact = bngain * bnraw + bnbias
-h = hpreact.tanh()
-hpreact2 = h @ W3 + b3
-h2 = hpreact2.tanh()
-logits = h2 @ W2 + b2
-loss = F.cross_entropy(logits, Yb)
-"""
-RUN_FORWARD = compile(FORWARD, "<forward>", "exec")
+RUN_FORWARD = compile(MISTAKES["deep_backward"]["lines"], "<forward>", "exec")
 
 
 def deep_backward(Xb: Tensor, Yb: Tensor, *parameters: Tensor) -> tuple[Tensor, tuple[Tensor, ...]]:
@@ -70,101 +59,6 @@ def _gradients(names: Mapping[str, Any]) -> tuple[Tensor, ...]:
 def but_back(value: Tensor, like: Tensor) -> Tensor:
     """A value whose gradient goes back as if it was another."""
     return value.detach() + like - like.detach()
-
-
-MEAN = "F.cross_entropy(logits, Yb)"
-IS_LAST = "~(Xb.view(-1, 1) == Xb.view(-1)).triu(1).any(1).view(*Xb.shape, 1)"
-"""True where a character of the windows comes for the last time."""
-
-WRONG_BACKWARD: Mapping[Replacement, str] = {
-    (MEAN, f"len(Yb) * {MEAN}"): (
-        "`dlogits` is n times what is due: the loss is a mean, so each example counts 1/n."
-    ),
-    (MEAN, f"{MEAN} / len(Yb)"): "`dlogits` is divided by n twice.",
-    (MEAN, f"-{MEAN}"): "The sign of `dlogits` is wrong: it is the softmax minus ones.",
-    (MEAN, "logits.logsumexp(1).mean()"): (
-        "`dlogits` is the softmax alone: subtract 1 at the right characters."
-    ),
-    (MEAN, "(2 * logits.logsumexp(1) - F.cross_entropy(logits, Yb, reduction='none')).mean()"): (
-        "In `dlogits` the 1 at the right characters is added: subtract it."
-    ),
-    (MEAN, "(logits.logsumexp(0).sum() - logits.gather(1, Yb[:, None]).sum()) / len(Yb)"): (
-        "The softmax in `dlogits` runs over the examples: it belongs along the characters, axis 1."
-    ),
-    **{
-        (f"{h} = {before}.tanh()", f"{h} = but_back({before}.tanh(), {like})"): said.format(h=h)
-        for h, before in (("h2", "hpreact2"), ("h", "hpreact"))
-        for said, like in (
-            ("The slope of the tanh that makes `{h}` is missing.", before),
-            (
-                "The slope of the tanh that makes `{h}` lacks its square.",
-                f"{before} * (1 - {before}.tanh()).detach()",
-            ),
-            (
-                "The slope of the tanh that makes `{h}` is the square alone: 1 minus that is due.",
-                f"{before} * ({before}.tanh() ** 2).detach()",
-            ),
-            (
-                "The slope of the tanh that makes `{h}` has a plus for the minus.",
-                f"{before} * (1 + {before}.tanh() ** 2).detach()",
-            ),
-            (
-                "The slope of the tanh that makes `{h}` is that at its output, squared: not at"
-                f" `{before}`.",
-                f"{before} * (1 - {before} ** 2).detach()",
-            ),
-        )
-    },
-    **{
-        (old, new.format(f"but_back({name}, {name} / len(Yb))")): (
-            f"`d{name}` is divided by n once more: what arrives has its 1/n already, so it is a sum"
-            " over the examples, no mean."
-        )
-        for name, old, new in (
-            ("W2", "h2 @ W2", "h2 @ {}"),
-            ("b2", "+ b2", "+ {}"),
-            ("W3", "h @ W3", "h @ {}"),
-            ("b3", "+ b3", "+ {}"),
-            ("bngain", "bngain *", "{} *"),
-            ("bnbias", "+ bnbias", "+ {}"),
-            ("W1", "@ W1", "@ {}"),
-            ("C", "C[Xb]", "{}[Xb]"),
-        )
-    },
-    (
-        "h2 = hpreact2.tanh()",
-        "h2 = but_back(hpreact2.tanh(), (h.detach() @ W3 + b3).tanh() + h @ W3.detach())",
-    ): "`dh` is made of `dhpreact2`, not of `dh2`: the tanh comes between.",
-    ("- mean)", "- mean.detach())"): "What comes to `dhprebn` through the mean is missing.",
-    ("(variance + 1e-5)", "(variance.detach() + 1e-5)"): (
-        "What comes to `dhprebn` through the variance is missing."
-    ),
-    (
-        "(variance + 1e-5).rsqrt() * (hprebn - mean)",
-        "(variance.detach() + 1e-5).rsqrt() * (hprebn - mean.detach())",
-    ): "What comes to `dhprebn` through the mean and through the variance is missing.",
-    ("(variance + 1e-5)", "(but_back(variance, variance * (1 - 1 / len(Yb))) + 1e-5)"): (
-        "Of the path through the variance `dhprebn` lacks n / (n - 1): Bessel's correction."
-    ),
-    ("bngain * bnraw", "but_back(bngain * bnraw, bngain * bnraw.detach() + bnraw)"): (
-        "There is no `bngain` in `dhprebn`."
-    ),
-    ("+ b1\n", "+ b1\nhprebn = but_back(hprebn, len(Yb) * hprebn)\n"): (
-        "`dhprebn` is n times what is due: its 1/n is missing."
-    ),
-    (
-        "+ b1\n",
-        "+ b1\nroot = (hprebn.var(0) + 1e-5).sqrt().detach()\n"
-        "hprebn = but_back(hprebn, root * hprebn)\n",
-    ): "There is no `bnvar_inv` in `dhprebn`.",
-    ("C[Xb].flatten(1)", "but_back(C[Xb].flatten(1), C[Xb].mT.flatten(1))"): (
-        "The numbers of `demb` are in another order than those of `emb`: `view` undoes a view."
-    ),
-    ("C[Xb]", f"but_back(C[Xb], {IS_LAST} * C[Xb])"): (
-        "Of a character that comes several times, `dC` has the last contribution only: they add."
-    ),
-}
-"""Mistakes on the way back, each made in the forward pass: the values stay, the slopes do not."""
 
 
 def try_deep_backward(function: Part) -> str:
@@ -211,7 +105,7 @@ def try_deep_backward(function: Part) -> str:
 
     watched = {**_watched(X, Y, given), "but_back": but_back}
     with torch.enable_grad():
-        said = name_mistake(FORWARD, WRONG_BACKWARD, watched, is_it, most=1)
+        said = name_mistake("deep_backward", watched, is_it, most=1)
     by_name = (dict(zip(PARAMETERS, each, strict=True)) for each in (gradients, due))
     return said or _first_wrong(seen, is_right, *by_name)
 

@@ -1,4 +1,4 @@
-"""What calibration and logits are tried on, with the mistakes that are known by name."""
+"""What calibration and logits are tried on."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from grader.notebook.training.known_mistakes import Replacement, name_mistake
+from grader.notebook.training.known_mistakes import name_mistake
 from grader.notebook.training.trial import (
     BLOCK_SIZE,
     N_HIDDEN,
@@ -31,55 +31,6 @@ def small_network(windows: int = WINDOWS) -> tuple[Parameters, Tensor, Tensor]:
     parameters = begin_run(N_HIDDEN, BLOCK_SIZE, seed=5).parameters
     X = torch.randint(27, (windows, BLOCK_SIZE), generator=g)
     return parameters, X, torch.randint(27, (windows,), generator=g)
-
-
-HIDDEN_LAYER = """
-windows = C[X].view(len(X), -1)
-hprebn = windows @ W1 + b1
-"""
-
-IN_ANOTHER_ORDER: Mapping[Replacement, str] = {
-    ("C[X].view", "C[X].mT.reshape"): (
-        "A window's numbers come in another order: `C[X].view(len(X), -1)` takes one row of C after"
-        " the other."
-    ),
-}
-
-MEAN, VARIANCE = "hprebn.mean(0, keepdim=True)", "hprebn.var(0, keepdim=True)"
-STATISTICS = f"{HIDDEN_LAYER}result = {MEAN}, {VARIANCE}\n"
-
-WRONG_STATISTICS: Mapping[Replacement, str] = {
-    (f"{MEAN}, {VARIANCE}", f"{VARIANCE}, {MEAN}"): "Mean and variance come in the wrong order.",
-    (" + b1", ""): "The mean is that without `b1`.",
-    ("var(0,", "var(0, unbiased=False,"): "The variance is divided by n, and in training by n - 1.",
-    (".var(", ".std("): "This is the standard deviation; its square is the variance.",
-    (VARIANCE, f"({VARIANCE} + 1e-5) ** -0.5"): (
-        "This is the variance to the power -0.5; the variance itself is due."
-    ),
-    (VARIANCE, f"{VARIANCE} ** -0.5"): (
-        "This is the variance to the power -0.5; the variance itself is due."
-    ),
-    (VARIANCE, "(hprebn**2).mean(0, keepdim=True)"): (
-        "This is the mean of the squares; the variance is that of the distances from the mean."
-    ),
-    (VARIANCE, f"{VARIANCE} ** 2"): "The variance is squared; it is a square already.",
-    (VARIANCE, f"{VARIANCE} + 1e-5"): "1e-5 is added to the variance: `logits_with` will do that.",
-    (MEAN, "hprebn.sum(0, keepdim=True) / (len(X) - 1)"): (
-        "The mean is divided by n - 1; that is for the variance, and for it alone."
-    ),
-    (MEAN, "hprebn.median(0, keepdim=True).values"): "This is the median; the mean is due.",
-    ("+ b1", "+ b1\nhprebn = hprebn.tanh()"): (
-        "These are those after the tanh; `hprebn` comes before the batch normalisation."
-    ),
-    ("+ b1", "+ b1\nhprebn = bngain * hprebn + bnbias"): (
-        "These are those after gain and bias; `hprebn` comes before the batch normalisation."
-    ),
-    **IN_ANOTHER_ORDER,
-    (".view(len(X), -1)", ".view(-1, len(X)).T"): (
-        "The numbers of different windows are mixed: `view(len(X), -1)` keeps each in its row."
-    ),
-}
-"""Mistakes in the lines of the calibration."""
 
 
 def _call(
@@ -114,7 +65,7 @@ def try_calibration(function: Part) -> str:
         return all(map(is_close, returned, names["result"]))
 
     names = {**parameters._asdict(), "X": X}
-    if said := name_mistake(STATISTICS, WRONG_STATISTICS, names, is_it):
+    if said := name_mistake("calibrate", names, is_it):
         return said
     for name, found in zip(("mean", "variance"), returned, strict=True):
         if bool(found.isnan().any()):
@@ -148,75 +99,6 @@ def try_calibration(function: Part) -> str:
     return ""
 
 
-FORWARD = f"""{HIDDEN_LAYER}bnraw = (hprebn - mean) * (variance + 1e-5) ** -0.5
-hpreact = bngain * bnraw + bnbias
-result = torch.tanh(hpreact) @ W2 + b2
-"""
-
-WRONG_FORWARD: Mapping[Replacement, str] = {
-    (" + 1e-5", ""): "There is no 1e-5 beside the variance.",
-    ("-0.5", "-1"): "It divides by the variance and not by its root.",
-    ("-0.5", "0.5"): "It multiplies by the root of the variance.",
-    ("** -0.5", ""): "It multiplies by the variance.",
-    (" * (variance + 1e-5) ** -0.5", ""): "It does not divide by the root of the variance.",
-    ("torch.tanh", ""): "There is no tanh in it.",
-    ("torch.tanh", "torch.relu"): "It has a ReLU where in training there was a tanh.",
-    ("torch.tanh", "torch.sigmoid"): "It has a sigmoid where in training there was a tanh.",
-    ("+ b2", "+ b2\nresult = F.softmax(result, 1)"): (
-        "These are probabilities; the logits are what goes into the softmax."
-    ),
-    ("bngain * bnraw + bnbias", "hprebn"): "There is no batch normalisation in it.",
-    ("(hprebn - mean) * (variance + 1e-5) ** -0.5", "hprebn"): (
-        "Neither mean nor variance is in it: gain and bias are those of normalised numbers."
-    ),
-    ("+ b2", "+ b2\nresult = F.log_softmax(result, 1)"): (
-        "These are logarithms of probabilities; the logits go into the softmax."
-    ),
-    (" - mean", ""): "The mean is not subtracted.",
-    ("- mean", "+ mean"): "The mean is added; subtract it.",
-    ("hprebn - mean", "mean - hprebn"): "It is `hprebn - mean` that is due, not `mean - hprebn`.",
-    (" + b1", ""): "There is no `b1` in it.",
-    ("bngain * ", ""): "There is no `bngain` in it.",
-    (" + bnbias", ""): "There is no `bnbias` in it.",
-    (" + b2", ""): "There is no `b2` in it.",
-    ("bngain * bnraw + bnbias", "bnbias * bnraw + bngain"): "`bngain` and `bnbias` are mixed up.",
-    ("bngain * bnraw + bnbias", "bngain * (bnraw + bnbias)"): (
-        "`bnbias` is multiplied by `bngain`: add it after that."
-    ),
-    ("(hprebn - mean)", "hprebn - mean"): (
-        "`hprebn - mean` lacks its brackets: what stands behind multiplies the mean alone."
-    ),
-    ("(variance + 1e-5)", "variance + 1e-5"): (
-        "`variance + 1e-5` lacks its brackets: the power, and the product, come first."
-    ),
-    ("variance +", "variance**2 +"): "The variance is squared; it is a square already.",
-    ("1e-5", "1e-3"): "It is not 1e-5 that is added to the variance.",
-    ("1e-5", "1e-6"): "It is not 1e-5 that is added to the variance.",
-    ("1e-5", "1e-8"): "It is not 1e-5 that is added to the variance.",
-    ("(variance + 1e-5) ** -0.5", "(variance ** -0.5 + 1e-5)"): (
-        "1e-5 is added after the power: it belongs beside the variance."
-    ),
-    **IN_ANOTHER_ORDER,
-    ("- mean", "- mean.mean()"): "It subtracts the mean of all units; each unit has its own.",
-    ("variance", "variance.mean()"): (
-        "It divides by the root of all units' mean variance; each unit has its own."
-    ),
-    ("(hprebn - mean) * (variance", f"(hprebn - {MEAN}) * ({VARIANCE}"): (
-        "Mean and variance are the batch's own, and not what it is given: the same window has other"
-        " logits in another batch."
-    ),
-    ("- mean", f"- {MEAN}"): (
-        "The mean is the batch's own, and not what it is given: the same window has other logits in"
-        " another batch."
-    ),
-    ("variance", VARIANCE): (
-        "The variance is the batch's own, and not what it is given: the same window has other"
-        " logits in another batch."
-    ),
-}
-"""Mistakes in the lines of the forward pass."""
-
-
 def try_logits(function: Part) -> str:
     """Ask for the logits of ten windows, then of the first alone."""
     parameters, X, _ = small_network()
@@ -237,9 +119,7 @@ def try_logits(function: Part) -> str:
         if bool(logits.isnan().any()):
             return "There is NaN in them: is it the variance, and 1e-5, whose root is taken?"
         names = {**parameters._asdict(), "mean": mean, "variance": variance, "X": X}
-        said = name_mistake(
-            FORWARD, WRONG_FORWARD, names, lambda made: is_close(logits, made["result"])
-        )
+        said = name_mistake("logits", names, lambda made: is_close(logits, made["result"]))
         if said:
             return said
         alone = function(parameters, mean, variance, X[:1])

@@ -1,4 +1,4 @@
-"""What a step and its learning rate are tried on, with the mistakes that are known by name."""
+"""What a step and its learning rate are tried on."""
 
 from __future__ import annotations
 
@@ -8,44 +8,11 @@ from typing import Any
 
 import torch
 
-from grader.notebook.training.known_mistakes import Replacement, name_mistake
+from grader.notebook.training.known_mistakes import name_mistake
 from grader.notebook.training.trial import HALF, N_HIDDEN, Part, is_close
 from grader.printable import listed
 from makemore_data.model.parameters import Parameters
 from makemore_data.training.train import ALL_STEPS, begin_run
-
-STEP = "moves = [-(rate * d) for p, d in zip(parameters, gradients)]"
-
-WRONG_STEPS: Mapping[Replacement, str] = {
-    ("-(", "("): "It goes uphill: with this sign the loss grows.",
-    ("rate * ", ""): (
-        "The learning rate makes no difference: each parameter moves by its whole gradient."
-    ),
-    ("rate *", "0.1 *"): "It steps by 0.1 of the gradient, whatever learning rate it is given.",
-    ("rate * d", "d / rate"): "It divides by the learning rate.",
-    ("rate *", "rate +"): "It adds the learning rate to the gradient: multiply them.",
-    ("rate *", "rate **"): "`**` is a power: multiply the learning rate by the gradient.",
-    ("* d", "* p"): "It moves each parameter by its own value, not by its gradient.",
-    ("* d", "* d * p"): (
-        "It multiplies each parameter by its step: the step is taken off, whatever the parameter."
-    ),
-    ("* d", "* d / 32"): (
-        "It divides by 32: the loss is a mean, so the gradients are divided by n already."
-    ),
-    ("* d", "* d / 7"): "It divides by the number of parameters, 7: each takes its whole step.",
-    ("* d", "* d.mean()"): (
-        "All numbers of a parameter move by the mean of its gradient; each has one of its own."
-    ),
-    ("* d", "* d.sign()"): "It goes by the sign of the gradient only, not by its size.",
-    ("* d", "* d.abs()"): "It goes by the size of the gradient only: its sign says which way.",
-    ("* d", "* d**2"): "It goes by the square of the gradient, which has lost the sign.",
-    ("* d", "* d / d.norm()"): "It divides each gradient by its length.",
-    ("-(rate * d)", "(p - rate) * d - p"): (
-        "It subtracts the learning rate and multiplies by the gradient: multiply the two first,"
-        " then subtract."
-    ),
-}
-"""Mistakes in a step, from a parameter `p` and its gradient `d`."""
 
 
 def try_update(function: Part) -> str:
@@ -73,7 +40,7 @@ def try_update(function: Part) -> str:
     if is_it({"moves": [-0.5 * d for d in kept]}):
         return ""
     given = {"parameters": before, "gradients": kept, "rate": 0.5}
-    if said := name_mistake(STEP, WRONG_STEPS, given, is_it):
+    if said := name_mistake("update", given, is_it):
         return said
     still = [n for n, move in zip(Parameters._fields, moves, strict=True) if not move.any()]
     if still:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
 from functools import cache
@@ -44,6 +44,22 @@ def gradient_graph(program: ForwardProgram) -> dict[str, tuple[str, ...]]:
         if arriving:
             readers[name] = arriving
     return readers
+
+
+def drawn_graph(
+    program: ForwardProgram, asked: Collection[str]
+) -> tuple[dict[str, tuple[str, ...]], dict[str, str]]:
+    """The gradient graph as it is drawn, and what is written on each node: "loss", "dlogits".
+
+    An input whose gradient is not `asked` for leads nowhere, and is left out: an upstream that is
+    handed in, say.
+    """
+    readers = {
+        name: arriving
+        for name, arriving in gradient_graph(program).items()
+        if name not in program.inputs or f"d{name}" in asked
+    }
+    return readers, {name: name if name == program.loss else f"d{name}" for name in readers}
 
 
 @dataclass(frozen=True, slots=True)

@@ -20,6 +20,8 @@ Turn = tuple[float, float, float]
 _SCREEN = (940.0, 640.0)
 """What one sees of a notebook at once, in pixels; a larger picture is seen smaller, or in parts."""
 
+LETTER = 8.6
+"""Width of a letter in pixels; no common font for code has wider ones at 14 pixels."""
 NODE_HEIGHT = 34.0
 _ROW_PITCH = 56.0
 _NODE_GAP = 14.0

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 
 from markupsafe import Markup
 
-from grader.pictures.gradient_graph import gradient_graph
-from grader.pictures.graph_layout import NODE_HEIGHT, lay_out, svg_head, svg_path
+from grader.pictures.gradient_graph import drawn_graph
+from grader.pictures.graph_layout import LETTER, NODE_HEIGHT, lay_out, svg_head, svg_path
 from grader.reports import wording
 from grader.reports.templates import HERE, make_environment
 from grader.verdict import Outcome
@@ -17,8 +17,6 @@ from grader.verdict import Outcome
 if TYPE_CHECKING:
     from grader.program.forward_program import ForwardProgram
 
-_LETTER = 8.6
-"""Width of a letter in pixels; no common font for code has wider ones at 14 pixels."""
 _BESIDE_NAME = 24.0
 _BADGE = 20.0
 
@@ -37,15 +35,9 @@ def draw_board(program: ForwardProgram, asked: Collection[str], columns: int | N
     Returns:
         SVG in pixels, a text for `mark_board`.
     """
-    # An input whose gradient nobody asks for leads nowhere: an upstream that is handed in, say.
-    readers = {
-        name: arriving
-        for name, arriving in gradient_graph(program).items()
-        if name not in program.inputs or f"d{name}" in asked
-    }
-    labels = {name: name if name == program.loss else f"d{name}" for name in readers}
+    readers, labels = drawn_graph(program, asked)
     widths = {
-        name: _LETTER * len(label) + _BESIDE_NAME + (_BADGE if label in asked else 0)
+        name: LETTER * len(label) + _BESIDE_NAME + (_BADGE if label in asked else 0)
         for name, label in labels.items()
     }
     layout = lay_out(readers, widths, columns)

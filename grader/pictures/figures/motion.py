@@ -10,15 +10,13 @@ from functools import cache
 from html import escape
 from pathlib import Path
 
-from grader.pictures.gradient_graph import assign_layers, gradient_graph
-from grader.pictures.graph_layout import NODE_HEIGHT, lay_out, svg_head, svg_path
+from grader.pictures.gradient_graph import assign_layers, drawn_graph
+from grader.pictures.graph_layout import LETTER, NODE_HEIGHT, lay_out, svg_head, svg_path
 from grader.program.course import built_in_course
 from grader.program.exercises import exercise_called
 from grader.program.forward_program import ForwardProgram
 from grader.program.parse import parse_program
 
-_LETTER = 8.6
-"""Width of a letter in pixels; no common font for code has wider ones at 14 pixels."""
 _PADDING = 24.0
 _EDGE = 12
 
@@ -136,13 +134,8 @@ def draw_motion(program: ForwardProgram, asked: Collection[str], columns: int | 
         asked: the gradients to be drawn; other inputs are left out.
         columns: into how many columns the graph is broken, or None: as many as suit a screen.
     """
-    readers = {
-        name: arriving
-        for name, arriving in gradient_graph(program).items()
-        if name not in program.inputs or f"d{name}" in asked
-    }
-    labels = {name: name if name == program.loss else f"d{name}" for name in readers}
-    widths = {name: _LETTER * len(label) + _PADDING for name, label in labels.items()}
+    readers, labels = drawn_graph(program, asked)
+    widths = {name: LETTER * len(label) + _PADDING for name, label in labels.items()}
     layout = lay_out(readers, widths, columns)
     layers = assign_layers(readers, widths, sum(widths.values()))
     tick = _WAVE_SECONDS / max(layers.values())

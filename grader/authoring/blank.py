@@ -13,8 +13,7 @@ from nbformat import NotebookNode
 
 from grader.answer.cell_source import parsed
 from grader.authoring.source import (
-    BEGIN_SOLUTION,
-    END_SOLUTION,
+    SOLUTION,
     SourceError,
     all_checked,
     assigned_gradients,
@@ -23,10 +22,6 @@ from grader.authoring.source import (
 )
 from grader.submission.blank_cells import gradients_in
 
-_BEGIN = re.compile(rf"(?m)^(?P<indent>[ \t]*){BEGIN_SOLUTION}[ \t]*$")
-_SOLUTION = re.compile(
-    rf"(?ms)^[ \t]*{BEGIN_SOLUTION}[ \t]*$.*?^[ \t]*{END_SOLUTION}[ \t]*(?:\n|\Z)"
-)
 _ANSWER = re.compile(r"^# answer: (\S+)[ \t]*$", re.MULTILINE)
 _TELLING = 8
 """Characters of a right-hand side, spaces left out, from which on it counts as a solution: a name
@@ -43,7 +38,7 @@ def make_blank(notebook: NotebookNode, public: Iterable[str] = ()) -> NotebookNo
     gradients = all_checked(notebook.cells)
     for cell in blank.cells:
         if cell.cell_type == "code":
-            cell.source = _SOLUTION.sub("", with_placeholders(cell.source, gradients)).rstrip("\n")
+            cell.source = SOLUTION.sub("", with_placeholders(cell.source, gradients)).rstrip("\n")
             cell.outputs = []
             cell.execution_count = None
     texts = [(cell.source.strip().partition("\n")[0], cell.source) for cell in blank.cells]
@@ -65,23 +60,23 @@ def with_placeholders(source: str, gradients: Sequence[str]) -> str:
     In a cell that nobody grades, `# try:`, names that the rest of the cell needs count as well; a
     function in which that leaves no name gets `...  # your turn`.
     """
-    regions = iter(solution_regions(source))
     is_tried = source.startswith("# try:")
     wanted = (*gradients, *_names_beside_solutions(source)) if is_tried else gradients
 
-    def placeholders(begin: re.Match[str]) -> str:
-        names = assigned_gradients(next(regions), wanted)
-        lines = [f"{begin['indent']}{name} = ...  # your turn\n" for name in names]
-        if is_tried and not lines and begin["indent"]:
-            lines = [f"{begin['indent']}...  # your turn\n"]
-        return "".join([*lines, begin[0]])
+    def placeholders(solution: re.Match[str]) -> str:
+        indent = solution["indent"]
+        names = assigned_gradients(solution["lines"].splitlines(), wanted)
+        lines = [f"{indent}{name} = ...  # your turn\n" for name in names]
+        if is_tried and not lines and indent:
+            lines = [f"{indent}...  # your turn\n"]
+        return "".join([*lines, solution[0]])
 
-    return _BEGIN.sub(placeholders, source)
+    return SOLUTION.sub(placeholders, source)
 
 
 def _names_beside_solutions(source: str) -> tuple[str, ...]:
     """The names that a cell reads outside of its solutions."""
-    rest = _SOLUTION.sub("", _BEGIN.sub(lambda begin: f"{begin['indent']}pass\n{begin[0]}", source))
+    rest = SOLUTION.sub(lambda solution: f"{solution['indent']}pass\n", source)
     nodes = (node for node in ast.walk(ast.parse(rest)) if isinstance(node, ast.Name))
     return tuple(node.id for node in nodes if isinstance(node.ctx, ast.Load))
 

@@ -22,6 +22,12 @@ from grader.user_error import UserError
 
 BEGIN_SOLUTION = "### BEGIN SOLUTION"
 END_SOLUTION = "### END SOLUTION"
+SOLUTION = re.compile(
+    rf"(?ms)^(?P<indent>[ \t]*){BEGIN_SOLUTION}[ \t]*\n(?P<lines>.*?)"
+    rf"^[ \t]*{END_SOLUTION}[ \t]*(?:\n|\Z)"
+)
+"""A solution with the marks around it."""
+
 HINTS_A_GRADIENT = 3
 
 Hints = Mapping[str, Mapping[str, Sequence[str]]]
@@ -33,6 +39,7 @@ METADATA = {
 }
 """The metadata of every notebook: nothing of the machine that built it."""
 
+_MARK = re.compile(rf"(?m)^[ \t]*({BEGIN_SOLUTION}|{END_SOLUTION})[ \t]*$")
 _ROLE = re.compile(rf"# (answer|check|try): ({GRADE_ID.pattern})")
 _NEARLY_ROLE = re.compile(r"#+\s*(answer|check)\b", re.IGNORECASE)
 _FORM = "# @title "
@@ -152,23 +159,16 @@ def checked_gradients(source: str) -> tuple[str, ...]:
 
 def solution_regions(source: str) -> list[tuple[str, ...]]:
     """The lines of each region between BEGIN and END SOLUTION. Raises SourceError if unbalanced."""
-    regions: list[tuple[str, ...]] = []
-    inside: list[str] | None = None
-    for line in source.splitlines():
-        if line.strip() == BEGIN_SOLUTION:
-            if inside is not None:
-                raise SourceError(f"`{BEGIN_SOLUTION}` stands inside a solution")
-            inside = []
-        elif line.strip() == END_SOLUTION:
-            if inside is None:
-                raise SourceError(f"`{END_SOLUTION}` stands without a `{BEGIN_SOLUTION}` before it")
-            regions.append(tuple(inside))
-            inside = None
-        elif inside is not None:
-            inside.append(line)
-    if inside is not None:
+    is_inside = False
+    for mark in _MARK.findall(source):
+        if mark == BEGIN_SOLUTION and is_inside:
+            raise SourceError(f"`{BEGIN_SOLUTION}` stands inside a solution")
+        if mark == END_SOLUTION and not is_inside:
+            raise SourceError(f"`{END_SOLUTION}` stands without a `{BEGIN_SOLUTION}` before it")
+        is_inside = not is_inside
+    if is_inside:
         raise SourceError(f"`{BEGIN_SOLUTION}` stands without an `{END_SOLUTION}` after it")
-    return regions
+    return [tuple(solution["lines"].splitlines()) for solution in SOLUTION.finditer(source)]
 
 
 def assigned_gradients(region: Sequence[str], gradients: Sequence[str]) -> list[str]:

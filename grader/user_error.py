@@ -16,6 +16,10 @@ class UserError(SpokenError):
     """What was asked for cannot be done; the message is one sentence that says why."""
 
 
+class BadInput(UserError, ValueError):
+    """A function that cannot be read or run as it has to be; the message names the line."""
+
+
 def reason(error: OSError | ValueError) -> str:
     """Why the system refused, as the end of a sentence: "permission denied"."""
     said = error.strerror if isinstance(error, OSError) else None

@@ -13,7 +13,6 @@ from typing import Any
 from grader.answer.parse import AnswerCell
 from grader.answer.statements import walk_statements
 from grader.program.parse import source_of
-from grader.user_error import UserError
 from grader.worker.terms import DYNAMIC_NAMES
 
 WHOLE = "_returned"
@@ -21,10 +20,6 @@ WHOLE = "_returned"
 
 Key = int | str | None
 """Where a gradient is in what was returned: a place, a key, or None for the whole."""
-
-
-class BadInput(UserError, ValueError):
-    """What cannot be explained; the message is one sentence, with the line."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -42,7 +37,7 @@ class Backward:
 
     @classmethod
     def of(cls, function: Callable[..., Any]) -> Backward:
-        """Read a function; `NotAForwardProgram` if it has no source."""
+        """Read a function; `BadInput` if it has no source."""
         function = inspect.unwrap(function)
         definition, text = source_of(function)
         return cls(function, definition, text, _shown_file(function))

@@ -15,7 +15,6 @@ import torch
 
 from grader.answer.parse import AnswerCell
 from grader.execution.own_process import OwnProcess
-from grader.explanation.backward import BadInput
 from grader.explanation.forward import Forward, Inputs
 from grader.explanation.judged import (
     check_names,
@@ -30,6 +29,7 @@ from grader.program.exercises import Exercise
 from grader.program.references import SEED
 from grader.reports import as_json, terminal
 from grader.reports.templates import make_environment
+from grader.user_error import BadInput
 from grader.verdict import Outcome, Report, Verdict
 from grader.worker.engine import double_precision
 

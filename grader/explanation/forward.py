@@ -11,17 +11,11 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from grader.explanation.backward import BadInput
-from grader.program.forward_program import (
-    ForwardProgram,
-    NotAForwardProgram,
-    Step,
-    is_differentiable,
-    weighed,
-)
+from grader.program.forward_program import ForwardProgram, Step, is_differentiable, weighed
 from grader.program.instances import Instance, make_instance, size_names
 from grader.program.parse import read_function, source_of
 from grader.program.references import References, references_on
+from grader.user_error import BadInput
 
 SIZES = (
     (7, 5, 8, 6, 11, 13, 17, 19),
@@ -63,11 +57,8 @@ class Forward:
         cls, function: Callable[..., Any], sizes: Mapping[str, Any], inputs: Inputs | None
     ) -> Forward:
         """Read a function; `BadInput` says which line cannot be."""
-        try:
-            program, returned = read_function(function)
-            line = source_of(function)[0].lineno
-        except NotAForwardProgram as error:
-            raise BadInput(str(error)) from None
+        program, returned = read_function(function)
+        line = source_of(function)[0].lineno
         if inputs is not None and not hasattr(inputs, "__code__"):
             raise BadInput(f"What draws inputs is a function, not {type(inputs).__name__}.")
         names = size_names(program)
@@ -132,8 +123,8 @@ class Forward:
                 # A copy: what a step changes in place may be what it returns.
                 first = value.clone() if isinstance(value, Tensor) else value
                 again = self.program.evaluate(step, values)
-            except NotAForwardProgram as error:
-                raise BadInput(str(error)) from None
+            except BadInput:
+                raise
             except Exception as error:
                 at = ", ".join(f"{size} = {length}" for size, length in sizes.items())
                 raise BadInput(

@@ -9,9 +9,10 @@ from typing import Any
 
 from torch import Tensor
 
-from grader.explanation.backward import Backward, BadInput, Key, shown_parts
+from grader.explanation.backward import Backward, Key, shown_parts
 from grader.explanation.forward import Forward
 from grader.program.instances import Instance
+from grader.user_error import BadInput
 from grader.verdict import Outcome, Verdict
 
 HELPER = "{} is a helper here, not the gradient of {}."

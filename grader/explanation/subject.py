@@ -13,11 +13,12 @@ import torch
 from torch import Tensor
 
 from grader.close_names import SLIP, nearest
-from grader.explanation.backward import Backward, BadInput
+from grader.explanation.backward import Backward
 from grader.explanation.forward import Forward, describe
 from grader.program.compare import agrees
-from grader.program.forward_program import NotAForwardProgram, is_differentiable
+from grader.program.forward_program import is_differentiable
 from grader.program.instances import Instance
+from grader.user_error import BadInput
 
 
 def subject_of(backward: Any) -> Subject:
@@ -26,10 +27,7 @@ def subject_of(backward: Any) -> Subject:
     function = backward.backward if is_class else backward
     if not callable(function):
         raise BadInput(f"{backward!r} is neither a function nor a torch.autograd.Function.")
-    try:
-        source = Backward.of(function)
-    except NotAForwardProgram as error:
-        raise BadInput(str(error)) from None
+    source = Backward.of(function)
     return CustomFunction(source, backward) if is_class else Subject(source)
 
 

@@ -13,12 +13,13 @@ import torch
 from torch import Tensor
 
 from grader.program.passing import passed_to
+from grader.user_error import BadInput
 
 ONE_EACH = "Give each tensor a line of its own, such as `a = x.chunk(2, 1)[0]` or `a = x[:, :2]`."
 
 
-class NotAForwardProgram(ValueError):
-    """A function that is not straight-line code of tensors; the message names the line."""
+class NotAForwardProgram(BadInput):
+    """A function that is not straight-line code of tensors."""
 
 
 @dataclass(frozen=True, slots=True)

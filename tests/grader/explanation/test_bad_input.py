@@ -11,8 +11,7 @@ import torch
 from torch import Tensor
 
 from grader import explain
-from grader.explanation.backward import BadInput
-from grader.user_error import UserError
+from grader.user_error import BadInput, UserError
 from tests.grader.explanation.norms import RMSNorm, Rows, right, rms_norm, root, root_backward
 
 

@@ -10,6 +10,8 @@ from functools import cache
 from html import escape
 from pathlib import Path
 
+import jinja2
+
 from grader.pictures.gradient_graph import assign_layers, drawn_graph
 from grader.pictures.graph_layout import LETTER, NODE_HEIGHT, lay_out, svg_head, svg_path
 from grader.program.course import built_in_course
@@ -20,31 +22,12 @@ from grader.program.parse import parse_program
 _PADDING = 24.0
 _EDGE = 12
 
-_LOOP_SECONDS = 12.0
+_LOOP_SECONDS = 12
 _WAVE_SECONDS = 6.5
 """How long the gradient takes from the loss to the inputs; for a moment all is lit, then all fades
 in the order in which it was lit."""
 
 _COLUMNS_ON_A_TELEPHONE = 2
-
-_NODE = (
-    '<g transform="translate({left:.0f},{top:.0f})" style="--at:{at:.2f}s">'
-    '<rect width="{width:.0f}" height="{height:.0f}" rx="8"/>'
-    '<text x="{middle:.0f}" y="{baseline:.0f}">{label}</text></g>'
-)
-_FLOW = '<path pathLength="1" d="{path}" style="--at:{at:.2f}s;animation-name:run{layers}"/>'
-_KEYFRAMES = (
-    "@keyframes run{layers} {{ 0% {{ stroke-dashoffset: 1; }}"
-    " {share:.2f}% {{ stroke-dashoffset: 0; }}"
-    " 60% {{ opacity: 1; }} 66%, 100% {{ stroke-dashoffset: 0; opacity: 0; }} }}\n"
-)
-_PICTURE = (
-    '<svg xmlns="http://www.w3.org/2000/svg" viewBox="{edge} {edge} {width} {height}" '
-    'width="{width}" height="{height}" role="img" aria-label="{words}"><style>{style}</style>'
-    '<path class="still" d="{still}"/><g class="flow">{flow}</g>'
-    '<path class="heads" d="{heads}"/>{nodes}</svg>\n'
-)
-
 
 NARROW = "(max-width: 700px)"
 STILL = "(prefers-reduced-motion: reduce)"
@@ -140,35 +123,25 @@ def draw_motion(program: ForwardProgram, asked: Collection[str], columns: int | 
     layers = assign_layers(readers, widths, sum(widths.values()))
     tick = _WAVE_SECONDS / max(layers.values())
     spans = {edge: layers[edge[1]] - layers[edge[0]] for edge in layout.routes}
-    keyframes = "".join(
-        _KEYFRAMES.format(layers=span, share=100 * span * tick / _LOOP_SECONDS)
-        for span in sorted(set(spans.values()))
+    environment = jinja2.Environment(
+        loader=jinja2.FileSystemLoader(Path(__file__).parent),
+        autoescape=True,
+        trim_blocks=True,
+        keep_trailing_newline=True,
     )
-    style = (Path(__file__).parent / "motion.css").read_text("utf-8")
-    routes = layout.routes.values()
-    return _PICTURE.format(
-        edge=-_EDGE,
-        width=round(layout.width) + 2 * _EDGE,
-        height=round(layout.height) + 2 * _EDGE,
-        words=escape(in_words(program)),
-        style=style.replace("LOOP", f"{_LOOP_SECONDS:.0f}s") + keyframes,
-        still="".join(map(svg_path, routes)),
-        heads="".join(map(svg_head, routes)),
-        flow="".join(
-            _FLOW.format(path=svg_path(route), at=layers[edge[0]] * tick, layers=spans[edge])
-            for edge, route in layout.routes.items()
-        ),
-        nodes="".join(
-            _NODE.format(
-                left=box.left,
-                top=box.top,
-                width=box.width,
-                height=NODE_HEIGHT,
-                middle=box.width / 2,
-                baseline=NODE_HEIGHT / 2 + 5,
-                at=layers[name] * tick,
-                label=labels[name],
-            )
-            for name, box in layout.boxes.items()
-        ),
+    return environment.get_template("motion.svg.jinja").render(
+        edge=_EDGE,
+        width=round(layout.width),
+        height=round(layout.height),
+        node_height=NODE_HEIGHT,
+        words=in_words(program),
+        loop_seconds=_LOOP_SECONDS,
+        tick=tick,
+        shares={span: 100 * span * tick / _LOOP_SECONDS for span in sorted({*spans.values()})},
+        edges="".join(map(svg_path, layout.routes.values())),
+        heads="".join(map(svg_head, layout.routes.values())),
+        flows=[
+            (svg_path(route), layers[edge[0]], spans[edge]) for edge, route in layout.routes.items()
+        ],
+        nodes=[(labels[name], layers[name], box) for name, box in layout.boxes.items()],
     )

@@ -81,20 +81,8 @@ def in_groups(outcomes: Mapping[str, Outcome], prefix: str = "") -> Markup:
         outcomes: by name of gradient, from the loss down.
         prefix: what the page's classes begin with.
     """
-    item = Markup(
-        '<li class="{}"><span class="{}"><span aria-hidden="true">{}</span> {}</span> {}</li>'
-    )
-    items = [
-        item.format(
-            f"{prefix}{outcome}",
-            f"{prefix}verdict",
-            wording.SIGNS[outcome],
-            wording.word(outcome),
-            Markup("<code>{}</code>").format(Markup("</code> <code>").join(names)),
-        )
-        for outcome, names in _by_outcome(outcomes).items()
-    ]
-    return Markup('<ul class="{}">{}</ul>').format(f"{prefix}groups", Markup("").join(items))
+    template = make_environment().get_template("groups.html.jinja")
+    return Markup(template.render(groups=_by_outcome(outcomes), prefix=prefix))
 
 
 def _by_outcome(outcomes: Mapping[str, Outcome]) -> dict[Outcome, list[str]]:

@@ -6,14 +6,14 @@ import ast
 import json
 from collections.abc import Collection, Mapping
 
-from grader.authoring.source import Hints
 from grader.notebook.hints import FILE as HINTS_FILE
+from grader.notebook.hints import Levels
 from grader.program.course import FILE as COURSE_FILE
 from grader.program.course import Course
 from grader.program.course_file import CourseFile
 
 
-def carried_files(course: Course, notebook: str, hints: Hints) -> dict[str, str]:
+def carried_files(course: Course, notebook: str, hints: Levels) -> dict[str, str]:
     """The texts of a course's files, by their names, cut down to one notebook's exercises."""
     own = course.outlines(notebook)
     values = CourseFile(course.folder / COURSE_FILE).values

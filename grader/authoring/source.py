@@ -17,6 +17,7 @@ import nbformat
 from nbformat import NotebookNode
 
 from grader.answer.parse import prefix_of
+from grader.notebook.hints import Levels
 from grader.submission.answer_cells import GRADE_ID
 from grader.user_error import UserError
 
@@ -29,9 +30,6 @@ SOLUTION = re.compile(
 """A solution with the marks around it."""
 
 HINTS_A_GRADIENT = 3
-
-Hints = Mapping[str, Mapping[str, Sequence[str]]]
-"""Exercise ("ex1") -> gradient ("dprobs") -> its hints, from nudge to nearly-there."""
 
 METADATA = {
     "kernelspec": {"display_name": "Python 3 (ipykernel)", "language": "python", "name": "python3"},
@@ -71,7 +69,7 @@ def read_source(
     text: str,
     name: str,
     repository: str,
-    hints: Hints,
+    hints: Levels,
     badge: str = "",
     points: Mapping[str, int] = MappingProxyType({}),
 ) -> NotebookNode:
@@ -259,7 +257,7 @@ def _roles(cells: Sequence[NotebookNode], name: str) -> Iterator[tuple[Role, str
             )
 
 
-def _hints_for(gradient: str, exercises: Sequence[str], hints: Hints) -> Sequence[str]:
+def _hints_for(gradient: str, exercises: Sequence[str], hints: Levels) -> Sequence[str]:
     found = [
         hints[exercise][gradient] for exercise in exercises if gradient in hints.get(exercise, {})
     ]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cache
 
@@ -18,7 +18,7 @@ FILE = "hints.toml"
 MOST_NAMED = 6
 """So many gradients of an exercise are named where none that is asked for is like any of them."""
 
-Levels = Mapping[str, Mapping[str, tuple[str, ...]]]
+Levels = Mapping[str, Mapping[str, Sequence[str]]]
 """Exercise ("ex1") -> gradient ("dcounts") -> Markdown texts, from nudge to nearly-there."""
 
 
@@ -34,7 +34,7 @@ class Hint:
     gradient: str
     level: int
     levels: int
-    texts: tuple[str, ...]
+    texts: Sequence[str]
     no_more: bool = False
     trouble: str = ""
 

@@ -13,6 +13,7 @@ from collections.abc import Callable, Iterator
 from concurrent.futures import BrokenExecutor, Executor, Future, ProcessPoolExecutor
 from contextlib import contextmanager, suppress
 from functools import partial
+from multiprocessing import resource_tracker
 from multiprocessing.connection import Connection, wait
 from multiprocessing.context import BaseContext
 from pathlib import Path
@@ -292,6 +293,9 @@ def _undisturbed() -> Iterator[None]:
     safe_path = os.environ.get(SAFE_PATH)
     os.environ[SAFE_PATH] = "1"
     can_block = hasattr(signal, "pthread_sigmask")
+    if can_block:
+        # It starts with the first of them, and lets Ctrl-C through again when it does.
+        resource_tracker.ensure_running()
     before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT}) if can_block else set()
     try:
         yield

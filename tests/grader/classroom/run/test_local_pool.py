@@ -3,6 +3,7 @@ from __future__ import annotations
 import os
 import re
 import signal
+import subprocess
 import sys
 import time
 from collections.abc import Callable, Iterator
@@ -155,3 +156,19 @@ def test_processes_that_do_not_start_end_the_run(ready: partial[None], sentence:
     with pytest.raises(CannotGrade) as caught:
         use()
     assert str(caught.value).startswith(sentence)
+
+
+NEW_INTERPRETER = """
+import signal
+from grader.classroom.run.local_pool import LocalPool
+with LocalPool(1, int, 60.0, "json") as pool:
+    held_back = pool.submit(signal.pthread_sigmask, signal.SIG_BLOCK, ()).result(60)
+print(signal.SIGINT in held_back, signal.SIGINT in signal.pthread_sigmask(signal.SIG_BLOCK, ()))
+"""
+
+
+def test_no_process_hears_of_ctrl_c_not_even_while_the_first_one_starts() -> None:
+    """A terminal tells all processes of a command, and one that imports shows a traceback."""
+    run = [sys.executable, "-c", NEW_INTERPRETER]
+    said = subprocess.run(run, check=True, capture_output=True, text=True)
+    assert said.stdout.split() == ["True", "False"]

@@ -211,19 +211,26 @@ def _grade(order: Order) -> int:
             seconds = time.monotonic() - began
             journal.finish({item.id: item for item in class_folder.handed_in})
         before = _pages(order.out)
-        with _writing(order.quiet, tell) as tell_after:
-            book = write_gradebook(
-                class_folder,
-                order.out / out_folder.RESULTS,
-                points,
-                order.out,
-                attempts=Attempts(order.attempts),
-                adjustments=adjustments,
-                form=form,
-                similarity=order.similarity_from if order.similarity else None,
-                tell=tell_after,
-                anonymous=order.anonymous,
+        try:
+            with _writing(order.quiet, tell) as tell_after:
+                book = write_gradebook(
+                    class_folder,
+                    order.out / out_folder.RESULTS,
+                    points,
+                    order.out,
+                    attempts=Attempts(order.attempts),
+                    adjustments=adjustments,
+                    form=form,
+                    similarity=order.similarity_from if order.similarity else None,
+                    tell=tell_after,
+                    anonymous=order.anonymous,
+                )
+        except KeyboardInterrupt:
+            complain(
+                "Stopped before all tables and pages were written. All results are kept: the same "
+                "command writes the rest."
             )
+            raise
         after = _pages(order.out)
         if order.roster is None and after and (gone := len(before - after)):
             complain(

@@ -33,6 +33,7 @@ from grader.classroom.gradebook.table import Row, Status, Table
 from grader.classroom.intake.class_folder import ClassFolder, Remark
 from grader.classroom.run.journal import read_lines
 from grader.classroom.run.line import read_line
+from grader.classroom.run.out_folder import UNFINISHED
 from grader.printable import counted, listed, printable
 from grader.program.course import Course
 from grader.reports import junit
@@ -66,9 +67,10 @@ def write_gradebook(
 ) -> Gradebook:
     """Write `grades.csv`, `canvas.csv`, `moodle.csv`, `junit.xml` and `report/` into a folder.
 
-    Each file is replaced as a whole, the report's first page last. The same results give the same
-    bytes, in whatever order they were found. Of the results only what a table needs is kept in
-    memory; each student's lines are read again for the student's page.
+    Each file is replaced as a whole, the report's first page last; until then `.unfinished` says
+    that some may be of an earlier run. The same results give the same bytes, in whatever order they
+    were found. Of the results only what a table needs is kept in memory; each student's lines are
+    read again for the student's page.
 
     Args:
         class_folder: who is in the class, and what was handed in.
@@ -101,6 +103,7 @@ def write_gradebook(
         tell(notice)
     students = out / REPORT / STUDENTS
     students.mkdir(parents=True, exist_ok=True)
+    (out / UNFINISHED).touch()
     write_grades(table, out / "grades.csv", form.scale)
     write_canvas(table, class_folder, out / "canvas.csv", form)
     write_moodle(table, class_folder, out / "moodle.csv", form)
@@ -142,6 +145,7 @@ def write_gradebook(
     shown_table = replace(table, rows=numbered.shown)
     write_page(index, class_page(shown_table, summary, rubric.course.title, notices, pairs))
     _remove_others(students, {row.page for row in numbered.shown})
+    (out / UNFINISHED).unlink()
     unreadable = dict.fromkeys(file.path for row in table.rows for file in row.files if file.error)
     return Gradebook(index, figures(table), tuple(unreadable))
 

@@ -14,7 +14,7 @@ from grader.classroom.gradebook.report.pages import is_ours, page_name
 from grader.classroom.gradebook.write import REPORT, STUDENTS
 from grader.classroom.intake.class_folder import Student
 from grader.classroom.run.journal import read_lines
-from grader.classroom.run.out_folder import RESULTS
+from grader.classroom.run.out_folder import RESULTS, UNFINISHED
 from grader.classroom.spreadsheet import unescaped
 from grader.printable import listed, printable
 from grader.user_error import UserError
@@ -41,7 +41,15 @@ class Recipient:
 
 
 def refuse_stale(gradebook: Path, *names: str) -> None:
-    """Raise StaleGradebook where pages have no names, or are older than one of these files."""
+    """Raise StaleGradebook where pages have no names, or are not all of one run.
+
+    Nor may they be older than one of these files.
+    """
+    if (gradebook / UNFINISHED).exists():
+        raise StaleGradebook(
+            f"The last `grader grade` was stopped while it wrote {printable(str(gradebook))}, some "
+            "of whose pages may be older: give it again first. Nothing is graded again."
+        )
     if (gradebook / WHO).exists():  # a student may be called what another is numbered
         raise StaleGradebook(
             f"The report of {printable(str(gradebook))} has numbers for names: give `grader grade` "

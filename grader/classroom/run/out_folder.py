@@ -21,6 +21,8 @@ from grader.whole_file import is_format, is_left_over, write_whole
 from grader.worker.terms import Limits
 
 RUN, RESULTS, LOCK = "run.json", "results.jsonl", ".lock"
+UNFINISHED = ".unfinished"
+"""There while tables and pages are written: what was stopped then may be of two runs."""
 
 FORMAT_VERSION = 1
 

@@ -16,6 +16,7 @@ from typing import Any
 
 import pytest
 
+import grader.classroom.gradebook.write
 import grader.commands.grade
 from grader import cli
 from grader.classroom.intake import class_reader
@@ -460,6 +461,25 @@ def test_a_disk_that_fails_gets_a_sentence(
         assert run(folder) == exit_codes.UNREADABLE
     assert f"{os.strerror(code).lower()}. What is graded so far is kept" in capsys.readouterr().err
     assert run(folder) == exit_codes.PASSED
+
+
+def test_pages_of_two_runs_are_not_handed_back(
+    folder: Path, pools: list[InlinePool], monkeypatch: pytest.MonkeyPatch, capsys: Capture
+) -> None:
+    def stop(*_: object) -> None:
+        raise KeyboardInterrupt
+
+    out = folder.parent / "out"
+    assert run(folder) == exit_codes.PASSED
+    handback = ["handback", str(out), "--for", "folder"]
+    with monkeypatch.context() as patch:
+        patch.setattr(grader.classroom.gradebook.write, "lecture_page", stop)
+        assert run(folder) == exit_codes.INTERRUPTED
+    assert "Stopped before all tables and pages were written." in capsys.readouterr().err
+    assert cli.main(handback) == exit_codes.UNREADABLE
+    assert "was stopped while it wrote" in capsys.readouterr().err
+    assert run(folder) == exit_codes.PASSED
+    assert cli.main(handback) == exit_codes.PASSED
 
 
 @pytest.mark.parametrize(

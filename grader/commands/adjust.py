@@ -94,7 +94,7 @@ def adjust(
         refuse([f"{change.where}: {why}"])
     if change.attempt:  # only the table, as `grader grade` makes it, knows a student's files
         build_table(
-            ClassFolder(gradebook, "", (), ()),
+            ClassFolder(gradebook, "", tuple(students), ()),
             gradebook / RESULTS,
             replace(points, notebooks=tuple(grades.most)),
             adjustments={change.student: (replace(change, points=None),)},

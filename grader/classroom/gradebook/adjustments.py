@@ -85,7 +85,8 @@ def refuse_unfit(adjustments: Adjustments, most: Mapping[str, Fraction], rubric:
 def unfit(change: Change, most: Mapping[str, Fraction], rubric: Rubric) -> str:
     """Why a change is not about a gradebook of these notebooks, as a sentence; or ""."""
     if change.notebook and change.notebook not in most:
-        return f"{change.notebook} is not in this gradebook; there are {listed(most)}."
+        there = f"{'are' if len(most) > 1 else 'is'} {listed(most)}"
+        return f"{change.notebook} is not in this gradebook; there {there}."
     if change.points is None:
         return ""
     if not change.notebook and len(most) > 1:

@@ -62,7 +62,7 @@ def _cell(column: Column, files: Sequence[FileResult], terms: Terms) -> Cell:
         file.id: terms.rubric.total(_earned(file, column, set_points, without), file.late)
         for file in graded
     }
-    taken, why = _taken(graded, earns, terms.attempts, whole)
+    taken, why = _taken(graded, earns, terms.attempts, whole, column.notebook)
     most = terms.rubric.most(column.notebook, without) if without else column.max_points
     points = Fraction(0)
     status = Status.UNREADABLE if unreadable else Status.MISSING
@@ -109,10 +109,11 @@ def _taken(
     earns: dict[str, Fraction],
     attempts: Attempts,
     changes: Sequence[Change],
+    notebook: str,
 ) -> tuple[FileResult | None, str]:
     wanted = [change for change in changes if change.attempt]
     if wanted:
-        return _named(graded, wanted[-1]), "the one that the instructor named"
+        return _named(graded, wanted[-1], notebook), "the one that the instructor named"
     if len(graded) > 1:
         return choose(graded, earns, attempts)
     return (graded[0] if graded else None), ""
@@ -126,17 +127,30 @@ def files_named(files: Sequence[F], change: Change) -> list[F]:
     return found
 
 
-def _named(graded: Sequence[FileResult], change: Change) -> FileResult:
+def no_attempt(
+    change: Change, there: Sequence[str], notebook: str = "", what: str = "no attempt"
+) -> str:
+    """The sentence that a change's attempt is none of those that are there.
+
+    `notebook` is the one in question, where the change itself names none.
+    """
+    of = f" of {notebook}" if notebook and not change.notebook else ""
+    others = (
+        f"; there {'are' if len(there) > 1 else 'is'} {listed(there)}."
+        if there
+        else ", nor any other that can be graded."
+    )
+    said = f"{printable(change.student)} has {what} {printable(change.attempt)!r}{of}"
+    return f"{change.where}: {said}{others}"
+
+
+def _named(graded: Sequence[FileResult], change: Change, notebook: str) -> FileResult:
     found = files_named(graded, change)
     if len(found) == 1:
         return found[0]
-    there = listed([f"{n} ({printable(file.path)})" for n, file in enumerate(graded, start=1)])
-    raise UnusableAdjustment(
-        f"{change.where}: {printable(change.student)} has "
-        + ("more than one file" if found else "no attempt")
-        + f" {printable(change.attempt)!r}; "
-        + (f"there are {there}." if there else "nothing of theirs was graded.")
-    )
+    there = [f"{n} ({printable(file.path)})" for n, file in enumerate(graded, start=1)]
+    what = "more than one file" if found else "no attempt"
+    raise UnusableAdjustment(no_attempt(change, there, notebook, what))
 
 
 def _excused(changes: Sequence[Change], column: Column) -> set[str]:

@@ -18,14 +18,14 @@ from grader.classroom.gradebook.adjustments import (
     unfit,
 )
 from grader.classroom.gradebook.attempts import Attempts
-from grader.classroom.gradebook.make_cell import Terms, files_named, make_cell
+from grader.classroom.gradebook.make_cell import Terms, files_named, make_cell, no_attempt
 from grader.classroom.gradebook.report.pages import page_name
 from grader.classroom.gradebook.rubric import Rubric
 from grader.classroom.gradebook.table import LETTERS, OUTCOMES, Column, FileResult, Row, Table
 from grader.classroom.intake.class_folder import ClassFolder, HandedIn, Student
 from grader.classroom.run.journal import read_lines
 from grader.classroom.run.line import Line
-from grader.printable import listed, printable
+from grader.printable import printable
 from grader.program.course import Course
 
 
@@ -102,12 +102,8 @@ def _unfit_early(
         if (change.notebook or rubric.notebooks) and (why := unfit(change, most, rubric)):
             yield f"{change.where}: {why}"
         elif change.attempt and not files_named(files[change.student], change):
-            there = listed([printable(file.path) for file in files[change.student]])
-            yield (
-                f"{change.where}: {printable(change.student)} has no attempt "
-                f"{printable(change.attempt)!r}; "
-                + (f"there are {there}." if there else "nothing of theirs was handed in.")
-            )
+            there = [printable(file.path) for file in files[change.student]]
+            yield no_attempt(change, there)
 
 
 def _row(

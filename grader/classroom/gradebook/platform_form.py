@@ -210,7 +210,7 @@ def _own(name: str, roster: Roster) -> str:
             f"{printable(name)!r}"
         )
         + (
-            f"; there are {listed(map(printable, there))}."
+            f"; there {'are' if len(there) > 1 else 'is'} {listed(map(printable, there))}."
             if there
             else ": it has none of its own."
         )

@@ -27,12 +27,12 @@ def refuse(tmp_path: Path, line: str, rubric: str = "") -> None:
     [
         ("ada,02,,3,", "", f"3 are more points than the 2 of {FUSED}"),
         ("ada,03,dvar,4,", "[ex3]\ndvar = 3", "4 are more points than the 3 of dvar in"),
-        ("ada,03,,1,", f'notebooks = ["{FUSED}"]', "is not in this gradebook; there are 02_"),
+        ("ada,03,,1,", f'notebooks = ["{FUSED}"]', "is not in this gradebook; there is 02_"),
         ("ada,,,3,", f'notebooks = ["{FUSED}"]', f"3 are more points than the 2 of {FUSED}"),
         ("ada,,,1,", 'notebooks = ["02_fused_cross_entropy", "03_fused_batchnorm"]', "of which"),
         ("ada,02,,,3", "", "ada has no attempt '3'; there are ada/x.ipynb and ada/y.ipynb."),
-        ("bob,02,,,y.ipynb", "", "bob has no attempt 'y.ipynb'; there are bob/x.ipynb."),
-        ("zoe,02,,,1", "", "zoe has no attempt '1'; nothing of theirs was handed in."),
+        ("bob,02,,,y.ipynb", "", "bob has no attempt 'y.ipynb'; there is bob/x.ipynb."),
+        ("zoe,02,,,1", "", "zoe has no attempt '1', nor any other that can be graded."),
     ],
 )
 def test_what_cannot_apply_is_refused(tmp_path: Path, line: str, rubric: str, said: str) -> None:

@@ -17,6 +17,8 @@ if TYPE_CHECKING:
 
 HERE = Path(__file__).parent
 
+_SHAPE = re.compile(r"[(\[]\d+(, \d+)+[)\]]")
+
 
 @cache
 def make_environment(*folders: Path) -> jinja2.Environment:
@@ -43,7 +45,17 @@ def make_environment(*folders: Path) -> jinja2.Environment:
 def marked(text: str) -> Markup:
     """Put the text on one line, safe to show, with `code` in an element of its own.
 
+    A shape in a sentence does not break over two lines.
+
     >>> str(marked("`h` < 1"))
     '<code>h</code> &lt; 1'
     """
-    return Markup(re.sub(r"`([^`]+)`", r"<code>\1</code>", str(escape(printable(text)))))
+    pieces = re.split(r"`([^`]+)`", str(escape(printable(text))))
+    # Code that is copied should have the spaces that Python reads.
+    pieces[::2] = [_SHAPE.sub(_unbroken, said) for said in pieces[::2]]
+    pieces[1::2] = [f"<code>{code}</code>" for code in pieces[1::2]]
+    return Markup("".join(pieces))
+
+
+def _unbroken(shape: re.Match[str]) -> str:
+    return shape[0].replace(" ", "&nbsp;")

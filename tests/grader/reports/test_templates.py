@@ -13,6 +13,9 @@ from grader.reports.templates import marked
         ("`</code><script>`", "<code>&lt;/code&gt;&lt;script&gt;</code>"),
         ("one ` alone", "one ` alone"),
         ("``", "``"),
+        # A shape in a sentence does not break over two lines; code is as it was.
+        ("(32, 1) is no `(1, 2)`", "(32,&nbsp;1) is no <code>(1, 2)</code>"),
+        ("[32, 3, 10], (a, b)", "[32,&nbsp;3,&nbsp;10], (a, b)"),
         ("\x1b[31mred\nline", "\\x1b[31mred line"),
     ],
 )

@@ -60,7 +60,7 @@ def build_table(
     for offset, _, line in read_lines(results):
         file = _file_result(line, offset, same, rubric.course, modified.get(line.file.id))
         files[file.id] = file
-        sandboxes[line.run.sandbox] += 1
+        sandboxes[line.run.sandbox] += line.report is not None
         versions.add(line.run.versions)
     of_student: dict[str, list[FileResult]] = defaultdict(list)
     for file in files.values():
@@ -78,7 +78,7 @@ def build_table(
         )
         for id_ in sorted({*known, *of_student})
     )
-    return Table(columns, rows, dict(sorted(sandboxes.items())), frozenset(versions))
+    return Table(columns, rows, dict(sorted((+sandboxes).items())), frozenset(versions))
 
 
 def refuse_early(adjustments: Adjustments, rubric: Rubric, handed_in: Iterable[HandedIn]) -> None:

@@ -90,14 +90,16 @@ def _said(recipient: Recipient) -> str:
             return "nothing that was due has come from you. The attached page names what was due."
         case "excused":
             return f"you are excused, and nothing is graded. {_SAID_THERE}"
-        case "unreadable":
-            return f"what you handed in could not be read: {points}. The attached page says why."
         case "awarded":
             return f"{points}, which your instructor gave. {_SAID_THERE}"
         case "graded":
             return f"{points}. {_REASONS}"
     # Of several notebooks, such as "awarded 01_...; missing 02_...".
     statuses = {part.split(" ")[0] for part in grade.status.split("; ")}
+    if statuses.isdisjoint((Status.GRADED, Status.LATE, Status.AWARDED)):
+        if Status.UNREADABLE in grade.status:
+            return "what you handed in could not be read. The attached page says why."
+        return f"nothing of yours is graded ({grade.status}). {_SAID_THERE}"
     graded = not statuses.isdisjoint((Status.GRADED, Status.LATE))
     return f"{points} ({grade.status}). {_REASONS if graded else _SAID_THERE}"
 

@@ -61,6 +61,7 @@ def class_page(
         table=table,
         summary=summary,
         figures=figures(table),
+        graded_files=sum(not file.error for row in table.rows for file in row.files),
         numbers=numbers,
         most_wrong=most_wrong,
         often_wrong=[gradient for gradient in most_wrong[:MOST_OFTEN] if summary.wrong(gradient)],

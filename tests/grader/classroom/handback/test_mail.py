@@ -72,18 +72,37 @@ def test_no_sender(text: str) -> None:
         ("awarded", False),
         ("awarded 01_a; missing 02_b", False),
         ("awarded 01_a; excused 02_b; 1 unreadable file", False),
-        ("excused 01_a; missing 02_b", False),
-        ("missing; 1 unreadable file", False),
     ],
 )
 def test_gradients_are_spoken_of_where_some_were_graded(status: str, graded: bool) -> None:
+    said = said_to_ada(status, "1")
+    assert "1 of 4 points" in said
+    assert ("says of each gradient" in said) is graded
+
+
+@pytest.mark.parametrize(
+    ("status", "sentence"),
+    [
+        ("missing", "nothing that was due has come from you."),
+        ("excused", "you are excused, and nothing is graded."),
+        ("excused 01_a; missing 02_b", "nothing of yours is graded (excused 01_a; missing 02_b)."),
+        ("unreadable", "what you handed in could not be read."),
+        ("missing; 1 unreadable file", "what you handed in could not be read."),
+        ("unreadable 01_a; missing 02_b", "what you handed in could not be read."),
+    ],
+)
+def test_no_points_are_spoken_of_where_nothing_was_graded(status: str, sentence: str) -> None:
+    said = said_to_ada(status, "0")
+    assert sentence in said
+    assert "points" not in said
+
+
+def said_to_ada(status: str, points: str) -> str:
     ada = Student("ada", "Ada", "ada@x.org")
     to = address_of(ada)
     assert to
-    recipient = Recipient(ada, Path("ada.html"), Graded(ada, "1", "4", status, False), ())
+    recipient = Recipient(ada, Path("ada.html"), Graded(ada, points, "4", status, False), ())
     mail = message_from_bytes(message(to, recipient, b"", USUAL), policy=default)
     text = mail.get_body(("plain",))
     assert text
-    said = text.get_content()
-    assert "1 of 4 points" in said
-    assert ("says of each gradient" in said) is graded
+    return str(text.get_content())

@@ -249,6 +249,18 @@ def test_older_late_and_missing_files_are_said(tmp_path: Path) -> None:
     assert "Nothing was handed in for this notebook." in student(report, "bob")
 
 
+def test_where_nothing_was_graded_there_are_no_points(tmp_path: Path) -> None:
+    lines = [graded("a", "ada", "pp"), unreadable("zip", "eve", "It is a zip archive.")]
+    report = write(tmp_path, lines, [Student("zoe")])
+    for who in ("eve", "zoe"):
+        assert '<p class="score"><strong>nothing graded</strong></p>' in student(report, who)
+        assert "0 of 2" not in student(report, who)
+    assert "Nothing was handed in for this notebook." in student(report, "zoe")
+    assert "see the other files below" in student(report, "eve")
+    index = (report / "index.html").read_text(encoding="utf-8")
+    assert "1 file graded, sandbox" in index
+
+
 def test_the_board_shows_the_verdicts(tmp_path: Path) -> None:
     text = student(write(tmp_path, [graded("a", "ada", "pfctre", BATCHNORM)], []), "ada")
     for outcome in ("pass", "fail", "carried", "todo", "refused", "error"):

@@ -74,10 +74,13 @@ def which_notebook(
             "is it another course's notebook (`--course` says which), or is there a newer version "
             f"of the grader?{advice}"
         )
-    raise UnreadableNotebook(
-        f"{shown(path)} is not one of the course's notebooks: none of its {len(cells)} cells is an "
-        f"answer cell (by a grade_id {expected}, or a first line such as `# answer: ex1-softmax`)."
+    why = (
+        f"none of its cells is an answer cell (by a grade_id {expected}, or a first line such as "
+        "`# answer: ex1-softmax`)"
+        if cells
+        else "it has no cells"
     )
+    raise UnreadableNotebook(f"{shown(path)} is not one of the course's notebooks: {why}.")
 
 
 def role_comments(source: str) -> Iterator[tuple[str, str]]:

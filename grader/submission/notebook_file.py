@@ -42,6 +42,16 @@ _DOCUMENTS = frozenset(
 )
 
 
+_ARCHIVES = {
+    b"PK\x03\x04": "zip",
+    b"PK\x05\x06": "zip",
+    b"\x1f\x8b": "gzip",
+    b"7z\xbc\xaf\x27\x1c": "7z",
+    b"Rar!": "rar",
+}
+"""What archives begin with; a zip without a file in it begins in its own way."""
+
+
 class UnreadableNotebook(UserError):
     """A file that is not a notebook of the course; the message is one sentence for its owner."""
 
@@ -164,10 +174,11 @@ def _decode(data: bytes, path: Path) -> str:
         raise UnreadableNotebook(
             f"{shown(path)} is a document or a picture, not a notebook: hand in the .ipynb itself."
         )
-    if data.startswith(b"PK\x03\x04"):
-        raise UnreadableNotebook(
-            f"{shown(path)} is a zip archive: unpack it, and hand in the notebook that is in it."
-        )
+    for begins, kind in _ARCHIVES.items():
+        if data.startswith(begins):
+            raise UnreadableNotebook(
+                f"{shown(path)} is a {kind} archive: unpack it, and hand in the notebook itself."
+            )
     if b"\0" in data:
         # no JSON in UTF-8 holds a raw null byte
         why = (

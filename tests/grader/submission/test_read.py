@@ -101,8 +101,13 @@ def test_or_else_by_their_first_comment(read: Reader, opening: str) -> None:
     ],
 )
 def test_what_is_no_answer_cell(read: Reader, cell: dict[str, Any]) -> None:
-    with pytest.raises(UnreadableNotebook, match="none of its 1 cells is an answer cell"):
+    with pytest.raises(UnreadableNotebook, match="none of its cells is an answer cell"):
         read(cell)
+
+
+def test_a_notebook_without_cells(read: Reader) -> None:
+    with pytest.raises(UnreadableNotebook, match="notebooks: it has no cells"):
+        read()
 
 
 def test_another_courses_notebook(read: Reader) -> None:
@@ -110,7 +115,7 @@ def test_another_courses_notebook(read: Reader) -> None:
         read(code("x"), code("y"))
     prefixes = "".join(f"{exercise.prefix}-..., " for exercise in EXERCISES)
     assert str(caught.value) == (
-        f"{read.path} is not one of the course's notebooks: none of its 2 cells is an answer cell "
+        f"{read.path} is not one of the course's notebooks: none of its cells is an answer cell "
         f"(by a grade_id {prefixes}"
         "or a first line such as `# answer: ex1-softmax`)."
     )

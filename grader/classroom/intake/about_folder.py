@@ -71,6 +71,6 @@ def about_time(
         )
     elif untimed:
         yield (
-            f"When {len(untimed):,} of {counted(len(handed_in), 'file')} came the folder does not "
-            "say, and none of them is late. With --file-times, the files' own times decide."
+            f"The folder does not say when {len(untimed):,} of {counted(len(handed_in), 'file')} "
+            "came, and none of them is late. With --file-times, the files' own times decide."
         )

@@ -224,7 +224,8 @@ def _identify(
                 user = f"{user}~2"  # somebody else has the id, such as another system's number
             made_up[who.id] = user
             students[user] = Student(user, who.name, who.email)
-            strangers.append(who)
+            if who not in matches or not matches[who].among:  # of those it is said below
+                strangers.append(who)
         called[who] = made_up[who.id]
     notices = list(_unclear(matches))
     if classes and strangers:

@@ -89,8 +89,8 @@ def about_times(
     """Where the times come from, and whose cannot be read."""
     if known:
         yield Remark(
-            f"When {counted(len(known), 'student')} handed in is what Moodle's worksheet says, "
-            "which has no zone, so it is this machine's."
+            f"The times at which {counted(len(known), 'student')} handed in are those of Moodle's "
+            "worksheet, which names no time zone: taken is this machine's."
         )
     if unclear:
         whose = [each.name or each.id for each in students if each.id in unclear]

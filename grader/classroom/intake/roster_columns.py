@@ -76,31 +76,36 @@ def columns_in(
     first = filled[0]
     header, below = rows[first], rows[first + 1 :]
     known = _columns_of(header)
+    numbered = bool(wanted) and all(_is_number(name, header) for name in wanted.values())
+    if not known and (numbered or not wanted):
+        _refuse_header_below(rows, filled[1:TOP], where)
     if wanted:
         places = {role: _place(role, name, header, where) for role, name in wanted.items()}
         kept = known.places.items() if known else ()
         merged = {role: place for role, place in kept if place not in places.values()} | places
         columns = Columns(known.kind if known else "plain", merged)
-        numbered = all(_is_number(name, header) for name in wanted.values())
         return (columns, (), rows) if numbered and not known else (columns, header, below)
     if known:
         return known, header, below
-    for number in filled[1:TOP]:
-        found = _columns_of(rows[number])
-        if found and (len(found.places) > 1 or len(rows[number]) == 1):
-            raise UnreadableClass(
-                f"{where} has its header in line {number + 1} ({_found(rows[number])}), below "
-                "something else: delete the lines above it."
-            )
-    if not _is_a_student([rows[number] for number in filled]):
+    if not is_a_student([rows[number] for number in filled]):
         raise UnreadableClass(
-            f"Which column of {where} is which cannot be told. It begins with {_found(header)}. "
-            f"Understood are headers such as {_understood()}, the class lists of Canvas, Moodle, "
-            "Gradescope and nbgrader as they are exported, and one id a line. Say which column is "
-            f"which: --roster-columns {_example(header)}; where there is no header, number them: "
-            "--roster-columns id=1,name=2."
+            f"Which column of {where} is which cannot be told. It begins with "
+            f"{first_cells(header)}. Understood are headers such as {_understood()}, the class "
+            "lists of Canvas, Moodle, Gradescope and nbgrader as they are exported, and one id a "
+            f"line. Say which column is which: --roster-columns {_example(header)}; where "
+            "there is no header, number them: --roster-columns id=1,name=2."
         )
     return _columns_without_header(rows), (), rows
+
+
+def _refuse_header_below(rows: Sequence[Row], numbers: Sequence[int], where: str) -> None:
+    for number in numbers:
+        columns = _columns_of(rows[number])
+        if columns and (len(columns.places) > 1 or len(rows[number]) == 1):
+            raise UnreadableClass(
+                f"{where} has its header in line {number + 1} ({first_cells(rows[number])}), below "
+                "something else: delete the lines above it."
+            )
 
 
 def _place(role: str, name: str, header: Row, where: str) -> int:
@@ -111,7 +116,7 @@ def _place(role: str, name: str, header: Row, where: str) -> int:
         how = "more than one column is" if places else "no column is"
         raise UnreadableClass(
             f"--roster-columns {role}={printable(name)}: in {where} {how} called that. It begins "
-            f"with {_found(header)}; columns can be numbered, too, from 1 to {len(header)}."
+            f"with {first_cells(header)}; columns can be numbered, too, from 1 to {len(header)}."
         )
     return places[0]
 
@@ -124,7 +129,8 @@ def _named(cell: str) -> str:
     return repr(printable(cell)[:40])
 
 
-def _found(row: Row) -> str:
+def first_cells(row: Row) -> str:
+    """The first cells of a row, as sentences name them."""
     return listed([_named(cell) for cell in row], most=_SHOWN)
 
 
@@ -162,7 +168,7 @@ def _columns_of(row: Sequence[str]) -> Columns | None:
     return Columns(kind, places)
 
 
-def _is_a_student(rows: Sequence[Row]) -> bool:
+def is_a_student(rows: Sequence[Row]) -> bool:
     """Whether the first row is a student like the others, and no header in unknown words.
 
     An address is in no header. Where all rows below have a digit, or are numbers, in a column in

@@ -15,7 +15,7 @@ from grader.classroom.intake.class_folder import (
     UnreadableClass,
 )
 from grader.classroom.intake.csv_file import read_csv_file
-from grader.classroom.intake.roster_columns import Columns, columns_in
+from grader.classroom.intake.roster_columns import Columns, columns_in, first_cells, is_a_student
 from grader.classroom.spreadsheet import unescaped
 from grader.printable import counted, listed, printable
 from grader.submission.notebook_file import shown
@@ -69,6 +69,13 @@ def read_roster(path: Path, wanted: Mapping[str, str] = MappingProxyType({})) ->
     )
     if not students:
         raise UnreadableClass(f"{shown(path)} names no student: is it the class list?")
+    filled = [row for row in rows if any(map(str.strip, row))]
+    if wanted and not header and not is_a_student(filled):
+        notices.insert(
+            0,
+            f"The first line of {shown(path)} ({first_cells(filled[0])}) is read as a student, "
+            "since --roster-columns has numbers: if it is a header, give its words instead.",
+        )
     if table.form.encoding in {"cp1252", "latin-1"}:
         notices.insert(0, f"{shown(path)} is not UTF-8: read as Windows-1252 (Western European).")
     roster = Roster(columns.kind, header, tuple(above), student_rows, table.form)

@@ -125,7 +125,7 @@ def test_a_header_is_needed(tmp_path: Path, text: str) -> None:
 
 
 def test_no_file(tmp_path: Path) -> None:
-    with pytest.raises(UnreadableClass, match=r"The file of adjustments .* is no file"):
+    with pytest.raises(UnreadableClass, match=r"The file of adjustments .* does not exist"):
         read_adjustments(tmp_path / "nothing.csv", COURSE, CLASS)
 
 

@@ -50,6 +50,7 @@ def test_who_cannot_be_told_has_a_row_of_their_own(tmp_path: Path) -> None:
     assert ids(found) == ["1", "2", "John Smith"]
     assert by_file(found) == {"John Smith/x.ipynb": "John Smith"}
     assert "Whether 'John Smith' is 1 or 2 of the class list cannot be told" in found.notices[0]
+    assert not [said for said in found.notices if said.startswith("Not in the class list")]
 
 
 def test_two_of_one_name_and_one_of_them_in_the_list(tmp_path: Path) -> None:

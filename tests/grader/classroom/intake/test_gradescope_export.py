@@ -94,7 +94,7 @@ def test_an_export(tmp_path: Path) -> None:
     assert found.handed_in[2].path == found.handed_in[3].path
     assert [notice[:20] for notice in found.notices] == [
         "submission_metadata.",
-        "When 2 of 6 files ca",
+        "The folder does not ",
     ]
 
 

@@ -50,7 +50,7 @@ def test_the_root_of_a_course(tmp_path: Path) -> None:
     assert any("1 × .ipynb_checkpoints" in notice for notice in found.notices)
     assert any(notice.startswith("The timestamp.txt of 1 file") for notice in found.notices)
     assert any(
-        notice.startswith("When 1 of 3 files came the folder does not say, and none")
+        notice.startswith("The folder does not say when 1 of 3 files came, and none")
         for notice in found.notices
     )
 

@@ -261,6 +261,19 @@ def test_a_column_that_is_not_there(tmp_path: Path, wanted: dict[str, str], said
         read_roster(tmp_path / "roster.csv", wanted)
 
 
+def test_a_header_above_numbered_columns_is_told(tmp_path: Path) -> None:
+    text = "Kennung,Wer\n701,Ada\n702,Bob\n703,Zoe\n"
+    (tmp_path / "roster.csv").write_text(text)
+    wanted = {"id": "1", "name": "2"}
+    (said,) = read_roster(tmp_path / "roster.csv", wanted).notices
+    assert "('Kennung' and 'Wer') is read as a student" in said
+    (tmp_path / "roster.csv").write_text(text.partition("\n")[2])
+    assert read_roster(tmp_path / "roster.csv", wanted).notices == ()
+    (tmp_path / "roster.csv").write_text("Backprop 2027,\nid,name\nada,Ada\n")
+    with pytest.raises(UnreadableClass, match=r"has its header in line 2 "):
+        read_roster(tmp_path / "roster.csv", wanted)
+
+
 def test_a_header_below_a_title_is_not_taken_for_a_student(tmp_path: Path) -> None:
     with pytest.raises(UnreadableClass, match=r"header in line 3 \('id' and 'name'\)"):
         read(tmp_path, f"Machine learning 2026\n\nid,name\nada,{ADA}\n")
@@ -273,7 +286,7 @@ def test_how_the_columns_were_read_is_said(tmp_path: Path) -> None:
 
 
 def test_no_file(tmp_path: Path) -> None:
-    with pytest.raises(UnreadableClass, match=r"is no file: name the CSV file\.$"):
+    with pytest.raises(UnreadableClass, match=r"does not exist: name the CSV file\.$"):
         read_roster(tmp_path / "nothing.csv")
     with pytest.raises(UnreadableClass, match="is a folder"):
         read_roster(tmp_path)

@@ -104,7 +104,12 @@ def adjust(
     cells |= {"id": id_cell(change.student), "notebook": change.notebook}
     cells |= {name: text_cell(cells[name]) for name in ("comment", "attempt") if name in cells}
     rows = list(with_line(table, cells))
-    write_csv(path, rows, table.form if table else FOR_EXCEL)
+    form = table.form if table else FOR_EXCEL
+    try:
+        "".join(cells.values()).encode(form.encoding)
+    except UnicodeEncodeError:  # an old encoding: the comment is for the student to read
+        form = replace(form, encoding=FOR_EXCEL.encoding)
+    write_csv(path, rows, form)
     say_sentences(
         f"{printable(change.student)}: line {len(rows)} of {printable(str(path))}. Give "
         "`grader grade` again to see it in the gradebook; nothing is graded again.\n"

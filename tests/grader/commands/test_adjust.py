@@ -54,6 +54,13 @@ def test_a_file_of_ones_own_keeps_its_form(gradebook: Path, tmp_path: Path) -> N
     assert not (gradebook / "adjustments.csv").exists()
 
 
+def test_a_comment_is_kept_whatever_the_files_encoding(gradebook: Path, tmp_path: Path) -> None:
+    own = tmp_path / "mine.csv"
+    own.write_bytes("id;comment\r\nzoe;schön\r\n".encode("cp1252"))
+    assert adjust(gradebook, "bob", "--comment", "做得好", "--file", str(own)) == 0
+    assert own.read_bytes().decode("utf-8-sig") == "id;comment\r\nzoe;schön\r\nbob;做得好\r\n"
+
+
 @pytest.mark.parametrize(
     ("words", "said"),
     [

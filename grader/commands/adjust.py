@@ -11,7 +11,7 @@ import click
 from grader.commands import exit_codes
 from grader.commands.class_options import ADJUSTMENTS, due_in, said_by
 from grader.commands.course import class_course_option, instructors_course
-from grader.commands.option_types import PathTo
+from grader.commands.option_types import FILE, PathTo
 from grader.commands.speech import say_sentences
 from grader.printable import printable
 
@@ -39,15 +39,11 @@ def _due(text: str) -> str:
 )
 @click.option("--comment", metavar="TEXT", help="For the student, and for you.")
 @click.option(
-    "--file",
-    metavar="FILE",
-    type=PathTo(),
-    help=f"Where to write it: without this, GRADEBOOK/{ADJUSTMENTS}.",
+    "--file", type=FILE, help=f"Where to write it: without this, GRADEBOOK/{ADJUSTMENTS}."
 )
 @click.option(
     "--rubric",
-    metavar="FILE",
-    type=PathTo(),
+    type=FILE,
     help="The rubric of the gradebook, if it has one: what a gradient is worth.",
 )
 @class_course_option

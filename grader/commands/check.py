@@ -16,7 +16,7 @@ from grader.classroom.run.pool import Died, Displaced
 from grader.classroom.run.settings import task_seconds
 from grader.commands import exit_codes
 from grader.commands.course import course_option
-from grader.commands.option_types import PathTo
+from grader.commands.option_types import FILE, PathTo
 from grader.commands.speech import (
     complain,
     has_colour,
@@ -58,7 +58,7 @@ def _only_on_github(_: click.Context, option: click.Parameter, asked: bool) -> b
 
 
 def _report_option(name: str, help_: str) -> Callable[[Callable[..., int]], Callable[..., int]]:
-    return click.option(name, type=PathTo(), metavar="FILE", callback=_no_notebook, help=help_)
+    return click.option(name, type=FILE, callback=_no_notebook, help=help_)
 
 
 @click.command()

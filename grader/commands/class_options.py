@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
-from grader.commands.option_types import Number, PathTo
+from grader.commands.option_types import FILE, Number
 from grader.printable import listed, printable
 
 if TYPE_CHECKING:
@@ -183,8 +183,7 @@ def _together(*options: Callable[[F], F]) -> Callable[[F], F]:
 class_options = _together(
     click.option(
         "--roster",
-        metavar="FILE",
-        type=PathTo(),
+        type=FILE,
         help="The class list, as Canvas, Moodle, Gradescope or nbgrader export it, or one id a "
         "line: who handed in nothing gets a row too.",
     ),
@@ -234,15 +233,13 @@ points_options = _together(
     attempts_option,
     click.option(
         "--adjustments",
-        metavar="FILE",
-        type=PathTo(),
+        type=FILE,
         help="What you decided about single students (CSV): points, extensions, excuses. Without "
         f"it, DIR/{ADJUSTMENTS}, if there is one. It regrades nothing.",
     ),
     click.option(
         "--rubric",
-        metavar="FILE",
-        type=PathTo(),
+        type=FILE,
         help="Points for each gradient (TOML). Another rubric regrades nothing.",
     ),
     click.option(

@@ -18,7 +18,7 @@ from grader.commands.class_options import (
 )
 from grader.commands.course import class_course_option, instructors_course
 from grader.commands.extras import require
-from grader.commands.option_types import PathTo
+from grader.commands.option_types import FILE, PathTo
 from grader.commands.speech import say, say_sentences
 
 if TYPE_CHECKING:
@@ -28,18 +28,12 @@ if TYPE_CHECKING:
 @click.command()
 @click.argument("old", metavar="OLD", type=PathTo())
 @click.argument("new", metavar="NEW", type=PathTo())
-@click.option(
-    "--rubric",
-    metavar="FILE",
-    type=PathTo(),
-    help="The rubric of both gradebooks, if they have one.",
-)
+@click.option("--rubric", type=FILE, help="The rubric of both gradebooks, if they have one.")
 @due_notebooks_option
 @attempts_option
 @click.option(
     "--adjustments",
-    metavar="FILE",
-    type=PathTo(),
+    type=FILE,
     help="What you decided about single students of both gradebooks. Without it, each one's own "
     f"{ADJUSTMENTS}, if there is one.",
 )

@@ -25,7 +25,7 @@ from grader.commands.class_options import (
 )
 from grader.commands.course import class_course_option, instructors_course
 from grader.commands.extras import require
-from grader.commands.option_types import PathTo
+from grader.commands.option_types import DIR, PathTo
 from grader.commands.speech import complain, has_colour, say, say_sentences
 from grader.commands.timeout import limits, timeout_option
 from grader.printable import counted, listed, printable
@@ -75,8 +75,7 @@ def _address(text: str) -> str:
 @click.argument("folder", required=False, metavar="FOLDER", type=PathTo())
 @click.option(
     "--out",
-    metavar="DIR",
-    type=PathTo(),
+    type=DIR,
     help="Where the gradebook goes: a new folder, or that of an earlier run to go on with.",
 )
 @class_options

@@ -8,7 +8,7 @@ import click
 
 from grader.commands import exit_codes
 from grader.commands.class_options import ADJUSTMENTS
-from grader.commands.option_types import PathTo
+from grader.commands.option_types import DIR, PathTo
 from grader.commands.speech import complain, say_sentences
 from grader.printable import counted, printable
 
@@ -36,8 +36,7 @@ _SEVERAL = "Each zip is for the assignment that its download came from."
 )
 @click.option(
     "--out",
-    metavar="DIR",
-    type=PathTo(),
+    type=DIR,
     help="A new or empty folder. Without this, handback-canvas in GRADEBOOK, or handback-mail ...",
 )
 @click.option("--replace", is_flag=True, help="Replace what an earlier call has written to DIR.")

@@ -16,8 +16,13 @@ from grader.printable import printable
 class PathTo(click.Path):
     """A path, never an empty one: from `--out "$OUT"` without OUT, it would be this very folder."""
 
-    def __init__(self, dir_okay: bool = True) -> None:
+    def __init__(self, metavar: str | None = None, dir_okay: bool = True) -> None:
         super().__init__(dir_okay=dir_okay, path_type=Path)
+        self._metavar = metavar
+
+    def get_metavar(self, param: click.Parameter, ctx: click.Context | None = None) -> str | None:
+        """What an option's help calls the path; see `click.ParamType`."""
+        return self._metavar
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
         """The path; see `click.ParamType`."""
@@ -31,6 +36,9 @@ class PathTo(click.Path):
                 link = printable(str(found))
                 self.fail(f"{link} is a link that leads round in a circle.", param, ctx)
         return found
+
+
+FILE, FOLDER, DIR = PathTo("FILE"), PathTo("FOLDER"), PathTo("DIR")
 
 
 class Number(click.FloatRange):

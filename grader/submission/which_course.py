@@ -10,12 +10,7 @@ from pathlib import Path
 from grader.program.course import BUILT_IN, FILE, Course, built_in_course, read_course
 from grader.program.course_file import BadCourse
 from grader.submission.carried_course import carried_course
-from grader.submission.notebook_file import (
-    UnreadableNotebook,
-    metadata_in,
-    read_bytes,
-    shown,
-)
+from grader.submission.notebook_file import UnreadableNotebook, metadata_in, read_bytes, shown
 
 GROUP = "backprop_ninja.courses"
 """The entry points by which installed packages offer courses: a name, and the folder's module."""

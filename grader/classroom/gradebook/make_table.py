@@ -10,13 +10,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from operator import attrgetter
 from pathlib import Path
 
-from grader.classroom.gradebook.adjustments import (
-    NONE,
-    Adjustments,
-    refuse,
-    refuse_unfit,
-    unfit,
-)
+from grader.classroom.gradebook.adjustments import NONE, Adjustments, refuse, refuse_unfit, unfit
 from grader.classroom.gradebook.attempts import Attempts
 from grader.classroom.gradebook.make_cell import Terms, files_named, make_cell, no_attempt
 from grader.classroom.gradebook.report.pages import page_name

@@ -171,12 +171,7 @@ def about_maxima(
 
 
 def _differs(
-    whose: str,
-    maximum: Fraction,
-    most: Fraction,
-    by: Fraction,
-    notebooks: list[str],
-    chosen: bool,
+    whose: str, maximum: Fraction, most: Fraction, by: Fraction, notebooks: list[str], chosen: bool
 ) -> Iterator[str]:
     if maximum == most and by == 1:
         return

@@ -10,13 +10,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from types import MappingProxyType
 
-from grader.classroom.intake.about_folder import (
-    SHOWN,
-    about_time,
-    left_out,
-    named,
-    spelled_twice,
-)
+from grader.classroom.intake.about_folder import SHOWN, about_time, left_out, named, spelled_twice
 from grader.classroom.intake.class_folder import (
     ClassFolder,
     HandedIn,
@@ -285,10 +279,7 @@ def _instead(
 
 
 def _hand_in(
-    tree: Tree,
-    sightings: Iterable[Sighting],
-    called: dict[Submitter, str],
-    due: datetime | None,
+    tree: Tree, sightings: Iterable[Sighting], called: dict[Submitter, str], due: datetime | None
 ) -> list[HandedIn]:
     handed_in = []
     taken: set[str] = set()

@@ -8,12 +8,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from types import MappingProxyType
 
-from grader.classroom.intake.class_folder import (
-    Roster,
-    RosterRow,
-    Student,
-    UnreadableClass,
-)
+from grader.classroom.intake.class_folder import Roster, RosterRow, Student, UnreadableClass
 from grader.classroom.intake.csv_file import read_csv_file
 from grader.classroom.intake.roster_columns import Columns, columns_in, first_cells, is_a_student
 from grader.classroom.spreadsheet import unescaped

@@ -12,15 +12,7 @@ from pathlib import Path
 from grader.submission.backup import original_of
 
 IGNORED_FOLDERS = frozenset(
-    {
-        ".git",
-        ".ipynb_checkpoints",
-        ".svn",
-        ".venv",
-        "__MACOSX",
-        "__pycache__",
-        "node_modules",
-    }
+    {".git", ".ipynb_checkpoints", ".svn", ".venv", "__MACOSX", "__pycache__", "node_modules"}
 )
 """What editors and systems write; counted whole, never looked into."""
 IGNORED_FILES = frozenset({".DS_Store", "Thumbs.db", "desktop.ini"})

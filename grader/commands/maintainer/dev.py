@@ -10,7 +10,7 @@ from typing import Any
 import click
 
 from grader.commands import exit_codes
-from grader.commands.option_types import PathTo
+from grader.commands.option_types import FOLDER, PathTo
 from grader.commands.speech import complain, told
 from grader.printable import counted
 from grader.user_error import UserError
@@ -42,13 +42,7 @@ class _Group(click.Group):
             return exit_codes.NOT_PASSED
 
 
-_out = click.option(
-    "--out",
-    required=True,
-    type=PathTo(),
-    metavar="FOLDER",
-    help="Where the files go.",
-)
+_out = click.option("--out", required=True, type=FOLDER, help="Where the files go.")
 
 
 @click.group(cls=_Group)

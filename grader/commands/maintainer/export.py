@@ -13,7 +13,7 @@ from grader.commands.class_options import said_by
 from grader.commands.course import class_course_option, instructors_course
 from grader.commands.extras import require
 from grader.commands.maintainer.dev import InRepository, why_not_here
-from grader.commands.option_types import PathTo
+from grader.commands.option_types import DIR, FILE, FOLDER, PathTo
 from grader.commands.speech import say
 from grader.platforms.gradescope.settings import Visibility
 from grader.printable import printable
@@ -42,16 +42,10 @@ def _index(text: str) -> str:
 )
 @click.option(
     "--out",
-    metavar="FILE",
-    type=PathTo(dir_okay=False),
+    type=PathTo("FILE", dir_okay=False),
     help="Where the zip goes (gradescope-01.zip, by the notebook's number).",
 )
-@click.option(
-    "--rubric",
-    metavar="FILE",
-    type=PathTo(),
-    help="Points for each gradient (TOML), as for `grader grade`.",
-)
+@click.option("--rubric", type=FILE, help="Points for each gradient (TOML), as for `grader grade`.")
 @click.option(
     "--visibility",
     type=VISIBILITIES,
@@ -124,11 +118,7 @@ def gradescope(
 @export.command()
 @class_course_option
 @click.option(
-    "--out",
-    required=True,
-    metavar="FOLDER",
-    type=PathTo(),
-    help="Where the assignments go, a notebook each.",
+    "--out", required=True, type=FOLDER, help="Where the assignments go, a notebook each."
 )
 @click.pass_context
 def otter(context: click.Context, course: str | None, out: Path) -> None:
@@ -154,8 +144,7 @@ def otter(context: click.Context, course: str | None, out: Path) -> None:
 @click.option(
     "--out",
     required=True,
-    metavar="DIR",
-    type=PathTo(),
+    type=DIR,
     help="An empty or new folder, an empty clone, or an earlier release, which is updated.",
 )
 @click.option(

@@ -8,7 +8,7 @@ import click
 
 from grader.commands import exit_codes
 from grader.commands.extras import require
-from grader.commands.option_types import PathTo
+from grader.commands.option_types import FOLDER, PathTo
 from grader.commands.speech import say
 
 
@@ -16,8 +16,7 @@ from grader.commands.speech import say
 @click.argument("file", metavar="FORWARD.py", type=PathTo())
 @click.option(
     "--out",
-    type=PathTo(),
-    metavar="FOLDER",
+    type=FOLDER,
     help="The course's folder, by default called as the file is. It has to be new or empty.",
 )
 @click.option(

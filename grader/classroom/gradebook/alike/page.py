@@ -62,11 +62,7 @@ def shown_as(numbered: Numbered, notebook: AlikeNotebook) -> AlikeNotebook:
 def _pair_shown(pair: AlikePair, shown: Mapping[str, Row]) -> AlikePair:
     authors = (pair.one.student, pair.other.student)
     quoted = tuple(
-        replace(
-            line,
-            one=_unsigned(line.one, *authors),
-            other=_unsigned(line.other, *authors),
-        )
+        replace(line, one=_unsigned(line.one, *authors), other=_unsigned(line.other, *authors))
         for line in pair.quoted
     )
     one, other = shown[pair.one.student.id], shown[pair.other.student.id]

@@ -9,16 +9,11 @@ from typing import Any
 import click
 
 from grader.commands import exit_codes
-from grader.commands.class_options import ADJUSTMENTS, due_in, said_by
+from grader.commands.class_options import ADJUSTMENTS
 from grader.commands.course import class_course_option, instructors_course
-from grader.commands.option_types import FILE, PathTo
+from grader.commands.options import FILE, PathTo
 from grader.commands.speech import say_sentences
 from grader.printable import printable
-
-
-def _due(text: str) -> str:
-    due_in(text)
-    return text
 
 
 @click.command()
@@ -31,7 +26,6 @@ def _due(text: str) -> str:
 @click.option(
     "--due",
     metavar="WHEN",
-    callback=said_by(_due),
     help="An extension: 2026-11-27 (the whole day), 2026-11-27T18:00.",
 )
 @click.option(

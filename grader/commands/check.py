@@ -16,7 +16,7 @@ from grader.classroom.run.pool import Died, Displaced
 from grader.classroom.run.settings import task_seconds
 from grader.commands import exit_codes
 from grader.commands.course import course_option
-from grader.commands.option_types import FILE, PathTo
+from grader.commands.options import FILE, PathTo, limits, timeout_option
 from grader.commands.speech import (
     complain,
     has_colour,
@@ -25,7 +25,6 @@ from grader.commands.speech import (
     terminal_width,
     waiting_for,
 )
-from grader.commands.timeout import limits, timeout_option
 from grader.notebook.state import remember_report
 from grader.printable import listed, printable
 from grader.reports.result import Result, Ungraded, complete

@@ -3,21 +3,23 @@
 from __future__ import annotations
 
 import csv
-from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass, replace
-from datetime import datetime
+from collections.abc import Callable, Iterable
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
-from grader.commands.option_types import FILE, Number
+from grader.classroom.intake.due_time import read_due
+from grader.classroom.notebook_called import notebook_called
+from grader.commands.options import FILE, Number, said_by
 from grader.printable import listed, printable
 
 if TYPE_CHECKING:
     from grader.classroom.gradebook.adjustments import Adjustments
     from grader.classroom.gradebook.platform_form import PlatformForm
     from grader.classroom.gradebook.rubric import Rubric
+    from grader.classroom.gradebook.scale import Scale
     from grader.classroom.intake.class_folder import Roster, Student
     from grader.program.course import Course
 
@@ -31,25 +33,6 @@ copies of a whole answer shared 12 or more (`make bench ARGS=alike`)."""
 
 ADJUSTMENTS = "adjustments.csv"
 """The file in a gradebook that `grader adjust` writes, and `grader grade` reads."""
-
-
-def said_by(parse: Callable[[str], Any]) -> Callable[..., Any]:
-    """A callback for click: what `parse` makes of an option, its ValueError as click's own."""
-
-    def callback(_: click.Context, __: click.Parameter, text: str | None) -> Any:
-        try:
-            return None if text is None else parse(text)
-        except ValueError as error:
-            raise click.BadParameter(str(error)) from None
-
-    return callback
-
-
-def due_in(text: str) -> datetime:
-    """The time that an option says."""
-    from grader.classroom.intake.due_time import read_due
-
-    return read_due(text)
 
 
 def _roles(text: str) -> dict[str, str]:
@@ -69,70 +52,44 @@ def _roles(text: str) -> dict[str, str]:
     return columns
 
 
-def _scale(text: str) -> Any:
+def _scale(text: str) -> Scale:
     from grader.classroom.gradebook.scale import read_scale
 
     return read_scale(text)
 
 
-@dataclass(frozen=True, slots=True)
-class ClassOrder:
-    """Who is in the class, when work was due, what it is worth, and where the points go."""
+def platform_form_of(
+    scale: Scale, canvas_columns: Iterable[str], course: Course, roster: Roster | None
+) -> PlatformForm:
+    """What the platforms' files get.
 
-    roster: Path | None
-    roster_columns: Mapping[str, str] | None
-    yes: bool
-    due: datetime | None
-    file_times: bool
-    rubric: Path | None
-    due_notebooks: str | None
-    attempts: str
-    adjustments: Path | None
-    scale: Any
-    canvas_column: tuple[str, ...]
-    similarity: bool
-    similarity_from: float
+    Raises:
+        UnknownColumn: Canvas has no such column, or it cannot take the points.
+        click.UsageError: there is no notebook of that name, or it was named twice.
+    """
+    from grader.classroom.gradebook.platform_form import (
+        PlatformForm,
+        is_column,
+        refuse_unknown_columns,
+    )
 
-    def read_rubric(self, course: Course) -> Rubric:
-        """The rubric, with the notebooks that are due.
-
-        Raises:
-            UnusableRubric: it cannot be used.
-            click.UsageError: there is no notebook of that name.
-        """
-        return read_due_rubric(self.rubric, self.due_notebooks, course)
-
-    def platform_form(self, course: Course, roster: Roster | None) -> PlatformForm:
-        """What the platforms' files get.
-
-        Raises:
-            UnknownColumn: Canvas has no such column, or it cannot take the points.
-            click.UsageError: there is no notebook of that name, or it was named twice.
-        """
-        from grader.classroom.gradebook.platform_form import (
-            PlatformForm,
-            is_column,
-            refuse_unknown_columns,
-        )
-        from grader.classroom.notebook_called import notebook_called
-
-        columns: dict[str, str] = {}
-        for text in self.canvas_column:
-            notebook, sign, column = text.partition("=")
-            whose = ""
-            if sign and not is_column(text, roster):  # a column's name may have this sign in it
-                try:
-                    whose = notebook_called(notebook.strip(), course)
-                except ValueError as error:
-                    raise click.UsageError(f"--canvas-column: {error}") from None
-            if whose in columns:
-                raise click.UsageError(
-                    f"--canvas-column: {whose or 'all notebooks'} cannot go into two columns."
-                )
-            columns[whose] = (column if whose else "") or text
-        form = PlatformForm(self.scale, columns)
-        refuse_unknown_columns(form, roster)
-        return form
+    columns: dict[str, str] = {}
+    for text in canvas_columns:
+        notebook, sign, column = text.partition("=")
+        whose = ""
+        if sign and not is_column(text, roster):  # a column's name may have this sign in it
+            try:
+                whose = notebook_called(notebook.strip(), course)
+            except ValueError as error:
+                raise click.UsageError(f"--canvas-column: {error}") from None
+        if whose in columns:
+            raise click.UsageError(
+                f"--canvas-column: {whose or 'all notebooks'} cannot go into two columns."
+            )
+        columns[whose] = (column if whose else "") or text
+    form = PlatformForm(scale, columns)
+    refuse_unknown_columns(form, roster)
+    return form
 
 
 def read_due_rubric(rubric: Path | None, due_notebooks: str | None, course: Course) -> Rubric:
@@ -143,7 +100,6 @@ def read_due_rubric(rubric: Path | None, due_notebooks: str | None, course: Cour
         click.UsageError: there is no notebook of that name.
     """
     from grader.classroom.gradebook.rubric import read_rubric
-    from grader.classroom.notebook_called import notebook_called
 
     found = read_rubric(rubric, course)
     if due_notebooks is None:
@@ -203,7 +159,7 @@ class_options = _together(
     click.option(
         "--due",
         metavar="WHEN",
-        callback=said_by(due_in),
+        callback=said_by(read_due),
         help="What was handed in later is marked late: 2026-11-20 (the whole day), "
         "2026-11-20T18:00.",
     ),

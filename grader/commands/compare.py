@@ -18,7 +18,7 @@ from grader.commands.class_options import (
 )
 from grader.commands.course import class_course_option, instructors_course
 from grader.commands.extras import require
-from grader.commands.option_types import FILE, PathTo
+from grader.commands.options import FILE, PathTo
 from grader.commands.speech import say, say_sentences
 
 if TYPE_CHECKING:

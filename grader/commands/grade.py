@@ -6,9 +6,10 @@ import re
 import secrets
 import sys
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import AbstractContextManager, contextmanager, nullcontext, suppress
 from dataclasses import dataclass
+from datetime import datetime
 from pathlib import Path
 from types import FrameType
 from typing import TYPE_CHECKING, Any
@@ -17,21 +18,21 @@ import click
 
 from grader.commands import exit_codes
 from grader.commands.class_options import (
-    ClassOrder,
     adjustments_of,
     class_options,
+    platform_form_of,
     points_options,
-    said_by,
+    read_due_rubric,
 )
 from grader.commands.course import class_course_option, instructors_course
 from grader.commands.extras import require
-from grader.commands.option_types import DIR, PathTo
+from grader.commands.options import DIR, PathTo, limits, said_by, timeout_option
 from grader.commands.speech import complain, has_colour, say, say_sentences
-from grader.commands.timeout import limits, timeout_option
 from grader.printable import counted, listed, printable
 from grader.user_error import reason
 
 if TYPE_CHECKING:
+    from grader.classroom.gradebook.scale import Scale
     from grader.classroom.gradebook.write import Gradebook
     from grader.classroom.intake.class_folder import ClassFolder
     from grader.classroom.run.class_run import Run, Tally
@@ -47,9 +48,24 @@ MOST_UNREADABLE = 5
 
 
 @dataclass(frozen=True, slots=True)
-class Order(ClassOrder):
-    """What the instructor asks for."""
+class Order:
+    """What the instructor asks for: the options, by their names."""
 
+    folder: Path
+    out: Path
+    roster: Path | None
+    roster_columns: Mapping[str, str] | None
+    yes: bool
+    due: datetime | None
+    file_times: bool
+    due_notebooks: str | None
+    attempts: str
+    adjustments: Path | None
+    rubric: Path | None
+    scale: Scale
+    canvas_column: tuple[str, ...]
+    similarity: bool
+    similarity_from: float
     jobs: int | None
     scheduler: str | None
     seed: int | None
@@ -58,8 +74,6 @@ class Order(ClassOrder):
     anonymous: bool
     quiet: bool
     course: str | None
-    folder: Path
-    out: Path
 
 
 def _address(text: str) -> str:
@@ -165,7 +179,7 @@ def _grade(order: Order) -> int:
     from grader.execution import sandbox
 
     course = instructors_course(order.course, order.folder)
-    points = order.read_rubric(course)
+    points = read_due_rubric(order.rubric, order.due_notebooks, course)
     out_folder.refuse_misplaced(order.folder, order.out)
     out_folder.refuse_foreign(order.out)
     if order.scheduler is None:  # a Dask worker says so itself
@@ -187,7 +201,7 @@ def _grade(order: Order) -> int:
         tell(notice)
     if class_folder.doubt and not _goes_on(class_folder.doubt, order.yes):
         return exit_codes.UNREADABLE
-    form = order.platform_form(course, class_folder.roster)
+    form = platform_form_of(order.scale, order.canvas_column, course, class_folder.roster)
     adjustments = adjustments_of(order.out, order.adjustments, course, class_folder.students)
     refuse_early(adjustments, points, class_folder.handed_in)
     with out_folder.claimed(order.out):

@@ -8,7 +8,7 @@ import click
 
 from grader.commands import exit_codes
 from grader.commands.class_options import ADJUSTMENTS
-from grader.commands.option_types import DIR, PathTo
+from grader.commands.options import DIR, PathTo
 from grader.commands.speech import complain, say_sentences
 from grader.printable import counted, printable
 

@@ -13,7 +13,7 @@ from grader.answer.parse import prefix_of
 from grader.close_names import nearest
 from grader.commands import exit_codes
 from grader.commands.course import course_option
-from grader.commands.option_types import PathTo
+from grader.commands.options import PathTo
 from grader.commands.speech import complain, say, terminal_width
 from grader.notebook.hints import forget
 from grader.printable import listed, printable

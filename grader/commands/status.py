@@ -11,9 +11,8 @@ import click
 from grader.commands import exit_codes
 from grader.commands.check import judging
 from grader.commands.course import course_option
-from grader.commands.option_types import PathTo
+from grader.commands.options import PathTo, limits, timeout_option
 from grader.commands.speech import complain, has_colour, say, terminal_width, waiting_for
-from grader.commands.timeout import limits, timeout_option
 from grader.printable import printable
 from grader.submission.blank_cells import read_blank_cells
 from grader.submission.course_files import find_course_files, where_looked

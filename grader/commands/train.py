@@ -8,7 +8,7 @@ from pathlib import Path
 import click
 import torch
 
-from grader.commands.option_types import PathTo
+from grader.commands.options import PathTo
 from grader.notebook.training.manual_step import Unfinished, write_backward
 from grader.program.course import built_in_course
 from grader.submission.read import UnreadableNotebook, read_submission

@@ -14,9 +14,8 @@ import click
 from grader.answer.parse import AnswerCell
 from grader.commands import exit_codes
 from grader.commands.course import course_option
-from grader.commands.option_types import PathTo
+from grader.commands.options import PathTo, limits, timeout_option
 from grader.commands.speech import waiting_for
-from grader.commands.timeout import limits, timeout_option
 from grader.notebook.state import remember_report
 from grader.program.course import Course
 from grader.submission.answer_cells import which_notebook

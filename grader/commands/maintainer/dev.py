@@ -10,7 +10,7 @@ from typing import Any
 import click
 
 from grader.commands import exit_codes
-from grader.commands.option_types import FOLDER, PathTo
+from grader.commands.options import FOLDER, PathTo
 from grader.commands.speech import complain, told
 from grader.printable import counted
 from grader.user_error import UserError

@@ -9,11 +9,10 @@ from typing import Any
 
 import click
 
-from grader.commands.class_options import said_by
 from grader.commands.course import class_course_option, instructors_course
 from grader.commands.extras import require
 from grader.commands.maintainer.dev import InRepository, why_not_here
-from grader.commands.option_types import DIR, FILE, FOLDER, PathTo
+from grader.commands.options import DIR, FILE, FOLDER, PathTo, said_by
 from grader.commands.speech import say
 from grader.platforms.gradescope.settings import Visibility
 from grader.printable import printable

@@ -8,7 +8,7 @@ import click
 
 from grader.commands import exit_codes
 from grader.commands.extras import require
-from grader.commands.option_types import FOLDER, PathTo
+from grader.commands.options import FOLDER, PathTo
 from grader.commands.speech import say
 
 

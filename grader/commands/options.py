@@ -1,16 +1,19 @@
-"""What options and arguments take: a path that says where, a number that is one."""
+"""What the options of several commands take: paths, numbers, texts that are parsed, limits."""
 
 from __future__ import annotations
 
 import errno
 import math
 import os
+from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, cast
 
 import click
 
 from grader.printable import printable
+from grader.worker.terms import Limits
 
 
 class PathTo(click.Path):
@@ -50,3 +53,31 @@ class Number(click.FloatRange):
         if not math.isfinite(found):
             self.fail(f"{value} is no finite number.", param, ctx)
         return found
+
+
+def said_by(parse: Callable[[str], Any]) -> Callable[..., Any]:
+    """A callback for click: what `parse` makes of an option, its ValueError as click's own."""
+
+    def callback(_: click.Context, __: click.Parameter, text: str | None) -> Any:
+        try:
+            return None if text is None else parse(text)
+        except ValueError as error:
+            raise click.BadParameter(str(error)) from None
+
+    return callback
+
+
+timeout_option = click.option(
+    "--timeout",
+    type=Number(0.1, 3600),
+    metavar="SECONDS",
+    help="Stop a statement of an answer after this long (10), all of them after six times that.",
+)
+"""Adds `--timeout SECONDS`, which `limits` reads."""
+
+
+def limits(timeout: float | None) -> Limits:
+    """The limits of an answer: the usual ones, with a statement's time if one was asked for."""
+    if timeout is None:
+        return Limits()
+    return replace(Limits(), statement_seconds=timeout, total_seconds=6 * timeout)

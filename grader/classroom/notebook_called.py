@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from grader.close_names import nearest
+from grader.close_names import did_you_mean
 from grader.printable import listed, printable
 from grader.program.course import Course, number_of
 
@@ -15,14 +15,12 @@ def notebook_called(text: str, course: Course) -> str:
     Raises:
         ValueError: there is none; the message is a sentence.
     """
+    text = text.strip()
     for notebook in course.notebooks:
         number = number_of(notebook)
         if text in (notebook, f"{notebook}.ipynb") or (
             number.isdecimal() and text.lstrip("0") == number.lstrip("0")
         ):
             return notebook
-    close = nearest(text, course.notebooks) or course.notebooks
-    raise ValueError(
-        f"there is no notebook {printable(text)!r} in the course; did you mean "
-        f"{listed(close, 'or')}?"
-    )
+    meant = did_you_mean([text], course.notebooks) or f"there are {listed(course.notebooks)}."
+    raise ValueError(f"there is no notebook {printable(text)!r} in the course; {meant}")

@@ -61,8 +61,7 @@ def adjust(
     from grader.classroom.gradebook.adjustments import parse_adjustment, refuse, unfit, with_line
     from grader.classroom.gradebook.grades_csv import id_cell, text_cell, write_csv
     from grader.classroom.gradebook.make_table import build_table
-    from grader.classroom.gradebook.other_course import refuse_other_course
-    from grader.classroom.gradebook.read_grades import read_grades
+    from grader.classroom.gradebook.read_grades import read_grades, refuse_other_course
     from grader.classroom.gradebook.rubric import read_rubric
     from grader.classroom.intake.class_folder import ClassFolder
     from grader.classroom.intake.csv_file import read_csv_file

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import click
 
 from grader.classroom.intake.due_time import read_due
-from grader.classroom.notebook_called import notebook_called
+from grader.commands.course import course_notebook
 from grader.commands.options import FILE, Number, said_by
 from grader.printable import listed, printable
 
@@ -65,7 +65,8 @@ def platform_form_of(
 
     Raises:
         UnknownColumn: Canvas has no such column, or it cannot take the points.
-        click.UsageError: there is no notebook of that name, or it was named twice.
+        UserError: there is no notebook of that name.
+        click.UsageError: it was named twice.
     """
     from grader.classroom.gradebook.platform_form import (
         PlatformForm,
@@ -78,10 +79,7 @@ def platform_form_of(
         notebook, sign, column = text.partition("=")
         whose = ""
         if sign and not is_column(text, roster):  # a column's name may have this sign in it
-            try:
-                whose = notebook_called(notebook.strip(), course)
-            except ValueError as error:
-                raise click.UsageError(f"--canvas-column: {error}") from None
+            whose = course_notebook(notebook, course, "--canvas-column")
         if whose in columns:
             raise click.UsageError(
                 f"--canvas-column: {whose or 'all notebooks'} cannot go into two columns."
@@ -97,17 +95,14 @@ def read_due_rubric(rubric: Path | None, due_notebooks: str | None, course: Cour
 
     Raises:
         UnusableRubric: it cannot be used.
-        click.UsageError: there is no notebook of that name.
+        UserError: there is no notebook of that name.
     """
     from grader.classroom.gradebook.rubric import read_rubric
 
     found = read_rubric(rubric, course)
     if due_notebooks is None:
         return found
-    try:
-        due = {notebook_called(each.strip(), course) for each in due_notebooks.split(",")}
-    except ValueError as error:
-        raise click.UsageError(f"--due-notebooks: {error}") from None
+    due = {course_notebook(each, course, "--due-notebooks") for each in due_notebooks.split(",")}
     return replace(found, notebooks=tuple(name for name in course.notebooks if name in due))
 
 

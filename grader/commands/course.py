@@ -1,4 +1,4 @@
-"""The course that a command is about."""
+"""The course that a command is about, with its notebooks."""
 
 from __future__ import annotations
 
@@ -8,10 +8,12 @@ from typing import TypeVar
 
 import click
 
+from grader.classroom.notebook_called import notebook_called
 from grader.printable import printable
 from grader.program.course import Course, built_in_course
 from grader.program.course_file import BadCourse
 from grader.submission.which_course import course_called
+from grader.user_error import UserError
 
 Command = TypeVar("Command", bound=Callable[..., object])
 
@@ -50,3 +52,15 @@ def instructors_course(asked: str | None, handed_in: Path | None = None) -> Cour
             "functions would be run as a student left them. Keep it elsewhere."
         )
     return course
+
+
+def course_notebook(text: str, course: Course, option: str) -> str:
+    """The course's notebook that an option names.
+
+    Raises:
+        UserError: there is none.
+    """
+    try:
+        return notebook_called(text, course)
+    except ValueError as error:
+        raise UserError(f"{option}: {error}") from None

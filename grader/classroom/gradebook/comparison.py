@@ -13,8 +13,7 @@ from pathlib import Path
 from grader.classroom.gradebook.adjustments import NONE, Adjustments
 from grader.classroom.gradebook.attempts import Attempts
 from grader.classroom.gradebook.make_table import build_table
-from grader.classroom.gradebook.other_course import refuse_other_course
-from grader.classroom.gradebook.read_grades import NoGradebook, read_grades
+from grader.classroom.gradebook.read_grades import NoGradebook, read_grades, refuse_other_course
 from grader.classroom.gradebook.report.mistakes import Gradient, mistake_key, title_of
 from grader.classroom.gradebook.rubric import Rubric
 from grader.classroom.gradebook.table import LETTERS, OUTCOMES, Row, Status

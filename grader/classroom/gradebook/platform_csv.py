@@ -108,7 +108,7 @@ def write_moodle(
             for name, cell in zip(notebooks, row.cells, strict=False):
                 cells[name] = _grade(cell, target(form, None, cell.column.max_points, table))
             maximum = maximum_in(cells.get(maximum_column(header), ""))
-            cells[_GRADE] = _total(row, target(form, maximum, table.max_points, table))
+            cells[_GRADE] = _grade(row, target(form, maximum, table.max_points, table))
             cells[_FEEDBACK] = feedback(row)
         lines.append([cells.get(name, "") for name in header])
     write_csv(path, lines, roster.form)
@@ -180,22 +180,14 @@ def _moodle_cells(student: Student) -> dict[str, str]:
     }
 
 
-def _grade(cell: Cell, target: Fraction | None, excused: str = "") -> str:
-    """A notebook's points; of a fixed maximum, the share of what the student had to do."""
-    if cell.status is Status.EXCUSED:
+def _grade(graded: Cell | Row, target: Fraction | None, excused: str = "") -> str:
+    """Points of a notebook, or of all; of a fixed maximum, the share of what was to be done."""
+    if graded.status is Status.EXCUSED:
         return excused
-    return graded_text(cell.points, factor(target, cell.max_points)) if cell.graded else ""
+    return graded_text(graded.points, factor(target, graded.max_points)) if graded.graded else ""
 
 
 def _canvas_grade(row: Row, assignment: Assignment) -> str:
-    if assignment.column is not None:
-        cell = next(cell for cell in row.cells if cell.column is assignment.column)
-        return _grade(cell, assignment.target, EXCUSED)
-    if row.status is Status.EXCUSED:
-        return EXCUSED
-    return _total(row, assignment.target)
-
-
-def _total(row: Row, target: Fraction | None) -> str:
-    """All notebooks together, as `_grade` has one."""
-    return graded_text(row.points, factor(target, row.max_points)) if row.graded else ""
+    cells = {cell.column.notebook: cell for cell in row.cells}
+    graded = cells[assignment.column.notebook] if assignment.column else row
+    return _grade(graded, assignment.target, EXCUSED)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from fractions import Fraction
 from itertools import pairwise
@@ -12,7 +12,9 @@ from grader.classroom.gradebook.scale import maximum_in
 from grader.classroom.intake.class_folder import Student
 from grader.classroom.intake.csv_file import read_csv_file
 from grader.classroom.spreadsheet import unescaped
-from grader.printable import printable
+from grader.printable import listed, printable
+from grader.program.course import Course
+from grader.submission.notebook_file import shown
 from grader.user_error import UserError
 
 GRADES = "grades.csv"
@@ -22,6 +24,10 @@ _SUMS = ("total", "grade")
 
 class NoGradebook(UserError):
     """The folder is none that `grader grade` has written; the message is a sentence."""
+
+
+class OtherCourse(UserError):
+    """The gradebook is of another course; the message is a sentence."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,3 +85,16 @@ def _graded(row: Mapping[str, str]) -> Graded:
         unescaped(row.get("status", "")),
         bool(row.get("adjusted") or row.get("comment")),
     )
+
+
+def refuse_other_course(gradebook: Path, notebooks: Iterable[str], course: Course) -> None:
+    """Raise OtherCourse if the gradebook has `notebooks` that the course does not have.
+
+    Without this, their results would count for nothing and nothing would say so.
+    """
+    known = set(course.notebooks)
+    if others := sorted(name for name in notebooks if name not in known):
+        raise OtherCourse(
+            f"{shown(gradebook)} has notebooks that are not in this course: "
+            f"{listed(map(printable, others))}. Give the --course that `grader grade` was given."
+        )

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable, Iterator, Mapping
+from contextlib import suppress
 from datetime import datetime
 
 from grader.classroom.intake.about_folder import named
@@ -18,18 +18,8 @@ from grader.printable import counted, printable
 
 LAST_MODIFIED = "Last modified (submission)"
 
-_DAYS = ("Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday", "Sunday")
-_MONTHS = (
-    *("January", "February", "March", "April", "May", "June", "July"),
-    *("August", "September", "October", "November", "December"),
-)
-_TIME = re.compile(
-    rf"(?:(?P<weekday>{'|'.join(_DAYS)}),? )?"
-    rf"(?:(?P<day>\d\d?) (?P<month>{'|'.join(_MONTHS)})"
-    rf"|(?P<us_month>{'|'.join(_MONTHS)}) (?P<us_day>\d\d?)),? "
-    r"(?P<year>20\d\d),? (?P<hour>\d\d?):(?P<minute>\d\d)(?: (?P<half>[AP]M))?",
-    re.IGNORECASE,
-)
+_DAYS = ("%A %d %B %Y", "%A %B %d %Y", "%d %B %Y", "%B %d %Y")
+_FORMS = [f"{day} {clock}" for day in _DAYS for clock in ("%I:%M %p", "%H:%M")]
 
 
 def moodle_time(text: str) -> datetime | None:
@@ -42,29 +32,15 @@ def moodle_time(text: str) -> datetime | None:
     >>> moodle_time("20 November 2026, 6:00") is None  # AM, or PM
     True
     """
-    found = _TIME.fullmatch(" ".join(text.split()))
-    if found is None:
-        return None
-    month = (found["month"] or found["us_month"]).capitalize()
-    hour = int(found["hour"])
-    if half := found["half"]:
-        if not 1 <= hour <= 12:
-            return None
-        hour = hour % 12 + 12 * (half.upper() == "PM")
-    elif found["hour"] in "123456789":
-        return None  # 24 hours have two digits: a language that leaves PM out has one
-    try:
-        time = datetime(
-            int(found["year"]),
-            _MONTHS.index(month) + 1,
-            int(found["day"] or found["us_day"]),
-            hour,
-            int(found["minute"]),
-        )
-    except ValueError:
-        return None
-    weekday = found["weekday"]
-    return None if weekday and weekday.capitalize() != _DAYS[time.weekday()] else time
+    said = " ".join(text.replace(",", " ").split())
+    for form in _FORMS:
+        with suppress(ValueError):
+            time = datetime.strptime(said, form)
+            if form.startswith("%A") and not said.lower().startswith(f"{time:%A}".lower()):
+                return None
+            # 24 hours have two digits: a language that leaves PM out has one
+            return None if form.endswith("%H:%M") and said[-5] == " " else time
+    return None
 
 
 def times_in(roster: Roster) -> tuple[dict[str, datetime], dict[str, str]]:

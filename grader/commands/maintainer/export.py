@@ -9,7 +9,7 @@ from typing import Any
 
 import click
 
-from grader.commands.course import class_course_option, instructors_course
+from grader.commands.course import class_course_option, course_notebook, instructors_course
 from grader.commands.extras import require
 from grader.commands.maintainer.dev import InRepository, why_not_here
 from grader.commands.options import DIR, FILE, FOLDER, PathTo, said_by
@@ -92,13 +92,13 @@ def gradescope(
     """
     require("grade", "grader export gradescope")
     from grader.classroom.gradebook.rubric import points_text, read_rubric
-    from grader.platforms.gradescope.archive import autograder_zip, notebook_named
+    from grader.platforms.gradescope.archive import autograder_zip
     from grader.platforms.gradescope.settings import settings_from
     from grader.whole_file import write_whole
 
     own = instructors_course(course)
-    name, key = notebook_named(notebook, own), secrets.token_hex(KEY_BYTES)
-    settings = settings_from({**chosen, "notebook": name, "key": key})
+    name = course_notebook(notebook, own, "--notebook")
+    settings = settings_from({**chosen, "notebook": name, "key": secrets.token_hex(KEY_BYTES)})
     points = read_rubric(rubric, own)
     text = None if rubric is None else rubric.read_bytes()
     path = out or Path(f"gradescope-{number_of(name)}.zip")

@@ -10,12 +10,9 @@ import json
 import re
 import zipfile
 from collections.abc import Iterator
-from contextlib import suppress
 from pathlib import Path
 
 from grader.classroom.gradebook.rubric import parse_rubric
-from grader.classroom.notebook_called import notebook_called
-from grader.close_names import nearest
 from grader.platforms.gradescope.results import Circumstances, own_failure
 from grader.platforms.gradescope.settings import (
     COURSE,
@@ -25,7 +22,6 @@ from grader.platforms.gradescope.settings import (
     ExportSettings,
     pack_settings,
 )
-from grader.printable import printable
 from grader.program.course import FILE, Course, built_in_course
 from grader.user_error import UserError
 
@@ -47,25 +43,6 @@ HERE = Path(__file__).resolve().parents[3]
 TAG = "py3-none-any"
 EARLIEST = (1980, 1, 1, 0, 0, 0)
 """The time of every file in an archive, so that the same files make the same archive."""
-
-
-def notebook_named(text: str, course: Course) -> str:
-    """Find a notebook by its name, its file or its number.
-
-    >>> from grader.program.course import built_in_course
-    >>> course = built_in_course()
-    >>> notebook_named("1", course), notebook_named("02_fused_cross_entropy.ipynb", course)
-    ('01_atomic_backprop', '02_fused_cross_entropy')
-
-    Raises:
-        UserError: the course has no such notebook.
-    """
-    name = re.sub(r"\.ipynb\Z", "", text.strip())
-    with suppress(ValueError):
-        return notebook_called(name, course)
-    close = nearest(name, course.notebooks)
-    meant = f"did you mean {close[0]}?" if close else f"there are {', '.join(course.notebooks)}."
-    raise UserError(f"{printable(text)!r} is no notebook of the course; {meant}")
 
 
 def autograder_zip(

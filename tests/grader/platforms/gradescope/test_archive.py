@@ -17,7 +17,6 @@ from grader.commands import exit_codes
 from grader.platforms.gradescope.archive import (
     autograder_zip,
     installed_wheel,
-    notebook_named,
 )
 from grader.platforms.gradescope.settings import (
     ExportSettings,
@@ -25,7 +24,6 @@ from grader.platforms.gradescope.settings import (
     pack_settings,
     read_settings,
 )
-from grader.user_error import UserError
 from tests.helpers.gradescope_schema import validate
 from tests.helpers.lecture_course import COURSE
 
@@ -37,25 +35,6 @@ Capture = pytest.CaptureFixture[str]
 
 def unpacked(data: bytes) -> zipfile.ZipFile:
     return zipfile.ZipFile(io.BytesIO(data))
-
-
-@pytest.mark.parametrize("text", ["01", "1", ATOMIC, f"{ATOMIC}.ipynb", " 001 "])
-def test_a_notebook_by_its_number_or_name(text: str) -> None:
-    assert notebook_named(text, COURSE) == ATOMIC
-
-
-@pytest.mark.parametrize(
-    ("text", "says"),
-    [
-        ("5", "there are 01_atomic"),
-        ("atomic_backprop", f"did you mean {ATOMIC}?"),
-        ("", "there are"),
-    ],
-)
-def test_no_notebook_of_the_course(text: str, says: str) -> None:
-    with pytest.raises(UserError) as caught:
-        notebook_named(text, COURSE)
-    assert says in str(caught.value)
 
 
 def test_the_zip_has_what_gradescope_looks_for_at_its_top() -> None:

@@ -89,32 +89,19 @@ def read_class(
     listed = {student.id for student in classes.students} if classes else set[str]()
     # A plain folder may be anything's, such as data/, where no class list says that it is Ada's.
     instead = list(_instead(seen, called, listed if seen.convention == FOLDERS else None))
-    instant = due.astimezone(UTC) if due is not None else None
-    files: list[Sighting] = [*seen.files, *instead]
-    times: Mapping[str, datetime] = {}
-    unclear: Mapping[str, str] = {}
     # A worksheet speaks of one assignment.
-    if classes and seen.convention == MOODLE and is_one_download(tree):
-        times, unclear = times_in(classes.roster)
-        files = [
-            replace(file, submitted=times.get(called[file.submitters[0]]))
-            if prefix_in(file.parts)
-            else file
-            for file in files
-        ]
+    has_worksheet = seen.convention == MOODLE and is_one_download(tree)
+    times, unclear = times_in(classes.roster) if classes and has_worksheet else ({}, {})
     timed = seen.convention != CANVAS  # Canvas gives all files the time of the download
-    files = [
-        replace(file, submitted=_modified(tree, file.parts))
-        if file_times and timed and not file.submitted
-        else file
-        for file in files
-    ]
-    handed_in = _hand_in(tree, files, called, instant)
-    if timed:
-        files_of = Counter(item.student for item in handed_in)
-        handed_in = [
-            _with_time(item, tree) if files_of[item.student] > 1 else item for item in handed_in
-        ]
+
+    def submitted(file: Sighting) -> datetime | None:
+        if times and prefix_in(file.parts) and (told := times.get(called[file.submitters[0]])):
+            return told
+        own = file_times and timed and not file.submitted
+        return _modified(tree, file.parts) if own else file.submitted
+
+    files = [replace(file, submitted=submitted(file)) for file in (*seen.files, *instead)]
+    handed_in = _hand_in(files, called, due and due.astimezone(UTC), tree if timed else None)
     if classes and classes.tester:
         students = [student for student in students if student.id != classes.tester]
         left = [item for item in handed_in if item.student != classes.tester]
@@ -279,12 +266,17 @@ def _instead(
 
 
 def _hand_in(
-    tree: Tree, sightings: Iterable[Sighting], called: dict[Submitter, str], due: datetime | None
+    sightings: Sequence[Sighting],
+    called: dict[Submitter, str],
+    due: datetime | None,
+    timed: Tree | None,
 ) -> list[HandedIn]:
+    """Each file once for each student; `timed` is the tree if its files have times of their own."""
+    owners = [sorted({called[who] for who in sighting.submitters}) for sighting in sightings]
+    files_of = Counter(student for students in owners for student in students)
     handed_in = []
     taken: set[str] = set()
-    for sighting in sightings:
-        students = sorted({called[who] for who in sighting.submitters})
+    for sighting, students in zip(sightings, owners, strict=True):
         for student in students:
             file = as_text(sighting.parts)
             name = file if len(students) == 1 else f"{file} ({student})"
@@ -292,6 +284,8 @@ def _hand_in(
                 name += "~2"
             taken.add(name)
             after = bool(due and sighting.submitted and sighting.submitted > due)
+            several = files_of[student] > 1
+            modified = _modified(timed, sighting.parts) if timed and several else None
             handed_in.append(
                 HandedIn(
                     id=name,
@@ -301,14 +295,10 @@ def _hand_in(
                     submitted=sighting.submitted.isoformat() if sighting.submitted else None,
                     attempt=sighting.attempt,
                     parts=sighting.parts,
+                    modified=modified.timestamp() if modified else None,
                 )
             )
     return handed_in
-
-
-def _with_time(item: HandedIn, tree: Tree) -> HandedIn:
-    modified = _modified(tree, item.parts)
-    return replace(item, modified=modified.timestamp() if modified else None)
 
 
 def _modified(tree: Tree, parts: Parts) -> datetime | None:

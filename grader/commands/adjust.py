@@ -8,7 +8,6 @@ from typing import Any
 
 import click
 
-from grader.commands import exit_codes
 from grader.commands.class_options import ADJUSTMENTS
 from grader.commands.course import class_course_option, instructors_course
 from grader.commands.options import FILE, PathTo
@@ -49,7 +48,7 @@ def adjust(
     rubric: Path | None,
     course: str | None,
     **said: Any,
-) -> int:
+) -> None:
     """Decide something about the student ID of a GRADEBOOK: a line of its adjustments.csv.
 
     ID is as in the column id of grades.csv, or the email address. Give `grader grade` again, and
@@ -103,4 +102,3 @@ def adjust(
         f"{printable(change.student)}: line {len(rows)} of {printable(str(path))}. Give "
         "`grader grade` again to see it in the gradebook; nothing is graded again.\n"
     )
-    return exit_codes.PASSED

@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING
 
 import click
 
-from grader.commands import exit_codes
 from grader.commands.class_options import (
     ADJUSTMENTS,
     adjustments_of,
@@ -50,7 +49,7 @@ def compare(
     course: str | None,
     everything: bool,
     json_: bool,
-) -> int:
+) -> None:
     """Compare two gradebooks: who moved, which mistakes went, which came.
 
     OLD and NEW are folders that `grader grade` wrote, of one class before and after a lecture, or
@@ -80,7 +79,6 @@ def compare(
         say(comparison_text.as_json(found))
     else:
         say_sentences(comparison_text.as_text(found, everything))
-    return exit_codes.PASSED
 
 
 def _students(gradebook: Path) -> Iterator[Student]:

@@ -6,7 +6,6 @@ from pathlib import Path
 
 import click
 
-from grader.commands import exit_codes
 from grader.commands.class_options import ADJUSTMENTS
 from grader.commands.options import DIR, PathTo
 from grader.commands.speech import complain, say_sentences
@@ -54,7 +53,7 @@ def handback(
     replace: bool,
     subject: str | None,
     sender: str | None,
-) -> int:
+) -> None:
     """Hand back what GRADEBOOK says: each student gets their own page, and nothing of others.
 
     The pages are those of GRADEBOOK/report/students, as `grader grade` wrote them. DIR also gets
@@ -95,4 +94,3 @@ def handback(
     say_sentences(f"{_NEXT[form]}\n")
     if len(files) > 1 and wanted in CONVENTIONS:
         say_sentences(f"{_SEVERAL}\n")
-    return exit_codes.PASSED

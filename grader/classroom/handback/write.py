@@ -5,7 +5,7 @@ from __future__ import annotations
 import shutil
 import zipfile
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 from pathlib import Path
@@ -32,6 +32,7 @@ LIST = "handback.csv"
 """Who got what: the file by which a folder is known as one of ours."""
 
 _HEADER = ("id", "name", "email", "points", "max", "status", "file", "page")
+Tell = Callable[[str], object]
 _EPOCH = (1980, 1, 1, 0, 0, 0)
 """What a zip calls the beginning of time: the same pages give the same bytes."""
 
@@ -73,7 +74,7 @@ def hand_back(
     *,
     replace: bool = False,
     letter: Letter = USUAL,
-    tell: Callable[[str], object] = lambda sentence: None,
+    tell: Tell = lambda sentence: None,
 ) -> list[Given]:
     """Write the pages, and `handback.csv` with who got which; the folder is there whole or not.
 
@@ -96,7 +97,7 @@ def hand_back(
     with TemporaryDirectory(prefix=f".{out.name}-", dir=out.parent) as waiting:
         new = Path(waiting) / "pages"
         new.mkdir()
-        given = list(_WRITERS[form](people, new, letter, tell))
+        given = list(_written(form, people, new, letter, tell))
         if not given:
             raise NothingToHandBack("There is no page to hand back: nothing was written.")
         write_csv(new / LIST, [_HEADER, *map(_row, given)])
@@ -150,29 +151,42 @@ def _refuse_full(out: Path, *, replace: bool) -> None:
         )
 
 
-Tell = Callable[[str], object]
-Writer = Callable[[Sequence[Recipient], Path, Letter, Tell], Iterator[Given]]
+def _written(
+    form: Form, people: Sequence[Recipient], out: Path, letter: Letter, tell: Tell
+) -> Iterator[Given]:
+    match form:
+        case Form.CANVAS:
+            return _for_platform(people, out, canvas_place, "Canvas", tell)
+        case Form.MOODLE:
+            return _for_platform(people, out, moodle_place, "Moodle", tell)
+        case Form.FOLDER:
+            return _folders(people, out, tell)
+        case Form.MAIL:
+            return _messages(people, out, letter, tell)
 
 
-def _platform(place_of: Callable[[str], Place | None], platform: str) -> Writer:
-    def write(people: Sequence[Recipient], out: Path, _: Letter, tell: Tell) -> Iterator[Given]:
-        downloads, notices = entries(people, place_of, platform)
-        for notice in notices:
-            tell(notice)
-        for download, pages in downloads.items():
-            name = f"feedback-{Path(page_name(download)).stem}.zip" if download else "feedback.zip"
-            with zipfile.ZipFile(out / name, "x", zipfile.ZIP_DEFLATED) as archive:
-                for entry, each in pages.items():
-                    info = zipfile.ZipInfo(entry, _EPOCH)
-                    info.compress_type = zipfile.ZIP_DEFLATED
-                    info.external_attr = 0o644 << 16
-                    archive.writestr(info, each.page.read_bytes())
-                    yield Given(each, name, entry)
+def _for_platform(
+    people: Sequence[Recipient],
+    out: Path,
+    place_of: Callable[[str], Place | None],
+    platform: str,
+    tell: Tell,
+) -> Iterator[Given]:
+    downloads, notices = entries(people, place_of, platform)
+    for notice in notices:
+        tell(notice)
+    for download, pages in downloads.items():
+        name = f"feedback-{Path(page_name(download)).stem}.zip" if download else "feedback.zip"
+        with zipfile.ZipFile(out / name, "x", zipfile.ZIP_DEFLATED) as archive:
+            for entry, each in pages.items():
+                info = zipfile.ZipInfo(entry, _EPOCH)
+                info.compress_type = zipfile.ZIP_DEFLATED
+                info.external_attr = 0o644 << 16
+                archive.writestr(info, each.page.read_bytes())
+                yield Given(each, name, entry)
 
-    return write
 
-
-def _folders(people: Sequence[Recipient], out: Path, _: Letter, tell: Tell) -> Iterator[Given]:
+def _folders(people: Sequence[Recipient], out: Path, tell: Tell) -> Iterator[Given]:
     for each in people:
         (out / each.page.stem).mkdir()
         (out / each.page.stem / PAGE).write_bytes(each.page.read_bytes())
@@ -208,11 +222,3 @@ def _messages(
 def _about_nothing(people: Iterable[Recipient], tell: Tell) -> None:
     if nothing := [each.student for each in people if not each.files]:
         tell(f"Handed in nothing, and have a page all the same: {named(nothing)}.")
-
-
-_WRITERS: Mapping[Form, Writer] = {
-    Form.CANVAS: _platform(canvas_place, "Canvas"),
-    Form.MOODLE: _platform(moodle_place, "Moodle"),
-    Form.FOLDER: _folders,
-    Form.MAIL: _messages,
-}

@@ -14,7 +14,6 @@ from grader.classroom.intake.sighting import (
     Submitter,
     attempt_of,
     spelled,
-    without_files,
 )
 from grader.classroom.intake.walk import Parts, Tree, stem
 
@@ -159,9 +158,9 @@ def read_moodle(tree: Tree) -> Sightings:
         for parts in tree.others
         if parts in prefixes
     ]
-    return Sightings(
-        MOODLE, files, without_files(submitters.values(), files), notices, others=others
-    )
+    known = {who.id for file in files for who in file.submitters}
+    without_files = {who.id: who for who in submitters.values() if who.id not in known}
+    return Sightings(MOODLE, files, list(without_files.values()), notices, others=others)
 
 
 def _prefixes(tree: Tree) -> dict[Parts, _Prefix]:

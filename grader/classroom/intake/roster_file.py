@@ -57,7 +57,8 @@ def read_roster(path: Path, wanted: Mapping[str, str] = MappingProxyType({})) ->
     students_at = _rows_above(columns, below)
     above, body_rows = below[:students_at], below[students_at:]
     students, known, student_rows, notices = _students(body_rows, columns)
-    tester = _tester(students) if columns.kind == "canvas" else ""
+    testers = [who.id for who in students if who.name.casefold() in _TEST_STUDENT]
+    tester = testers[0] if testers and columns.kind == "canvas" else ""
     student_rows = tuple(
         replace(row, student="") if tester and row.student == tester else row
         for row in student_rows
@@ -77,10 +78,6 @@ def read_roster(path: Path, wanted: Mapping[str, str] = MappingProxyType({})) ->
     return ClassList(
         roster, tuple(students), tuple(known), tuple(notices), tester, columns.described(header)
     )
-
-
-def _tester(students: Sequence[Student]) -> str:
-    return next((who.id for who in students if who.name.casefold() in _TEST_STUDENT), "")
 
 
 def _rows_above(columns: Columns, rows: Sequence[tuple[str, ...]]) -> int:

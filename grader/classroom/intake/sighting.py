@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 import re
 import unicodedata
-from collections.abc import Iterable
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 
@@ -64,12 +63,6 @@ class Sightings:
     notices: list[str] = field(default_factory=list)
     used: frozenset[Parts] = frozenset()
     others: list[Sighting] = field(default_factory=list)
-
-
-def without_files(people: Iterable[Submitter], files: Iterable[Sighting]) -> list[Submitter]:
-    """The people whose id none of the files has, each id once."""
-    known = {who.id for file in files for who in file.submitters}
-    return list({who.id: who for who in people if who.id not in known}.values())
 
 
 def spelled(name: str) -> str:

@@ -6,7 +6,6 @@ from pathlib import Path
 
 import click
 
-from grader.commands import exit_codes
 from grader.commands.extras import require
 from grader.commands.options import FOLDER, PathTo
 from grader.commands.speech import say
@@ -26,7 +25,7 @@ from grader.commands.speech import say
     help="What the exercise is called, as its cells' ids begin: letters and a number, such as n1. "
     "Several functions count on from it. By default the function's own name, and its number.",
 )
-def new(file: Path, out: Path | None, first_id: str | None) -> int:
+def new(file: Path, out: Path | None, first_id: str | None) -> None:
     """Write a course from the forward functions in FORWARD.py.
 
     A forward function is straight-line code whose inputs are annotated with their shapes. Each
@@ -43,4 +42,3 @@ def new(file: Path, out: Path | None, first_id: str | None) -> int:
     for path in write_course(file, folder, first_id):
         say(f"wrote {path}\n")
     say(f"Edit them as you like, then run: grader build {folder}\n")
-    return exit_codes.PASSED

@@ -32,7 +32,7 @@ from grader.reports.watch_board import (
 from grader.submission.notebook_file import UnreadableNotebook, shown
 from grader.submission.read import Submission, read_submission
 from grader.user_error import UserError
-from grader.verdict import Outcome, Report, Verdict
+from grader.verdict import Outcome, Report
 
 STEP_MILLISECONDS = 15
 """How long a file is to be left alone before it is read: an editor writes in several steps."""
@@ -108,7 +108,9 @@ def follow(
                     trouble = f"{shown(path)} is not there at the moment: waiting for it."
                 board = replace(board, trouble=trouble)
             else:
-                if submission != graded or _has_error(board):
+                verdicts = board.report.verdicts if board.report else ()
+                has_error = any(verdict.outcome is Outcome.ERROR for verdict in verdicts)
+                if submission != graded or has_error:
                     board = replace(board, trouble="", checking=True)
                     yield board
                     try:
@@ -156,11 +158,6 @@ def changed(before: Report, after: Report) -> Changes:
         for outcome in Outcome
         if (names := tuple(verdict.name for verdict in moved if verdict.outcome is outcome))
     }
-
-
-def _has_error(board: WatchBoard) -> bool:
-    verdicts: Sequence[Verdict] = board.report.verdicts if board.report else ()
-    return any(verdict.outcome is Outcome.ERROR for verdict in verdicts)
 
 
 def _signature(path: Path) -> tuple[int, ...]:

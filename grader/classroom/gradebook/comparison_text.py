@@ -8,7 +8,7 @@ from dataclasses import asdict
 from fractions import Fraction
 
 from grader.classroom.gradebook.comparison import Comparison, MistakeChange, Moved
-from grader.classroom.gradebook.report.mistakes import Gradient, in_words
+from grader.classroom.gradebook.report.mistakes import in_words
 from grader.classroom.gradebook.rubric import points_text
 from grader.printable import counted, listed, printable
 from grader.program.course import number_of
@@ -97,16 +97,12 @@ def _called(student: str, names: Mapping[str, str]) -> str:
 
 
 def _change_row(change: MistakeChange) -> list[str]:
+    notebook, name = change.gradient
     return [
-        _named(change.gradient),
+        printable(f"{name} ({number_of(notebook)})"),
         f"{change.before:,} → {change.after:,}",
         printable(in_words(change.title)),
     ]
-
-
-def _named(gradient: Gradient) -> str:
-    notebook, name = gradient
-    return printable(f"{name} ({number_of(notebook)})")
 
 
 def _table(title: str, rows: Sequence[Sequence[str]], most: int | None) -> Iterator[str]:

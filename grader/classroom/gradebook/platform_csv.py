@@ -153,14 +153,13 @@ def _rows(
     """The class list's rows in its order, then everybody who is not in it, each with its cells."""
     rows = {row.student.id: row for row in table.rows}
     for line in roster.rows:
-        own = {name: _safe(name, at(roster, line.cells, name)) for name in roster.header}
+        own = {}
+        for name in roster.header:
+            safe = text_cell if letters(name) in _NAMES else id_cell
+            own[name] = safe(at(roster, line.cells, name))
         yield rows.get(line.student), own
     listed = {line.student for line in roster.rows}
     yield from ((row, cells_of(row.student)) for id_, row in rows.items() if id_ not in listed)
-
-
-def _safe(column: str, cell: str) -> str:
-    return text_cell(cell) if letters(column) in _NAMES else id_cell(cell)
 
 
 def _canvas_cells(whose: str, student: Student) -> dict[str, str]:

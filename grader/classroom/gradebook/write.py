@@ -107,7 +107,10 @@ def write_gradebook(
     write_grades(table, out / "grades.csv", form.scale)
     write_canvas(table, class_folder, out / "canvas.csv", form)
     write_moodle(table, class_folder, out / "moodle.csv", form)
-    numbered = number(table, _seed(results)) if anonymous else Numbered(table.rows, table.rows)
+    numbered = Numbered(table.rows, table.rows)
+    if anonymous:
+        seed = next((line.run.seed for _, _, line in read_lines(results)), 0)  # of every line
+        numbered = number(table, seed)
     summary = ClassSummary()
     with (
         results.open("rb") as journal,
@@ -148,11 +151,6 @@ def write_gradebook(
     (out / UNFINISHED).unlink()
     unreadable = dict.fromkeys(file.path for row in table.rows for file in row.files if file.error)
     return Gradebook(index, figures(table), tuple(unreadable))
-
-
-def _seed(results: Path) -> int:
-    """The seed of the hidden networks, the same in every line; 0 where there is none."""
-    return next((line.run.seed for _, _, line in read_lines(results)), 0)
 
 
 def lines_of(row: Row, journal: BinaryIO) -> Lines:

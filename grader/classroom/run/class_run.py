@@ -202,7 +202,12 @@ class Run:
             self._tried_alone.add(task.file.id)
             self._alone.append(task)
         else:
-            self._fail(task, "killed", _killed(task))
+            sentence = (
+                f"{printable(task.file.path)} could not be graded: each of the processes that "
+                "tried, the last with nothing else at work, ended or hung before it was done. A "
+                "human should look at it."
+            )
+            self._fail(task, "killed", sentence)
 
     def _fail(self, task: Task, kind: str, sentence: str) -> None:
         line = error_line(task.file, kind, sentence, provenance(self._settings, 0.0))
@@ -210,11 +215,3 @@ class Run:
 
     def _record(self, line: Line, task: Task) -> None:
         self.tally.count(self._journal.append(line, task.stamp))
-
-
-def _killed(task: Task) -> str:
-    return (
-        f"{printable(task.file.path)} could not be graded: each of the processes that tried, the "
-        "last with nothing else at work, ended or hung before it was done. A human should look at "
-        "it."
-    )

@@ -130,14 +130,13 @@ def _sandbox(settings: ExportSettings) -> tuple[Sandbox, list[str]]:
         NoSandbox: no sandbox that the settings allow works here.
     """
     bwrap = find_bwrap()
-    if bwrap.path is not None or settings.sandbox != Sandbox.ACCOUNT:
-        sandbox = Sandbox.BWRAP if settings.sandbox == Sandbox.ACCOUNT else settings.sandbox
-        require(Sandbox(sandbox))
-        return Sandbox(sandbox), []
-    require(Sandbox.ACCOUNT)
-    return Sandbox.ACCOUNT, [
-        f"Answers ran under an account that owns nothing, not in bubblewrap. {bwrap.trouble}"
-    ]
+    if bwrap.path is None and settings.sandbox == Sandbox.ACCOUNT:
+        require(Sandbox.ACCOUNT)
+        return Sandbox.ACCOUNT, [
+            f"Answers ran under an account that owns nothing, not in bubblewrap. {bwrap.trouble}"
+        ]
+    require(Sandbox.BWRAP)
+    return Sandbox.BWRAP, []
 
 
 def answers_memory(container: int | None) -> int:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from operator import attrgetter
 from pathlib import Path
@@ -84,13 +84,11 @@ def write_alike_csv(notebooks: Sequence[AlikeNotebook], path: Path) -> None:
     Raises:
         OSError: it cannot be written.
     """
-    write_csv(path, [HEADER, *_rows(notebooks)])
-
-
-def _rows(notebooks: Sequence[AlikeNotebook]) -> Iterator[Sequence[str]]:
+    rows: list[Sequence[str]] = [HEADER]
     for notebook in notebooks:
         for number, group in enumerate(notebook.groups, start=1):
             for pair in group.pairs:
                 students = (pair.one.student, pair.other.student)
                 who = (cell for s in students for cell in (id_cell(s.id), text_cell(s.name)))
-                yield notebook.notebook, str(number), *who, f"{pair.shared:.1f}"
+                rows.append((notebook.notebook, str(number), *who, f"{pair.shared:.1f}"))
+    write_csv(path, rows)

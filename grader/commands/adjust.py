@@ -8,6 +8,13 @@ from typing import Any
 
 import click
 
+from grader.classroom.gradebook.adjustments import parse_adjustment, refuse, unfit, with_line
+from grader.classroom.gradebook.grades_csv import id_cell, text_cell, write_csv
+from grader.classroom.gradebook.read_grades import read_grades, refuse_other_course
+from grader.classroom.gradebook.rubric import read_rubric
+from grader.classroom.intake.class_folder import ClassFolder
+from grader.classroom.intake.csv_file import read_csv_file
+from grader.classroom.spreadsheet import FOR_EXCEL
 from grader.commands.class_options import ADJUSTMENTS
 from grader.commands.course import class_course_option, instructors_course
 from grader.commands.options import FILE, PathTo
@@ -57,15 +64,8 @@ def adjust(
 
     The exit code is 0, or 2 if ID or anything else is not known in the gradebook.
     """
-    from grader.classroom.gradebook.adjustments import parse_adjustment, refuse, unfit, with_line
-    from grader.classroom.gradebook.grades_csv import id_cell, text_cell, write_csv
     from grader.classroom.gradebook.make_table import build_table
-    from grader.classroom.gradebook.read_grades import read_grades, refuse_other_course
-    from grader.classroom.gradebook.rubric import read_rubric
-    from grader.classroom.intake.class_folder import ClassFolder
-    from grader.classroom.intake.csv_file import read_csv_file
     from grader.classroom.run.out_folder import RESULTS
-    from grader.classroom.spreadsheet import FOR_EXCEL
 
     cells = {"id": id, **{name: value for name, value in said.items() if value is not None}}
     if excused is not None:

@@ -6,22 +6,25 @@ import csv
 from collections.abc import Callable, Iterable
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import Any, TypeVar
 
 import click
 
+from grader.classroom.gradebook.adjustments import NONE, Adjustments, read_adjustments
+from grader.classroom.gradebook.platform_form import (
+    PlatformForm,
+    is_column,
+    refuse_unknown_columns,
+)
+from grader.classroom.gradebook.rubric import Rubric, read_rubric
+from grader.classroom.gradebook.scale import Scale, read_scale
+from grader.classroom.intake.class_folder import Roster, Student
 from grader.classroom.intake.due_time import read_due
+from grader.classroom.intake.roster_columns import ROLES
 from grader.commands.course import course_notebook
 from grader.commands.options import FILE, Number, said_by
 from grader.printable import listed, printable
-
-if TYPE_CHECKING:
-    from grader.classroom.gradebook.adjustments import Adjustments
-    from grader.classroom.gradebook.platform_form import PlatformForm
-    from grader.classroom.gradebook.rubric import Rubric
-    from grader.classroom.gradebook.scale import Scale
-    from grader.classroom.intake.class_folder import Roster, Student
-    from grader.program.course import Course
+from grader.program.course import Course
 
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -36,8 +39,6 @@ ADJUSTMENTS = "adjustments.csv"
 
 
 def _roles(text: str) -> dict[str, str]:
-    from grader.classroom.intake.roster_columns import ROLES
-
     (cells,) = csv.reader([" ".join(text.splitlines())])
     pairs = [cell.partition("=") for cell in cells or [""]]
     for role, _, column in pairs:
@@ -52,12 +53,6 @@ def _roles(text: str) -> dict[str, str]:
     return columns
 
 
-def _scale(text: str) -> Scale:
-    from grader.classroom.gradebook.scale import read_scale
-
-    return read_scale(text)
-
-
 def platform_form_of(
     scale: Scale, canvas_columns: Iterable[str], course: Course, roster: Roster | None
 ) -> PlatformForm:
@@ -68,12 +63,6 @@ def platform_form_of(
         UserError: there is no notebook of that name.
         click.UsageError: it was named twice.
     """
-    from grader.classroom.gradebook.platform_form import (
-        PlatformForm,
-        is_column,
-        refuse_unknown_columns,
-    )
-
     columns: dict[str, str] = {}
     for text in canvas_columns:
         notebook, sign, column = text.partition("=")
@@ -97,8 +86,6 @@ def read_due_rubric(rubric: Path | None, due_notebooks: str | None, course: Cour
         UnusableRubric: it cannot be used.
         UserError: there is no notebook of that name.
     """
-    from grader.classroom.gradebook.rubric import read_rubric
-
     found = read_rubric(rubric, course)
     if due_notebooks is None:
         return found
@@ -114,8 +101,6 @@ def adjustments_of(
     Raises:
         UnusableAdjustment: a line of it cannot be used.
     """
-    from grader.classroom.gradebook.adjustments import NONE, read_adjustments
-
     path = named or gradebook / ADJUSTMENTS
     if named is None and not path.exists():
         return NONE
@@ -203,7 +188,7 @@ points_options = _together(
         metavar="TO",
         default="platform",
         show_default=True,
-        callback=said_by(_scale),
+        callback=said_by(read_scale),
         help="What grades are scaled to: the maximum of the platform's own column (platform), a "
         "number, or nothing (none).",
     ),

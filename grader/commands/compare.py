@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import click
 
+from grader.classroom.gradebook.attempts import Attempts
+from grader.classroom.gradebook.read_grades import read_grades
+from grader.classroom.intake.class_folder import Student
 from grader.commands.class_options import (
     ADJUSTMENTS,
     adjustments_of,
@@ -19,9 +21,6 @@ from grader.commands.course import class_course_option, instructors_course
 from grader.commands.extras import require
 from grader.commands.options import FILE, PathTo
 from grader.commands.speech import say, say_sentences
-
-if TYPE_CHECKING:
-    from grader.classroom.intake.class_folder import Student
 
 
 @click.command()
@@ -61,7 +60,6 @@ def compare(
     """
     require("grade", "grader compare")
     from grader.classroom.gradebook import comparison, comparison_text
-    from grader.classroom.gradebook.attempts import Attempts
 
     asked = instructors_course(course)
     points = read_due_rubric(rubric, due_notebooks, asked)
@@ -83,6 +81,4 @@ def compare(
 
 def _students(gradebook: Path) -> Iterator[Student]:
     """Who is in a gradebook, as its table says; read only where there are adjustments."""
-    from grader.classroom.gradebook.read_grades import read_grades
-
     yield from (row.student for row in read_grades(gradebook).rows)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-import secrets
 import sys
 import time
 from collections.abc import Callable, Iterator, Mapping
@@ -16,6 +15,17 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from grader.classroom.gradebook.attempts import Attempts
+from grader.classroom.gradebook.rubric import example_rubric as example_rubric_of
+from grader.classroom.gradebook.scale import Scale
+from grader.classroom.intake.class_folder import ClassFolder, Remark
+from grader.classroom.run.class_run import Run, Stop, Tally
+from grader.classroom.run.display import Show, as_clock, bar_on, lines_to
+from grader.classroom.run.grade_task import grade_task, local_pool
+from grader.classroom.run.journal import Journal
+from grader.classroom.run.local_pool import usable_cores
+from grader.classroom.run.pool import Pool
+from grader.classroom.run.settings import SEED_BITS, Settings, installed_versions, secret_seed
 from grader.commands import exit_codes
 from grader.commands.class_options import (
     adjustments_of,
@@ -28,20 +38,13 @@ from grader.commands.course import class_course_option, instructors_course
 from grader.commands.extras import require
 from grader.commands.options import DIR, PathTo, limits, said_by, timeout_option
 from grader.commands.speech import complain, has_colour, say, say_sentences
+from grader.execution import sandbox
 from grader.printable import counted, listed, printable
+from grader.program.course import Course
 from grader.user_error import reason
 
 if TYPE_CHECKING:
-    from grader.classroom.gradebook.scale import Scale
     from grader.classroom.gradebook.write import Gradebook
-    from grader.classroom.intake.class_folder import ClassFolder
-    from grader.classroom.run.class_run import Run, Tally
-    from grader.classroom.run.display import Show
-    from grader.classroom.run.pool import Pool
-    from grader.classroom.run.settings import Settings
-    from grader.program.course import Course
-
-SEED_BITS = 31
 
 MOST_UNREADABLE = 5
 """Files that could not be graded, and are named where there may be thousands."""
@@ -145,9 +148,7 @@ def grade(context: click.Context, /, example_rubric: bool, **asked: Any) -> int:
     of it, could be graded, and a sentence says why; 130 after Ctrl-C.
     """
     if example_rubric:
-        from grader.classroom.gradebook.rubric import example_rubric as rubric_of
-
-        say(rubric_of(instructors_course(asked["course"])))
+        say(example_rubric_of(instructors_course(asked["course"])))
         return exit_codes.PASSED
     for parameter in context.command.params:
         if parameter.name in ("folder", "out") and asked[parameter.name] is None:
@@ -167,16 +168,10 @@ def _grade(order: Order) -> int:
     require("grade", "grader grade")
     if order.scheduler is not None:
         require("dask", "grader grade --scheduler")
-    from grader.classroom.gradebook.attempts import Attempts
     from grader.classroom.gradebook.make_table import refuse_early
     from grader.classroom.gradebook.write import write_gradebook
-    from grader.classroom.intake.class_folder import Remark
     from grader.classroom.intake.class_reader import read_class
     from grader.classroom.run import out_folder
-    from grader.classroom.run.class_run import Run, Stop
-    from grader.classroom.run.grade_task import grade_task
-    from grader.classroom.run.journal import Journal
-    from grader.execution import sandbox
 
     course = instructors_course(order.course, order.folder)
     points = read_due_rubric(order.rubric, order.due_notebooks, course)
@@ -283,11 +278,8 @@ def _pages(out: Path) -> set[Path]:
 
 def _fresh(order: Order, course: Course) -> Settings:
     """The settings of a new gradebook."""
-    from grader.classroom.run.settings import Settings, installed_versions
-
     return Settings(
-        # The course is public: whoever knew the seed could write down the hidden values' results.
-        seed=order.seed if order.seed is not None else secrets.randbits(SEED_BITS),
+        seed=order.seed if order.seed is not None else secret_seed(),
         limits=limits(order.timeout),
         sandbox=order.sandbox,
         versions=installed_versions(),
@@ -301,9 +293,6 @@ def make_pool(order: Order, settings: Settings) -> Pool:
         from grader.classroom.run.dask_pool import DaskPool
 
         return DaskPool(order.scheduler)
-    from grader.classroom.run.grade_task import local_pool
-    from grader.classroom.run.local_pool import usable_cores
-
     return local_pool(settings, order.jobs or usable_cores())
 
 
@@ -326,8 +315,6 @@ def _until_told(run: Run) -> Iterator[list[int]]:
 
 
 def _display(quiet: bool) -> AbstractContextManager[Show]:
-    from grader.classroom.run.display import bar_on, lines_to
-
     if quiet:
         return nullcontext(lambda tally: None)
     if not sys.stdout.isatty():
@@ -362,8 +349,6 @@ def _not_graded(book: Gradebook) -> str:
 def _summary(
     settings: Settings, class_folder: ClassFolder, tally: Tally, book: Gradebook, seconds: float
 ) -> str:
-    from grader.classroom.run.display import as_clock
-
     present = {item.student for item in class_folder.handed_in}
     files, students = counted(tally.total, "file"), counted(len(present), "student")
     lines = [f"{files} of {students}.", ", ".join(f"{what}: {n}" for what, n in book.figures)]

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import secrets
 import shutil
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -11,6 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from grader.answer.parse import cells_of
+from grader.classroom.run.settings import secret_seed
 from grader.execution.runner import Runner
 from grader.execution.sandbox import best_sandbox
 from grader.grading.grade import grade_exercise
@@ -117,10 +117,8 @@ def _graded(exercise: str, path: str, folder: Path | None) -> Mapping[str, Verdi
     if found is None:
         raise NoPoint(f"This is notebook {submission.notebook}, which has no exercise {exercise}.")
     own = cells_of(exercise, submission.cells)
-    # The course is public: a student who knew the seed could write down the hidden results.
-    seed = secrets.randbits(31)
     with Runner(sandbox=best_sandbox()) as runner:
-        verdicts, _ = grade_exercise(found, own, runner, seed)
+        verdicts, _ = grade_exercise(found, own, runner, secret_seed())
     return {verdict.name: verdict for verdict in verdicts}
 
 

@@ -14,7 +14,6 @@ from typing import Any
 from grader.close_names import did_you_mean
 from grader.printable import printable
 from grader.program.course import Course, built_in_course
-from grader.reports.templates import make_environment
 from grader.user_error import UserError, reason
 from grader.verdict import Outcome
 
@@ -164,6 +163,8 @@ def number_in(text: str) -> Fraction | None:
 
 def example_rubric(course: Course) -> str:
     """A rubric to edit: what it says is what holds without one."""
+    from grader.reports.templates import make_environment  # Jinja2, for which nobody else waits
+
     template = make_environment(Path(__file__).parent).get_template("rubric.toml.jinja")
     return template.render(course=course.exercises, notebooks=course.notebooks)
 

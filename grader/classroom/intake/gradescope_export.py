@@ -9,13 +9,12 @@ from typing import Any
 
 import yaml
 
-from grader.classroom.intake.class_folder import UnreadableClass
+from grader.classroom.intake.class_folder import UnreadableClass, explained
 from grader.classroom.intake.file_names import file_sighting
 from grader.classroom.intake.sighting import Sighting, Sightings, Submitter, as_instant, attempt_of
 from grader.classroom.intake.walk import Parts, Tree
 from grader.printable import counted
 from grader.submission.notebook_file import shown
-from grader.user_error import reason
 
 GRADESCOPE = "Gradescope export"
 
@@ -96,16 +95,16 @@ def _lists(tree: Tree) -> list[Parts]:
 
 
 def _read_list(path: Path) -> Mapping[str, Mapping[str, Any]]:
-    try:
+    with explained(f"{shown(path)} cannot be opened"):
         if path.is_symlink() or not path.is_file():
             raise UnreadableClass(
                 f"{shown(path)} is not a regular file, so nobody says who handed in what."
             )
         if path.stat().st_size > MAX_BYTES:
             raise UnreadableClass(f"{shown(path)} is larger than {MAX_BYTES // 2**20} MB.")
-        document = _load(path.read_bytes())
-    except OSError as error:
-        raise UnreadableClass(f"{shown(path)} cannot be opened: {reason(error)}.") from None
+        data = path.read_bytes()
+    try:
+        document = _load(data)
     except (yaml.YAMLError, ValueError, RecursionError, MemoryError, TypeError, AttributeError):
         raise UnreadableClass(
             f"{shown(path)} is not the list that Gradescope writes, and only that says who handed "

@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import importlib.metadata
 import platform
+import secrets
 from dataclasses import dataclass
 from functools import cache
 
 from grader.program.course import Course
 from grader.worker.terms import Limits
+
+SEED_BITS = 31
 
 PATIENCE_SECONDS = 120.0
 """What a notebook may take beside two exercises' limits: to be read, judged, explained."""
@@ -44,6 +47,14 @@ class Versions:
 
     def __str__(self) -> str:
         return f"grader {self.grader}, Python {self.python}, torch {self.torch}"
+
+
+def secret_seed() -> int:
+    """A new seed of the hidden values.
+
+    The course is public: a student who knew the seed could write down the hidden results.
+    """
+    return secrets.randbits(SEED_BITS)
 
 
 def task_seconds(limits: Limits) -> float:

@@ -5,13 +5,13 @@ from __future__ import annotations
 import hashlib
 import hmac
 import json
-import secrets
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 from enum import StrEnum
 from pathlib import Path
 from typing import Any
 
+from grader.classroom.run.settings import SEED_BITS, secret_seed
 from grader.whole_file import is_format
 
 SETTINGS, RUBRIC, FALLBACK = "settings.json", "rubric.toml", "not_graded.json"
@@ -22,7 +22,6 @@ COURSE = "course"
 """The folder beside them that holds the instructor's course, if it is not the built-in one."""
 
 FORMAT_VERSION = 1
-SEED_BITS = 31
 
 
 class Visibility(StrEnum):
@@ -57,7 +56,7 @@ class ExportSettings:
         could be written into the next answer.
         """
         if not (self.key and submission):
-            return secrets.randbits(SEED_BITS)
+            return secret_seed()
         digest = hmac.digest(self.key.encode(), submission.encode(), hashlib.sha256)
         return int.from_bytes(digest[:8], "big") >> (64 - SEED_BITS)
 

@@ -12,16 +12,15 @@ from grader.classroom.gradebook.platform_form import (
     AS_THEY_ARE,
     CANVAS_COLUMNS,
     CANVAS_OPTIONAL,
+    MAXIMUM,
     MOODLE_COLUMNS,
     POINTS_POSSIBLE,
     Assignment,
     PlatformForm,
     assignments,
-    at,
     column_for,
     is_points_possible,
     letters,
-    maximum_column,
     target,
 )
 from grader.classroom.gradebook.rubric import points_text
@@ -72,7 +71,7 @@ def write_canvas(
     if not any(is_points_possible(cells) for cells in above):
         above.append((f"    {POINTS_POSSIBLE}",))
     for title in above:
-        own = [at(roster, title, name) for name in (*header, *names)]
+        own = [roster.at(title, name) for name in (*header, *names)]
         own[0] = own[0] or title[0]  # the row that was not in the class list
         if is_points_possible(title):
             there = zip(own[len(header) :], possible, strict=True)
@@ -107,7 +106,7 @@ def write_moodle(
         if row:
             for name, cell in zip(notebooks, row.cells, strict=False):
                 cells[name] = _grade(cell, target(form, None, cell.column.max_points, table))
-            maximum = maximum_in(cells.get(maximum_column(header), ""))
+            maximum = maximum_in(cells.get(roster.column(MAXIMUM), ""))
             cells[_GRADE] = _grade(row, target(form, maximum, table.max_points, table))
             cells[_FEEDBACK] = feedback(row)
         lines.append([cells.get(name, "") for name in header])
@@ -156,7 +155,7 @@ def _rows(
         own = {}
         for name in roster.header:
             safe = text_cell if letters(name) in _NAMES else id_cell
-            own[name] = safe(at(roster, line.cells, name))
+            own[name] = safe(roster.at(line.cells, name))
         yield rows.get(line.student), own
     listed = {line.student for line in roster.rows}
     yield from ((row, cells_of(row.student)) for id_, row in rows.items() if id_ not in listed)

@@ -84,7 +84,7 @@ def assignments(table: Table, roster: Roster, form: PlatformForm) -> list[Assign
     made = []
     for name, whose in wanted:
         most = whose.max_points if whose is not None else table.max_points
-        possible = [at(roster, row, name) for row in roster.above if is_points_possible(row)]
+        possible = [roster.at(row, name) for row in roster.above if is_points_possible(row)]
         platform = maximum_in(possible[0]) if possible else None
         made.append(Assignment(name, whose, most, platform, target(form, platform, most, table)))
     return made
@@ -163,8 +163,8 @@ def about_maxima(
                 yield from _differs(
                     f"Canvas's {each.name}", each.platform, each.most, each.factor, whose, chosen
                 )
-    if roster.kind == "moodle" and (name := maximum_column(roster.header)):
-        written = {maximum_in(at(roster, row.cells, name)) for row in roster.rows}
+    if roster.kind == "moodle" and (name := roster.column(MAXIMUM)):
+        written = {maximum_in(roster.at(row.cells, name)) for row in roster.rows}
         for maximum in sorted(each for each in written if each is not None):
             by = factor(form.scale.target(maximum), table.max_points)
             yield from _differs("Moodle's", maximum, table.max_points, by, _names(table), chosen)
@@ -235,7 +235,7 @@ def _assignable(roster: Roster) -> list[str]:
         name
         for name in roster.header
         if name not in _IDENTIFYING
-        and not any("read only" in at(roster, row, name).lower() for row in possible)
+        and not any("read only" in roster.at(row, name).lower() for row in possible)
     ]
 
 
@@ -253,14 +253,3 @@ def letters(text: str) -> str:
 def is_points_possible(cells: tuple[str, ...]) -> bool:
     """True for the row of Canvas's that has each column's maximum."""
     return bool(cells) and cells[0].strip() == POINTS_POSSIBLE
-
-
-def maximum_column(header: Sequence[str]) -> str:
-    """The column with Moodle's maximum, however its capitals are; "" if there is none."""
-    return next((name for name in header if name.casefold() == MAXIMUM.casefold()), "")
-
-
-def at(roster: Roster, cells: tuple[str, ...], name: str) -> str:
-    """What a row has in the column of that name."""
-    index = roster.header.index(name) if name in roster.header else len(cells)
-    return cells[index] if index < len(cells) else ""

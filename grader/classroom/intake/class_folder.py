@@ -93,6 +93,15 @@ class Roster:
     rows: tuple[RosterRow, ...]
     form: CsvForm
 
+    def column(self, name: str) -> str:
+        """The column of that name, however its capitals are; "" if there is none."""
+        return next((own for own in self.header if own.casefold() == name.casefold()), "")
+
+    def at(self, cells: tuple[str, ...], column: str) -> str:
+        """What a row has in a column; "" if there is none of that name."""
+        index = self.header.index(column) if column in self.header else len(cells)
+        return cells[index] if index < len(cells) else ""
+
 
 @dataclass(frozen=True, slots=True)
 class ClassFolder:

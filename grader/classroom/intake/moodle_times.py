@@ -45,14 +45,12 @@ def moodle_time(text: str) -> datetime | None:
 
 def times_in(roster: Roster) -> tuple[dict[str, datetime], dict[str, str]]:
     """When each student of a worksheet handed in, in this machine's zone; and what is no time."""
-    names = [name.casefold() for name in roster.header]
-    if LAST_MODIFIED.casefold() not in names:
+    if not (column := roster.column(LAST_MODIFIED)):
         return {}, {}
-    place = names.index(LAST_MODIFIED.casefold())
     written = {
-        row.student: row.cells[place].strip()
+        row.student: text
         for row in roster.rows
-        if row.student and len(row.cells) > place and row.cells[place].strip() not in ("", "-")
+        if row.student and (text := roster.at(row.cells, column).strip()) not in ("", "-")
     }
     times = {student: moodle_time(text) for student, text in written.items()}
     known = {student: time.astimezone() for student, time in times.items() if time}

@@ -8,14 +8,19 @@ from typing import Any
 
 import click
 
-from grader.classroom.gradebook.adjustments import parse_adjustment, refuse, unfit, with_line
+from grader.classroom.gradebook.adjustments import (
+    ADJUSTMENTS,
+    parse_adjustment,
+    refuse,
+    unfit,
+    with_line,
+)
 from grader.classroom.gradebook.grades_csv import id_cell, text_cell, write_csv
 from grader.classroom.gradebook.read_grades import read_grades, refuse_other_course
 from grader.classroom.gradebook.rubric import read_rubric
 from grader.classroom.intake.class_folder import ClassFolder
 from grader.classroom.intake.csv_file import read_csv_file
 from grader.classroom.spreadsheet import FOR_EXCEL
-from grader.commands.class_options import ADJUSTMENTS
 from grader.commands.course import class_course_option, instructors_course
 from grader.commands.options import FILE, PathTo
 from grader.commands.speech import say_sentences
@@ -30,9 +35,7 @@ from grader.printable import printable
 @click.option("--points", metavar="NUMBER", help="The points, in place of the grader's.")
 @click.option("--excused/--not-excused", default=None, help="Whether it does not count at all.")
 @click.option(
-    "--due",
-    metavar="WHEN",
-    help="An extension: 2026-11-27 (the whole day), 2026-11-27T18:00.",
+    "--due", metavar="WHEN", help="An extension: 2026-11-27 (the whole day), 2026-11-27T18:00."
 )
 @click.option(
     "--attempt", metavar="FILE", help="The file that counts: its name, or 1 for the first."

@@ -164,7 +164,8 @@ def _grade_here(path: Path, course: Course, limits: Limits, sandbox: Sandbox) ->
     from grader.grading.grade import grade
     from grader.program.course_file import BadCourse
     from grader.program.exercises import exercises_of
-    from grader.submission.read import UnreadableNotebook, read_submission
+    from grader.submission.notebook_file import UnreadableNotebook
+    from grader.submission.read import read_submission
 
     try:
         submission = read_submission(path, course)

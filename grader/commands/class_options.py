@@ -10,12 +10,8 @@ from typing import Any, TypeVar
 
 import click
 
-from grader.classroom.gradebook.adjustments import NONE, Adjustments, read_adjustments
-from grader.classroom.gradebook.platform_form import (
-    PlatformForm,
-    is_column,
-    refuse_unknown_columns,
-)
+from grader.classroom.gradebook.adjustments import ADJUSTMENTS, NONE, Adjustments, read_adjustments
+from grader.classroom.gradebook.platform_form import PlatformForm, is_column, refuse_unknown_columns
 from grader.classroom.gradebook.rubric import Rubric, read_rubric
 from grader.classroom.gradebook.scale import Scale, read_scale
 from grader.classroom.intake.class_folder import Roster, Student
@@ -33,9 +29,6 @@ SIMILAR = 9.0
 
 In classes of 30 to 1,000 whose answers were made independently, no two shared more than 7.4;
 copies of a whole answer shared 12 or more (`make bench ARGS=alike`)."""
-
-ADJUSTMENTS = "adjustments.csv"
-"""The file in a gradebook that `grader adjust` writes, and `grader grade` reads."""
 
 
 def _roles(text: str) -> dict[str, str]:

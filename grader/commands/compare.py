@@ -7,11 +7,11 @@ from pathlib import Path
 
 import click
 
+from grader.classroom.gradebook.adjustments import ADJUSTMENTS
 from grader.classroom.gradebook.attempts import Attempts
 from grader.classroom.gradebook.read_grades import read_grades
 from grader.classroom.intake.class_folder import Student
 from grader.commands.class_options import (
-    ADJUSTMENTS,
     adjustments_of,
     attempts_option,
     due_notebooks_option,

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import click
 
-from grader.commands.class_options import ADJUSTMENTS
+from grader.classroom.gradebook.adjustments import ADJUSTMENTS
 from grader.commands.options import DIR, PathTo
 from grader.commands.speech import complain, say_sentences
 from grader.printable import counted, printable

@@ -11,7 +11,8 @@ import torch
 from grader.commands.options import PathTo
 from grader.notebook.training.manual_step import Unfinished, write_backward
 from grader.program.course import built_in_course
-from grader.submission.read import UnreadableNotebook, read_submission
+from grader.submission.notebook_file import UnreadableNotebook
+from grader.submission.read import read_submission
 from makemore_data import (
     ALL_STEPS,
     begin_run,

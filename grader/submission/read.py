@@ -13,10 +13,8 @@ from grader.printable import listed
 from grader.program.course import Course
 from grader.submission.answer_cells import MOST_ANSWER_CELLS, find_answer_cells, which_notebook
 from grader.submission.copies import graded_copies
-from grader.submission.notebook_file import Cell, UnreadableNotebook, cells_in, read_bytes
+from grader.submission.notebook_file import Cell, cells_in, read_bytes
 from grader.verdict import Flag, Place
-
-__all__ = ["Submission", "UnreadableNotebook", "read_submission", "submission_in"]
 
 
 @dataclass(frozen=True, slots=True)

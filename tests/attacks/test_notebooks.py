@@ -10,7 +10,8 @@ import pytest
 
 from grader.execution.runner import Runner
 from grader.grading.grade import grade
-from grader.submission.read import UnreadableNotebook, submission_in
+from grader.submission.notebook_file import UnreadableNotebook
+from grader.submission.read import submission_in
 from tests.helpers.lecture_course import COURSE, NOTEBOOKS
 
 NAME = Path("ada.ipynb")

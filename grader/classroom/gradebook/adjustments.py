@@ -24,6 +24,9 @@ from grader.program.course import Course
 from grader.submission.notebook_file import shown
 from grader.user_error import UserError
 
+ADJUSTMENTS = "adjustments.csv"
+"""The file in a gradebook that `grader adjust` writes, and `grader grade` reads."""
+
 FIELDS = ("id", "notebook", "gradient", "points", "excused", "due", "attempt", "comment")
 
 _YES, _NO = ("yes", "y", "true", "1", "x", "excused"), ("no", "n", "false", "0")

@@ -22,6 +22,7 @@ from grader.classroom.gradebook.platform_form import (
     about_maxima,
     about_new_columns,
 )
+from grader.classroom.gradebook.read_grades import GRADES
 from grader.classroom.gradebook.report.anonymous import WHO, Numbered, nameless, number, write_who
 from grader.classroom.gradebook.report.class_page import class_page
 from grader.classroom.gradebook.report.class_summary import ClassSummary, Figures, figures
@@ -104,7 +105,7 @@ def write_gradebook(
     students = out / REPORT / STUDENTS
     students.mkdir(parents=True, exist_ok=True)
     (out / UNFINISHED).touch()
-    write_grades(table, out / "grades.csv", form.scale)
+    write_grades(table, out / GRADES, form.scale)
     write_canvas(table, class_folder, out / "canvas.csv", form)
     write_moodle(table, class_folder, out / "moodle.csv", form)
     numbered = Numbered(table.rows, table.rows)

@@ -8,13 +8,7 @@ from collections.abc import Collection
 from dataclasses import dataclass
 
 from grader.classroom.intake.file_names import file_sighting
-from grader.classroom.intake.sighting import (
-    Sighting,
-    Sightings,
-    Submitter,
-    attempt_of,
-    spelled,
-)
+from grader.classroom.intake.sighting import Sighting, Sightings, Submitter, attempt_of, spelled
 from grader.classroom.intake.walk import Parts, Tree, stem
 
 # instructure/canvas-lms, lib/content_zipper.rb: [name, "LATE" if late, user or anon_...] joined by

@@ -9,7 +9,7 @@ from nbformat.v4 import new_code_cell, new_notebook
 
 from grader.notebook import running_notebook
 from grader.platforms.otter import GRADED_BY, HANDED_IN, AnswersOnly, NoPoint, expect_point
-from grader.submission.read import UnreadableNotebook
+from grader.submission.notebook_file import UnreadableNotebook
 from grader.verdict import Check, Comparison, Outcome, Verdict
 from tests.helpers.small_course import FILES, FORWARD, write_course
 

@@ -10,7 +10,8 @@ from hypothesis import strategies as st
 
 from grader.answer.parse import LONGEST_ANSWER, AnswerCell
 from grader.submission.answer_cells import MOST_ANSWER_CELLS
-from grader.submission.read import Submission, UnreadableNotebook, read_submission
+from grader.submission.notebook_file import UnreadableNotebook
+from grader.submission.read import Submission, read_submission
 from grader.verdict import Place
 from tests.helpers.lecture_course import COURSE, EXERCISES, NOTEBOOKS
 

@@ -15,7 +15,8 @@ from grader.classroom.intake.class_folder import ClassFolder, HandedIn
 from grader.classroom.run.task import read_handed_in
 from grader.program.course import Course
 from grader.submission.blank_cells import read_blank_cells
-from grader.submission.read import UnreadableNotebook, submission_in
+from grader.submission.notebook_file import UnreadableNotebook
+from grader.submission.read import submission_in
 
 WORTH_A_PROCESS = 250
 """Files: to start a process takes as long as to read so many."""

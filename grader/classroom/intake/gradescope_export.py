@@ -74,20 +74,17 @@ def read_gradescope(tree: Tree) -> Sightings:
         submitted = as_instant(_text(entry.get(":created_at")))
         return Sighting(parts, who, submitted, attempt=attempt_of(parts[-1])) if who else None
 
-    sightings, unlisted = [], 0
-    for parts in tree.candidates:
-        found = sighting(parts)
-        unlisted += found is None
-        sightings.append(found or file_sighting(parts, tree))
+    listed = {parts: sighting(parts) for parts in tree.candidates}
+    files = [found or file_sighting(parts, tree) for parts, found in listed.items()]
     notices = []
-    if unlisted:
+    if unlisted := sum(found is None for found in listed.values()):
         notices.append(
             f"{METADATA} does not say who handed in {counted(unlisted, 'file')}: each stands under "
             "the name of its folder."
         )
     people = [who for entry in entries.values() for who in _submitters(entry)]
     others = [found for parts in tree.others if (found := sighting(parts))]
-    return Sightings(GRADESCOPE, sightings, people, notices, frozenset(lists), others)
+    return Sightings(GRADESCOPE, files, people, notices, frozenset(lists), others)
 
 
 def _lists(tree: Tree) -> list[Parts]:

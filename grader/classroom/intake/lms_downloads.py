@@ -40,20 +40,16 @@ def canvas_tops(tree: Tree) -> set[str]:
 
 def read_canvas(tree: Tree) -> Sightings:
     """The folder as Canvas's names tell; what is not named so is read by file names."""
-    files = [_sighting(parts, tree) for parts in tree.candidates]
-    others = []
-    for parts in tree.others:
-        if entry := _ENTRY.fullmatch(spelled(parts[-1])):
-            others.append(Sighting(parts, (_submitter(entry),), late=bool(entry["late"])))
-        elif upload_in(parts):
-            others.append(_sighting(parts, tree))
+    files = [_sighting(parts) or file_sighting(parts, tree) for parts in tree.candidates]
+    others = [found for parts in tree.others if (found := _sighting(parts))]
     return Sightings(CANVAS, files, others=others)
 
 
-def _sighting(parts: Parts, tree: Tree) -> Sighting:
-    found = upload_in(parts)
-    if found is None:
-        return file_sighting(parts, tree)
+def _sighting(parts: Parts) -> Sighting | None:
+    if entry := _ENTRY.fullmatch(spelled(parts[-1])):
+        return Sighting(parts, (_submitter(entry),), late=bool(entry["late"]))
+    if (found := upload_in(parts)) is None:
+        return None
     _, upload = found
     again = _SENT_AGAIN.search(stem(upload["file"]))
     return Sighting(

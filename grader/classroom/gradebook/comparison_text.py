@@ -124,9 +124,7 @@ def as_json(comparison: Comparison) -> str:
     A gradient is [notebook, name].
     """
     shares = {
-        name: dict(zip(("right", "wrong", "todo"), map(float, book.shares), strict=True))
-        if book.shares
-        else None
+        name: book.shares and dict(zip(("right", "wrong", "todo"), book.shares, strict=True))
         for name, book in (("old", comparison.old), ("new", comparison.new))
     }
     document = {
@@ -135,15 +133,8 @@ def as_json(comparison: Comparison) -> str:
         "same": comparison.same,
         "left": comparison.left,
         "joined": comparison.joined,
-        "moved": [
-            asdict(each)
-            | {
-                when: None if points is None else float(points)
-                for when, points in (("before", each.before), ("after", each.after))
-            }
-            for each in comparison.moved
-        ],
+        "moved": [asdict(each) for each in comparison.moved],
         "mistakes": [asdict(change) for change in comparison.changes],
         "values_known": comparison.values_known,
     }
-    return json.dumps(document, indent=2, allow_nan=False) + "\n"
+    return json.dumps(document, indent=2, allow_nan=False, default=float) + "\n"

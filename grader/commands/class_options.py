@@ -100,16 +100,21 @@ def adjustments_of(
     return read_adjustments(path, course, students)
 
 
-def _together(*options: Callable[[F], F]) -> Callable[[F], F]:
-    def decorate(function: F) -> F:
-        for option in reversed(options):
-            function = option(function)
-        return function
+attempts_option = click.option(
+    "--attempts",
+    type=click.Choice(["latest", "best", "first"]),
+    default="latest",
+    show_default=True,
+    help="Which of several files of one student for one notebook counts.",
+)
 
-    return decorate
+due_notebooks_option = click.option(
+    "--due-notebooks",
+    metavar="NOTEBOOK,...",
+    help="The notebooks that count, such as 01,02: the columns of the gradebook.",
+)
 
-
-class_options = _together(
+_OPTIONS = (
     click.option(
         "--roster",
         type=FILE,
@@ -141,23 +146,6 @@ class_options = _together(
         is_flag=True,
         help="Where the folder does not say when a file was handed in, take the file's own time.",
     ),
-)
-
-attempts_option = click.option(
-    "--attempts",
-    type=click.Choice(["latest", "best", "first"]),
-    default="latest",
-    show_default=True,
-    help="Which of several files of one student for one notebook counts.",
-)
-
-due_notebooks_option = click.option(
-    "--due-notebooks",
-    metavar="NOTEBOOK,...",
-    help="The notebooks that count, such as 01,02: the columns of the gradebook.",
-)
-
-points_options = _together(
     due_notebooks_option,
     attempts_option,
     click.option(
@@ -208,3 +196,10 @@ points_options = _together(
         "else in the class wrote.",
     ),
 )
+
+
+def class_options(command: F) -> F:
+    """Add all options of `grader grade` about the class."""
+    for option in reversed(_OPTIONS):
+        command = option(command)
+    return command

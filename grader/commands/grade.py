@@ -31,7 +31,6 @@ from grader.commands.class_options import (
     adjustments_of,
     class_options,
     platform_form_of,
-    points_options,
     read_due_rubric,
 )
 from grader.commands.course import class_course_option, instructors_course
@@ -96,7 +95,6 @@ def _address(text: str) -> str:
     help="Where the gradebook goes: a new folder, or that of an earlier run to go on with.",
 )
 @class_options
-@points_options
 @click.option(
     "--jobs",
     type=click.IntRange(1, 1024),

@@ -16,7 +16,7 @@ from grader.classroom.run.pool import Died, Displaced
 from grader.classroom.run.settings import task_seconds
 from grader.commands import exit_codes
 from grader.commands.course import course_option
-from grader.commands.options import FILE, PathTo, limits, timeout_option
+from grader.commands.options import FILE, PathTo, limits, said_by, timeout_option
 from grader.commands.speech import (
     complain,
     has_colour,
@@ -44,20 +44,20 @@ STEP_SUMMARY = "GITHUB_STEP_SUMMARY"
 """Environment variable in which GitHub Actions names the file of a step's summary."""
 
 
-def _no_notebook(_: click.Context, option: click.Parameter, path: Path | None) -> Path | None:
-    if path is not None and path.suffix == ".ipynb":
-        raise click.BadParameter(f"{path} is a notebook's name: a report would overwrite it.")
+def _no_notebook(path: Path) -> Path:
+    if path.suffix == ".ipynb":
+        raise ValueError(f"{path} is a notebook's name: a report would overwrite it.")
     return path
 
 
-def _only_on_github(_: click.Context, option: click.Parameter, asked: bool) -> bool:
+def _only_on_github(asked: bool) -> bool:
     if asked and not os.environ.get(STEP_SUMMARY):
-        raise click.BadParameter(f"{STEP_SUMMARY} is not set: this is not a run of GitHub Actions.")
+        raise ValueError(f"{STEP_SUMMARY} is not set: this is not a run of GitHub Actions.")
     return asked
 
 
 def _report_option(name: str, help_: str) -> Callable[[Callable[..., int]], Callable[..., int]]:
-    return click.option(name, type=FILE, callback=_no_notebook, help=help_)
+    return click.option(name, type=FILE, callback=said_by(_no_notebook), help=help_)
 
 
 @click.command()
@@ -68,7 +68,7 @@ def _report_option(name: str, help_: str) -> Callable[[Callable[..., int]], Call
 @click.option(
     "--github",
     is_flag=True,
-    callback=_only_on_github,
+    callback=said_by(_only_on_github),
     help="Also write the summary of a GitHub Actions run, and the points for GitHub Classroom.",
 )
 @course_option

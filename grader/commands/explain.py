@@ -14,20 +14,19 @@ import click
 
 from grader.close_names import nearest
 from grader.commands import exit_codes
+from grader.commands.options import said_by
 from grader.commands.speech import has_colour, say, terminal_width
 from grader.printable import printable
 from grader.user_error import UserError
 from makemore_data.interruption import uninterrupted
 
 
-def _read_sizes(
-    _: click.Context, option: click.Parameter, texts: tuple[str, ...]
-) -> dict[str, int]:
+def _read_sizes(texts: tuple[str, ...]) -> dict[str, int]:
     sizes = {}
     for text in texts:
         name, _equals, length = text.partition("=")
         if not (name.isidentifier() and length.isdecimal()):
-            raise click.BadParameter(f"{text} is no size: write d=7.")
+            raise ValueError(f"{text} is no size: write d=7.")
         sizes[name] = int(length)
     return sizes
 
@@ -41,7 +40,7 @@ def _read_sizes(
     "sizes",
     multiple=True,
     metavar="NAME=LENGTH",
-    callback=_read_sizes,
+    callback=said_by(_read_sizes),
     help="Fix a size, such as d=7; the others are chosen.",
 )
 @click.option(

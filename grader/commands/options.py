@@ -55,12 +55,12 @@ class Number(click.FloatRange):
         return found
 
 
-def said_by(parse: Callable[[str], Any]) -> Callable[..., Any]:
+def said_by(parse: Callable[[Any], Any]) -> Callable[..., Any]:
     """A callback for click: what `parse` makes of an option, its ValueError as click's own."""
 
-    def callback(_: click.Context, __: click.Parameter, text: str | None) -> Any:
+    def callback(_: click.Context, __: click.Parameter, value: Any) -> Any:
         try:
-            return None if text is None else parse(text)
+            return None if value is None else parse(value)
         except ValueError as error:
             raise click.BadParameter(str(error)) from None
 

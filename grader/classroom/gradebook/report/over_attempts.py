@@ -39,9 +39,7 @@ class Axes:
 
     heights: tuple[tuple[str, float], ...]
     places: tuple[tuple[int, float], ...]
-    left: int = LEFT
-    width: int = WIDTH
-    height: int = HEIGHT
+    left, width, height = LEFT, WIDTH, HEIGHT
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from calendar import day_name
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import suppress
 from datetime import datetime
@@ -18,8 +19,9 @@ from grader.printable import counted, printable
 
 LAST_MODIFIED = "Last modified (submission)"
 
-_DAYS = ("%A %d %B %Y", "%A %B %d %Y", "%d %B %Y", "%B %d %Y")
-_FORMS = [f"{day} {clock}" for day in _DAYS for clock in ("%I:%M %p", "%H:%M")]
+_DAYS = tuple(day_name)
+_FORMS = ("%d %B %Y %I:%M %p", "%B %d %Y %I:%M %p", "%d %B %Y %H:%M", "%B %d %Y %H:%M")
+"""Without the day of the week. Of more than five strptime would make the expressions anew."""
 
 
 def moodle_time(text: str) -> datetime | None:
@@ -32,14 +34,15 @@ def moodle_time(text: str) -> datetime | None:
     >>> moodle_time("20 November 2026, 6:00") is None  # AM, or PM
     True
     """
-    said = " ".join(text.replace(",", " ").split())
+    words = text.replace(",", " ").split()
+    weekday = words.pop(0).capitalize() if words and words[0].capitalize() in _DAYS else ""
+    said = " ".join(words)
     for form in _FORMS:
         with suppress(ValueError):
             time = datetime.strptime(said, form)
-            if form.startswith("%A") and not said.lower().startswith(f"{time:%A}".lower()):
-                return None
             # 24 hours have two digits: a language that leaves PM out has one
-            return None if form.endswith("%H:%M") and said[-5] == " " else time
+            unsure = form.endswith("%H:%M") and said[-5] == " "
+            return None if unsure or weekday not in ("", _DAYS[time.weekday()]) else time
     return None
 
 

@@ -145,10 +145,7 @@ def read_adjustments(path: Path, course: Course, students: Iterable[Student]) ->
 
 
 def parse_adjustment(
-    said: Mapping[str, str],
-    course: Course,
-    students: Iterable[Student],
-    notebooks: Collection[str] = (),
+    said: Mapping[str, str], course: Course, students: Iterable[Student], notebooks: Collection[str]
 ) -> Change:
     """One line to be, by the names of its columns; `notebooks` are those of the gradebook.
 

@@ -50,7 +50,7 @@ def left_out(tree: Tree, used: Collection[Parts]) -> Iterator[str]:
 
 
 def about_time(
-    due: datetime | None, handed_in: Sequence[HandedIn], convention: str, told: Collection[str] = ()
+    due: datetime | None, handed_in: Sequence[HandedIn], convention: str, told: Collection[str]
 ) -> Iterator[str]:
     """What decides who is late, and of whom nobody knows; but for the students in `told`."""
     if due is None:

@@ -33,11 +33,7 @@ LONGEST = 120
 
 
 def class_page(
-    table: Table,
-    summary: ClassSummary,
-    title: str,
-    notices: Sequence[str] = (),
-    alike: int | None = None,
+    table: Table, summary: ClassSummary, title: str, notices: Sequence[str], alike: int | None
 ) -> str:
     """The page: one file that needs no other but the students' pages it links to.
 

@@ -154,7 +154,7 @@ class Mistakes:
         return "" if mistake.diagnosed else next(iter(most_common(kinds)), "")
 
 
-def title_of(key: str, students: int = 1) -> str:
+def title_of(key: str, students: int) -> str:
     """What is said of the mistake with this key, which so many students share; a kind is itself."""
     sort, _, rest = key.partition(":")
     match sort:

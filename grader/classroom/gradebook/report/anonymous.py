@@ -16,7 +16,6 @@ from grader.classroom.gradebook.report.student_page import Lines
 from grader.classroom.gradebook.table import Cell, FileResult, Row, Table
 from grader.classroom.intake.class_folder import Student
 from grader.classroom.run.line import Line
-from grader.classroom.spreadsheet import FOR_EXCEL
 from grader.verdict import Verdict
 
 WHO = "anonymous.csv"
@@ -50,7 +49,7 @@ def write_who(numbered: Numbered, path: Path) -> None:
         (shown.student.id, id_cell(row.student.id), text_cell(row.student.name))
         for row, shown in pairs
     )
-    write_csv(path, [("report", "id", "name"), *who], FOR_EXCEL)
+    write_csv(path, [("report", "id", "name"), *who])
 
 
 def nameless(lines: Lines, author: Student) -> Lines:

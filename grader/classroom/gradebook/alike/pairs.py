@@ -85,8 +85,13 @@ class Pile:
     def weigh(self) -> Weighed:
         """How rare each line is; nobody can be added any more."""
         lines = np.frombuffer(self._lines, dtype=np.uint64)
-        _, which, times = np.unique(lines, return_inverse=True, return_counts=True)
-        writers = times.astype(np.uint32)[which]
+        # As np.unique counts, in two thirds of the memory.
+        order = np.argsort(lines, kind="stable")
+        ranked = lines[order]
+        first = np.flatnonzero(np.concatenate([[True], ranked[1:] != ranked[:-1]]))[: len(lines)]
+        times = np.diff(np.append(first, len(lines))).astype(np.uint32)
+        writers = np.empty(len(lines), dtype=np.uint32)
+        writers[order] = np.repeat(times, times)
         parts = np.frombuffer(self._parts, dtype=np.uint16)
         return Weighed(lines, parts, np.frombuffer(self._starts, dtype=np.uint64), writers)
 

@@ -13,6 +13,7 @@ from grader.answer.statements import (
     LEAVES,
     blocks,
     children,
+    stored_names,
     walk_statements,
     with_blocks,
 )
@@ -109,20 +110,14 @@ def read_compound(top: ast.stmt, effects: Mapping[ast.stmt, Effects]) -> Compoun
             for block in blocks(inner):
                 names = bound[inner]
                 if isinstance(inner, ast.For) and block is inner.body:
-                    names |= _stored([inner.target])
+                    names |= stored_names(inner.target)
                 for child in block:
                     above[child], bound[child] = inner, names
                     if isinstance(child, ast.Assign):
-                        names |= _stored(child.targets)
+                        names |= stored_names(*child.targets)
         elif isinstance(inner, LOOP_CONTROL):
             ends[loop[inner]].append(inner)
     return Compound(tuple(loop), above, ends, writing, bound)
-
-
-def _stored(targets: Sequence[ast.expr]) -> frozenset[str]:
-    """The names that an assignment to these targets binds."""
-    nodes = (node for target in targets for node in ast.walk(target))
-    return frozenset(n.id for n in nodes if isinstance(n, ast.Name) and type(n.ctx) is ast.Store)
 
 
 def join_effects(

@@ -10,7 +10,7 @@ from functools import cached_property
 
 from grader.answer.effects import MODULES, Effects
 from grader.answer.parse import Answer
-from grader.answer.statements import COMPOUND, walk_statements
+from grader.answer.statements import COMPOUND, stored_names, walk_statements
 from grader.close_names import SLIP, nearest
 
 Span = tuple[int, int]
@@ -46,8 +46,7 @@ class OwnStatement:
     def counters(self) -> frozenset[str]:
         """The names that its loops count with."""
         heads = (one.target if isinstance(one, ast.For) else one.test for one in self.loops)
-        bound = (name for name in ast.walk(self.top) if isinstance(name, ast.Name))
-        return names_in(heads) & {name.id for name in bound if isinstance(name.ctx, ast.Store)}
+        return names_in(heads) & stored_names(self.top)
 
     @cached_property
     def assigned_in_loops(self) -> frozenset[str]:
@@ -133,9 +132,7 @@ class OwnStatement:
 
         def is_step(node: ast.AST) -> bool:
             called = names_in([node]) if isinstance(node, ast.Expr) else frozenset[str]()
-            names = (one for one in ast.walk(node) if isinstance(one, ast.Name))
-            bound = {name.id for name in names if isinstance(name.ctx, ast.Store)}
-            return not tested.isdisjoint(called | bound)
+            return not tested.isdisjoint(called | stored_names(node))
 
         steps = (node for node in inside if isinstance(node, ast.Assign | ast.AugAssign | ast.Expr))
         return frozenset([*tests, *filter(is_step, steps)])

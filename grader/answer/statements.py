@@ -58,6 +58,16 @@ def children(node: ast.AST) -> list[ast.AST]:
     return found
 
 
+def walk_names(*trees: ast.AST) -> Iterator[ast.Name]:
+    """The names that stand in some trees, those in functions too."""
+    return (node for tree in trees for node in ast.walk(tree) if isinstance(node, ast.Name))
+
+
+def stored_names(*trees: ast.AST) -> frozenset[str]:
+    """The names that are bound in some trees, those in functions too."""
+    return frozenset(name.id for name in walk_names(*trees) if type(name.ctx) is ast.Store)
+
+
 def pruned(statement: ast.stmt, keep: Container[ast.stmt]) -> ast.stmt:
     """A statement without the inner statements that are not kept; an emptied block passes."""
 

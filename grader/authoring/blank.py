@@ -12,6 +12,7 @@ import nbformat
 from nbformat import NotebookNode
 
 from grader.answer.cell_source import parsed
+from grader.answer.statements import stored_names, walk_names
 from grader.authoring.source import (
     SOLUTION,
     SourceError,
@@ -77,8 +78,8 @@ def with_placeholders(source: str, gradients: Sequence[str]) -> str:
 def _names_beside_solutions(source: str) -> tuple[str, ...]:
     """The names that a cell reads outside of its solutions."""
     rest = SOLUTION.sub(lambda solution: f"{solution['indent']}pass\n", source)
-    nodes = (node for node in ast.walk(ast.parse(rest)) if isinstance(node, ast.Name))
-    return tuple(node.id for node in nodes if isinstance(node.ctx, ast.Load))
+    names = walk_names(ast.parse(rest))
+    return tuple(name.id for name in names if isinstance(name.ctx, ast.Load))
 
 
 def solution_statements(notebook: NotebookNode) -> set[str]:
@@ -126,7 +127,8 @@ def fill(blank: NotebookNode, answers: str) -> NotebookNode:
     }
     if unknown := sorted(sources.keys() - cells.keys()):
         raise SourceError(f"there is no answer cell {unknown[0]}; there are {', '.join(cells)}.")
-    written = _stored_names(sources)
+    # An answer with a syntax error is a sample too.
+    written = stored_names(*filter(None, map(parsed, sources.values())))
     for grade_id, cell in cells.items():
         lines = cell.source.splitlines()
         kept = [line for line in lines if written.isdisjoint(gradients_in(line))]
@@ -170,10 +172,3 @@ def secrets_of(solutions: Iterable[str]) -> dict[str, str]:
                 if len(value) >= _TELLING and not value.isidentifier():
                     secrets[value] = statement
     return secrets
-
-
-def _stored_names(sources: Mapping[str, str]) -> set[str]:
-    # An answer with a syntax error is a sample too.
-    trees = filter(None, map(parsed, sources.values()))
-    nodes = (node for tree in trees for node in ast.walk(tree) if isinstance(node, ast.Name))
-    return {node.id for node in nodes if isinstance(node.ctx, ast.Store)}

@@ -6,6 +6,7 @@ import ast
 import json
 from collections.abc import Collection, Mapping
 
+from grader.answer.statements import walk_names
 from grader.notebook.hints import FILE as HINTS_FILE
 from grader.notebook.hints import Levels
 from grader.program.course import FILE as COURSE_FILE
@@ -37,7 +38,7 @@ def without_others(text: str, wanted: Collection[str]) -> str:
     kept = [node for node in body if node not in others.values()]
     kept += [others.pop(name) for name in wanted]
     for node in kept:  # which grows meanwhile
-        names = {each.id for each in ast.walk(node) if isinstance(each, ast.Name)}
+        names = {name.id for name in walk_names(node)}
         kept += [others.pop(name) for name in names & others.keys()]
     ends = [node.end_lineno or 0 for node in body]
     parts = zip(body, [0, *ends], ends, strict=False)

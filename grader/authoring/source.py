@@ -17,6 +17,7 @@ import nbformat
 from nbformat import NotebookNode
 
 from grader.answer.parse import prefix_of
+from grader.answer.statements import walk_names
 from grader.notebook.hints import Levels
 from grader.submission.answer_cells import GRADE_ID
 from grader.user_error import UserError
@@ -173,9 +174,9 @@ def assigned_gradients(region: Sequence[str], gradients: Sequence[str]) -> list[
     """Those of `gradients` that the lines of a solution assign, in order of first assignment."""
     tree = ast.parse(textwrap.dedent("\n".join(region)))
     stores = [
-        (node.lineno, node.col_offset, node.id)
-        for node in ast.walk(tree)
-        if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store) and node.id in gradients
+        (name.lineno, name.col_offset, name.id)
+        for name in walk_names(tree)
+        if isinstance(name.ctx, ast.Store) and name.id in gradients
     ]
     return list(dict.fromkeys(name for _, _, name in sorted(stores)))
 

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from grader.answer.parse import AnswerCell
-from grader.answer.statements import walk_statements
+from grader.answer.statements import stored_names, walk_names, walk_statements
 from grader.program.parse import source_of
 from grader.worker.terms import DYNAMIC_NAMES
 
@@ -68,8 +68,7 @@ class Backward:
 
     @property
     def _names(self) -> list[ast.Name]:
-        nodes = (node for one in self.body for node in ast.walk(one))
-        return [node for node in nodes if isinstance(node, ast.Name)]
+        return [*walk_names(*self.body)]
 
     @property
     def mentioned(self) -> dict[str, list[int]]:
@@ -101,10 +100,9 @@ class Backward:
     @property
     def own(self) -> frozenset[str]:
         """The names that it or a function in it has for its own, the parameters among them."""
-        nodes = [*ast.walk(self.definition)]
-        arguments = frozenset(node.arg for node in nodes if isinstance(node, ast.arg))
-        names = (node for node in nodes if isinstance(node, ast.Name))
-        return arguments | {name.id for name in names if isinstance(name.ctx, ast.Store)}
+        nodes = ast.walk(self.definition)
+        arguments = {node.arg for node in nodes if isinstance(node, ast.arg)}
+        return stored_names(self.definition) | arguments
 
     @property
     def scope(self) -> dict[str, Any]:
@@ -155,10 +153,7 @@ class Backward:
             return
         # `return dx, dW` says nothing new.
         new = {name: one for name, one in found.items() if ast.unparse(one) != name}
-        reads = {
-            gradient: {node.id for node in ast.walk(one) if isinstance(node, ast.Name)}
-            for gradient, one in new.items()
-        }
+        reads = {gradient: {name.id for name in walk_names(one)} for gradient, one in new.items()}
         if any(reads[gradient] & new.keys() - {gradient} for gradient in new):
             # Each is returned as it was before the others were.
             values = ", ".join(map(self._source, new.values()))

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import ast
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
@@ -10,6 +9,7 @@ from typing import Any
 from torch import Tensor
 
 from grader.answer.cell_source import hide_magics, parsed
+from grader.answer.statements import walk_names
 from grader.notebook.history import History
 
 
@@ -47,8 +47,8 @@ class Given:
     def before_answer(self, source: str, namespace: Mapping[str, Any]) -> None:
         """Copy the tensors that a cell names, but those that answer cells alone have changed."""
         tree = parsed(hide_magics(source))
-        nodes = ast.walk(tree) if tree else ()
-        for name in {*self.copies, *(node.id for node in nodes if isinstance(node, ast.Name))}:
+        named = {name.id for name in walk_names(tree)} if tree else set[str]()
+        for name in named | self.copies.keys():
             value = namespace.get(name)
             if not self._is_as_left(name, value):
                 self.copies.pop(name, None)

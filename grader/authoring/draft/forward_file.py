@@ -6,10 +6,11 @@ import ast
 import itertools
 import math
 import re
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence, Set
 from pathlib import Path
 from typing import Any
 
+from grader.answer.statements import stored_names, walk_names
 from grader.explanation.forward import Forward
 from grader.program.course_file import BadCourse, read_python, read_text
 from grader.program.exercises import run_file
@@ -66,11 +67,11 @@ def read_forward_file(path: Path) -> tuple[str, list[str]]:
 def needed(tree: ast.Module, by: Iterable[ast.AST]) -> list[ast.stmt]:
     """The statements at the top of a file that define what these need."""
     kept: list[ast.stmt] = []
-    wanted = {name for node in by for name in _names(node)}
+    wanted = {name.id for name in walk_names(*by)}
     for node in reversed(tree.body):
         if not wanted.isdisjoint(_defined(node)):
             kept.append(node)
-            wanted |= {*_names(node)}
+            wanted |= {name.id for name in walk_names(node)}
     return kept[::-1]
 
 
@@ -167,18 +168,13 @@ def _is_future(node: ast.stmt) -> bool:
     return isinstance(node, ast.ImportFrom) and node.module == "__future__"
 
 
-def _names(node: ast.AST) -> list[str]:
-    return [part.id for part in ast.walk(node) if isinstance(part, ast.Name)]
-
-
-def _defined(node: ast.stmt) -> set[str]:
+def _defined(node: ast.stmt) -> Set[str]:
     """The names that a statement at the top of a file defines."""
     if isinstance(node, ast.Import | ast.ImportFrom):
         return {(alias.asname or alias.name).partition(".")[0] for alias in node.names}
     if isinstance(node, ast.FunctionDef | ast.ClassDef):
         return {node.name}
-    names = [part for part in ast.walk(node) if isinstance(part, ast.Name)]
-    return {name.id for name in names if isinstance(name.ctx, ast.Store)}
+    return stored_names(node)
 
 
 def _line_starts(text: str) -> list[int]:

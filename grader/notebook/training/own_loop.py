@@ -18,6 +18,7 @@ import torch
 from torch import Tensor
 
 from grader.answer.parse import is_blank
+from grader.answer.statements import stored_names
 from grader.execution.own_process import alarm_if_free
 from grader.execution.problems import NO_POWER, XOR
 from grader.notebook.running_notebook import has_failed
@@ -104,8 +105,7 @@ def _blank_names(body: Sequence[ast.stmt]) -> set[str]:
     """The names that are `...` at the end of some statements."""
     blank = set[str]()
     for one in body:
-        names = (node for node in ast.walk(one) if isinstance(node, ast.Name))
-        stored = {name.id for name in names if isinstance(name.ctx, ast.Store)}
+        stored = stored_names(one)
         blank = blank | stored if is_blank(one) else blank - stored
     return blank
 

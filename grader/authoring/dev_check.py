@@ -111,8 +111,8 @@ def _spoken(*checks: Iterator[str]) -> Iterator[str]:
             yield str(error)
 
 
-def check_notebooks(notebooks: Iterable[str] = ()) -> list[str]:
-    """Say where the committed notebooks, or some of them, are not what their sources make."""
+def check_notebooks(notebooks: Iterable[str]) -> list[str]:
+    """Say where committed notebooks, all if none is named, are not what their sources make."""
     try:
         complaints = verify()
     except UserError as error:

@@ -64,7 +64,7 @@ class Written:
     kept: tuple[str, ...]
 
 
-def release_files(repository: str | None = None) -> dict[str, bytes]:
+def release_files(repository: str | None) -> dict[str, bytes]:
     """Make every file of a class repository, by its path, in the course's own repository.
 
     Args:

@@ -99,8 +99,8 @@ def which_hint(
     gradient: str,
     levels: Levels,
     notebooks: Mapping[str, str],
-    latest: str | None = None,
-    asked: str | None = None,
+    latest: str | None,
+    asked: str | None,
 ) -> tuple[str, str]:
     """The exercise ("ex1") and the gradient ("dcounts") whose hints are wanted.
 

@@ -250,7 +250,7 @@ def nudge(gradient: str | None = None, *index: int) -> None:
 
 
 @told(NotInTheLesson)
-def _say(verdicts: Sequence[Verdict], lesson: Lesson, beside: Sequence[Verdict] = ()) -> None:
+def _say(verdicts: Sequence[Verdict], lesson: Lesson, beside: Sequence[Verdict]) -> None:
     """Print a line for each gradient, then show the card for what is wrong, there or beside it."""
     references = lesson.references()
     unreached = lesson.history.unreached(lesson.exercise.gradients)

@@ -92,7 +92,7 @@ def points(pixels: float) -> float:
     return pixels * 72 / DPI
 
 
-def font(pixels: float, bold: bool = False) -> FontProperties:
+def font(pixels: float, bold: bool) -> FontProperties:
     """The font of all cards, in a size given in pixels."""
     # Everything is set, so that a reader's own style sheet changes nothing.
     return FontProperties(
@@ -106,7 +106,7 @@ def font(pixels: float, bold: bool = False) -> FontProperties:
 
 
 @lru_cache(maxsize=1024)
-def text_width(text: str, pixels: float, bold: bool = False) -> float:
+def text_width(text: str, pixels: float, bold: bool) -> float:
     """Measure how wide a text will be, in pixels, without a renderer."""
     if not text.strip():
         return 0.0

@@ -83,9 +83,9 @@ def suite(
 
 
 def case(
-    classname: str, name: str, element: str = "", message: str = "", type_: str = "ungraded"
+    classname: str, name: str, element: str, message: str, type_: str = "ungraded"
 ) -> ET.Element:
-    """A testcase; `element` says how it ended unless it passed."""
+    """A testcase; `element` says how it ended, "" that it passed."""
     made = ET.Element("testcase", classname=printable(classname), name=printable(name))
     if element:
         child = ET.SubElement(made, element, message=printable(message))

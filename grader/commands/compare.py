@@ -9,7 +9,7 @@ import click
 
 from grader.classroom.gradebook.adjustments import ADJUSTMENTS
 from grader.classroom.gradebook.attempts import Attempts
-from grader.classroom.gradebook.read_grades import read_grades
+from grader.classroom.gradebook.read_grades import read_grades, refuse_other_course
 from grader.classroom.intake.class_folder import Student
 from grader.commands.class_options import (
     adjustments_of,
@@ -21,6 +21,7 @@ from grader.commands.course import class_course_option, instructors_course
 from grader.commands.extras import require
 from grader.commands.options import FILE, PathTo
 from grader.commands.speech import say, say_sentences
+from grader.program.course import Course
 
 
 @click.command()
@@ -68,7 +69,7 @@ def compare(
             folder,
             points,
             Attempts(attempts),
-            adjustments_of(folder, adjustments, asked, _students(folder)),
+            adjustments_of(folder, adjustments, asked, _students(folder, asked)),
         )
         for folder in (old, new)
     ]
@@ -79,6 +80,8 @@ def compare(
         say_sentences(comparison_text.as_text(found, everything))
 
 
-def _students(gradebook: Path) -> Iterator[Student]:
-    """Who is in a gradebook, as its table says; read only where there are adjustments."""
-    yield from (row.student for row in read_grades(gradebook).rows)
+def _students(gradebook: Path, course: Course) -> Iterator[Student]:
+    """Who is in a gradebook of this course, as its table says; read only for adjustments."""
+    grades = read_grades(gradebook)
+    refuse_other_course(gradebook, grades.most, course)
+    yield from (row.student for row in grades.rows)

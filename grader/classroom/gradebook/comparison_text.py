@@ -7,6 +7,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict
 from fractions import Fraction
 
+from rich.cells import cell_len
+
 from grader.classroom.gradebook.comparison import Comparison, MistakeChange, Moved
 from grader.classroom.gradebook.report.mistakes import in_words
 from grader.classroom.gradebook.rubric import points_text
@@ -111,9 +113,10 @@ def _table(title: str, rows: Sequence[Sequence[str]], most: int | None) -> Itera
         return
     yield from ("", f"{title}:")
     listed_rows = rows[:most]
-    widths = [max(len(row[column]) for row in listed_rows) for column in (0, 1)]
+    widths = [max(cell_len(row[column]) for row in listed_rows) for column in (0, 1)]
     for first, second, third in listed_rows:
-        yield f"  {first:<{widths[0]}}  {second:>{widths[1]}}  {third}".rstrip()
+        wide = cell_len(first) - len(first)  # a Chinese character is as wide as two others
+        yield f"  {first:<{widths[0] - wide}}  {second:>{widths[1]}}  {third}".rstrip()
     if len(rows) > len(listed_rows):
         yield f"  ... and {len(rows) - len(listed_rows):,} more: --all lists them."
 

@@ -128,3 +128,11 @@ def test_adjustments_of_a_stranger_are_refused(books: list[str], capsys: Capture
     (Path(books[0]) / "adjustments.csv").write_text("id,points\nzoe,1\n")
     assert cli.main(["compare", *books]) == exit_codes.UNREADABLE
     assert "nobody in the class has the id 'zoe'" in capsys.readouterr().err
+
+
+def test_another_courses_adjustments_ask_for_the_course(books: list[str], capsys: Capture) -> None:
+    header = "id,name,email,01_block,01_block max\n"
+    (Path(books[0]) / "grades.csv").write_text(f"{header}ada,Ada,ada@x.org,1,13\n")
+    (Path(books[0]) / "adjustments.csv").write_text("id,points\nada,1\n")
+    assert cli.main(["compare", *books]) == exit_codes.UNREADABLE
+    assert "has notebooks that are not in this course: 01_block" in capsys.readouterr().err

@@ -62,6 +62,15 @@ def test_who_moved_by_how_much_and_in_what(tmp_path: Path) -> None:
     assert found.same == 1
 
 
+def test_wide_characters_keep_the_columns(tmp_path: Path) -> None:
+    found = compared(
+        tmp_path, [right("ada", "ft"), right("王小明", "ft")], [right("ada"), right("王小明")]
+    )
+    lines = as_text(found).splitlines()
+    assert "  ada     0 → 2  now right: dlogits and dz" in lines
+    assert "  王小明  0 → 2  now right: dlogits and dz" in lines
+
+
 def test_wrong_is_apart_from_not_yet_done(tmp_path: Path) -> None:
     old, new = [right("ada", "ft"), right("bob", "pe")], [right("ada", "pc"), right("bob", "pt")]
     found = compared(tmp_path, old, new)

@@ -154,7 +154,7 @@ def explained(path: Path) -> Iterator[None]:
         raise UnreadableNotebook(_not_found(path)) from None
     except PermissionError:
         raise UnreadableNotebook(
-            f"{shown(path)} cannot be read: you have no permission to open it."
+            f"{shown(path)} cannot be read: its permissions do not allow it."
         ) from None
     except (OSError, ValueError) as error:  # ValueError: a null byte in the path itself
         raise UnreadableNotebook(f"{shown(path)} cannot be opened: {reason(error)}.") from None

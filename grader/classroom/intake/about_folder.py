@@ -39,12 +39,14 @@ def left_out(tree: Tree, used: Collection[Parts]) -> Iterator[str]:
     if tree.ignored:
         names = ", ".join(f"{count} × {name}" for name, count in sorted(tree.ignored.items()))
         yield Remark(f"Not handed in on purpose, and not looked at: {names}.")
-    for paths, what in (
-        (tree.links, "Links to folders, which are not followed"),
-        (tree.closed, "Folders that cannot be listed"),
-    ):
-        if paths:
-            yield f"{what}: {named(map(as_text, paths))}."
+    if tree.links:
+        yield f"Links to folders, which are not followed: {named(map(as_text, tree.links))}."
+    if tree.closed:
+        yield (
+            "Folders that cannot be listed, so that nothing in them is graded: "
+            f"{named(map(as_text, tree.closed))}. Make them readable for you, and give the same "
+            "command again."
+        )
     if others := [as_text(parts) for parts in tree.others if parts not in used]:
         yield Remark(f"Other files, which are no notebooks and not looked at: {named(others)}.")
 

@@ -162,7 +162,7 @@ def test_a_file_without_permission(tmp_path: Path) -> None:
     path = tmp_path / "secret.ipynb"
     path.write_bytes(notebook())
     path.chmod(0)
-    assert sentence_about(path).endswith("cannot be read: you have no permission to open it.")
+    assert sentence_about(path).endswith("cannot be read: its permissions do not allow it.")
 
 
 def test_permission_refused_wherever_the_tests_run(
@@ -173,7 +173,7 @@ def test_permission_refused_wherever_the_tests_run(
 
     monkeypatch.setattr(Path, "stat", refuse)
     sentence = sentence_about(tmp_path / "secret.ipynb")
-    assert sentence.endswith("cannot be read: you have no permission to open it.")
+    assert sentence.endswith("cannot be read: its permissions do not allow it.")
 
 
 @pytest.mark.parametrize("name", ["null\0.ipynb", "x" * 5000 + ".ipynb"])

@@ -321,7 +321,10 @@ def test_a_folder_that_cannot_be_listed(tmp_path: Path, monkeypatch: pytest.Monk
     monkeypatch.setattr(os, "scandir", refuse)
     found = read_class(folder, COURSE)
     assert ids(found) == ["ada", "bob"]
-    assert found.notices == ("Folders that cannot be listed: bob.",)
+    assert found.notices == (
+        "Folders that cannot be listed, so that nothing in them is graded: bob. Make them readable "
+        "for you, and give the same command again.",
+    )
 
 
 @pytest.mark.parametrize(

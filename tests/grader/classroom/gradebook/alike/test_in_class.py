@@ -110,7 +110,7 @@ def test_what_students_wrote_is_shown_as_text(tmp_path: Path) -> None:
 def test_the_list_is_there_only_while_it_is_asked_for(tmp_path: Path) -> None:
     made, out = make_class(tmp_path, {"ada": COPIED, "bob": COPIED}), tmp_path / "out"
     for threshold, there, words in (
-        *((None, False, ""), (9.0, True, "is the list"), (None, False, "alike.html are gone")),
+        *((None, False, ""), (9.0, True, "alike.html lists"), (None, False, "alike.html are gone")),
         (None, False, ""),
     ):
         said = list[str]()
@@ -134,8 +134,9 @@ def test_where_nobody_wrote_alike_no_list_is_named(tmp_path: Path) -> None:
             tell=said.append,
         )
     assert said == [
-        "1 pair of students wrote lines that few others did; report/alike.html is the list.",
-        "No two students wrote lines that few others did.",
+        "1 pair of students: they share lines that few others wrote, which "
+        "report/alike.html lists.",
+        "No two students share many lines that few others wrote.",
     ]
     page = (tmp_path / "o/report/index.html").read_text(encoding="utf-8")
     assert "No two students share enough lines" in page

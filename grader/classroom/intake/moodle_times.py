@@ -67,7 +67,7 @@ def about_times(
     if known:
         yield Remark(
             f"The times at which {counted(len(known), 'student')} handed in are those of Moodle's "
-            "worksheet, which names no time zone: taken is this machine's."
+            "worksheet, read in this machine's time zone, since it names none."
         )
     if unclear:
         whose = [each.name or each.id for each in students if each.id in unclear]

@@ -132,10 +132,11 @@ def choose_settings(out: Path, wanted: Settings, given: Collection[str]) -> Sett
             f"--seed {had.seed}, on the same hidden values)."
         )
     for before, now in _differences(had, wanted, given):
+        same = "" if "--seed" in now else f" (with --seed {had.seed}, on the same hidden values)"
         raise UnfitFolder(
             f"{shown(out)} was begun with {before}, and now it would be {now}: results of both "
             f"could not be compared. Go on with {before}, or grade everything anew with another "
-            f"--out (with --seed {had.seed}, on the same hidden values)."
+            f"--out{same}."
         )
     return had
 

@@ -330,10 +330,10 @@ def test_a_folder_that_cannot_be_listed(tmp_path: Path, monkeypatch: pytest.Monk
 @pytest.mark.parametrize(
     ("names", "said"),
     [
-        ((), "there is no .ipynb below it, but no file at all"),
-        (("ada/",), "no file at all"),
+        ((), "there is no .ipynb below it, nor any other file to look at."),
+        (("ada/",), "nor any other file to look at"),
         (("ada/x.py", "bob/x.pdf"), "but 2 other file"),
-        ((".ipynb_checkpoints/x.ipynb",), "no file at all"),
+        ((".ipynb_checkpoints/x.ipynb",), "nor any other file to look at"),
     ],
 )
 def test_a_folder_without_a_submission(tmp_path: Path, names: tuple[str, ...], said: str) -> None:

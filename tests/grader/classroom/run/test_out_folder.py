@@ -47,8 +47,11 @@ def test_what_an_instructor_leaves_open_is_as_it_was(begun: Path) -> None:
 @pytest.mark.parametrize(
     ("wanted", "says"),
     [
-        (replace(SETTINGS, seed=8), "begun with --seed 7, and now .* --seed 8:"),
-        (replace(SETTINGS, limits=LONGER), "begun with --timeout 1, .* 2:"),
+        (
+            replace(SETTINGS, seed=8),
+            r"begun with --seed 7, and now .* --seed 8: .* another --out\.$",
+        ),
+        (replace(SETTINGS, limits=LONGER), r"--timeout 1, .* 2: .* --out \(with --seed 7, on"),
         (replace(SETTINGS, sandbox="bwrap"), "begun with --sandbox none, .* bwrap:"),
         (
             replace(SETTINGS, versions=OTHER_TORCH),

@@ -8,6 +8,7 @@ from dataclasses import replace
 
 from torch import Tensor
 
+from grader.answer.statements import COMPOUND
 from grader.execution.evidence import GradientEvidence, Value, furthest
 from grader.grading.imprecision import is_rough
 from grader.grading.one_gradient import (
@@ -19,6 +20,7 @@ from grader.grading.one_gradient import (
 from grader.grading.reasons import (
     ALMOST,
     AT_THE_WRONG_TIME,
+    KEPT_FROM_RUNNING,
     ONLY_ON_OTHER_SIZES,
     RAISES_ON_THE_WAY,
     STEP_BY_STEP,
@@ -150,6 +152,7 @@ def _judge_carried(
         wrong = {other for other, outcome in outcomes.items() if outcome is not Outcome.PASS}
         return _handed(items[name]) & (wrong | rough)
 
+    at_fault = {verdict.name: verdict for verdict in verdicts if verdict.outcome in _AT_FAULT}
     began, judged = set[str](), dict[str, Verdict]()
     order = references.program.names
     # From the loss down, in whatever order they are asked for: what is settled above counts below.
@@ -158,10 +161,16 @@ def _judge_carried(
             first = _origins(verdict.name, causes)
             names = sorted(name for name in first if outcomes[name] is not Outcome.CARRIED)
             names = [name for name in names if name not in rough] or names
+            if not names and verdict.global_check is Check.RIGHT:
+                # In float32, what was wrong may round away what it is right by on other batches.
+                above = _all_above(verdict.name, items)
+                names = sorted(name for name in above if outcomes[name] in _AT_FAULT)
             began.update(names)
             if names:
                 missing = all(outcomes[name] is Outcome.TODO for name in names)
                 verdict = replace(verdict, note=carried(names, missing))
+            elif stopped := _stopped_by(items[verdict.name], evidence, at_fault):
+                verdict = replace(verdict, note=KEPT_FROM_RUNNING.format(" and ".join(stopped)))
             else:
                 verdict = _begins_here(items[verdict.name], verdict, references)
                 outcomes[verdict.name] = verdict.outcome
@@ -169,6 +178,26 @@ def _judge_carried(
     for verdict in (judged[one.name] for one in verdicts):
         is_origin = verdict.name in rough & began
         yield replace(verdict, outcome=Outcome.FAIL) if is_origin else verdict
+
+
+def _stopped_by(
+    item: GradientEvidence, evidence: Sequence[GradientEvidence], at_fault: Mapping[str, Verdict]
+) -> list[str]:
+    """The gradients at fault that keep this one from being made: they share a block with it."""
+    blocks = {top for top in item.code if isinstance(top, COMPOUND)}
+    stops = [value.raised or value.interrupted for value in item.hidden]
+    places = {stop.place for stop in stops if stop is not None}
+    is_stopped = all(
+        stop or value.tensor is None for stop, value in zip(stops, item.hidden, strict=True)
+    )
+    return [
+        other.name
+        for other in evidence
+        if is_stopped and other.name in at_fault and not blocks.isdisjoint(other.code)
+        # An exception that is caught in the block says no place.
+        if at_fault[other.name].place in places
+        or max(other.keep, default=-1) < max(item.keep, default=-1)
+    ]
 
 
 def _begins_here(item: GradientEvidence, verdict: Verdict, references: References) -> Verdict:
@@ -252,6 +281,16 @@ def _note_cancelling(item: GradientEvidence, verdict: Verdict, bad: Set[str]) ->
 def _handed(item: GradientEvidence) -> set[str]:
     """The other gradients that one is made from."""
     return {f"d{tensor}" for tensor in item.reads | item.channels} - {item.name}
+
+
+def _all_above(name: str, items: Mapping[str, GradientEvidence]) -> set[str]:
+    """The gradients that one is made from, and those that these are made from, up to the loss."""
+    found, pending = set[str](), [name]
+    while pending:
+        before = _handed(items[pending.pop()]) & items.keys() - found
+        found |= before
+        pending += before
+    return found
 
 
 def _origins(name: str, causes: Callable[[str], Set[str]]) -> set[str]:

@@ -34,6 +34,7 @@ ALMOST = (
     "This line is right to a few digits only: is a small number added where none belongs, or one"
     " rounded?"
 )
+KEPT_FROM_RUNNING = "Right by itself; in its block, what makes {} keeps it from running."
 RAISES_ON_THE_WAY = "The value is right, but a line that it needs raises: {}"
 LEFT_OUT = "Leaving out the branch through {} is right: it is always zero."
 NOTHING = "{} is None: what is called for it returns nothing."

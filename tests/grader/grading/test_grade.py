@@ -420,6 +420,38 @@ def test_another_way_on_the_lectures_sizes_says_so(judge_text: Judge) -> None:
     assert verdicts["dlogits"].note == ONLY_ON_OTHER_SIZES
 
 
+def test_what_a_mistake_rounds_away_in_float32_alone_is_carried(judge_text: Judge) -> None:
+    # The sum of bndiff is zero but for rounding: times a hundred it is more than what is right.
+    line = "dhpreact = (1.0 - h**2) * dh"
+    verdicts = judge_text(edited((line, f"{line} + 100")))
+    assert blamed(verdicts) == ["dhpreact"]
+    assert verdicts["dC"].outcome is Outcome.CARRIED
+
+
+@pytest.mark.parametrize(
+    "block",
+    [
+        "with torch.no_grad():\n    dh = dlogits @ W2\n"
+        "    dW2 = h.T @ dlogits\n    db2 = dlogits.sum(0)",
+        "try:\n    dh = dlogits @ W2\n    dW2 = h.T @ dlogits\n    db2 = dlogits.sum(0)\n"
+        "except RuntimeError:\n    print('?')",
+        "dh, dW2, db2 = torch.zeros_like(h), torch.zeros_like(W2), torch.zeros_like(b2)\n"
+        "for i in range(n):\n    dW2 += torch.outer(h[i], dlogits[i])\n"
+        "    dh[i] = dlogits[i] @ W2\n    db2 += dlogits[i]",
+        "with torch.no_grad():\n    dh = dlogits @ W2.T * 2\n"
+        "    assert torch.allclose(dh, dlogits @ W2.T)\n"
+        "    dW2 = h.T @ dlogits\n    db2 = dlogits.sum(0)",
+    ],
+    ids=["raises", "is caught", "loops", "asserts"],
+)
+def test_what_stops_a_block_is_paid_for_once(block: str, judge_text: Judge) -> None:
+    lines = "dh = dlogits @ W2.T\ndW2 = h.T @ dlogits\ndb2 = dlogits.sum(0)"
+    verdicts = judge_text(edited((lines, block)))
+    assert blamed(verdicts) == ["dh"]
+    said = "Right by itself; in its block, what makes dh keeps it from running."
+    assert (verdicts["dW2"].note, verdicts["db2"].note) == (said, said)
+
+
 @pytest.mark.parametrize(("found", "outcome"), [("max", Outcome.PASS), ("min", Outcome.FAIL)])
 def test_a_maximum_written_inline_is_routed_right_or_not(
     found: str, outcome: Outcome, judge_text: Judge

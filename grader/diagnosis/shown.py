@@ -20,6 +20,9 @@ MOST_POSITIONS = 200
 MOST_AXES = 5
 """Axes of which every choice is tried; a gradient has three at most."""
 
+MOST_OF = 0.5
+"""The share of rows in which one entry alone is picked, where behind a ReLU some are equal."""
+
 MOST_STEPS = 12
 """Steps of which two at a time are thought to be missing."""
 
@@ -219,14 +222,22 @@ def _gone(wrong: Wrong, reader: str) -> str | None:
     tensor, given = wrong.gradient[1:], wrong.arriving.keys()
     made = [wrong.reference.local_vjp(tensor, given, through=one) for one in (reader, None)]
     value, part, right = (one.flatten(0, -2) for one in (wrong.value, *made))
-    if upstream.numel() != len(part) or not bool(((part != 0).sum(1) == 1).all()):
+    # What is picked gets all that arrives. In a few rows several may share the maximum.
+    picked, arrives = (part != 0).sum(1), upstream.flatten()
+    if len(arrives) != len(part) or not agrees(part.sum(1), arrives):
+        return None
+    if float((picked == 1).double().mean()) < MOST_OF:
         return None
     rest = value - (right - part)
     rest[rest.abs() < FLOAT64_TOLERANCE * float(value.abs().max())] = 0.0
-    if agrees(rest, upstream.view(-1, 1).expand(rest.shape)):
+    if agrees(rest, arrives.view(-1, 1).expand(rest.shape)):
         return "to every entry of a row"
-    if agrees(rest.sum(1), upstream.view(-1)) and bool(((rest != 0).sum(1) == 1).all()):
-        return "to an entry that is not the largest"
+    if agrees(rest.sum(1), arrives) and bool(((rest != 0).sum(1) == 1).all()):
+        made_of = wrong.reference.instance.values[tensor].flatten(0, -2)
+        is_largest = torch.equal(
+            made_of.gather(1, part.abs().argmax(1, True)), made_of.amax(1, True)
+        )
+        return f"to an entry that is not {'the largest' if is_largest else 'picked'}"
     return None
 
 

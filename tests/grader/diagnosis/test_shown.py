@@ -6,6 +6,7 @@ from collections.abc import Callable, Sequence
 
 import pytest
 import torch
+import torch.nn.functional as F
 from torch import Tensor
 
 from grader.diagnosis.factors import name_factor
@@ -23,6 +24,7 @@ from grader.diagnosis.shown import (
     through_steps,
     unfilled,
 )
+from grader.program.forward_program import ForwardProgram
 from tests.helpers.written_programs import references_of, write_program
 
 PROGRAM = write_program(
@@ -322,6 +324,50 @@ def test_a_maximum_that_went_elsewhere(
 )
 def test_a_maximum_that_did_not_go_elsewhere(wrong: Callable[[Tensor, Tensor], Tensor]) -> None:
     assert routed(wrong) == []
+
+
+def routed_of(program: ForwardProgram, before: int | None = None) -> list[Explanation]:
+    """What is said of `dx` where what arrives at `y` goes to all, or to one behind so many."""
+    found = []
+    for one in references_of(program).hidden:
+        upstream, shape = one.cotangents["y"], one.instance.values["x"].shape
+        behind = 0 if before is None else shape[-1] - before - 1
+        value = F.pad(upstream, (before or 0, behind)).expand(shape)
+        found.append(Wrong("dx", value, one.local_vjp("x", frozenset({"y"})), one))
+    return list(seen_on_each(misrouted, found))
+
+
+def test_a_row_in_which_some_are_equal_has_a_maximum_too() -> None:
+    program = write_program(
+        """
+        x = z.relu()
+        y = x.amax(2, keepdim=True)
+        loss = y.sum()
+        """
+    )
+    said = "Here `dy` goes to every entry of a row."
+    assert routed_of(program) == [(Kind.MISROUTED_MAX, said)]
+
+
+def test_what_is_picked_by_an_index_need_not_be_the_largest() -> None:
+    program = write_program(
+        """
+        y = x.gather(1, labels[:, None])
+        loss = y.sum()
+        """
+    )
+    ((_, said),) = routed_of(program, 1)
+    assert said == "Here `dy` goes to an entry that is not picked."
+
+
+def test_a_step_that_reads_one_entry_and_changes_it_picks_none() -> None:
+    program = write_program(
+        """
+        y = x[:, :1].cumsum(0)
+        loss = y.sum()
+        """
+    )
+    assert routed_of(program, 0) == []
 
 
 # --- rows and positions

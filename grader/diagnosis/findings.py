@@ -26,8 +26,8 @@ from grader.verdict import Check, Verdict
 COARSE = (torch.float16, torch.bfloat16)
 """Dtypes in which a right formula gives a wrong value."""
 
-CANCELS = re.compile(r"\b([A-Za-z_]\w*) [-/] \1\b(?! *[.([])")
-"""A name divided by itself, or taken off itself: nobody means that."""
+CANCELS = re.compile(r"\b([A-Za-z_]\w*) / \1\b(?! *(?:[.([]|\*\*))")
+"""A tensor divided by itself: nobody means that."""
 
 
 @dataclass(frozen=True, slots=True)

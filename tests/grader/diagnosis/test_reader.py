@@ -864,6 +864,12 @@ def test_it_is_named(source: str, said: str, runner: Runner) -> None:
             "share = bndiff2 / bndiff2.sum(0, keepdim=True)\ndbndiff2 = share * dbnvar",
             "`share` is a factor too many. A constant factor is wrong as well.",
         ),
+        (
+            *("ex2s", "dz"),
+            "targets = torch.full_like(z, smoothing / (vocab_size - 1))\n"
+            "targets[range(n), Yb] = 1 - smoothing\ndz = (F.softmax(z, 1) - targets) / n",
+            "In `targets` the label gets nothing of what is dealt out to all.",
+        ),
         # Of the loss's gradient, one entry or a logarithm.
         (
             *("ex2", "dlogits"),

@@ -204,7 +204,7 @@ def _said(before: Cell, after: Cell, changes: Sequence[Change]) -> Iterator[str]
         yield f"excused but for {', '.join(counts)}"
     else:
         yield from (f"{gradient}: excused" for gradient in sorted(excused))
-    if after.points != before.points:
+    if before.graded and after.points != before.points:
         yield f"{_points(after.points)} instead of {points_text(before.points)}"
     elif any(change.points is not None for change in whole):
         yield _points(after.points)

@@ -128,6 +128,13 @@ def test_an_extension_says_nothing_of_time_where_nothing_came(tmp_path: Path) ->
     assert not row.cells[0].untimed
 
 
+def test_points_where_nothing_came_stand_in_no_others_place(tmp_path: Path) -> None:
+    row = row_of(tmp_path, [], "ada,02,,1,,,,\n")
+    assert row.cells[0].adjusted == ("1 point",)
+    row = row_of(tmp_path, [graded("a", "ada", "pp")], "ada,02,,1,,,,\n")
+    assert row.cells[0].adjusted == ("1 point instead of 2",)
+
+
 @pytest.mark.parametrize(("wanted", "taken"), [("1", "x/a"), ("2", "x/b"), ("a", "x/a")])
 def test_the_attempt_that_counts(tmp_path: Path, wanted: str, taken: str) -> None:
     lines = [graded("x/a", "ada", "pp"), graded("x/b", "ada", "ff"), graded("x/c", "ada", "ff")]

@@ -22,7 +22,7 @@ from grader.classroom.intake.class_folder import ClassFolder, Remark
 from grader.classroom.run.class_run import Run, Stop, Tally
 from grader.classroom.run.display import Show, as_clock, bar_on, lines_to
 from grader.classroom.run.grade_task import grade_task, local_pool
-from grader.classroom.run.journal import Journal
+from grader.classroom.run.journal import EARLIER, Journal
 from grader.classroom.run.local_pool import usable_cores
 from grader.classroom.run.pool import Pool
 from grader.classroom.run.settings import SEED_BITS, Settings, installed_versions, secret_seed
@@ -45,8 +45,8 @@ from grader.user_error import reason
 if TYPE_CHECKING:
     from grader.classroom.gradebook.write import Gradebook
 
-MOST_UNREADABLE = 5
-"""Files that could not be graded, and are named where there may be thousands."""
+MOST_NAMED = 5
+"""Files that are named where there may be thousands."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -215,7 +215,14 @@ def _grade(order: Order) -> int:
                 )
                 return 128 + told[0]
             seconds = time.monotonic() - began
-            journal.finish({item.id: item for item in class_folder.handed_in})
+            files = {item.id: item for item in class_folder.handed_in}
+            if left := sorted(journal.entries.keys() - files.keys()):
+                complain(
+                    "Graded before and no longer in the folder: "
+                    f"{listed(map(printable, left), most=MOST_NAMED)}. That counts no more; "
+                    f"{EARLIER} keeps it."
+                )
+            journal.finish(files)
         before = _pages(order.out)
         try:
             with _writing(order.quiet, tell) as tell_after:
@@ -340,7 +347,7 @@ def _writing(quiet: bool, tell: Callable[[str], None]) -> Iterator[Callable[[str
 
 
 def _not_graded(book: Gradebook) -> str:
-    names = listed(map(printable, book.unreadable), most=MOST_UNREADABLE)
+    names = listed(map(printable, book.unreadable), most=MOST_NAMED)
     return f"Could not be graded: {names}. The report says why."
 
 

@@ -322,6 +322,23 @@ def test_who_loses_a_row_without_the_roster_is_said(
     assert "zoe" not in (folder.parent / "out" / "grades.csv").read_text("utf-8")
 
 
+def test_a_file_that_is_gone_is_said(
+    folder: Path, pools: list[InlinePool], capsys: Capture
+) -> None:
+    roster = folder.parent / "roster.csv"
+    roster.write_text("ada\nbob\n")
+    assert run(folder, "--roster", roster) == exit_codes.PASSED
+    shutil.rmtree(folder / "bob")
+    capsys.readouterr()
+    assert run(folder, "--roster", roster, "--quiet") == exit_codes.PASSED
+    said = capsys.readouterr().err
+    assert said.startswith("Graded before and no longer in the folder: bob/")
+    assert "results.earlier.jsonl keeps it" in said
+    assert run(folder, "--roster", roster, "--quiet") == exit_codes.PASSED
+    assert capsys.readouterr().err == ""
+    assert "bob/" in (folder.parent / "out/results.earlier.jsonl").read_text()
+
+
 def test_a_report_without_names_and_back(
     folder: Path, pools: list[InlinePool], capsys: Capture
 ) -> None:

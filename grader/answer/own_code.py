@@ -91,7 +91,8 @@ class OwnStatement:
             match node:
                 case (
                     ast.Call(func=ast.Name(id="len"), args=[measured])
-                    | ast.Call(func=ast.Attribute(attr="size" | "numel") as measured)
+                    | ast.Call(func=ast.Attribute(attr="size" | "numel" | "dim") as measured)
+                    | (ast.Attribute(attr="ndim") as measured)
                     | ast.Subscript(value=ast.Attribute(attr="shape") as measured)
                 ):
                     found[measured] = node

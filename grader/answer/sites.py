@@ -28,7 +28,7 @@ _SHAPED = frozenset(
 _ALONG_AXES = REDUCTIONS | frozenset(
     {"unsqueeze", "squeeze", "transpose", "permute", "flatten", "softmax", "log_softmax"}
     | {"max", "min", "argmax", "argmin", "amax", "amin", "cumsum", "flip", "logsumexp"}
-    | {"std", "var", "prod", "norm", "sort", "roll", "cat", "stack"}
+    | {"std", "var", "prod", "norm", "sort", "cat", "stack"}
 )
 _KEYWORDS = {
     **dict.fromkeys(("dim", "axis", "keepdim", "keepdims", "dims"), AXIS),

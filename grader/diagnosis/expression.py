@@ -334,7 +334,8 @@ def _letters(node: ast.AST, own: OwnStatement, scope: Scope) -> str:
         "k": number is not None,
         "e": number is not None and 0 < abs(number) < TINY,
         "z": number is not None and (number > 4 or number in scope.sizes.values()),
-        "s": scope.are_numbers(names - {"len"}) and not isinstance(value, (str, bytes)),
+        "s": scope.are_numbers(names - {"len"})
+        and not (isinstance(value, (str, bytes)) or isinstance(node, ast.Compare)),
         "wjv": has_tensors,
         "v": isinstance(node, OPERANDS[1:]),
         "x": has_tensors and isinstance(node, ast.Name | ast.Subscript),

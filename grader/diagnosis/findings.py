@@ -20,7 +20,13 @@ from grader.diagnosis.kinds import Kind
 from grader.diagnosis.repair import Repair, Search, undefined
 from grader.diagnosis.shown import Explanation, Wrong, seen_on_each, taken
 from grader.printable import listed
-from grader.program.compare import FLOAT64_NOISE, agrees, describe_nonfinite, describe_shape
+from grader.program.compare import (
+    FLOAT64_NOISE,
+    FLOAT64_TOLERANCE,
+    agrees,
+    describe_nonfinite,
+    describe_shape,
+)
 from grader.verdict import Check, Verdict
 
 COARSE = (torch.float16, torch.bfloat16)
@@ -43,6 +49,8 @@ class Found:
 
 def findings(search: Search, verdict: Verdict) -> Iterator[Found]:
     """What there is to say, the best first."""
+    if not search.is_right(FLOAT64_TOLERANCE) and search.is_right_unedited:
+        return
     if (unfit := _unfit(search)) is not None:
         is_itself = unfit[0] is not Kind.NAN or _divides_by_zero(search)
         if not (is_itself or _is_right_but_for_nan(search)):  # it follows from another mistake
@@ -148,6 +156,8 @@ def of_repairs(search: Search, repairs: Iterable[Repair | None]) -> Iterator[Fou
         edit = repair.edit
         if CANCELS.search(edit.text) and not CANCELS.search(edit.own.text):
             continue
+        if edit.kind is Kind.HARD_CODED_SIZE and search.item.lecture.is_placeholder:
+            continue  # it would be right at the notebook's sizes
         kind, message = _with_factor(search, repair)
         message += _or_else(repair, kind)
         # A sum that is copied again leaves the shape as it should be.

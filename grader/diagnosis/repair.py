@@ -127,9 +127,13 @@ class Search:
         )
 
     def _is_settled(self, own: OwnStatement) -> bool:
-        """True for what makes another gradient and not this one: that is its own matter."""
-        written = self.answer.written[own.top]
-        return self.item.name not in written and not written.isdisjoint(self.exercise.gradients)
+        """True for what makes another gradient and not this one: that is its own matter.
+
+        Not for what changes a tensor of the forward pass on the way.
+        """
+        written, names = self.answer.written[own.top], self.references.program.names
+        is_of_others = not written.isdisjoint(self.exercise.gradients)
+        return self.item.name not in written and is_of_others and written.isdisjoint(names)
 
     def _may_be_wrong(self, own: OwnStatement) -> bool:
         """False for a line by which another gradient, or a smaller step's, is right."""
@@ -147,6 +151,22 @@ class Search:
     def raises(self) -> bool:
         """True if the gradient's own statements raise."""
         return any(value.raised for value in self.item.local)
+
+    @cached_property
+    def is_right_unedited(self) -> bool:
+        """True if the statements give the right values after all where edits of them are run.
+
+        Then something else made them wrong, and whatever changes nothing would seem to mend them.
+        """
+        every = [tensor for (tensor,) in self._variants.run([{}], (0, 1))]
+        told = self._variants.told
+        return any(
+            all(
+                value is not None and agrees(value.double(), told(right, instance))
+                for instance, (value, right) in enumerate(zip(every, target, strict=False))
+            )
+            for target in self.targets
+        )
 
     @property
     def fits(self) -> bool:

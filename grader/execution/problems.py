@@ -43,7 +43,8 @@ ADVICE = {
         "This `sum` is Python's own; that of a tensor is `.sum(...)`, or `torch.sum`."
     ),
     "^only one element tensors can be converted": (
-        "`math` computes with one number; of a tensor's numbers, `torch` has the same functions."
+        "Several numbers were taken for one: `math` and `float` take one, `torch` has the same"
+        " functions for tensors; `torch.stack` puts a list of tensors together."
     ),
     "^(Subtraction|Negation), the `-` operator, ": (
         "A mask holds True and False; `.float()` makes ones and zeros of it."

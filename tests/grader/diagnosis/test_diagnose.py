@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import tomllib
+from collections.abc import Callable
 from dataclasses import dataclass
 
 import pytest
 
 from grader.execution.runner import Reply, Runner, WorkerLost
-from grader.verdict import Outcome
+from grader.verdict import Outcome, Verdict
 from grader.worker.request import Request, Values
 from tests.grader.conftest import Judge
 from tests.grader.diagnosis.conftest import Say
@@ -74,6 +75,22 @@ def test_equal_statements_get_the_same_reason_wherever_they_stand(say_of: Say) -
     source = "dhpreact = (1 - hpreact**2) * dh * 1.0"
     said = [say_of("dhpreact", before + source) for before in ("", "a = 1\n\n", "")]
     assert said == [["This slope is taken at the wrong tensor: `hpreact`."]] * 3
+
+
+@pytest.mark.parametrize(
+    ("gradient", "source"),
+    [
+        # What it reads has been changed before.
+        ("dW2", "dhpreact = (1 - h.pow_(2)) * dh\ndW2 = h.T @ dlogits"),
+        # Nowhere is it right, so it is no size of the notebook's.
+        ("dh", "if dlogits.ndim == 3:\n    dh = dlogits @ W2.T"),
+    ],
+)
+def test_no_mistake_is_named_that_the_line_does_not_have(
+    gradient: str, source: str, verdict_of: Callable[[str, str], Verdict]
+) -> None:
+    said = [one.message for one in verdict_of(gradient, source).diagnosis]
+    assert not [one for one in said if ".T" in one or "notebook's sizes" in one]
 
 
 def test_a_worker_that_was_lost_is_not_remembered(

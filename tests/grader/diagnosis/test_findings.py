@@ -84,6 +84,26 @@ LOOPS = "dC = torch.zeros_like(C)\nfor i in range(n):\n    for j in range(block_
         ),
         ("dhprebn", "dhprebn = dbndiff - bnmeani", "What arrives is not used: `dbnmeani`."),
         (
+            "dbnraw",
+            "on = False\ndbnraw = bngain * dhpreact if on else dhpreact",
+            "In `bngain * dhpreact if on else dhpreact` the other side belongs here.",
+        ),
+        (
+            "dbndiff2",
+            "dbndiff2 = dbnvar / (n - 1 if n == n_hidden else n) * torch.ones_like(bndiff2)",
+            "In `n - 1 if n == n_hidden else n` the other side belongs here.",
+        ),
+        (
+            "dprobs",
+            "dprobs = dlogprobs / probs.clamp(min=0.1)",
+            "`clamp` does not belong in `probs.clamp(min=0.1)`.",
+        ),
+        (
+            "dh",
+            "dh = dlogits.roll(1, 0) @ W2.T",
+            "`1` is not the number that belongs here.",
+        ),
+        (
             "dlogits",
             "dlogits = dnorm_logits.clone()\ndlogits[:, logits.argmax(1)] += dlogit_maxes",
             "With `:` every row gets something at `logits.argmax(1)`; `dlogit_maxes` has an axis"

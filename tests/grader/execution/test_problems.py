@@ -42,6 +42,13 @@ LIMITS = Limits(statement_seconds=3.0, total_seconds=40.0, memory_bytes=2**31)
             " and `.indices`.",
         ),
         (
+            "ValueError",  # of `torch.tensor([one, another])` as well
+            "only one element tensors can be converted to Python scalars",
+            "This line raised ValueError: only one element tensors can be converted to Python"
+            " scalars. Several numbers were taken for one: `math` and `float` take one, `torch` has"
+            " the same functions for tensors; `torch.stack` puts a list of tensors together.",
+        ),
+        (
             "RuntimeError",
             "Class values must be smaller than num_classes.",
             "This line raised RuntimeError: Class values must be smaller than num_classes. An index"

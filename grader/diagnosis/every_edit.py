@@ -54,6 +54,12 @@ OF_THEIR_OWN = frozenset(
 )
 """Kinds that keep their name wherever they occur."""
 
+OF_NUMBERS = frozenset(
+    {Kind.POWER_RULE, Kind.MISSING_FACTOR, Kind.EXTRA_FACTOR, Kind.MISSING_BRANCH}
+    | {Kind.EXTRA_TERM, Kind.MISSING_EPS, Kind.BESSEL}
+)
+"""Kinds that are not looked for in a comparison: which side is larger shows no exponent."""
+
 MOST_PAIRS = 600
 """Of edits that are the same in two lines, and of those of a loop and what is inside of it."""
 
@@ -120,7 +126,10 @@ def _edits(at: Expression, likelihood: int) -> Iterator[Edit]:
     usual = _usual(at)
     around = (at.site.node, *at.site.parents)
     length = next((at.site.own.lengths[n] for n in around if n in at.site.own.lengths), None)
+    is_compared = any(isinstance(one, ast.Compare) for one in at.site.parents)
     for match in at.matches(likelihood):
+        if is_compared and match.rule.kind in OF_NUMBERS:
+            continue
         kind = match.rule.kind if match.rule.kind in OF_THEIR_OWN else usual or match.rule.kind
         edits = match.edits(kind)
         yield from edits if length is None else (_of_length(edit, length) for edit in edits)
@@ -223,7 +232,18 @@ def _sums(statements: Sequence[OwnStatement], scope: Scope) -> Iterator[Edit]:
 
 
 def _loops(own: OwnStatement) -> Iterator[Edit]:
-    """What stands in a loop and belongs outside; two loops that go over each other's range."""
+    """What stands in a loop and belongs outside; loops over a wrong range, or the wrong way."""
+    for loop in own.loops:
+        if not isinstance(loop, ast.For):
+            continue
+        piece, rounds = own.span(loop.iter), own.source(loop.iter)
+        other = rounds.removeprefix("reversed")
+        other = f"reversed({rounds})" if other == rounds else other
+        if "range(" in rounds:
+            message = "This loop runs the wrong way round: the way back begins at the last round."
+            is_back = other.startswith("reversed(")
+            message = message if is_back else "This loop runs the wrong way round."
+            yield Edit(SECOND, Kind.WRONG_ORDER, own, piece, own.put(piece, other), message)
     pairs = ((outer, loop) for outer in own.loops for loop in ast.walk(outer))
     for outer, loop in pairs:
         if not isinstance(outer, ast.For) or not isinstance(loop, ast.For):

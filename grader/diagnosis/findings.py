@@ -266,7 +266,7 @@ def _right_here_only(search: Search) -> Iterator[Found]:
         for node, own in (numbers[one] for one in (value, 1 - value) if one in numbers):
             place = search.statements.index(own), own.span(node)
             yield Found(*_only_here(step, value), "", *place)
-    message = f"`{name}` is right on the notebook's batch and wrong on others."
+    message = f"`{name}` is right on one batch and wrong on others."
     yield Found(Kind.ONLY_THIS_BATCH, message)
 
 

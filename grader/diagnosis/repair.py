@@ -53,6 +53,9 @@ MOST_NEAR = 12
 PLAIN = (1.0, 2.0, 0.5, 3.0, 4.0, 0.25, 1.5, 1 / 3)
 """Numbers that a backward pass has, with sizes beside them or without."""
 
+RECTIFIES = re.compile(r"\b(relu\(|clamp\(min=0\)|clamp_min\(0)")
+"""In a forward line: what is negative becomes zero."""
+
 DIFFERENCE = re.compile(r"\b[A-Za-z_]\w* - [A-Za-z_]\w*\b(?!\()")
 """Of two names, as a forward line has it."""
 
@@ -158,6 +161,8 @@ class Search:
 
         Then something else made them wrong, and whatever changes nothing would seem to mend them.
         """
+        if self.keep == self.item.keep:
+            return False  # what is run are the statements that gave the wrong ones
         every = [tensor for (tensor,) in self._variants.run([{}], (0, 1))]
         told = self._variants.told
         return any(
@@ -413,6 +418,7 @@ def _scope(
         "ARRIVING": [g for r in readers for g in upstreams if arrivals.get(g, g[1:]) == r],
         "UPSTREAM": upstreams,
         "NEAR": near,
+        "RECTIFIED": [one.name for one in program.steps if RECTIFIES.search(one.expression)],
         "FORWARD": forward,
         "TENSOR": [tensor] if tensor in near else [],
         "MADE": [tensor, *program.descendants(tensor)],

@@ -23,6 +23,7 @@ SCOPE = Scope(
             "ALONE": ("h",),
             "NOSIGMOID": ("h",),
             "NORELU": ("h",),
+            "RECTIFIED": ("h",),
             "SLOPE": (),
             "TENSOR": ("hpreact",),
             "AXIS": "012",

@@ -33,6 +33,7 @@ FEW = Scope(
             "ALONE": ("h",),
             "NOSIGMOID": ("h",),
             "NORELU": ("h",),
+            "RECTIFIED": ("h",),
             "SLOPE": (),
             "OWN": ("tmp",),
             "SCALAR": (),

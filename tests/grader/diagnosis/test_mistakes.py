@@ -402,6 +402,28 @@ PLACES = (VALUE, CALLEE, AXIS, INDEX, SIZE, STATEMENT)
         ("dx[Yb] = h[Yb] - 1", Kind.WRONG_INDEX, "dx[range(n), Yb] = h[range(n), Yb] - 1"),
         ("dx = dh[:, i:i + n]", Kind.WRONG_INDEX, "dx = dh[:, i * n:(i + 1) * n]"),
         ("dx = dh[i:i + n]", Kind.WRONG_INDEX, "dx = dh[i * n:(i + 1) * n]"),
+        ("dx = dh.cumsum(0)", Kind.PERMUTED, "dx = dh.flip(0).cumsum(0).flip(0)"),
+        ("dx = torch.cumsum(dh, dim=0)", Kind.PERMUTED, "dx = dh.flip(0).cumsum(0).flip(0)"),
+        ("dx = dh * W2", Kind.MISSING_SUM, "dx = dh.flip(1).cumsum(1).flip(1) * W2"),
+        (
+            "dx = F.conv1d(dh, W2, padding=1)",
+            Kind.PERMUTED,
+            "dx = F.conv1d(dh, W2.flip(-1), padding=1)",
+        ),
+        ("dx = dh * (h > 0.3)", Kind.WRONG_INDEX, "dx = dh * (h > 0)"),
+        ("dx = dh * (h > W2)", Kind.WRONG_INDEX, "dx = dh * (hpreact > 0)"),
+        ("dx = dh[2 - row]", Kind.WRONG_INDEX, "dx = dh[row]"),
+        ("dx = dh.flatten(1)", Kind.MISSING_FACTOR, "dx = dh.flatten(1) * (h > 0)"),
+        (
+            "for row in range(n):\n    dh[row] = h[row]",
+            Kind.WRONG_ORDER,
+            "for row in reversed(range(n)):\n    dh[row] = h[row]",
+        ),
+        (
+            "for row in reversed(range(n)):\n    dh[row] = h[row]",
+            Kind.WRONG_ORDER,
+            "for row in range(n):\n    dh[row] = h[row]",
+        ),
         ("dx = torch.where(h > 0, dh, 0.0)", Kind.WRONG_NAME, "dx = dh * slope_of_h_"),
         ("dx = dh * (h > 0).float()", Kind.WRONG_NAME, "dx = dh * slope_of_h_"),
         ("dx[h <= 0] = 0", Kind.WRONG_NAME, "dx *= slope_of_h_"),
@@ -482,6 +504,9 @@ def test_what_a_line_may_be_meant_as(source: str, kind: Kind, text: str) -> None
         # zeros, whatever they are multiplied by; a result that is thrown away
         ("dx = torch.zeros_like(h)", "dx = torch.zeros_like(h) * dh"),
         ("dx.add_(dh)", "dx.add_(dh) * dh"),
+        # which side is larger shows no exponent, and no factor
+        ("dx = dh * (h > 0.3)", "dx = dh * (h ** 2 > 0.3)"),
+        ("dx = dh * (h > 0.3)", "dx = dh * (h * W2 > 0.3)"),
         # nothing is in it yet, no loop counts, it changes its tensor already
         ("db = h", "db += h"),
         ("dh = h * W2", "dh = h[row] * W2"),

@@ -124,10 +124,12 @@ def make_draft(exercise: Exercise, file: ast.Module, text: str) -> Draft:
         text: the same as it is written.
 
     Raises:
-        UserError: nothing in the function has a gradient, or it does not run on every size.
+        UserError: nothing in the function has a gradient, or none that is a number, or it does not
+            run on every size.
     """
     references, forward = prepare(exercise), exercise.forward
     program = references.program
+    _check_that_they_are_numbers(references)
     pieces = tuple(_pieces(exercise, references))
     if not pieces:
         raise UserError(f"{program.name} has no gradient to write: none of its tensors has one.")
@@ -147,6 +149,22 @@ def make_draft(exercise: Exercise, file: ast.Module, text: str) -> Draft:
         tensors=tuple(_tensors(references)),
         pieces=pieces,
     )
+
+
+def _check_that_they_are_numbers(references: References) -> None:
+    """Raise `UserError` for a step that gives NaN, if an input has no gradient for it."""
+    program = references.program
+    for reference in references.hidden:
+        values, gradients = reference.instance.values, reference.gradients
+        if all(gradients[name].isfinite().all() for name in program.inputs if name in gradients):
+            continue
+        smooth = (step for step in program.steps if is_differentiable(values[step.name]))
+        if (step := next((one for one in smooth if values[one.name].isnan().any()), None)) is None:
+            continue
+        raise UserError(
+            f"{program.name}: `{step.line}` gives NaN for some numbers. Inputs are drawn around 0:"
+            " let a step before it bring them where it is defined, such as `x.exp()`."
+        )
 
 
 def _pieces(exercise: Exercise, references: References) -> Iterator[Piece]:

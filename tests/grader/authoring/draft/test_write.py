@@ -142,6 +142,17 @@ def test_a_function_without_gradients_is_refused(step: str, tmp_path: Path) -> N
         course_texts(path)
 
 
+def test_a_step_that_gives_nan_is_named_before_anything_is_written(tmp_path: Path) -> None:
+    file = tmp_path / "mine.py"
+    last = SEVERAL.index("    loss")
+    step = "    spread = (logprobs - 1).sqrt()\n    loss = spread.mean()\n    return loss\n"
+    file.write_text(SEVERAL[:last] + step, encoding="utf-8")
+    with pytest.raises(UserError) as error:
+        course_texts(file)
+    said = "classify: `spread = (logprobs - 1).sqrt()` gives NaN for some numbers. Inputs are drawn"
+    assert str(error.value).startswith(said)
+
+
 ATTENTION = """\
 from typing import Annotated
 

@@ -38,6 +38,8 @@ class Factor:
         number = f"{round(self.number, 9):g}"
         if not self.sizes:
             return number
+        if root := self._root:
+            return root
         return {"1": self.sizes, "-1": f"-{self.sizes}"}.get(number, f"{number} * {self.sizes}")
 
     def at(self, lecture: Sizes) -> str:
@@ -47,8 +49,17 @@ class Factor:
         if text.startswith("(") and text.find(")") == len(text) - 1:
             text = text[1:-1]
         # A number that is neither whole nor one part of a few explains nothing.
-        is_simple = any(abs(x - round(x)) < SAME for x in (self.number, 1 / (self.number or 1)))
-        return f"{value} ({text})" if self.sizes and is_simple else value
+        explains = _is_simple(self.number) or self._root
+        return f"{value} ({text})" if self.sizes and explains else value
+
+    @property
+    def _root(self) -> str:
+        """The root of a size, and of the number with it: sqrt(2) times sqrt(n) is sqrt(2 * n)."""
+        one, found, size = self.sizes.rpartition("sqrt(")
+        inside = abs(self.number or 1) ** (-2 if one else 2)
+        if not found or _is_simple(self.number) or not _is_simple(inside):
+            return ""
+        return f"{'-' * (self.number < 0)}{one}sqrt({inside:g} * {size}"
 
     def written_out(self, lecture: Sizes) -> str | None:
         """The size that stands in the code as the lecture's number, if the factor gives it away.
@@ -58,6 +69,11 @@ class Factor:
         if not self.sizes or abs(self.number * _value(self.sizes, lecture) - 1) > SAME:
             return None
         return next((name for name in lecture if name in self.sizes), None)
+
+
+def _is_simple(number: float) -> bool:
+    """True for a whole number, and for one part of a few."""
+    return any(abs(x - round(x)) < SAME for x in (number, 1 / (number or 1)))
 
 
 def name_factor(scales: Sequence[float], sizes: Sequence[Sizes]) -> Factor | None:

@@ -22,6 +22,10 @@ LECTURE = {"n": 32, "vocab_size": 27}
         (lambda n, _: n / (n - 1), "n/(n - 1)", "1.03226 (n/(n - 1))", True),
         (lambda n, _: (n - 1) / n, "(n - 1)/n", "0.96875 ((n - 1)/n)", True),
         (lambda n, _: -2 / (n - 1), "-2 * 1/(n - 1)", "-0.0645161 (-2 * 1/(n - 1))", False),
+        (lambda n, _: (2 * n) ** 0.5, "sqrt(2 * n)", "8 (sqrt(2 * n))", False),
+        (lambda n, _: (2 * n) ** -0.5, "1/sqrt(2 * n)", "0.125 (1/sqrt(2 * n))", False),
+        (lambda n, _: -((n / 2) ** 0.5), "-sqrt(0.5 * n)", "-4 (-sqrt(0.5 * n))", False),
+        (lambda n, _: 3 * n**0.5, "3 * sqrt(n)", "16.9706 (3 * sqrt(n))", False),
         (lambda n, v: 1 / (n * v), "1/(n * vocab_size)", "0.00115741 (1/(n * vocab_size))", False),
     ],
 )

@@ -232,17 +232,14 @@ def _sums(statements: Sequence[OwnStatement], scope: Scope) -> Iterator[Edit]:
 
 
 def _loops(own: OwnStatement) -> Iterator[Edit]:
-    """What stands in a loop and belongs outside; loops over a wrong range, or the wrong way."""
-    for loop in own.loops:
-        if not isinstance(loop, ast.For):
-            continue
-        piece, rounds = own.span(loop.iter), own.source(loop.iter)
-        other = rounds.removeprefix("reversed")
-        other = f"reversed({rounds})" if other == rounds else other
-        if "range(" in rounds:
-            message = "This loop runs the wrong way round: the way back begins at the last round."
-            is_back = other.startswith("reversed(")
-            message = message if is_back else "This loop runs the wrong way round."
+    """Loops that run the wrong way; what stands in one and belongs outside; ranges exchanged."""
+    for one in own.loops:
+        if isinstance(one, ast.For) and "range(" in (rounds := own.source(one.iter)):
+            message, other = "This loop runs the wrong way round.", rounds.removeprefix("reversed")
+            if other == rounds:
+                message = f"{message[:-1]}: the way back begins at the last round."
+                other = f"reversed({rounds})"
+            piece = own.span(one.iter)
             yield Edit(SECOND, Kind.WRONG_ORDER, own, piece, own.put(piece, other), message)
     pairs = ((outer, loop) for outer in own.loops for loop in ast.walk(outer))
     for outer, loop in pairs:

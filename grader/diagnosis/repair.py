@@ -103,7 +103,7 @@ class Search:
         whose = self.item.name, self.item.keep, self.item.code, self.answer
         self.keep = meant_for(*whose, self.exercise.gradients)
         every = own_statements(self.answer, self.keep)
-        self.settled = [own for own in every if self._is_settled(own)]
+        self.settled = [own for own in every if self._is_settled(own, every)]
         self.statements = [own for own in every if own not in self.settled]
         if self.item.beside is not None:
             # The other gradients that it uses are given as they should be, and not made.
@@ -129,14 +129,18 @@ class Search:
             self.item, self.statements, self.exercise, self.references, fits=self.fits
         )
 
-    def _is_settled(self, own: OwnStatement) -> bool:
-        """True for what makes another gradient and not this one: that is its own matter.
+    def _is_settled(self, own: OwnStatement, every: Sequence[OwnStatement]) -> bool:
+        """True for what makes another gradient and nothing of this one: that is its own matter.
 
-        Not for what changes a tensor of the forward pass on the way.
+        Not for what changes a tensor of the forward pass on the way. A loop may make both: another
+        gradient, and what this one is made of behind it.
         """
-        written, names = self.answer.written[own.top], self.references.program.names
-        is_of_others = not written.isdisjoint(self.exercise.gradients)
-        return self.item.name not in written and is_of_others and written.isdisjoint(names)
+        written, gradients = self.answer.written[own.top], {*self.exercise.gradients}
+        if self.item.name in written or written.isdisjoint(gradients):
+            return False
+        others = (one.names for one in every if own.loops and one is not own)
+        shared = {*self.references.program.names}.union(*others)
+        return shared.isdisjoint(written - gradients)
 
     def _may_be_wrong(self, own: OwnStatement) -> bool:
         """False for a line by which another gradient, or a smaller step's, is right."""

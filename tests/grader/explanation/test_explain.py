@@ -350,3 +350,25 @@ def test_float_in_a_forward_pass_means_float64() -> None:
 
     (verdict,) = explain(single, backward).verdicts
     assert (verdict.outcome, verdict.note) == (Outcome.PASS, "")
+
+
+def thrice(x: Annotated[Tensor, "n, d"], w: Annotated[Tensor, "d"]) -> Tensor:
+    a = x * w
+    b = a * w
+    c = b * w
+    return c
+
+
+def test_a_loop_may_make_another_gradient_and_what_this_one_is_made_of() -> None:
+    def handed_on_wrongly(dc: Any, x: Any, w: Any, a: Any, b: Any) -> Any:
+        dw = torch.zeros_like(w)
+        g = dc
+        for h in (b, a, x):
+            dw += (g * h).sum(0)
+            g = g / w
+        dx = g.clone()
+        return dx, dw
+
+    for verdict in explain(thrice, handed_on_wrongly).verdicts:
+        assert verdict.diagnosis[0].kind == "operator"
+        assert "`g / w`" in verdict.diagnosis[0].message

@@ -189,20 +189,21 @@ class RequestRunner:
     def _record(self, order: RunOrder, started: Callable[[int], None]) -> Result:
         """A run for what its statements do to names.
 
-        Where one fails, or a wanted value is nothing but zeros, they run again with all upstreams
-        given: neither a missing name nor zeros show what is done with them. Where none fails, the
-        values are kept for the run that is not recorded.
+        Where one fails, it runs again with all upstreams given: a missing name would hide what is
+        done with it. All of them run once more, with good upstreams before each, where that does
+        not do: for what an object holds of a bad one, and for zeros, which do not show it either.
+        Where none fails, the values are kept for the run that is not recorded.
         """
         plain, given = replace(order, groups=order.groups[:1]), self.groups[order.groups[-1]]
         slow, watch = {**self.slow}, Watch()
-        recorder, is_clean = self._follow(plain, watch, started)
+        recorder, is_clean, is_lost = self._follow(plain, watch, started, given)
         names = recorder.names
         if is_clean:
             self.recorded = plain, self._read_values(names, order.want)
-        if not is_clean or any(is_blank(dict.get(names, name)) for name in order.want):
+        if is_lost or any(is_blank(dict.get(names, name)) for name in order.want):
             watch.forget()
             forget_threads()
-            again, _ = self._follow(plain, watch, started, given)
+            again, *_ = self._follow(plain, watch, started, given, always=True)
             recorder.add(again.seen)
         # What takes too long while somebody looks may be quick without.
         self.slow = slow
@@ -213,30 +214,38 @@ class RequestRunner:
         order: RunOrder,
         watch: Watch,
         started: Callable[[int], None],
-        given: Group = MappingProxyType({}),
-    ) -> tuple[Recorder, bool]:
-        """What was seen in a run, before each statement of which `given` is put back.
+        given: Group,
+        always: bool = False,
+    ) -> tuple[Recorder, bool, bool]:
+        """What was seen in a run, whether no statement failed, whether one failed for no use.
 
-        And whether no statement failed.
+        What is `given` is put back where one fails, before it runs again; or `always`. It is of no
+        use where something was put back, and the statement fails again.
         """
         values = self.namespace(order)
-        names = Names({name: _own(value) for name, value in values.items()} if given else values)
-        recorder, is_clean = Recorder(names), True
+        names = Names({name: _own(value) for name, value in values.items()} if always else values)
+        recorder, is_clean, is_lost = Recorder(names), True, False
         dict.__setitem__(names, SEE, watch.see)
         for index in order.statements:
             statement = self.request.statements[index]
             if self._forecast(statement) is not None:
                 is_clean = False
                 continue
-            if given:
+            if always:
                 recorder.at(-1)
                 recorder.give(given)
             started(statement.number)
             watch.statement = statement.number
             recorder.at(statement.number, statement.plain)
-            is_clean &= self._execute(statement, names) is None
+            if self._execute(statement, names) is not None and not always:
+                is_clean = False
+                recorder.at(-1)
+                put_back = recorder.give(given)
+                watch.forget()
+                recorder.at(statement.number, statement.plain)
+                is_lost |= self._execute(statement, names) is not None and put_back
         recorder.at(-1)
-        return recorder, is_clean
+        return recorder, is_clean, is_lost
 
     def _is_same(self, order: RunOrder, recorded: RunOrder) -> bool:
         """True for the run that was recorded: the same statements on the same values."""

@@ -145,24 +145,26 @@ class Recorder:
             own.binds |= one.binds
             own.changes |= one.changes
 
-    def give(self, values: Mapping[str, Tensor | float]) -> None:
+    def give(self, values: Mapping[str, Tensor | float]) -> bool:
         """Put back what is missing of `values`, has another shape, or is zero.
 
-        And give tensors a `.grad`.
+        And give tensors a `.grad`. Tell whether something stood there that was put back.
         """
-        names = self.names
+        names, put_back = self.names, False
         for name, value in values.items():
             if not isinstance(value, Tensor):
                 continue
             held = dict.get(names, name)
             if not _is_in_shape(held, value) or is_blank(held):
+                put_back |= name in names
                 dict.__setitem__(names, name, value.clone())
                 self._stale.add(name)
         for held in names.values():
             # Of some layouts there is none.
             with suppress(Exception):
-                if type(held) is Tensor and held.is_floating_point():
+                if type(held) is Tensor and held.grad is None and held.is_floating_point():
                     held.grad = torch.zeros_like(held)
+        return put_back
 
     def _look_before(self) -> None:
         names = self.names

@@ -22,5 +22,7 @@ def notebook_called(text: str, course: Course) -> str:
             number.isdecimal() and text.lstrip("0") == number.lstrip("0")
         ):
             return notebook
-    meant = did_you_mean([text], course.notebooks) or f"there are {listed(course.notebooks)}."
+    known = listed(course.notebooks)
+    known = f"there {'is' if len(course.notebooks) == 1 else 'are'} {known}."
+    meant = did_you_mean([text], course.notebooks) or known
     raise ValueError(f"there is no notebook {printable(text)!r} in the course; {meant}")

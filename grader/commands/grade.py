@@ -216,13 +216,14 @@ def _grade(order: Order) -> int:
                 return 128 + told[0]
             seconds = time.monotonic() - began
             files = {item.id: item for item in class_folder.handed_in}
-            if left := sorted(journal.entries.keys() - files.keys()):
+            left = sorted(journal.entries.keys() - files.keys())
+            journal.finish(files)
+            if left:
                 complain(
                     "Graded before and no longer in the folder: "
-                    f"{listed(map(printable, left), most=MOST_NAMED)}. That counts no more; "
-                    f"{EARLIER} keeps it."
+                    f"{listed(map(printable, left), most=MOST_NAMED)}. What is gone counts no "
+                    f"more; {EARLIER} keeps its results."
                 )
-            journal.finish(files)
         before = _pages(order.out)
         try:
             with _writing(order.quiet, tell) as tell_after:
@@ -360,10 +361,10 @@ def _summary(
     if book.unreadable:
         lines.append(_not_graded(book))
     if tally.kept:
-        lines.append(f"{counted(tally.kept, 'file')} had been graded by an earlier run.")
+        lines.append(f"{counted(tally.kept, 'file')} had been done by an earlier run.")
     if tally.fresh:
         rate = f", {tally.fresh / seconds:.1f} a second" if tally.fresh > 1 else ""
-        lines.append(f"{counted(tally.fresh, 'file')} graded in {as_clock(seconds)}{rate}.")
+        lines.append(f"{counted(tally.fresh, 'file')} done in {as_clock(seconds)}{rate}.")
     if settings.sandbox == "none":
         lines.append("Students' code ran without a sandbox.")
     lines.append(f"The gradebook: {printable(str(book.index))}, and tables beside report/.")

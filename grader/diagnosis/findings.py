@@ -32,7 +32,7 @@ from grader.verdict import Check, Verdict
 COARSE = (torch.float16, torch.bfloat16)
 """Dtypes in which a right formula gives a wrong value."""
 
-CANCELS = re.compile(r"\b([A-Za-z_]\w*) / \1\b(?! *(?:[.([]|\*\*))")
+CANCELS = re.compile(r"(?<![.\w*])(?<!/ )(?<!\*\* )([A-Za-z_]\w*) / \1\b(?! *(?:[.([]|\*\*))")
 """A tensor divided by itself: nobody means that."""
 
 

@@ -37,8 +37,9 @@ def collect(
     Args:
         answer: the parsed answer.
         gradients: the gradients asked for.
-        references: the instances with what autograd says of them; none of that is handed on, but
-            to a wrong gradient, in a process that is not asked for it any more, what it reads.
+        references: the instances with what autograd says of them. None of that is handed on, but
+            what a wrong gradient reads, times a random number, to a process that is not asked for
+            it any more.
         runner: a warm worker.
         offences: what the answer says of autograd, with the number of the statement.
         watch: whether to look for arithmetic that differentiates.
@@ -164,13 +165,21 @@ class _Collector:
         self, right: Set[str], local: Mapping[str, tuple[Value, ...] | None]
     ) -> Mapping[str, tuple[Value, ...]]:
         """What wrong gradients' own statements give where all that they read is right."""
-        siblings = {g: self._siblings(g, self._pieces[g]) for g in self._doubtful(right, local)}
+        siblings = {
+            gradient: frozenset(
+                # What is made from this gradient would give it away.
+                other
+                for other in self._siblings(gradient, self._pieces[gradient])
+                if gradient not in self._handed_down[other]
+            )
+            for gradient in self._doubtful(right, local)
+        }
         found = dict[str, tuple[Value, ...]]()
         # A process is given nothing that it is asked for later: those that read only what is above
         # them go first, from the loss down; each that has siblings has a process of its own.
         for gradient in sorted(siblings, key=lambda gradient: bool(siblings[gradient])):
             piece = self._cut(gradient, siblings=siblings[gradient])
-            read = piece.reads & self._asked
+            read = piece.reads & (self._handed_down[gradient] | siblings[gradient])
             if piece.writers and not read <= right:
                 beside = right_from_loss(self._references, read)
                 continues = not siblings[gradient]
@@ -197,8 +206,9 @@ class _Collector:
         )
         far = furthest(alone, self._references)
         plain = {gradient for gradient, apart in far.items() if apart <= FLOAT64_TOLERANCE}
+        doubtful = ran.keys() - plain
         order = (f"d{step}" for step in reversed(self._references.program.names))
-        return [gradient for gradient in order if gradient in ran.keys() - plain]
+        return [gradient for gradient in order if gradient in doubtful]
 
     def _beside(self, gradient: str, piece: Slice) -> tuple[Value, ...] | None:
         """What a wrong gradient's own statements give beside its siblings' right values."""

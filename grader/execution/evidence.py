@@ -61,8 +61,8 @@ class GradientEvidence:
     share its memory: then `as_assigned` are its local values without that. `siblings` are the other
     gradients asked for that its statements use although none of them is handed down to it, as the
     batch normalisation's `dbngain` in `dhprebn`: then `beside` are a wrong gradient's local values
-    with those given too, as they should be. `among_right` are its local values where all that they
-    read is right, and fits; None where it is.
+    with those given too, as they should be. `among_right` are its local values with all that they
+    read as it is for one random upstream of the loss; None if that was not run.
     """
 
     name: str

@@ -8,7 +8,7 @@ from dataclasses import replace
 
 from torch import Tensor
 
-from grader.answer.statements import COMPOUND
+from grader.answer.statements import COMPOUND, walk_names, walk_statements
 from grader.execution.evidence import GradientEvidence, Value, furthest
 from grader.grading.imprecision import is_rough
 from grader.grading.one_gradient import (
@@ -162,9 +162,9 @@ def _judge_carried(
             names = sorted(name for name in first if outcomes[name] is not Outcome.CARRIED)
             names = [name for name in names if name not in rough] or names
             if not names and verdict.global_check is Check.RIGHT:
-                # In float32, what was wrong may round away what it is right by on other batches.
-                above = _all_above(verdict.name, items)
-                names = sorted(name for name in above if outcomes[name] in _AT_FAULT)
+                # Rounded away in float32: what is wrong above is larger than what is right here.
+                wrong = _all_above(verdict.name, items) & at_fault.keys()
+                names = sorted(n for n in wrong if at_fault[n].global_check is not Check.RIGHT)
             began.update(names)
             if names:
                 missing = all(outcomes[name] is Outcome.TODO for name in names)
@@ -190,14 +190,20 @@ def _stopped_by(
     is_stopped = all(
         stop or value.tensor is None for stop, value in zip(stops, item.hidden, strict=True)
     )
-    return [
-        other.name
-        for other in evidence
-        if is_stopped and other.name in at_fault and not blocks.isdisjoint(other.code)
+    lines = {place.line for place in places if place is not None}
+    simple = (one for one in walk_statements([*blocks]) if not isinstance(one, COMPOUND))
+    raising = [s for s in simple if lines & {*range(s.lineno, (s.end_lineno or s.lineno) + 1)}]
+    read = {name.id for name in walk_names(*raising)}
+
+    def stops_it(other: GradientEvidence) -> bool:
+        if at_fault[other.name].place in places:
+            return True
         # An exception that is caught in the block says no place.
-        if at_fault[other.name].place in places
-        or max(other.keep, default=-1) < max(item.keep, default=-1)
-    ]
+        may_raise = other.name in read or not raising
+        return may_raise and max(other.keep, default=-1) < max(item.keep, default=-1)
+
+    near = (one for one in evidence if one.name in at_fault and not blocks.isdisjoint(one.code))
+    return [other.name for other in near if is_stopped and stops_it(other)]
 
 
 def _begins_here(item: GradientEvidence, verdict: Verdict, references: References) -> Verdict:

@@ -49,7 +49,7 @@ def read_function(function: Callable[..., Any]) -> tuple[ForwardProgram, tuple[s
     name, (definition, source) = function.__name__, source_of(function)
     try:
         signature = inspect.signature(function, eval_str=True)
-    except (NameError, SyntaxError) as error:
+    except Exception as error:  # an annotation is code: it may raise anything
         raise NotAForwardProgram(
             f"{name}, line {definition.lineno}: an annotation cannot be read ({error}). A shape is"
             ' written `x: Annotated[Tensor, "n, n_hidden"]`.'
@@ -149,11 +149,11 @@ def _instead(statement: ast.stmt) -> str:
     match statement:
         case ast.For() | ast.While():
             return "Write each round out, in lines of its own."
-        case ast.If():
+        case ast.If() | ast.Match():
             return "Where values decide, a step can say `torch.where`."
         case ast.With() | ast.Try():
             return "Take its lines out of it."
-        case ast.FunctionDef() | ast.Import() | ast.ImportFrom():
+        case ast.FunctionDef() | ast.ClassDef() | ast.Import() | ast.ImportFrom():
             return "It belongs outside of the function."
         case ast.AnnAssign():
             return "Leave the annotation out."

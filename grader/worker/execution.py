@@ -18,7 +18,7 @@ import torch.nn.functional as F
 from torch import Tensor
 
 from grader.worker.engine import double_precision
-from grader.worker.recording import Names, Recorder, is_blank
+from grader.worker.recording import Names, Recorder, is_all_zero
 from grader.worker.request import Group, Request, RunOrder, Statement
 from grader.worker.results import (
     DTYPE_CODES,
@@ -196,11 +196,11 @@ class RequestRunner:
         """
         plain, given = replace(order, groups=order.groups[:1]), self.groups[order.groups[-1]]
         slow, watch = {**self.slow}, Watch()
-        recorder, is_clean, is_lost = self._follow(plain, watch, started, given)
+        recorder, is_clean, still_fails = self._follow(plain, watch, started, given)
         names = recorder.names
         if is_clean:
             self.recorded = plain, self._read_values(names, order.want)
-        if is_lost or any(is_blank(dict.get(names, name)) for name in order.want):
+        if still_fails or any(is_all_zero(dict.get(names, name)) for name in order.want):
             watch.forget()
             forget_threads()
             again, *_ = self._follow(plain, watch, started, given, always=True)
@@ -217,14 +217,14 @@ class RequestRunner:
         given: Group,
         always: bool = False,
     ) -> tuple[Recorder, bool, bool]:
-        """What was seen in a run, whether no statement failed, whether one failed for no use.
+        """What was seen in a run; whether every statement ran; whether one still failed.
 
-        What is `given` is put back where one fails, before it runs again; or `always`. It is of no
-        use where something was put back, and the statement fails again.
+        What is `given` is put back where one fails, before it runs again; or before each, `always`.
+        One still fails if it does so again although something was put back.
         """
         values = self.namespace(order)
         names = Names({name: _own(value) for name, value in values.items()} if always else values)
-        recorder, is_clean, is_lost = Recorder(names), True, False
+        recorder, is_clean, still_fails = Recorder(names), True, False
         dict.__setitem__(names, SEE, watch.see)
         for index in order.statements:
             statement = self.request.statements[index]
@@ -243,9 +243,9 @@ class RequestRunner:
                 put_back = recorder.give(given)
                 watch.forget()
                 recorder.at(statement.number, statement.plain)
-                is_lost |= self._execute(statement, names) is not None and put_back
+                still_fails |= self._execute(statement, names) is not None and put_back
         recorder.at(-1)
-        return recorder, is_clean, is_lost
+        return recorder, is_clean, still_fails
 
     def _is_same(self, order: RunOrder, recorded: RunOrder) -> bool:
         """True for the run that was recorded: the same statements on the same values."""

@@ -2,7 +2,8 @@
 
 It reads values and requests from standard input and answers each request on standard output.
 What comes from a student's code is one safetensors blob with JSON as its metadata; nothing is ever
-unpickled. References, seeds and verdicts never come here.
+unpickled. Seeds and verdicts never come here; of references, what a wrong line reads, times a
+random number.
 
 Each request is run in a child of its own, forked from this process, which has torch imported
 already. The child says which statement it is about to run, so that whatever it dies of can be

@@ -155,7 +155,7 @@ class Recorder:
             if not isinstance(value, Tensor):
                 continue
             held = dict.get(names, name)
-            if not _is_in_shape(held, value) or is_blank(held):
+            if not _is_in_shape(held, value) or is_all_zero(held):
                 put_back |= name in names
                 dict.__setitem__(names, name, value.clone())
                 self._stale.add(name)
@@ -226,7 +226,7 @@ class Recorder:
         return changed
 
 
-def is_blank(held: object) -> bool:
+def is_all_zero(held: object) -> bool:
     """True for a tensor of nothing but zeros: to add it to something changes nothing."""
     try:
         return type(held) is Tensor and not held.any()

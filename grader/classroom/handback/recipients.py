@@ -41,14 +41,11 @@ class Recipient:
 
 
 def refuse_stale(gradebook: Path, *names: str) -> None:
-    """Raise StaleGradebook where pages have no names, or are not all of one run.
-
-    Nor may they be older than one of these files.
-    """
+    """Raise StaleGradebook if pages have no names, are of two runs, or older than one of these."""
     if (gradebook / UNFINISHED).exists():
         raise StaleGradebook(
-            f"The last `grader grade` was stopped while it wrote {printable(str(gradebook))}, some "
-            "of whose pages may be older: give it again first. Nothing is graded again."
+            f"The last `grader grade` has not written all of {printable(str(gradebook))}: wait for "
+            "it, or give it again. Nothing is graded again."
         )
     if (gradebook / WHO).exists():  # a student may be called what another is numbered
         raise StaleGradebook(

@@ -221,4 +221,4 @@ def _messages(
 
 def _about_nothing(people: Iterable[Recipient], tell: Tell) -> None:
     if nothing := [each.student for each in people if not each.files]:
-        tell(f"Handed in nothing, and have a page all the same: {named(nothing)}.")
+        tell(f"Handed in nothing, as their pages say: {named(nothing)}.")

@@ -178,8 +178,8 @@ def _nothing_in(tree: Tree) -> str:
             f"In {shown(tree.root)} nobody handed in a notebook: submitted/ holds none, and what "
             "lies outside it is the course's own."
         )
-    others = f"but {counted(len(tree.others), 'other file')}"
-    others = others if tree.others else "nor any other file to look at"
+    count = len(tree.others)
+    others = f"but {counted(count, 'other file')}" if count else "nor any other file to look at"
     closed = f"; {counted(len(tree.closed), 'folder')} cannot be listed" if tree.closed else ""
     return (
         f"In {shown(tree.root)} nobody handed in a notebook: there is no .ipynb below it, "

@@ -41,8 +41,9 @@ def moodle_time(text: str) -> datetime | None:
         with suppress(ValueError):
             time = datetime.strptime(said, form)
             # 24 hours have two digits: a language that leaves PM out has one
-            unsure = form.endswith("%H:%M") and said[-5] == " "
-            return None if unsure or weekday not in ("", _DAYS[time.weekday()]) else time
+            unsure = form.endswith("%H:%M") and said[-5] == " " and said[-4] != "0"
+            is_day = weekday in ("", _DAYS[time.weekday()])
+            return time if is_day and not unsure and time.year // 100 == 20 else None
     return None
 
 

@@ -175,7 +175,7 @@ def test_a_run_can_be_interrupted_and_killed_and_gone_on_with(tmp_path: Path) ->
     )
     assert done.returncode == exit_codes.PASSED, done.stderr
     assert "12 files of 12 students.\nstudents: 12, graded: 12, " in done.stdout
-    assert f"{len(kept)} files had been graded by an earlier run." in done.stdout
+    assert f"{len(kept)} files had been done by an earlier run." in done.stdout
     assert [line["run"]["seed"] for line in read(out).values()].count(
         json.loads(kept[0])["run"]["seed"]
     ) == 12
@@ -288,7 +288,7 @@ def test_only_what_is_new_is_graded_and_who_is_late_needs_no_grading(
     hand_in(folder, "cyd", "2")
     assert run(folder, "--due", "2026-11-20") == exit_codes.PASSED
     assert [len(pool.seen) for pool in pools] == [2, 1]
-    assert "2 files had been graded by an earlier run." in capsys.readouterr().out
+    assert "2 files had been done by an earlier run." in capsys.readouterr().out
     assert run(folder) == exit_codes.PASSED
     assert len(pools) == 2
 
@@ -494,7 +494,7 @@ def test_pages_of_two_runs_are_not_handed_back(
         assert run(folder) == exit_codes.INTERRUPTED
     assert "Stopped before all tables and pages were written." in capsys.readouterr().err
     assert cli.main(handback) == exit_codes.UNREADABLE
-    assert "was stopped while it wrote" in capsys.readouterr().err
+    assert "has not written all of" in capsys.readouterr().err
     assert run(folder) == exit_codes.PASSED
     assert cli.main(handback) == exit_codes.PASSED
 

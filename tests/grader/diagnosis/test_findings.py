@@ -7,6 +7,7 @@ from collections.abc import Callable
 
 import pytest
 
+from grader.diagnosis.findings import CANCELS
 from grader.diagnosis.kinds import Kind
 from grader.verdict import Outcome, Verdict
 from tests.grader.conftest import Judge
@@ -441,3 +442,16 @@ def test_a_line_that_belongs_in_the_loop_before(say_of: Say) -> None:
     loop = "for i in range(n):\n    for j in range(block_size):\n        ix = Xb[i, j]\n"
     source = f"dC = torch.zeros_like(C)\n{loop}dC[ix] += demb[i, j]"
     assert say_of("dC", source) == ["This line stands outside of the loop."]
+
+
+@pytest.mark.parametrize(
+    ("text", "cancels"),
+    [
+        *(("dy * n / n", True), ("(x / x) * w", True), ("dy * w / n / n", False)),
+        *(("x**n / n", False), ("x ** n / n", False), ("a.n / n", False), ("n / n.sum()", False)),
+    ],
+)
+def test_a_tensor_divided_by_itself_is_told_from_what_is_divided_twice(
+    text: str, cancels: bool
+) -> None:
+    assert bool(CANCELS.search(text)) is cancels

@@ -130,3 +130,30 @@ def test_a_wrong_line_below_a_mistake_is_paid_for(line: Line, mistake: str, runn
     assert line.piece in line.text
     text = line.text.replace(line.piece, line.spoilt)
     assert blamed(verdicts_of(line, text, mistake, runner)) == {line.gradient, mistake.split()[0]}
+
+
+FROM_BELOW = [
+    ("demb = dembcat.view(n, block_size, n_embd)", "dembcat = demb.view(embcat.shape)"),
+    ("dprobs = (1.0 / probs) * dlogprobs", "dlogprobs = probs * dprobs"),
+    ("dhpreact = (1.0 - h**2) * dh", "dh = dhpreact / (1 - h**2)"),
+    ("dbnraw = bngain * dhpreact", "dhpreact = dbnraw / bngain"),
+]
+
+
+@pytest.mark.parametrize(("below", "line"), FROM_BELOW)
+def test_a_gradient_that_is_made_from_one_is_not_given_to_it(
+    below: str, line: str, runner: Runner
+) -> None:
+    """It would give it away: the line undoes what the one below does."""
+    name, under = line.split()[0], below.split()[0]
+    source = (ANSWERS / "ex1/right/lecture.py").read_text(encoding="utf-8")
+    own = [text for text in source.splitlines() if text.startswith((f"{name} ", f"{name}["))]
+    assert own
+    assert below in source
+    for text in own[1:]:
+        source = source.replace(f"{text}\n", "")
+    source = source.replace(f"{below}\n", "").replace(f"{own[0]}\n", f"{line}\n")
+    verdicts, _ = grade_exercise(EXERCISE["ex1"], answer_cells(source), runner)
+    outcomes = {verdict.name: verdict.outcome for verdict in verdicts}
+    assert outcomes[under] is Outcome.TODO
+    assert outcomes[name] in (Outcome.FAIL, Outcome.ERROR)

@@ -428,6 +428,14 @@ def test_what_a_mistake_rounds_away_in_float32_alone_is_carried(judge_text: Judg
     assert verdicts["dC"].outcome is Outcome.CARRIED
 
 
+def test_what_is_wrong_on_one_batch_is_not_rounded_away_by_zeros(judge_text: Judge) -> None:
+    # The gradient of logit_maxes is zero, whatever its sign.
+    maxes = "dlogit_maxes = (-dnorm_logits).sum(1, keepdim=True)"
+    line = "dW2 = h.T @ dlogits"
+    changes = (maxes, maxes.replace("-", "")), (line, f"{line} * (2 if n == 32 else 1)")
+    assert blamed(judge_text(edited(*changes))) == ["dlogit_maxes", "dW2"]
+
+
 @pytest.mark.parametrize(
     "block",
     [
@@ -450,6 +458,15 @@ def test_what_stops_a_block_is_paid_for_once(block: str, judge_text: Judge) -> N
     assert blamed(verdicts) == ["dh"]
     said = "Right by itself; in its block, what makes dh keeps it from running."
     assert (verdicts["dW2"].note, verdicts["db2"].note) == (said, said)
+
+
+def test_what_stops_a_block_is_not_whatever_is_wrong_in_it(judge_text: Judge) -> None:
+    lines = "dh = dlogits @ W2.T\ndW2 = h.T @ dlogits\ndb2 = dlogits.sum(0)"
+    block = (
+        "with torch.no_grad():\n    dh = dlogits @ W2.T * 2\n    print(what_is_this)\n"
+        "    dW2 = h.T @ dlogits\n    db2 = dlogits.sum(0)"
+    )
+    assert blamed(judge_text(edited((lines, block)))) == ["dh", "dW2", "db2"]
 
 
 @pytest.mark.parametrize(("found", "outcome"), [("max", Outcome.PASS), ("min", Outcome.FAIL)])

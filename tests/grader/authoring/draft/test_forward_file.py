@@ -140,6 +140,9 @@ BAD = {
     "from __future__ import annotations\n" + LOSS.replace("from typing import Annotated\n", ""): (
         "half, line 8: an annotation cannot be read (name 'Annotated' is not defined)."
     ),
+    "from __future__ import annotations\n" + LOSS.replace("Annotated[", "Tensor.of["): (
+        "half, line 9: an annotation cannot be read (type object 'Tensor' has no attribute 'of')."
+    ),
 }
 
 

@@ -221,8 +221,7 @@ def test_messages(tmp_path: Path) -> None:
         "No message for bob (Bob B): the class list has no address that can be used. A --roster "
         "with addresses, given to `grader grade`, mends that.",
         "No message for carl (Carl C) and dora (Dora D): their address is another student's, too.",
-        "Handed in nothing, and have a page all the same: carl (Carl C), dora (Dora D) and "
-        "zoe (Zoë M).",
+        "Handed in nothing, as their pages say: carl (Carl C), dora (Dora D) and zoe (Zoë M).",
     ]
     with (out / "handback.csv").open(encoding="utf-8-sig", newline="") as file:
         rows = list(csv.DictReader(file))

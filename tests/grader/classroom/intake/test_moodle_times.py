@@ -26,6 +26,7 @@ DUE = datetime(2026, 11, 20, 23, 59, 59)
         ("Thursday, 5 November 2026, 12:30 AM", "2026-11-05T00:30:00"),
         ("Thursday, 05 November 2026, 12:30 PM", "2026-11-05T12:30:00"),
         ("5 November 2026, 09:30 am", "2026-11-05T09:30:00"),
+        ("20 November 2026, 0:05", "2026-11-20T00:05:00"),
     ],
 )
 def test_a_time_in_english_words(text: str, moment: str) -> None:
@@ -43,6 +44,7 @@ def test_a_time_in_english_words(text: str, moment: str) -> None:
         "Sunday, 20 November 2026, 6:00 PM",  # it was a Friday
         *("20 November 2026, 6:00", "Friday, 20 November 2026, 9:30"),  # AM, or PM
         *("Friday, 20 November 2026, 18:00 PM", "Friday, 20 November 2026, 0:30 AM"),
+        *("Thursday, 1 January 1970, 12:00 AM", "Monday, 1 January 0001, 00:00"),
         *("Monday, 31 November 2026, 6:00 PM", "20 November 0000, 6:00 PM", "20 May 2026, 9:75 PM"),
     ],
 )

@@ -30,6 +30,7 @@ from grader.grading.reasons import (
     right_although,
     with_sizes_met,
 )
+from grader.printable import listed
 from grader.program.compare import FLOAT64_NOISE
 from grader.program.references import References
 from grader.verdict import Check, Outcome, Verdict
@@ -159,18 +160,20 @@ def _judge_carried(
     for verdict in sorted(verdicts, key=lambda one: -order.index(one.name[1:])):
         if verdict.outcome is Outcome.CARRIED:
             first = _origins(verdict.name, causes)
-            names = sorted(name for name in first if outcomes[name] is not Outcome.CARRIED)
+            named = (name for name in outcomes if name in first)  # from the loss down
+            names = [name for name in named if outcomes[name] is not Outcome.CARRIED]
             names = [name for name in names if name not in rough] or names
             if not names and verdict.global_check is Check.RIGHT:
                 # Rounded away in float32: what is wrong above is larger than what is right here.
                 wrong = _all_above(verdict.name, items) & at_fault.keys()
-                names = sorted(n for n in wrong if at_fault[n].global_check is not Check.RIGHT)
+                spoilt = (n for n in outcomes if n in wrong)
+                names = [n for n in spoilt if at_fault[n].global_check is not Check.RIGHT]
             began.update(names)
             if names:
                 missing = all(outcomes[name] is Outcome.TODO for name in names)
                 verdict = replace(verdict, note=carried(names, missing))
             elif stopped := _stopped_by(items[verdict.name], evidence, at_fault):
-                verdict = replace(verdict, note=KEPT_FROM_RUNNING.format(" and ".join(stopped)))
+                verdict = replace(verdict, note=KEPT_FROM_RUNNING.format(listed(stopped)))
             else:
                 verdict = _begins_here(items[verdict.name], verdict, references)
                 outcomes[verdict.name] = verdict.outcome
@@ -265,7 +268,7 @@ def _judge_at_lecture(
             first = _origins(verdict.name, causes)
             began |= first
             if first:
-                note = carried(sorted(first), missing=False)
+                note = carried([name for name in items if name in first], missing=False)
                 verdict = replace(verdict, outcome=Outcome.CARRIED, note=note)
         judged.append(verdict)
     for verdict in judged:

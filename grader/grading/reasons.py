@@ -15,6 +15,7 @@ from grader.answer.parse import Answer
 from grader.close_names import SLIP, nearest
 from grader.diagnosis.kinds import Kind, hint
 from grader.execution.evidence import GradientEvidence
+from grader.printable import listed
 from grader.program.references import References
 from grader.verdict import Comparison, Diagnosis, Place, Verdict, says_nothing_else
 
@@ -173,18 +174,16 @@ def right_although(names: Sequence[str]) -> str:
 
     Mostly two mistakes cancel. A formula of another way may read a gradient for its shape only.
     """
-    listed = " and ".join(names)
-    return f"Right, although it reads {listed}: look at it again once that is put right."
+    return f"Right, although it reads {listed(names)}: look at it again once that is put right."
 
 
 def carried(names: Sequence[str], missing: bool) -> str:
     """What is said of a right line that was handed wrong gradients, or missing ones.
 
     Args:
-        names: the gradients with which it began.
+        names: the gradients with which it began, from the loss down.
         missing: whether all of them are still to be written.
     """
-    listed = " and ".join(names)
     if missing:
-        return f"Right by itself; it waits for {listed}, still to be written."
-    return f"Right by itself; what it was handed is not: see {listed}."
+        return f"Right by itself; it waits for {listed(names)}, still to be written."
+    return f"Right by itself; what it was handed is not: see {listed(names)}."

@@ -39,7 +39,7 @@ C = TypeVar("C", str, tuple[str, str])
 class Specimen:
     """A mistake where it shows best: a map of its error, or else the shape it has.
 
-    `others` are the other gradients of the same notebook that are wrong: they may show here too.
+    `others` are the wrong gradients of the same notebook nearer the loss: they may show here too.
     """
 
     others: int
@@ -89,7 +89,7 @@ class Mistake:
         return in_words(self.key) if self.diagnosed else title_of(self.key, self.students)
 
     def add(self, row: Row, verdict: Verdict, others: int) -> None:
-        """Count a student in, who has so many other gradients wrong."""
+        """Count a student in, who has so many gradients wrong that are nearer the loss."""
         self.students += 1
         if len(self.rows) < MOST_LINKS:
             self.rows.append(row)
@@ -128,13 +128,13 @@ class Mistakes:
         keys: dict[Gradient, str] = {}
         for report in reports:
             wrong = [verdict for verdict in report.verdicts if verdict.outcome in WRONG]
-            for verdict in wrong:
+            for others, verdict in enumerate(wrong):  # from the loss down
                 gradient = sys.intern(report.notebook), sys.intern(verdict.name)
                 keys[gradient] = key = sys.intern(mistake_key(verdict))
                 of_gradient = self.found[gradient]
                 if key not in of_gradient:
                     of_gradient[key] = Mistake(gradient, key, bool(verdict.diagnosis))
-                of_gradient[key].add(row, verdict, len(wrong) - 1)
+                of_gradient[key].add(row, verdict, others)
                 digest = verdict.wrong.digest if verdict.wrong else ""
                 if verdict.diagnosis and digest.startswith("value:"):
                     self._kinds[gradient, digest][key] += 1

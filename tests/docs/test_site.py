@@ -89,7 +89,8 @@ BROKEN_OR_CUT = """() => {
     }
   }
   for (const block of document.querySelectorAll(".highlight-console pre"))
-    if (block.scrollWidth > block.clientWidth) found.push(block.textContent);
+    if (block.scrollWidth > block.clientWidth && getComputedStyle(block).overflowX !== "auto")
+      found.push(block.textContent);
   return found;
 }"""
 

@@ -61,3 +61,13 @@ def listed(names: Iterable[str], last: str = "and", most: int | None = None) -> 
     if most is not None and len(names) > most:
         names, last = [*names[:most], f"{len(names) - most:,} more"], "and"
     return f" {last} ".join(filter(None, [", ".join(names[:-1]), *names[-1:]]))
+
+
+def there_are(names: Iterable[str]) -> str:
+    """What there is, as a sentence says it behind its semicolon.
+
+    >>> there_are(["a"]), there_are(["a", "b"])
+    ('there is a', 'there are a and b')
+    """
+    names = list(names)
+    return f"there {'is' if len(names) == 1 else 'are'} {listed(names)}"

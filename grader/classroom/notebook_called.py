@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from grader.close_names import did_you_mean
-from grader.printable import listed, printable
+from grader.printable import printable, there_are
 from grader.program.course import Course, number_of
 
 
@@ -22,7 +22,5 @@ def notebook_called(text: str, course: Course) -> str:
             number.isdecimal() and text.lstrip("0") == number.lstrip("0")
         ):
             return notebook
-    known = listed(course.notebooks)
-    known = f"there {'is' if len(course.notebooks) == 1 else 'are'} {known}."
-    meant = did_you_mean([text], course.notebooks) or known
+    meant = did_you_mean([text], course.notebooks) or f"{there_are(course.notebooks)}."
     raise ValueError(f"there is no notebook {printable(text)!r} in the course; {meant}")

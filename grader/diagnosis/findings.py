@@ -21,6 +21,7 @@ from grader.diagnosis.repair import Repair, Search, undefined
 from grader.diagnosis.shown import Explanation, Wrong, seen_on_each, taken
 from grader.printable import listed
 from grader.program.compare import (
+    COARSE,
     FLOAT64_NOISE,
     FLOAT64_TOLERANCE,
     agrees,
@@ -28,9 +29,6 @@ from grader.program.compare import (
     describe_shape,
 )
 from grader.verdict import Check, Verdict
-
-COARSE = (torch.float16, torch.bfloat16)
-"""Dtypes in which a right formula gives a wrong value."""
 
 CANCELS = re.compile(r"(?<![.\w*])(?<!/ )(?<!\*\* )([A-Za-z_]\w*) / \1\b(?! *(?:[.([]|\*\*))")
 """A tensor divided by itself: nobody means that."""

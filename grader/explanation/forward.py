@@ -11,6 +11,7 @@ from typing import Any
 import torch
 from torch import Tensor
 
+from grader.program.compare import COARSE
 from grader.program.forward_program import ForwardProgram, Step, is_differentiable, weighed
 from grader.program.instances import Instance, make_instance, size_names
 from grader.program.parse import read_function, source_of
@@ -28,9 +29,6 @@ No two of an instance are equal, so that a mixed-up axis shows, and the first tw
 common, so that a number that should be a size does. No two factors that are told, such as `d - 2`
 and `v`, are alike in both; and there are examples enough for some to be near a bound.
 """
-
-COARSE = (torch.float16, torch.bfloat16)
-"""Dtypes in which a right gradient looks wrong."""
 
 Inputs = Callable[..., Mapping[str, Tensor]]
 """Draws inputs: asks by name for `generator` and for sizes, gives tensors by input."""
@@ -181,9 +179,7 @@ class Forward:
         found = next((one for one in of_name if one.gradients[name].isnan().any()), None)
         if found is None:
             return
-        values = found.instance.values
-        steps = (s for s in self.program.steps if is_differentiable(values[s.name]))
-        step = next((s for s in steps if values[s.name].isnan().any()), None)
+        step = self.program.first_nan(found.instance.values)
         where = f"{self._where(step)} gives NaN" if step else f"{self.at}: d{name} is NaN"
         raise BadInput(f"{where} for some numbers: draw others, by a function for `inputs`.")
 

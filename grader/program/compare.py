@@ -30,6 +30,9 @@ FLOAT64_NOISE = 1e-10
 It lies far above the rounding of right answers, and far below a small number put in by mistake.
 """
 
+COARSE = (torch.float16, torch.bfloat16)
+"""Dtypes in which a right gradient gives a wrong value."""
+
 ROUNDING_NOISE = 1e-7
 """Differences this small are float32 rounding, whatever the reference.
 

@@ -127,6 +127,11 @@ class ForwardProgram:
                 again[step.name] = self.evaluate(step, again)
         return again
 
+    def first_nan(self, values: Mapping[str, Any]) -> Step | None:
+        """The first step that gives NaN among these values, as `run` returns them."""
+        steps = (step for step in self.steps if is_differentiable(values[step.name]))
+        return next((step for step in steps if values[step.name].isnan().any()), None)
+
     @torch.enable_grad()  # a notebook may call this under `torch.no_grad()`
     def gradients(self, inputs: Mapping[str, Tensor]) -> dict[str, Tensor]:
         """The gradient of the loss with respect to every floating-point tensor, from autograd.

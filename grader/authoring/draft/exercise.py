@@ -158,8 +158,7 @@ def _check_that_they_are_numbers(references: References) -> None:
         values, gradients = reference.instance.values, reference.gradients
         if all(gradients[name].isfinite().all() for name in program.inputs if name in gradients):
             continue
-        smooth = (step for step in program.steps if is_differentiable(values[step.name]))
-        if (step := next((one for one in smooth if values[one.name].isnan().any()), None)) is None:
+        if (step := program.first_nan(values)) is None:
             continue
         raise UserError(
             f"{program.name}: `{step.line}` gives NaN for some numbers. Inputs are drawn around 0:"

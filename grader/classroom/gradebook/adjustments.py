@@ -19,7 +19,7 @@ from grader.classroom.intake.due_time import read_due
 from grader.classroom.notebook_called import notebook_called
 from grader.classroom.spreadsheet import unescaped
 from grader.close_names import did_you_mean, nearest
-from grader.printable import listed, printable
+from grader.printable import listed, printable, there_are
 from grader.program.course import Course
 from grader.submission.notebook_file import shown
 from grader.user_error import UserError
@@ -88,8 +88,7 @@ def refuse_unfit(adjustments: Adjustments, most: Mapping[str, Fraction], rubric:
 def unfit(change: Change, most: Mapping[str, Fraction], rubric: Rubric) -> str:
     """Why a change is not about a gradebook of these notebooks, as a sentence; or ""."""
     if change.notebook and change.notebook not in most:
-        there = f"{'are' if len(most) > 1 else 'is'} {listed(most)}"
-        return f"{change.notebook} is not in this gradebook; there {there}."
+        return f"{change.notebook} is not in this gradebook; {there_are(most)}."
     if change.points is None:
         return ""
     if not change.notebook and len(most) > 1:

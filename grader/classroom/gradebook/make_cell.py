@@ -13,7 +13,7 @@ from grader.classroom.gradebook.attempts import Attempts, choose, in_order
 from grader.classroom.gradebook.rubric import Rubric, points_text
 from grader.classroom.gradebook.table import NO_POINTS, Cell, Column, FileResult, Status
 from grader.classroom.intake.class_folder import HandedIn
-from grader.printable import listed, printable
+from grader.printable import printable, there_are
 
 F = TypeVar("F", bound=HandedIn)
 
@@ -135,11 +135,7 @@ def no_attempt(
     `notebook` is the one in question, where the change itself names none.
     """
     of = f" of {notebook}" if notebook and not change.notebook else ""
-    others = (
-        f"; there {'are' if len(there) > 1 else 'is'} {listed(there)}."
-        if there
-        else ", nor any other that can be graded."
-    )
+    others = f"; {there_are(there)}." if there else ", nor any other that can be graded."
     said = f"{printable(change.student)} has {what} {printable(change.attempt)!r}{of}"
     return f"{change.where}: {said}{others}"
 

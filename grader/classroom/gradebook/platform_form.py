@@ -14,7 +14,7 @@ from grader.classroom.gradebook.table import Column, Table
 from grader.classroom.intake.class_folder import ClassFolder, Remark, Roster
 from grader.classroom.intake.lms_downloads import MOODLE
 from grader.close_names import nearest
-from grader.printable import listed, printable
+from grader.printable import listed, printable, there_are
 from grader.user_error import UserError
 
 CANVAS_COLUMNS = ("Student", "ID", "SIS User ID", "SIS Login ID", "Section")
@@ -204,11 +204,7 @@ def _own(name: str, roster: Roster) -> str:
             else f"Canvas's list has {'more than one' if found else 'no'} column called "
             f"{printable(name)!r}"
         )
-        + (
-            f"; there {'are' if len(there) > 1 else 'is'} {listed(map(printable, there))}."
-            if there
-            else ": it has none of its own."
-        )
+        + (f"; {there_are(map(printable, there))}." if there else ": it has none of its own.")
     )
 
 

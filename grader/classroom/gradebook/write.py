@@ -142,11 +142,13 @@ def write_gradebook(
             tell(Remark(said))
     else:
         pairs = _write_alike(table, numbered, class_folder, rubric.course, similarity, out)
-        found = (
-            f"{counted(pairs, 'pair')} of students: they share lines that few others wrote, which "
-            f"{REPORT}/{ALIKE_PAGE} lists."
-        )
-        tell(Remark(found if pairs else "No two students share many lines that few others wrote."))
+        said = "No two students share many lines that few others wrote."
+        if pairs:
+            said = (
+                f"{counted(pairs, 'pair')} of students: they share lines that few others wrote, "
+                f"which {REPORT}/{ALIKE_PAGE} lists."
+            )
+        tell(Remark(said))
     index = out / REPORT / "index.html"
     shown_table = replace(table, rows=numbered.shown)
     write_page(index, class_page(shown_table, summary, rubric.course.title, notices, pairs))

@@ -12,7 +12,7 @@ DOCS_INSTALLED := $(VENV)/.docs-installed
 DOCS_NOTEBOOKS := $(patsubst %,build/docs/%,$(wildcard notebooks/*.ipynb notebooks/encore/*.ipynb))
 DOCS_CLASS := build/docs/example/said.txt
 DEMO := build/demo
-SAMPLES := $(wildcard tests/answers/ex1/samples/*.py)
+SAMPLES := $(wildcard corpus/answers/ex1/samples/*.py)
 
 # A path to the lecture's names, or the word `bundled`. Absolute, since notebooks run elsewhere.
 ifneq ($(filter-out bundled,$(MAKEMORE_NAMES)),)

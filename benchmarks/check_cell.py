@@ -16,9 +16,9 @@ import nbformat
 from jupyter_client.blocking.client import BlockingKernelClient
 from jupyter_client.manager import start_new_kernel
 
+from corpus.readers.exercise_text import read_cells, right_answers
+from corpus.readers.lecture_course import ATOMIC
 from grader.program.parse import body_source
-from tests.helpers.exercise_text import read_cells, right_answers
-from tests.helpers.lecture_course import ATOMIC
 
 NOTEBOOK = Path(__file__).parent.parent / "notebooks" / "01_atomic_backprop.ipynb"
 REPEATS = 8

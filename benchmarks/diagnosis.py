@@ -6,8 +6,8 @@ import sys
 import time
 from pathlib import Path
 
-from tests.diagnosis.corpus import corpus, held_out
-from tests.diagnosis.measure import case_lines, measure, report_lines, shares
+from corpus.readers.measure import case_lines, measure, report_lines, shares
+from corpus.readers.one_fault import corpus, held_out
 
 CASES = Path(__file__).parent.parent / "build" / "diagnosis.txt"
 """Where every case that is silent, wrong or blamed on another is listed."""

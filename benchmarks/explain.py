@@ -7,14 +7,13 @@ import time
 from collections.abc import Sequence
 from dataclasses import dataclass
 from importlib import import_module
-from pathlib import Path
 from types import ModuleType
 
+from corpus.readers.places import BUGS
 from grader import Explanation, explain
 from grader.verdict import Outcome
 
-FOLDER = Path(__file__).parent / "gradient_bugs"
-BUGS = sorted(path.stem for path in FOLDER.glob("[!_]*.py"))
+NAMES = sorted(path.stem for path in BUGS.glob("[!_]*.py"))
 
 LEAST_BLAMED, LEAST_NAMED, MOST_MISNAMED = 0.95, 0.70, 1
 """The goals: shares of all bugs, and how many may be named wrongly."""
@@ -63,7 +62,7 @@ class Measured:
 
 def measure(name: str) -> Measured:
     """Explain one bug, and the same function mended."""
-    bug = import_module(f"benchmarks.gradient_bugs.{name}")
+    bug = import_module(f"corpus.bugs.{name}")
     found = _explained(bug, "backward")
     at_fault = [verdict for verdict in found.verdicts if verdict.outcome in BLAMED]
     return Measured(
@@ -104,7 +103,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
     With names of bugs, only these.
     """
-    names = [*(sys.argv[1:] if arguments is None else arguments)] or BUGS
+    names = [*(sys.argv[1:] if arguments is None else arguments)] or NAMES
     start = time.perf_counter()
     measured = [measure(name) for name in names]
     seconds = time.perf_counter() - start

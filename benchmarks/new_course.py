@@ -14,6 +14,9 @@ from contextlib import redirect_stdout
 from dataclasses import dataclass
 from pathlib import Path
 
+from corpus.readers.any_exercise import is_right, variants
+from corpus.readers.measure import LIMITS, Measured, Result, case_lines, judge_answer, shares
+from corpus.readers.one_fault import spread
 from grader.authoring.course import Layout, read_notebook
 from grader.authoring.dev_check import build_and_check
 from grader.authoring.draft.write import write_course
@@ -22,9 +25,6 @@ from grader.execution.runner import Runner
 from grader.program.course import read_course
 from grader.program.exercises import Exercise, load_exercises
 from grader.verdict import Outcome
-from tests.diagnosis.any_exercise import is_right, variants
-from tests.diagnosis.corpus import spread
-from tests.diagnosis.measure import LIMITS, Measured, Result, case_lines, judge_answer, shares
 
 FOLDER = Path(__file__).parent / "forward_functions"
 FUNCTIONS = sorted(path.stem for path in FOLDER.glob("[!_]*.py"))

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping
 from pathlib import Path
 
+from corpus.readers.lecture_course import COURSE
 from grader.notebook.training.manual_step import write_backward
 from grader.submission.read import read_submission
 from makemore_data import LIMIT, build_splits, contestants, load_names, race
-from tests.helpers.lecture_course import COURSE
 
 SOLUTION = Path(__file__).parent.parent / "notebooks" / "solutions" / "04_manual_training.ipynb"
 

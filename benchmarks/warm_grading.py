@@ -5,11 +5,11 @@ from __future__ import annotations
 import statistics
 import time
 
+from corpus.readers.exercise_text import read_cells, right_answers
+from corpus.readers.lecture_course import ATOMIC
 from grader.answer.parse import AnswerCell
 from grader.execution.runner import Runner
 from grader.grading.grade import grade_exercise
-from tests.helpers.exercise_text import read_cells, right_answers
-from tests.helpers.lecture_course import ATOMIC
 
 STYLES = ("lecture", "in_place", "einsum", "loops")
 REPEATS = 15

@@ -22,8 +22,8 @@ from pathlib import Path
 
 import nbformat
 
+from corpus.readers.exercise_text import GRADIENTS, right_answers
 from grader.authoring.blank import fill
-from tests.helpers.exercise_text import GRADIENTS, right_answers
 
 BLANK = Path(__file__).parent.parent / "notebooks" / "01_atomic_backprop.ipynb"
 SAVES = 60

@@ -2,6 +2,7 @@
 
 from pathlib import Path
 
+from corpus.readers.exercise_text import read_cells, sample_submissions
 from docs.building.samples import ATOMIC
 from grader.answer.parse import AnswerCell
 from grader.execution.runner import Runner
@@ -9,7 +10,6 @@ from grader.grading.grade import grade_exercise
 from grader.pictures.figures.motion import NARROW, STILL, gradient_runs_back
 from grader.program.references import prepare
 from grader.reports.board import as_picture, draw_board, mark_board
-from tests.helpers.exercise_text import read_cells, sample_submissions
 
 HERE = Path(__file__).parent
 

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 from hypothesis import settings
 
-from tests.helpers.places import PROJECT
+from corpus.readers.places import PROJECT
 
 if TYPE_CHECKING:
     from grader.execution.runner import Runner

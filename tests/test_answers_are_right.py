@@ -9,7 +9,7 @@ import pytest
 import torch
 from torch import Tensor
 
-from tests.helpers.exercise_text import (
+from corpus.readers.exercise_text import (
     GRADIENTS,
     LECTURE,
     ZERO_BY_STRUCTURE,

@@ -8,15 +8,15 @@ from pathlib import Path
 
 import pytest
 
+from corpus.readers.exercise_text import read_cells
+from corpus.readers.lecture_course import COURSE, EXERCISES, NOTEBOOKS
+from corpus.readers.places import ANSWERS
 from grader.answer.parse import AnswerCell
 from grader.execution.runner import Runner
 from grader.grading.grade import grade
 from grader.program.exercises import Exercise
 from grader.submission.read import read_submission
 from grader.verdict import Outcome, Verdict
-from tests.helpers.exercise_text import read_cells
-from tests.helpers.lecture_course import COURSE, EXERCISES, NOTEBOOKS
-from tests.helpers.places import ANSWERS
 from tests.helpers.verdicts import verdicts_of
 
 BY_PREFIX: Mapping[str, Exercise] = {exercise.prefix: exercise for exercise in EXERCISES}

@@ -6,9 +6,17 @@ from collections import Counter
 
 import pytest
 
-from grader.diagnosis.kinds import Kind
-from grader.execution.runner import Runner
-from tests.diagnosis.corpus import (
+from corpus.readers.faults import one_in
+from corpus.readers.labels import RULES
+from corpus.readers.measure import (
+    BLAMED,
+    Measured,
+    Result,
+    judge_one,
+    report_lines,
+    shares,
+)
+from corpus.readers.one_fault import (
     HARMLESS,
     STYLES,
     LabelledFault,
@@ -21,16 +29,8 @@ from tests.diagnosis.corpus import (
     right_answer,
     with_both,
 )
-from tests.diagnosis.labels import RULES
-from tests.diagnosis.measure import (
-    BLAMED,
-    Measured,
-    Result,
-    judge_one,
-    report_lines,
-    shares,
-)
-from tests.helpers.faults import one_in
+from grader.diagnosis.kinds import Kind
+from grader.execution.runner import Runner
 
 MOST_MISNAMED = 0.01
 LEAST_NAMED = 0.965
@@ -53,7 +53,7 @@ def test_the_corpus_is_large_and_of_many_hands() -> None:
 def test_every_kind_that_an_edit_can_make_occurs() -> None:
     named = {kind for fault in corpus() if fault.label.named for kind in fault.label.kinds}
     # The first is the notebook's own mistake, the others take more than an edit of a right answer:
-    # people make them, and tests/diagnosis/people has them.
+    # people make them, and corpus/people has them.
     assert set(Kind) - named == {
         *(Kind.STALE_FORWARD, Kind.MULTIPLIED_BRANCHES, Kind.EXTRA_TERM, Kind.STATEMENT)
     }

@@ -11,7 +11,7 @@ import pytest
 import yaml
 from packaging.requirements import Requirement
 
-from tests.helpers.places import PROJECT
+from corpus.readers.places import PROJECT
 
 OTHER_NAMES_ON_CONDA = {
     "torch": "pytorch",

@@ -7,9 +7,8 @@ from collections import Counter
 
 import pytest
 
-from tests.helpers.exercise_text import GRADIENTS, right_answers
-from tests.helpers.fault_visibility import look
-from tests.helpers.faults import (
+from corpus.readers.exercise_text import GRADIENTS, right_answers
+from corpus.readers.faults import (
     EQUIVALENT,
     MUTATED_ANSWERS,
     ONLY_LOCAL,
@@ -20,6 +19,7 @@ from tests.helpers.faults import (
     sample_faults,
     variants_of,
 )
+from tests.helpers.fault_visibility import look
 
 TINY = """\
 # answer: ex1-loss

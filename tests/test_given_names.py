@@ -9,10 +9,10 @@ from types import ModuleType
 import nbformat
 import pytest
 
+from corpus.readers.places import NOTEBOOKS
 from grader.answer.cell_source import hide_magics
 from grader.authoring.source import role_of
 from grader.worker.execution import GIVEN
-from tests.helpers.places import NOTEBOOKS
 
 MODULES = {name for name, value in GIVEN.items() if isinstance(value, ModuleType)}
 BLANKS = sorted([*NOTEBOOKS.glob("*.ipynb"), *NOTEBOOKS.glob("encore/*.ipynb")])

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import pytest
 
+from corpus.readers.honest import HonestAnswer, honest_answers, styles
 from grader.execution.runner import Runner
 from grader.grading.grade import grade_exercise
 from grader.verdict import EARNS_POINTS, Outcome, Verdict
-from tests.helpers.honest_answers import HonestAnswer, honest_answers, styles
 
 MOST_NEEDLESS_FLAGS = 0.02
 """The part of the answers that may be flagged without need."""

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import pytest
 
+from corpus.readers.lecture_course import ATOMIC, EXERCISES
+from corpus.readers.measure import BLAMED, BY_PREFIX, Judged, judge_one
+from corpus.readers.one_fault import right_answer
 from grader.execution.runner import Runner
 from grader.program.exercises import Exercise
 from grader.program.references import prepare
 from grader.verdict import Outcome
-from tests.diagnosis.corpus import right_answer
-from tests.diagnosis.measure import BLAMED, BY_PREFIX, Judged, judge_one
-from tests.helpers.lecture_course import ATOMIC, EXERCISES
 
 
 def verdicts_on(

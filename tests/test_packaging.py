@@ -66,7 +66,7 @@ def test_the_wheel_is_the_two_packages(project: Path) -> None:
 def test_the_sdist_is_the_whole_project(project: Path) -> None:
     """With its notebooks and tests, so that whoever repackages it can run them."""
     assert {"PKG-INFO", "Makefile", "constraints.txt", ".ci/run"} <= sdist_files()
-    for folder in ("notebooks/solutions", "notebooks/source", "tests/answers", "docs"):
+    for folder in ("notebooks/solutions", "notebooks/source", "corpus/answers", "docs"):
         assert any(name.startswith(f"{folder}/") for name in sdist_files()), folder
     if (project / ".git").exists():
         listed = subprocess.run(

@@ -6,11 +6,9 @@ from collections import Counter
 
 import pytest
 
-from grader.diagnosis.kinds import Kind
-from grader.execution.runner import Runner
-from grader.verdict import Outcome
-from tests.diagnosis.measure import Judged, Result, judge_one
-from tests.diagnosis.people import (
+from corpus.readers.lecture_course import EXERCISES
+from corpus.readers.measure import Judged, Result, judge_one
+from corpus.readers.people import (
     REST,
     Mistake,
     Part,
@@ -21,7 +19,9 @@ from tests.diagnosis.people import (
     shortcuts,
     table_lines,
 )
-from tests.helpers.lecture_course import EXERCISES
+from grader.diagnosis.kinds import Kind
+from grader.execution.runner import Runner
+from grader.verdict import Outcome
 
 LEAST = {"ex1": 230, "ex2": 35, "ex2s": 25, "ex3": 70, "ex4": 50}
 LEAST_NAMED, MOST_WRONG = 0.93, 0.03

@@ -8,11 +8,11 @@ from xml.etree import ElementTree as ET
 import nbformat
 import pytest
 
+from corpus.readers.lecture_course import NOTEBOOKS
 from grader.authoring.blank import fill
-from tests.helpers.lecture_course import NOTEBOOKS
 from tests.helpers.workflow_steps import WORKFLOWS, read, run_step, steps
 
-SAMPLES = Path("tests/answers/ex1")
+SAMPLES = Path("corpus/answers/ex1")
 MAY_WRITE = {
     "publish": {"id-token": "write"},  # PyPI wants to be shown who asks
     "deploy": {"id-token": "write", "pages": "write"},

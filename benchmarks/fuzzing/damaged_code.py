@@ -7,7 +7,7 @@ import random
 import tokenize
 from collections.abc import Callable, Mapping
 
-from tests.helpers.exercise_text import FORWARD, GRADIENTS
+from corpus.readers.exercise_text import FORWARD, GRADIENTS
 
 NAMES = (
     *GRADIENTS,

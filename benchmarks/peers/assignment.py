@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from benchmarks.students import course_paper
-from tests.helpers.exercise_text import FORWARD, GRADIENTS, INPUTS, LECTURE
+from corpus.readers.exercise_text import FORWARD, GRADIENTS, INPUTS, LECTURE
 
 SETUP = f"""\
 import torch

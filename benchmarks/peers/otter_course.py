@@ -12,7 +12,7 @@ from benchmarks.peers.assignment import comparison_of, notebook
 from benchmarks.peers.clock import Command, seconds_of
 from benchmarks.peers.environments import OTTER
 from benchmarks.students import Paper
-from tests.helpers.exercise_text import GRADIENTS
+from corpus.readers.exercise_text import GRADIENTS
 
 LOOP = Path(__file__).parent / "otter_loop.py"
 

@@ -9,7 +9,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 
-from tests.helpers.exercise_text import FORWARD, GRADIENTS, INPUTS, Sizes
+from corpus.readers.exercise_text import FORWARD, GRADIENTS, INPUTS, Sizes
 
 RESERVED = frozenset(
     {*re.findall(r"\w+", FORWARD), *INPUTS, *GRADIENTS, *Sizes.__slots__, "torch", "F", "math"}

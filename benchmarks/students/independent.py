@@ -10,9 +10,9 @@ from functools import cache
 
 from benchmarks.students.handwriting import RESERVED, rewrite
 from benchmarks.students.paper import course_paper
+from corpus.readers.exercise_text import right_answers
+from corpus.readers.faults import all_faults, owners
 from grader.submission.blank_cells import gradients_in
-from tests.helpers.exercise_text import right_answers
-from tests.helpers.faults import all_faults, owners
 
 FAULTY = 0.2
 """The share of gradients that a student of such a class gets wrong."""

@@ -7,8 +7,8 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 
-from tests.helpers.exercise_text import read_cells, right_answers, sample_submissions
-from tests.helpers.faults import Fault, all_faults
+from corpus.readers.exercise_text import read_cells, right_answers, sample_submissions
+from corpus.readers.faults import Fault, all_faults
 
 ENDLESS_SAMPLE = "crashes"
 """The sample with a loop that never ends: a class has as many of those as it is asked for."""

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from itertools import groupby
 
+from corpus.readers.attacks import Attack, corpus
 from docs.building.markdown import folded, table
 from grader.answer.suspicious_words import SENTENCES
-from tests.attacks.corpus import Attack, corpus
 
 
 def attack_table() -> str:

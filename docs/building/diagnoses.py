@@ -18,7 +18,7 @@ from grader.program.instances import make_instance
 from grader.program.parse import parse_program
 from grader.verdict import Diagnosis
 
-EXAMPLES = Path(__file__).parents[2] / "tests/answers/ex1/diagnoses.toml"
+EXAMPLES = Path(__file__).parents[2] / "corpus/mistakes/diagnoses.toml"
 """Mistakes with the diagnosis that the tests ask of the grader."""
 
 MOST_EXAMPLES = 2

@@ -12,7 +12,7 @@ from unittest import mock
 import torch
 from torch.autograd.gradcheck import GradcheckError
 
-from benchmarks.explain import BUGS, measure, table
+from benchmarks.explain import NAMES, measure, table
 from docs.building.included import PROJECT
 from grader import cli
 from grader.authoring.course import read_repository
@@ -64,5 +64,6 @@ def gradcheck_says() -> str:
 @cache
 def bugs_table() -> str:
     """How often the right gradient is blamed and the mistake named, in bugs that were made."""
-    where = f"{read_repository()}/tree/main/benchmarks/gradient_bugs"
-    return f"{table([measure(name) for name in BUGS])}\n\n[The bugs, each with its source]({where})"
+    rows = table([measure(name) for name in NAMES])
+    where = f"{read_repository()}/tree/main/corpus/bugs"
+    return f"{rows}\n\n[The bugs, each with its source]({where})"

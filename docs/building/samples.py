@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Mapping
 from functools import cache
 
+from corpus.readers.exercise_text import read_cells, right_answers, sample_submissions
 from grader.answer.parse import AnswerCell
 from grader.execution.runner import Runner
 from grader.grading.grade import grade
 from grader.program.course import built_in_course
 from grader.program.exercises import exercise_called
 from grader.verdict import Report
-from tests.helpers.exercise_text import read_cells, right_answers, sample_submissions
 
 ATOMIC = exercise_called(built_in_course(), "ex1")
 

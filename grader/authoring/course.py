@@ -72,7 +72,7 @@ class Layout:
 
 
 OURS = Layout(
-    Path("makemore_data/course"), SOURCES, BLANKS, SOLUTIONS, answers=Path("tests/answers")
+    Path("makemore_data/course"), SOURCES, BLANKS, SOLUTIONS, answers=Path("corpus/answers")
 )
 """The built-in course, in the project's repository."""
 

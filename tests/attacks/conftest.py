@@ -16,14 +16,14 @@ from pathlib import Path
 
 import pytest
 
+from corpus.readers.attacks import Attack
+from corpus.readers.lecture_course import ATOMIC
+from corpus.readers.places import PROJECT
 from grader.execution.runner import Runner
 from grader.execution.sandbox import NoSandbox, Sandbox
 from grader.program.references import SEED, prepare
 from grader.worker.terms import Limits
-from tests.attacks.corpus import Attack
 from tests.attacks.naive_grader import as_in_the_notebook
-from tests.helpers.lecture_course import ATOMIC
-from tests.helpers.places import PROJECT
 
 LIMITS = Limits(statement_seconds=0.4, total_seconds=3.0, memory_bytes=2**29)
 """What an attack may use: far less than a student, so that the corpus takes a minute."""

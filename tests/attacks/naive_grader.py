@@ -17,7 +17,7 @@ from typing import Any
 
 import torch
 
-from tests.helpers.exercise_text import FORWARD, GRADIENTS, INPUTS, LECTURE, forward_values
+from corpus.readers.exercise_text import FORWARD, GRADIENTS, INPUTS, LECTURE, forward_values
 
 PATIENCE_SECONDS = 300
 

@@ -13,6 +13,9 @@ from dataclasses import dataclass
 
 import pytest
 
+from corpus.readers.attacks import Attack, corpus
+from corpus.readers.exercise_text import read_cells, right_answers
+from corpus.readers.lecture_course import ATOMIC
 from grader.answer.parse import AnswerCell, parse_answer
 from grader.answer.suspicion import AUTOGRAD, find_suspicions
 from grader.execution.runner import Runner
@@ -22,9 +25,6 @@ from grader.grading.grade import grade_exercise
 from grader.program.references import SEED
 from grader.verdict import Flag, Verdict
 from tests.attacks.conftest import LIMITS, PATIENT, NaiveGrader, Places, text_of
-from tests.attacks.corpus import Attack, corpus
-from tests.helpers.exercise_text import read_cells, right_answers
-from tests.helpers.lecture_course import ATOMIC
 
 OWN_SEED = 20261121
 """The seed of a class's own instances, which no table can be made for beforehand."""

@@ -8,11 +8,11 @@ from typing import Any
 
 import pytest
 
+from corpus.readers.lecture_course import COURSE, NOTEBOOKS
 from grader.execution.runner import Runner
 from grader.grading.grade import grade
 from grader.submission.notebook_file import UnreadableNotebook
 from grader.submission.read import submission_in
-from tests.helpers.lecture_course import COURSE, NOTEBOOKS
 
 NAME = Path("ada.ipynb")
 

@@ -4,8 +4,8 @@ import pytest
 
 from benchmarks.alike import lines_of, shared_by
 from benchmarks.students.independent import independent, partly_copied, pools, written
+from corpus.readers.exercise_text import GRADIENTS
 from grader.commands.class_options import SIMILAR
-from tests.helpers.exercise_text import GRADIENTS
 
 
 @pytest.mark.slow  # the pools hold every fault

@@ -7,9 +7,7 @@ import pytest
 from benchmarks.class_of_students import FOLDERS, LOOP, Class, write_class
 from benchmarks.students import course_paper, only, rewrite
 from benchmarks.students.kinds import draw
-from grader.authoring.blank import split_answers
-from grader.submission.read import read_submission
-from tests.helpers.exercise_text import (
+from corpus.readers.exercise_text import (
     GRADIENTS,
     Namespace,
     Sizes,
@@ -20,7 +18,9 @@ from tests.helpers.exercise_text import (
     run_answer,
     worst_difference,
 )
-from tests.helpers.lecture_course import COURSE
+from corpus.readers.lecture_course import COURSE
+from grader.authoring.blank import split_answers
+from grader.submission.read import read_submission
 
 SMALL = Sizes(n=5, vocab_size=7, n_embd=3, n_hidden=4, block_size=2)
 

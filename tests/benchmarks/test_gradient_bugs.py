@@ -2,25 +2,24 @@ import ast
 import inspect
 from collections.abc import Callable
 from importlib import import_module
-from pathlib import Path
 from types import ModuleType
 
 import pytest
 import torch
 from torch import Tensor
 
+from corpus.readers.places import BUGS
 from grader.diagnosis.kinds import Kind
 from tests.helpers.annotated_functions import SIZES, Run, definition, run
 
-FOLDER = Path(__file__).parents[2] / "benchmarks" / "gradient_bugs"
-NAMES = sorted(path.stem for path in FOLDER.glob("[!_]*.py"))
+NAMES = sorted(path.stem for path in BUGS.glob("[!_]*.py"))
 
 every_bug = pytest.mark.parametrize("name", NAMES)
 every_instance = pytest.mark.parametrize("lengths", SIZES, ids=["small", "other"])
 
 
 def bug(name: str) -> ModuleType:
-    return import_module(f"benchmarks.gradient_bugs.{name}")
+    return import_module(f"corpus.bugs.{name}")
 
 
 def returned_by(function: Callable[..., Tensor | tuple[Tensor, ...]], of: Run) -> list[Tensor]:
@@ -97,7 +96,7 @@ def test_the_kinds_are_those_of_the_diagnosis(name: str) -> None:
 
 
 def test_the_table_names_every_bug_once_with_its_source() -> None:
-    table = (FOLDER / "README.md").read_text(encoding="utf-8")
+    table = (BUGS / "README.md").read_text(encoding="utf-8")
     rows = [line for line in table.splitlines() if line.startswith("| [")]
     assert [row.split("](")[0].removeprefix("| [") for row in rows] == NAMES
     for name, row in zip(NAMES, rows, strict=True):

@@ -9,10 +9,10 @@ import pytest
 
 from benchmarks import new_course
 from benchmarks.new_course import Made, is_met, make, measure, solution, table
+from corpus.readers.any_exercise import is_right, variants
+from corpus.readers.measure import Judged, Measured, Result, judge_answer
 from grader.execution.runner import Runner
 from grader.verdict import Outcome
-from tests.diagnosis.any_exercise import is_right, variants
-from tests.diagnosis.measure import Judged, Measured, Result, judge_answer
 
 SAMPLE = ("hinge_loss", "kl_of_two_gaussians")
 VARIANTS = 6

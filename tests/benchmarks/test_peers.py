@@ -8,9 +8,9 @@ from benchmarks.grade_peers import Pace, marginal
 from benchmarks.peers.assignment import comparison_of, notebook
 from benchmarks.peers.otter_course import TEST
 from benchmarks.students import Paper
+from corpus.readers.exercise_text import GRADIENTS, right_answers
 from grader.submission.answer_cells import find_answer_cells
 from grader.submission.notebook_file import cells_in
-from tests.helpers.exercise_text import GRADIENTS, right_answers
 
 
 def run(with_answers: str) -> dict[str, bool]:

@@ -6,11 +6,11 @@ from collections.abc import Callable, Iterator
 import pytest
 from playwright.sync_api import Browser
 
+from corpus.readers.exercise_text import read_cells
+from corpus.readers.places import PROJECT
 from tests.browser.lab import Lab
 from tests.browser.server import serve
 from tests.helpers.chromium import browser
-from tests.helpers.exercise_text import read_cells
-from tests.helpers.places import PROJECT
 
 __all__ = ["browser", "lab", "right"]
 
@@ -37,7 +37,7 @@ def right() -> Answers:
     """The cells of a right answer, such as that in `ex1/right/lecture`, by their grade ids."""
 
     def read(name: str) -> dict[str, str]:
-        path = PROJECT / "tests" / "answers" / f"{name}.py"
+        path = PROJECT / "corpus" / "answers" / f"{name}.py"
         return dict(read_cells(path.read_text(encoding="utf-8")))
 
     return read

@@ -9,13 +9,13 @@ from typing import Any
 import pytest
 from playwright.sync_api import Browser, Page, expect
 
+from corpus.readers.lecture_course import COURSE
 from docs.building.samples import reports
 from grader.classroom.gradebook.rubric import Rubric
 from grader.classroom.gradebook.write import write_gradebook
 from grader.reports import html
 from tests.browser.test_class_report import opened
 from tests.helpers.axe import Complaints, complaints
-from tests.helpers.lecture_course import COURSE
 from tests.helpers.made_class import make_class
 
 __all__ = ["complaints"]

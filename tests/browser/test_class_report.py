@@ -9,12 +9,12 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import Browser, Page, Request, expect
 
+from corpus.readers.places import PROJECT
 from grader.classroom.gradebook.rubric import Rubric
 from grader.classroom.gradebook.write import write_gradebook
 from tests.browser.lab import PATIENCE
 from tests.helpers.chromium import photograph
 from tests.helpers.made_class import make_class
-from tests.helpers.places import PROJECT
 
 pytestmark = pytest.mark.browser
 

@@ -9,7 +9,7 @@ from bs4 import BeautifulSoup
 
 pytest.importorskip("math_core", reason="comes with the extra docs: `make docs`")
 
-from tests.helpers.places import PROJECT
+from corpus.readers.places import PROJECT
 
 pytestmark = pytest.mark.tools
 

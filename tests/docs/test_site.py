@@ -14,11 +14,11 @@ from playwright.sync_api import Browser, Page, expect
 
 import grader
 import makemore_data
+from corpus.readers.places import PROJECT
 from docs.building.links import find_broken, read_site
 from grader.authoring.blank import solution_statements
 from grader.authoring.course import find_sources, read_notebook
 from tests.helpers.axe import Complaints, complaints
-from tests.helpers.places import PROJECT
 
 __all__ = ["complaints"]
 

@@ -5,11 +5,11 @@ from __future__ import annotations
 import nbformat
 import pytest
 
+from corpus.readers.encore import ANSWERS, COURSE, LAYOUT
 from grader.authoring.build import verify
 from grader.authoring.dev_check import check_exercise, right_answers
 from grader.execution.runner import Runner
 from grader.program.exercises import Exercise, load_exercises
-from tests.encore.course import ANSWERS, COURSE, LAYOUT
 
 EXERCISES = load_exercises(COURSE)
 

@@ -7,16 +7,16 @@ import re
 import tomllib
 from collections.abc import Iterator
 from dataclasses import dataclass
-from pathlib import Path
 
 import pytest
 
+from corpus.readers.any_exercise import is_right, variants
+from corpus.readers.encore import ANSWERS, COURSE
+from corpus.readers.measure import BLAMED, Measured, case_lines, judge_answer, shares
+from corpus.readers.one_fault import LabelledFault, spread
+from corpus.readers.places import MISTAKES
 from grader.execution.runner import Runner
 from grader.program.exercises import Exercise, exercise_called, exercises_of
-from tests.diagnosis.any_exercise import is_right, variants
-from tests.diagnosis.corpus import LabelledFault, spread
-from tests.diagnosis.measure import BLAMED, Measured, case_lines, judge_answer, shares
-from tests.encore.course import ANSWERS, COURSE
 
 PLAIN = {
     **{"ex5": "steps", "ex5f": "row_sums"},
@@ -65,7 +65,7 @@ def right(prefix: str, style: str) -> str:
 
 
 def mistakes() -> Iterator[Mistake]:
-    table = tomllib.loads((Path(__file__).parent / "mistakes.toml").read_text(encoding="utf-8"))
+    table = tomllib.loads((MISTAKES / "encore.toml").read_text(encoding="utf-8"))
     for prefix, gradients in table.items():
         for gradient, entries in gradients.items():
             for entry in entries:

@@ -12,7 +12,7 @@ import pytest
 import torch
 from click.testing import CliRunner
 
-from tests.encore.course import LAYOUT
+from corpus.readers.encore import LAYOUT
 
 STEPS = 40
 

@@ -11,15 +11,15 @@ from pathlib import Path
 import pytest
 
 import grader
+from corpus.readers.lecture_course import EXERCISES
+from corpus.readers.other_programs import ATTENTION, OTHER_EXERCISES
+from corpus.readers.other_variants import BY_PREFIX, Variant, right_answers, variants
 from grader.execution.runner import Runner
 from grader.program.exercises import Exercise
 from grader.program.instances import HIDDEN_SIZES, size_names
 from grader.program.parse import parse_program
 from grader.program.references import prepare
 from grader.verdict import Outcome, Verdict
-from tests.generality.programs import ATTENTION, OTHER_EXERCISES
-from tests.generality.variants import BY_PREFIX, Variant, right_answers, variants
-from tests.helpers.lecture_course import EXERCISES
 from tests.helpers.verdicts import verdicts_of
 
 LEAST_NAMED = 0.97

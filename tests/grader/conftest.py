@@ -5,12 +5,12 @@ from pathlib import Path
 
 import pytest
 
+from corpus.readers.lecture_course import ATOMIC
 from grader.authoring import build
 from grader.execution.runner import Runner
 from grader.grading.grade import grade_exercise
 from grader.verdict import Verdict
 from grader.worker.terms import Limits
-from tests.helpers.lecture_course import ATOMIC
 from tests.helpers.toy_course import SOURCE
 from tests.helpers.verdicts import answer_cells
 

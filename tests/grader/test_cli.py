@@ -14,10 +14,10 @@ from typing import Any
 
 import pytest
 
+from corpus.readers.lecture_course import NOTEBOOKS
 from grader import cli
 from grader.commands import exit_codes
 from tests.helpers.course_notebooks import write_notebook
-from tests.helpers.lecture_course import NOTEBOOKS
 
 GRADIENTS = NOTEBOOKS["01_atomic_backprop"][0].gradients
 
@@ -110,7 +110,7 @@ def read_all(terminal: int) -> bytes:
 @pytest.fixture(scope="module")
 def solved(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A notebook with right answers, its metadata dropped."""
-    text = (request.config.rootpath / "tests/answers/ex1/right/lecture.py").read_text("utf-8")
+    text = (request.config.rootpath / "corpus/answers/ex1/right/lecture.py").read_text("utf-8")
     cells = [f"# answer: {part}" for part in re.split(r"(?m)^# answer: ", text)[1:]]
     path = tmp_path_factory.mktemp("solved") / "solved.ipynb"
     return write_notebook(path, *cells)

@@ -13,14 +13,14 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from corpus.readers.exercise_text import read_cells
+from corpus.readers.lecture_course import COURSE
 from grader.execution.sandbox import best_sandbox
 from grader.platforms.gradescope.archive import autograder_zip
 from grader.platforms.gradescope.settings import ExportSettings
 from grader.program.course import Course
 from tests.helpers.course_notebooks import dump, with_answers
-from tests.helpers.exercise_text import read_cells
 from tests.helpers.gradescope_schema import validate
-from tests.helpers.lecture_course import COURSE
 
 VENV = os.environ.get("BACKPROP_NINJA_VENV", sys.prefix)
 """The environment that `setup.sh` would have made: this one, unless that has been run."""

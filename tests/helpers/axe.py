@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import Page
 
-from tests.helpers.places import PROJECT
+from corpus.readers.places import PROJECT
 
 VERSION = "4.14.1"
 SHA256 = "29348999450cdf2849a8e70b7912fc2da85a849da39c0d0d5394f51d4a9ed95c"

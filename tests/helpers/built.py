@@ -10,7 +10,7 @@ import tempfile
 from functools import cache
 from pathlib import Path
 
-from tests.helpers.places import PROJECT
+from corpus.readers.places import PROJECT
 
 
 @cache

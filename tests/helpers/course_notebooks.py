@@ -7,8 +7,8 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from tests.helpers.exercise_text import read_cells, right_answers
-from tests.helpers.places import NOTEBOOKS
+from corpus.readers.exercise_text import read_cells, right_answers
+from corpus.readers.places import NOTEBOOKS
 
 FOLDER = NOTEBOOKS
 FIRST = FOLDER / "01_atomic_backprop.ipynb"

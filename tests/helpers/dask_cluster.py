@@ -10,7 +10,7 @@ import time
 from contextlib import suppress
 from pathlib import Path
 
-from tests.helpers.places import PROJECT
+from corpus.readers.places import PROJECT
 
 SECONDS = 600.0
 

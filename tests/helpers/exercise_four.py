@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
+from corpus.readers.exercise_text import read_cells
+from corpus.readers.places import ANSWERS
 from grader.answer.parse import AnswerCell
-from tests.helpers.exercise_text import read_cells
-from tests.helpers.places import ANSWERS
 
 RIGHT = ANSWERS / "ex4" / "right"
 STYLES = sorted(path.stem for path in RIGHT.glob("*.py"))

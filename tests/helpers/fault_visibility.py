@@ -11,7 +11,7 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from tests.helpers.exercise_text import (
+from corpus.readers.exercise_text import (
     ZERO_BY_STRUCTURE,
     Namespace,
     Sizes,
@@ -20,7 +20,7 @@ from tests.helpers.exercise_text import (
     reference_gradients,
     worst_difference,
 )
-from tests.helpers.faults import Fault, owners
+from corpus.readers.faults import Fault, owners
 
 INSTANCES = (
     Sizes(n=7, vocab_size=11, n_embd=3, n_hidden=5, block_size=2),

@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Mapping
 from pathlib import Path
 
+from corpus.readers.lecture_course import COURSE
 from grader.classroom.gradebook.adjustments import NONE, Adjustments
 from grader.classroom.gradebook.rubric import Rubric
 from grader.classroom.gradebook.write import write_gradebook
 from grader.classroom.intake.class_reader import read_class
 from grader.classroom.run import out_folder
 from tests.helpers.fake_grading import SETTINGS
-from tests.helpers.lecture_course import COURSE
 from tests.helpers.lines import graded, journal
 from tests.helpers.trees import make
 

@@ -43,8 +43,8 @@ def manual_gradients(values: dict[str, Tensor]) -> dict[str, Tensor]:
 
 def main(steps: int) -> None:
     torch.set_num_threads(1)
+    from corpus.readers.lecture_course import ATOMIC
     from grader.program.parse import parse_program
-    from tests.helpers.lecture_course import ATOMIC
 
     program = parse_program(ATOMIC.forward)
     splits = build_splits(load_names())

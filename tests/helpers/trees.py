@@ -6,9 +6,9 @@ import os
 from collections.abc import Iterable
 from pathlib import Path
 
+from corpus.readers.lecture_course import COURSE
 from grader.classroom.intake.class_folder import ClassFolder
 from grader.classroom.intake.class_reader import read_class
-from tests.helpers.lecture_course import COURSE
 
 
 def make(root: Path, *names: str) -> Path:

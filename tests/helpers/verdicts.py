@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
+from corpus.readers.exercise_text import read_cells
 from grader.answer.parse import AnswerCell
 from grader.execution.runner import Runner
 from grader.grading.grade import grade_exercise
 from grader.program.exercises import Exercise
 from grader.verdict import Verdict
-from tests.helpers.exercise_text import read_cells
 
 
 def answer_cells(source: str) -> list[AnswerCell]:

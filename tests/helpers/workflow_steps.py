@@ -11,7 +11,7 @@ from typing import Any
 
 import yaml
 
-from tests.helpers.places import PROJECT
+from corpus.readers.places import PROJECT
 
 CLASSROOM = PROJECT / "grader" / "authoring" / "student" / "classroom.yml"
 WORKFLOWS = {path.stem: path for path in (PROJECT / ".github" / "workflows").glob("*.yml")}

@@ -14,6 +14,7 @@ from pathlib import Path
 import pytest
 
 from benchmarks.peers.environments import Environment
+from corpus.readers.places import PROJECT
 from tests.helpers.built import build
 from tests.helpers.colab_machine import (
     pretend_to_be_colab,
@@ -22,7 +23,6 @@ from tests.helpers.colab_machine import (
     said_by_checks,
 )
 from tests.helpers.course_notebooks import FOLDER, NAMES
-from tests.helpers.places import PROJECT
 
 pytestmark = pytest.mark.tools
 

@@ -14,10 +14,10 @@ from typing import Any
 import pytest
 
 from benchmarks.peers.environments import NBGRADER
+from corpus.readers.places import PROJECT
 from grader.authoring.blank import make_blank
 from grader.authoring.course import SOURCES, read_notebook
 from grader.platforms.assignments import ASSIGNMENT
-from tests.helpers.places import PROJECT
 from tests.tools.students import FULL, STUDENTS
 
 pytestmark = pytest.mark.tools

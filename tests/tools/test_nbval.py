@@ -11,14 +11,14 @@ from xml.etree import ElementTree as ET
 import nbformat
 import pytest
 
+from corpus.readers.places import PROJECT
 from grader.authoring.blank import fill
 from grader.authoring.source import checked_gradients
 from grader.submission.answer_cells import role_comments
-from tests.helpers.places import PROJECT
 
 pytestmark = pytest.mark.tools
 
-ANSWERS = PROJECT / "tests" / "answers" / "ex1"
+ANSWERS = PROJECT / "corpus" / "answers" / "ex1"
 RAISING = "a line that raises"
 
 

@@ -15,10 +15,10 @@ import pytest
 from nbformat import NotebookNode
 
 from benchmarks.peers.environments import OTTER
+from corpus.readers.places import PROJECT
 from grader.authoring.blank import make_blank, with_placeholders
 from grader.authoring.course import read_notebook
 from grader.authoring.source import all_checked
-from tests.helpers.places import PROJECT
 from tests.helpers.small_course import FORWARD, RIGHT
 from tests.tools.students import FULL, STUDENTS
 

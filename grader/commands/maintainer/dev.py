@@ -15,7 +15,7 @@ from grader.commands.speech import complain, told
 from grader.printable import counted
 from grader.user_error import UserError
 
-ANSWERS = Path("tests/answers")
+ANSWERS = Path("corpus/answers")
 NEEDED = (Path("notebooks/source"), ANSWERS, Path("pyproject.toml"))
 """What tells the repository's folder from any other."""
 
@@ -57,7 +57,7 @@ def check(exercises: Sequence[str]) -> int:
 
     That is: a forward pass the grader can take apart, three hints for each gradient, a notebook
     that shows this forward pass and asks for these gradients, a blank that is to do, a solution and
-    kept answers (tests/answers) that pass, notebooks that are what their sources make. Each
+    kept answers (corpus/answers) that pass, notebooks that are what their sources make. Each
     EXERCISE is a prefix such as ex1; without any, all are looked at.
 
     The exit code is 0 if nothing is missing, 1 if something is, and 2 elsewhere than in the

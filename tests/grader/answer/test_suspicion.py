@@ -6,10 +6,10 @@ from pathlib import Path
 
 import pytest
 
+from corpus.readers.one_fault import corpus
+from corpus.readers.places import ANSWERS
 from grader.answer.parse import AnswerCell, parse_answer
 from grader.answer.suspicion import find_suspicions
-from tests.diagnosis.corpus import corpus
-from tests.helpers.places import ANSWERS
 from tests.helpers.verdicts import answer_cells
 
 RIGHT_ANSWERS = sorted(ANSWERS.glob("*/right/*.py"))

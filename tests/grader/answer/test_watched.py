@@ -9,11 +9,11 @@ from typing import Any
 
 import pytest
 
+from corpus.readers.exercise_text import read_cells
+from corpus.readers.places import ANSWERS
 from grader.answer.parse import DEEPEST, AnswerCell, compile_statement, parse_answer
 from grader.answer.watched import may_bend, watched
 from grader.worker.terms import SEE
-from tests.helpers.exercise_text import read_cells
-from tests.helpers.places import ANSWERS
 
 
 def shown(source: str, **names: Any) -> tuple[dict[str, Any], list[tuple[object, str]]]:

@@ -7,8 +7,8 @@ import pytest
 from nbformat import NotebookNode
 from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook, new_output
 
+from corpus.readers.places import PROJECT
 from grader.authoring.alt_text import describe_pictures, undescribed
-from tests.helpers.places import PROJECT
 
 
 def notebook(below: NotebookNode, alt: str = "") -> NotebookNode:

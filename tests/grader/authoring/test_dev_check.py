@@ -13,19 +13,19 @@ import pytest
 from click.testing import CliRunner
 from torch import Tensor
 
+from corpus.readers.lecture_course import EXERCISES, FUSED_BATCHNORM, FUSED_CROSS_ENTROPY
 from grader import cli
 from grader.authoring.dev_check import check_exercise, check_notebooks, right_answers
 from grader.execution.runner import Runner
 from grader.program.exercises import Exercise
 from grader.program.instances import HIDDEN_SIZES
 from makemore_data.course import forward
-from tests.helpers.lecture_course import EXERCISES, FUSED_BATCHNORM, FUSED_CROSS_ENTROPY
 
 SOURCE = "notebooks/source/02_fused_cross_entropy.py"
 BLANK = "notebooks/02_fused_cross_entropy.ipynb"
 SOLUTION = "notebooks/solutions/02_fused_cross_entropy.ipynb"
 HINTS = "makemore_data/course/hints.toml"
-RIGHT = "tests/answers/ex2/right/lecture.py"
+RIGHT = "corpus/answers/ex2/right/lecture.py"
 
 
 @pytest.fixture
@@ -54,7 +54,7 @@ def change(path: str, old: str, new: str) -> Path:
 @pytest.mark.slow
 def test_what_is_in_order_has_no_complaints(course: Path, runner: Runner) -> None:
     assert complaints(runner) == []
-    assert right_answers(FUSED_CROSS_ENTROPY, Path("tests/answers")) == [Path(RIGHT)]
+    assert right_answers(FUSED_CROSS_ENTROPY, Path("corpus/answers")) == [Path(RIGHT)]
 
 
 # --- texts
@@ -96,7 +96,7 @@ EDITS: dict[str, tuple[Callable[[], object], str]] = {
     ),
     "no right answer": (
         lambda: Path(RIGHT).unlink(),
-        "tests/answers/ex2/right holds no right answer: put at least one there.",
+        "corpus/answers/ex2/right holds no right answer: put at least one there.",
     ),
     "a right answer that is wrong": (
         lambda: change(RIGHT, "dlogits /= n", "dlogits /= -n"),

@@ -16,6 +16,7 @@ import pytest
 import yaml
 from packaging.requirements import Requirement
 
+from corpus.readers.lecture_course import EXERCISES
 from grader.authoring import release
 from grader.authoring.release import LEFT_OUT, MANIFEST, release_files, write_release
 from grader.authoring.source import SourceError, solution_regions
@@ -24,7 +25,6 @@ from grader.program.parse import parse_program
 from grader.submission.blank_cells import blank_cells
 from grader.user_error import UserError
 from tests.helpers.course_notebooks import FOLDER, NAMES
-from tests.helpers.lecture_course import EXERCISES
 
 ADDRESS = "https://github.com/ada/backprop-2027"
 NETWORK = {
@@ -79,7 +79,7 @@ def answer_lines(project: Path) -> dict[str, str]:
     }
     texts |= {
         str(path): path.read_text(encoding="utf-8")
-        for path in project.glob("tests/answers/*/right/*.py")
+        for path in project.glob("corpus/answers/*/right/*.py")
     }
     given = squeezed(GIVEN.read_text(encoding="utf-8"))
     gradients = {gradient for exercise in EXERCISES for gradient in exercise.gradients}

@@ -4,8 +4,8 @@ import re
 
 import pytest
 
+from corpus.readers.lecture_course import COURSE
 from grader.classroom.notebook_called import notebook_called
-from tests.helpers.lecture_course import COURSE
 
 ATOMIC = "01_atomic_backprop"
 

@@ -12,6 +12,7 @@ import pytest
 
 import grader.execution.runner
 import grader.grading.grade
+from corpus.readers.lecture_course import NOTEBOOKS
 from grader import cli
 from grader.answer.parse import AnswerCell
 from grader.commands import exit_codes
@@ -20,7 +21,6 @@ from grader.program.exercises import Exercise
 from grader.verdict import Check, Comparison, Outcome, Report, Verdict
 from grader.worker.terms import Limits
 from tests.helpers.course_notebooks import write_notebook
-from tests.helpers.lecture_course import NOTEBOOKS
 
 GRADIENTS = NOTEBOOKS["01_atomic_backprop"][0].gradients
 

@@ -18,6 +18,7 @@ import pytest
 
 import grader.classroom.gradebook.write
 import grader.commands.grade
+from corpus.readers.places import PROJECT
 from grader import cli
 from grader.classroom.intake import class_reader
 from grader.classroom.run.class_run import Run
@@ -27,7 +28,6 @@ from grader.execution.sandbox import Bwrap, best_sandbox
 from tests.helpers.dask_cluster import Cluster
 from tests.helpers.fake_grading import InlinePool
 from tests.helpers.lines import Document
-from tests.helpers.places import PROJECT
 from tests.helpers.processes import descendants, left_over
 from tests.helpers.small_course import write_course
 

@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from corpus.readers.lecture_course import COURSE
 from grader import cli
 from grader.commands import exit_codes
 from grader.commands.hint import find_gradient
@@ -15,7 +16,6 @@ from grader.notebook.hint_text import plain_mathematics
 from grader.notebook.hints import read_levels
 from grader.user_error import UserError
 from tests.helpers.course_notebooks import FOLDER
-from tests.helpers.lecture_course import COURSE
 
 LEVELS = {
     "ex1": {"dcounts": ("a", "b", "c"), "dlogits": ("a", "b", "c"), "dh": ("a", "b", "c")},

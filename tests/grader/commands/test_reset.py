@@ -10,6 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from corpus.readers.lecture_course import COURSE
 from grader import cli
 from grader.commands import exit_codes
 from grader.notebook import hints
@@ -18,7 +19,6 @@ from grader.submission.blank_cells import read_blank_cells
 from grader.submission.notebook_file import cells_in
 from grader.submission.reset import Reset, reset_cells
 from tests.helpers.course_notebooks import FIRST, FOLDER, NAMES, dump, right_cells, with_answers
-from tests.helpers.lecture_course import COURSE
 
 BLANKS = read_blank_cells(COURSE)
 GRADED = {

@@ -10,6 +10,7 @@ import pytest
 
 import grader.execution.runner
 import grader.grading.grade
+from corpus.readers.lecture_course import NOTEBOOKS
 from grader import cli
 from grader.answer.parse import AnswerCell
 from grader.commands import exit_codes
@@ -19,7 +20,6 @@ from grader.reports.result import Result, Ungraded
 from grader.reports.terminal import next_step, render_status
 from grader.verdict import Check, Comparison, Outcome, Place, Report, Verdict
 from tests.helpers.course_notebooks import FIRST, FOLDER, dump, right_cells, with_answers
-from tests.helpers.lecture_course import NOTEBOOKS
 
 BLANKS = {
     "01_one": {

@@ -14,6 +14,7 @@ from typing import Any
 
 import pytest
 
+from corpus.readers.lecture_course import COURSE, NOTEBOOKS
 from grader import cli
 from grader.answer.parse import AnswerCell
 from grader.commands import exit_codes
@@ -21,7 +22,6 @@ from grader.commands.watching import changed, follow
 from grader.reports.watch_board import WatchBoard
 from grader.verdict import Check, Comparison, Flag, Outcome, Report, Verdict
 from tests.helpers.course_notebooks import FIRST, dump, right_cells, with_answers
-from tests.helpers.lecture_course import COURSE, NOTEBOOKS
 
 GRADIENTS = NOTEBOOKS["01_atomic_backprop"][0].gradients
 

@@ -6,11 +6,11 @@ from collections.abc import Callable
 
 import pytest
 
+from corpus.readers.lecture_course import ATOMIC
 from grader.answer.parse import AnswerCell
 from grader.execution.runner import Runner
 from grader.grading.grade import grade_exercise
 from grader.verdict import Outcome, Verdict
-from tests.helpers.lecture_course import ATOMIC
 
 Say = Callable[[str, str], list[str]]
 """The messages about a gradient of notebook 1 whose statements are a cell of their own."""

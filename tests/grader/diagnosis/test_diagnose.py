@@ -8,12 +8,13 @@ from dataclasses import dataclass
 
 import pytest
 
+from corpus.readers.exercise_text import right_answers
+from corpus.readers.places import MISTAKES
 from grader.execution.runner import Reply, Runner, WorkerLost
 from grader.verdict import Outcome, Verdict
 from grader.worker.request import Request, Values
 from tests.grader.conftest import Judge
 from tests.grader.diagnosis.conftest import Say
-from tests.helpers.exercise_text import ANSWERS, right_answers
 
 LECTURE = right_answers()["lecture"]
 
@@ -31,7 +32,7 @@ class Expected:
 
 TABLE = [
     Expected(**row)
-    for row in tomllib.loads((ANSWERS / "diagnoses.toml").read_text(encoding="utf-8"))["diagnosis"]
+    for row in tomllib.loads((MISTAKES / "diagnoses.toml").read_text(encoding="utf-8"))["diagnosis"]
 ]
 
 

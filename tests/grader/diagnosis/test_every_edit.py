@@ -11,15 +11,15 @@ from pathlib import Path
 
 import pytest
 
+from corpus.readers.exercise_text import read_cells
+from corpus.readers.places import ANSWERS
 from grader.answer.own_code import own_statements
 from grader.answer.parse import AnswerCell, parse_answer
 from grader.answer.sites import AXIS, EXPONENT, INDEX, RANGE
 from grader.diagnosis.edit import EXPECTED, FIRST, LAST, LIKELY, Edit, Scope
 from grader.diagnosis.every_edit import KINDS, MOST_PAIRS, every_edit
 from grader.diagnosis.kinds import Kind
-from tests.helpers.exercise_text import read_cells
 from tests.helpers.own_edits import SCOPE, all_edits, as_read
-from tests.helpers.places import ANSWERS
 
 RIGHT = sorted(ANSWERS.glob("*/right/*.py"))
 

@@ -7,12 +7,12 @@ from collections.abc import Callable
 
 import pytest
 
+from corpus.readers.exercise_text import right_answers
 from grader.diagnosis.findings import CANCELS
 from grader.diagnosis.kinds import Kind
 from grader.verdict import Outcome, Verdict
 from tests.grader.conftest import Judge
 from tests.grader.diagnosis.conftest import Say
-from tests.helpers.exercise_text import right_answers
 
 LECTURE = right_answers()["lecture"]
 

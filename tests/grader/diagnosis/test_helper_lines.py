@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import pytest
 
+from corpus.readers.lecture_course import FUSED_BATCHNORM, TRAINING
 from grader.answer.parse import AnswerCell
 from grader.execution.runner import Runner
 from grader.grading.grade import grade_exercise
 from grader.program.exercises import Exercise
 from grader.verdict import Check, Outcome, Verdict
-from tests.helpers.lecture_course import FUSED_BATCHNORM, TRAINING
 
 LINES = {
     "dbnraw": "dbnraw = bngain * dhpreact",

@@ -4,9 +4,9 @@ import itertools
 
 import pytest
 
+from corpus.readers.lecture_course import ATOMIC
 from grader.diagnosis.kinds import Kind, hint
 from grader.diagnosis.mistakes import table
-from tests.helpers.lecture_course import ATOMIC
 
 
 @pytest.mark.parametrize("kind", Kind)

@@ -6,15 +6,15 @@ import re
 
 import pytest
 
+from corpus.readers.exercise_text import read_cells
+from corpus.readers.lecture_course import ATOMIC
+from corpus.readers.measure import BLAMED, BY_PREFIX, judge_one
+from corpus.readers.people import answer_with
 from grader.answer.parse import AnswerCell
 from grader.execution.runner import Runner
 from grader.grading.grade import grade_exercise
 from grader.grading.reasons import ALMOST
 from grader.verdict import Outcome
-from tests.diagnosis.measure import BLAMED, BY_PREFIX, judge_one
-from tests.diagnosis.people import answer_with
-from tests.helpers.exercise_text import read_cells
-from tests.helpers.lecture_course import ATOMIC
 
 SHAPE = "`{}` does not have the shape that is needed here."
 WINNERS = "F.one_hot({}, num_classes=vocab_size)"

@@ -7,6 +7,7 @@ from dataclasses import replace
 
 import pytest
 
+from corpus.readers.lecture_course import ATOMIC
 from grader.answer.parse import AnswerCell, parse_answer
 from grader.diagnosis.edit import LAST, LIKELY, POSSIBLE, SECOND
 from grader.diagnosis.kinds import Kind
@@ -14,7 +15,6 @@ from grader.diagnosis.repair import MOST_VARIANTS, Repair, Search
 from grader.execution.collect import collect
 from grader.execution.runner import Runner
 from grader.program.references import prepare
-from tests.helpers.lecture_course import ATOMIC
 from tests.helpers.own_edits import as_read
 
 REFERENCES = prepare(ATOMIC)

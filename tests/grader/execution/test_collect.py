@@ -12,6 +12,7 @@ import safetensors.torch
 import torch
 from torch import Tensor
 
+from corpus.readers.lecture_course import ATOMIC
 from grader.answer.parse import AnswerCell, parse_answer
 from grader.close_names import ALONE
 from grader.execution.collect import collect
@@ -24,7 +25,6 @@ from grader.verdict import Flag, Outcome, Place
 from grader.worker.request import Request, Values
 from grader.worker.results import LONGEST_MESSAGE, Problem, Result, Seen, pack_results
 from grader.worker.terms import Limits
-from tests.helpers.lecture_course import ATOMIC
 
 LIMITS = Limits(statement_seconds=3.0, total_seconds=40.0, memory_bytes=2**31)
 CELL = AnswerCell("ex1-linear2", "# answer: ex1-linear2\ndh = dlogits @ W2.T\ndW2 = ...\n")

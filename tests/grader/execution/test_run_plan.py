@@ -5,13 +5,13 @@ from __future__ import annotations
 import pytest
 import torch
 
+from corpus.readers.lecture_course import ATOMIC
 from grader.answer.parse import Answer, AnswerCell, parse_answer
 from grader.answer.slices import Slice, slice_gradient
 from grader.execution.runs import RunPlan, new_key, values_for
 from grader.program.references import prepare
 from grader.worker.request import Request, RunOrder, Values
 from grader.worker.terms import MARK, Limits
-from tests.helpers.lecture_course import ATOMIC
 
 LIMITS = Limits(statement_seconds=1.5, total_seconds=7.0, memory_bytes=2**28)
 VALUES = Values("key", {})

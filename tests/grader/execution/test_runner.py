@@ -18,6 +18,9 @@ import pytest
 import torch
 
 import grader.execution.runner
+from corpus.readers.exercise_text import read_cells, right_answers
+from corpus.readers.lecture_course import ATOMIC
+from corpus.readers.places import PROJECT
 from grader.answer.parse import AnswerCell
 from grader.execution.runner import Reply, Runner, WorkerLost
 from grader.execution.sandbox import Sandbox, find_bwrap
@@ -29,9 +32,6 @@ from grader.worker.results import Result, pack_results, unpack_results
 from grader.worker.terms import MOST_VALUES, Limits
 from tests.grader.conftest import Judge
 from tests.helpers.asking import VALUES, Run, request
-from tests.helpers.exercise_text import read_cells, right_answers
-from tests.helpers.lecture_course import ATOMIC
-from tests.helpers.places import PROJECT
 from tests.helpers.processes import descendants, left_over
 
 needs_bwrap = pytest.mark.skipif(

@@ -11,6 +11,9 @@ import pytest
 import torch
 from torch import Tensor
 
+from corpus.readers.exercise_text import read_cells
+from corpus.readers.lecture_course import EXERCISES, NOTEBOOKS
+from corpus.readers.places import ANSWERS
 from grader.answer.parse import AnswerCell, Raised, parse_answer
 from grader.answer.slices import Slice
 from grader.execution.collect import collect
@@ -22,9 +25,6 @@ from grader.verdict import Flag, Place
 from grader.worker.request import Request, Values
 from grader.worker.results import Problem, Result, Seen, pack_results
 from grader.worker.terms import Limits
-from tests.helpers.exercise_text import read_cells
-from tests.helpers.lecture_course import EXERCISES, NOTEBOOKS
-from tests.helpers.places import ANSWERS
 
 NO_VALUE = Result({}, {}, ())
 

@@ -12,8 +12,8 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor
 
+from corpus.readers.places import PROJECT
 from grader import Explanation, explain
-from tests.helpers.places import PROJECT
 
 SOURCES = {
     "ex1-warmup": "01_atomic_backprop",

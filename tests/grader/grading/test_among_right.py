@@ -7,14 +7,14 @@ from dataclasses import dataclass
 
 import pytest
 
+from corpus.readers.encore import COURSE
+from corpus.readers.exercise_text import read_cells
+from corpus.readers.lecture_course import EXERCISES
+from corpus.readers.places import ANSWERS
 from grader.execution.runner import Runner
 from grader.grading.grade import grade_exercise
 from grader.program.exercises import load_exercises
 from grader.verdict import Outcome, Verdict
-from tests.encore.course import COURSE
-from tests.helpers.exercise_text import read_cells
-from tests.helpers.lecture_course import EXERCISES
-from tests.helpers.places import ANSWERS
 from tests.helpers.verdicts import answer_cells
 
 EXERCISE = {each.prefix: each for each in (*EXERCISES, *load_exercises(COURSE))}

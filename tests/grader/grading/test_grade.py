@@ -5,15 +5,8 @@ from collections import Counter
 
 import pytest
 
-from grader.answer.parse import LONGEST_ANSWER, TOO_DEEP, TOO_LARGE, AnswerCell
-from grader.diagnosis.kinds import Kind
-from grader.execution.runner import Runner
-from grader.grading.grade import LONGEST_SENTENCE, MOST_OF_A_KIND, grade, grade_exercise
-from grader.grading.reasons import AT_THE_WRONG_TIME, ONLY_ON_OTHER_SIZES
-from grader.verdict import Check, Outcome, Place, Verdict
-from tests.grader.conftest import Judge
-from tests.helpers.exercise_text import right_answers
-from tests.helpers.faults import (
+from corpus.readers.exercise_text import right_answers
+from corpus.readers.faults import (
     EQUIVALENT,
     MUTATED_ANSWERS,
     Fault,
@@ -22,7 +15,14 @@ from tests.helpers.faults import (
     sample_faults,
     variants_of,
 )
-from tests.helpers.lecture_course import ATOMIC, NOTEBOOKS
+from corpus.readers.lecture_course import ATOMIC, NOTEBOOKS
+from grader.answer.parse import LONGEST_ANSWER, TOO_DEEP, TOO_LARGE, AnswerCell
+from grader.diagnosis.kinds import Kind
+from grader.execution.runner import Runner
+from grader.grading.grade import LONGEST_SENTENCE, MOST_OF_A_KIND, grade, grade_exercise
+from grader.grading.reasons import AT_THE_WRONG_TIME, ONLY_ON_OTHER_SIZES
+from grader.verdict import Check, Outcome, Place, Verdict
+from tests.grader.conftest import Judge
 from tests.helpers.verdicts import answer_cells
 
 LECTURE = right_answers()["lecture"]

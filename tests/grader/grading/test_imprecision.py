@@ -6,10 +6,10 @@ import pytest
 import torch
 from torch import Tensor
 
+from corpus.readers.lecture_course import ATOMIC
 from grader.execution.evidence import GradientEvidence, Value
 from grader.grading.imprecision import IMPRECISE, find_imprecision
 from grader.program.references import prepare
-from tests.helpers.lecture_course import ATOMIC
 
 REFERENCES = prepare(ATOMIC)
 READERS = frozenset(REFERENCES.program.readers("hpreact"))

@@ -2,11 +2,11 @@
 
 import pytest
 
+from corpus.readers.exercise_text import right_answers
 from grader.diagnosis.kinds import Kind
 from grader.grading.reasons import carried
 from grader.verdict import Outcome, Verdict
 from tests.grader.conftest import Judge
-from tests.helpers.exercise_text import right_answers
 
 LECTURE = right_answers()["lecture"]
 OF_PROBS = "dprobs = (1.0 / probs) * dlogprobs"

@@ -6,13 +6,13 @@ from typing import cast
 
 import pytest
 
+from corpus.readers.lecture_course import NOTEBOOKS
 from grader.answer.parse import AnswerCell
 from grader.execution.runner import Runner
 from grader.grading import grade as module
 from grader.grading.grade import Regrader
 from grader.program.exercises import Exercise
 from grader.verdict import Check, Comparison, Flag, Outcome, Verdict
-from tests.helpers.lecture_course import NOTEBOOKS
 
 SECOND = "02_fused_cross_entropy"
 

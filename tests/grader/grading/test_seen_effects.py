@@ -12,14 +12,14 @@ from pathlib import Path
 
 import pytest
 
+from corpus.readers.exercise_text import right_answers
+from corpus.readers.lecture_course import ATOMIC, EXERCISES
 from grader.execution import runs
 from grader.execution.runner import Runner
 from grader.grading.grade import grade_exercise
 from grader.verdict import Outcome, Verdict
 from grader.worker.results import Result, Seen, unpack_results
 from tests.grader.conftest import Judge
-from tests.helpers.exercise_text import right_answers
-from tests.helpers.lecture_course import ATOMIC, EXERCISES
 from tests.helpers.verdicts import answer_cells
 
 LECTURE = right_answers()["lecture"]
@@ -171,7 +171,7 @@ from pathlib import Path
 from grader.answer.parse import AnswerCell
 from grader.execution.runner import Runner
 from grader.grading.grade import grade_exercise
-from tests.helpers.lecture_course import ATOMIC
+from corpus.readers.lecture_course import ATOMIC
 def outcome(source):
     verdicts, _ = grade_exercise(ATOMIC, [AnswerCell("ex1-linear2", source)], runner)
     return next(verdict.outcome.value for verdict in verdicts if verdict.name == "dh")

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import pytest
 
+from corpus.readers.lecture_course import TRAINING
 from grader.execution.runner import Runner
 from grader.grading.grade import grade_exercise
 from grader.verdict import Outcome
 from tests.helpers.exercise_four import STYLES, as_cells, right_answer, with_mistake
-from tests.helpers.lecture_course import TRAINING
 
 
 def outcomes(text: str, runner: Runner) -> dict[str, Outcome]:

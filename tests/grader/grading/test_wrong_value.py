@@ -9,6 +9,8 @@ import pytest
 import torch
 from torch import Tensor
 
+from corpus.readers.exercise_text import right_answers
+from corpus.readers.lecture_course import ATOMIC
 from grader.execution.evidence import GradientEvidence, Value
 from grader.execution.runner import Runner
 from grader.grading.grade import grade_exercise
@@ -17,8 +19,6 @@ from grader.grading.wrong_value import LEVELS, MOST_CELLS, wrong_value
 from grader.program.parse import parse_program
 from grader.program.references import SEED, References, make_references, prepare
 from grader.verdict import Outcome, WrongValue, unpack_map
-from tests.helpers.exercise_text import right_answers
-from tests.helpers.lecture_course import ATOMIC
 from tests.helpers.verdicts import answer_cells
 
 LECTURE = right_answers()["lecture"]

@@ -3,9 +3,9 @@ from base64 import b64decode
 from collections.abc import Mapping
 from pathlib import Path
 
+from corpus.readers.lecture_course import COURSE, EXERCISES, FUSED_BATCHNORM, NOTEBOOKS
 from grader.notebook.board_card import by_notebook, in_forms
 from grader.verdict import Check, Comparison, Outcome, Verdict
-from tests.helpers.lecture_course import COURSE, EXERCISES, FUSED_BATCHNORM, NOTEBOOKS
 
 
 def card(passed: Mapping[str, int]) -> str:

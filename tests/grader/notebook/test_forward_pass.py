@@ -7,14 +7,14 @@ from typing import Any
 import pytest
 import torch
 
+from corpus.readers.exercise_text import read_cells, right_answers
+from corpus.readers.lecture_course import ATOMIC
 from grader.answer.parse import AnswerCell, parse_answer
 from grader.diagnosis.kinds import Kind
 from grader.notebook.forward_pass import describe_stale, find_stale, names_read
 from grader.program.instances import make_instance
 from grader.program.parse import parse_program
 from grader.verdict import Diagnosis
-from tests.helpers.exercise_text import read_cells, right_answers
-from tests.helpers.lecture_course import ATOMIC
 
 PROGRAM = parse_program(ATOMIC.forward)
 ALL = frozenset(step.name for step in PROGRAM.steps)

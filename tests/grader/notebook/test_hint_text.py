@@ -4,9 +4,9 @@ import re
 
 import pytest
 
+from corpus.readers.lecture_course import COURSE
 from grader.notebook.hint_text import as_text, heading, plain_mathematics
 from grader.notebook.hints import Hint, read_levels
-from tests.helpers.lecture_course import COURSE
 
 EVERY_HINT = [
     (exercise, gradient, text)

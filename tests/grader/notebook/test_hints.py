@@ -11,6 +11,7 @@ from pathlib import Path
 
 import pytest
 
+from corpus.readers.lecture_course import COURSE, EXERCISES
 from grader.notebook import state
 from grader.notebook.hints import (
     Hint,
@@ -26,7 +27,6 @@ from grader.notebook.state import Asked, parse_state
 from grader.program.course import read_course
 from grader.program.course_file import BadCourse, CourseFile
 from grader.program.exercises import Exercise
-from tests.helpers.lecture_course import COURSE, EXERCISES
 from tests.helpers.small_course import COURSE as COURSE_TEXT
 from tests.helpers.small_course import write_course
 

@@ -7,10 +7,10 @@ from typing import Any
 
 import pytest
 
+from corpus.readers.lecture_course import ATOMIC
 from grader.answer.parse import AnswerCell
 from grader.answer.quote import LONGEST_QUOTE
 from grader.notebook.history import History, in_order
-from tests.helpers.lecture_course import ATOMIC
 
 GRADIENTS = ATOMIC.gradients
 LAB: dict[str, Any] = {"content": {"allow_stdin": True}}

@@ -12,6 +12,9 @@ import nbformat
 import pytest
 from nbclient import NotebookClient
 
+from corpus.readers.exercise_text import read_cells, right_answers
+from corpus.readers.lecture_course import ATOMIC, COURSE, NOTEBOOKS
+from corpus.readers.places import PROJECT
 from grader import board, check, heat_map, nudge
 from grader.answer.parse import AnswerCell
 from grader.execution.runner import Runner
@@ -23,9 +26,6 @@ from grader.program.parse import body_source
 from grader.reports import wording
 from grader.submission.read import read_submission
 from grader.verdict import Check, Comparison, Flag, Outcome, Verdict
-from tests.helpers.exercise_text import read_cells, right_answers
-from tests.helpers.lecture_course import ATOMIC, COURSE, NOTEBOOKS
-from tests.helpers.places import PROJECT
 
 CELLS = dict(read_cells(right_answers()["lecture"]))
 SETUP = (

@@ -7,12 +7,12 @@ import pytest
 import torch
 from torch import Tensor
 
+from corpus.readers.lecture_course import ATOMIC
 from grader.notebook.nudge import Nudge, describe, move_number, own_slope, picture, read_index
 from grader.notebook.running_notebook import NotInTheLesson
 from grader.program.instances import make_instance
 from grader.program.parse import parse_program
 from grader.program.references import References, make_references, prepare
-from tests.helpers.lecture_course import ATOMIC
 
 REFERENCES = prepare(ATOMIC)
 INPUTS = {name: REFERENCES.lecture.values[name] for name in REFERENCES.program.inputs}

@@ -5,6 +5,7 @@ from pathlib import Path
 
 import pytest
 
+from corpus.readers.lecture_course import COURSE
 from grader.notebook.state import (
     State,
     read_state,
@@ -13,7 +14,6 @@ from grader.notebook.state import (
     update_state,
 )
 from grader.verdict import Check, Comparison, Outcome, Report, Verdict
-from tests.helpers.lecture_course import COURSE
 
 
 @pytest.fixture(autouse=True)

@@ -8,6 +8,7 @@ import pytest
 import yaml
 from nbformat import NotebookNode
 
+from corpus.readers.lecture_course import EXERCISES, NOTEBOOKS
 from grader.authoring.blank import make_blank
 from grader.authoring.course import find_sources, read_notebook
 from grader.authoring.source import checked_gradients, role_of
@@ -18,7 +19,6 @@ from grader.platforms.assignments import (
     write_otter,
 )
 from grader.platforms.otter import GRADED_BY, HANDED_IN, AnswersOnly
-from tests.helpers.lecture_course import EXERCISES, NOTEBOOKS
 
 
 @pytest.fixture

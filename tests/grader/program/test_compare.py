@@ -9,6 +9,7 @@ import pytest
 import torch
 from torch import Tensor
 
+from corpus.readers.places import PROJECT
 from grader.program.compare import (
     FLOAT64_TOLERANCE,
     agrees,
@@ -18,7 +19,6 @@ from grader.program.compare import (
     relative_difference,
     relative_differences,
 )
-from tests.helpers.places import PROJECT
 
 REFERENCE = torch.tensor([[1.0, -2.0], [0.5, 4.0]])
 

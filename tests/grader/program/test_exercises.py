@@ -5,12 +5,12 @@ from pathlib import Path
 
 import pytest
 
+from corpus.readers.lecture_course import NOTEBOOKS
 from grader.program.exercises import Exercise
 from grader.program.forward_program import is_differentiable
 from grader.program.instances import HIDDEN_SIZES, size_names
 from grader.program.parse import body_source, parse_program
 from grader.program.references import prepare
-from tests.helpers.lecture_course import NOTEBOOKS
 
 EXERCISES = [exercise for group in NOTEBOOKS.values() for exercise in group]
 each = pytest.mark.parametrize("exercise", EXERCISES, ids=lambda e: e.prefix)

@@ -6,11 +6,11 @@ import pytest
 import torch
 from torch import Tensor
 
+from corpus.readers.lecture_course import ATOMIC
 from grader.program.forward_program import NotAForwardProgram, weighed
 from grader.program.instances import make_hidden_instances, make_instance
 from grader.program.parse import parse_program, read_function
 from grader.program.references import make_reference
-from tests.helpers.lecture_course import ATOMIC
 from tests.helpers.written_programs import write_program
 
 Row = Annotated[Tensor, "n, width"]

@@ -5,9 +5,9 @@ from typing import Annotated
 import torch
 from torch import Tensor
 
+from corpus.readers.lecture_course import ATOMIC, LECTURE_SIZES
 from grader.program.instances import HIDDEN_SIZES, make_hidden_instances, make_instance, size_names
 from grader.program.parse import parse_program
-from tests.helpers.lecture_course import ATOMIC, LECTURE_SIZES
 
 PROGRAM = parse_program(ATOMIC.forward)
 

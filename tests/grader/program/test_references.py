@@ -6,10 +6,10 @@ import pytest
 import torch
 from torch import Tensor
 
+from corpus.readers.lecture_course import ATOMIC, FUSED_BATCHNORM
 from grader.program.exercises import Exercise
 from grader.program.parse import parse_program
 from grader.program.references import make_references, prepare
-from tests.helpers.lecture_course import ATOMIC, FUSED_BATCHNORM
 
 
 def test_notebook_one_has_two_gradients_that_are_zero_by_structure() -> None:

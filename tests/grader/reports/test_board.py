@@ -5,6 +5,7 @@ from xml.etree.ElementTree import Element, fromstring
 
 import pytest
 
+from corpus.readers.lecture_course import COURSE
 from grader.pictures.gradient_graph import gradient_graph
 from grader.program.parse import parse_program
 from grader.reports import wording
@@ -12,7 +13,6 @@ from grader.reports.board import as_picture, draw_board, in_groups, in_words, ma
 from grader.reports.course_boards import boards
 from grader.verdict import Outcome, Report
 from makemore_data.course.forward import atomic
-from tests.helpers.lecture_course import COURSE
 from tests.helpers.written_programs import write_program
 
 PROGRAM = parse_program(atomic)

@@ -2,10 +2,10 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from corpus.readers.lecture_course import COURSE
 from grader.program.course import read_course
 from grader.reports.course_boards import FILE, boards, boards_file, read_boards
 from grader.verdict import Report
-from tests.helpers.lecture_course import COURSE
 from tests.helpers.small_course import write_course
 
 

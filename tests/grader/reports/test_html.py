@@ -6,10 +6,10 @@ from html.parser import HTMLParser
 
 import pytest
 
+from corpus.readers.lecture_course import COURSE
 from grader.reports import html, wording
 from grader.reports.result import Ungraded
 from grader.verdict import Report
-from tests.helpers.lecture_course import COURSE
 
 Golden = Callable[[str, str], None]
 

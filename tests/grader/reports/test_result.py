@@ -4,6 +4,7 @@ from pathlib import Path
 
 import pytest
 
+from corpus.readers.encore import COURSE as ENCORE
 from grader.answer.parse import AnswerCell
 from grader.close_names import ALONE
 from grader.program.compare import nothing_to_compare
@@ -11,7 +12,6 @@ from grader.program.exercises import exercises_of
 from grader.reports.result import complete, say_where
 from grader.submission.read import Submission
 from grader.verdict import Check, Flag, Outcome, Report, Verdict
-from tests.encore.course import COURSE as ENCORE
 
 YOURS = "if you wrote it, move it into one; else another name belongs here."
 UNDEFINED = "This line raised NameError: name 'tools' is not defined."

@@ -7,6 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from corpus.readers.lecture_course import NOTEBOOKS
 from grader.reports.watch_board import (
     NARROWEST,
     URGENT_FIRST,
@@ -18,7 +19,6 @@ from grader.reports.watch_board import (
 )
 from grader.verdict import Flag, Outcome, Place, Report, Verdict
 from tests.grader.reports.conftest import verdict
-from tests.helpers.lecture_course import NOTEBOOKS
 
 NAMES = NOTEBOOKS["01_atomic_backprop"][0].gradients
 NOW = datetime(2026, 11, 21, 14, 3, 22)

@@ -4,6 +4,7 @@ import json
 
 import pytest
 
+from corpus.readers.lecture_course import COURSE, EXERCISES, NOTEBOOKS
 from grader.submission.blank_cells import (
     blank_cells,
     blank_cells_file,
@@ -11,7 +12,6 @@ from grader.submission.blank_cells import (
     read_blank_cells,
 )
 from tests.helpers.course_notebooks import FOLDER, NAMES
-from tests.helpers.lecture_course import COURSE, EXERCISES, NOTEBOOKS
 
 BLANKS = read_blank_cells(COURSE)
 

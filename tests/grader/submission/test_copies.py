@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from corpus.readers.lecture_course import COURSE, NOTEBOOKS
 from grader.answer.parse import AnswerCell
 from grader.execution.runner import Runner
 from grader.grading.grade import grade
@@ -14,7 +15,6 @@ from grader.submission.copies import graded_copies
 from grader.submission.notebook_file import Cell
 from grader.submission.read import read_submission
 from grader.verdict import Outcome
-from tests.helpers.lecture_course import COURSE, NOTEBOOKS
 
 GRADIENTS = ("dlogits", "dh", "dW2")
 ID = "ex1-x"

@@ -8,12 +8,12 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from corpus.readers.lecture_course import COURSE, EXERCISES, NOTEBOOKS
 from grader.answer.parse import LONGEST_ANSWER, AnswerCell
 from grader.submission.answer_cells import MOST_ANSWER_CELLS
 from grader.submission.notebook_file import UnreadableNotebook
 from grader.submission.read import Submission, read_submission
 from grader.verdict import Place
-from tests.helpers.lecture_course import COURSE, EXERCISES, NOTEBOOKS
 
 GRADIENTS = NOTEBOOKS["01_atomic_backprop"][0].gradients
 ALL = "\n".join(f"{name} = 1" for name in GRADIENTS)

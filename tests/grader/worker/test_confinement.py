@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 
+from corpus.readers.places import PROJECT
 from grader.execution.sandbox import Sandbox, find_bwrap, worker_environment
 from grader.execution.system_calls import ALLOWED, HOSTILE, filter_program
 from grader.worker.confinement import (
@@ -18,7 +19,6 @@ from grader.worker.confinement import (
     Confinement,
 )
 from tests.helpers.confined import ConfinedWorker, confined_worker, run_outside
-from tests.helpers.places import PROJECT
 
 needs_bwrap = pytest.mark.skipif(
     find_bwrap().path is None, reason=f"no sandbox here: {find_bwrap().trouble}"

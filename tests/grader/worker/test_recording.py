@@ -10,11 +10,11 @@ import pytest
 import torch
 from torch import Tensor
 
+from corpus.readers.exercise_text import LECTURE, forward_values, right_answers
 from grader.worker import recording
 from grader.worker.recording import Names, Recorder
 from grader.worker.results import Seen
 from grader.worker.terms import MARK
-from tests.helpers.exercise_text import LECTURE, forward_values, right_answers
 from tests.helpers.recorded import recorded
 
 VALUES = {name: torch.arange(3.0) + 1 for name in ("a", "b", "c")}

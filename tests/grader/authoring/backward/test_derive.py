@@ -11,12 +11,12 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from torch import Tensor
 
+from corpus.readers.lecture_course import ATOMIC
 from grader.authoring.backward.derive import Derived, derive
 from grader.program.compare import agrees
 from grader.program.forward_program import ForwardProgram, is_differentiable
 from grader.program.references import Reference, References, prepare
 from grader.user_error import UserError
-from tests.helpers.lecture_course import ATOMIC
 from tests.helpers.written_programs import SCOPE, references_of, write_program
 
 

@@ -4,35 +4,36 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from importlib import import_module
-from pathlib import Path
 from typing import Any
 
 import pytest
 from torch import Tensor
 
+from corpus.readers.lecture_course import EXERCISES
+from corpus.readers.other_programs import OTHER_EXERCISES
+from corpus.readers.places import BUGS, PROJECT
 from grader.authoring.backward.derive import derive
 from grader.explanation.forward import Forward
 from grader.program.compare import agrees
 from grader.program.references import Reference, References, prepare
 from grader.user_error import UserError
-from tests.generality.programs import OTHER_EXERCISES
-from tests.helpers.lecture_course import EXERCISES
 
-BENCHMARKS = Path(__file__).parents[4] / "benchmarks"
 EXERCISE = {exercise.prefix: exercise for exercise in (*EXERCISES, *OTHER_EXERCISES)}
-FUNCTIONS = sorted(path.stem for path in (BENCHMARKS / "forward_functions").glob("[!_]*.py"))
-BUGS = sorted(path.stem for path in (BENCHMARKS / "gradient_bugs").glob("[!_]*.py"))
+FUNCTIONS = sorted(
+    path.stem for path in (PROJECT / "benchmarks" / "forward_functions").glob("[!_]*.py")
+)
+BUG_NAMES = sorted(path.stem for path in BUGS.glob("[!_]*.py"))
 
 LEAST_OF_BUGS = 0.98
-"""The least share of the gradients of `gradient_bugs` that can be derived."""
+"""The least share of the gradients of `corpus/bugs` that can be derived."""
 
 
 def read(name: str) -> tuple[References, Sequence[str]]:
     """A program's references, and the tensors whose gradients are asked for, from the loss down."""
     if name in EXERCISE:
         return prepare(EXERCISE[name]), [gradient[1:] for gradient in EXERCISE[name].gradients]
-    folder = "forward_functions" if name in FUNCTIONS else "gradient_bugs"
-    module = import_module(f"benchmarks.{folder}.{name}")
+    package = "benchmarks.forward_functions" if name in FUNCTIONS else "corpus.bugs"
+    module = import_module(f"{package}.{name}")
     function = getattr(module, name if name in FUNCTIONS else "forward")
     forward = Forward.of(function, {}, getattr(module, "inputs", None))
     arriving = {result: f"d{result}" for result in forward.returned}
@@ -86,7 +87,7 @@ def test_all_lines_together_are_the_whole_backward_pass(name: str) -> None:
 def test_hardly_a_gradient_of_the_functions_with_known_bugs_is_left_to_the_author() -> None:
     """Where it is, a sentence says so: these are infinite somewhere, or a tensor is repeated."""
     asked, told = 0, list[str]()
-    for name in BUGS:
+    for name in BUG_NAMES:
         references, tensors = read(name)
         for tensor in tensors:
             asked += 1

@@ -5,6 +5,7 @@ from pathlib import Path
 
 import pytest
 
+from corpus.readers.lecture_course import COURSE
 from grader.classroom.gradebook.adjustments import (
     Adjustments,
     UnusableAdjustment,
@@ -15,7 +16,6 @@ from grader.classroom.gradebook.adjustments import (
 from grader.classroom.gradebook.rubric import Rubric, parse_rubric
 from grader.classroom.intake.class_folder import Student, UnreadableClass
 from grader.classroom.intake.csv_file import read_csv_file
-from tests.helpers.lecture_course import COURSE
 from tests.helpers.lines import FUSED
 
 CLASS = [Student("ada", "Lovelace, Ada", "ada@x.org"), Student("bob"), Student("+17", email="c@x")]

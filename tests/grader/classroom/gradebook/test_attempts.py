@@ -7,11 +7,11 @@ from typing import Any
 
 import pytest
 
+from corpus.readers.lecture_course import COURSE
 from grader.classroom.gradebook.attempts import Attempts
 from grader.classroom.gradebook.make_table import build_table
 from grader.classroom.gradebook.rubric import Rubric, parse_rubric
 from grader.classroom.gradebook.table import Cell
-from tests.helpers.lecture_course import COURSE
 from tests.helpers.lines import Document, class_of, graded, journal
 
 OLD, NEW = "2026-11-01T10:00:00+00:00", "2026-11-01T15:00:00+00:00"

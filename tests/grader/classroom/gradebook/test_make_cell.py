@@ -5,6 +5,7 @@ from pathlib import Path
 
 import pytest
 
+from corpus.readers.lecture_course import COURSE
 from grader.classroom.gradebook.adjustments import UnusableAdjustment, read_adjustments
 from grader.classroom.gradebook.attempts import Attempts
 from grader.classroom.gradebook.make_table import build_table
@@ -13,7 +14,6 @@ from grader.classroom.gradebook.rubric import parse_rubric
 from grader.classroom.gradebook.table import Row, Status, Table
 from grader.classroom.gradebook.write import about_rows
 from grader.classroom.intake.class_folder import Student
-from tests.helpers.lecture_course import COURSE
 from tests.helpers.lines import FUSED, Document, class_of, graded, journal, unreadable
 
 MOMENT = "2026-11-21T10:00:00+00:00"

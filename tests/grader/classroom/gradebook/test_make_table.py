@@ -4,11 +4,11 @@ from pathlib import Path
 
 import pytest
 
+from corpus.readers.lecture_course import COURSE
 from grader.classroom.gradebook.adjustments import UnusableAdjustment, read_adjustments
 from grader.classroom.gradebook.make_table import refuse_early
 from grader.classroom.gradebook.rubric import parse_rubric
 from grader.classroom.intake.class_folder import HandedIn, Student
-from tests.helpers.lecture_course import COURSE
 from tests.helpers.lines import FUSED
 
 FILES = [HandedIn(id_, id_[:3], id_) for id_ in ("ada/x.ipynb", "ada/y.ipynb", "bob/x.ipynb")]

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from corpus.readers.lecture_course import COURSE
 from grader.classroom.gradebook.adjustments import NONE, read_adjustments
 from grader.classroom.gradebook.attempts import Attempts
 from grader.classroom.gradebook.grades_csv import write_grades
@@ -24,7 +25,6 @@ from grader.classroom.gradebook.scale import read_scale
 from grader.classroom.gradebook.table import Table
 from grader.classroom.intake.class_folder import ClassFolder
 from grader.classroom.intake.roster_file import read_roster
-from tests.helpers.lecture_course import COURSE
 from tests.helpers.lines import BATCHNORM, FUSED, class_of, graded, journal
 
 CANVAS = (

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from corpus.readers.lecture_course import COURSE
 from grader.classroom.gradebook.rubric import (
     Rubric,
     UnusableRubric,
@@ -15,7 +16,6 @@ from grader.classroom.gradebook.rubric import (
     read_rubric,
 )
 from grader.verdict import EARNS_POINTS, Outcome
-from tests.helpers.lecture_course import COURSE
 
 
 def test_no_rubric_is_the_contract() -> None:

@@ -7,12 +7,12 @@ from typing import Any
 
 import pytest
 
+from corpus.readers.lecture_course import COURSE
 from grader.classroom.gradebook.make_table import build_table
 from grader.classroom.gradebook.rubric import Rubric, parse_rubric
 from grader.classroom.gradebook.table import Row, Status, Table
 from grader.classroom.intake.class_folder import Student
 from grader.classroom.run.journal import BrokenJournal
-from tests.helpers.lecture_course import COURSE
 from tests.helpers.lines import (
     BATCHNORM,
     FUSED,

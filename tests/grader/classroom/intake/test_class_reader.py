@@ -13,11 +13,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from corpus.readers.lecture_course import COURSE
 from grader.classroom.intake.class_folder import ClassFolder, UnreadableClass
 from grader.classroom.intake.class_reader import read_class
 from grader.classroom.intake.gradescope_export import METADATA
 from grader.classroom.intake.walk import IGNORED_FOLDERS, walk
-from tests.helpers.lecture_course import COURSE
 from tests.helpers.trees import by_file, handed_in, make, make_bytes
 
 

@@ -4,9 +4,9 @@ from pathlib import Path
 
 import pytest
 
+from corpus.readers.lecture_course import COURSE, NOTEBOOKS
 from grader.classroom.intake.class_reader import read_class
 from grader.classroom.intake.file_names import FLAT, FOLDERS, split_name
-from tests.helpers.lecture_course import COURSE, NOTEBOOKS
 from tests.helpers.trees import handed_in, make
 
 

@@ -4,10 +4,10 @@ from pathlib import Path
 
 import pytest
 
+from corpus.readers.lecture_course import COURSE
 from grader.classroom.intake.class_reader import read_class
 from grader.classroom.intake.file_names import FLAT, FOLDERS
 from grader.classroom.intake.lms_downloads import CANVAS, MOODLE
-from tests.helpers.lecture_course import COURSE
 from tests.helpers.trees import by_file, make
 
 

@@ -6,11 +6,11 @@ from pathlib import Path
 
 import pytest
 
+from corpus.readers.lecture_course import COURSE
 from grader.classroom.intake.class_folder import UnreadableClass
 from grader.classroom.intake.class_reader import read_class
 from grader.classroom.intake.file_names import FOLDERS
 from grader.classroom.intake.nbgrader_tree import NBGRADER
-from tests.helpers.lecture_course import COURSE
 from tests.helpers.trees import by_file, make
 
 SUBMITTED = (

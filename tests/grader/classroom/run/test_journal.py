@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 
+from corpus.readers.lecture_course import COURSE
 from grader.classroom.intake.class_folder import HandedIn
 from grader.classroom.run.journal import CUT, EARLIER, INDEX, BrokenJournal, Journal, read_lines
 from grader.classroom.run.line import Line, Provenance, error_line, pack_line
@@ -16,7 +17,6 @@ from grader.classroom.run.settings import Settings, Versions
 from grader.classroom.run.task import Task
 from grader.worker.terms import Limits
 from tests.helpers.fake_grading import fake_line
-from tests.helpers.lecture_course import COURSE
 
 RUN = Provenance(1.0, "host-1", "none", 7, Versions("0.1", "3.11", "2.13"))
 

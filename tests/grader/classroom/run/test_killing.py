@@ -16,9 +16,9 @@ from pathlib import Path
 
 import pytest
 
+from corpus.readers.places import PROJECT
 from tests.helpers.fake_grading import AT_WORK, LOG, make_class
 from tests.helpers.lines import Document
-from tests.helpers.places import PROJECT
 from tests.helpers.processes import descendants, left_over
 
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="looks into /proc")

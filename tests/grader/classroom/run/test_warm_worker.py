@@ -6,6 +6,8 @@ from typing import Any
 
 import pytest
 
+from corpus.readers.lecture_course import COURSE
+from corpus.readers.places import NOTEBOOKS
 from grader.classroom.intake.class_folder import HandedIn
 from grader.classroom.run import warm_worker
 from grader.classroom.run.grade_task import get_ready, grade_task
@@ -19,8 +21,6 @@ from grader.grading.grade import grade as grade_notebook
 from grader.verdict import Flag, Outcome, Report
 from grader.worker.request import Request, Values
 from grader.worker.terms import Limits
-from tests.helpers.lecture_course import COURSE
-from tests.helpers.places import NOTEBOOKS
 
 BLANK = NOTEBOOKS / "02_fused_cross_entropy.ipynb"
 SOLUTION = NOTEBOOKS / "solutions" / BLANK.name

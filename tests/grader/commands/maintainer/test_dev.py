@@ -5,9 +5,9 @@ from pathlib import Path
 
 import pytest
 
+from corpus.readers.places import PROJECT
 from grader import cli
 from grader.commands import exit_codes
-from tests.helpers.places import PROJECT
 
 
 def run_command(*arguments: str, folder: Path) -> subprocess.CompletedProcess[str]:

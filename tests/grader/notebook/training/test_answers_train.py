@@ -5,6 +5,8 @@ from __future__ import annotations
 import pytest
 import torch
 
+from corpus.readers.exercise_text import read_cells, right_answers
+from corpus.readers.lecture_course import ATOMIC
 from grader import train_with_my_answers
 from grader.answer.parse import AnswerCell
 from grader.execution.runner import Runner
@@ -13,8 +15,6 @@ from grader.notebook.training.answers_train import STEPS
 from grader.notebook.training.first_prints import SHOWN
 from makemore_data import atomic, begin_run, build_splits
 from makemore_data.model.parameters import Parameters
-from tests.helpers.exercise_text import read_cells, right_answers
-from tests.helpers.lecture_course import ATOMIC
 
 (X, Y), _, _ = build_splits(["emma", "olivia", "ava", "isabella", "sophia", "mia", "ninja"] * 9, 3)
 """Some windows to train on."""

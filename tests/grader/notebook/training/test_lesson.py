@@ -8,6 +8,7 @@ from dataclasses import replace
 import pytest
 import torch
 
+from corpus.readers.lecture_course import TRAINING
 from grader.execution.runner import Runner
 from grader.notebook.running_notebook import Lesson, NotInTheLesson
 from grader.notebook.training import lesson as training_lesson
@@ -17,7 +18,6 @@ from grader.program.instances import HIDDEN_SIZES
 from makemore_data import begin_run
 from makemore_data.training.train import train_steps
 from tests.helpers.exercise_four import as_cells, right_answer, with_mistake
-from tests.helpers.lecture_course import TRAINING
 
 Answer = Callable[[str], None]
 

@@ -8,6 +8,7 @@ import traceback
 import pytest
 import torch
 
+from corpus.readers.lecture_course import TRAINING
 from grader.notebook.training.manual_step import (
     PARAMETERS,
     Unfinished,
@@ -16,7 +17,6 @@ from grader.notebook.training.manual_step import (
 )
 from grader.program.references import prepare
 from tests.helpers.exercise_four import STYLES, as_cells, right_answer, with_mistake
-from tests.helpers.lecture_course import TRAINING
 
 
 @pytest.mark.parametrize("style", STYLES)

@@ -9,6 +9,7 @@ import pytest
 import torch
 import torch.nn.functional as F
 
+from corpus.readers.places import PROJECT
 from grader.authoring.source import role_of
 from grader.notebook.training import own_loop
 from grader.notebook.training.first_prints import SHOWN
@@ -16,7 +17,6 @@ from grader.notebook.training.own_loop import TRIALS, check_own
 from makemore_data import begin_run
 from makemore_data.training.train import learning_rate, train_steps, update
 from tests.grader.notebook.training.conftest import HEADS, UPDATE, changed, function
-from tests.helpers.places import PROJECT
 
 SOURCE = PROJECT / "notebooks/source/04_manual_training.py"
 OWN = ("my_", "deep_backward")

@@ -5,11 +5,11 @@ from xml.etree import ElementTree
 
 import pytest
 
+from corpus.readers.lecture_course import ATOMIC
+from corpus.readers.places import PROJECT
 from docs.draw_board import MOVING, draw_moving
 from grader.pictures.figures.motion import NARROW, STILL, draw_motion, gradient_runs_back
 from grader.program.parse import parse_program
-from tests.helpers.lecture_course import ATOMIC
-from tests.helpers.places import PROJECT
 
 PICTURE = gradient_runs_back()
 PROGRAM = parse_program(ATOMIC.forward)

@@ -11,10 +11,10 @@ import ipywidgets
 import pytest
 from IPython.display import DisplayHandle
 
+from corpus.readers.places import PROJECT
 from grader.pictures import figures
 from grader.pictures.figures.live import LivePicture
 from grader.pictures.figures.sheet import BACKWARD
-from tests.helpers.places import PROJECT
 
 each = pytest.mark.parametrize(
     "make",

@@ -11,6 +11,7 @@ from pathlib import Path
 
 import pytest
 
+from corpus.readers.lecture_course import COURSE
 from grader import cli
 from grader.classroom.gradebook.rubric import example_rubric
 from grader.commands import exit_codes
@@ -25,7 +26,6 @@ from grader.platforms.gradescope.settings import (
     read_settings,
 )
 from tests.helpers.gradescope_schema import validate
-from tests.helpers.lecture_course import COURSE
 
 ATOMIC = "01_atomic_backprop"
 SETTINGS = ExportSettings(ATOMIC, key="a secret")

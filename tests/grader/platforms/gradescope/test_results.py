@@ -11,6 +11,7 @@ from typing import Any
 import jsonschema
 import pytest
 
+from corpus.readers.lecture_course import COURSE
 from grader.classroom.gradebook.rubric import Rubric, parse_rubric
 from grader.platforms.gradescope.results import (
     Circumstances,
@@ -22,7 +23,6 @@ from grader.platforms.gradescope.results import (
 )
 from grader.platforms.gradescope.settings import ExportSettings, Visibility
 from tests.helpers.gradescope_schema import validate
-from tests.helpers.lecture_course import COURSE
 from tests.helpers.lines import BATCHNORM, FUSED, Document, as_line, graded, gradient
 
 SETTINGS = ExportSettings(BATCHNORM)

@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from corpus.readers.places import ANSWERS, PROJECT
 from grader.execution.sandbox import NoSandbox, Sandbox, account_trouble
 from grader.platforms.gradescope.archive import installed_wheel
 from grader.platforms.gradescope.run import LEAST_MEMORY, MOST_MEMORY, answers_memory, main
@@ -23,7 +24,6 @@ from tests.helpers.autograder_tree import (
 )
 from tests.helpers.course_notebooks import FIRST, FOLDER, dump, right_cells, with_answers
 from tests.helpers.gradescope_schema import validate
-from tests.helpers.places import ANSWERS, PROJECT
 from tests.helpers.small_course import COURSE as SMALL_COURSE
 from tests.helpers.small_course import RIGHT, write_course
 

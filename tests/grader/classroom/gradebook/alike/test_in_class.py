@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from benchmarks.students import course_paper
+from corpus.readers.exercise_text import GRADIENTS
 from grader.classroom.gradebook.alike.in_class import AlikeNotebook, alike_notebooks
 from grader.classroom.gradebook.alike.page import alike_page, write_alike_csv
 from grader.classroom.gradebook.make_table import build_table
@@ -14,7 +15,6 @@ from grader.classroom.gradebook.write import write_gradebook
 from grader.classroom.intake.class_folder import ClassFolder
 from grader.classroom.intake.class_reader import read_class
 from grader.program.course import built_in_course
-from tests.helpers.exercise_text import GRADIENTS
 from tests.helpers.lines import graded, journal
 
 NOTEBOOK = "01_atomic_backprop"

@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 
+from corpus.readers.lecture_course import COURSE
 from grader.classroom.gradebook.report.lecture_page import (
     MOST_MISTAKES,
     course_hint,
@@ -19,7 +20,6 @@ from grader.classroom.gradebook.write import write_gradebook
 from grader.classroom.intake.class_folder import Student
 from grader.diagnosis.kinds import Kind
 from grader.verdict import pack_map, says_nothing_else
-from tests.helpers.lecture_course import COURSE
 from tests.helpers.lines import BATCHNORM, FUSED, Document, class_of, graded, gradient, journal
 from tests.helpers.made_class import make_class
 

@@ -12,13 +12,13 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
+from corpus.readers.lecture_course import COURSE
 from grader.classroom.gradebook.adjustments import read_adjustments
 from grader.classroom.gradebook.report import pages
 from grader.classroom.gradebook.report.pages import page_name, policy
 from grader.classroom.gradebook.rubric import Rubric, parse_rubric
 from grader.classroom.gradebook.write import write_gradebook
 from grader.classroom.intake.class_folder import Student
-from tests.helpers.lecture_course import COURSE
 from tests.helpers.lines import (
     BATCHNORM,
     Document,

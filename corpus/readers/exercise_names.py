@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from tests.helpers.exercise_text import GRADIENTS
-from tests.helpers.mutation_site import Names, shapes
+from corpus.readers.exercise_text import GRADIENTS
+from corpus.readers.mutation_site import Names, shapes
 
 SIZES = {"n": 32, "vocab_size": 27, "n_embd": 10, "n_hidden": 64, "block_size": 3}
 FUSED = {"n": 32, "vocab_size": 27}

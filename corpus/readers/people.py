@@ -4,7 +4,7 @@ A mistake's code makes one gradient; the others come from a right answer. Its ki
 hand, by what a teacher would call the mistake, before any grader saw it. Some are kept apart: a
 grader that is mended with the open ones has not met them. What was looked at once is open.
 
-    python -m tests.diagnosis.people [open | kept | all] [--cases]
+    python -m corpus.readers.people [open | kept | all] [--cases]
 """
 
 from __future__ import annotations
@@ -21,12 +21,11 @@ from functools import cache, cached_property
 from pathlib import Path
 from typing import Any
 
+from corpus.readers.measure import BLAMED, Judged, Result, judge_answers
+from corpus.readers.one_fault import right_answer
+from corpus.readers.places import PEOPLE
 from grader.diagnosis.kinds import Kind
 from grader.verdict import Outcome
-from tests.diagnosis.corpus import right_answer
-from tests.diagnosis.measure import BLAMED, Judged, Result, judge_answers
-
-FOLDER = Path(__file__).parent / "people"
 
 REST: Mapping[str, str] = {
     "ex1": "lecture",
@@ -109,7 +108,7 @@ def mistakes(*parts: Part) -> tuple[Mistake, ...]:
     return tuple(
         Mistake(**_with_tuple(entry))
         for part in parts or Part
-        for path in sorted((FOLDER / part).glob("ex*.toml"))
+        for path in sorted((PEOPLE / part).glob("ex*.toml"))
         for entry in _entries(path, "mistake")
     )
 
@@ -143,7 +142,7 @@ class Shortcut:
 
 def shortcuts() -> tuple[Shortcut, ...]:
     """Right answers of which nothing may be said."""
-    return tuple(Shortcut(**entry) for entry in _entries(FOLDER / "right.toml", "right"))
+    return tuple(Shortcut(**entry) for entry in _entries(PEOPLE / "right.toml", "right"))
 
 
 def _entries(path: Path, table: str) -> list[dict[str, Any]]:

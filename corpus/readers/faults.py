@@ -11,18 +11,19 @@ from dataclasses import dataclass, field, replace
 from functools import cache
 from typing import Literal
 
-from tests.helpers.exercise_names import NAMES
-from tests.helpers.exercise_text import ANSWERS, right_answers
-from tests.helpers.flow_mutations import FLOW_MUTATIONS
-from tests.helpers.formula_mutations import FORMULA_MUTATIONS
-from tests.helpers.mutation_site import Names, Operator, Site
+from corpus.readers.exercise_names import NAMES
+from corpus.readers.exercise_text import right_answers
+from corpus.readers.flow_mutations import FLOW_MUTATIONS
+from corpus.readers.formula_mutations import FORMULA_MUTATIONS
+from corpus.readers.mutation_site import Names, Operator, Site
+from corpus.readers.places import MISTAKES
 
 # In this order: where two operators make the same text, the first one names the mistake.
 OPERATORS: tuple[Operator, ...] = (*FORMULA_MUTATIONS, *FLOW_MUTATIONS)
 
 MUTATED_ANSWERS = ("lecture", "einsum", "in_place", "one_hot", "loops_over_rows")
 
-_INVISIBLE = tomllib.loads((ANSWERS / "invisible_faults.toml").read_text(encoding="utf-8"))
+_INVISIBLE = tomllib.loads((MISTAKES / "invisible.toml").read_text(encoding="utf-8"))
 EQUIVALENT: Mapping[str, str] = {
     variant: group["reason"] for group in _INVISIBLE["equivalent"] for variant in group["variants"]
 }

@@ -8,9 +8,8 @@ from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 
+from corpus.readers.places import ATTACKS
 from makemore_data.course import forward
-
-FOLDER = Path(__file__).parent
 
 FIELDS = {"must not", "flag", "naive", "earns", "uses", "needs", "peer"}
 
@@ -88,7 +87,7 @@ def read_attack(path: Path) -> Attack:
 @cache
 def corpus() -> tuple[Attack, ...]:
     """Every attack, family by family."""
-    return tuple(read_attack(path) for path in sorted(FOLDER.glob("*/*.py")))
+    return tuple(read_attack(path) for path in sorted(ATTACKS.glob("*/*.py")))
 
 
 @cache

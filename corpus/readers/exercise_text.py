@@ -14,7 +14,7 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor
 
-from tests.helpers import places
+from corpus.readers import places
 
 Namespace = dict[str, Any]
 

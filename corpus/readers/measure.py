@@ -9,6 +9,9 @@ from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass
 from enum import StrEnum
 
+from corpus.readers.exercise_text import read_cells
+from corpus.readers.lecture_course import EXERCISES
+from corpus.readers.one_fault import LabelledFault
 from grader.answer.parse import AnswerCell
 from grader.diagnosis.kinds import Kind
 from grader.execution.runner import Runner
@@ -16,9 +19,6 @@ from grader.grading.grade import grade_exercise
 from grader.program.exercises import Exercise
 from grader.verdict import Outcome
 from grader.worker.terms import Limits
-from tests.diagnosis.corpus import LabelledFault
-from tests.helpers.exercise_text import read_cells
-from tests.helpers.lecture_course import EXERCISES
 
 BY_PREFIX = {exercise.prefix: exercise for exercise in EXERCISES}
 LIMITS = Limits(statement_seconds=5.0, total_seconds=40.0)
@@ -84,7 +84,7 @@ class Measured:
 
     @property
     def result(self) -> Result:
-        """Right, silent or wrong; see `tests.diagnosis.labels` for what is true of a fault."""
+        """Right, silent or wrong; see `corpus.readers.labels` for what is true of a fault."""
         label = self.fault.label
         if self.said in label.kinds:
             return Result.RIGHT

@@ -1,11 +1,18 @@
-"""Mistakes that only the corpus of diagnoses needs, beside those of `tests.helpers.faults`."""
+"""Mistakes that only the corpus of diagnoses needs, beside those of `corpus.readers.faults`."""
 
 from __future__ import annotations
 
 import ast
 from collections.abc import Iterator
 
-from tests.helpers.mutation_site import Mutation, Operator, Site, expression, is_initial, with_field
+from corpus.readers.mutation_site import (
+    Mutation,
+    Operator,
+    Site,
+    expression,
+    is_initial,
+    with_field,
+)
 
 
 def softmaxes(site: Site) -> Iterator[Mutation]:

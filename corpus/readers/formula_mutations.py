@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
-from tests.helpers.mutation_site import (
+from corpus.readers.mutation_site import (
     Mutation,
     Operator,
     Site,

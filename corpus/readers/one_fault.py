@@ -10,16 +10,14 @@ from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cache
-from pathlib import Path
 from typing import Any
 
+from corpus.readers.exercise_names import NAMES
+from corpus.readers.faults import EQUIVALENT, MUTATED_ANSWERS, OPERATORS, Fault, one_fault_variants
+from corpus.readers.labels import VIEWS, Label, label, named, stands_in
+from corpus.readers.operators import DIAGNOSIS_MUTATIONS
+from corpus.readers.places import ANSWERS, MISTAKES
 from grader.diagnosis.kinds import Kind
-from tests.diagnosis.labels import VIEWS, Label, label, named, stands_in
-from tests.diagnosis.operators import DIAGNOSIS_MUTATIONS
-from tests.helpers.exercise_names import NAMES
-from tests.helpers.faults import EQUIVALENT, MUTATED_ANSWERS, OPERATORS, Fault, one_fault_variants
-
-FOLDER = Path(__file__).parent
 
 STYLES: Mapping[str, tuple[str, ...]] = {
     "ex1": MUTATED_ANSWERS,
@@ -37,7 +35,7 @@ NAMELESS_IN_A_GROUP = {"ex1": 5, "ex2": 2, "ex2s": 2, "ex3": 3, "ex4": 3}
 HANDWRITTEN = "by hand"
 """The operator of the mistakes in mistakes.toml."""
 
-_GROUPS = tomllib.loads((FOLDER / "equivalents.toml").read_text(encoding="utf-8"))
+_GROUPS = tomllib.loads((MISTAKES / "equivalents.toml").read_text(encoding="utf-8"))
 HARMLESS: Mapping[str, str] = {
     variant: group["reason"] for group in _GROUPS["group"] for variant in group["variants"]
 } | {f"ex1 | {key}": reason for key, reason in EQUIVALENT.items()}
@@ -86,7 +84,7 @@ class LabelledFault:
 @cache
 def right_answer(prefix: str, style: str) -> str:
     """The text of a right answer."""
-    folder = FOLDER.parent / "answers" / prefix / "right"
+    folder = ANSWERS / prefix / "right"
     return (folder / f"{style}.py").read_text(encoding="utf-8")
 
 
@@ -210,7 +208,7 @@ def labelled(prefix: str, style: str, right: str, fault: Fault) -> LabelledFault
 
 @cache
 def _handwritten() -> tuple[tuple[LabelledFault, bool], ...]:
-    entries = tomllib.loads((FOLDER / "mistakes.toml").read_text(encoding="utf-8"))["mistake"]
+    entries = tomllib.loads((MISTAKES / "collection.toml").read_text(encoding="utf-8"))["mistake"]
     return tuple((_from_entry(entry), entry.get("harmless", False)) for entry in entries)
 
 

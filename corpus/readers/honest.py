@@ -1,10 +1,10 @@
 """Honest answers: right ones in many styles, each a right answer with some of its lines replaced.
 
-A file of `tests/honest` holds answers of one style. `## what it does | option | option` begins one.
-Its lines replace those of the exercise's own right answer: `#: dh dW2` begins what stands in place
-of the lines that write these, `#: after dh` what follows those of dh, `#: each` what follows those
-of every gradient (`{d}` and `{t}` are the names), `#: end` what comes last; before the first of
-them stands what comes first. Options:
+A file of `corpus/honest` holds answers of one style. A line `## what it does | option | option`
+begins one. Its lines replace those of the exercise's own right answer: `#: dh dW2` begins what
+stands in place of the lines that write these, `#: after dh` what follows those of dh, `#: each`
+what follows those of every gradient (`{d}` and `{t}` are the names), `#: end` what comes last;
+before the first of them stands what comes first. Options:
 
     ex3                 the exercise; ex1 where none is said
     one cell, split     all lines in one cell, or a cell for each gradient
@@ -21,11 +21,11 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import cache
 
+from corpus.readers.exercise_text import read_cells
+from corpus.readers.lecture_course import EXERCISES
+from corpus.readers.places import ANSWERS, HONEST
 from grader.answer.parse import AnswerCell
 from grader.program.exercises import Exercise
-from tests.helpers.exercise_text import read_cells
-from tests.helpers.lecture_course import EXERCISES
-from tests.helpers.places import ANSWERS, HONEST
 
 BASES = {"ex1": "lecture", "ex2": "lecture", "ex2s": "one_expression", "ex3": "derivation"}
 BASES |= {"ex4": "notebook"}

@@ -2,9 +2,9 @@
 
 from dataclasses import replace
 
+from corpus.readers import places
 from grader.authoring.course import Layout
 from grader.program.course import read_course
-from tests.helpers import places
 
 ANSWERS = places.ANSWERS / "encore"
 COURSE = read_course(places.NOTEBOOKS / "encore")

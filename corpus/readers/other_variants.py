@@ -6,14 +6,13 @@ import tomllib
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cache
-from pathlib import Path
 
+from corpus.readers.other_programs import OTHER_EXERCISES
+from corpus.readers.places import ANSWERS, MISTAKES
 from grader.diagnosis.kinds import Kind
 from grader.program.exercises import Exercise
-from tests.generality.programs import OTHER_EXERCISES
-from tests.helpers.places import ANSWERS
 
-FILE = Path(__file__).with_name("mistakes.toml")
+FILE = MISTAKES / "other_exercises.toml"
 BY_PREFIX: Mapping[str, Exercise] = {exercise.prefix: exercise for exercise in OTHER_EXERCISES}
 
 

@@ -18,9 +18,9 @@ import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
+from corpus.readers.faults import Fault
+from corpus.readers.mutation_site import Site
 from grader.diagnosis.kinds import Kind
-from tests.helpers.faults import Fault
-from tests.helpers.mutation_site import Site
 
 SCALARS = {"smoothing", "share", "classes"}
 """What right answers call numbers that are no sizes."""

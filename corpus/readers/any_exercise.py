@@ -15,17 +15,17 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor
 
+from corpus.readers.faults import OPERATORS, Fault, one_fault_variants, owners
+from corpus.readers.labels import Label, is_number, nameless
+from corpus.readers.mutation_site import Names, Site
+from corpus.readers.one_fault import LabelledFault, is_noise, labelled
+from corpus.readers.operators import DIAGNOSIS_MUTATIONS
 from grader.authoring.draft.forward_file import shape_texts
 from grader.diagnosis.kinds import Kind
 from grader.program.compare import agrees
 from grader.program.exercises import Exercise
 from grader.program.forward_program import ForwardProgram
 from grader.program.references import prepare
-from tests.diagnosis.corpus import LabelledFault, is_noise, labelled
-from tests.diagnosis.labels import Label, is_number, nameless
-from tests.diagnosis.operators import DIAGNOSIS_MUTATIONS
-from tests.helpers.faults import OPERATORS, Fault, one_fault_variants, owners
-from tests.helpers.mutation_site import Names, Site
 
 OF_THE_COURSE = {"gather-for-sum", "view-permuted"}
 """Operators whose mistakes need names of the course's forward pass."""

@@ -28,7 +28,7 @@ endif
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
 .PHONY: help demo train train-encore test test-slow test-browser test-tools test-colab test-all lab check lint types
-.PHONY: notebooks verify dev-check nbval nbgrader otter bench clean docs
+.PHONY: verdicts notebooks verify dev-check nbval nbgrader otter bench clean docs
 
 help: ## show this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' $(firstword $(MAKEFILE_LIST))
@@ -64,6 +64,9 @@ test-colab: ## run the tests and the notebooks with Colab's Python and torch (ro
 	.ci/test-colab test-slow ARGS=tests/test_colab.py
 
 test-all: test test-slow test-browser test-tools ## run every test
+
+verdicts: $(INSTALLED) ## grade every answer of the corpus again; write corpus/verdicts.tsv
+	$(RUN) -m corpus.verdicts $(ARGS)
 
 lab: $(INSTALLED) ## open the notebooks in JupyterLab
 	@# In a container one is root, and JupyterLab has to be told that this is meant.

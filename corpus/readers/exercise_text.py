@@ -112,6 +112,19 @@ def reference_gradients(values: Mapping[str, Any]) -> dict[str, Tensor]:
     return dict(zip(GRADIENTS, torch.autograd.grad(attached["loss"], tensors), strict=True))
 
 
+def lecture_notebook() -> Namespace:
+    """The lecture's cells: every tensor keeps its gradient, and `loss.backward()` has run."""
+    names: Namespace = {"__name__": "__main__"} | forward_values(LECTURE, seed=1)
+    for name in INPUTS:
+        if names[name].is_floating_point():
+            names[name].requires_grad_()
+    exec(FORWARD, names)
+    for gradient in GRADIENTS:
+        names[gradient[1:]].retain_grad()
+    names["loss"].backward(retain_graph=True)
+    return names
+
+
 def read_cells(source: str) -> list[tuple[str, str]]:
     """The answer cells of a text of answers: (grade_id, source that begins with the marker)."""
     marker = re.compile(r"^# answer: (\S+)$", re.MULTILINE)

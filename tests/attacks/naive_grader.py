@@ -13,31 +13,17 @@ import json
 import os
 import signal
 import sys
-from typing import Any
 
 import torch
 
-from corpus.readers.exercise_text import FORWARD, GRADIENTS, INPUTS, LECTURE, forward_values
+from corpus.readers.exercise_text import GRADIENTS, lecture_notebook
 
 PATIENCE_SECONDS = 300
 
 
-def as_in_the_notebook() -> dict[str, Any]:
-    """The lecture's cells: every tensor keeps its gradient, and `loss.backward()` has run."""
-    names: dict[str, Any] = {"__name__": "__main__"} | forward_values(LECTURE, seed=1)
-    for name in INPUTS:
-        if names[name].is_floating_point():
-            names[name].requires_grad_()
-    exec(FORWARD, names)
-    for gradient in GRADIENTS:
-        names[gradient[1:]].retain_grad()
-    names["loss"].backward(retain_graph=True)
-    return names
-
-
 def right_gradients(source: str) -> list[str]:
     """The gradients of an answer that `torch.allclose` takes for right, in the same process."""
-    names = as_in_the_notebook()
+    names = lecture_notebook()
     references = {name: names[name[1:]].grad.clone() for name in GRADIENTS}
     # As in a notebook, a cell that raises leaves what the lines before it assigned.
     with contextlib.suppress(Exception):

@@ -13,6 +13,7 @@ from dataclasses import dataclass
 
 import pytest
 
+from corpus.readers.attack_targets import Places, text_of
 from corpus.readers.attacks import Attack, corpus
 from corpus.readers.exercise_text import read_cells, right_answers
 from corpus.readers.lecture_course import ATOMIC
@@ -24,7 +25,7 @@ from grader.grading import grade as grading
 from grader.grading.grade import grade_exercise
 from grader.program.references import SEED
 from grader.verdict import Flag, Verdict
-from tests.attacks.conftest import LIMITS, PATIENT, NaiveGrader, Places, text_of
+from tests.attacks.conftest import LIMITS, PATIENT, NaiveGrader
 
 OWN_SEED = 20261121
 """The seed of a class's own instances, which no table can be made for beforehand."""

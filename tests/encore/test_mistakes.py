@@ -4,26 +4,16 @@ from __future__ import annotations
 
 import itertools
 import re
-import tomllib
 from collections.abc import Iterator
-from dataclasses import dataclass
 
 import pytest
 
 from corpus.readers.any_exercise import is_right, variants
-from corpus.readers.encore import ANSWERS, COURSE
+from corpus.readers.encore import COURSE, Mistake, mistakes, right
 from corpus.readers.measure import BLAMED, Measured, case_lines, judge_answer, shares
 from corpus.readers.one_fault import LabelledFault, spread
-from corpus.readers.places import MISTAKES
 from grader.execution.runner import Runner
 from grader.program.exercises import Exercise, exercise_called, exercises_of
-
-PLAIN = {
-    **{"ex5": "steps", "ex5f": "row_sums"},
-    **{"ex6n": "one_expression", "ex6p": "steps", "ex6": "steps", "ex6e": "index_put"},
-    **{"ex7": "steps", "ex7p": "steps"},
-}
-"""The right answer in which the mistakes of mistakes.toml are made."""
 
 LEAST_NAMED, MOST_MISNAMED = 0.95, 0.01
 
@@ -50,35 +40,9 @@ VARIANTS_OF_A_STYLE = {
 }
 
 
-@dataclass(frozen=True, slots=True)
-class Mistake:
-    """What people write for a gradient at first; `kinds` name it, if anything does."""
-
-    prefix: str
-    gradient: str
-    wrong: str
-    kinds: tuple[str, ...]
-
-
-def right(prefix: str, style: str) -> str:
-    return (ANSWERS / prefix / "right" / f"{style}.py").read_text(encoding="utf-8")
-
-
-def mistakes() -> Iterator[Mistake]:
-    table = tomllib.loads((MISTAKES / "encore.toml").read_text(encoding="utf-8"))
-    for prefix, gradients in table.items():
-        for gradient, entries in gradients.items():
-            for entry in entries:
-                yield Mistake(prefix, gradient, entry["wrong"], tuple(entry["kinds"]))
-
-
 @pytest.mark.parametrize("mistake", [*mistakes()], ids=lambda m: f"{m.gradient} = {m.wrong}")
 def test_a_mistake_is_blamed_alone_and_named(mistake: Mistake, warm_runner: Runner) -> None:
-    text = right(mistake.prefix, PLAIN[mistake.prefix])
-    line = rf"(?m)^{mistake.gradient} = .*$(\n    .*\n\))?"
-    wrong, count = re.subn(line, lambda _: f"{mistake.gradient} = {mistake.wrong}", text)
-    assert count == 1
-    judged = judge_answer(exercise_called(COURSE, mistake.prefix), wrong, warm_runner)
+    judged = judge_answer(exercise_called(COURSE, mistake.prefix), mistake.source, warm_runner)
     assert [each.name for each in judged if each.outcome in BLAMED] == [mistake.gradient]
     said = next(each.said for each in judged if each.name == mistake.gradient)
     assert (said[0] in mistake.kinds) if mistake.kinds else not said

@@ -1,0 +1,298 @@
+"""What the grader says of every answer of every corpus, as a file that a diff can show.
+
+    python -m corpus.verdicts            grade them all, and write verdicts.tsv
+    python -m corpus.verdicts --compare  grade them all, and print what differs from verdicts.tsv
+    python -m corpus.verdicts --sample   write nothing; compare one answer of each kind
+
+Arguments that are no options choose corpora: `right people`.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import multiprocessing
+import os
+import sys
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from concurrent.futures import ProcessPoolExecutor
+from contextlib import ExitStack
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+
+from corpus.readers import attacks, encore, faults, honest, one_fault, other_variants, people
+from corpus.readers.attack_targets import open_places, text_of
+from corpus.readers.exercise_text import read_cells, sample_submissions
+from corpus.readers.lecture_course import ATOMIC, EXERCISES
+from corpus.readers.other_programs import OTHER_EXERCISES
+from corpus.readers.places import ANSWERS, CORPUS
+from grader.answer.parse import AnswerCell
+from grader.execution.runner import Runner
+from grader.execution.sandbox import NoSandbox, Sandbox
+from grader.grading.grade import grade_exercise
+from grader.program.exercises import Exercise, load_exercises
+from grader.verdict import Outcome
+from grader.worker.terms import Limits
+
+FILE = CORPUS / "verdicts.tsv"
+HEADER = ("answer", "outcomes", "points", "diagnoses", "flags")
+MOST_SHOWN = 12
+"""Answers of a group of differences that are printed."""
+
+LIMITS = Limits(statement_seconds=10.0, total_seconds=60.0)
+ATTACK_LIMITS = Limits(statement_seconds=2.0, total_seconds=10.0, memory_bytes=2**29)
+ATTACK_SEED = 20261121
+"""The seed of a class's own instances, which no table can be made for beforehand."""
+
+BY_PREFIX: Mapping[str, Exercise] = {
+    exercise.prefix: exercise
+    for exercise in (*EXERCISES, *OTHER_EXERCISES, *load_exercises(encore.COURSE))
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Case:
+    """One answer of a corpus; `attack` is the key of the attack that it is, if it is one."""
+
+    corpus: str
+    name: str
+    prefix: str
+    cells: tuple[AnswerCell, ...]
+    attack: str = ""
+
+    @property
+    def key(self) -> str:
+        """What stands in the file's first column: one line without tabs."""
+        return " ".join(f"{self.corpus} | {self.name}".split())
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """One line of the file."""
+
+    answer: str
+    outcomes: str
+    points: str
+    diagnoses: str
+    flags: str
+
+    @property
+    def line(self) -> str:
+        """The line, without its end."""
+        return "\t".join((self.answer, self.outcomes, self.points, self.diagnoses, self.flags))
+
+    @classmethod
+    def of(cls, line: str) -> Row:
+        """Read a line."""
+        return cls(*line.rstrip("\n").split("\t"))
+
+
+# --- the answers
+
+
+def cases() -> Iterator[Case]:
+    """Every answer of every corpus, in the order of the file."""
+    yield from _right()
+    for name, source in sample_submissions().items():
+        yield _case("sample", name, "ex1", source)
+    for style in honest.styles():
+        for answer in honest.honest_answers(style):
+            name = f"{style} | {answer.title}"
+            yield Case("honest", name, answer.exercise.prefix, answer.cells)
+    for shortcut in people.shortcuts():
+        name = f"{shortcut.exercise} | {shortcut.gradient} | {_digest(shortcut.code)}"
+        yield _case("shortcut", name, shortcut.exercise, shortcut.source)
+    for part in people.Part:
+        for mistake in people.mistakes(part):
+            yield _case(f"people {part}", mistake.key, mistake.exercise, mistake.source)
+    yield from _one_fault()
+    for prefix in other_variants.BY_PREFIX:
+        for variant in other_variants.variants(prefix):
+            yield _case("other", variant.key, prefix, variant.source)
+    for wrong in encore.mistakes():
+        name = f"{wrong.prefix} | {wrong.gradient} = {wrong.wrong}"
+        yield _case("encore", name, wrong.prefix, wrong.source)
+    for attack in attacks.corpus():
+        yield Case("attack", attack.key, "ex1", (), attack.key)
+
+
+def _right() -> Iterator[Case]:
+    for path in sorted(ANSWERS.glob("**/right/*.py")):
+        prefix = path.parent.parent.name
+        name = f"{prefix} | {path.stem}"
+        yield _case("right", name, prefix, path.read_text(encoding="utf-8"))
+
+
+def _one_fault() -> Iterator[Case]:
+    """The variants of notebook 1, the measured corpus of all exercises, and the harmless ones."""
+    seen = set[tuple[str, str]]()
+    harmless = [(fault.prefix, fault.source, fault.key) for fault in one_fault.harmless_variants()]
+    atomic = [("ex1", fault.source, fault.key) for fault in faults.all_faults()]
+    measured = [(fault.prefix, fault.source, fault.key) for fault in one_fault.corpus()]
+    for corpus, answers in (("harmless", harmless), ("fault", [*atomic, *measured])):
+        for prefix, source, key in answers:
+            if (prefix, source) not in seen:
+                seen.add((prefix, source))
+                name = key.removeprefix(f"{prefix} | ")
+                yield _case(corpus, f"{prefix} | {name}", prefix, source)
+
+
+def _case(corpus: str, name: str, prefix: str, source: str) -> Case:
+    cells = tuple(AnswerCell(grade_id, text) for grade_id, text in read_cells(source))
+    return Case(corpus, name, prefix, cells)
+
+
+def _digest(text: str) -> str:
+    return hashlib.sha256(text.encode()).hexdigest()[:8]
+
+
+def sample(every: Iterable[Case]) -> list[Case]:
+    """One answer of each kind: a corpus, an exercise, and what the corpus calls the answer first.
+
+    Attacks are left out, for they have a test of their own.
+    """
+    found: dict[tuple[str, str, str], Case] = {}
+    for case in every:
+        if not case.attack:
+            found.setdefault((case.corpus, case.prefix, case.name.split(" | ")[1]), case)
+    return [*found.values()]
+
+
+# --- what is said of them
+
+
+def grade_cases(chosen: Sequence[Case], processes: int | None = None) -> list[Row]:
+    """Grade answers in warm workers, as many as there are cores."""
+    # Spawned, for a fork of a process with torch's threads in it may hang.
+    context = multiprocessing.get_context("spawn")
+    workers = processes or os.cpu_count() or 1
+    with ProcessPoolExecutor(workers, context, initializer=_start) as pool:
+        return list(pool.map(_grade_here, chosen, chunksize=8))
+
+
+def grade_case(case: Case, runner: Runner, seed: int | None = None) -> Row:
+    """Grade one answer as a class's answers are graded."""
+    exercise = BY_PREFIX[case.prefix]
+    chosen = {} if seed is None else {"seed": seed}
+    verdicts, flags = grade_exercise(exercise, case.cells, runner, wary=True, **chosen)
+    broken = [flag.message for flag in flags if flag.kind == "diagnosis-failed"]
+    if broken:
+        raise RuntimeError(f"{case.key}: {broken[0]}")
+    said = (
+        f"{verdict.name}:{verdict.diagnosis[0].kind}"
+        for verdict in verdicts
+        if verdict.diagnosis and verdict.outcome in (Outcome.FAIL, Outcome.ERROR)
+    )
+    return Row(
+        case.key,
+        "".join(verdict.outcome[0] for verdict in verdicts),
+        str(sum(verdict.points for verdict in verdicts)),
+        " ".join(said),
+        " ".join(sorted({flag.kind for flag in flags})),
+    )
+
+
+@cache
+def _attack_text(key: str) -> str:
+    (attack,) = (attack for attack in attacks.corpus() if attack.key == key)
+    return text_of(attack, _PLACES[0])
+
+
+def _grade_here(case: Case) -> Row:
+    if not case.attack:
+        return grade_case(case, _RUNNERS["plain"])
+    _PLACES[0].renew()
+    cells = (AnswerCell("ex1-attack", _attack_text(case.attack)),)
+    attacked = Case(case.corpus, case.name, ATOMIC.prefix, cells)
+    return grade_case(attacked, _RUNNERS["attacked"], ATTACK_SEED)
+
+
+_STACK = ExitStack()
+_RUNNERS: dict[str, Runner] = {}
+_PLACES = []
+
+
+def _start() -> None:
+    try:
+        attacked = Runner(ATTACK_LIMITS, Sandbox.BWRAP)
+    except NoSandbox:
+        attacked = Runner(ATTACK_LIMITS, Sandbox.NONE)
+    _RUNNERS.update(plain=Runner(LIMITS), attacked=attacked)
+    _PLACES.append(_STACK.enter_context(open_places()))
+
+
+# --- the file
+
+
+def read_rows(path: Path = FILE) -> dict[str, Row]:
+    """The file's rows, by the answer's key."""
+    _, *lines = path.read_text(encoding="utf-8").splitlines()
+    return {row.answer: row for row in map(Row.of, lines)}
+
+
+def write_rows(rows: Iterable[Row], path: Path = FILE) -> None:
+    """Write the file anew."""
+    lines = ["\t".join(HEADER), *(row.line for row in rows)]
+    path.write_text("\n".join(lines) + "\n", encoding="utf-8")
+
+
+def differences(before: Mapping[str, Row], after: Mapping[str, Row]) -> Iterator[str]:
+    """What differs, in groups of the same change, the largest group first; nothing if nothing."""
+    groups: defaultdict[str, list[str]] = defaultdict(list)
+    for key in before.keys() | after.keys():
+        if before.get(key) != after.get(key):
+            groups[_change(before.get(key), after.get(key))].append(key)
+    for change, keys in sorted(groups.items(), key=lambda group: (-len(group[1]), group[0])):
+        yield f"{len(keys)} x {change}"
+        yield from (f"    {key}" for key in sorted(keys)[:MOST_SHOWN])
+        if len(keys) > MOST_SHOWN:
+            yield f"    ... and {len(keys) - MOST_SHOWN} more"
+
+
+def _change(before: Row | None, after: Row | None) -> str:
+    """What became of one answer, in words that are the same for the same change."""
+    if before is None or after is None:
+        return "new" if before is None else "gone"
+    turned = Counter(
+        f"{old} -> {new}"
+        for old, new in zip(before.outcomes, after.outcomes, strict=True)
+        if old != new
+    )
+    changes = [f"{count} gradient(s) {change}" for change, count in sorted(turned.items())]
+    for title, old, new in (
+        ("diagnosis", before.diagnoses.split(), after.diagnoses.split()),
+        ("flag", before.flags.split(), after.flags.split()),
+    ):
+        lost, won = (_kinds({*one} - {*other}) for one, other in ((old, new), (new, old)))
+        if lost or won:
+            changes.append(f"{title} {lost or 'none'} -> {won or 'none'}")
+    return "; ".join(changes) or f"points {before.points} -> {after.points}"
+
+
+def _kinds(said: Iterable[str]) -> str:
+    return ", ".join(sorted({one.rpartition(":")[2] for one in said}))
+
+
+def main(arguments: Sequence[str]) -> int:
+    """Write the file, or compare with it; 1 if something differs."""
+    corpora = [word for word in arguments if not word.startswith("-")]
+    every = [case for case in cases() if not corpora or case.corpus.split()[0] in corpora]
+    if "--sample" in arguments:
+        every = sample(every)
+    rows = {row.answer: row for row in grade_cases(every)}
+    if len(rows) != len(every):
+        raise ValueError("Two answers have the same key.")
+    is_part = bool(corpora) or "--sample" in arguments
+    before = read_rows() if FILE.exists() else {}
+    told = [*differences({k: r for k, r in before.items() if k in rows or not is_part}, rows)]
+    sys.stdout.write("".join(f"{line}\n" for line in told))
+    sys.stdout.write(f"verdicts: {len(rows)} answers, {'as before' if not told else 'changed'}\n")
+    if {"--compare", "--sample"} & {*arguments}:
+        return bool(told)
+    write_rows((before | rows if is_part else rows).values())
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

@@ -22,7 +22,7 @@ from functools import cache
 from pathlib import Path
 
 from corpus.readers import attacks, encore, faults, honest, one_fault, other_variants, people
-from corpus.readers.attack_targets import open_places, text_of
+from corpus.readers.attack_targets import Places, open_places, text_of
 from corpus.readers.exercise_text import read_cells, sample_submissions
 from corpus.readers.lecture_course import ATOMIC, EXERCISES
 from corpus.readers.other_programs import OTHER_EXERCISES
@@ -41,7 +41,7 @@ MOST_SHOWN = 12
 """Answers of a group of differences that are printed."""
 
 LIMITS = Limits(statement_seconds=10.0, total_seconds=60.0)
-ATTACK_LIMITS = Limits(statement_seconds=2.0, total_seconds=10.0, memory_bytes=2**29)
+ATTACK_LIMITS = Limits(statement_seconds=4.0, total_seconds=12.0, memory_bytes=2**29)
 ATTACK_SEED = 20261121
 """The seed of a class's own instances, which no table can be made for beforehand."""
 
@@ -53,13 +53,21 @@ BY_PREFIX: Mapping[str, Exercise] = {
 
 @dataclass(frozen=True, slots=True)
 class Case:
-    """One answer of a corpus; `attack` is the key of the attack that it is, if it is one."""
+    """One answer of a corpus.
+
+    `kind` is what the sample has one of each of; an attack's cells are made where it runs.
+    """
 
     corpus: str
     name: str
     prefix: str
     cells: tuple[AnswerCell, ...]
-    attack: str = ""
+    kind: str = ""
+
+    @property
+    def is_attack(self) -> bool:
+        """True if it is to be graded in the sandbox, as a class's answers are."""
+        return self.corpus == "attack"
 
     @property
     def key(self) -> str:
@@ -99,13 +107,14 @@ def cases() -> Iterator[Case]:
     for style in honest.styles():
         for answer in honest.honest_answers(style):
             name = f"{style} | {answer.title}"
-            yield Case("honest", name, answer.exercise.prefix, answer.cells)
+            yield Case("honest", name, answer.exercise.prefix, answer.cells, style)
     for shortcut in people.shortcuts():
         name = f"{shortcut.exercise} | {shortcut.gradient} | {_digest(shortcut.code)}"
         yield _case("shortcut", name, shortcut.exercise, shortcut.source)
     for part in people.Part:
         for mistake in people.mistakes(part):
-            yield _case(f"people {part}", mistake.key, mistake.exercise, mistake.source)
+            kind = f"{mistake.exercise} {mistake.gradient}"
+            yield _case(f"people {part}", mistake.key, mistake.exercise, mistake.source, kind)
     yield from _one_fault()
     for prefix in other_variants.BY_PREFIX:
         for variant in other_variants.variants(prefix):
@@ -114,7 +123,7 @@ def cases() -> Iterator[Case]:
         name = f"{wrong.prefix} | {wrong.gradient} = {wrong.wrong}"
         yield _case("encore", name, wrong.prefix, wrong.source)
     for attack in attacks.corpus():
-        yield Case("attack", attack.key, "ex1", (), attack.key)
+        yield Case("attack", attack.key, "ex1", (), attack.family)
 
 
 def _right() -> Iterator[Case]:
@@ -127,20 +136,20 @@ def _right() -> Iterator[Case]:
 def _one_fault() -> Iterator[Case]:
     """The variants of notebook 1, the measured corpus of all exercises, and the harmless ones."""
     seen = set[tuple[str, str]]()
-    harmless = [(fault.prefix, fault.source, fault.key) for fault in one_fault.harmless_variants()]
-    atomic = [("ex1", fault.source, fault.key) for fault in faults.all_faults()]
-    measured = [(fault.prefix, fault.source, fault.key) for fault in one_fault.corpus()]
+    harmless = [(f.prefix, f.source, f.key, f.prefix) for f in one_fault.harmless_variants()]
+    atomic = [("ex1", f.source, f.key, f.kind) for f in faults.all_faults()]
+    measured = [(f.prefix, f.source, f.key, f.operator) for f in one_fault.corpus()]
     for corpus, answers in (("harmless", harmless), ("fault", [*atomic, *measured])):
-        for prefix, source, key in answers:
+        for prefix, source, key, kind in answers:
             if (prefix, source) not in seen:
                 seen.add((prefix, source))
                 name = key.removeprefix(f"{prefix} | ")
-                yield _case(corpus, f"{prefix} | {name}", prefix, source)
+                yield _case(corpus, f"{prefix} | {name}", prefix, source, kind)
 
 
-def _case(corpus: str, name: str, prefix: str, source: str) -> Case:
+def _case(corpus: str, name: str, prefix: str, source: str, kind: str = "") -> Case:
     cells = tuple(AnswerCell(grade_id, text) for grade_id, text in read_cells(source))
-    return Case(corpus, name, prefix, cells)
+    return Case(corpus, name, prefix, cells, kind or prefix)
 
 
 def _digest(text: str) -> str:
@@ -148,14 +157,11 @@ def _digest(text: str) -> str:
 
 
 def sample(every: Iterable[Case]) -> list[Case]:
-    """One answer of each kind: a corpus, an exercise, and what the corpus calls the answer first.
-
-    Attacks are left out, for they have a test of their own.
-    """
-    found: dict[tuple[str, str, str], Case] = {}
+    """The first answer of each kind; attacks have a test of their own."""
+    found: dict[tuple[str, str], Case] = {}
     for case in every:
-        if not case.attack:
-            found.setdefault((case.corpus, case.prefix, case.name.split(" | ")[1]), case)
+        if not case.is_attack:
+            found.setdefault((case.corpus.split()[0], case.kind), case)
     return [*found.values()]
 
 
@@ -183,6 +189,8 @@ def grade_case(case: Case, runner: Runner, seed: int | None = None) -> Row:
         f"{verdict.name}:{verdict.diagnosis[0].kind}"
         for verdict in verdicts
         if verdict.diagnosis and verdict.outcome in (Outcome.FAIL, Outcome.ERROR)
+        # What an attack looks like is by chance: it guesses, or has only so much time.
+        if not case.is_attack
     )
     return Row(
         case.key,
@@ -200,17 +208,17 @@ def _attack_text(key: str) -> str:
 
 
 def _grade_here(case: Case) -> Row:
-    if not case.attack:
+    if not case.is_attack:
         return grade_case(case, _RUNNERS["plain"])
     _PLACES[0].renew()
-    cells = (AnswerCell("ex1-attack", _attack_text(case.attack)),)
+    cells = (AnswerCell("ex1-attack", _attack_text(case.name)),)
     attacked = Case(case.corpus, case.name, ATOMIC.prefix, cells)
     return grade_case(attacked, _RUNNERS["attacked"], ATTACK_SEED)
 
 
 _STACK = ExitStack()
 _RUNNERS: dict[str, Runner] = {}
-_PLACES = []
+_PLACES: list[Places] = []
 
 
 def _start() -> None:

@@ -45,6 +45,38 @@ settings.register_profile("course", deadline=None)
 settings.load_profile("course")
 
 
+MOST_CASES = 12
+"""Cases of a parametrised test that `make test` runs; `make test-all` runs every one."""
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Mark as slow what a parametrised test has beyond its sample.
+
+    The sample is spread evenly over the cases, in their order. A test that carries
+    `@pytest.mark.sample(key)` has one case of each value of the key instead.
+    """
+    tests: dict[tuple[str, str], list[pytest.Function]] = {}
+    for item in items:
+        if isinstance(item, pytest.Function) and hasattr(item, "callspec"):
+            tests.setdefault((str(item.path), item.originalname), []).append(item)
+    for cases in tests.values():
+        chosen = set(_sample(cases))
+        for case in cases:
+            if case not in chosen:
+                case.add_marker(pytest.mark.slow)
+
+
+def _sample(cases: list[pytest.Function]) -> list[pytest.Function]:
+    marker = cases[0].get_closest_marker("sample")
+    if marker is not None:
+        (key,) = marker.args
+        first_of = {key(*case.callspec.params.values()): case for case in reversed(cases)}
+        return [*first_of.values()]
+    step = max(len(cases) / MOST_CASES, 1)
+    return [cases[int(place * step)] for place in range(min(len(cases), MOST_CASES))]
+
+
 def pytest_unconfigure() -> None:
     """Take this process's folder away again."""
     shutil.rmtree(os.environ["BACKPROP_NINJA_STATE"], ignore_errors=True)

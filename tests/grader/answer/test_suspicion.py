@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
 import pytest
 
 from corpus.readers.one_fault import corpus
@@ -107,11 +105,11 @@ def test_what_a_right_answer_may_do_is_not(line: str) -> None:
     assert suspicions(line) == []
 
 
-@pytest.mark.parametrize("path", RIGHT_ANSWERS, ids=lambda path: f"{path.parts[-3]}-{path.stem}")
-def test_a_right_answer_raises_none(path: Path) -> None:
-    cells = answer_cells(path.read_text(encoding="utf-8"))
-    assert cells
-    assert find_suspicions(parse_answer(cells)) == []
+def test_a_right_answer_raises_none() -> None:
+    for path in RIGHT_ANSWERS:
+        cells = answer_cells(path.read_text(encoding="utf-8"))
+        assert cells
+        assert find_suspicions(parse_answer(cells)) == []
 
 
 def test_mistakes_raise_none() -> None:

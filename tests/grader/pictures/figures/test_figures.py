@@ -70,8 +70,18 @@ each = pytest.mark.parametrize(
 
 
 @each
-def test_a_figure_renders_at_twice_its_displayed_size(draw: Callable[[], Picture]) -> None:
+def test_a_figure_is_a_picture_with_words(draw: Callable[[], Picture]) -> None:
+    before, style = plt.get_fignums(), dict(plt.rcParams)
     picture = draw()
+    assert plt.get_fignums() == before
+    assert dict(plt.rcParams) == style
+    assert_has_words_in_whole_sentences(picture)
+    # First, for the figure that is rendered has another size.
+    assert_no_text_stands_outside(picture)
+    assert_renders_at_twice_its_displayed_size(picture)
+
+
+def assert_renders_at_twice_its_displayed_size(picture: Picture) -> None:
     png, shown = picture._repr_png_()
     pixels = matplotlib.image.imread(io.BytesIO(png), format="png")
     assert pixels.shape[1] == pytest.approx(2 * int(str(shown["width"])), abs=2)
@@ -79,27 +89,16 @@ def test_a_figure_renders_at_twice_its_displayed_size(draw: Callable[[], Picture
     assert pixels.std() > 0.01
 
 
-@each
-def test_a_figure_has_words_in_whole_sentences(draw: Callable[[], Picture]) -> None:
-    alt = draw().alt
-    assert len(alt) > 60
-    assert alt.endswith(".")
-    assert "  " not in alt
-    assert "\n" not in alt
-    assert alt in repr(draw())
+def assert_has_words_in_whole_sentences(picture: Picture) -> None:
+    assert len(picture.alt) > 60
+    assert picture.alt.endswith(".")
+    assert "  " not in picture.alt
+    assert "\n" not in picture.alt
+    assert picture.alt in repr(picture)
 
 
-@each
-def test_drawing_leaves_pyplot_alone(draw: Callable[[], Picture]) -> None:
-    before, style = plt.get_fignums(), dict(plt.rcParams)
-    draw()
-    assert plt.get_fignums() == before
-    assert dict(plt.rcParams) == style
-
-
-@each
-def test_no_text_stands_outside_the_picture(draw: Callable[[], Picture]) -> None:
-    figure = draw().figure
+def assert_no_text_stands_outside(picture: Picture) -> None:
+    figure = picture.figure
     figure.canvas.draw()
     width, height = figure.canvas.get_width_height()
     for axes in figure.axes:

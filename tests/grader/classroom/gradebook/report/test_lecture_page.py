@@ -130,12 +130,12 @@ def test_equal_cells_side_by_side_are_one_bar() -> None:
     assert drawn.bars == ((2, 0, 2, "8"), (4, 0, 2, "0"), (0, 1, 1, "9"))
 
 
-@pytest.mark.parametrize("kind", [*Kind])
-def test_each_kind_has_a_title_for_people(kind: Kind) -> None:
-    said = Mistake((FUSED, "dz"), kind, diagnosed=True).title
-    assert said != kind
-    assert len(said) <= LONGEST_TITLE
-    assert not re.search(r"[.:]$", said)
+def test_each_kind_has_a_title_for_people() -> None:
+    for kind in Kind:
+        said = Mistake((FUSED, "dz"), kind, diagnosed=True).title
+        assert said != kind
+        assert len(said) <= LONGEST_TITLE
+        assert not re.search(r"[.:]$", said)
 
 
 def test_a_kind_from_another_version_keeps_its_word() -> None:

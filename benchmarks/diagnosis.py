@@ -1,4 +1,4 @@
-"""How often the first diagnosis names the mistake, over a corpus of one-fault variants."""
+"""How often the first diagnosis names the mistake, over every answer with one mistake in it."""
 
 from __future__ import annotations
 
@@ -6,38 +6,62 @@ import sys
 import time
 from pathlib import Path
 
-from corpus.readers.measure import case_lines, measure, report_lines, shares
-from corpus.readers.one_fault import corpus, held_out
+from corpus.promises import Judged, mistakes, shares
+from corpus.verdicts import cases, grade_cases
 
 CASES = Path(__file__).parent.parent / "build" / "diagnosis.txt"
-"""Where every case that is silent, wrong or blamed on another is listed."""
+"""Where every mistake that is misnamed, unnamed or blamed on another is listed."""
 
 
 def main(arguments: list[str] | None = None) -> None:
-    """Print the tables; with --cases, every case that did not go well too.
-
-    With an exercise's prefix ("ex3"), only its faults; with --held-out, faults that the corpus
-    does not have, to see whether the grader was only fitted to it.
-    """
-    words = sys.argv[1:] if arguments is None else arguments
-    prefixes = [word for word in words if not word.startswith("-")]
-    chosen = held_out() if "--held-out" in words else corpus()
-    faults = [f for f in chosen if not prefixes or f.prefix in prefixes]
+    """Print a row for each corpus and exercise; with words, of these alone (`people ex3`)."""
+    words = {*(sys.argv[1:] if arguments is None else arguments)}
+    chosen = [
+        case
+        for case in cases()
+        if case.wrong and (not words or words <= {*case.corpus.split(), case.prefix})
+    ]
     start = time.perf_counter()
-    measured = measure(faults)
+    rows = {row.answer: row for row in grade_cases(chosen)}
     seconds = time.perf_counter() - start
-    print("\n".join(report_lines(measured)))
-    cases = "\n".join(case_lines(measured))
-    if "--cases" in words:
-        print(cases)
+    judged = [*mistakes(chosen, rows)]
+    print(f"{'corpus':12} {'exercise':10} {'answers':>7} {'asked':>6} {'named':>7} {'wrong':>7}")
+    for corpus, prefix in dict.fromkeys((one.case.corpus, one.case.prefix) for one in judged):
+        of_both = [j for j in judged if (j.case.corpus, j.case.prefix) == (corpus, prefix)]
+        print_shares(corpus, prefix, of_both)
+    for corpus in dict.fromkeys(one.case.corpus for one in judged):
+        print_shares(corpus, "all", [one for one in judged if one.case.corpus == corpus])
+    alone = sum(one.is_blamed_alone for one in judged)
     CASES.parent.mkdir(exist_ok=True)
-    CASES.write_text(f"{cases}\n", encoding="utf-8")
-    found = shares(measured)
-    print(
-        f"diagnosis: {found.faults} faults in {seconds:.0f} s: blamed alone"
-        f" {found.blamed_alone:.1%} (goal: 100 %), first diagnosis right {found.named:.1%}"
-        f" (97 %), wrong {found.misnamed:.1%} (at most 0.3 %). The cases are in {CASES}."
+    CASES.write_text(
+        "".join(f"{case_line(one)}\n" for one in judged if is_amiss(one)), encoding="utf-8"
     )
+    print(
+        f"diagnosis: {len(judged)} mistakes in {seconds:.0f} s, {alone} blamed alone."
+        f" What is not named is listed in {CASES}."
+    )
+
+
+def print_shares(corpus: str, prefix: str, judged: list[Judged]) -> None:
+    """Print one row of the table."""
+    found = shares(judged)
+    named = f"{found.share_named:7.1%}" if found.asked else "      -"
+    print(
+        f"{corpus:12} {prefix:10} {found.answers:7} {found.asked:6} {named}"
+        f" {found.share_misnamed:7.1%}"
+    )
+
+
+def is_amiss(judged: Judged) -> bool:
+    """True if somebody else is blamed, or the mistake is not named, or named wrongly."""
+    is_silent = judged.case.is_named and not judged.is_named
+    return is_silent or judged.is_misnamed or not judged.is_blamed_alone
+
+
+def case_line(judged: Judged) -> str:
+    """One answer: what it may be called, what it was called."""
+    true = " or ".join(sorted(judged.case.kinds)) or "nothing"
+    return f"{judged.case.key}: true: {true}; said: {judged.said or 'nothing'}"
 
 
 if __name__ == "__main__":

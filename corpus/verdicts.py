@@ -17,9 +17,10 @@ from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import ProcessPoolExecutor
 from contextlib import ExitStack
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache
 from pathlib import Path
+from typing import Any
 
 from corpus.readers import attacks, encore, faults, honest, one_fault, other_variants, people
 from corpus.readers.attack_targets import Places, open_places, text_of
@@ -55,7 +56,9 @@ BY_PREFIX: Mapping[str, Exercise] = {
 class Case:
     """One answer of a corpus.
 
-    `kind` is what the sample has one of each of; an attack's cells are made where it runs.
+    `kind` is what the sample has one of each of; an attack's cells are made where it runs. `wrong`
+    is the gradient that has the answer's one mistake, `kinds` what the mistake may be called;
+    without `is_named` nobody asks for a name.
     """
 
     corpus: str
@@ -63,6 +66,9 @@ class Case:
     prefix: str
     cells: tuple[AnswerCell, ...]
     kind: str = ""
+    wrong: str = ""
+    kinds: frozenset[str] = frozenset()
+    is_named: bool = False
 
     @property
     def is_attack(self) -> bool:
@@ -113,15 +119,19 @@ def cases() -> Iterator[Case]:
         yield _case("shortcut", name, shortcut.exercise, shortcut.source)
     for part in people.Part:
         for mistake in people.mistakes(part):
+            kinds = people.true_names().get(mistake.meaning, frozenset(mistake.kinds))
+            case = _case(f"people {part}", mistake.key, mistake.exercise, mistake.source)
             kind = f"{mistake.exercise} {mistake.gradient}"
-            yield _case(f"people {part}", mistake.key, mistake.exercise, mistake.source, kind)
+            yield replace(case, kind=kind, **_truth(mistake.gradient, kinds))
     yield from _one_fault()
     for prefix in other_variants.BY_PREFIX:
         for variant in other_variants.variants(prefix):
-            yield _case("other", variant.key, prefix, variant.source)
+            case = _case("other", variant.key, prefix, variant.source)
+            yield replace(case, **_truth(variant.gradient, variant.kinds))
     for wrong in encore.mistakes():
         name = f"{wrong.prefix} | {wrong.gradient} = {wrong.wrong}"
-        yield _case("encore", name, wrong.prefix, wrong.source)
+        case = _case("encore", name, wrong.prefix, wrong.source)
+        yield replace(case, **_truth(wrong.gradient, wrong.kinds))
     for attack in attacks.corpus():
         yield Case("attack", attack.key, "ex1", (), attack.family)
 
@@ -134,17 +144,32 @@ def _right() -> Iterator[Case]:
 
 
 def _one_fault() -> Iterator[Case]:
-    """The variants of notebook 1, the measured corpus of all exercises, and the harmless ones."""
+    """The harmless variants, those of notebook 1, the measured corpus of all exercises."""
+    of_notebook_1 = {fault.source for fault in faults.all_faults()}
+    atomic = (fault for fault in one_fault.population() if fault.source in of_notebook_1)
+    harmless = one_fault.harmless_variants()
     seen = set[tuple[str, str]]()
-    harmless = [(f.prefix, f.source, f.key, f.prefix) for f in one_fault.harmless_variants()]
-    atomic = [("ex1", f.source, f.key, f.kind) for f in faults.all_faults()]
-    measured = [(f.prefix, f.source, f.key, f.operator) for f in one_fault.corpus()]
-    for corpus, answers in (("harmless", harmless), ("fault", [*atomic, *measured])):
-        for prefix, source, key, kind in answers:
-            if (prefix, source) not in seen:
-                seen.add((prefix, source))
-                name = key.removeprefix(f"{prefix} | ")
-                yield _case(corpus, f"{prefix} | {name}", prefix, source, kind)
+    for fault in (*harmless, *atomic, *one_fault.corpus()):
+        if (fault.prefix, fault.source) in seen:
+            continue
+        seen.add((fault.prefix, fault.source))
+        name = f"{fault.prefix} | {fault.key.removeprefix(f'{fault.prefix} | ')}"
+        if len(seen) <= len(harmless):
+            yield _case("harmless", name, fault.prefix, fault.source)
+        else:
+            case = _case("fault", name, fault.prefix, fault.source)
+            truth = _truth(fault.gradient, fault.label.kinds, fault.label.named)
+            yield replace(case, kind=fault.operator, **truth)
+
+
+def _truth(wrong: str, kinds: Iterable[str], is_named: bool | None = None) -> dict[str, Any]:
+    """What is true of a case; a mistake that has names is asked for one of them."""
+    names = frozenset(map(str, kinds))
+    return {
+        "wrong": wrong,
+        "kinds": names,
+        "is_named": bool(names) if is_named is None else is_named,
+    }
 
 
 def _case(corpus: str, name: str, prefix: str, source: str, kind: str = "") -> Case:

@@ -25,6 +25,8 @@ from corpus.readers.exercise_text import (
     worst_difference,
 )
 
+pytestmark = pytest.mark.slow
+
 # No two sizes of an instance are alike, none is the lecture's, and one context is a single
 # character: a size that an answer hard-codes or confuses with another cannot survive all four.
 HIDDEN_SIZES = (

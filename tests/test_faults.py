@@ -15,11 +15,20 @@ from corpus.readers.faults import (
     Fault,
     all_faults,
     one_fault_variants,
-    one_in,
-    sample_faults,
     variants_of,
 )
+from corpus.readers.measure import BLAMED, judge_one
+from corpus.readers.one_fault import (
+    HARMLESS,
+    faults_in_pairs,
+    harmless_variants,
+    population,
+    with_both,
+)
+from grader.execution.runner import Runner
 from tests.helpers.fault_visibility import look
+
+pytestmark = pytest.mark.slow
 
 TINY = """\
 # answer: ex1-loss
@@ -68,6 +77,12 @@ def test_every_mutated_answer_has_faults_in_every_gradient() -> None:
     assert set(places) == {(answer, g) for answer in MUTATED_ANSWERS for g in GRADIENTS}
 
 
+def test_no_entry_of_the_harmless_variants_is_left_over() -> None:
+    keys = Counter(fault.key for fault in (*population(), *harmless_variants()))
+    assert not [key for key, count in keys.items() if count > 1]
+    assert set(HARMLESS) <= set(keys)
+
+
 def test_variants_are_unique() -> None:
     variants = [fault for answer in MUTATED_ANSWERS for fault in variants_of(answer)]
     assert len({fault.source for fault in variants}) == len(variants)
@@ -78,24 +93,9 @@ def test_variants_are_unique() -> None:
     assert not set(EQUIVALENT) & ONLY_LOCAL
 
 
-def test_the_sample_has_one_fault_of_each_kind() -> None:
-    sample = sample_faults()
-    assert len({fault.kind for fault in sample}) == len(sample)
-    assert {fault.kind for fault in sample} == {fault.kind for fault in all_faults()}
-    assert {fault.gradient for fault in sample} == set(GRADIENTS)
-    assert {fault.answer for fault in sample} == set(MUTATED_ANSWERS)
-    assert {fault.visible for fault in sample} == {"global", "local"}
-
-
-@pytest.mark.parametrize("fault", sample_faults(), ids=lambda fault: fault.kind)
-def test_a_fault_of_the_sample_shows_as_labelled(fault: Fault) -> None:
-    assert_shows_as_labelled(fault)
-
-
-@pytest.mark.slow
 @pytest.mark.parametrize("answer", MUTATED_ANSWERS)
 def test_every_fault_shows_as_labelled(answer: str) -> None:
-    for fault in variants_of(answer)[:: one_in(3)]:
+    for fault in variants_of(answer)[::3]:
         assert_shows_as_labelled(fault)
 
 
@@ -109,3 +109,10 @@ def assert_shows_as_labelled(fault: Fault) -> None:
     else:
         # The mistake is visible where it was made, not only further down.
         assert fault.gradient in seen.wrong, fault.key
+
+
+def test_faults_two_at_a_time_are_both_blamed(warm_runner: Runner) -> None:
+    for first, second in faults_in_pairs()[::2]:
+        verdicts = judge_one(first.prefix, with_both((first, second)), warm_runner)
+        blamed = {verdict.name for verdict in verdicts if verdict.outcome in BLAMED}
+        assert blamed == {first.gradient, second.gradient}, (first.key, second.key)

@@ -1,4 +1,4 @@
-"""The file of verdicts: what the grader says of a sample of each corpus is what the file says."""
+"""The file of verdicts: it is what the grader says, and keeps what is promised."""
 
 from __future__ import annotations
 
@@ -8,46 +8,129 @@ from pathlib import Path
 
 import pytest
 
-from corpus.readers.honest import styles
-from corpus.verdicts import Case, Row, cases, differences, grade_case, read_rows, sample, write_rows
+from corpus.promises import mistakes, shares
+from corpus.readers.attacks import corpus as attack_corpus
+from corpus.readers.honest import HonestAnswer, honest_answers, styles
+from corpus.verdicts import (
+    BY_PREFIX,
+    Case,
+    Row,
+    cases,
+    differences,
+    grade_case,
+    read_rows,
+    sample,
+    write_rows,
+)
 from grader.execution.runner import Runner
+from grader.verdict import EARNS_POINTS, Outcome
 
 CORPORA = (
-    "right",
-    "sample",
-    "honest",
-    "shortcut",
-    "people",
-    "harmless",
-    "fault",
-    "other",
-    "encore",
+    *("right", "sample", "honest", "shortcut", "people"),
+    *("harmless", "fault", "other", "encore"),
 )
+LETTER = {outcome[0]: outcome for outcome in Outcome}
 
 
 @cache
-def sampled() -> list[Case]:
-    return sample(cases())
+def every() -> list[Case]:
+    return [*cases()]
+
+
+@cache
+def rows() -> dict[str, Row]:
+    return read_rows()
+
+
+def of(corpus: str) -> list[Case]:
+    return [case for case in every() if case.corpus.split()[0] == corpus]
+
+
+# --- it is what the grader says
 
 
 @pytest.mark.parametrize("corpus", CORPORA)
-def test_the_sample_is_graded_as_the_file_says(corpus: str, warm_runner: Runner) -> None:
-    chosen = [case for case in sampled() if case.corpus.split()[0] == corpus]
-    found = {case.key: grade_case(case, warm_runner) for case in chosen}
-    on_file = {key: row for key, row in read_rows().items() if key in found}
-    assert [*differences(on_file, found)] == []
+def test_a_sample_is_graded_as_the_file_says(corpus: str, warm_runner: Runner) -> None:
+    found = {case.key: grade_case(case, warm_runner) for case in sample(of(corpus))}
+    assert [*differences({key: rows()[key] for key in found}, found)] == []
 
 
 def test_the_file_has_every_answer_once() -> None:
-    assert [*read_rows()] == [case.key for case in cases()]
+    assert [*rows()] == [case.key for case in every()]
 
 
 def test_the_sample_has_every_kind_once() -> None:
-    kinds = Counter((case.corpus.split()[0], case.kind) for case in sampled())
+    kinds = Counter((case.corpus.split()[0], case.kind) for case in sample(every()))
     assert max(kinds.values()) == 1
     assert {corpus for corpus, _ in kinds} == {*CORPORA}
-    assert {(c.corpus.split()[0], c.kind) for c in cases() if not c.is_attack} == {*kinds}
-    assert {case.kind for case in sampled() if case.corpus == "honest"} == {*styles()}
+    assert {(c.corpus.split()[0], c.kind) for c in every() if not c.is_attack} == {*kinds}
+
+
+# --- it keeps what is promised
+
+
+@pytest.mark.parametrize("corpus", ["right", "shortcut"])
+def test_a_right_answer_in_any_style_passes(corpus: str) -> None:
+    assert [case.key for case in of(corpus) if {*rows()[case.key].outcomes} != {"p"}] == []
+
+
+def test_a_harmless_variant_is_not_blamed() -> None:
+    harmless = of("harmless")
+    assert [case.key for case in harmless if not {*rows()[case.key].outcomes} <= {*"pc"}] == []
+
+
+def test_a_mistake_is_blamed_on_its_gradient_alone() -> None:
+    judged = [*mistakes(every(), rows())]
+    assert len(judged) > 5_000
+    assert [one.case.key for one in judged if not one.is_blamed_alone] == []
+
+
+@pytest.mark.parametrize(
+    ("corpus", "least_named", "most_misnamed"),
+    [
+        ("people open", 0.98, 0.008),
+        ("people kept", 0.98, 0.008),
+        ("fault", 0.98, 0.006),
+        ("other", 0.99, 0.0),
+        ("encore", 1.0, 0.0),
+    ],
+)
+def test_the_first_diagnosis_names_the_mistake(
+    corpus: str, least_named: float, most_misnamed: float
+) -> None:
+    found = shares(mistakes([case for case in every() if case.corpus == corpus], rows()))
+    assert found.share_named >= least_named
+    assert found.share_misnamed <= most_misnamed
+
+
+def is_due(answer: HonestAnswer, name: str, outcome: Outcome) -> bool:
+    """True for the outcome that a gradient of this answer is to have."""
+    due = answer.outcomes.get(name)
+    if due is not None:
+        return due in ("odd", outcome)
+    # What reads an odd value is right by itself.
+    return outcome in (EARNS_POINTS if answer.outcomes else {Outcome.PASS})
+
+
+def test_no_honest_answer_loses_a_point_or_gets_another_flag() -> None:
+    answers = [answer for style in styles() for answer in honest_answers(style)]
+    assert len({answer.title for answer in answers}) == len(answers)
+    for case, answer in zip(of("honest"), answers, strict=True):
+        row = rows()[case.key]
+        outcomes = zip(answer.exercise.gradients, row.outcomes, strict=True)
+        lost = [name for name, said in outcomes if not is_due(answer, name, LETTER[said])]
+        assert not lost, case.key
+        assert {*row.flags.split()} == answer.flags | answer.needless, case.key
+    assert sum(bool(answer.needless) for answer in answers) < len(answers) / 50
+
+
+def test_no_attack_earns_what_it_may_not() -> None:
+    for case, attack in zip(of("attack"), attack_corpus(), strict=True):
+        outcomes = zip(BY_PREFIX["ex1"].gradients, rows()[case.key].outcomes, strict=True)
+        assert {name for name, said in outcomes if said in "pc"} <= attack.earns, case.key
+
+
+# --- how it is compared
 
 
 def row(answer: str, outcomes: str, diagnoses: str = "", flags: str = "") -> Row:

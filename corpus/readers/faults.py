@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import ast
-import os
 import tomllib
-from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cache
@@ -129,11 +127,6 @@ def owners(source: str, gradients: Sequence[str] = NAMES["ex1"].gradients) -> di
     return dict(sorted(owner.items()))
 
 
-def one_in(many: int) -> int:
-    """How many faults a test goes on by: one in so many, or every one with EVERY_FAULT=1."""
-    return 1 if os.environ.get("EVERY_FAULT") else many
-
-
 def variants_of(answer: str) -> list[Fault]:
     """The variants of one of the right answers, the equivalent ones among them."""
     variants = one_fault_variants(right_answers()[answer])
@@ -148,21 +141,6 @@ def all_faults() -> tuple[Fault, ...]:
     """All variants of the mutated answers but the equivalent ones."""
     variants = (fault for answer in MUTATED_ANSWERS for fault in variants_of(answer))
     return tuple(fault for fault in variants if fault.key not in EQUIVALENT)
-
-
-def sample_faults() -> tuple[Fault, ...]:
-    """A small sample, one fault of each kind, with gradients and answers as varied as can be."""
-    kinds: dict[str, list[Fault]] = {}
-    for fault in all_faults():
-        kinds.setdefault(fault.kind, []).append(fault)
-    used: Counter[str] = Counter()
-    sample = []
-    # Rare kinds first: they have the least choice.
-    for candidates in sorted(kinds.values(), key=len):
-        chosen = min(candidates, key=lambda f: (used[f.gradient], used[f.answer], used[f.visible]))
-        used.update((chosen.gradient, chosen.answer, chosen.visible))
-        sample.append(chosen)
-    return tuple(sample)
 
 
 def _statement(node: ast.stmt) -> Statement:

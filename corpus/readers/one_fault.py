@@ -121,25 +121,6 @@ def corpus() -> tuple[LabelledFault, ...]:
     )
 
 
-def held_out() -> tuple[LabelledFault, ...]:
-    """As many others, chosen likewise: a grader that was mended with the corpus has not met them.
-
-    Fewer, in fact, where the corpus has taken a whole group.
-    """
-    met = {fault.key for fault in corpus()}
-    return tuple(_spread_over_groups(fault for fault in population() if fault.key not in met))
-
-
-def fast_sample() -> tuple[LabelledFault, ...]:
-    """One fault of each kind from each exercise where it occurs, the quick styles first."""
-    sample: dict[tuple[str, Kind], LabelledFault] = {}
-    for fault in sorted(corpus(), key=lambda f: (STYLES[f.prefix].index(f.style), _hash(f.key))):
-        if fault.label.named and len(fault.label.kinds) == 1:
-            (kind,) = fault.label.kinds
-            sample.setdefault((fault.prefix, kind), fault)
-    return tuple(sample.values())
-
-
 def faults_in_pairs(pairs_of_an_exercise: int = 25, seed: int = 4) -> list[list[LabelledFault]]:
     """Named faults two at a time, in different gradients and statements of one answer."""
     random_choice = random.Random(seed)

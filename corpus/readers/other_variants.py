@@ -28,6 +28,12 @@ class Variant:
     kinds: frozenset[Kind]
     why: str
 
+    def __post_init__(self) -> None:
+        if right_answers(self.prefix)[self.style].count(self.right) != 1:
+            raise ValueError(f"{self.key}: what is exchanged does not stand there once")
+        if len(self.kinds) != 1 and not self.why:
+            raise ValueError(f"{self.key}: several kinds without a reason")
+
     @property
     def source(self) -> str:
         """The answer's text with the mistake in it."""

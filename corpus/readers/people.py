@@ -3,8 +3,6 @@
 A mistake's code makes one gradient; the others come from a right answer. Its kinds were given by
 hand, by what a teacher would call the mistake, before any grader saw it. Some are kept apart: a
 grader that is mended with the open ones has not met them. What was looked at once is open.
-
-    python -m corpus.readers.people [open | kept | all] [--cases]
 """
 
 from __future__ import annotations
@@ -12,20 +10,17 @@ from __future__ import annotations
 import ast
 import hashlib
 import re
-import sys
 import tomllib
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 from enum import StrEnum
 from functools import cache, cached_property
 from pathlib import Path
 from typing import Any
 
-from corpus.readers.measure import BLAMED, Judged, Result, judge_answers
 from corpus.readers.one_fault import right_answer
 from corpus.readers.places import PEOPLE
 from grader.diagnosis.kinds import Kind
-from grader.verdict import Outcome
 
 REST: Mapping[str, str] = {
     "ex1": "lecture",
@@ -35,6 +30,10 @@ REST: Mapping[str, str] = {
     "ex4": "notebook",
 }
 """The right answer from which the other gradients come, by exercise."""
+
+
+PLACES = {2: "two places", 3: "three places"}
+"""What a note says of a piece that stands in the code more than once."""
 
 
 class Part(StrEnum):
@@ -63,6 +62,13 @@ class Mistake:
     reason: str = ""
     note: str = ""
     statements_of: str = ""
+
+    def __post_init__(self) -> None:
+        many = next((count for count, said in PLACES.items() if said in self.note), 1)
+        if not {*self.kinds} <= {*Kind} or (len(self.kinds) > 1 and not self.reason):
+            raise ValueError(f"{self.key}: unknown kinds, or several without a reason")
+        if not self.belongs or (self.piece and len(self.places) != many):
+            raise ValueError(f"{self.key}: nothing belongs here, or the piece is not in the code")
 
     @cached_property
     def digest(self) -> str:
@@ -182,89 +188,3 @@ def _made_by(statement: ast.stmt) -> set[str]:
                 targets.append(target)
     roots = [t.value if isinstance(t, ast.Subscript) else t for t in targets]
     return {root.id for root in roots if isinstance(root, ast.Name)}
-
-
-# --- what the grader says
-
-
-@dataclass(frozen=True, slots=True)
-class Seen:
-    """A mistake, and what the grader made of the answer it is in."""
-
-    mistake: Mistake
-    verdicts: tuple[Judged, ...]
-
-    @property
-    def own(self) -> Judged:
-        """The verdict on the gradient that is wrong."""
-        return next(v for v in self.verdicts if v.name == self.mistake.gradient)
-
-    @property
-    def blamed_alone(self) -> bool:
-        """True if the gradient is blamed, and all others earn their points."""
-        others = {v.outcome for v in self.verdicts if v.name != self.mistake.gradient}
-        return self.own.outcome in BLAMED and others <= {Outcome.PASS, Outcome.CARRIED}
-
-    @property
-    def result(self) -> Result:
-        """How the first diagnosis fares, of values and of answers that raise alike."""
-        said = self.own.said[0] if self.own.said else ""
-        kinds = true_names().get(self.mistake.meaning, self.mistake.kinds)
-        if said in kinds:
-            return Result.RIGHT
-        if said == Kind.WRONG_SHAPE and self.own.misshapen:
-            return Result.VAGUE if kinds else Result.NOT_ASKED
-        if said:
-            return Result.WRONG
-        return Result.SILENT if kinds else Result.NOT_ASKED
-
-
-def look_at(chosen: Sequence[Mistake], processes: int | None = None) -> list[Seen]:
-    """Grade each mistake's answer in warm workers."""
-    judged = judge_answers([(m.exercise, m.source) for m in chosen], processes)
-    return [Seen(m, verdicts) for m, verdicts in zip(chosen, judged, strict=True)]
-
-
-def table_lines(seen: Sequence[Seen]) -> Iterator[str]:
-    """Shares by exercise, of the mistakes that have a name; wrong ones of all."""
-    yield f"{'':5} {'mistakes':>8} {'asked':>6} " + " ".join(
-        f"{title:>13}" for title in ("named", "silent", "vague", "wrong")
-    )
-    for title in (*REST, "all"):
-        group = [s for s in seen if title in ("all", s.mistake.exercise)]
-        asked = sum(bool(s.mistake.kinds) for s in group)
-        counts = [
-            (
-                sum(s.result is result for s in group),
-                len(group) if result is Result.WRONG else asked,
-            )
-            for result in (Result.RIGHT, Result.SILENT, Result.VAGUE, Result.WRONG)
-        ]
-        cells = " ".join(
-            f"{count:5} {count / of:7.1%}" if of else f"{'-':>13}" for count, of in counts
-        )
-        yield f"{title:5} {len(group):8} {asked:6} {cells}"
-
-
-def case_lines(seen: Sequence[Seen]) -> Iterator[str]:
-    """Every mistake that is not blamed alone or not named, with what was said of it."""
-    for s in seen:
-        if s.blamed_alone and s.result in (Result.RIGHT, Result.NOT_ASKED):
-            continue
-        blamed = ", ".join(v.name for v in s.verdicts if v.outcome in BLAMED) or "none"
-        yield f"{s.mistake.key} | {s.result}" + ("" if s.blamed_alone else f" | blamed: {blamed}")
-        yield "    " + s.mistake.code.strip().replace("\n", "\n    ")
-        yield f"    true: {', '.join(s.mistake.kinds) or 'nothing'}"
-        yield f"    said: {', '.join(s.own.said) or 'nothing'} {s.own.message}".rstrip()
-
-
-def main(arguments: Sequence[str]) -> None:
-    """Print the table of one part, the open one if none is named."""
-    named = [a for a in arguments if not a.startswith("-")] or [Part.OPEN]
-    seen = look_at(mistakes(*(Part(one) for one in named if one != "all")))
-    lines = [*table_lines(seen), *(case_lines(seen) if "--cases" in arguments else ())]
-    sys.stdout.write("\n".join(lines) + "\n")
-
-
-if __name__ == "__main__":
-    main(sys.argv[1:])

@@ -12,6 +12,8 @@ from corpus.readers.places import BUGS
 from grader.diagnosis.kinds import Kind
 from tests.helpers.annotated_functions import SIZES, Run, definition, run
 
+pytestmark = pytest.mark.slow
+
 NAMES = sorted(path.stem for path in BUGS.glob("[!_]*.py"))
 
 every_bug = pytest.mark.parametrize("name", NAMES)

@@ -9,8 +9,8 @@ from collections.abc import Iterator
 import pytest
 
 from corpus.readers.any_exercise import is_right, variants
-from corpus.readers.encore import COURSE, Mistake, mistakes, right
-from corpus.readers.measure import BLAMED, Measured, case_lines, judge_answer, shares
+from corpus.readers.encore import COURSE, right
+from corpus.readers.measure import Measured, case_lines, judge_answer, shares
 from corpus.readers.one_fault import LabelledFault, spread
 from grader.execution.runner import Runner
 from grader.program.exercises import Exercise, exercise_called, exercises_of
@@ -38,14 +38,6 @@ VARIANTS_OF_A_STYLE = {
     "ex7": 15,
     "ex7p": 15,
 }
-
-
-@pytest.mark.parametrize("mistake", [*mistakes()], ids=lambda m: f"{m.gradient} = {m.wrong}")
-def test_a_mistake_is_blamed_alone_and_named(mistake: Mistake, warm_runner: Runner) -> None:
-    judged = judge_answer(exercise_called(COURSE, mistake.prefix), mistake.source, warm_runner)
-    assert [each.name for each in judged if each.outcome in BLAMED] == [mistake.gradient]
-    said = next(each.said for each in judged if each.name == mistake.gradient)
-    assert (said[0] in mistake.kinds) if mistake.kinds else not said
 
 
 ANOTHER = "(On a batch of another size.)"

@@ -6,15 +6,6 @@ from collections import Counter
 import pytest
 
 from corpus.readers.exercise_text import right_answers
-from corpus.readers.faults import (
-    EQUIVALENT,
-    MUTATED_ANSWERS,
-    Fault,
-    all_faults,
-    one_in,
-    sample_faults,
-    variants_of,
-)
 from corpus.readers.lecture_course import ATOMIC, NOTEBOOKS
 from grader.answer.parse import LONGEST_ANSWER, TOO_DEEP, TOO_LARGE, AnswerCell
 from grader.diagnosis.kinds import Kind
@@ -62,46 +53,6 @@ def test_there_are_enough_styles() -> None:
 def test_right_answers_raise_no_flag(runner: Runner) -> None:
     for source in right_answers().values():
         assert grade(NOTEBOOKS["01_atomic_backprop"], answer_cells(source), runner).flags == ()
-
-
-# --- one fault, one gradient blamed
-
-
-def assert_only_the_faulty_gradient_is_blamed(fault: Fault, judge: Judge) -> None:
-    verdicts = judge(fault.source)
-    assert blamed(verdicts) == [fault.gradient], fault.key
-    others = {v.outcome for name, v in verdicts.items() if name != fault.gradient}
-    assert others <= {Outcome.PASS, Outcome.CARRIED}, fault.key
-
-
-@pytest.mark.parametrize("fault", sample_faults(), ids=lambda f: f"{f.kind}-{f.gradient}")
-def test_a_fault_is_blamed_on_its_gradient_alone(fault: Fault, judge_text: Judge) -> None:
-    assert_only_the_faulty_gradient_is_blamed(fault, judge_text)
-
-
-SHARDS = 20
-# One in twenty: the corpus of `tests/test_diagnosis_corpus.py` grades another thousand.
-RUN = range(0, SHARDS, one_in(20))
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("shard", RUN)
-def test_every_fault_is_blamed_on_its_gradient_alone(shard: int, judge_text: Judge) -> None:
-    for fault in all_faults()[shard::SHARDS]:
-        assert_only_the_faulty_gradient_is_blamed(fault, judge_text)
-
-
-@pytest.mark.slow
-def test_provably_equivalent_variants_pass(judge_text: Judge) -> None:
-    equivalent = [
-        fault
-        for answer in MUTATED_ANSWERS
-        for fault in variants_of(answer)
-        if fault.key in EQUIVALENT
-    ]
-    assert len(equivalent) == len(EQUIVALENT)
-    for fault in equivalent:
-        assert blamed(judge_text(fault.source)) == [], fault.key
 
 
 # --- the verdict table, row by row

@@ -28,7 +28,7 @@ endif
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
 .PHONY: help demo train train-encore test test-slow test-browser test-tools test-colab test-all lab check lint types
-.PHONY: verdicts notebooks verify dev-check nbval nbgrader otter bench clean docs
+.PHONY: verdicts notebooks verify nbval-all dev-check nbval nbgrader otter bench clean docs
 
 help: ## show this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' $(firstword $(MAKEFILE_LIST))
@@ -47,14 +47,17 @@ train: $(INSTALLED) ## train by hand for 200,000 steps; print losses and 20 name
 train-encore: $(INSTALLED) ## train the encore's transformer by hand; print losses and 20 names (a minute)
 	$(RUN) notebooks/encore/train.py $(ARGS)
 
-test: $(INSTALLED) ## run the tests that need less than five seconds each
-	$(RUN) -m pytest -n auto --dist worksteal -m "not slow and not browser and not tools" $(ARGS)
+# nbval's plugin costs each process two seconds, and these tests call it as a program.
+PYTEST := $(RUN) -m pytest -n auto --dist worksteal -p no:nbval
+
+test: $(INSTALLED) ## run the quick tests: a sample of each corpus (a hundred seconds)
+	$(PYTEST) -m "not slow and not browser and not tools" $(ARGS)
 
 test-slow: $(INSTALLED) ## run the other tests
-	$(RUN) -m pytest -n auto --dist worksteal -m slow $(ARGS)
+	$(PYTEST) -m "slow and not browser and not tools" $(ARGS)
 
 test-browser: $(INSTALLED) ## work through the notebooks in JupyterLab (needs Chromium)
-	$(RUN) -m pytest -n auto -m browser $(ARGS) tests/browser
+	$(PYTEST) -m browser $(ARGS) tests/browser
 
 test-tools: $(INSTALLED) ## run the instructor's tools on the course (installs them; half an hour)
 	$(RUN) -m pytest -m tools $(ARGS)
@@ -63,14 +66,15 @@ test-colab: ## run the tests and the notebooks with Colab's Python and torch (ro
 	.ci/test-colab test nbval ARGS="$(ARGS)"
 	.ci/test-colab test-slow ARGS=tests/test_colab.py
 
-test-all: test test-slow test-browser test-tools ## run every test
-
-verdicts: $(INSTALLED) ## grade every answer of the corpus again; write corpus/verdicts.tsv
-	$(RUN) -m corpus.verdicts $(ARGS)
+test-all: test test-slow test-browser nbval-all ## run every test but those of other tools; compare all verdicts
+	$(RUN) -m corpus.verdicts --compare
 
 lab: $(INSTALLED) ## open the notebooks in JupyterLab
 	@# In a container one is root, and JupyterLab has to be told that this is meant.
 	$(RUN) -m jupyter lab --notebook-dir notebooks $(if $(filter 0,$(shell id -u)),--allow-root)
+
+verdicts: $(INSTALLED) ## grade every answer of the corpus again; write corpus/verdicts.tsv
+	$(RUN) -m corpus.verdicts $(ARGS)
 
 check: lint types dev-check test ## run the linters, the type checker and the tests, as CI does
 
@@ -100,15 +104,21 @@ dev-check: $(INSTALLED) ## say of every exercise whether all that belongs to it 
 NBVAL = BACKPROP_NINJA_STATE=$(abspath build/state) BACKPROP_NINJA_STEPS=60 $(RUN) -m pytest -n auto --dist loadscope \
 	--nbval --nbval-sanitize-with notebooks/nbval_sanitize.cfg
 
-nbval: $(INSTALLED) ## run the solutions and compare their outputs (set MAKEMORE_NAMES for all of them)
+nbval: $(INSTALLED) ## run the four solutions and compare their outputs (with MAKEMORE_NAMES, all of them)
 ifneq ($(filter-out bundled,$(MAKEMORE_NAMES)),)
-	$(NBVAL) notebooks/solutions notebooks/encore/solutions
+	$(NBVAL) notebooks/solutions
 else
 	@echo "MAKEMORE_NAMES names no file: outputs that depend on the names are not compared."
-endif
 	@rm -rf build/nbval
 	$(RUN) -m grader dev mark --out build/nbval
 	MAKEMORE_NAMES=bundled $(NBVAL) build/nbval
+endif
+
+nbval-all: nbval ## the same with both lists of names, and the encore
+ifneq ($(filter-out bundled,$(MAKEMORE_NAMES)),)
+	$(NBVAL) notebooks/encore/solutions
+	$(MAKE) nbval MAKEMORE_NAMES=bundled
+endif
 
 nbgrader: $(INSTALLED) ## write the course as an assignment for nbgrader, to build/nbgrader
 	$(RUN) -m grader dev nbgrader --out build/nbgrader

@@ -6,8 +6,10 @@ import os
 import shutil
 import signal
 import socket
+import subprocess
 import tempfile
 from collections.abc import Callable, Iterator
+from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -54,14 +56,15 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """Mark as slow what a parametrised test has beyond its sample.
 
     The sample is spread evenly over the cases, in their order. A test that carries
-    `@pytest.mark.sample(key)` has one case of each value of the key instead.
+    `@pytest.mark.sample(key, *folders)` has one case of each value of the key instead, or all of
+    them where one of the folders is not as it is on the main branch.
     """
     tests: dict[tuple[str, str], list[pytest.Function]] = {}
     for item in items:
         if isinstance(item, pytest.Function) and hasattr(item, "callspec"):
             tests.setdefault((str(item.path), item.originalname), []).append(item)
     for cases in tests.values():
-        chosen = set(_sample(cases))
+        chosen = {*_sample(cases)}
         for case in cases:
             if case not in chosen:
                 case.add_marker(pytest.mark.slow)
@@ -69,12 +72,20 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 
 def _sample(cases: list[pytest.Function]) -> list[pytest.Function]:
     marker = cases[0].get_closest_marker("sample")
-    if marker is not None:
-        (key,) = marker.args
-        first_of = {key(*case.callspec.params.values()): case for case in reversed(cases)}
-        return [*first_of.values()]
-    step = max(len(cases) / MOST_CASES, 1)
-    return [cases[int(place * step)] for place in range(min(len(cases), MOST_CASES))]
+    if marker is None:
+        step = max(len(cases) / MOST_CASES, 1)
+        return [cases[int(place * step)] for place in range(min(len(cases), MOST_CASES))]
+    key, *folders = marker.args
+    if _have_changed(*folders):
+        return cases
+    return [*{key(*case.callspec.params.values()): case for case in reversed(cases)}.values()]
+
+
+@cache
+def _have_changed(*folders: str) -> bool:
+    """True if some folders are not as they are on the main branch, as far as git knows it."""
+    command = ["git", "diff", "--quiet", "origin/main", "--", *folders]
+    return subprocess.run(command, cwd=PROJECT, capture_output=True, check=False).returncode == 1
 
 
 def pytest_unconfigure() -> None:

@@ -46,14 +46,13 @@ def test_no_other_job_may_write_or_run_on_for_ever(workflow: str) -> None:
         assert "uses" in job or job["timeout-minutes"] <= 90
 
 
-def test_ci_runs_every_test_but_those_of_the_instructors_tools(project: Path) -> None:
+def test_ci_runs_the_quick_tests_and_every_night_all_of_them() -> None:
     last = [step["run"] for step in steps("ci") if "run" in step][-1]
-    assert last == ".ci/run ${{ matrix.task }}"
-    tasks = read("ci")["jobs"]["ci"]["strategy"]["matrix"]["task"]
-    makefile = (project / "Makefile").read_text(encoding="utf-8")
-    (every,) = re.findall(r"^test-all: ([a-z -]+) ##", makefile, re.MULTILINE)
-    # Without a task, it is what the README names (see test_environment.py).
-    assert {"test" if task == "" else task for task in tasks} == {*every.split()} - {"test-tools"}
+    assert last.startswith(".ci/run ${{ ")
+    assert "github.event_name == 'schedule'" in last
+    assert "'test-all'" in last
+    # YAML takes the word `on` for true.
+    assert read("ci")[True]["schedule"]
 
 
 def test_what_is_published_has_been_tested_and_tried() -> None:

@@ -27,6 +27,10 @@ from grader.program.references import SEED
 from grader.verdict import Flag, Verdict
 from tests.attacks.conftest import LIMITS, PATIENT, NaiveGrader
 
+one_of_each_family = pytest.mark.sample(
+    lambda attack: attack.family, "grader/worker", "grader/execution"
+)
+
 OWN_SEED = 20261121
 """The seed of a class's own instances, which no table can be made for beforehand."""
 
@@ -128,6 +132,7 @@ def _skip_without_sandbox(attack: Attack, runner: Runner) -> None:
         pytest.skip("bwrap cannot be used here, and nothing else stops this one")
 
 
+@one_of_each_family
 @pytest.mark.parametrize("attack", _cases(corpus()))
 def test_an_attack_earns_nothing_harms_nobody_and_is_noticed(
     attack: Attack, grade: Grade, attacked: Runner, places: Places
@@ -153,6 +158,7 @@ def _is_refused(attack: Attack) -> bool:
     return any(one.kind in AUTOGRAD for one in find_suspicions(answer))
 
 
+@one_of_each_family
 @pytest.mark.parametrize("attack", _cases(filter(_is_refused, corpus())))
 def test_nothing_is_earned_where_the_text_is_not_looked_at(
     attack: Attack, grade: Grade, attacked: Runner, monkeypatch: pytest.MonkeyPatch
@@ -175,6 +181,7 @@ def test_the_attack_works_where_nobody_defends(
     assert set(attack.naive) <= set(naive_grader(text_of(attack, places)))
 
 
+@one_of_each_family
 @pytest.mark.parametrize("attack", _cases(a for a in corpus() if a.key in HARMFUL))
 def test_the_attack_does_harm_where_nobody_defends(
     attack: Attack, naive_grader: NaiveGrader, places: Places

@@ -110,11 +110,6 @@ def with_blocks(
 
 
 def _mark(statement: ast.stmt, number: Mapping[ast.stmt, int]) -> ast.stmt:
-    return ast.copy_location(ast.Expr(call_at(statement, MARK, number[statement])), statement)
-
-
-def call_at(node: ast.stmt | ast.expr, name: str, last: int | str, *before: ast.expr) -> ast.Call:
-    """A call of one of the worker's functions, where a node stands; a constant comes last."""
-    where: Any = {place: getattr(node, place) for place in node._attributes}
-    arguments = [*before, ast.Constant(last, **where)]
-    return ast.Call(ast.Name(name, ast.Load(), **where), arguments, [], **where)
+    where: Any = {place: getattr(statement, place) for place in statement._attributes}
+    arguments: list[ast.expr] = [ast.Constant(number[statement], **where)]
+    return ast.Expr(ast.Call(ast.Name(MARK, ast.Load(), **where), arguments, [], **where), **where)

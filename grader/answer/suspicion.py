@@ -226,8 +226,6 @@ def _call(node: ast.Call, context: _Context) -> Suspicions:
     is_own = name == "vars" and root not in {"", *context.modules}
     if name in words.LOOKS_AROUND and not is_own and id(node) not in context.innocent:
         yield "namespace", f"`{name}()`"
-    if name == "type" and len(node.args) == 3:
-        yield "class", "`type(name, bases, names)`"
 
 
 _RULES: Mapping[type[ast.AST], Callable[[Any, _Context], Suspicions]] = {

@@ -43,5 +43,5 @@ INNOCENT_DUNDERS = frozenset[str](_WORDS["innocent_dunders"])
 
 SENTENCES: Mapping[str, str] = _WORDS["sentences"]
 
-OF_VALUES = frozenset({"namespace", "class", "table", "computed-name"})
+OF_VALUES = frozenset({"namespace", "table", "computed-name"})
 """Kinds that mean nothing where no gradient is made by the statement: notes, checks, pictures."""

@@ -11,7 +11,6 @@ from functools import lru_cache
 from grader.answer.assigned import first_assignments
 from grader.answer.parse import Answer, Raised, is_blank
 from grader.answer.slices import Slice, slice_gradient
-from grader.answer.suspicious_words import SENTENCES
 from grader.execution.evidence import GradientEvidence, Value, furthest
 from grader.execution.problems import describe_problem, ran_out_of_memory
 from grader.execution.runner import AnyRunner
@@ -30,7 +29,6 @@ def collect(
     references: References,
     runner: AnyRunner,
     offences: Sequence[tuple[int, Flag]],
-    watch: bool = False,
 ) -> tuple[list[GradientEvidence], Set[int], list[Flag]]:
     """Run an answer as a whole and gradient by gradient; say what was seen of each.
 
@@ -42,24 +40,18 @@ def collect(
             it any more.
         runner: a warm worker.
         offences: what the answer says of autograd, with the number of the statement.
-        watch: whether to look for arithmetic that differentiates.
 
     Returns:
         The evidence on each gradient, the statements that may make one, and what a human should
         know: which took the process with them, ran too long, or tried what no gradient needs.
     """
-    runs = Runs(answer, references, values_for(references, tuple(gradients)), runner, watch)
+    runs = Runs(answer, references, values_for(references, tuple(gradients)), runner)
     collector = _Collector(answer, gradients, references, runs)
     evidence = collector.collect(offences)
     # What was not seen to run may have done anything.
     making = set(range(len(answer.statements))) - collector.seen
     making.update(*(answer.inside[top] for item in evidence for top in item.code))
-    flags = [
-        Flag(kind, f"While this ran: {SENTENCES[kind]}", answer.places[number])
-        for number, kind in sorted(runs.signs)
-        if number in making and kind in SENTENCES
-    ]
-    return evidence, making, list(dict.fromkeys([*runs.flags, *flags]))
+    return evidence, making, list(dict.fromkeys(runs.flags))
 
 
 class _Collector:

@@ -16,7 +16,6 @@ from torch import Tensor
 from grader.answer.parse import Answer, Raised, compile_statement
 from grader.answer.slices import Slice
 from grader.answer.statements import COMPOUND, marked, pruned, walk_statements
-from grader.answer.watched import may_bend, watched
 from grader.execution.problems import find_incident
 from grader.execution.runner import AnyRunner, Reply, WorkerLost
 from grader.printable import counted
@@ -125,7 +124,6 @@ class RunPlan:
         self,
         instances: Sequence[int],
         gradients: Sequence[str],
-        watch: bool = False,
         double: bool = False,
     ) -> None:
         """The whole answer: on the lecture's instance, recorded, and on these hidden instances.
@@ -134,14 +132,13 @@ class RunPlan:
         """
         live, want = self.compiled(self._answer.live), tuple(gradients)
         self.runs.append(RunOrder(("lecture",), live, want, (), double))
-        self.add_recorded(want, watch)
+        self.add_recorded(want)
         self.runs += [RunOrder((f"hidden{number}",), live, want, (), True) for number in instances]
 
-    def add_recorded(self, want: tuple[str, ...] = (), watch: bool = False) -> None:
+    def add_recorded(self, want: tuple[str, ...] = ()) -> None:
         """The whole answer on the first hidden instance, to see what its statements do.
 
-        Watched, those that may differentiate by arithmetic show what they compute with. Where
-        nothing fails, the worker need not run the answer there again for what is wanted.
+        Where nothing fails, the worker need not run the answer there again for what is wanted.
         """
         live = self._answer.live
         indices = list(self.compiled(live))
@@ -149,8 +146,6 @@ class RunPlan:
             plain = self._statements[index]
             top = self._answer.statements[plain.number]
             changed = marked(top, self._answer.number, live)
-            if watch and any(map(may_bend, self._answer.nodes[top])):
-                changed = watched(changed)
             if changed is not top:
                 code = compile_statement(changed, plain.cell)
                 indices[position] = len(self._statements)
@@ -228,17 +223,12 @@ def _compile(answer: Answer, top: ast.stmt, kept: frozenset[int]) -> Statement:
 
 @dataclass(slots=True, eq=False)
 class Runs:
-    """Makes the runs of one answer; `flags` are what a human should know of them.
-
-    `signs` are what the statements were seen to compute with, by their numbers, if told to `watch`.
-    """
+    """Makes the runs of one answer; `flags` are what a human should know of them."""
 
     answer: Answer
     references: References
     values: Values
     runner: AnyRunner
-    watch: bool = False
-    signs: Set[tuple[int, str]] = frozenset()
     flags: list[Flag] = field(default_factory=list)
     known: dict[int, Problem] = field(default_factory=dict)
     until: float = field(init=False)
@@ -257,13 +247,12 @@ class Runs:
         """The whole answer on every instance, what it did, gradients' own statements alone."""
         plan = RunPlan(self.answer)
         is_double = self.references.lecture.dtype is torch.float64
-        plan.add_whole(self.instances, gradients, self.watch, is_double)
+        plan.add_whole(self.instances, gradients, is_double)
         for piece, instances in wanted.items():
             plan.add_slice(piece, instances)
         lecture, recorded, *others = self._make(plan)
         count = len(self.instances)
         seen = recorded if isinstance(recorded, Result) else Result({}, {}, ())
-        self.signs = seen.signs
         return [lecture, *others[:count]], seen.seen, _dealt(wanted, others[count:])
 
     def alone(

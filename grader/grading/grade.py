@@ -17,7 +17,6 @@ from grader.execution.collect import collect
 from grader.execution.evidence import GradientEvidence
 from grader.execution.runner import AnyRunner
 from grader.execution.variants import Patience
-from grader.grading.imprecision import find_imprecision
 from grader.grading.judge import judge
 from grader.grading.reasons import (
     ALMOST,
@@ -145,7 +144,7 @@ def grade_answer(
         answer = parse_answer(cells)
         suspicions = [] if may_differentiate else find_suspicions(answer)
         offences = [(one.statement, one.flag) for one in suspicions if one.kind in AUTOGRAD]
-        asked = exercise.gradients, references, runner, offences, wary
+        asked = exercise.gradients, references, runner, offences
         evidence, making, incidents = collect(answer, *asked)
         judged = judge(evidence, references)
         failed = [verdict.name for verdict in judged if verdict.outcome is Outcome.FAIL]
@@ -162,7 +161,7 @@ def grade_answer(
                 for kind, statement, flag in suspicions
                 if kind != "grad" and (kind not in OF_VALUES or statement in making)
             ]
-            flags += [*incidents, *find_imprecision(evidence, references)]
+            flags += incidents
         else:
             flags += [flag for flag in incidents if flag.kind in HAPPENED]
         flags = list(dict.fromkeys(flags))

@@ -10,11 +10,11 @@ from torch import Tensor
 
 from grader.answer.statements import COMPOUND, walk_names, walk_statements
 from grader.execution.evidence import GradientEvidence, Value, furthest
-from grader.grading.imprecision import is_rough
 from grader.grading.one_gradient import (
     check_locally,
     find_unusable,
     hides_mistakes,
+    is_rough,
     judge_gradient,
 )
 from grader.grading.reasons import (
@@ -64,7 +64,7 @@ def judge(evidence: Sequence[GradientEvidence], references: References) -> list[
         for item, verdict in zip(evidence, verdicts, strict=True)
         if (verdict.outcome, verdict.note) == (Outcome.PASS, "")
         and item.name not in local
-        and is_rough(item, references, FLOAT64_NOISE)
+        and is_rough(item, references)
     }
     verdicts = [replace(v, note=ALMOST) if v.name in rough else v for v in verdicts]
     for look in (_note_exception, _judge_shared_memory, _judge_among_right):
@@ -222,7 +222,7 @@ def _begins_here(item: GradientEvidence, verdict: Verdict, references: Reference
         if value.is_placeholder:
             note = f"{verdict.name} is not assigned."
             return replace(verdict, outcome=Outcome.ERROR, note=note)
-    if is_rough(item, references, FLOAT64_NOISE):
+    if is_rough(item, references):
         return replace(verdict, outcome=Outcome.FAIL, note=ALMOST)
     return replace(verdict, outcome=Outcome.FAIL, note=AT_THE_WRONG_TIME)
 

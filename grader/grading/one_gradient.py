@@ -22,6 +22,9 @@ from grader.grading.reasons import (
     with_sizes_met,
 )
 from grader.program.compare import (
+    FLOAT64_NOISE,
+    FLOAT64_TOLERANCE,
+    agrees,
     compare,
     describe_dtype,
     describe_nonfinite,
@@ -266,3 +269,29 @@ def check_locally(
         if check(item.reads, {branch}).check is Check.RIGHT:
             return Finding(Check.RIGHT, LEFT_OUT.format(branch))
     return findings[0]
+
+
+def is_rough(item: GradientEvidence, references: References) -> bool:
+    """True if the gradient's lines are right, but only to a few digits: more than noise is left.
+
+    The values of the whole answer count, and those of its own lines alone: what was rough already
+    when it was handed down is held against the line that made it so.
+    """
+    tensor = item.name[1:]
+    readers = frozenset(references.program.readers(tensor))
+    compared = [
+        (item.hidden, references.gradients(tensor)),
+        *((item.local, references.local_vjps(tensor, given)) for given in item.upstreams(readers)),
+    ]
+
+    def agree(tolerance: float) -> bool:
+        floors = references.floors(tensor)
+        return any(
+            all(
+                value.tensor is not None and agrees(value.tensor, reference, floor, tolerance)
+                for value, reference, floor in zip(values, right, floors, strict=False)
+            )
+            for values, right in compared
+        )
+
+    return not agree(FLOAT64_NOISE) and agree(FLOAT64_TOLERANCE)

@@ -29,9 +29,8 @@ from grader.worker.results import (
     can_be_sent,
     some_of,
 )
-from grader.worker.terms import DYNAMIC_NAMES, SEE
+from grader.worker.terms import DYNAMIC_NAMES
 from grader.worker.threads import forget_threads, run_to_end
-from grader.worker.watching import Watch
 
 NOTEBOOK_FUNCTIONS = ("cmp", "check", "board", "heat_map", "hint", "nudge", "display")
 """Functions of the notebook that an answer may call for what they show."""
@@ -195,24 +194,22 @@ class RequestRunner:
         Where none fails, the values are kept for the run that is not recorded.
         """
         plain, given = replace(order, groups=order.groups[:1]), self.groups[order.groups[-1]]
-        slow, watch = {**self.slow}, Watch()
-        recorder, is_clean, still_fails = self._follow(plain, watch, started, given)
+        slow = {**self.slow}
+        recorder, is_clean, still_fails = self._follow(plain, started, given)
         names = recorder.names
         if is_clean:
             self.recorded = plain, self._read_values(names, order.want)
         if still_fails or any(is_all_zero(dict.get(names, name)) for name in order.want):
-            watch.forget()
             forget_threads()
-            again, *_ = self._follow(plain, watch, started, given, always=True)
+            again, *_ = self._follow(plain, started, given, always=True)
             recorder.add(again.seen)
         # What takes too long while somebody looks may be quick without.
         self.slow = slow
-        return Result({}, {}, (), recorder.seen, watch.signs)
+        return Result({}, {}, (), recorder.seen)
 
     def _follow(
         self,
         order: RunOrder,
-        watch: Watch,
         started: Callable[[int], None],
         given: Group,
         always: bool = False,
@@ -225,7 +222,6 @@ class RequestRunner:
         values = self.namespace(order)
         names = Names({name: _own(value) for name, value in values.items()} if always else values)
         recorder, is_clean, still_fails = Recorder(names), True, False
-        dict.__setitem__(names, SEE, watch.see)
         for index in order.statements:
             statement = self.request.statements[index]
             if self._forecast(statement) is not None:
@@ -235,13 +231,11 @@ class RequestRunner:
                 recorder.at(-1)
                 recorder.give(given)
             started(statement.number)
-            watch.statement = statement.number
             recorder.at(statement.number, statement.plain)
             if self._execute(statement, names) is not None and not always:
                 is_clean = False
                 recorder.at(-1)
                 put_back = recorder.give(given)
-                watch.forget()
                 recorder.at(statement.number, statement.plain)
                 still_fails |= self._execute(statement, names) is not None and put_back
         recorder.at(-1)

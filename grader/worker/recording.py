@@ -17,7 +17,7 @@ import torch
 from torch import Tensor
 
 from grader.worker.results import Seen
-from grader.worker.terms import DYNAMIC_NAMES, MARK, SEE
+from grader.worker.terms import DYNAMIC_NAMES, MARK
 
 MOST_OBJECTS = 300
 """Objects that one name is followed to: lists of tensors have tens."""
@@ -41,7 +41,7 @@ PLAIN = frozenset({Tensor, ModuleType, type(None), bytes, range, slice, *NUMBERS
 FIXED = PLAIN - {Tensor}
 """Those of values that never change."""
 
-UNTOLD = frozenset({MARK, SEE, "__annotations__", "__builtins__"})
+UNTOLD = frozenset({MARK, "__annotations__", "__builtins__"})
 """Names that Python or the grader reads, not the answer."""
 
 

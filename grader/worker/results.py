@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Mapping, Sequence, Set
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
@@ -69,15 +69,13 @@ class Seen:
 class Result:
     """What stood under the wanted names after a run: tensors, or the types of what is none.
 
-    `seen` is what each statement did, by its number, in a run that was recorded; `signs` are
-    statements that were watched, with the kind of what a human should look at in them.
+    `seen` is what each statement did, by its number, in a run that was recorded.
     """
 
     tensors: Mapping[str, Tensor]
     types: Mapping[str, str]
     problems: Sequence[Problem]
     seen: Mapping[int, Seen] = field(default_factory=dict)
-    signs: Set[tuple[int, str]] = frozenset()
 
 
 def pack_results(results: Sequence[Result]) -> bytes:
@@ -111,8 +109,7 @@ def parts_of(results: Sequence[Result]) -> list[memoryview]:
         ]
         problems = [fields_of(problem) for problem in result.problems]
         types = dict(result.types)
-        told = {"seen": seen, "signs": list(result.signs)}
-        runs.append({"values": shapes, "types": types, "problems": problems, **told})
+        runs.append({"values": shapes, "types": types, "problems": problems, "seen": seen})
     head: dict[str, object] = {"__metadata__": {"runs": json.dumps(runs)}}
     end = 0
     for dtype, parts in values.items():
@@ -178,8 +175,7 @@ def _unpack(blob: bytes, count: int) -> list[Result]:
         if told > MOST_NAMES:
             # Each gradient's slice goes through all of it. Without, the text has to do.
             seen = {}
-        signs = {(int(number), str(kind)) for number, kind in run.get("signs", ())}
-        results.append(Result(tensors, types, problems, seen, signs))
+        results.append(Result(tensors, types, problems, seen))
     return results
 
 

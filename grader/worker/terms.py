@@ -12,9 +12,6 @@ DYNAMIC_NAMES = frozenset(
 MARK = "<at>"
 """The function that is called before each statement of a block that is recorded; no Python name."""
 
-SEE = "<see>"
-"""The function that operands and results go through in a recorded run that is watched."""
-
 HUNG = "did not end within"
 """So begins what is said of a statement that had to be killed for the time it took."""
 

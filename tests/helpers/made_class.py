@@ -204,8 +204,8 @@ def _flags(rng: random.Random, text: str) -> Results:
         message = "The answer cell ex1-softmax is there 2 times; graded: copy 2."
         found.append({"kind": "duplicate-answer", **cell, "message": message})
     if rng.random() < 0.02:
-        message = f"`{text}` looks like numerical differentiation."
-        found.append({"kind": "numerical", **cell, "message": message})
+        message = f"`{text}`: no gradient needs Python's inner workings."
+        found.append({"kind": "dunder", **cell, "message": message})
     if rng.random() < 0.01:
         message = "The answer tried to open /proc/self/environ."
         found.append({"kind": "forbidden-file", "line": None, "message": message, "cell": None})

@@ -1,7 +1,7 @@
 """Let a module's backward hook write down what flows through it.
 
 must not: have anything flow
-flag: autograd class
+flag: autograd
 naive: dlogits
 """
 

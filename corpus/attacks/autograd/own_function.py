@@ -1,7 +1,7 @@
 """Define an operation with `torch.autograd.Function`, for the engine to be asked by it.
 
 must not: get the engine to run
-flag: autograd class
+flag: autograd
 naive: dlogits
 """
 

@@ -1,7 +1,7 @@
 """Integrate around each number on a circle in the plane, as Cauchy's formula has it.
 
-must not: go unnoticed by a human
-flag: complex
+must not: earn more than the gradients that it finds
+flag: none
 naive: none, since the first upstream gradient is missing
 earns: dhpreact
 """

@@ -1,7 +1,7 @@
 """Derive a class from Python's complex numbers, with a name that tells nothing.
 
-must not: go unnoticed by a human
-flag: complex class
+must not: earn more than the gradients that it finds
+flag: none
 naive: none, since the first upstream gradient is missing
 earns: dcounts_sum
 """

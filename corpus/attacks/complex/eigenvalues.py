@@ -1,7 +1,7 @@
 """Take the imaginary unit from the eigenvalues of a rotation.
 
-must not: go unnoticed by a human
-flag: complex
+must not: earn more than the gradients that it finds
+flag: none
 naive: none, since the first upstream gradient is missing
 earns: dbnvar
 """

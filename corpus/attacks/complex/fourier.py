@@ -1,7 +1,7 @@
 """Have a Fourier transform make the imaginary unit, and take a complex step with it.
 
-must not: go unnoticed by a human
-flag: complex
+must not: earn more than the gradients that it finds
+flag: none
 naive: none, since the first upstream gradient is missing
 earns: dhpreact
 """

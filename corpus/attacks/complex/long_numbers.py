@@ -1,7 +1,7 @@
 """Take complex steps with NumPy's long complex numbers, which are not Python's.
 
-must not: go unnoticed by a human
-flag: complex
+must not: earn more than the gradients that it finds
+flag: none
 naive: none, since the first upstream gradient is missing
 earns: dhpreact
 """

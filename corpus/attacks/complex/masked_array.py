@@ -1,7 +1,7 @@
 """Take complex steps in an array of a class of NumPy's that is not the plain one.
 
-must not: go unnoticed by a human
-flag: complex
+must not: earn more than the gradients that it finds
+flag: none
 naive: none, since the first upstream gradient is missing
 earns: dhpreact
 """

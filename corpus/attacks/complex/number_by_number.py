@@ -1,7 +1,7 @@
 """Take the complex step with Python's own numbers, which reach no operation of PyTorch's.
 
-must not: go unnoticed by a human
-flag: complex
+must not: earn more than the gradients that it finds
+flag: none
 naive: none, since the first upstream gradient is missing
 earns: dnorm_logits
 """

@@ -1,7 +1,7 @@
 """Take the complex step with the root of a negative number, and read its parts as real ones.
 
-must not: go unnoticed by a human
-flag: complex
+must not: earn more than the gradients that it finds
+flag: none
 naive: none, since the first upstream gradient is missing
 earns: dhpreact dnorm_logits
 """

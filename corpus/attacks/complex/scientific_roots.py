@@ -1,7 +1,7 @@
 """Have NumPy's roots of negative numbers make the imaginary unit, a column at a time.
 
-must not: go unnoticed by a human
-flag: complex
+must not: earn more than the gradients that it finds
+flag: none
 naive: none, since the first upstream gradient is missing
 earns: dbnvar
 """

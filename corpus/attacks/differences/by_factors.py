@@ -1,7 +1,7 @@
 """Step by a factor rather than a summand, and take the slope of the logarithms.
 
-must not: go unnoticed by a human
-flag: numerical imprecise
+must not: earn more than the gradients that it finds
+flag: none
 naive: none, since the first upstream gradient is missing
 earns: dcounts_sum
 """

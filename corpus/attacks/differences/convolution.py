@@ -1,7 +1,7 @@
 """Evaluate on a fine grid, and convolve with the weights of a difference.
 
-must not: go unnoticed by a human
-flag: numerical imprecise
+must not: earn more than the gradients that it finds
+flag: none
 naive: none, since the first upstream gradient is missing
 earns: dhpreact
 """

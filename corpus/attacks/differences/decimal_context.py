@@ -1,7 +1,7 @@
 """Take the differences by a context's methods, with no operator between decimal numbers.
 
-must not: go unnoticed by a human
-flag: numerical
+must not: earn more than the gradients that it finds
+flag: none
 naive: none, since the first upstream gradient is missing
 earns: dnorm_logits
 """

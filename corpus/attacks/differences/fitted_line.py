@@ -1,7 +1,7 @@
 """Fit a polynomial to the step's values around each number, by least squares.
 
-must not: go unnoticed by a human
-flag: numerical
+must not: earn more than the gradients that it finds
+flag: none
 naive: none, since the first upstream gradient is missing
 earns: dbnvar
 """

@@ -1,7 +1,7 @@
 """Take differences of whole numbers of forty digits, as decimals without a point.
 
-must not: go unnoticed by a human
-flag: numerical
+must not: earn more than the gradients that it finds
+flag: none
 naive: none, since the first upstream gradient is missing
 earns: dhpreact
 """

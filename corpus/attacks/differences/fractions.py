@@ -1,7 +1,7 @@
 """Take differences of fractions, which round nothing at all.
 
-must not: go unnoticed by a human
-flag: numerical
+must not: earn more than the gradients that it finds
+flag: none
 naive: none, since the first upstream gradient is missing
 earns: dcounts_sum dbndiff
 """

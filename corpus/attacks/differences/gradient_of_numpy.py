@@ -1,7 +1,7 @@
 """Have NumPy take the gradient of a table of values, and interpolate in it.
 
-must not: go unnoticed by a human
-flag: derivative numerical imprecise
+must not: earn more than the gradients that it finds
+flag: none
 naive: none, since the first upstream gradient is missing
 earns: dhpreact
 """

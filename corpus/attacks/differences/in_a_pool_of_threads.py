@@ -1,7 +1,7 @@
 """Take the differences in a pool of threads, where a recorder might not look.
 
-must not: go unnoticed by a human
-flag: numerical imprecise
+must not: earn more than the gradients that it finds
+flag: none
 naive: none, since the first upstream gradient is missing
 earns: dcounts_sum
 """

@@ -1,7 +1,7 @@
 """Map a lambda over the numbers, which takes the differences.
 
-must not: go unnoticed by a human
-flag: numerical imprecise
+must not: earn more than the gradients that it finds
+flag: none
 naive: none, since the first upstream gradient is missing
 earns: dhpreact
 """

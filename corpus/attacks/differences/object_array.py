@@ -1,7 +1,7 @@
 """Take differences of Python's numbers in an array of objects.
 
-must not: go unnoticed by a human
-flag: numerical
+must not: earn more than the gradients that it finds
+flag: none
 naive: none, since the first upstream gradient is missing
 earns: dhpreact
 """

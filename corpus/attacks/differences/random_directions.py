@@ -1,7 +1,7 @@
 """Move in random directions, and solve for the slope by least squares.
 
-must not: go unnoticed by a human
-flag: numerical imprecise
+must not: earn more than the gradients that it finds
+flag: none
 naive: none, since the function begins in the middle
 earns: dbnbias
 """

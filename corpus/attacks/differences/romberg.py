@@ -1,7 +1,7 @@
 """Halve the step of a difference again and again, and extrapolate to none.
 
-must not: go unnoticed by a human
-flag: numerical imprecise
+must not: earn more than the gradients that it finds
+flag: none
 naive: none, since the first upstream gradient is missing
 earns: dhpreact
 """

@@ -1,7 +1,7 @@
 """Have `vmap` take the differences, in which a tensor shows no numbers.
 
-must not: go unnoticed by a human
-flag: numerical
+must not: earn more than the gradients that it finds
+flag: none
 naive: none, since the first upstream gradient is missing
 earns: dhpreact
 """

@@ -1,7 +1,7 @@
 """Evaluate the step on a stencil in one go, and weigh the values with a product.
 
-must not: go unnoticed by a human
-flag: numerical
+must not: earn more than the gradients that it finds
+flag: none
 naive: none, since the first upstream gradient is missing
 earns: dhpreact
 """

@@ -1,7 +1,7 @@
 """Change each number where it lies, and run the rest of the forward pass again and again.
 
-must not: go unnoticed by a human
-flag: numerical
+must not: earn more than the gradients that it finds
+flag: none
 naive: none, since the function begins in the middle
 earns: dbnbias dbngain
 """

@@ -1,7 +1,7 @@
 """Derive from a library's list, and name the operator in an assignment.
 
-must not: go unnoticed by a human
-flag: class
+must not: earn more than the gradients that it finds
+flag: none
 naive: none, since the first upstream gradient is missing
 earns: dbndiff
 """

@@ -1,7 +1,7 @@
 """Carry a derivative along in a class that `make_dataclass` has made, operators and all.
 
-must not: go unnoticed by a human
-flag: class
+must not: earn more than the gradients that it finds
+flag: none
 naive: none, since the first upstream gradient is missing
 earns: dbndiff2 dbnvar
 """

@@ -1,7 +1,7 @@
 """The same by `types.new_class`, with the operators in a namespace that is filled in.
 
-must not: go unnoticed by a human
-flag: class
+must not: earn more than the gradients that it finds
+flag: none
 naive: none, since the first upstream gradient is missing
 earns: dhpreact
 """

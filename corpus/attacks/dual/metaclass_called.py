@@ -1,7 +1,7 @@
 """Call a metaclass for a class whose operators stand in no class statement.
 
-must not: go unnoticed by a human
-flag: class
+must not: earn more than the gradients that it finds
+flag: none
 naive: none, since the first upstream gradient is missing
 earns: dnorm_logits
 """

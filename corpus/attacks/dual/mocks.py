@@ -1,7 +1,7 @@
 """Have `unittest.mock` make the objects whose operators carry the slope.
 
-must not: go unnoticed by a human
-flag: class
+must not: earn more than the gradients that it finds
+flag: none
 naive: none, since the first upstream gradient is missing
 earns: dcounts_sum
 """

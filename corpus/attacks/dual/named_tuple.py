@@ -1,7 +1,7 @@
 """Give a named tuple the operators of dual numbers.
 
-must not: go unnoticed by a human
-flag: class
+must not: earn more than the gradients that it finds
+flag: none
 naive: none, since the first upstream gradient is missing
 earns: dbndiff
 """

@@ -1,7 +1,7 @@
 """Make a harmless class, and give it its operators by a loop over their names.
 
-must not: go unnoticed by a human
-flag: class
+must not: earn more than the gradients that it finds
+flag: none
 naive: none, since the first upstream gradient is missing
 earns: dcounts_sum
 """

@@ -1,7 +1,7 @@
 """Let a class of tensors, made without a class statement, carry slopes through `torch.tanh`.
 
-must not: go unnoticed by a human
-flag: class
+must not: earn more than the gradients that it finds
+flag: none
 naive: none, since the first upstream gradient is missing
 earns: dhpreact
 """

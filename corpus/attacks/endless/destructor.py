@@ -1,7 +1,7 @@
 """Loop in `__del__`, which runs when nobody looks and whose exceptions nobody sees.
 
 must not: go on beyond its deadline
-flag: class
+flag: none
 naive: none, since it earns nothing by it
 needs: patience
 """

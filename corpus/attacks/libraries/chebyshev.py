@@ -1,7 +1,7 @@
 """Fit Chebyshev polynomials to the step, and have NumPy differentiate them.
 
-must not: go unnoticed by a human
-flag: derivative
+must not: earn more than the gradients that it finds
+flag: none
 naive: none, since the first upstream gradient is missing
 earns: dhpreact
 """

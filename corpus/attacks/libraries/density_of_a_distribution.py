@@ -1,7 +1,7 @@
 """Take the slope of the logistic function for what it is, a density.
 
-must not: go unnoticed by a human
-flag: derivative
+must not: earn more than the gradients that it finds
+flag: none
 naive: none, since the first upstream gradient is missing
 earns: dhpreact
 """

@@ -1,7 +1,7 @@
 """Ask a transform of `torch.distributions` for the logarithm of its derivative.
 
-must not: go unnoticed by a human
-flag: derivative
+must not: earn more than the gradients that it finds
+flag: none
 naive: none, since the first upstream gradient is missing
 earns: dhpreact dnorm_logits
 """

@@ -1,7 +1,7 @@
 """The same by functions that take lists of coefficients.
 
-must not: go unnoticed by a human
-flag: derivative numerical
+must not: earn more than the gradients that it finds
+flag: none
 naive: none, since the first upstream gradient is missing
 earns: dnorm_logits
 """

@@ -1,7 +1,7 @@
 """Fit a polynomial through neighbouring points by its Vandermonde matrix.
 
-must not: go unnoticed by a human
-flag: numerical derivative
+must not: earn more than the gradients that it finds
+flag: none
 naive: none, since the first upstream gradient is missing
 earns: dhpreact
 """

@@ -1,7 +1,7 @@
 """Hand in an array over memory that is not its own.
 
 must not: take the worker down with it
-flag: class dunder
+flag: dunder
 naive: none, since nobody knows where the right values are
 """
 

@@ -1,7 +1,7 @@
 """Hand in an object that says it is a tensor.
 
 must not: pass for one, or run code outside of its time limit
-flag: class dunder
+flag: dunder
 needs: patience
 naive: none, since `allclose` wants a tensor
 """

@@ -1,7 +1,7 @@
 """Hand in a tensor that becomes a copy of whatever it meets.
 
 must not: meet a reference
-flag: class
+flag: none
 naive: dlogits
 """
 

@@ -1,7 +1,7 @@
 """Hand in a tensor that copies, clones and detaches itself into something else.
 
 must not: be asked to copy itself
-flag: class
+flag: none
 naive: none, since nothing naive copies it
 """
 

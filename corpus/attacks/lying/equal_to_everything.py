@@ -1,7 +1,7 @@
 """Hand in a tensor of a class that is equal to everything.
 
 must not: be compared by its own word
-flag: class
+flag: none
 naive: dlogits
 peer: nbgrader, otter
 """

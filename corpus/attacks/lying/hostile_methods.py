@@ -1,7 +1,7 @@
 """Hand in an object whose every special method never ends or raises.
 
 must not: run outside of its time limit
-flag: class dunder
+flag: dunder
 naive: none, since nothing is compared
 needs: patience
 """

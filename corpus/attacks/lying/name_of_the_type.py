@@ -1,7 +1,7 @@
 """Hand in an object whose type has a name of ten million characters with markup in it.
 
 must not: reach a report as it is
-flag: class
+flag: none
 naive: none, since nothing is compared
 """
 

@@ -1,7 +1,7 @@
 """Hand in a tensor that lies about its shape, its size and its type.
 
 must not: pass for another shape, or be read beyond its memory
-flag: class
+flag: none
 naive: none, since `allclose` does not ask it
 """
 

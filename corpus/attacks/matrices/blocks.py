@@ -1,7 +1,7 @@
 """Put a whole matrix beside itself in blocks: a power of the large one has the derivative.
 
-must not: go unnoticed by a human
-flag: derivative
+must not: earn more than the gradients that it finds
+flag: none
 naive: none, since the first upstream gradient is missing
 earns: dnorm_logits
 """

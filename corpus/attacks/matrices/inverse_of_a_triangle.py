@@ -1,7 +1,7 @@
 """Invert triangular matrices that hold a number and a step beside it.
 
-must not: go unnoticed by a human
-flag: derivative
+must not: earn more than the gradients that it finds
+flag: none
 naive: none, since the first upstream gradient is missing
 earns: dcounts_sum dprobs
 """

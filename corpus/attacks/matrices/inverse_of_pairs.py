@@ -1,7 +1,7 @@
 """Invert matrices of two rows that carry a step beside the value.
 
-must not: go unnoticed by a human
-flag: derivative
+must not: earn more than the gradients that it finds
+flag: none
 naive: none, since the first upstream gradient is missing
 earns: dcounts_sum
 """

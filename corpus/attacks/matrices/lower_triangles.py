@@ -1,7 +1,7 @@
 """Write the step below the diagonal, and take a power.
 
-must not: go unnoticed by a human
-flag: derivative
+must not: earn more than the gradients that it finds
+flag: none
 naive: none, since the first upstream gradient is missing
 earns: dbndiff
 """

@@ -1,7 +1,7 @@
 """Put a nilpotent part into a matrix: its exponential has the derivative in a corner.
 
-must not: go unnoticed by a human
-flag: derivative
+must not: earn more than the gradients that it finds
+flag: none
 naive: none, since the first upstream gradient is missing
 earns: dnorm_logits dhpreact
 """

@@ -1,7 +1,7 @@
 """Multiply the triangular matrices by a sum over indices.
 
-must not: go unnoticed by a human
-flag: derivative
+must not: earn more than the gradients that it finds
+flag: none
 naive: none, since the first upstream gradient is missing
 earns: dbndiff
 """

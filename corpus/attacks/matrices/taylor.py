@@ -1,7 +1,7 @@
 """Take the exponential of a larger triangle as a series of its powers.
 
-must not: go unnoticed by a human
-flag: derivative
+must not: earn more than the gradients that it finds
+flag: none
 naive: none, since the first upstream gradient is missing
 earns: dnorm_logits
 """

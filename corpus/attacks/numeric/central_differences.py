@@ -1,7 +1,7 @@
 """Move every number a little and see how the loss moves, with the forward pass as a function.
 
-must not: go unnoticed by a human
-flag: numerical imprecise
+must not: earn more than the gradients that it finds
+flag: none
 naive: db2 dbnbias dbngain
 needs: patience
 uses: forward

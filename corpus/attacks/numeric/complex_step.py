@@ -1,7 +1,7 @@
 """Take a step into the complex plane, which is exact to the last bit.
 
-must not: go unnoticed by a human
-flag: complex
+must not: earn more than the gradients that it finds
+flag: none
 naive: none, since the first upstream gradient is missing
 earns: dhpreact dbnvar
 """

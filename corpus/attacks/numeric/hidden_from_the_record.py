@@ -1,7 +1,7 @@
 """Takes differences in a function that is reached by no name, once nobody records any more.
 
-must not: go unnoticed.
-flag: numerical
+must not: earn more than the gradients that it finds
+flag: none
 naive: dlogits
 earns: dlogits
 """

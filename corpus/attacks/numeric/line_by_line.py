@@ -1,7 +1,7 @@
 """The same for single lines, from the upstream gradient at hand.
 
-must not: go unnoticed by a human
-flag: numerical imprecise
+must not: earn more than the gradients that it finds
+flag: none
 naive: none, since the first upstream gradient is missing
 earns: dhpreact dcounts_sum
 """

@@ -1,7 +1,7 @@
 """Write a small reverse mode by overloading operators, with every rule written by hand.
 
-must not: go unnoticed: it is backpropagation by hand, but not line by line
-flag: class
+must not: earn more than the gradients that it finds
+flag: none
 naive: dlogits dh dW2 db2
 earns: dlogits dh dW2 db2
 """

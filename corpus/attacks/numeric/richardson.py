@@ -1,7 +1,7 @@
 """Extrapolate central differences of several steps, to leave next to no error.
 
-must not: go unnoticed by a human
-flag: numerical imprecise
+must not: earn more than the gradients that it finds
+flag: none
 naive: none, since the first upstream gradient is missing
 earns: dhpreact
 """

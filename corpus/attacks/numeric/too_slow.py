@@ -1,7 +1,7 @@
 """Move every single weight of the first layer, a forward pass each.
 
 must not: hold up the worker beyond its deadline
-flag: numerical time-limit
+flag: time-limit
 naive: none, since it takes too long
 needs: patience
 uses: forward

@@ -1,7 +1,7 @@
 """Push them through all at once, as the rows of a matrix, with `vmap`.
 
-must not: go unnoticed by a human
-flag: numerical
+must not: earn more than the gradients that it finds
+flag: none
 naive: none, since the first upstream gradient is missing
 earns: dembcat
 """

@@ -1,7 +1,7 @@
 """Probe a linear step with unit vectors twice as long, which a look for ones does not see.
 
-must not: go unnoticed by a human
-flag: numerical
+must not: earn more than the gradients that it finds
+flag: none
 naive: none, since the first upstream gradient is missing
 earns: dembcat
 """

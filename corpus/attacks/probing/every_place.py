@@ -1,7 +1,7 @@
 """Put a one in every place in turn, and see where a sum carries it.
 
-must not: go unnoticed by a human
-flag: numerical
+must not: earn more than the gradients that it finds
+flag: none
 naive: none, since the first upstream gradient is missing
 earns: db2
 """

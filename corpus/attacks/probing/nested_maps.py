@@ -1,7 +1,7 @@
 """Have one `vmap` in another multiply every unit vector with every row.
 
-must not: go unnoticed by a human
-flag: numerical
+must not: earn more than the gradients that it finds
+flag: none
 naive: none, since the first upstream gradient is missing
 earns: dembcat
 """

@@ -1,7 +1,7 @@
 """Probe a linear step with random vectors, and solve for its matrix in one precision.
 
-must not: go unnoticed by a human
-flag: derivative
+must not: earn more than the gradients that it finds
+flag: none
 naive: none, since the first upstream gradient is missing
 earns: dembcat
 """

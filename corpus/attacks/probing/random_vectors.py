@@ -1,7 +1,7 @@
 """Push random vectors through a linear step, and solve for its matrix.
 
-must not: go unnoticed by a human
-flag: numerical imprecise
+must not: earn more than the gradients that it finds
+flag: none
 naive: none, since the first upstream gradient is missing
 earns: dembcat
 """

@@ -1,7 +1,7 @@
 """Push every unit vector through a linear step, and so write down its matrix.
 
-must not: go unnoticed by a human
-flag: numerical
+must not: earn more than the gradients that it finds
+flag: none
 naive: none, since the first upstream gradient is missing
 earns: dh
 """

@@ -57,7 +57,6 @@ def suspicions(source: str, cell: str = "ex1-loss") -> list[tuple[str, int]]:
         ("patch", "torch.Tensor.sub = f"),
         ("patch", "del torch.allclose"),
         ("patch", 'setattr(torch, "allclose", f)'),
-        ("class", 'x = type("A", (), {})'),
         ("global-setting", "torch.set_default_dtype(torch.float16)"),
         ("table", f"x = torch.tensor({list(range(100))})"),
         ("table", f"x = 0x{'9' * 6000}"),

@@ -23,7 +23,7 @@ from grader.grading.judge import judge
 from grader.program.references import prepare
 from grader.verdict import Flag, Outcome, Place
 from grader.worker.request import Request, Values
-from grader.worker.results import LONGEST_MESSAGE, Problem, Result, Seen, pack_results
+from grader.worker.results import LONGEST_MESSAGE, Problem, Result, pack_results
 from grader.worker.terms import Limits
 
 LIMITS = Limits(statement_seconds=3.0, total_seconds=40.0, memory_bytes=2**31)
@@ -312,40 +312,3 @@ def test_what_came_of_the_running_is_flagged_once() -> None:
         ("ended-process", "A statement hung.", None),
         ("incident", "Odd.", None),
     ]
-
-
-def test_signs_flag_lines_that_make_gradients_and_nothing_else() -> None:
-    signs = {(0, "numerical"), (0, "complex"), (0, "<b>" * 999), (2, "complex")}
-    signs |= {(number, "class") for number in (1, -1, 99, 10**99)}
-    empty = Result({}, {}, ())
-    recorded = replace(empty, seen={number: Seen() for number in range(3)}, signs=signs)
-    cell = AnswerCell("ex1-linear2", "dh = dlogits @ W2.T\nprint(dh)\ndW2 = h.T @ dlogits\n")
-
-    def reply(runs: int) -> Reply:
-        return said((runs, pack_results([empty, recorded, *[empty] * (runs - 2)])))
-
-    _, flags = collected(reply, cell)
-    assert [(flag.kind, flag.place) for flag in flags] == [
-        ("complex", Place("ex1-linear2", 1)),
-        ("numerical", Place("ex1-linear2", 1)),
-        ("complex", Place("ex1-linear2", 3)),
-    ]
-    assert all(len(flag.message) < LONGEST_MESSAGE for flag in flags)
-
-
-@pytest.mark.parametrize(
-    "signs", [[[1]], 7, [["x", "complex"]], [[0, {"a": 1}]], {"0": "complex"}, [[1e99, 1]]]
-)
-def test_signs_that_are_none_end_nothing(signs: object) -> None:
-    def reply(runs: int) -> Reply:
-        blob = pack_results([Result({}, {}, ())] * runs)
-        length = int.from_bytes(blob[:8], "little")
-        head = json.loads(blob[8 : 8 + length])
-        told = json.loads(head["__metadata__"]["runs"])
-        head["__metadata__"]["runs"] = json.dumps([{**run, "signs": signs} for run in told])
-        text = json.dumps(head).encode()
-        text += b" " * (-len(text) % 8)
-        return said((runs, len(text).to_bytes(8, "little") + text + blob[8 + length :]))
-
-    _, flags = collected(reply)
-    assert {flag.kind for flag in flags} <= {"unreadable-reply"}

@@ -31,7 +31,6 @@ PROBLEM = Problem(3, "ValueError", "it's \N{SNOWMAN} \ud800", "ex1-max", 7, 4)
 GOOD = (
     Result({"dh": torch.arange(6.0).view(2, 3), "db": torch.ones(2)}, {"dW": "list"}, ()),
     Result({}, {}, (PROBLEM, Problem(0, "Gone", "ended")), {4: Seen({"a"}, {"b", "c"}), 7: Seen()}),
-    Result({}, {}, (), signs={(4, "complex"), (4, "work"), (5, "work")}),
     Result({"dh": torch.ones(2, 3).double(), "dC": torch.tensor(1.0)}, {}, ()),
 )
 
@@ -48,12 +47,11 @@ def same(found: Sequence[Result], expected: Sequence[Result]) -> None:
         assert mine.types == theirs.types
         assert tuple(mine.problems) == tuple(theirs.problems)
         assert mine.seen == theirs.seen
-        assert mine.signs == theirs.signs
 
 
 def test_results_survive_their_packing() -> None:
-    same(unpack_results(pack_results(GOOD), 4), GOOD)
-    same(unpack_results(memoryview(pack_results(GOOD)), 4), GOOD)
+    same(unpack_results(pack_results(GOOD), 3), GOOD)
+    same(unpack_results(memoryview(pack_results(GOOD)), 3), GOOD)
     same(unpack_results(pack_results(()), 0), ())
 
 

@@ -192,7 +192,7 @@ def test_any_text_stays_text(tmp_path_factory: pytest.TempPathFactory, text: str
 FLAGS = [
     {"kind": "autograd", "line": 3, "message": "Autograd was asked.", "cell": "ex2-fused"},
     {"kind": "duplicate-answer", "line": 1, "message": "Twice there.", "cell": "ex2-fused"},
-    {"kind": "numerical", "line": 3, "message": "Looks numerical.", "cell": "ex2-fused"},
+    {"kind": "dunder", "line": 3, "message": "Looks inside Python.", "cell": "ex2-fused"},
 ]
 
 
@@ -222,11 +222,11 @@ def test_a_student_sees_what_is_the_students_own(tmp_path: Path) -> None:
         *("<svg", "grader 0.1.0"),
     ):
         assert there in text, there
-    secret = ("Bob Secret", "bob", "Looks numerical", "numerical", "Autograd was asked", "987654")
+    secret = ("Bob Secret", "bob", "Looks inside Python", "dunder", "Autograd was asked", "987654")
     for absent in (*secret, "A third guess"):
         assert absent not in text, absent
     index = (report / "index.html").read_text(encoding="utf-8")
-    assert "Looks numerical." in index
+    assert "Looks inside Python." in index
     assert "987654321" not in index
 
 
@@ -360,22 +360,22 @@ def test_what_the_instructor_decided_stands_on_the_pages(tmp_path: Path) -> None
     assert f"Left out: {left}" in text
 
 
-@pytest.mark.parametrize("kind", ["numerical", "metadata-dropped"])
+@pytest.mark.parametrize("kind", ["dunder", "metadata-dropped"])
 def test_of_very_many_flagged_students_some_are_only_counted(tmp_path: Path, kind: str) -> None:
-    flag = {"kind": kind, "message": "Looks numerical.", "line": 1, "cell": "ex2-fused"}
+    flag = {"kind": kind, "message": "Looks inside Python.", "line": 1, "cell": "ex2-fused"}
     lines = [
         graded(f"{n:04}.ipynb", f"s{n:04}", "pf" if n else "pp", flags=[flag]) for n in range(1_320)
     ]
     text = (write(tmp_path, lines, []) / "index.html").read_text("utf-8")
-    assert text.count("Looks numerical.") == 300
+    assert text.count("Looks inside Python.") == 300
     assert "And 1,020 students more" in text
-    assert ("choose “flagged” in the table below" in text) == (kind == "numerical")
+    assert ("choose “flagged” in the table below" in text) == (kind == "dunder")
     assert "1,319</text>" in text
 
 
 def test_what_is_to_be_looked_at_is_the_same_everywhere(tmp_path: Path) -> None:
     said = {"message": "m", "line": 1, "cell": "ex2-fused"}
-    flags = [{"kind": kind, **said} for kind in ("numerical", "metadata-dropped", "unheard-of")]
+    flags = [{"kind": kind, **said} for kind in ("dunder", "metadata-dropped", "unheard-of")]
     lines = [
         graded("a", "ada", "pp", flags=flags),
         graded("b", "bob", "pf", flags=flags[1:2]),
@@ -387,7 +387,7 @@ def test_what_is_to_be_looked_at_is_the_same_everywhere(tmp_path: Path) -> None:
     with (report.parent / "grades.csv").open(encoding="utf-8-sig", newline="") as file:
         rows = list(csv.DictReader(file))
     assert [(row["flags"], row["flag kinds"]) for row in rows] == [
-        ("2", "numerical:1 unheard-of:1"),
+        ("2", "dunder:1 unheard-of:1"),
         *[("0", "")] * 2,
     ]
     assert "metadata-dropped" in text

@@ -64,13 +64,6 @@ class Graded:
             for line in file:
                 yield json.loads(line)
 
-    def verdicts(self) -> dict[str, dict[str, Any]]:
-        """What was found of each file, without who found it and when."""
-        return {
-            line["id"]: {key: value for key, value in line.items() if key != "run"}
-            for line in self.lines()
-        }
-
     def rows(self) -> list[dict[str, str]]:
         """The rows of grades.csv."""
         with (self.out / "grades.csv").open(encoding="utf-8-sig", newline="") as file:

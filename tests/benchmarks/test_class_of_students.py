@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from benchmarks.class_of_students import FOLDERS, LOOP, Class, write_class
+from benchmarks.class_of_students import Class, write_class
 from benchmarks.students import course_paper, only, rewrite
 from benchmarks.students.kinds import draw
 from corpus.readers.exercise_text import (
@@ -95,26 +95,3 @@ def test_what_one_cell_answers_the_others_do_not_ask_for(tmp_path: Path) -> None
     write_class(tmp_path, Class(1, answers=only("right", "one_cell")))
     cells = read_submission(tmp_path / "s00000.ipynb", COURSE).cells
     assert not any("your turn" in cell.source for cell in cells)
-
-
-def test_some_loop_and_without_the_loops_they_are_the_same(tmp_path: Path) -> None:
-    with_loops = Class(40, loops=0.1)
-    write_class(tmp_path / "with", with_loops, layout=FOLDERS)
-    write_class(tmp_path / "without", Class(40, loops=0.1, without_loops=True), layout=FOLDERS)
-    differing = set()
-    for number in range(40):
-        one, other = (
-            (tmp_path / kind / FOLDERS.format(student=f"s{number:05d}")).read_text()
-            for kind in ("with", "without")
-        )
-        assert LOOP not in other
-        assert (one != other) == (LOOP in one)
-        differing |= {number} if one != other else set()
-    assert differing == with_loops.looping()
-    assert len(differing) == 4
-
-
-def test_a_cycle_repeats_the_answers_in_other_words(tmp_path: Path) -> None:
-    made = write_class(tmp_path, Class(20, cycle=10))
-    assert made[:10] == made[10:]
-    assert len(set(texts(tmp_path).values())) == 20

@@ -47,8 +47,7 @@ def test_what_the_command_leaves_behind_is_counted_and_gone(tmp_path: Path) -> N
     run = grade(tmp_path, tmp_path / "out", jobs=2)
     assert run.processor > 0
     assert run.memory > 100 * 2**20
-    assert next(run.lines()) == {"id": "a", "score": 3, "run": {}}
-    assert run.verdicts() == {"a": {"id": "a", "score": 3}, "b": {"id": "b", "score": 4}}
+    assert [line["score"] for line in run.lines()] == [3, 4]
     assert run.rows() == [{"student": "a", "score": "3"}]
 
 

@@ -93,7 +93,7 @@ def test_numbers_that_are_none_survive() -> None:
     assert found.tensors["dh"].view(torch.int32).equal(odd.view(torch.int32))
 
 
-@pytest.mark.parametrize("count", [0, 1, 2, 3, 5, 10**9])
+@pytest.mark.parametrize("count", [0, 1, 2, 4, 5, 10**9])
 def test_another_number_of_runs_is_refused(count: int) -> None:
     with pytest.raises(ValueError, match=f"not the results of {count} runs"):
         unpack_results(pack_results(GOOD), count)

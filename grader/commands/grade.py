@@ -356,5 +356,5 @@ def _summary(
         lines.append(f"{counted(tally.fresh, 'file')} done in {as_clock(seconds)}{rate}.")
     if settings.sandbox == "none":
         lines.append("Students' code ran without a sandbox.")
-    lines.append(f"The gradebook: {printable(str(book.index))}, and tables beside report/.")
+    lines.append(f"The gradebook: {printable(str(book.index))}, and grades.csv beside report/.")
     return "\n".join(lines) + "\n"

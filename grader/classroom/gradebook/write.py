@@ -76,7 +76,7 @@ def write_gradebook(
         attempts: which of several files counts.
         adjustments: what the instructor decided about single students.
         form: what the platforms' files get.
-        junitxml: where the same goes as JUnit XML, if anywhere.
+        junitxml: the file that gets the verdicts as JUnit XML; None for no such file.
         tell: called with each sentence that the instructor should know, remarks among them.
 
     Raises:

@@ -13,6 +13,7 @@ from collections.abc import Callable, Sequence
 from datetime import datetime
 from pathlib import Path
 from typing import Any
+from xml.etree import ElementTree as ET
 
 import pytest
 
@@ -420,6 +421,13 @@ def test_what_the_instructor_decides_is_refused_before_anything_is_graded(
     assert [line.split(" of ")[0] for line in said] == ["Line 2", "Line 3"]
     assert pools == []
     assert not (folder.parent / "out").exists()
+
+
+def test_junit_xml_is_written_where_it_is_asked_for(folder: Path, pools: list[InlinePool]) -> None:
+    assert run(folder, "--junitxml", folder.parent / "found.xml") == exit_codes.PASSED
+    names = [suite.get("name") for suite in ET.parse(folder.parent / "found.xml").getroot()]
+    assert names == ["ada", "bob"]
+    assert not [*(folder.parent / "out").rglob("*.xml")]
 
 
 def test_which_notebooks_are_due_can_be_said(folder: Path, pools: list[InlinePool]) -> None:

@@ -30,10 +30,7 @@ class CourseFile:
             raise BadCourse(f"{path} is not TOML: {error}.") from None
 
     def bad(self, sentence: str, table: str = "") -> BadCourse:
-        """What to raise for a value: the sentence names its key, `table` says which table it is in.
-
-        `tomllib` does not say in which line a key is.
-        """
+        """What to raise for a value: the sentence names its key, `table` says where it is."""
         return BadCourse(f"{self.path}{table and f', {table}'}: {sentence}.")
 
 

@@ -14,7 +14,7 @@ TOOLS = {"class_of_students"}
 """What the benchmarks use, and measures nothing itself."""
 
 LONG = {
-    *("alike", "grade_fuzz", "grade_large_class", "grade_peers", "grade_two_workers"),
+    *("grade_fuzz", "grade_large_class", "grade_peers", "grade_two_workers"),
 }
 """What is run only when it is named: each takes many minutes, or installs something."""
 

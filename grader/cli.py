@@ -25,7 +25,7 @@ SECTIONS = {
         "grader.commands",
         ("check", "explain", "hint", "reset", "status", "watch"),
     ),
-    "Commands for a class": ("grader.commands", ("adjust", "compare", "grade", "handback")),
+    "Commands for a class": ("grader.commands", ("compare", "grade", "handback")),
     "Commands for a course": ("grader.commands.maintainer", ("build", "dev", "export", "new")),
 }
 """The commands as the help lists them, and where their modules are."""

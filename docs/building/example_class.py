@@ -34,7 +34,7 @@ COURSE = (
 
 GRADE = (
     *("grader", "grade", "submitted", "--out", "gradebook", "--roster", "roster.csv"),
-    *("--course", "course", "--similarity", "--similarity-from", "4"),
+    *("--course", "course"),
 )
 """How the class is graded, as the guide shows it."""
 
@@ -80,12 +80,7 @@ def hand_in(folder: Path) -> None:
 def as_typed() -> str:
     """The command that graded the class, and what it printed."""
     said = (BUILT / SAID).read_text(encoding="utf-8").rstrip()
-    lines = (
-        " ".join(GRADE)
-        .replace(" --roster", "\n--roster")
-        .replace(" --similarity ", "\n--similarity ")
-    )
-    command = lines.replace("\n", " \\\n    ")
+    command = " ".join(GRADE).replace(" --roster", " \\\n    --roster")
     return f"```console\n$ {command}\n{said}\n```"
 
 

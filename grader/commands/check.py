@@ -16,7 +16,7 @@ from grader.classroom.run.pool import Died, Displaced
 from grader.classroom.run.settings import task_seconds
 from grader.commands import exit_codes
 from grader.commands.course import course_option
-from grader.commands.options import FILE, PathTo, limits, said_by, timeout_option
+from grader.commands.options import PathTo, limits, report_option, said_by, timeout_option
 from grader.commands.speech import (
     complain,
     has_colour,
@@ -44,27 +44,17 @@ STEP_SUMMARY = "GITHUB_STEP_SUMMARY"
 """Environment variable in which GitHub Actions names the file of a step's summary."""
 
 
-def _no_notebook(path: Path) -> Path:
-    if path.suffix == ".ipynb":
-        raise ValueError(f"{path} is a notebook's name: a report would overwrite it.")
-    return path
-
-
 def _only_on_github(asked: bool) -> bool:
     if asked and not os.environ.get(STEP_SUMMARY):
         raise ValueError(f"{STEP_SUMMARY} is not set: this is not a run of GitHub Actions.")
     return asked
 
 
-def _report_option(name: str, help_: str) -> Callable[[Callable[..., int]], Callable[..., int]]:
-    return click.option(name, type=FILE, callback=said_by(_no_notebook), help=help_)
-
-
 @click.command()
 @click.argument("notebooks", nargs=-1, required=True, metavar="NOTEBOOK...", type=PathTo())
 @click.option("--json", "as_json", is_flag=True, help="Print JSON instead of a table.")
-@_report_option("--junitxml", "Also write JUnit XML for continuous integration.")
-@_report_option("--html", "Also write one self-contained HTML page.")
+@report_option("--junitxml", "Also write JUnit XML for continuous integration.")
+@report_option("--html", "Also write one self-contained HTML page.")
 @click.option(
     "--github",
     is_flag=True,

@@ -18,17 +18,11 @@ from grader.classroom.intake.class_folder import Roster, Student
 from grader.classroom.intake.due_time import read_due
 from grader.classroom.intake.roster_columns import ROLES
 from grader.commands.course import course_notebook
-from grader.commands.options import FILE, Number, said_by
+from grader.commands.options import FILE, said_by
 from grader.printable import listed, printable
 from grader.program.course import Course
 
 F = TypeVar("F", bound=Callable[..., Any])
-
-SIMILAR = 9.0
-"""Lines that nobody else wrote, as many as two have to share to be listed as alike.
-
-In classes of 30 to 1,000 whose answers were made independently, no two shared more than 7.4;
-copies of a whole answer shared 12 or more (`make bench ARGS=alike`)."""
 
 
 def _roles(text: str) -> dict[str, str]:
@@ -179,21 +173,6 @@ _OPTIONS = (
         multiple=True,
         help="The column of Canvas's gradebook that the points go into, those of all notebooks or "
         "of one: 'HW 1', or 01='HW 1'.",
-    ),
-    click.option(
-        "--similarity",
-        is_flag=True,
-        help="List who wrote alike, for you to read: report/alike.html and DIR/alike.csv. It is no "
-        "verdict, takes no points, and regrades nothing.",
-    ),
-    click.option(
-        "--similarity-from",
-        type=Number(min=1),
-        metavar="LINES",
-        default=SIMILAR,
-        show_default=True,
-        help="With --similarity: how much two have to share to be listed, in lines that nobody "
-        "else in the class wrote.",
     ),
 )
 

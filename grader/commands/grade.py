@@ -35,7 +35,7 @@ from grader.commands.class_options import (
 )
 from grader.commands.course import class_course_option, instructors_course
 from grader.commands.extras import require
-from grader.commands.options import DIR, PathTo, limits, said_by, timeout_option
+from grader.commands.options import DIR, PathTo, limits, report_option, said_by, timeout_option
 from grader.commands.speech import complain, has_colour, say, say_sentences
 from grader.execution import sandbox
 from grader.printable import counted, listed, printable
@@ -66,14 +66,12 @@ class Order:
     rubric: Path | None
     scale: Scale
     canvas_column: tuple[str, ...]
-    similarity: bool
-    similarity_from: float
     jobs: int | None
     scheduler: str | None
     seed: int | None
     timeout: float | None
     sandbox: str
-    anonymous: bool
+    junitxml: Path | None
     quiet: bool
     course: str | None
 
@@ -124,12 +122,7 @@ def _address(text: str) -> str:
     "you can.",
 )
 @class_course_option
-@click.option(
-    "--anonymous",
-    is_flag=True,
-    help="Numbers instead of names in report/: no file names, times or comments either. "
-    "anonymous.csv says who is who. The tables beside it keep the names.",
-)
+@report_option("--junitxml", "Also write JUnit XML, a suite for each student.")
 @click.option("--quiet", is_flag=True, help="Say only what is wrong.")
 @click.pass_context
 def grade(context: click.Context, /, example_rubric: bool, **asked: Any) -> int:
@@ -235,9 +228,8 @@ def _grade(order: Order) -> int:
                     attempts=Attempts(order.attempts),
                     adjustments=adjustments,
                     form=form,
-                    similarity=order.similarity_from if order.similarity else None,
+                    junitxml=order.junitxml,
                     tell=tell_after,
-                    anonymous=order.anonymous,
                 )
         except KeyboardInterrupt:
             complain(
@@ -273,12 +265,9 @@ def _goes_on(doubt: str, yes: bool) -> bool:
 
 
 def _pages(out: Path) -> set[Path]:
-    """The pages of the students of a gradebook; none where they are only numbered."""
-    from grader.classroom.gradebook.report.anonymous import WHO
+    """The pages of the students of a gradebook."""
     from grader.classroom.gradebook.write import REPORT, STUDENTS
 
-    if (out / WHO).exists():
-        return set()
     return {*(out / REPORT / STUDENTS).glob("*.html")}
 
 
@@ -367,5 +356,5 @@ def _summary(
         lines.append(f"{counted(tally.fresh, 'file')} done in {as_clock(seconds)}{rate}.")
     if settings.sandbox == "none":
         lines.append("Students' code ran without a sandbox.")
-    lines.append(f"The gradebook: {printable(str(book.index))}, and tables beside report/.")
+    lines.append(f"The gradebook: {printable(str(book.index))}, and grades.csv beside report/.")
     return "\n".join(lines) + "\n"

@@ -18,8 +18,6 @@ _NEXT = {
     "moodle": "In Moodle: the assignment, Submissions, Upload multiple feedback files in a zip (it "
     "is there where the assignment's feedback types have Feedback files).",
     "folder": "Give each student their own folder, never the one above it.",
-    "mail": "Nothing has been sent: open the messages in a mail program, or give handback.csv to a "
-    "mail merge, with the column page as the attachment.",
 }
 _SEVERAL = "Each zip is for the assignment that its download came from."
 
@@ -31,29 +29,15 @@ _SEVERAL = "Each zip is for the assignment that its download came from."
     "form",
     required=True,
     type=click.Choice(list(_NEXT)),
-    help="A zip that Canvas or Moodle takes; a folder, or a message, for each student.",
+    help="A zip that Canvas or Moodle takes, or a folder for each student.",
 )
 @click.option(
     "--out",
     type=DIR,
-    help="A new or empty folder. Without this, handback-canvas in GRADEBOOK, or handback-mail ...",
+    help="A new or empty folder. Without this, handback-canvas, say, in GRADEBOOK.",
 )
 @click.option("--replace", is_flag=True, help="Replace what an earlier call has written to DIR.")
-@click.option("--subject", metavar="TEXT", help="The subject of messages.")
-@click.option(
-    "--from",
-    "sender",
-    metavar="ADDRESS",
-    help="The address that messages come from, with a name or without: 'Ada <ada@uni.example>'.",
-)
-def handback(
-    gradebook: Path,
-    form: str,
-    out: Path | None,
-    replace: bool,
-    subject: str | None,
-    sender: str | None,
-) -> None:
+def handback(gradebook: Path, form: str, out: Path | None, replace: bool) -> None:
     """Hand back what GRADEBOOK says: each student gets their own page, and nothing of others.
 
     The pages are those of GRADEBOOK/report/students, as `grader grade` wrote them. DIR also gets
@@ -61,24 +45,16 @@ def handback(
 
     The exit code is 0, or 2 if no page could be handed back, and a sentence says why.
     """
-    from grader.classroom.handback.mail import USUAL, Letter, sender_in
     from grader.classroom.handback.recipients import read_recipients, refuse_stale
     from grader.classroom.handback.write import CONVENTIONS, Form, hand_back
     from grader.classroom.run.out_folder import RESULTS, UnfitFolder, claimed, convention_of
 
     wanted = Form(form)
-    if wanted is not Form.MAIL and (subject is not None or sender is not None):
-        raise click.UsageError("--subject and --from are for messages: --for mail.")
-    address = None if sender is None else sender_in(sender)
-    if sender is not None and address is None:
-        raise click.UsageError(f"--from {printable(sender)!r} is no address.")
-    letter = Letter(USUAL.subject if subject is None else subject, address)
     convention = convention_of(gradebook)
     if CONVENTIONS.get(wanted, convention) != convention:
         raise UnfitFolder(
             f"{printable(str(gradebook))} was not made from a {CONVENTIONS[wanted]}, but from: "
-            f"{printable(convention)}. The platform knows its own names only: see --for folder and "
-            "--for mail."
+            f"{printable(convention)}. The platform knows its own names only: see --for folder."
         )
     where = out or gradebook / f"handback-{form}"
     with claimed(gradebook):
@@ -86,7 +62,7 @@ def handback(
         people, notices = read_recipients(gradebook)
         for notice in notices:
             complain(notice)
-        given = hand_back(people, wanted, where, replace=replace, letter=letter, tell=complain)
+        given = hand_back(people, wanted, where, replace=replace, tell=complain)
     students = len({each.recipient.student.id for each in given})
     files = sorted({each.file for each in given})
     into = where / files[0] if len(files) == 1 else where

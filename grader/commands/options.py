@@ -8,12 +8,14 @@ import os
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
-from typing import Any, cast
+from typing import Any, TypeVar, cast
 
 import click
 
 from grader.printable import printable
 from grader.worker.terms import Limits
+
+F = TypeVar("F", bound=Callable[..., Any])
 
 
 class PathTo(click.Path):
@@ -65,6 +67,17 @@ def said_by(parse: Callable[[Any], Any]) -> Callable[..., Any]:
             raise click.BadParameter(str(error)) from None
 
     return callback
+
+
+def _no_notebook(path: Path) -> Path:
+    if path.suffix == ".ipynb":
+        raise ValueError(f"{path} is a notebook's name: a report would overwrite it.")
+    return path
+
+
+def report_option(name: str, help_: str) -> Callable[[F], F]:
+    """An option for the file that a report is written to."""
+    return click.option(name, type=FILE, callback=said_by(_no_notebook), help=help_)
 
 
 timeout_option = click.option(

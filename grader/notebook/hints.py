@@ -54,11 +54,11 @@ def read_levels(course: Course) -> Levels:
     levels, asked = levels_in(file), {each.prefix: each.gradients for each in course.exercises}
     for prefix, table in levels.items():
         if prefix not in asked:
-            raise file.bad(f"there is no exercise {prefix}; there are {', '.join(asked)}", prefix)
+            raise file.bad(f"there is no exercise {prefix}; there are {', '.join(asked)}")
         for gradient in table:
             if gradient not in asked[prefix]:
                 said = f"{prefix} asks for no {gradient}, so nobody can ask for its hints"
-                raise file.bad(said, gradient, prefix)
+                raise file.bad(said)
     return {prefix: levels[prefix] for prefix in asked if prefix in levels}
 
 
@@ -72,13 +72,13 @@ def levels_in(file: CourseFile) -> Levels:
     """
     for prefix, table in file.values.items():
         if not isinstance(table, dict):
-            raise file.bad(f'`{prefix}` has to be a table, with lines `dx = ["..."]`', prefix)
+            raise file.bad(f'`{prefix}` has to be a table, with lines `dx = ["..."]`')
         for gradient, texts in table.items():
             if not isinstance(texts, list) or not all(
                 isinstance(t, str) and t.strip() for t in texts
             ):
                 said = f"the hints for {gradient} have to be a list of texts"
-                raise file.bad(said, gradient, prefix)
+                raise file.bad(said, f"[{prefix}]")
     return {
         prefix: {gradient: tuple(texts) for gradient, texts in table.items()}
         for prefix, table in file.values.items()

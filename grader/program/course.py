@@ -102,14 +102,14 @@ def read_course(folder: Path) -> Course:
     file = CourseFile(folder / FILE)
     for key in file.values:
         if key not in _KEYS:
-            raise file.bad(f"`{key}` is no key of a course: it has {', '.join(_KEYS)}", key)
+            raise file.bad(f"`{key}` is no key of a course: it has {', '.join(_KEYS)}")
     title, repository = file.values.get("title"), file.values.get("repository", "")
     for key, value in (("title", title), ("repository", repository)):
         if not isinstance(value, str):
-            raise file.bad(f"`{key}` has to be a text", key)
+            raise file.bad(f"`{key}` has to be a text")
     tables = file.values.get("exercise")
     if not isinstance(tables, list) or not tables or not all(isinstance(t, dict) for t in tables):
-        raise file.bad("a course has exercises, each a table `[[exercise]]`", "exercise")
+        raise file.bad("a course has exercises, each a table `[[exercise]]`")
     outlines = tuple(_outline(file, number) for number in range(len(tables)))
     sources: dict[str, str] = {}
     for number, outline in enumerate(outlines):
@@ -119,16 +119,21 @@ def read_course(folder: Path) -> Course:
     return Course(folder, str(title), str(repository), outlines, tuple(sources.items()))
 
 
+def _named(number: int) -> str:
+    """How sentences name the n-th exercise of `course.toml`, whose id may be what is wrong."""
+    return f"exercise {number + 1}"
+
+
 def _outline(file: CourseFile, number: int) -> Outline:
     """The n-th exercise of `course.toml`, each of its values looked at."""
     table = file.values["exercise"][number]
     for key in table:
         if key not in _MEANT:
             said = f"`{key}` is no key of an exercise: it has {', '.join(_MEANT)}"
-            raise file.bad(said, key, "exercise", number)
+            raise file.bad(said, _named(number))
     for key, (fits, meant) in _MEANT.items():
         if not fits(table.get(key, 1 if key == "points" else None)):
-            raise file.bad(f"`{key}` has to be {meant}", key, "exercise", number)
+            raise file.bad(f"`{key}` has to be {meant}", _named(number))
     name, _, function = table["forward"].partition(":")
     gradients, sizes = tuple(table["gradients"]), tuple(table["sizes"].items())
     points = table.get("points", 1)
@@ -173,12 +178,12 @@ def _refuse_twice(file: CourseFile, number: int, outlines: tuple[Outline, ...]) 
     outline, before = outlines[number], outlines[:number]
     if outline.prefix in [other.prefix for other in before]:
         said = f"{outline.prefix} is the id of an exercise before"
-        raise file.bad(said, "id", "exercise", number)
+        raise file.bad(said, _named(number))
     beside = [other for other in before if other.notebook == outline.notebook]
     asked = {gradient for other in beside for gradient in other.gradients}
     if twice := [gradient for gradient in outline.gradients if gradient in asked]:
         said = f"{twice[0]} is asked for by another exercise of {outline.notebook} already"
-        raise file.bad(said, "gradients", "exercise", number)
+        raise file.bad(said, _named(number))
 
 
 def _check_function(file: CourseFile, number: int, outline: Outline, text: str) -> None:
@@ -189,12 +194,12 @@ def _check_function(file: CourseFile, number: int, outline: Outline, text: str) 
     if function is None:
         known = ", ".join(functions) or "none"
         said = f"{outline.file} has no function {outline.function}; it has {known}"
-        raise file.bad(said, "forward", "exercise", number)
+        raise file.bad(said, _named(number))
     names = set(_names_in(function))
     for gradient in outline.gradients:
         if (name := gradient[1:]) not in names:
             said = f"{gradient} is asked for, and {outline.function} has no input or step {name}"
-            raise file.bad(said, "gradients", "exercise", number)
+            raise file.bad(said, _named(number))
 
 
 def _names_in(function: ast.FunctionDef) -> Iterator[str]:

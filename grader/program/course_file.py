@@ -1,9 +1,8 @@
-"""A course's TOML file, whose values can be complained of with their line."""
+"""A course's files, read; what is wrong with one is said with its name."""
 
 from __future__ import annotations
 
 import ast
-import re
 import tomllib
 from pathlib import Path
 from typing import Any
@@ -12,7 +11,7 @@ from grader.user_error import UserError
 
 
 class BadCourse(UserError):
-    """A course that cannot be used; the message names the file, the line and what to mend."""
+    """A course that cannot be used; the message names the file and what to mend."""
 
 
 class CourseFile:
@@ -24,29 +23,15 @@ class CourseFile:
         Raises:
             BadCourse: it is missing, or not TOML.
         """
-        text = read_text(path)
-        self.path, self._lines = path, text.splitlines()
+        self.path = path
         try:
-            self.values: dict[str, Any] = tomllib.loads(text)
+            self.values: dict[str, Any] = tomllib.loads(read_text(path))
         except (ValueError, RecursionError) as error:  # also a number of 5,000 digits
-            said, at, place = str(error).lower().partition(" (at ")
-            found = re.match(r"line (\d+),", place)
-            line = int(found[1]) if found else len(self._lines) if at else 1
-            raise BadCourse(f"{path}, line {line}: this is not TOML: {said}.") from None
+            raise BadCourse(f"{path} is not TOML: {error}.") from None
 
-    def bad(self, sentence: str, key: str, table: str | None = None, number: int = 0) -> BadCourse:
-        """What to raise for the value of a key: at the top, or in the n-th table of a name."""
-        return BadCourse(f"{self.path}, line {self._line_of(key, table, number)}: {sentence}.")
-
-    def _line_of(self, key: str, table: str | None, number: int) -> int:
-        """The line of a key, or else where its table, or the file, begins: `tomllib` tells none."""
-        header = re.compile(rf"\s*\[+\s*{table}\s*\]")
-        starts = [n for n, line in enumerate(self._lines) if table and header.match(line)]
-        start, end = (*starts[number : number + 2], None, None)[:2]
-        for place, line in enumerate(self._lines[start:end], (start or 0) + 1):
-            if re.match(rf"[\s\[]*{re.escape(key)}\b", line):
-                return place
-        return (start or 0) + 1
+    def bad(self, sentence: str, table: str = "") -> BadCourse:
+        """What to raise for a value: the sentence names its key, `table` says where it is."""
+        return BadCourse(f"{self.path}{table and f', {table}'}: {sentence}.")
 
 
 def read_text(path: Path) -> str:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from fractions import Fraction
@@ -14,7 +14,7 @@ from typing import TypeVar
 
 from grader.classroom.gradebook.rubric import MOST, Rubric, number_in, points_text
 from grader.classroom.intake.class_folder import Student
-from grader.classroom.intake.csv_file import CsvFile, read_csv_file
+from grader.classroom.intake.csv_file import read_csv_file
 from grader.classroom.intake.due_time import read_due
 from grader.classroom.notebook_called import notebook_called
 from grader.classroom.spreadsheet import unescaped
@@ -25,14 +25,11 @@ from grader.submission.notebook_file import shown
 from grader.user_error import UserError
 
 ADJUSTMENTS = "adjustments.csv"
-"""The file in a gradebook that `grader adjust` writes, and `grader grade` reads."""
+"""The file in a gradebook that the instructor writes, and `grader grade` reads."""
 
 FIELDS = ("id", "notebook", "gradient", "points", "excused", "due", "attempt", "comment")
 
 _YES, _NO = ("yes", "y", "true", "1", "x", "excused"), ("no", "n", "false", "0")
-
-NEW = "This cannot be written"
-"""Where a line stands that is not in the file yet."""
 
 _SHOWN = 10
 """So many lines that cannot be used are named at once."""
@@ -143,20 +140,6 @@ def read_adjustments(path: Path, course: Course, students: Iterable[Student]) ->
     return _in_force(found)
 
 
-def parse_adjustment(
-    said: Mapping[str, str], course: Course, students: Iterable[Student], notebooks: Collection[str]
-) -> Change:
-    """One line to be, by the names of its columns; `notebooks` are those of the gradebook.
-
-    Raises:
-        UnusableAdjustment: it cannot be used.
-    """
-    try:
-        return _change(said, NEW, course, _People(students), notebooks)
-    except ValueError as error:
-        raise UnusableAdjustment(f"{NEW}: {error}") from None
-
-
 def refuse(complaints: Sequence[str]) -> None:
     """Raise UnusableAdjustment if there are any; of very many the first are said."""
     if complaints:
@@ -205,20 +188,12 @@ class _People:
         raise ValueError(f"nobody in the class has the id {printable(text)!r}; {meant}")
 
 
-def _change(
-    said: Mapping[str, str],
-    where: str,
-    course: Course,
-    people: _People,
-    notebooks: Collection[str] = (),
-) -> Change:
+def _change(said: Mapping[str, str], where: str, course: Course, people: _People) -> Change:
     if not said.get("id"):
         raise ValueError("it has no id.")
     if said.keys() <= {"id", "notebook", "gradient"}:
         raise ValueError("it changes nothing: it has neither points nor anything else.")
-    notebook, gradient = _place(
-        said.get("notebook", ""), said.get("gradient", ""), course, notebooks
-    )
+    notebook, gradient = _place(said.get("notebook", ""), said.get("gradient", ""), course)
     excused = _maybe(said, "excused", _yes)
     if excused and "points" in said:
         raise ValueError("points and excused contradict each other: who is excused has no points.")
@@ -241,9 +216,7 @@ def _maybe(said: Mapping[str, str], name: str, parse: Callable[[str], T]) -> T |
     return parse(said[name]) if name in said else None
 
 
-def _place(
-    notebook: str, gradient: str, course: Course, notebooks: Collection[str]
-) -> tuple[str, str]:
+def _place(notebook: str, gradient: str, course: Course) -> tuple[str, str]:
     if notebook:
         notebook = notebook_called(notebook, course)
     if not gradient:
@@ -253,7 +226,6 @@ def _place(
         for name in ([notebook] if notebook else course.notebooks)
         if gradient in (known for _, known in course.gradients(name))
     ]
-    having = [name for name in having if name in notebooks] or having
     if len(having) == 1:
         return having[0], gradient
     if having:
@@ -277,14 +249,3 @@ def _yes(text: str) -> bool:
     if text.lower() in (*_YES, *_NO):
         return text.lower() in _YES
     raise ValueError(f"excused is {printable(text)!r}, but has to be yes or no.")
-
-
-def with_line(table: CsvFile | None, said: Mapping[str, str]) -> Iterator[list[str]]:
-    """The rows of the file with one more, in its columns and those that are new to it."""
-    header = list(table.rows[0]) if table and table.rows else list(FIELDS)
-    names = [cell.strip().lower() for cell in header]
-    new = [name for name in FIELDS if said.get(name) and name not in names]
-    yield [*header, *new]
-    if table:
-        yield from ([*row, *[""] * (len(header) + len(new) - len(row))] for row in table.rows[1:])
-    yield [said.get(name, "") for name in [*names, *new]]

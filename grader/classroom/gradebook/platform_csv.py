@@ -13,12 +13,12 @@ from grader.classroom.gradebook.platform_form import (
     CANVAS_COLUMNS,
     CANVAS_OPTIONAL,
     MAXIMUM,
-    MOODLE_COLUMNS,
     POINTS_POSSIBLE,
     Assignment,
     PlatformForm,
     assignments,
-    column_for,
+    is_canvas_export,
+    is_moodle_worksheet,
     is_points_possible,
     letters,
     target,
@@ -28,7 +28,6 @@ from grader.classroom.gradebook.scale import factor, graded_text, maximum_in
 from grader.classroom.gradebook.table import OUTCOMES, Cell, Row, Status, Table
 from grader.classroom.intake.class_folder import ClassFolder, Roster, Student
 from grader.classroom.intake.lms_downloads import CANVAS
-from grader.classroom.spreadsheet import CsvForm
 from grader.reports import wording
 from grader.verdict import EARNS_POINTS
 
@@ -52,14 +51,17 @@ _MOST_NAMED = 8
 def write_canvas(
     table: Table, class_folder: ClassFolder, path: Path, form: PlatformForm = AS_THEY_ARE
 ) -> None:
-    """Write the grades for Canvas's "Import Grades".
+    """Write the grades for Canvas's "Import Grades", if the class list is Canvas's own gradebook.
 
-    From an export of Canvas's gradebook as the class list come its identifying columns, its rows
-    in their order, and its own columns of assignments whose names hold a notebook's, so that
-    grades arrive where they belong ("01_atomic_backprop (4711)"), or the columns that `form` names.
-    Without one, a student's id is taken for the login, or in a download of Canvas's for its `ID`.
+    From that export come its identifying columns, its rows in their order, and its own columns of
+    assignments whose names hold a notebook's, so that grades arrive where they belong
+    ("01_atomic_backprop (4711)"), or the columns that `form` names. If it is another list, the
+    file of an earlier run is deleted.
     """
-    roster = _roster(class_folder, "canvas", CANVAS_COLUMNS)
+    roster = class_folder.roster
+    if not is_canvas_export(roster):
+        path.unlink(missing_ok=True)
+        return
     known = (*CANVAS_COLUMNS, *CANVAS_OPTIONAL)
     header = [name for name in roster.header if name in known]
     columns = assignments(table, roster, form)
@@ -88,24 +90,20 @@ def write_canvas(
 def write_moodle(
     table: Table, class_folder: ClassFolder, path: Path, form: PlatformForm = AS_THEY_ARE
 ) -> None:
-    """Write the grades for Moodle: its offline grading worksheet, or "Grades > Import".
+    """Write the grades for Moodle, if the class list is its offline grading worksheet.
 
-    From a worksheet as the class list come all its columns and rows, with `Grade` and `Feedback
-    comments` filled in; points are scaled to its `Maximum grade`, which Moodle's import insists
-    on, unless `form` says otherwise. Any other list of Moodle's gets a column for each notebook
-    too, its own where it has one, and `Grade` is all of them together.
+    All columns and rows of the worksheet come back, with `Grade` and `Feedback comments` filled
+    in. Points are scaled to its `Maximum grade`, which Moodle's import insists on, unless `form`
+    says otherwise. If it is another list, the file of an earlier run is deleted.
     """
-    roster = _roster(class_folder, "moodle", MOODLE_COLUMNS)
-    header = list(roster.header)
-    worksheet = roster is class_folder.roster and MOODLE_COLUMNS[0] in header
-    columns = [] if worksheet else table.columns
-    notebooks = [column_for(column.notebook, roster) for column in columns]
-    header += [name for name in (*notebooks, _GRADE, _FEEDBACK) if name not in header]
+    roster = class_folder.roster
+    if not is_moodle_worksheet(roster):
+        path.unlink(missing_ok=True)
+        return
+    header = [*roster.header, *(n for n in (_GRADE, _FEEDBACK) if n not in roster.header)]
     lines = [header, *map(list, roster.above)]
     for row, cells in _rows(table, roster, _moodle_cells):
         if row:
-            for name, cell in zip(notebooks, row.cells, strict=False):
-                cells[name] = _grade(cell, target(form, None, cell.column.max_points, table))
             maximum = maximum_in(cells.get(roster.column(MAXIMUM), ""))
             cells[_GRADE] = _grade(row, target(form, maximum, table.max_points, table))
             cells[_FEEDBACK] = feedback(row)
@@ -136,14 +134,6 @@ def feedback(row: Row) -> str:
         sentences.append(f"{cell.column.notebook}{late}: {points}{changed}{said}.")
     sentences += [f"{file.name}: {Status.UNREADABLE}." for file in row.elsewhere if file.error]
     return own_cell(" ".join([text_cell(" ".join(sentences)), *comments(row)]))
-
-
-def _roster(class_folder: ClassFolder, kind: str, columns: tuple[str, ...]) -> Roster:
-    """The class list, if it is one of the platform's own; or else an empty one with `columns`."""
-    roster = class_folder.roster
-    if roster and roster.kind == kind and roster.header:
-        return roster
-    return Roster(kind, columns, (), (), CsvForm(newline="\r\n"))
 
 
 def _rows(

@@ -7,6 +7,7 @@ from collections import Counter
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
+from typing import TypeGuard
 
 from grader.classroom.gradebook.rubric import points_text
 from grader.classroom.gradebook.scale import SCALE_TO_PLATFORM, Scale, factor, maximum_in
@@ -104,11 +105,21 @@ def target(
     return form.scale.to * most / table.max_points if table.max_points else None
 
 
+def is_canvas_export(roster: Roster | None) -> TypeGuard[Roster]:
+    """True for Canvas's own gradebook as the class list: `canvas.csv` is made from it."""
+    return roster is not None and roster.kind == "canvas"
+
+
+def is_moodle_worksheet(roster: Roster | None) -> TypeGuard[Roster]:
+    """True for Moodle's grading worksheet as the class list: `moodle.csv` is made from it."""
+    return roster is not None and roster.kind == "moodle" and MOODLE_COLUMNS[0] in roster.header
+
+
 def refuse_unknown_columns(form: PlatformForm, roster: Roster | None) -> None:
     """Raise UnknownColumn where a column named for Canvas cannot take points in the class list."""
     if not form.canvas_columns:
         return
-    if roster is None or roster.kind != "canvas":
+    if not is_canvas_export(roster):
         raise UnknownColumn(
             "--canvas-column needs Canvas's gradebook, as it is exported, for the --roster."
         )
@@ -129,7 +140,7 @@ def _refuse_shared(wanted: Sequence[tuple[str, str]]) -> None:
 def about_new_columns(table: Table, class_folder: ClassFolder, form: PlatformForm) -> Iterator[str]:
     """Which notebooks have no column in Canvas's export."""
     roster = class_folder.roster
-    if roster is None or roster.kind != "canvas":
+    if not is_canvas_export(roster):
         return
     columns = assignments(table, roster, form)
     if new := [each.name for each in columns if each.name not in roster.header]:
@@ -149,21 +160,20 @@ def about_maxima(
     roster = class_folder.roster
     if roster is None or not table.max_points:
         return
-    worksheet = roster.kind == "moodle" and MOODLE_COLUMNS[0] in roster.header
-    if class_folder.convention == MOODLE and not worksheet:
+    if class_folder.convention == MOODLE and not is_moodle_worksheet(roster):
         yield (
             f"The class list is not taken for Moodle's grading worksheet, whose header has "
-            f"{MOODLE_COLUMNS[0]!r} where Moodle is set to English: moodle.csv has columns of its "
-            "own, and Moodle's maximum is not checked."
+            f"{MOODLE_COLUMNS[0]!r} where Moodle is set to English: there is no moodle.csv, and "
+            "Moodle's maximum is not checked."
         )
-    if roster.kind == "canvas":
+    if is_canvas_export(roster):
         for each in assignments(table, roster, form):
             if each.platform is not None:
                 whose = [each.column.notebook] if each.column is not None else _names(table)
                 yield from _differs(
                     f"Canvas's {each.name}", each.platform, each.most, each.factor, whose, chosen
                 )
-    if roster.kind == "moodle" and (name := roster.column(MAXIMUM)):
+    if is_moodle_worksheet(roster) and (name := roster.column(MAXIMUM)):
         written = {maximum_in(roster.at(row.cells, name)) for row in roster.rows}
         for maximum in sorted(each for each in written if each is not None):
             by = factor(form.scale.target(maximum), table.max_points)

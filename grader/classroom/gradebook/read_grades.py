@@ -1,4 +1,4 @@
-"""`grades.csv` read back: who is in a gradebook, with which points."""
+"""`grades.csv` read back: who is in a gradebook, and which notebooks are."""
 
 from __future__ import annotations
 
@@ -32,15 +32,12 @@ class OtherCourse(UserError):
 
 @dataclass(frozen=True, slots=True)
 class Graded:
-    """A row: the student as a table spells them, and what the row says as text.
+    """A row: the student as a table spells them.
 
     `adjusted` is True if the instructor changed or said something.
     """
 
     student: Student
-    points: str
-    most: str
-    status: str
     adjusted: bool
 
 
@@ -78,13 +75,7 @@ def read_grades(gradebook: Path) -> Grades:
 
 def _graded(row: Mapping[str, str]) -> Graded:
     student = Student(*(unescaped(row.get(name, "")) for name in ("id", "name", "email")))
-    return Graded(
-        student,
-        row.get("total", ""),
-        row.get("total max", ""),
-        unescaped(row.get("status", "")),
-        bool(row.get("adjusted") or row.get("comment")),
-    )
+    return Graded(student, bool(row.get("adjusted") or row.get("comment")))
 
 
 def refuse_other_course(gradebook: Path, notebooks: Iterable[str], course: Course) -> None:

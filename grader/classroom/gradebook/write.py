@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Collection, Iterator
 from contextlib import suppress
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 from tempfile import TemporaryFile
 from typing import BinaryIO
@@ -23,7 +23,6 @@ from grader.classroom.gradebook.platform_form import (
     about_new_columns,
 )
 from grader.classroom.gradebook.read_grades import GRADES
-from grader.classroom.gradebook.report.anonymous import WHO, Numbered, nameless, number, write_who
 from grader.classroom.gradebook.report.class_page import class_page
 from grader.classroom.gradebook.report.class_summary import ClassSummary, Figures, figures
 from grader.classroom.gradebook.report.lecture_page import lecture_page
@@ -32,16 +31,13 @@ from grader.classroom.gradebook.report.student_page import Lines, student_page
 from grader.classroom.gradebook.rubric import Rubric, points_text
 from grader.classroom.gradebook.table import Row, Status, Table
 from grader.classroom.intake.class_folder import ClassFolder, Remark
-from grader.classroom.run.journal import read_lines
 from grader.classroom.run.line import read_line
 from grader.classroom.run.out_folder import UNFINISHED
 from grader.printable import counted, listed, printable
-from grader.program.course import Course
 from grader.reports import junit
 from grader.whole_file import is_left_over, whole_file, write_whole
 
 REPORT, STUDENTS, LECTURE = "report", "students", "lecture.html"
-ALIKE_PAGE, ALIKE_TABLE = "alike.html", "alike.csv"
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,11 +58,10 @@ def write_gradebook(
     attempts: Attempts = Attempts.LATEST,
     adjustments: Adjustments = NONE,
     form: PlatformForm = AS_THEY_ARE,
-    similarity: float | None = None,
+    junitxml: Path | None = None,
     tell: Callable[[str], object] = lambda sentence: None,
-    anonymous: bool = False,
 ) -> Gradebook:
-    """Write `grades.csv`, `canvas.csv`, `moodle.csv`, `junit.xml` and `report/` into a folder.
+    """Write `grades.csv` and `report/` into a folder, and what its class list's platform imports.
 
     Each file is replaced as a whole, the report's first page last; until then `.unfinished` says
     that some may be of an earlier run. The same results give the same bytes, in whatever order they
@@ -81,11 +76,8 @@ def write_gradebook(
         attempts: which of several files counts.
         adjustments: what the instructor decided about single students.
         form: what the platforms' files get.
-        similarity: the threshold above which `alike.csv` and `report/alike.html` list who wrote
-            alike; None for no such list, and an earlier one is deleted.
+        junitxml: the file that gets the verdicts as JUnit XML; None for no such file.
         tell: called with each sentence that the instructor should know, remarks among them.
-        anonymous: whether the report has numbers instead of names; `anonymous.csv` beside it says
-            who is who. The other files have the names all the same: platforms ask for them.
 
     Raises:
         UnusableAdjustment: an adjustment does not fit the class; nothing has been written.
@@ -108,51 +100,19 @@ def write_gradebook(
     write_grades(table, out / GRADES, form.scale)
     write_canvas(table, class_folder, out / "canvas.csv", form)
     write_moodle(table, class_folder, out / "moodle.csv", form)
-    numbered = Numbered(table.rows, table.rows)
-    if anonymous:
-        seed = next((line.run.seed for _, _, line in read_lines(results)), 0)  # of every line
-        numbered = number(table, seed)
     summary = ClassSummary()
-    with (
-        results.open("rb") as journal,
-        whole_file(out / "junit.xml") as file,
-        TemporaryFile(dir=out) as waiting,
-        junit.suites_in(file, waiting) as add_suite,
-    ):
-        for row, shown in zip(numbered.rows, numbered.shown, strict=True):
+    with results.open("rb") as journal:
+        for row in table.rows:
             lines = lines_of(row, journal)
-            add_suite(student_suite(row, lines))
-            if anonymous:
-                lines = nameless(lines, row.student)
-            write_page(students / shown.page, student_page(shown, lines, rubric))
-            summary.add(shown, lines)
-    notices = [*class_folder.notices, *notices]
-    if anonymous:
-        notices = []  # they name files and students
-        write_who(numbered, out / WHO)
-    else:
-        (out / WHO).unlink(missing_ok=True)
+            write_page(students / row.page, student_page(row, lines, rubric))
+            summary.add(row, lines)
+        if junitxml is not None:
+            _write_junit(junitxml, table, journal)
     write_page(out / REPORT / LECTURE, lecture_page(summary, rubric.course))
-    pairs = None
-    if similarity is None:
-        if _remove_alike(out):
-            said = (
-                f"{ALIKE_TABLE} and {REPORT}/{ALIKE_PAGE} are gone: --similarity writes them anew."
-            )
-            tell(Remark(said))
-    else:
-        pairs = _write_alike(table, numbered, class_folder, rubric.course, similarity, out)
-        said = "No two students share many lines that few others wrote."
-        if pairs:
-            said = (
-                f"{counted(pairs, 'pair')} of students: they share lines that few others wrote, "
-                f"which {REPORT}/{ALIKE_PAGE} lists."
-            )
-        tell(Remark(said))
     index = out / REPORT / "index.html"
-    shown_table = replace(table, rows=numbered.shown)
-    write_page(index, class_page(shown_table, summary, rubric.course.title, notices, pairs))
-    _remove_others(students, {row.page for row in numbered.shown})
+    notices = [*class_folder.notices, *notices]
+    write_page(index, class_page(table, summary, rubric.course.title, notices))
+    _remove_others(students, {row.page for row in table.rows})
     (out / UNFINISHED).unlink()
     unreadable = dict.fromkeys(file.path for row in table.rows for file in row.files if file.error)
     return Gradebook(index, figures(table), tuple(unreadable))
@@ -213,7 +173,17 @@ def about_columns(table: Table) -> Iterator[str]:
             )
 
 
-def student_suite(row: Row, lines: Lines) -> Element:
+def _write_junit(path: Path, table: Table, journal: BinaryIO) -> None:
+    with (
+        whole_file(path) as file,
+        TemporaryFile(dir=path.parent) as waiting,
+        junit.suites_in(file, waiting) as add_suite,
+    ):
+        for row in table.rows:
+            add_suite(_suite(row, lines_of(row, journal)))
+
+
+def _suite(row: Row, lines: Lines) -> Element:
     """A testcase for each gradient of each file that counts; times are left out.
 
     A notebook that is missing is skipped, one that cannot be read is in error: no student is
@@ -250,38 +220,6 @@ def _remove_others(folder: Path, pages: Collection[str]) -> None:
                 path.unlink()
         elif is_left_over(path):
             path.unlink()
-
-
-def _write_alike(
-    table: Table,
-    numbered: Numbered,
-    class_folder: ClassFolder,
-    course: Course,
-    threshold: float,
-    out: Path,
-) -> int:
-    """Write the list of who wrote alike; returns the number of pairs."""
-    # numpy: only those who ask for the list wait for it
-    from grader.classroom.gradebook.alike.in_class import alike_notebooks
-    from grader.classroom.gradebook.alike.page import alike_page, shown_as, write_alike_csv
-
-    alike = alike_notebooks(table, class_folder, course, threshold)
-    shown = alike
-    if numbered.shown is not numbered.rows:
-        shown = tuple(shown_as(numbered, notebook) for notebook in alike)
-    # The page first: by it an earlier list is known, and is deleted with its table.
-    write_page(out / REPORT / ALIKE_PAGE, alike_page(shown, course.title, threshold))
-    write_alike_csv(alike, out / ALIKE_TABLE)
-    return sum(notebook.pairs for notebook in alike)
-
-
-def _remove_alike(out: Path) -> bool:
-    """Delete the list of an earlier gradebook, which would be taken for one of this; True if so."""
-    page = out / REPORT / ALIKE_PAGE
-    if was_there := is_ours(page):
-        page.unlink()
-        (out / ALIKE_TABLE).unlink(missing_ok=True)
-    return was_there
 
 
 def write_page(path: Path, text: str) -> None:

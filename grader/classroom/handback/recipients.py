@@ -9,7 +9,6 @@ from pathlib import Path
 
 from grader.classroom.gradebook.grades_csv import id_cell
 from grader.classroom.gradebook.read_grades import GRADES, Graded, read_grades
-from grader.classroom.gradebook.report.anonymous import WHO
 from grader.classroom.gradebook.report.pages import is_ours, page_name
 from grader.classroom.gradebook.write import REPORT, STUDENTS
 from grader.classroom.intake.class_folder import Student
@@ -29,28 +28,24 @@ class StaleGradebook(UserError):
 
 @dataclass(frozen=True, slots=True)
 class Recipient:
-    """A student, the page that is theirs, what `grades.csv` says, and the files handed in.
+    """A student, the page that is theirs, and the files handed in.
 
-    `files` are paths in the folder that was graded.
+    `adjusted` is True if the instructor changed or said something, `files` are paths in the folder
+    that was graded.
     """
 
     student: Student
     page: Path
-    grade: Graded
+    adjusted: bool
     files: tuple[str, ...]
 
 
 def refuse_stale(gradebook: Path, *names: str) -> None:
-    """Raise StaleGradebook if pages have no names, are of two runs, or older than one of these."""
+    """Raise StaleGradebook if pages are of two runs, or older than one of these."""
     if (gradebook / UNFINISHED).exists():
         raise StaleGradebook(
             f"The last `grader grade` has not written all of {printable(str(gradebook))}: wait for "
             "it, or give it again. Nothing is graded again."
-        )
-    if (gradebook / WHO).exists():  # a student may be called what another is numbered
-        raise StaleGradebook(
-            f"The report of {printable(str(gradebook))} has numbers for names: give `grader grade` "
-            "again without --anonymous first. Nothing is graded again."
         )
     written = (gradebook / GRADES).stat().st_mtime_ns if (gradebook / GRADES).exists() else 0
     for name in names:
@@ -84,7 +79,7 @@ def read_recipients(gradebook: Path) -> tuple[list[Recipient], list[str]]:
         page = gradebook / REPORT / STUDENTS / page_name(id_)
         if is_ours(page):
             student = replace(row.student, id=id_)
-            found.append(Recipient(student, page, row, tuple(files.get(id_, ()))))
+            found.append(Recipient(student, page, row.adjusted, tuple(files.get(id_, ()))))
         else:
             without.append(row)
     notices = [

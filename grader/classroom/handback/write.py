@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import shutil
 import zipfile
-from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 from pathlib import Path
@@ -13,7 +12,6 @@ from tempfile import TemporaryDirectory
 
 from grader.classroom.gradebook.grades_csv import id_cell, text_cell, write_csv
 from grader.classroom.gradebook.report.pages import page_name
-from grader.classroom.handback.mail import USUAL, Letter, address_of, message
 from grader.classroom.handback.platform_names import (
     PAGE,
     Place,
@@ -31,7 +29,7 @@ from grader.user_error import UserError
 LIST = "handback.csv"
 """Who got what: the file by which a folder is known as one of ours."""
 
-_HEADER = ("id", "name", "email", "points", "max", "status", "file", "page")
+_HEADER = ("id", "name", "file", "page")
 Tell = Callable[[str], object]
 _EPOCH = (1980, 1, 1, 0, 0, 0)
 """What a zip calls the beginning of time: the same pages give the same bytes."""
@@ -51,7 +49,6 @@ class Form(StrEnum):
     CANVAS = "canvas"
     MOODLE = "moodle"
     FOLDER = "folder"
-    MAIL = "mail"
 
 
 CONVENTIONS = {Form.CANVAS: CANVAS, Form.MOODLE: MOODLE}
@@ -60,7 +57,7 @@ CONVENTIONS = {Form.CANVAS: CANVAS, Form.MOODLE: MOODLE}
 
 @dataclass(frozen=True, slots=True)
 class Given:
-    """One page handed back: in which file of the folder, and its name in there or on this disk."""
+    """One page handed back: in which file of the folder, and its name in there."""
 
     recipient: Recipient
     file: str
@@ -73,7 +70,6 @@ def hand_back(
     out: Path,
     *,
     replace: bool = False,
-    letter: Letter = USUAL,
     tell: Tell = lambda sentence: None,
 ) -> list[Given]:
     """Write the pages, and `handback.csv` with who got which; the folder is there whole or not.
@@ -83,7 +79,6 @@ def hand_back(
         form: how the pages are handed back.
         out: the folder, which is new, empty, or of an earlier call.
         replace: whether an earlier one may be replaced.
-        letter: what messages have in common.
         tell: called with each sentence that the instructor should know.
 
     Raises:
@@ -97,14 +92,14 @@ def hand_back(
     with TemporaryDirectory(prefix=f".{out.name}-", dir=out.parent) as waiting:
         new = Path(waiting) / "pages"
         new.mkdir()
-        given = list(_written(form, people, new, letter, tell))
+        given = list(_written(form, people, new, tell))
         if not given:
             raise NothingToHandBack("There is no page to hand back: nothing was written.")
         write_csv(new / LIST, [_HEADER, *map(_row, given)])
         if out.exists():
             shutil.rmtree(out)
         new.rename(out)
-    adjusted = [each.recipient.student for each in given if each.recipient.grade.adjusted]
+    adjusted = [each.recipient.student for each in given if each.recipient.adjusted]
     if adjusted:
         who = named(dict.fromkeys(adjusted))
         tell(f"Pages that say what you adjusted, with your comments: {who}.")
@@ -112,14 +107,10 @@ def hand_back(
 
 
 def _row(given: Given) -> list[str]:
-    student, grade = given.recipient.student, given.recipient.grade
+    student = given.recipient.student
     return [
         id_cell(student.id),
         text_cell(student.name),
-        id_cell(student.email),
-        grade.points,
-        grade.most,
-        text_cell(grade.status),
         id_cell(given.file),
         id_cell(given.page),
     ]
@@ -151,9 +142,7 @@ def _refuse_full(out: Path, *, replace: bool) -> None:
         )
 
 
-def _written(
-    form: Form, people: Sequence[Recipient], out: Path, letter: Letter, tell: Tell
-) -> Iterator[Given]:
+def _written(form: Form, people: Sequence[Recipient], out: Path, tell: Tell) -> Iterator[Given]:
     match form:
         case Form.CANVAS:
             return _for_platform(people, out, canvas_place, "Canvas", tell)
@@ -161,8 +150,6 @@ def _written(
             return _for_platform(people, out, moodle_place, "Moodle", tell)
         case Form.FOLDER:
             return _folders(people, out, tell)
-        case Form.MAIL:
-            return _messages(people, out, letter, tell)
 
 
 def _for_platform(
@@ -191,34 +178,5 @@ def _folders(people: Sequence[Recipient], out: Path, tell: Tell) -> Iterator[Giv
         (out / each.page.stem).mkdir()
         (out / each.page.stem / PAGE).write_bytes(each.page.read_bytes())
         yield Given(each, f"{each.page.stem}/{PAGE}", PAGE)
-    _about_nothing(people, tell)
-
-
-def _messages(
-    people: Sequence[Recipient], out: Path, letter: Letter, tell: Tell
-) -> Iterator[Given]:
-    times = Counter(each.student.email.casefold() for each in people)
-    none, several = [], []
-    for each in people:
-        to = address_of(each.student)
-        if to is None:
-            none.append(each.student)
-        elif times[each.student.email.casefold()] > 1:
-            several.append(each.student)
-        else:
-            name = f"{each.page.stem}.eml"
-            (out / name).write_bytes(message(to, each, each.page.read_bytes(), letter))
-            yield Given(each, name, str(each.page.resolve()))
-    if none:
-        tell(
-            f"No message for {named(none)}: the class list has no address that can be used. A "
-            "--roster with addresses, given to `grader grade`, mends that."
-        )
-    if several:
-        tell(f"No message for {named(several)}: their address is another student's, too.")
-    _about_nothing(people, tell)
-
-
-def _about_nothing(people: Iterable[Recipient], tell: Tell) -> None:
     if nothing := [each.student for each in people if not each.files]:
         tell(f"Handed in nothing, as their pages say: {named(nothing)}.")

@@ -22,10 +22,10 @@ def test_a_shared_cell_is_put_in() -> None:
 
 
 @pytest.mark.usefixtures("toy_course")
-def test_hints_that_cannot_be_read_are_said_with_their_line() -> None:
+def test_hints_that_cannot_be_read_are_said() -> None:
     """By the reader that `hint` has: see `tests/grader/notebook/test_hints.py`."""
     path = Path("makemore_data/course/hints.toml")
     path.write_text('[ex1]\nda = ["a", 1]\n', encoding="utf-8")
     with pytest.raises(BadCourse) as error:
         read_notebook(TOY)
-    assert str(error.value) == f"{path}, line 2: the hints for da have to be a list of texts."
+    assert str(error.value) == f"{path}, [ex1]: the hints for da have to be a list of texts."

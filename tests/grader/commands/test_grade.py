@@ -13,6 +13,7 @@ from collections.abc import Callable, Sequence
 from datetime import datetime
 from pathlib import Path
 from typing import Any
+from xml.etree import ElementTree as ET
 
 import pytest
 
@@ -339,18 +340,6 @@ def test_a_file_that_is_gone_is_said(
     assert "bob/" in (folder.parent / "out/results.earlier.jsonl").read_text()
 
 
-def test_a_report_without_names_and_back(
-    folder: Path, pools: list[InlinePool], capsys: Capture
-) -> None:
-    pages = folder.parent / "out" / "report" / "students"
-    for option, names in ((("--anonymous",), ["student-001", "student-002"]), ((), ["ada", "bob"])):
-        assert run(folder, *option) == exit_codes.PASSED
-        assert sorted(page.stem for page in pages.iterdir()) == names
-    assert run(folder, "--anonymous") == exit_codes.PASSED
-    # nobody has left the class
-    assert capsys.readouterr().err == ""
-
-
 def test_a_list_of_another_class_is_asked_about(
     folder: Path, pools: list[InlinePool], capsys: Capture
 ) -> None:
@@ -376,8 +365,7 @@ def test_what_the_instructor_decides_survives_and_regrades_nothing(
     out = folder.parent / "out"
     assert run(folder, "--due-notebooks", 2) == exit_codes.PASSED
     before = (out / "results.jsonl").read_bytes()
-    words = ["bob", "--notebook", "02", "--points", "0.5", "--comment", "oral exam"]
-    assert cli.main(["adjust", str(out), *words]) == exit_codes.PASSED
+    (out / "adjustments.csv").write_text("id,notebook,points,comment\nbob,02,0.5,oral exam\n")
     assert run(folder, "--due-notebooks", 2) == exit_codes.PASSED
     assert run(folder, "--due-notebooks", 2) == exit_codes.PASSED
     assert "Adjusted by the instructor (* in the table): bob;" in capsys.readouterr().err
@@ -405,12 +393,12 @@ def test_quiet_says_only_what_is_wrong(
     hand_in(folder / "ada", "again", "2")
     decided = folder.parent / "decided.csv"
     decided.write_text("id,notebook,comment\nada,2,good\n")
-    words = ["--due-notebooks", 2, "--adjustments", decided, "--similarity", "--quiet"]
+    words = ["--due-notebooks", 2, "--adjustments", decided, "--quiet"]
     assert run(folder, *words) == exit_codes.PASSED
     assert capsys.readouterr() == ("", "")
     assert run(folder, *words[:-1]) == exit_codes.PASSED
     assert [line.split()[0] for line in capsys.readouterr().err.splitlines()] == [
-        *("Not", "Other", "Adjusted", "No")
+        *("Not", "Other", "Adjusted")
     ]
     hand_in(folder, "cyd", "2").unlink()
     (folder / "cyd" / "link.ipynb").symlink_to("/etc/passwd")
@@ -433,6 +421,13 @@ def test_what_the_instructor_decides_is_refused_before_anything_is_graded(
     assert [line.split(" of ")[0] for line in said] == ["Line 2", "Line 3"]
     assert pools == []
     assert not (folder.parent / "out").exists()
+
+
+def test_junit_xml_is_written_where_it_is_asked_for(folder: Path, pools: list[InlinePool]) -> None:
+    assert run(folder, "--junitxml", folder.parent / "found.xml") == exit_codes.PASSED
+    names = [suite.get("name") for suite in ET.parse(folder.parent / "found.xml").getroot()]
+    assert names == ["ada", "bob"]
+    assert not [*(folder.parent / "out").rglob("*.xml")]
 
 
 def test_which_notebooks_are_due_can_be_said(folder: Path, pools: list[InlinePool]) -> None:

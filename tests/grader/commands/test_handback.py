@@ -38,21 +38,10 @@ def test_a_zip_for_moodle(gradebook: Path, capsys: Capture) -> None:
     assert handback(gradebook, "--for", "moodle", "--replace") == exit_codes.PASSED
 
 
-def test_messages_need_addresses(gradebook: Path, tmp_path: Path, capsys: Capture) -> None:
-    out = tmp_path / "mail"
-    assert handback(gradebook, "--for", "mail", "--out", str(out)) == exit_codes.UNREADABLE
-    said = capsys.readouterr().err
-    assert "No message for 11 (Ada Lovelace) and 12 (Zoë): the class list has no address" in said
-    assert "There is no page to hand back: nothing was written." in said
-    assert not out.exists()
-
-
 @pytest.mark.parametrize(
     ("words", "said"),
     [
         (["--for", "canvas"], "was not made from a Canvas download, but from: Moodle download"),
-        (["--for", "folder", "--from", "me@x.org"], "--subject and --from are for messages"),
-        (["--for", "mail", "--from", "me@x.org, eve@x.org"], "is no address"),
         (["--for", "fax"], "'fax' is not one of"),
         ([], "Missing option '--for'"),
     ],
@@ -73,12 +62,6 @@ def test_pages_that_do_not_show_what_is_known_by_now(
     os.utime(gradebook / name, (later, later))
     assert handback(gradebook, "--for", "folder") == exit_codes.UNREADABLE
     assert "was changed after the pages were written" in capsys.readouterr().err
-
-
-def test_pages_without_names_are_nobodys(gradebook: Path, capsys: Capture) -> None:
-    (gradebook / "anonymous.csv").write_text("report,id,name\nstudent-001,11,Ada\n")
-    assert handback(gradebook, "--for", "folder") == exit_codes.UNREADABLE
-    assert "has numbers for names" in capsys.readouterr().err
 
 
 def test_no_gradebook(tmp_path: Path, capsys: Capture) -> None:

@@ -92,5 +92,7 @@ def test_a_bad_course_is_a_sentence(tmp_path: Path) -> None:
     outputs = execute({"setup": SETUP, **{call: call for call in calls}}, tmp_path)
     for call in calls:
         (output,) = outputs[call]
-        assert output.text.endswith("line 7: forward.py has no function norm; it has rms_norm.\n")
+        assert output.text.endswith(
+            "exercise 1: forward.py has no function norm; it has rms_norm.\n"
+        )
         assert output.text.count("\n") == 1

@@ -14,7 +14,6 @@ from grader.classroom.gradebook.report.class_summary import (
     said_once,
 )
 from grader.classroom.gradebook.report.mistakes import Gradient, Mistakes, in_words
-from grader.classroom.gradebook.report.over_attempts import class_trails
 from grader.classroom.gradebook.report.pages import render
 from grader.classroom.gradebook.rubric import points_text
 from grader.classroom.gradebook.table import LETTERS, Cell, Status, Table
@@ -32,12 +31,8 @@ LONGEST = 120
 """Characters of a name that a page with thousands of them can afford."""
 
 
-def class_page(
-    table: Table, summary: ClassSummary, title: str, notices: Sequence[str], alike: int | None
-) -> str:
+def class_page(table: Table, summary: ClassSummary, title: str, notices: Sequence[str]) -> str:
     """The page: one file that needs no other but the students' pages it links to.
-
-    `alike` is the number of pairs who wrote alike, None where there is no such list to link to.
 
     It is the same for the same results; no seed, no times, no worker's name stands on it.
     """
@@ -53,7 +48,6 @@ def class_page(
         script="class.js",
         title=title,
         notices=notices,
-        alike=alike,
         table=table,
         summary=summary,
         figures=figures(table),
@@ -69,7 +63,6 @@ def class_page(
         flag_kinds=flag_kinds,
         said_once=said_once,
         distribution=distribution(table),
-        trails=class_trails(table),
         marks=marks,
         outcomes=list(Outcome),
         statuses=list(Status),

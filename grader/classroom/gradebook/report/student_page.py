@@ -6,7 +6,6 @@ from collections.abc import Mapping
 from datetime import datetime
 from functools import partial
 
-from grader.classroom.gradebook.report.over_attempts import axes_of, path_of, trail
 from grader.classroom.gradebook.report.pages import render
 from grader.classroom.gradebook.rubric import ONE, Rubric, points_text
 from grader.classroom.gradebook.table import FOR_STUDENTS, Cell, Row
@@ -25,15 +24,12 @@ def student_page(row: Row, lines: Lines, rubric: Rubric) -> str:
         row=row,
         lines=lines,
         rubric=rubric,
-        axes_of=axes_of,
         versions={line.run.versions for line in lines.values()},
         boards=partial(boards, course=rubric.course),
         count_outcomes=count_outcomes,
         for_students=FOR_STUDENTS,
         moment=moment,
-        path_of=path_of,
         points_of=points_of,
-        trail=trail,
     )
 
 

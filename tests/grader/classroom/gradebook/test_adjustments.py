@@ -11,11 +11,9 @@ from grader.classroom.gradebook.adjustments import (
     UnusableAdjustment,
     read_adjustments,
     refuse_unfit,
-    with_line,
 )
 from grader.classroom.gradebook.rubric import Rubric, parse_rubric
 from grader.classroom.intake.class_folder import Student, UnreadableClass
-from grader.classroom.intake.csv_file import read_csv_file
 from tests.helpers.lines import FUSED
 
 CLASS = [Student("ada", "Lovelace, Ada", "ada@x.org"), Student("bob"), Student("+17", email="c@x")]
@@ -139,12 +137,3 @@ def test_the_last_line_about_the_same_thing_holds(tmp_path: Path) -> None:
         "ada,02,,,2026-12-01,more time\n",
     )
     assert [change.comment for change in found["ada"]] == ["one gradient", "second", "more time"]
-
-
-def test_a_line_more_keeps_the_others(tmp_path: Path) -> None:
-    path = tmp_path / "adjustments.csv"
-    path.write_text("id,points\nada,1\n", encoding="utf-8")
-    rows = list(with_line(read_csv_file(path, "file"), {"id": "bob", "comment": "ill"}))
-    assert rows == [["id", "points", "comment"], ["ada", "1", ""], ["bob", "", "ill"]]
-    (header, line) = with_line(None, {"id": "bob", "points": "2"})
-    assert dict(zip(header, line, strict=True))["points"] == "2"

@@ -14,6 +14,7 @@ from grader.classroom.gradebook.adjustments import Change
 from grader.classroom.gradebook.grades_csv import id_cell, own_cell, text_cell, write_grades
 from grader.classroom.gradebook.make_table import build_table
 from grader.classroom.gradebook.platform_csv import write_canvas, write_moodle
+from grader.classroom.gradebook.platform_form import CANVAS_COLUMNS, MOODLE_COLUMNS
 from grader.classroom.gradebook.rubric import Rubric
 from grader.classroom.gradebook.table import Table
 from grader.classroom.intake.class_folder import ClassFolder, Roster, RosterRow, Student
@@ -32,6 +33,10 @@ from tests.helpers.lines import (
 DANGEROUS = ("=", "+", "-", "@", "\t", "\r", "\n", "＝", "＋", "－", "＠")
 ANY = st.text(alphabet=st.characters(codec=None))
 HOSTILE = st.one_of(ANY, ANY.map("=".__add__), ANY.map("\t=".__add__), ANY.map(" ;+".__add__))
+
+CANVAS_EMPTY = Roster("canvas", CANVAS_COLUMNS, (), (), CsvForm(newline="\r\n"))
+WORKSHEET_EMPTY = Roster("moodle", MOODLE_COLUMNS, (), (), CsvForm(newline="\r\n"))
+"""Class lists without a student: everybody in the gradebook gets a row all the same."""
 
 LINES = [
     graded("a", "ada", "pc", late=True),
@@ -86,15 +91,15 @@ def test_rows_in_are_rows_out(
     students = [Student(id_, name, id_) for id_ in ids]
     table, in_ = made(folder, [], students)
     write_grades(table, folder / "g.csv")
-    write_canvas(table, in_, folder / "c.csv")
-    write_moodle(table, in_, folder / "m.csv")
+    write_canvas(table, replace(in_, roster=CANVAS_EMPTY), folder / "c.csv")
+    write_moodle(table, replace(in_, roster=WORKSHEET_EMPTY), folder / "m.csv")
     sizes = [len(read(folder / file, "utf-8-sig")) - 1 for file in ("g.csv", "m.csv")]
     assert sizes == [len(ids)] * 2
     assert len(read(folder / "c.csv")) == len(ids) + 2
 
 
-def test_canvas_without_its_export(tmp_path: Path) -> None:
-    table, folder = made(tmp_path, LINES, STUDENTS)
+def test_canvas_rows_of_who_is_not_in_its_list(tmp_path: Path) -> None:
+    table, folder = made(tmp_path, LINES, STUDENTS, CANVAS_EMPTY)
     write_canvas(table, folder, tmp_path / "canvas.csv")
     assert read(tmp_path / "canvas.csv") == [
         ["Student", "ID", "SIS User ID", "SIS Login ID", "Section", FUSED],
@@ -107,7 +112,7 @@ def test_canvas_without_its_export(tmp_path: Path) -> None:
 
 
 def test_the_numbers_of_canvas_downloads_are_its_ids(tmp_path: Path) -> None:
-    table, folder = made(tmp_path, LINES, STUDENTS)
+    table, folder = made(tmp_path, LINES, STUDENTS, CANVAS_EMPTY)
     write_canvas(table, replace(folder, convention=DOWNLOAD), tmp_path / "canvas.csv")
     assert read(tmp_path / "canvas.csv")[2] == ["Lovelace, Ada", "ada", "", "", "", "2"]
 
@@ -149,27 +154,27 @@ def test_canvas_gets_its_own_rows_back(tmp_path: Path) -> None:
     ]
 
 
-def test_moodle_without_its_worksheet(tmp_path: Path) -> None:
-    table, folder = made(tmp_path, LINES, STUDENTS)
+def test_moodle_rows_of_who_is_not_in_its_worksheet(tmp_path: Path) -> None:
+    table, folder = made(tmp_path, LINES, STUDENTS, WORKSHEET_EMPTY)
     write_moodle(table, folder, tmp_path / "moodle.csv")
     header, ada, bob, cyd, dan = read(tmp_path / "moodle.csv")
     assert header == [
         *("Identifier", "Full name", "ID number", "Email address"),
-        *(FUSED, "Grade", "Feedback comments"),
+        *("Grade", "Feedback comments"),
     ]
-    assert ada[:6] == ["ada", "Lovelace, Ada", "ada", "ada@x.org", "2", "2"]
-    assert ada[6] == f"{FUSED} (late): 2 of 2 points."
-    assert bob[6] == f"{FUSED}: 1 of 2 points; to mend: dz (fail)."
-    assert cyd[4:] == ["", "", f"{FUSED}: unreadable."]
+    assert ada[:5] == ["ada", "Lovelace, Ada", "ada", "ada@x.org", "2"]
+    assert ada[5] == f"{FUSED} (late): 2 of 2 points."
+    assert bob[5] == f"{FUSED}: 1 of 2 points; to mend: dz (fail)."
+    assert cyd[4:] == ["", f"{FUSED}: unreadable."]
     assert dan[:2] == ["dan", "'=1+1"]
 
 
 def test_moodles_feedback_says_what_came_in_the_place_of_a_notebook(tmp_path: Path) -> None:
     lines = [*LINES, unreadable("dan/essay.pdf", "dan", "dan/essay.pdf is a document.")]
-    table, folder = made(tmp_path, lines, STUDENTS)
+    table, folder = made(tmp_path, lines, STUDENTS, WORKSHEET_EMPTY)
     write_moodle(table, folder, tmp_path / "moodle.csv")
     dan = read(tmp_path / "moodle.csv")[4]
-    assert dan[5:] == ["", f"{FUSED}: missing. essay.pdf: unreadable."]
+    assert dan[4:] == ["", f"{FUSED}: missing. essay.pdf: unreadable."]
 
 
 MOODLE = Roster(
@@ -202,18 +207,6 @@ def test_moodle_gets_its_own_rows_back(tmp_path: Path) -> None:
     assert rows[1][7] == f"{FUSED} (late): 2 of 2 points."
 
 
-def test_moodles_other_lists_have_columns_of_their_own(tmp_path: Path) -> None:
-    header = ("First name", "ID number", f"Assignment: {FUSED} (Real)", "Course total (Real)")
-    rows = (RosterRow(("@Ada", "+1", "-", "-"), "ada"),)
-    roster = Roster("moodle", header, (), rows, CsvForm())
-    table, folder = made(tmp_path, LINES[:1], STUDENTS[:1], roster)
-    write_moodle(table, folder, tmp_path / "moodle.csv")
-    assert read(tmp_path / "moodle.csv") == [
-        [*header, "Grade", "Feedback comments"],
-        ["'@Ada", "+1", "2", "-", "2", f"{FUSED} (late): 2 of 2 points."],
-    ]
-
-
 def test_canvas_with_names_in_two_columns(tmp_path: Path) -> None:
     rows = (RosterRow(("=Love", "Ada", "7", "ada", "Mon"), "ada"),)
     header = ("LastName", "FirstName", "ID", "SIS Login ID", "Section")
@@ -228,11 +221,22 @@ def test_canvas_with_names_in_two_columns(tmp_path: Path) -> None:
     ]
 
 
-def test_a_roster_of_another_kind_is_none(tmp_path: Path) -> None:
-    table, folder = made(tmp_path, LINES, STUDENTS, MOODLE)
-    write_canvas(table, folder, tmp_path / "canvas.csv")
-    assert read(tmp_path / "canvas.csv")[0][:2] == ["Student", "ID"]
-    assert len(read(tmp_path / "canvas.csv")) == 6
+OTHER_MOODLE = Roster("moodle", ("First name", "ID number", FUSED), (), (), CsvForm())
+
+
+@pytest.mark.parametrize(
+    ("roster", "written"),
+    [(CANVAS, ["canvas"]), (MOODLE, ["moodle"]), (OTHER_MOODLE, []), (None, [])],
+)
+def test_a_platforms_file_needs_its_own_list(
+    tmp_path: Path, roster: Roster | None, written: list[str]
+) -> None:
+    table, folder = made(tmp_path, LINES, STUDENTS, roster)
+    for name, write in (("canvas", write_canvas), ("moodle", write_moodle)):
+        path = tmp_path / f"{name}.csv"
+        path.write_text("of an earlier run")
+        write(table, folder, path)
+        assert path.exists() == (name in written)
 
 
 @pytest.mark.parametrize(
@@ -275,7 +279,7 @@ def test_the_instructors_words_stay_as_they_are_but_for_their_beginning(
 def test_comments_reach_the_tables_as_they_are(tmp_path: Path) -> None:
     said = "Good work; -1 for style"
     lines = [graded("a;=1.ipynb", "ada", "pp"), graded("b;=1.ipynb", "ada", "pp")]
-    folder = class_of(lines)
+    folder = class_of(lines, roster=WORKSHEET_EMPTY)
     change = Change("Line 2", "ada", FUSED, comment=said)
     results = journal(tmp_path / "results.jsonl", lines)
     table = build_table(folder, results, Rubric(), adjustments={"ada": (change,)})
@@ -308,7 +312,7 @@ def test_an_id_comes_back_as_it_went_in(id_: str) -> None:
 def test_an_id_that_could_be_a_call_is_escaped_and_read_back(id_: str, tmp_path: Path) -> None:
     assert id_cell(id_) != id_
     lines = [graded("a", id_, "pp")]
-    table, folder = made(tmp_path, lines, [Student(id_)])
+    table, folder = made(tmp_path, lines, [Student(id_)], WORKSHEET_EMPTY)
     for write in (write_grades, lambda table, path: write_moodle(table, folder, path)):
         write(table, tmp_path / "out.csv")
         assert [student.id for student in read_roster(tmp_path / "out.csv").students] == [id_]

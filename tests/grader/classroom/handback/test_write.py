@@ -3,9 +3,6 @@ from __future__ import annotations
 import csv
 import re
 import zipfile
-from collections.abc import Iterator
-from email import message_from_bytes
-from email.policy import default
 from fractions import Fraction
 from pathlib import Path
 
@@ -14,7 +11,6 @@ import pytest
 from grader.classroom.gradebook.adjustments import Change
 from grader.classroom.gradebook.rubric import Rubric
 from grader.classroom.gradebook.write import write_gradebook
-from grader.classroom.handback.mail import Letter, sender_in
 from grader.classroom.handback.recipients import read_recipients
 from grader.classroom.handback.write import Form, Given, InTheWay, NothingToHandBack, hand_back
 from grader.classroom.intake.class_folder import Student
@@ -181,91 +177,16 @@ def test_one_submission_of_several_students(tmp_path: Path) -> None:
     assert title((out / "bob/feedback.html").read_bytes()) == "bob"
 
 
-def messages(out: Path) -> Iterator[tuple[str, str, bytes]]:
-    """The one address, the text and the page of each message."""
-    for path in sorted(out.glob("*.eml")):
-        mail = message_from_bytes(path.read_bytes(), policy=default)
-        [to] = mail["To"].addresses
-        text, [page] = mail.get_body(("plain",)), mail.iter_attachments()
-        assert text is not None
-        assert (page.get_content_type(), page.get_filename()) == ("text/html", "feedback.html")
-        content = page.get_payload(decode=True)
-        assert isinstance(content, bytes)
-        yield to.addr_spec, text.get_content(), content
-
-
-def test_messages(tmp_path: Path) -> None:
-    roster = (
-        "id,first_name,last_name,email\n"
-        'ada,Ada,"Lovelace, eve@evil.example",ada@x.org\n'
-        'bob,Bob,B,"bob@x.org,eve@evil.example"\n'
-        "carl,Carl,C,same@x.org\n"
-        "dora,Dora,D,Same@x.org\n"
-        "zoe,Zoë,M,zoe+c@x.org\n"
-    )
-    book = gradebook_of(
-        tmp_path, "ada/x.ipynb", "bob/x.ipynb", roster=roster, outcomes={"ada/x.ipynb": "pf"}
-    )
-    given, told, out = back(book, Form.MAIL)
-    (ada, said, page), (zoe, nothing, other) = messages(out)
-    assert (ada, zoe) == ("ada@x.org", "zoe+c@x.org")
-    assert "your notebooks have 1 of 2 points." in said
-    assert "nothing that was due has come from you. The attached page names" in nothing
-    assert "says of each gradient whether it is right" in said
-    assert "each gradient" not in nothing
-    assert page == (book / "report/students/ada.html").read_bytes()
-    assert b"zoe" not in page
-    assert not re.search(rb"\bada\b|lovelace", other.lower())  # a hash may hold three letters
-    assert b"bob" not in page + other
-    assert told == [
-        "No message for bob (Bob B): the class list has no address that can be used. A --roster "
-        "with addresses, given to `grader grade`, mends that.",
-        "No message for carl (Carl C) and dora (Dora D): their address is another student's, too.",
-        "Handed in nothing, as their pages say: carl (Carl C), dora (Dora D) and zoe (Zoë M).",
-    ]
-    with (out / "handback.csv").open(encoding="utf-8-sig", newline="") as file:
-        rows = list(csv.DictReader(file))
-    assert [(row["email"], row["points"], row["file"]) for row in rows] == [
-        ("ada@x.org", "1", "ada.eml"),
-        ("zoe+c@x.org", "0", "zoe.eml"),
-    ]
-    assert all(Path(row["page"]).is_file() for row in rows)
-    assert len(given) == 2
-
-
-def test_a_message_has_what_it_is_told_and_nothing_more(tmp_path: Path) -> None:
-    roster = 'id,first_name,last_name,email\nada,"=Ada, <b@x.org>",L,ada@x.org\n'
-    book = gradebook_of(tmp_path, "ada/x.ipynb", roster=roster)
-    people, _ = read_recipients(book)
-    letter = Letter("Week 3\r\nBcc: eve@evil.example", sender_in("me@uni.example"))
-    for out in (tmp_path / "one", tmp_path / "two"):
-        hand_back(people, Form.MAIL, out, letter=letter)
-    data = (tmp_path / "one/ada.eml").read_bytes()
-    assert data == (tmp_path / "two/ada.eml").read_bytes()
-    mail = message_from_bytes(data, policy=default)
-    assert mail["Subject"] == "Week 3 Bcc: eve@evil.example"
-    assert mail["Bcc"] is None
-    assert mail["From"] == "me@uni.example"
-    assert mail["To"].addresses[0].display_name == "Ada b x org L"
-    assert "'=Ada" in (tmp_path / "one/handback.csv").read_text("utf-8-sig")
-
-
-@pytest.mark.parametrize("form", [Form.FOLDER, Form.MAIL])
-def test_a_hostile_class_stays_in_the_folder_and_apart(tmp_path: Path, form: Form) -> None:
+def test_a_hostile_class_stays_in_the_folder_and_apart(tmp_path: Path) -> None:
     made = make_class(40)
     book = tmp_path / "book"
     book.mkdir()
     write_gradebook(made.folder, made.write(book / RESULTS), Rubric(), book)
     before = set(tmp_path.rglob("*"))
-    given, _, out = back(book, form)
+    given, _, out = back(book, Form.FOLDER)
     assert set(tmp_path.rglob("*")) - before == {out, *out.rglob("*")}
-    if form is Form.FOLDER:
-        pages = {each.recipient.student.id: (out / each.file).read_bytes() for each in given}
-        expected = {student.id for student in made.folder.students}
-    else:
-        sent = {to: page for to, _, page in messages(out)}
-        pages = {each.recipient.student.id: sent[each.recipient.student.email] for each in given}
-        expected = {student.id for student in made.folder.students if student.email.isascii()}
+    pages = {each.recipient.student.id: (out / each.file).read_bytes() for each in given}
+    expected = {student.id for student in made.folder.students}
     assert pages.keys() == expected
     assert len({*pages.values()}) == len(expected) > 30
     for each in given:
@@ -284,43 +205,14 @@ def test_what_was_adjusted_is_said(tmp_path: Path) -> None:
     assert "Well!" not in (out / "bob/feedback.html").read_text()
 
 
-def test_a_message_says_whose_points_they_are(tmp_path: Path) -> None:
-    change = Change("Line 2", "zoe", "02_fused_cross_entropy", points=Fraction(1))
-    roster = "id,name,email\nada,Ada,ada@x.org\nzoe,Zoe,zoe@x.org\n"
-    book = gradebook_of(tmp_path, "ada/x.ipynb", roster=roster, adjustments={"zoe": (change,)})
-    _, _, out = back(book, Form.MAIL)
-    said = {address: text for address, text, _ in messages(out)}
-    assert "1 of 2 points, which your instructor gave." in said["zoe@x.org"]
-    assert "2 of 2 points. The attached page says of each gradient" in said["ada@x.org"]
-
-
-@pytest.mark.parametrize(
-    ("form", "names", "roster"),
-    [
-        (Form.CANVAS, ["lovelaceada_123_4_x.ipynb", "müllerzoë_124_5_x.ipynb"], CANVAS_ROSTER),
-        (
-            Form.MAIL,
-            ["123/x.ipynb", "124/x.ipynb"],
-            "id,name,email\n123,Ada,ada@x.org\n124,Zoë,zoe@x.org\n",
-        ),
-    ],
-)
-def test_what_was_adjusted_is_in_the_zip_and_the_message(
-    tmp_path: Path, form: Form, names: list[str], roster: str
-) -> None:
+def test_what_was_adjusted_is_in_the_zip(tmp_path: Path) -> None:
     change = Change("Line 2", "123", "02_fused_cross_entropy", points=Fraction(1), comment="Well!")
-    book = gradebook_of(tmp_path, *names, roster=roster, adjustments={"123": (change,)})
-    _, told, out = back(book, form)
+    names = ["lovelaceada_123_4_x.ipynb", "müllerzoë_124_5_x.ipynb"]
+    book = gradebook_of(tmp_path, *names, roster=CANVAS_ROSTER, adjustments={"123": (change,)})
+    _, told, out = back(book, Form.CANVAS)
     assert told[-1].startswith("Pages that say what you adjusted, with your comments: 123 (")
-    if form is Form.CANVAS:
-        with zipfile.ZipFile(out / "feedback.zip") as archive:
-            pages = [archive.read(name) for name in sorted(archive.namelist())]
-    else:
-        pages = [page for _, _, page in messages(out)]
-        texts = [said for _, said, _ in messages(out)]
-        assert "your notebooks have 1 of 2 points" in texts[0]
-        assert "your notebooks have 2 of 2 points" in texts[1]
-    ada, zoe = (page.decode() for page in pages)
+    with zipfile.ZipFile(out / "feedback.zip") as archive:
+        ada, zoe = (archive.read(name).decode() for name in sorted(archive.namelist()))
     for said in ("Your instructor changed this:", "1 point instead of 2", "“Well!”"):
         assert said in ada
         assert said not in zoe
@@ -363,3 +255,19 @@ def test_the_same_gradebook_gives_the_same_zip(tmp_path: Path) -> None:
     assert (tmp_path / "one/feedback.zip").read_bytes() == (
         tmp_path / "two/feedback.zip"
     ).read_bytes()
+
+
+def test_who_handed_in_nothing_gets_a_page_that_says_so(tmp_path: Path) -> None:
+    book = gradebook_of(tmp_path, "ada/x.ipynb", roster="id,name\nada,=Ada\nzoe,Zoë\n")
+    given, told, out = back(book, Form.FOLDER)
+    assert told == ["Handed in nothing, as their pages say: zoe (Zoë)."]
+    assert [(each.recipient.student.id, each.file) for each in given] == [
+        ("ada", "ada/feedback.html"),
+        ("zoe", "zoe/feedback.html"),
+    ]
+    with (out / "handback.csv").open(encoding="utf-8-sig", newline="") as file:
+        assert list(csv.reader(file)) == [
+            ["id", "name", "file", "page"],
+            ["ada", "'=Ada", "ada/feedback.html", "feedback.html"],
+            ["zoe", "Zoë", "zoe/feedback.html", "feedback.html"],
+        ]

@@ -1,1 +1,0 @@
-"""Who wrote alike: a list for a human to read, never a verdict."""

@@ -12,7 +12,7 @@ from benchmarks.students.handwriting import RESERVED, rewrite
 from benchmarks.students.paper import course_paper
 from corpus.readers.exercise_text import right_answers
 from corpus.readers.faults import all_faults, owners
-from grader.submission.blank_cells import gradients_in
+from grader.authoring.blank import gradients_in
 
 FAULTY = 0.2
 """The share of gradients that a student of such a class gets wrong."""

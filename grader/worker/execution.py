@@ -33,7 +33,7 @@ from grader.worker.terms import DYNAMIC_NAMES, SEE
 from grader.worker.threads import forget_threads, run_to_end
 from grader.worker.watching import Watch
 
-NOTEBOOK_FUNCTIONS = ("cmp", "check", "board", "heat_map", "hint", "nudge", "display")
+NOTEBOOK_FUNCTIONS = ("cmp", "check", "board", "heat_map", "nudge", "display")
 """Functions of the notebook that an answer may call for what they show."""
 
 

@@ -25,7 +25,6 @@ Capture = pytest.CaptureFixture[str]
         ["adjust", "", "ada", "--points", "1"],
         ["check", ""],
         ["check", "a.ipynb", "--html", ""],
-        ["reset", ""],
         ["export", "gradescope", "--notebook", "01", "--out", ""],
         ["new", "forward.py", "--out", ""],
     ],

@@ -8,7 +8,8 @@ from pathlib import Path
 from corpus.readers.lecture_course import COURSE
 from grader.notebook.training.manual_step import write_backward
 from grader.submission.read import read_submission
-from makemore_data import LIMIT, build_splits, contestants, load_names, race
+from makemore_data import build_splits, load_names
+from makemore_data.training.solved.race import LIMIT, contestants, race
 
 SOLUTION = Path(__file__).parent.parent / "notebooks" / "solutions" / "04_manual_training.ipynb"
 
@@ -16,9 +17,7 @@ SOLUTION = Path(__file__).parent.parent / "notebooks" / "solutions" / "04_manual
 def measure() -> dict[str, float]:
     """Steps per second of each loop of notebook 4, with the solution in the student's place."""
     solution = write_backward(read_submission(SOLUTION, COURSE).cells)
-    loops, absent = contestants("by hand, the solution's", solution)
-    for sentence in absent:
-        print(sentence)
+    loops = contestants("by hand, the solution's", solution, say=print)
     (X, Y), *_ = build_splits(load_names())
     return race(loops, X, Y)
 

@@ -1,8 +1,8 @@
 from .explanation.explain import Explanation, assert_gradients, explain
-from .notebook.lesson import board, check, heat_map, hint, nudge, points
+from .notebook.lesson import board, check, heat_map, nudge, points
 from .notebook.running_notebook import start_lesson
 from .notebook.training.answers_train import train_with_my_answers
-from .notebook.training.lesson import check_training, line_up, my_backward, show_code
+from .notebook.training.lesson import check_training, my_backward, show_code
 from .notebook.training.own_loop import check_own
 from .pictures import figures
 from .pictures.figures.training import LossPlot
@@ -20,8 +20,6 @@ __all__ = [
     "explain",
     "figures",
     "heat_map",
-    "hint",
-    "line_up",
     "my_backward",
     "nudge",
     "points",

@@ -11,8 +11,6 @@ from functools import partial
 from pathlib import Path
 from typing import BinaryIO
 
-from grader.user_error import reason
-
 
 @contextmanager
 def whole_file(path: Path, *, durable: bool = False, private: bool = False) -> Iterator[BinaryIO]:
@@ -64,11 +62,6 @@ def write_whole(
     """
     with whole_file(path, durable=durable, private=private) as file:
         file.write(data.encode("utf-8", "backslashreplace") if isinstance(data, str) else data)
-
-
-def why(error: OSError) -> str:
-    """What the system says of an error, in brackets: " (permission denied)"; "" if nothing."""
-    return f" ({reason(error)})" if error.strerror else ""
 
 
 def is_format(found: object, known: int) -> bool:

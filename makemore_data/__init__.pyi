@@ -8,14 +8,12 @@ from .names.name_list import UnusableNames
 from .names.vocabulary import build_vocabulary
 from .names.windows import Splits, Windows, build_splits, build_windows, split_names
 from .training.loops import autograd_loop, manual_loop
-from .training.race import LIMIT, contestants, race
 from .training.train import ALL_STEPS, Run, begin_run, train
 from .training.whole_run import WholeRun, names_table, whole_run
 
 __all__ = [
     "ALL_STEPS",
     "LECTURE_SEED",
-    "LIMIT",
     "Parameters",
     "Run",
     "Splits",
@@ -30,7 +28,6 @@ __all__ = [
     "build_windows",
     "calibrate",
     "colleagues_gradients",
-    "contestants",
     "fused_forward",
     "init_parameters",
     "judge_fault",
@@ -39,7 +36,6 @@ __all__ = [
     "manual_loop",
     "mean_loss",
     "names_table",
-    "race",
     "sample_names",
     "split_names",
     "stop_button",

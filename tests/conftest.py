@@ -26,7 +26,7 @@ os.environ["MPLBACKEND"] = "Agg"
 # pytest-xdist gives every core its test; torch would give every test all cores.
 os.environ.setdefault("OMP_NUM_THREADS", "1")
 
-# What a test asks for or checks is not remembered among the user's own.
+# What a test checks is not remembered among the user's own.
 os.environ["BACKPROP_NINJA_STATE"] = tempfile.mkdtemp(prefix="backprop-ninja-tests-")
 
 # Notebook 1 and the encore's notebook 7 train briefly, and the latter compiles nothing.

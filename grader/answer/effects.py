@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 MODULES = frozenset({"torch", "F", "np", "numpy", "math"})
 """Names of modules: `torch.relu_(a)` changes a, not torch."""
 
-SHOWING = frozenset({"print", "display", "cmp", "check", "board", "heat_map", "hint", "nudge"})
+SHOWING = frozenset({"print", "display", "cmp", "check", "board", "heat_map", "nudge"})
 """Functions that are called for what they show, and change none of their arguments."""
 
 HOLDING = LEAVES | {ast.Assign, ast.Expr, ast.BinOp, ast.UnaryOp, ast.Tuple, ast.keyword, ast.Slice}

@@ -21,8 +21,8 @@ from grader.authoring.source import (
     role_of,
     solution_regions,
 )
-from grader.submission.blank_cells import gradients_in
 
+_TO_DO = re.compile(r"^\s*(\w+) = \.\.\.  # your turn$", re.MULTILINE)
 _ANSWER = re.compile(r"^# answer: (\S+)[ \t]*$", re.MULTILINE)
 _TELLING = 8
 """Characters of a right-hand side, spaces left out, from which on it counts as a solution: a name
@@ -53,6 +53,11 @@ def make_blank(notebook: NotebookNode, public: Iterable[str] = ()) -> NotebookNo
         )
     nbformat.validate(blank)
     return blank
+
+
+def gradients_in(blank: str) -> tuple[str, ...]:
+    """The gradients that a blank cell asks for, in order."""
+    return tuple(_TO_DO.findall(blank))
 
 
 def with_placeholders(source: str, gradients: Sequence[str]) -> str:

@@ -10,7 +10,6 @@ import tempfile
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
-import click
 import nbformat
 from nbclient import NotebookClient
 from nbclient.exceptions import CellExecutionError
@@ -22,12 +21,11 @@ from grader.authoring.course import (
     OURS,
     SOLUTIONS,
     Layout,
-    as_blank_cells,
     read_notebooks,
     write_notebook,
 )
 from grader.authoring.source import SourceError
-from grader.notebook.state import VARIABLE as STATE_VARIABLE
+from grader.notebook.progress import VARIABLE as STATE_VARIABLE
 from grader.printable import listed
 from grader.submission.which_course import VARIABLE as COURSE_VARIABLE
 from makemore_data import load_names
@@ -64,7 +62,6 @@ def build(names: Sequence[str] = (), layout: Layout = OURS) -> None:
         )
     for name, notebook in notebooks.items():
         write_both(name, notebook, layout)
-    write_blank_cells(layout)
 
 
 def _asks_for_names(notebook: NotebookNode) -> bool:
@@ -82,15 +79,6 @@ def write_both(name: str, notebook: NotebookNode, layout: Layout) -> None:
     write_notebook(solution, layout.solutions / f"{name}.ipynb")
 
 
-def write_blank_cells(layout: Layout) -> None:
-    """Write the file of what `grader reset` puts back, for all notebooks."""
-    public = layout.forward_texts()
-    solved = read_notebooks(layout=layout)
-    blanks = {name: make_blank(notebook, public) for name, notebook in solved.items()}
-    layout.blank_cells.write_text(as_blank_cells(blanks), encoding="utf-8")
-    click.echo(f"wrote {layout.blank_cells}")
-
-
 def verify(layout: Layout = OURS) -> list[str]:
     """Say where the committed notebooks are not what their sources make; outputs do not count."""
     solved, public = read_notebooks(layout=layout), layout.forward_texts()
@@ -102,9 +90,6 @@ def verify(layout: Layout = OURS) -> list[str]:
         complaints.append(_difference(blank, blanks[name], source))
         complaints.append(_difference(solution, solved[name], source))
         complaints += _unfit_outputs(blank, solution)
-    path = layout.blank_cells
-    if not path.is_file() or path.read_text("utf-8") != as_blank_cells(blanks):
-        complaints.append(f"{path} is out of date: its blanks are not those of {layout.sources}.")
     return list(filter(None, complaints))
 
 

@@ -7,11 +7,11 @@ import json
 from collections.abc import Collection, Mapping
 
 from grader.answer.statements import walk_names
-from grader.notebook.hints import FILE as HINTS_FILE
-from grader.notebook.hints import Levels
 from grader.program.course import FILE as COURSE_FILE
 from grader.program.course import Course
 from grader.program.course_file import CourseFile
+from grader.program.hints import FILE as HINTS_FILE
+from grader.program.hints import Levels
 
 
 def carried_files(course: Course, notebook: str, hints: Levels) -> dict[str, str]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import re
 import tomllib
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from importlib.metadata import metadata
 from pathlib import Path
@@ -14,15 +14,12 @@ import click
 import nbformat
 from nbformat import NotebookNode
 
-from grader.authoring.blank import make_blank
 from grader.authoring.carried_files import carried_files
 from grader.authoring.source import SourceError, colab_badge, read_source
-from grader.notebook.hints import FILE as HINTS_FILE
-from grader.notebook.hints import levels_in
 from grader.program.course import Course
 from grader.program.course_file import CourseFile, read_text
-from grader.submission.blank_cells import FILE as BLANK_CELLS_FILE
-from grader.submission.blank_cells import blank_cells, blank_cells_file
+from grader.program.hints import FILE as HINTS_FILE
+from grader.program.hints import levels_in
 
 SOURCES = Path("notebooks/source")
 BLANKS = Path("notebooks")
@@ -39,8 +36,8 @@ _SHARED_CELL = re.compile(r"(?m)^# \{\{ cell: (?P<name>\w+) \}\}$")
 class Layout:
     """Where the files of a course lie.
 
-    `folder` is that of exercises, forward functions, hints and blank cells; `answers` are right
-    answers that are kept, if any are. `course` is what the folder says; None is the built-in one.
+    `folder` is that of exercises, forward functions and hints; `answers` are right answers that are
+    kept, if any are. `course` is what the folder says; None is the built-in one.
     """
 
     folder: Path
@@ -60,11 +57,6 @@ class Layout:
     def hints(self) -> Path:
         """The file of the hints."""
         return self.folder / HINTS_FILE
-
-    @property
-    def blank_cells(self) -> Path:
-        """The file of what `grader reset` puts back."""
-        return self.folder / BLANK_CELLS_FILE
 
     def forward_texts(self) -> list[str]:
         """What the forward functions say, which is no secret; of the built-in course nothing is."""
@@ -132,21 +124,10 @@ def read_notebook(
     notebook = read_source(text, name, package_repository(), hints, badge, points)
     for cell in notebook.cells:
         if _FILES in cell.source:
-            blanks = {name: make_blank(notebook, layout.forward_texts())}
-            files = carried_files(course, name, hints) | {BLANK_CELLS_FILE: as_blank_cells(blanks)}
+            files = carried_files(course, name, hints)
             text = json.dumps(files, indent=4, ensure_ascii=False)
             cell.source = cell.source.replace(_FILES, text)
     return notebook
-
-
-def as_blank_cells(blanks: Mapping[str, NotebookNode]) -> str:
-    """The file of what `grader reset` puts back, from students' copies by their names."""
-    return blank_cells_file(
-        {
-            name: blank_cells([cell.source for cell in blank.cells if cell.cell_type == "code"])
-            for name, blank in blanks.items()
-        }
-    )
 
 
 def read_repository() -> str:

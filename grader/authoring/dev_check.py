@@ -25,12 +25,12 @@ from grader.authoring.source import (
 )
 from grader.execution.runner import Runner
 from grader.grading.grade import grade_exercise
-from grader.notebook.hints import levels_in
 from grader.program.course import FILE as COURSE_FILE
 from grader.program.course import built_in_course
 from grader.program.course_file import BadCourse, CourseFile
 from grader.program.exercises import Exercise, exercises_of
 from grader.program.forward_program import ForwardProgram, NotAForwardProgram, is_differentiable
+from grader.program.hints import levels_in
 from grader.program.instances import HIDDEN_SIZES, size_names
 from grader.program.parse import body_source, parse_program
 from grader.program.references import prepare

@@ -18,7 +18,7 @@ from nbformat import NotebookNode
 
 from grader.answer.parse import prefix_of
 from grader.answer.statements import walk_names
-from grader.notebook.hints import Levels
+from grader.program.hints import Levels
 from grader.submission.answer_cells import GRADE_ID
 from grader.user_error import UserError
 
@@ -275,12 +275,14 @@ _GAP = "\n\n<p></p>"
 
 
 def _details(gradient: str, hints: Sequence[str]) -> str:
-    # The blank lines inside make Jupyter render the hint's Markdown.
-    return "\n\n".join(
-        f"<details>\n<summary>Hint {number} for <code>{gradient}</code></summary>\n\n"
-        f"{hint.strip()}\n\n</details>"
-        for number, hint in enumerate(hints, start=1)
-    )
+    """The hints, each folded into the one before it: what is closed takes a line of the screen."""
+    titles = f"Hint for <code>{gradient}</code>", "A second hint", "A third hint"
+    folded = ""
+    for title, hint in reversed([*zip(titles, hints, strict=True)]):
+        # The blank lines inside make Jupyter render the hint's Markdown.
+        text = "\n\n".join(filter(None, (hint.strip(), folded)))
+        folded = f"<details>\n<summary>{title}</summary>\n\n{text}\n\n</details>"
+    return folded
 
 
 def _metadata(cell: NotebookNode, name: str, worth: Mapping[str, int]) -> dict[str, object]:

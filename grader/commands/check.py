@@ -25,10 +25,9 @@ from grader.commands.speech import (
     terminal_width,
     waiting_for,
 )
-from grader.notebook.state import remember_report
-from grader.printable import listed, printable
+from grader.notebook.progress import remember_report
+from grader.printable import printable
 from grader.reports.result import Result, Ungraded, complete
-from grader.submission.backup import original_of
 from grader.submission.which_course import course_for
 from grader.user_error import reason
 from grader.verdict import Report
@@ -80,8 +79,6 @@ def check(
 ) -> int:
     """Say of each gradient in each NOTEBOOK whether it is right.
 
-    A backup that `grader reset` made of another NOTEBOOK given is left out.
-
     The exit code is 0 if every gradient passes, 1 if not, and 2 if a file cannot be read as one
     of the course's notebooks.
     """
@@ -92,10 +89,6 @@ def check(
 
         where = Sandbox(sandbox) if sandbox else best_sandbox()
         require(where)
-    if backups := [path for path in notebooks if _is_backup(path, notebooks)]:
-        names = listed(printable(str(path)) for path in backups)
-        complain(f"Not checked, as `grader reset` made it of another file: {names}.")
-        notebooks = [path for path in notebooks if path not in backups]
     courses = [course_for(course, path) for path in notebooks]
     results = []
     with judging(limits(timeout), where) as grade_file:
@@ -107,12 +100,6 @@ def check(
     code = _show_all(results, as_json)
     written = _write_reports(results, courses, junitxml, html, github)
     return code if written else exit_codes.UNREADABLE
-
-
-def _is_backup(path: Path, notebooks: Sequence[Path]) -> bool:
-    """True for a file that `grader reset` has made of one of the notebooks."""
-    original = original_of(path.name)
-    return original is not None and path.with_name(original) in notebooks
 
 
 @contextmanager

@@ -14,25 +14,20 @@ from torch import Tensor
 from grader.diagnosis.kinds import Kind
 from grader.notebook import board_card
 from grader.notebook.check_report import Row, as_html, as_text, describe, make_sections
-from grader.notebook.hint_text import as_text as hint_text
-from grader.notebook.hint_text import heading
-from grader.notebook.hints import Hint, NoSuchHint, ask, read_levels, which_hint
 from grader.notebook.nudge import describe as describe_nudge
 from grader.notebook.nudge import move_number, own_slope, read_index
 from grader.notebook.nudge import picture as nudge_picture
+from grader.notebook.progress import read_passed, remember_passed
 from grader.notebook.running_notebook import (
     Lesson,
     NotInTheLesson,
     known_gradients,
-    latest_exercise,
     lesson_course,
     open_lesson,
 )
-from grader.notebook.state import read_state, remember_passed
 from grader.pictures.front_end import image_element, is_live
 from grader.pictures.gradient_error import measure_error
 from grader.program.compare import compare
-from grader.program.course_file import BadCourse
 from grader.program.references import prepare
 from grader.reports import wording
 from grader.user_error import SpokenError
@@ -173,30 +168,8 @@ def board(exercise: str | None = None) -> None:
         print('Give the exercise by its name, in quotes: board("ex1").')
         return
     lesson = open_lesson(exercise)
-    verdicts, passed = _judge(lesson), read_state()[0].passed
-    show(board_card.in_forms(lesson.exercise, verdicts, passed, lesson_course()))
-
-
-@told(NoSuchHint, NotInTheLesson, BadCourse)
-def hint(gradient: str | None = None, exercise: str | None = None) -> None:
-    """Show the next of a gradient's hints, from a nudge to nearly there.
-
-    How many you have asked for is remembered; after the last all are shown.
-
-    Args:
-        gradient: a name such as "dlogits".
-        exercise: an exercise's prefix such as "ex1"; by default that of the cell run last.
-    """
-    if not isinstance(gradient, str):
-        print('Give the gradient by name, in quotes: hint("dlogits").')
-        return
-    course = lesson_course()
-    levels = read_levels(course)
-    wanted = which_hint(gradient, levels, course.notebook_of, latest_exercise(), exercise)
-    one_more = ask(course, *wanted)
-    if one_more.trouble:
-        print(one_more.trouble)
-    show({"text/markdown": _in_markdown(one_more), "text/plain": hint_text(one_more)})
+    verdicts = _judge(lesson)
+    show(board_card.in_forms(lesson.exercise, verdicts, read_passed(), lesson_course()))
 
 
 @told(NotInTheLesson)
@@ -278,17 +251,6 @@ def _row(verdict: Verdict, namespace: Mapping[str, Any], reference: Tensor, unre
         is_real = value.is_floating_point() and reference.numel() > 0
         error = measure_error(value, reference) if is_real else None
     return Row(verdict, comparison, error, unreached)
-
-
-def _in_markdown(hint: Hint) -> str:
-    """A hint for a front end that sets mathematics."""
-    several = len(hint.texts) > 1
-    # A list's further lines are indented, or they would end it.
-    texts = [
-        f"{number}. {text.strip()}".replace("\n", "\n   ") if several else text.strip()
-        for number, text in enumerate(hint.texts, start=1)
-    ]
-    return "\n\n".join([f"**{heading(hint)}**", *texts])
 
 
 def _show_picture(picture: Figure) -> None:

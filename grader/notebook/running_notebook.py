@@ -22,7 +22,6 @@ from grader.execution.runner import Runner
 from grader.grading.grade import Regrader
 from grader.notebook.forward_pass import describe_stale, find_stale, names_read
 from grader.notebook.given import Given
-from grader.notebook.hints import MOST_NAMED
 from grader.notebook.history import History
 from grader.printable import listed
 from grader.program.course import Course
@@ -38,6 +37,10 @@ from grader.verdict import Diagnosis, Outcome, Verdict
 
 NOTEBOOK_VARIABLE = "JPY_SESSION_NAME"
 """Environment variable in which a Jupyter server tells a kernel the notebook's file."""
+
+
+MOST_NAMED = 6
+"""So many gradients of an exercise are named if none is like the one that was asked for."""
 
 
 class NotInTheLesson(SpokenError):
@@ -210,12 +213,6 @@ def start_lesson(course: Mapping[str, str] | None = None) -> None:
     if (shell := get_ipython()) is not None:
         _followed(shell)
         worker()
-
-
-def latest_exercise() -> str | None:
-    """The prefix of the exercise whose cell ran last ("ex1"); None where none did, or no kernel."""
-    shell = get_ipython()
-    return None if shell is None else _followed(shell)[0].latest_prefix()
 
 
 def has_failed(function: str) -> bool:

@@ -1,7 +1,7 @@
 """A course: a folder with exercises in `course.toml` and their forward functions."""
 
-# Nothing here runs a forward function or imports torch: `grader hint`, and the process that keeps
-# the books of a class, need only know what is asked for.
+# Nothing here runs a forward function or imports torch: the process that keeps the books of a
+# class need only know what is asked for.
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ class Course:
     """What a course's folder said when it was read.
 
     `sources` are the names and texts of the files with forward functions, so that a course can be
-    sent to another machine. Hints and blank cells stay in `folder`, for those who ask for them.
+    sent to another machine. Hints stay in `folder`, for those who ask for them.
     """
 
     folder: Path

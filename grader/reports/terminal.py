@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import io
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
 from rich.box import SIMPLE_HEAD
@@ -14,11 +14,9 @@ from rich.table import Table
 from rich.text import Text
 
 from grader.printable import printable
-from grader.program.course import number_of
 from grader.reports import wording
 from grader.reports.result import Result
-from grader.submission.blank_cells import Blanks, gradients_in
-from grader.verdict import EARNS_POINTS, Flag, Outcome, Report, Verdict, count_outcomes
+from grader.verdict import Flag, Outcome, Report, Verdict, count_outcomes
 
 STYLES = {
     Outcome.PASS: "green",
@@ -40,21 +38,17 @@ NARROWEST = 40
 # a wrong shape is named in its note as well.
 EXPENDABLE = ("exact", "shape", "maxdiff", "approximate")
 
-LONGEST_BAR = 24
-SHORTEST_BAR = 6
-STATUS_GAP = 2
 QUOTED = (0, 0, 0, 4)
 """The space around a student's line."""
-DONE, LEFT = "█", "░"
 
-_ASCII = str.maketrans("✓↓✗…⊘–─│█░·", "+vx.#--|#.-")
+_ASCII = str.maketrans("✓↓✗…⊘–─│·", "+vx.#--|-")
 
 
 def render(report: Report, *, width: int, colour: bool) -> str:
     """Write one notebook: the table of its gradients, the remarks, the score."""
     title = Text.assemble((report.notebook, "bold"), f"  {printable(str(report.path))}")
-    width = usable(width)
-    return print_parts([title, Text(), *_body(report, width)], width, colour)
+    width = _usable(width)
+    return _print_parts([title, Text(), *_body(report, width)], width, colour)
 
 
 def render_overview(results: Sequence[Result], *, width: int, colour: bool) -> str:
@@ -63,76 +57,15 @@ def render_overview(results: Sequence[Result], *, width: int, colour: bool) -> s
     for result in results:
         name = Text(printable(str(result.path)), overflow="fold")
         if isinstance(result, Report):
-            table.add_row(name, wording.points(result), signs(result))
+            table.add_row(name, wording.points(result), _signs(result))
         else:
             table.add_row(name, "not graded", "")
-    return print_parts([table], usable(width), colour)
+    return _print_parts([table], _usable(width), colour)
 
 
-def usable(width: int, narrowest: int = NARROWEST) -> int:
+def _usable(width: int) -> int:
     """How much of a terminal's width is written on, in columns."""
-    return max(narrowest, min(width, WIDEST))
-
-
-def render_status(
-    results: Mapping[str, Result | None], blanks: Blanks, *, width: int, colour: bool
-) -> str:
-    """Write a line for each notebook, then the next step; a result is None if there is no file."""
-    reports = {name: one for name, one in results.items() if isinstance(one, Report)}
-    points = {name: f"{report.score} of {report.max_score}" for name, report in reports.items()}
-    counts = {
-        name: signs(reports[name], " ")
-        if name in reports
-        else Text("no file found" if result is None else "cannot be graded", "dim")
-        for name, result in results.items()
-    }
-    names = max(map(len, results))
-    taken = max(map(len, points.values()), default=0) + max(map(len, counts.values()))
-    room = width - taken - STATUS_GAP
-    # The bar is the first to go where there is no room, the notebooks' names are the second.
-    bar = min(LONGEST_BAR, room - names - 2 * STATUS_GAP)
-    table = Table.grid(padding=(0, STATUS_GAP, 0, 0))
-    for name in results:
-        cells = [Text(points.get(name, ""), justify="right"), counts[name]]
-        if bar >= SHORTEST_BAR:
-            cells.insert(0, _bar(reports.get(name), bar))
-        short = room < names + STATUS_GAP
-        table.add_row(Text(number_of(name) if short else name), *cells)
-    next_ = next_step([*reports.values()], blanks, len(results))
-    return print_parts([table, Text(), Text(next_)], width, colour)
-
-
-def next_step(reports: Sequence[Report], blanks: Blanks, notebooks: int) -> str:
-    """Name the first gradient of the course that does not earn its points, in a sentence."""
-    for report in reports:
-        for verdict in report.verdicts:
-            if verdict.outcome not in EARNS_POINTS:
-                cell = _cell(verdict, blanks.get(report.notebook, {}))
-                where = f", cell {cell}" if cell else ""
-                number = number_of(report.notebook)
-                why = wording.word(verdict.outcome)
-                return f"next: {printable(verdict.name)} in {number}{where} ({why})"
-    if len(reports) < notebooks:
-        return "" if not reports else "All that is there is done; the other notebooks are to come."
-    return "Everything is done: you can backpropagate by hand."
-
-
-def _cell(verdict: Verdict, blanks: Mapping[str, str]) -> str:
-    if verdict.place is not None:
-        return printable(wording.where(verdict.place))
-    asking = (name for name, text in blanks.items() if verdict.name in gradients_in(text))
-    return next(asking, "")
-
-
-def _bar(report: Report | None, length: int) -> Text:
-    if report is None:
-        return Text(LEFT * length, "dim")
-    # Full only when everything is done, empty only when nothing is.
-    share = report.score / report.max_score if report.max_score else 0.0
-    done = round(share * length)
-    if 0 < report.score < report.max_score:
-        done = min(max(done, 1), length - 1)
-    return Text.assemble((DONE * done, STYLES[Outcome.PASS]), (LEFT * (length - done), "dim"))
+    return max(NARROWEST, min(width, WIDEST))
 
 
 def in_ascii(text: str) -> str:
@@ -144,17 +77,17 @@ def _body(report: Report, width: int) -> Iterator[RenderableType]:
     yield _table(report.verdicts, width)
     yield Text()
     for verdict in wording.wrong(report.verdicts):
-        yield remark(verdict)
+        yield _remark(verdict)
         yield Text()
-    if remarks := list(short_remarks(wording.worth_knowing(report.verdicts))):
+    if remarks := list(_short_remarks(wording.worth_knowing(report.verdicts))):
         yield from remarks
         yield Text()
     if flags := wording.further_flags(report):
         yield Text("Worth a look, whatever the points are", "bold")
         for flag in flags:
-            yield _indented(flag_text(flag))
+            yield _indented(_flag_text(flag))
         yield Text()
-    yield from summary(report, width)
+    yield from _summary(report, width)
 
 
 def _table(verdicts: Sequence[Verdict], width: int) -> Table:
@@ -196,7 +129,7 @@ def _shape(verdict: Verdict) -> Text:
     return Text(wording.shape(comparison.shape), STYLES[Outcome.FAIL] if wrong else "")
 
 
-def remark(verdict: Verdict) -> Group:
+def _remark(verdict: Verdict) -> Group:
     """Say what is wrong with a gradient: where, the student's line, the likely reasons."""
     head = _verdict(verdict.outcome).append(f"  {printable(verdict.name)}", "bold")
     lines: list[RenderableType] = [head]
@@ -231,7 +164,7 @@ class _Quoted(NamedTuple):
                     yield Text(" " * cell_len(bar.plain + before) + "^" * cell_len(piece.rstrip()))
 
 
-def short_remarks(verdicts: Sequence[Verdict]) -> Iterator[Group]:
+def _short_remarks(verdicts: Sequence[Verdict]) -> Iterator[Group]:
     """Say each note once, with all its gradients: one mistake carries down to twenty of them."""
     for same in wording.together(verdicts):
         sign = (wording.SIGNS[same[0].outcome], STYLES[same[0].outcome])
@@ -239,7 +172,7 @@ def short_remarks(verdicts: Sequence[Verdict]) -> Iterator[Group]:
         yield Group(head, _indented(Text(printable(same[0].note))))
 
 
-def flag_text(flag: Flag) -> Text:
+def _flag_text(flag: Flag) -> Text:
     """The flag's sentence and its place."""
     where = f" ({printable(wording.where(flag.place))})" if flag.place else ""
     return Text(f"{printable(flag.message)}{where}")
@@ -250,18 +183,11 @@ def _indented(text: Text) -> Padding:
     return Padding(text, (0, 0, 0, 2))
 
 
-def summary(report: Report, width: int) -> Iterator[Text]:
-    """The score, then how many of each verdict, as lines."""
-    parts = (
-        Text.assemble("   ", (f"{wording.SIGNS[outcome]} {said}", STYLES[outcome]))
-        for outcome, said in wording.counts(report.verdicts).items()
-    )
-    yield from wrapped(Text(wording.points(report), "bold"), parts, width)
-
-
-def wrapped(line: Text, parts: Iterable[Text], width: int) -> Iterator[Text]:
-    """Append the parts to a line, and begin another line where one does not fit."""
-    for part in parts:
+def _summary(report: Report, width: int) -> Iterator[Text]:
+    """The score, then how many of each verdict, as lines: another begins where one is full."""
+    line = Text(wording.points(report), "bold")
+    for outcome, said in wording.counts(report.verdicts).items():
+        part = Text.assemble("   ", (f"{wording.SIGNS[outcome]} {said}", STYLES[outcome]))
         if line.cell_len + part.cell_len > width:
             yield line
             line = Text()
@@ -269,14 +195,13 @@ def wrapped(line: Text, parts: Iterable[Text], width: int) -> Iterator[Text]:
     yield line
 
 
-def signs(report: Report, gap: str = "") -> Text:
-    """Count the verdicts by sign, "✓18 ✗2"; `gap` separates a sign from its number."""
+def _signs(report: Report) -> Text:
+    """Count the verdicts by sign, "✓18 ✗2"."""
     counts = count_outcomes(report.verdicts).items()
-    parts = (Text(f"{wording.SIGNS[outcome]}{gap}{n}", STYLES[outcome]) for outcome, n in counts)
-    return Text(f" {gap}").join(parts)
+    return Text(" ").join(Text(f"{wording.SIGNS[o]}{n}", STYLES[o]) for o, n in counts)
 
 
-def print_parts(parts: Sequence[RenderableType], width: int, colour: bool) -> str:
+def _print_parts(parts: Sequence[RenderableType], width: int, colour: bool) -> str:
     """Print the parts into a text, one below the other, without spaces at the ends of lines."""
     file = io.StringIO()
     console = Console(

@@ -32,7 +32,7 @@ from grader.worker.results import (
 from grader.worker.terms import DYNAMIC_NAMES
 from grader.worker.threads import forget_threads, run_to_end
 
-NOTEBOOK_FUNCTIONS = ("cmp", "check", "board", "heat_map", "hint", "nudge", "display")
+NOTEBOOK_FUNCTIONS = ("cmp", "check", "board", "heat_map", "nudge", "display")
 """Functions of the notebook that an answer may call for what they show."""
 
 

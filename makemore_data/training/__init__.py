@@ -1,1 +1,1 @@
-"""Training by hand: the loops, how to stop one, and the race between them."""
+"""Training by hand: the loops, and how to stop one."""

@@ -1,4 +1,4 @@
-"""Training loops of the race that contain no answer."""
+"""Training loops that contain no answer of notebook 4."""
 
 from __future__ import annotations
 
@@ -6,7 +6,6 @@ import torch
 from torch import Tensor
 
 from makemore_data.course.forward import fused_forward
-from makemore_data.model.parameters import Parameters
 from makemore_data.training.train import BATCH, Backward, Run
 
 
@@ -64,21 +63,3 @@ def manual_loop(
         for p, gradient in zip(run.parameters, gradients, strict=True):
             p -= learning_rate * gradient
         run.losses.append(loss.item())
-
-
-def matrix_products(parameters: Parameters, steps: int) -> None:
-    """Compute the six matrix products of a step alone: no training step can be faster."""
-    W1, W2 = parameters.W1, parameters.W2
-    # Which product is which gradient is notebook 4's question: the results have numbers for names.
-    x1, y1 = torch.ones(BATCH, W1.shape[0]), torch.ones(BATCH, W1.shape[1])
-    x2, y2 = torch.ones(BATCH, W2.shape[0]), torch.ones(BATCH, W2.shape[1])
-    first, second = x1 @ W1, x2 @ W2
-    third, fourth = y2 @ W2.T, x2.T @ y2
-    fifth, sixth = y1 @ W1.T, x1.T @ y1
-    for _ in range(steps):
-        torch.mm(x1, W1, out=first)
-        torch.mm(x2, W2, out=second)
-        torch.mm(y2, W2.T, out=third)
-        torch.mm(x2.T, y2, out=fourth)
-        torch.mm(y1, W1.T, out=fifth)
-        torch.mm(x1.T, y1, out=sixth)

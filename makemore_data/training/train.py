@@ -22,7 +22,7 @@ Backward = Callable[..., tuple[Tensor, Sequence[Tensor]]]
 """From `Xb, Yb, C, W1, b1, bngain, bnbias, W2, b2` to the loss with the parameters' gradients."""
 
 Loop = Callable[..., None]
-"""What takes part in the race: `loop(run, X, Y, steps)` takes `run` so many steps further."""
+"""`loop(run, X, Y, steps)` takes `run` so many steps further."""
 
 
 @dataclass(slots=True, eq=False)

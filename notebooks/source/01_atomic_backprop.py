@@ -29,7 +29,7 @@ import math
 import torch
 import torch.nn.functional as F
 
-from grader import board, check, cmp, figures, heat_map, hint, nudge
+from grader import board, check, cmp, figures, heat_map, nudge
 
 figures.gradient_runs_back()
 
@@ -369,8 +369,8 @@ print(f"its favourite: {itos[favourite]!r}, {probs[one, favourite]:.4f}; blind: 
 # - **Use** what the forward pass has computed and every gradient that you have found, but no
 #   `.grad` and no `backward()`. Several lines, names of your own and loops are fine.
 # - **Keep** the first line, `# answer: ...`: by it the check knows the cell.
-# - **Stuck?** Three hints for each gradient stand folded above its answer cell; `hint("dlogprobs")`
-#   shows them one by one.
+# - **Stuck?** A hint for each gradient is folded above its answer cell. Inside the first hint is a
+#   second one, and inside the second a third.
 # - **After a break**, run all cells above. Your lines are still there.
 #
 # <details>
@@ -1597,6 +1597,4 @@ explain(rms_norm, rms_norm_backward)
 # earnest, with these short forms, for 200,000 steps.
 #
 # In a terminal, `grader check 01_atomic_backprop.ipynb` says the same as the cells above, for the
-# whole notebook at once. It reads the file, so save first. On your own machine,
-# `grader watch 01_atomic_backprop.ipynb` checks again whenever you save, and `grader status` says
-# how far you are in all four notebooks.
+# whole notebook at once. It reads the file, so save first.

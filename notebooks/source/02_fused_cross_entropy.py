@@ -37,7 +37,7 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor
 
-from grader import board, check, explain, figures, heat_map, hint, nudge
+from grader import board, check, explain, figures, heat_map, nudge
 from makemore_data import (
     autograd_loop,
     begin_run,

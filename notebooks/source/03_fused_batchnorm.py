@@ -35,7 +35,7 @@ import torch
 import torch.nn.functional as F
 from torch.autograd.function import once_differentiable
 
-from grader import board, check, figures, heat_map, hint, nudge
+from grader import board, check, figures, heat_map, nudge
 from makemore_data import (
     LECTURE_SEED,
     build_splits,

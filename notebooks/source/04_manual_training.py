@@ -6,16 +6,16 @@
 # Three notebooks of gradients, and nothing has learnt from yours yet. Today your backward pass goes
 # to work. You put its lines together, about twenty of them, and write the training loop around
 # them. They train the network, without a single `loss.backward()`, until it makes up names of its
-# own. Then you race it against autograd.
+# own.
 #
 # - **Time:** two hours. The whole training takes two minutes of it on a laptop.
 # - **You need:** notebooks 01 to 03, or at least their results: the gradient of a matrix product,
 #   the fused cross-entropy, the fused batch normalisation.
 # - **Afterwards you can:** write the backward pass of a small network from memory, and the training
-#   loop, calibration, evaluation and sampling with it; and tell where a training step's time goes.
+#   loop, calibration, evaluation and sampling with it.
 #
-# **Part 2** is the backward pass, **part 3** the loop that trains, **part 4** makes up names,
-# **part 5** is the race, **part 6** is for those who want it, **part 7** goes on from here.
+# **Part 2** is the backward pass, **part 3** the loop that trains, **part 4** makes up names, and
+# **part 5** goes on from here.
 #
 # Run the next two cells first.
 
@@ -24,7 +24,6 @@
 
 # %%
 import math
-import timeit
 from typing import Annotated
 
 import torch
@@ -41,8 +40,6 @@ from grader import (
     explain,
     figures,
     heat_map,
-    hint,
-    line_up,
     my_backward,
     nudge,
     show_code,
@@ -56,7 +53,6 @@ from makemore_data import (
     init_parameters,
     load_names,
     names_table,
-    race,
     train,
     whole_run,
 )
@@ -750,196 +746,12 @@ print(f"validation loss: calibrated {validation:.2f}, with running statistics {e
 # PyTorch module must be told `model.eval()` before it is used: from then on its batch
 # normalisation takes the running numbers instead of the batch's.
 #
-# # Part 5 · The race
-#
-# Writing the backward pass by hand has one more advantage. You know what has to be computed, and
-# autograd has to find it out anew at every step. How much is that worth? Six loops are at the
-# start. All take the same steps, from the same parameters through the same minibatches:
-#
-# 1. **autograd**: `loss.backward()`, as everybody does it;
-# 2. **by hand, as in the lecture**: twenty lines, with two Python loops for `dC`;
-# 3. **by hand, yours**;
-# 4. **tuned**: the loop of part 6, in fewer calls;
-# 5. **tuned and compiled**: its step through `torch.compile`, which needs a C++ compiler;
-# 6. **the same, ten steps a call**.
-#
-# Beside them is a seventh, which trains nothing: the six matrix products of a step alone, two
-# forward and four backward. This is the limit.
-#
-# The first loop is folded below. In its forward pass autograd takes notes of each operation, and
-# `loss.backward()` follows them back to the parameters. A loop by hand does neither: it runs the
-# forward pass without notes, and then your lines.
-
-# %%
-# @title Autograd's loop
-from makemore_data.course.forward import fused_forward
-from makemore_data.training.loops import autograd_loop
-
-loops = {}  # which loops there are, once they have been lined up for the race
-show_code(autograd_loop, fused_forward, title="Autograd's loop, and its forward pass")
-
-# %% [markdown]
-# The next cell compiles loops 5 and 6, which can take a minute each, and says so. The race itself
-# takes some ten seconds. Both wait until your gradients are there.
-#
-# **Guess first.** How many times as fast as autograd's loop is yours? And the limit?
-
-# %% tags=["nbval-ignore-output"]
-loops = line_up(backward)
-
-# %% tags=["nbval-ignore-output"]
-rates = race(loops, Xtr, Ytr)
-figures.race_chart(rates) if rates else None
-
-# %% [markdown]
-# *The longer the bar, the faster. In brackets: how many times as fast as autograd's loop. Grey is
-# the limit. The loops take turns, 500 steps each, on one thread.*
-#
-# On one quiet core it was, in times autograd's: the lecture's loop 0.5, the solution's lines 1.3,
-# tuned 2.3, compiled 3.5, ten steps a call 5.9, and the limit 10.
-#
-# - **What autograd has to find out costs little.** The solution's lines do without the notes and
-#   the way back along them, and are 1.3 times as fast. Lines that make more calls gain less.
-# - **A Python loop costs much.** The lecture's loop differs from the solution's in `dC` alone. Its
-#   96 little additions cost more than everything else together.
-# - **The matrix products cost a tenth.** Nothing does without them, so they are the limit.
-#
-# So what takes the time?
-#
-# # Part 6 · Where the time goes (for those who want it)
-#
-# All of this part is folded. Run the race first, then open what you like.
-#
-# <details>
-# <summary>A guess first: what one call costs</summary>
-#
-# The products of a step are about 1.1 million multiplications and as many additions, for which one
-# core needs fifty to a hundred millionths of a second. Where does the rest of autograd's time go?
-#
-# **Guess:** `two + two` adds 2 numbers, `many + many` 6,400, as many as `hprebn` has. How many
-# times as long does the second take? The cell below measures it.
-#
-# </details>
-
-# %% tags=["nbval-ignore-output"]
-# @title What one call costs
-two, many = torch.ones(2), torch.ones(32, 200)
-calls = {"two + two": lambda: two + two, "many + many": lambda: many + many}
-for name, call in calls.items():
-    seconds = min(timeit.repeat(call, number=1_000)) / 1_000
-    print(f"{name:<12} {seconds * 1e6:.1f} millionths of a second")
-
-# %% [markdown]
-# <details>
-# <summary>What that says</summary>
-#
-# Not three thousand times. Most of the time goes into the *call*: each little operation has to be
-# looked up, has its arguments checked, gets memory for its result. (Of the small ones only the tanh
-# takes long itself.) So what makes a loop on small matrices fast is **fewer calls**. With a
-# thousand times as many numbers in each matrix, the products take nearly all the time, and the
-# calls next to none.
-#
-# </details>
-
-# %%
-# @title The code that ran as tuned
-if "tuned" in loops:
-    show_code(loops["tuned"], title="The code that ran as tuned, with numbers in its comments")
-else:
-    print("The tuned loop is not here; the first cell of the race says why.")
-
-# %% [markdown]
-# <details>
-# <summary>What its lines mean that look unlike yours</summary>
-#
-# - `flatten(1)` makes 96 numbers of the 32 windows, the index that `index_add_` wants.
-# - `rsqrt_` is one over the square root.
-# - `gather` picks from each row of `probs` the number at the place that `Yb` names.
-# - `dhpreact` has its bracket multiplied out: `addcmul` with `value=-1` takes a product away from a
-#   tensor in one call.
-# - `dhprebn` is notebook 03's formula with the $\frac1n$ multiplied into the bracket; the minus
-#   sign of its last term makes the `1 - n`.
-#
-# </details>
-#
-# <details>
-# <summary>What each change buys, by the numbers in the comments</summary>
-#
-# In brackets: how many times as fast as autograd's loop it was once this change had been added to
-# all those before it, beginning at 1.3, the solution's lines. It was not the run of the race above,
-# so the end is 2.4 here and was 2.3 there: from run to run that much is chance.
-#
-# 1. **A thousand minibatches at once** (1.8). One call draws 32,000 numbers, the very same ones in
-#    the same order, and `unbind` cuts the result into slices without copying. The labels become
-#    one-hot rows: to subtract 1 at 32 places picked by an index is slow; to subtract a matrix is
-#    not.
-# 2. **No bias before the batch normalisation** (1.9). `b1`'s gradient is zero, as you know from
-#    notebook 01. So this loop neither adds it, nor sums its gradient, nor updates it.
-# 3. **Fused calls** (2.0). `var_mean` reads the numbers once for both; `addcmul` multiplies and
-#    adds; `addmm` is a matrix product that begins with the bias in place of zeros.
-# 4. **In place** (2.0). `sub_`, `mul_` and the like write the result where the operand stood. It
-#    buys next to nothing here, and it costs care: once `hprebn` has become `bnraw` it is gone.
-# 5. **The learning rate at the top** (measured together with 6). The backward pass is *linear*:
-#    with `dlogits` multiplied by minus the learning rate, what comes out below is not the gradients
-#    but the *steps*.
-# 6. **Gradient and update in one call** (2.3). A step need only be added, and `addmm_` adds a
-#    matrix product to the matrix it is called on while it computes it. For `W1`, `W2` and `C` no
-#    gradient ever exists. Mind the order: `dh` needs the old `W2`, so it is computed before the
-#    update.
-# 7. **The losses last** (2.4). Each step leaves behind only the 32 probabilities of the right
-#    characters; one logarithm and one mean for a thousand steps follow.
-#
-# </details>
-#
-# Is it still the same training? The test is not whether it is fast but whether it arrives where
-# autograd arrives.
-
-# %% tags=["nbval-ignore-output"]
-# @title Two hundred steps of both, compared
-if "tuned" in loops:
-    reference, tuned = begin_run(n_hidden), begin_run(n_hidden)
-    loops["autograd"](reference, Xtr, Ytr, 200)
-    loops["tuned"](tuned, Xtr, Ytr, 200)
-    for name, theirs, ours in zip(
-        reference.parameters._fields, reference.parameters, tuned.parameters, strict=True
-    ):
-        difference = (theirs - ours).abs().max() / theirs.abs().max()
-        print(f"{name:<6} after 200 steps, off from autograd's by {difference:.0e} of its size")
-else:
-    print("There is no tuned loop to compare with.")
-
-# %% [markdown]
-# <details>
-# <summary>Towards the limit: what the compiler does</summary>
-#
-# In the tuned loop some forty calls are left, and six of them are matrix products. Python cannot
-# do with much fewer. A compiler can. `torch.compile` reads the function below, which says the
-# same in plain lines (in place are only the six updates), and writes a C++ program in which the
-# small operations between two matrix products become *one* loop over the numbers, or a few: they
-# are read once, everything is done to them, and they are written once.
-#
-# A call of the compiled function still costs something. That price can be shared: the last
-# contestant takes ten steps before it comes back to Python. Where nothing else is running it
-# reaches more than half of the limit. What remains is what no compiler may leave out: the additions
-# to rows of `C`, 6,400 tanhs, the exponentials of the softmax, and two passes over the batch
-# normalisation's numbers.
-#
-# </details>
-
-# %%
-# @title What the compiler reads
-if "tuned" in loops:
-    from makemore_data.training.solved.compiled import training_step
-
-    show_code(training_step, title="What the compiler reads")
-else:
-    print("Nor is what the compiler reads.")
-
-# %% [markdown]
-# # Part 7 · What you have done
+# # Part 5 · What you have done
 #
 # Autograd's loop would have cost you no afternoon, and cannot get a sign wrong. What stays with you
-# is not the speed. It is that you know what the engine does.
+# is not the speed. It is that you know what the engine does. (Which of the two is faster?
+# [The race]({{ repository }}/blob/main/docs/pages/student/training.md#the-race) in the guide times
+# both beside a tuned and a compiled loop, and says where the time goes.)
 #
 # **You can now** write the backward pass of a network with an embedding, linear layers, batch
 # normalisation and a cross-entropy, and the training around it, without looking it up; check both;
@@ -952,15 +764,15 @@ else:
 #
 # | | new in it | to guess |
 # | :-- | :-- | :-- |
-# | 7.1 a second layer | nothing: lines that you have, once more | what it gains |
-# | 7.2 a recurrent network | one matrix, read at every step | what is left after a hundred steps |
-# | 7.3 an LSTM | a way back without a matrix | the same |
-# | 7.4 Adam | steps of about one length for all gradients | how far it moves what should not move |
+# | 5.1 a second layer | nothing: lines that you have, once more | what it gains |
+# | 5.2 a recurrent network | one matrix, read at every step | what is left after a hundred steps |
+# | 5.3 an LSTM | a way back without a matrix | the same |
+# | 5.4 Adam | steps of about one length for all gradients | how far it moves what should not move |
 #
 # `explain`, known from notebook 02, checks the first three, and any forward pass whose inputs have
 # their shapes beside them.
 #
-# ## 7.1 A second layer
+# ## 5.1 A second layer
 #
 # One more hidden layer, between the first and the logits. `dh2` arrives; four gradients are to be
 # found. You have written all four before, under other names: take them from part 2. The weights are
@@ -1071,7 +883,7 @@ else:
 # With the lecture's names it was 2.262 and 2.250 nats: four times the parameters gain a hundredth
 # of a nat, so far. Both networks see three letters, and no more. The next two have a memory.
 #
-# ## 7.2 A recurrent network
+# ## 5.2 A recurrent network
 #
 # An RNN reads one character after the other, always with the same two matrices, and carries what it
 # remembers in `h`. Here are two of its steps, for the characters' embeddings `x1` and `x2`; `h0` is
@@ -1143,7 +955,7 @@ for name, values in lengths.items():
 # times as long. The first network cannot learn what happened a hundred letters ago; one update
 # ruins the second.
 #
-# ## 7.3 An LSTM
+# ## 5.3 An LSTM
 #
 # Beside `h`, an LSTM carries a *cell* `c`, which no matrix multiplies: part of it is kept, and
 # something is added. Three *gates*, numbers between 0 and 1, say how much: `keep` of the old cell,
@@ -1200,7 +1012,7 @@ figures.lengths(lengths)
 # the cell alone is not enough: `keep` has to be near 1. It is the sigmoid of a linear layer, which
 # is called the *forget gate*. That is why its bias is often made large before the training begins.
 #
-# ## 7.4 Adam
+# ## 5.4 Adam
 #
 # Not another network, another update: the one, or a near relative, that most are trained with
 # ([Kingma and Ba, 2014](https://arxiv.org/abs/1412.6980)). For each number $p$ it keeps two running

@@ -1,5 +1,5 @@
 from benchmarks.race import table
-from makemore_data import LIMIT
+from makemore_data.training.solved.race import LIMIT
 
 
 def test_the_table_compares_with_the_first_and_with_the_limit() -> None:

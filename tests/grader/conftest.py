@@ -41,7 +41,6 @@ def toy_course(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     files = {
         "pyproject.toml": '[project.urls]\nRepository = "https://github.com/a/b"\n',
         "makemore_data/course/hints.toml": '[ex1]\nda = ["one", "two", "three"]\n',
-        "makemore_data/course/blank_cells.json": "{}",
         "notebooks/source/01_toy.py": SOURCE,
         "names.txt": "ann\nbob\ncleo\n",
     }

@@ -65,7 +65,7 @@ class TestCommandLine:
             raise error
 
         monkeypatch.setattr(cli.command, "main", refuse)
-        assert cli.main(["status"]) == exit_codes.UNREADABLE
+        assert cli.main(["check"]) == exit_codes.UNREADABLE
         err = capsys.readouterr().err
         assert err.startswith(said)
         assert err.count("\n") == 1

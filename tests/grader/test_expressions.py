@@ -13,16 +13,11 @@ ROOMS = (
 )
 MODULES = (*(f"grader.{room}" for room in ROOMS), "grader.classroom.spreadsheet")
 
-NAMES = (
-    *("grader.classroom.intake", "grader.submission.backup", "grader.submission.course_files"),
-    "grader.whole_file",
-)
+NAMES = ("grader.classroom.intake", "grader.whole_file")
 """These read names of files, which have at most 255 characters."""
 
 OWN = {
-    "grader.submission.blank_cells": "the course's own blanks",
     "grader.answer.assigned": "from the beginning alone, a line",
-    "grader.submission.reset": "from the beginning alone",
 }
 """Modules whose expressions are not searched for in a student's text, and why."""
 

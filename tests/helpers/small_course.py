@@ -49,7 +49,6 @@ dxhat = dout * gain
 dx = dxhat * inv - xhat * (dxhat * xhat).mean(1, keepdim=True) * inv
 """
 
-BLANK = "# answer: n1-norm\ndgain = ...  # your turn\ndx = ...  # your turn"
 
 FILES = {"course.toml": COURSE, "forward.py": FORWARD, "hints.toml": HINTS}
 

@@ -5,11 +5,8 @@ from __future__ import annotations
 import os
 import re
 from collections import Counter
-from collections.abc import Collection
 from dataclasses import dataclass, field
 from pathlib import Path
-
-from grader.submission.backup import original_of
 
 IGNORED_FOLDERS = frozenset(
     {".git", ".ipynb_checkpoints", ".svn", ".venv", "__MACOSX", "__pycache__", "node_modules"}
@@ -89,28 +86,19 @@ def walk(root: Path, notebooks: tuple[str, ...] = ()) -> Tree:
             continue
         if not entries and parts and is_candidate(parts[-1]):
             tree.candidates.append(parts)  # a bundle that came without what is in it
-        names = {entry.name for entry in entries}
         for entry in entries:
-            _sort_in(entry, names, parts, tree, folders)
+            _sort_in(entry, parts, tree, folders)
     for paths in (tree.candidates, tree.others, tree.folders, tree.links, tree.closed):
         paths.sort(key=lambda parts: tuple(map(os.fsencode, parts)))
     return tree
 
 
-def _sort_in(
-    entry: os.DirEntry[str],
-    siblings: Collection[str],
-    parent: Parts,
-    tree: Tree,
-    folders: list[Parts],
-) -> None:
+def _sort_in(entry: os.DirEntry[str], parent: Parts, tree: Tree, folders: list[Parts]) -> None:
     name, parts = entry.name, (*parent, entry.name)
     if name in IGNORED_FOLDERS or name in IGNORED_FILES:
         tree.ignored[name] += 1
     elif name.startswith((_OFFICE_LOCK, _APPLE_DOUBLE)):
         tree.ignored[f"{name[:2]}..."] += 1
-    elif original_of(name) in siblings:
-        tree.ignored["copies that `grader reset` made"] += 1
     elif _is_folder(entry, follow=False):
         if len(parts) <= 2:
             tree.folders.append(parts)

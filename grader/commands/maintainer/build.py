@@ -30,7 +30,6 @@ def build(folder: Path) -> int:
     require("author", "grader build")
     course = read_course(folder)
 
-    from grader.authoring.build import write_blank_cells
     from grader.authoring.course import Layout
     from grader.authoring.dev_check import build_and_check
     from grader.execution.runner import Runner
@@ -47,7 +46,6 @@ def build(folder: Path) -> int:
             is_in_order &= told(what, build_and_check(layout, notebook, runner))
     if not is_in_order:
         return exit_codes.NOT_PASSED
-    write_blank_cells(layout)
     paths = listed(f"{folder / notebook}.ipynb" for notebook in course.notebooks)
     file = f"{course.notebooks[0]}.ipynb"
     say(f"For your students: {paths}. A notebook needs no other file.\n")

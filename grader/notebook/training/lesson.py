@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from functools import partial
 from inspect import getsource
 
 from grader.answer.parse import parse_answer
@@ -20,8 +19,7 @@ from grader.notebook.training.trajectory import STEPS, compare_trajectories
 from grader.printable import listed
 from grader.reports import wording
 from grader.verdict import Outcome
-from makemore_data.training.race import contestants
-from makemore_data.training.train import Backward, Loop
+from makemore_data.training.train import Backward
 
 
 @told(NotInTheLesson)
@@ -74,9 +72,7 @@ def my_backward(anyway: bool = False) -> Backward | None:
         return backward
     named = listed(f"{verdict.name} ({wording.word(verdict.outcome)})" for verdict in wrong)
     if anyway:
-        # What trains or races with it later says so again.
-        backward.__doc__ = f"This function has a mistake in it: {named}."
-        print(backward.__doc__)
+        print(f"This function has a mistake in it: {named}.")
         return backward
     print(
         f"Not yet a function: mend {named} first, see the check above. To train with the mistake,"
@@ -85,38 +81,12 @@ def my_backward(anyway: bool = False) -> Backward | None:
     return None
 
 
-def line_up(backward: Backward | None) -> dict[str, Loop]:
-    """The loops that start in the race, by name; none while `backward` is None.
-
-    For whatever does not take part, a sentence is printed.
-
-    Args:
-        backward: what `my_backward()` returned.
-    """
-    if backward is None:
-        print("to do: the race begins when the gradients of part 2 are there")
-        return {}
-    if backward.__doc__:
-        print(backward.__doc__)
-    loops, absent = contestants("by hand, yours", backward, say=partial(print, flush=True))
-    for sentence in absent:
-        print(sentence)
-    return loops
-
-
-def show_code(*functions: Callable[..., object], title: str = "") -> None:
-    """Display functions as they stand in the course's package.
-
-    Args:
-        functions: functions or classes of a Python file.
-        title: with one, the code is folded under it.
+def show_code(function: Callable[..., object]) -> None:
+    """Display a function as it stands in its file.
 
     Raises:
-        TypeError: something is neither.
+        TypeError: it is no function of a Python file.
         OSError: its file is not there.
     """
-    code = "\n\n".join(getsource(function).rstrip() for function in functions)
-    markdown = f"```python\n{code}\n```"
-    if title:
-        markdown = f"<details>\n<summary>{title}</summary>\n\n{markdown}\n\n</details>"
-    show({"text/markdown": markdown, "text/plain": code})
+    code = getsource(function).rstrip()
+    show({"text/markdown": f"```python\n{code}\n```", "text/plain": code})

@@ -1,1 +1,1 @@
-"""Training loops that contain the answers of notebook 4; a student release is without them."""
+"""The race of `make bench`: its loops contain notebook 4's answers, so a release lacks them."""

@@ -37,7 +37,7 @@ import torch
 import torch.nn.functional as F
 from torch.autograd.function import once_differentiable
 
-from grader import board, check, cmp, figures, heat_map, hint, nudge
+from grader import board, check, cmp, figures, heat_map, nudge
 from makemore_data import LECTURE_SEED, build_vocabulary, load_names
 
 figures.use_course_style()
@@ -412,7 +412,7 @@ board("ex5")
 # - The check runs your answers again on hidden numbers of other sizes, where no two of `B`, `T`,
 #   `C` and `H` are equal. So write `H`, not 16.
 # - Your answers find `torch`, `F`, `math`, every name of the forward cell, and these four sizes.
-# - Hints are folded above each answer, and `hint("dpattern")` shows them one by one.
+# - Hints are folded above each answer, the second inside the first and the third inside the second.
 
 # %% [markdown]
 # # Part 3 · From the output back to the letters

@@ -36,7 +36,7 @@ import math
 import torch
 import torch.nn.functional as F
 
-from grader import board, check, cmp, figures, heat_map, hint, nudge
+from grader import board, check, cmp, figures, heat_map, nudge
 from makemore_data import LECTURE_SEED, build_vocabulary, load_names
 
 figures.use_course_style()
@@ -325,8 +325,8 @@ def arriving_at(output):
 
 
 # %% [markdown]
-# You work as in notebook 05: answer cell, check cell, hints folded above, `hint("dz")` one at a
-# time. The checks run your lines again on hidden numbers of other sizes, so write `C`, not 24.
+# You work as in notebook 05: answer cell, check cell, hints folded above. The checks run your lines
+# again on hidden numbers of other sizes, so write `C`, not 24.
 #
 # # Part 2 · Layer normalisation
 #

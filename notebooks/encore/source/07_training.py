@@ -48,7 +48,7 @@ from IPython.display import Markdown
 from torch import Tensor
 from torch.optim.adamw import adamw as pytorchs_adamw
 
-from grader import LossPlot, board, check, figures, hint, nudge
+from grader import LossPlot, board, check, figures, nudge
 from makemore_data import (
     LECTURE_SEED,
     build_vocabulary,

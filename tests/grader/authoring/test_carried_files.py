@@ -11,10 +11,9 @@ import pytest
 from grader.authoring.carried_files import without_others
 from grader.authoring.course import Layout, read_notebook
 from grader.authoring.draft.write import write_course
-from grader.notebook.hints import read_levels
 from grader.program.course import Course, read_course
 from grader.program.exercises import load_exercises
-from grader.submission.blank_cells import gradients_in, read_blank_cells
+from grader.program.hints import read_levels
 from grader.submission.carried_course import carried_files, unpack
 from grader.submission.notebook_file import Cell
 from tests.helpers.small_course import write_course as write_small_course
@@ -62,13 +61,11 @@ def test_each_notebook_carries_its_own_exercises(course: Course) -> None:
     found = {each: carried(course, each.notebook) for each in course.exercises}
     for own, other in ((scale, move), (move, scale)):
         files = found[own]
-        assert sorted(files) == ["blank_cells.json", "course.toml", "forward.py", "hints.toml"]
+        assert sorted(files) == ["course.toml", "forward.py", "hints.toml"]
         alone = read_course(unpack(files))
         assert alone.exercises == (own,)
         assert (alone.title, alone.repository) == (course.title, course.repository)
         assert read_levels(alone) == {own.prefix: read_levels(course)[own.prefix]}
-        (blanks,) = read_blank_cells(alone).values()
-        assert {name for text in blanks.values() for name in gradients_in(text)} == {*own.gradients}
         assert [each.prefix for each in load_exercises(alone)] == [own.prefix]
         whole = json.dumps(files, ensure_ascii=False)
         for name in (other.prefix, other.notebook, other.function, f"# The {other.function}"):

@@ -307,7 +307,6 @@ def test_sentences_stand_below_their_line(project: Path, monkeypatch: pytest.Mon
 
 
 def test_notebooks_out_of_step_are_said(course: Path) -> None:
-    Path("makemore_data/course/blank_cells.json").write_text("{}", encoding="utf-8")
     change(BLANK, "dlogits = ...  # your turn", "dlogits = None")
     found = check_notebooks(["02_fused_cross_entropy"])
     assert found[0].startswith(f"{BLANK} is out of date: ")

@@ -140,17 +140,6 @@ class TestCheck:
         assert out.count("✓ 1 pass") == out.count("✗ 1 fail") == 1
         assert len(fake_core.started()) == 2
 
-    def test_a_backup_beside_its_notebook_is_left_out(
-        self, notebook: Callable[..., Path], capsys: Capture
-    ) -> None:
-        mine, backup = notebook("a.ipynb"), notebook("a.2026-11-26T18-42-15.ipynb", "fail")
-        alone = notebook("b.2026-11-26T18-42-15.ipynb")
-        assert run("check", backup, mine, alone) == exit_codes.PASSED
-        out, err = capsys.readouterr()
-        assert err == f"Not checked, as `grader reset` made it of another file: {backup}.\n"
-        assert str(backup) not in out
-        assert run("check", backup) == exit_codes.NOT_PASSED
-
     def test_json_of_one_and_of_several(
         self, notebook: Callable[..., Path], tmp_path: Path, capsys: Capture
     ) -> None:

@@ -24,7 +24,6 @@ Capture = pytest.CaptureFixture[str]
         ["handback", "book", "--for", "folder", "--out", ""],
         ["check", ""],
         ["check", "a.ipynb", "--html", ""],
-        ["reset", ""],
         ["export", "gradescope", "--notebook", "01", "--out", ""],
         ["new", "forward.py", "--out", ""],
     ],

@@ -30,7 +30,7 @@ from grader.verdict import Check, Comparison, Flag, Outcome, Verdict
 CELLS = dict(read_cells(right_answers()["lecture"]))
 SETUP = (
     "import torch\nimport torch.nn.functional as F\n"
-    "from grader import board, check, cmp, heat_map, hint, nudge, points, start_lesson\n"
+    "from grader import board, check, cmp, heat_map, nudge, points, start_lesson\n"
     "start_lesson()"
 )
 OLDER_SETUP = SETUP.replace(", start_lesson\nstart_lesson()", "")
@@ -124,20 +124,11 @@ SCRIPT = {
     "without import": "keep = heat_map\ndel heat_map\ncheck('dh')\nheat_map = keep",
     "refused": "# answer: ex1-linear2\nloss.backward()\ndh = h.grad\ndW2 = W2.grad",
     "check refused": "check('dh', 'dW2')",
-    "first hint": "hint('dcounts')",
-    "second hint": "hint('counts')",
-    "third hint": "hint('dcounts')",
-    "no more hints": "hint('dcounts')",
-    "another hint": "hint('dh', 'ex4')",
-    "no hint": "hint('dnothing')",
-    "slip in a hint": "hint('dlogprob', 'ex1')",
-    "hint of nothing": "hint()",
     "heat map without a name": "heat_map()",
     "nudge without a name": "nudge()",
-    "hint without quotes": "hint(dh)",
     "board alone": "board('ex1')",
     "board beside others": (
-        "from grader.notebook.state import remember_passed\n"
+        "from grader.notebook.progress import remember_passed\n"
         "remember_passed({'ex2': 1})\nboard('ex1')"
     ),
 }
@@ -294,7 +285,6 @@ STALE = "Your code gives the right value, and the notebook has another"
         ("board of a tensor", ['Give the exercise by its name, in quotes: board("ex1").']),
         ("board of nothing", ["There is no exercise ex9; there are ex1, ex2, ex2s, ex3, ex4."]),
         ("no string", ['Give gradients by name, in quotes: check("dlogits").']),
-        ("hint of nothing", ['Give the gradient by name, in quotes: hint("dlogits").']),
         ("heat map without a name", ['Give gradients by name, in quotes: heat_map("dlogits").']),
         ("nudge without a name", ['Give gradients by name, in quotes: nudge("dlogits").']),
         ("without gradients", [f"dh              {PASS}"]),
@@ -320,12 +310,6 @@ STALE = "Your code gives the right value, and the notebook has another"
             ],
         ),
         ("check tanh again", ["dhpreact        | exact: "]),
-        ("no hint", [f"There is no hint for dnothing; there is for {SOME}"]),
-        (
-            "slip in a hint",
-            ["There is no hint for dlogprob in ex1; did you mean dlogprobs or dprobs?"],
-        ),
-        ("hint without quotes", ['Give the gradient by name, in quotes: hint("dlogits").']),
     ],
 )
 def test_what_is_printed(outputs: dict[str, list[Any]], key: str, lines: list[str]) -> None:
@@ -393,25 +377,6 @@ def test_a_refusal_is_a_card(outputs: dict[str, list[Any]]) -> None:
 def test_the_call_is_one_that_works(outputs: dict[str, list[Any]]) -> None:
     last = text(outputs["without import"]).splitlines()[-1]
     assert last == '  Draw the error: from grader import heat_map; heat_map("dh")'
-
-
-@pytest.mark.parametrize(
-    ("key", "heading"),
-    [
-        ("first hint", "Hint 1 of 3 for dcounts"),
-        ("second hint", "Hint 2 of 3 for dcounts"),
-        ("third hint", "Hint 3 of 3 for dcounts"),
-        ("no more hints", "There are no more hints for dcounts; here are all 3 again."),
-        ("another hint", "Hint 1 of 3 for dh"),
-    ],
-)
-def test_one_hint_more_each_time(outputs: dict[str, list[Any]], key: str, heading: str) -> None:
-    (output,) = outputs[key]
-    assert output.data["text/plain"].startswith(heading)
-    assert output.data["text/markdown"].startswith(f"**{heading}**\n\n")
-    if key == "no more hints":
-        starts = [line[:3] for line in output.data["text/markdown"].splitlines() if line[:1] > " "]
-        assert starts == ["**T", "1. ", "2. ", "3. "]
 
 
 def test_what_passes_is_remembered(outputs: dict[str, list[Any]], state: Path) -> None:

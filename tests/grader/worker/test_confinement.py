@@ -102,7 +102,7 @@ ATTEMPTS = {
         "result = 'done'"
     ),
     "import the judge's code": (
-        "import sys; sys.path.append(project); import grader.submission.reset; result = 'done'"
+        "import sys; sys.path.append(project); import grader.submission.read; result = 'done'"
     ),
     "list the home folder": (
         "import os, pathlib, pwd; os.listdir(pwd.getpwuid(os.getuid()).pw_dir); result = 'done'"

@@ -73,7 +73,7 @@ def test_what_a_notebook_awaits_is_run_to_its_end() -> None:
 
 def test_an_answer_finds_the_notebooks_names() -> None:
     tensors, types, problems = run_one(
-        "check('a'); cmp('a', 1, 2); board(); heat_map('a'); hint('a'); nudge('a', 0)\n"
+        "check('a'); cmp('a', 1, 2); board(); heat_map('a'); nudge('a', 0)\n"
         "a = F.relu(x) * n + torch.zeros(3) * math.pi"
     )
     assert not problems

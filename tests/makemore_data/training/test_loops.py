@@ -9,7 +9,6 @@ import torch
 from torch import Tensor
 
 from makemore_data import Run, autograd_loop, begin_run, manual_loop
-from makemore_data.training.loops import matrix_products
 from makemore_data.training.solved.compiled import NoCompiler, compile_loop
 from makemore_data.training.solved.lecture import lecture_backward
 from makemore_data.training.solved.tuned import AHEAD, tuned_loop
@@ -95,12 +94,6 @@ def test_b1_is_left_alone_by_the_tuned_loop_and_nearly_so_by_autograd() -> None:
     autograd_loop(reference, *data(), STEPS)
     assert torch.equal(run.parameters.b1, begin_run(20).parameters.b1)
     assert torch.allclose(reference.parameters.b1, run.parameters.b1, atol=1e-6)
-
-
-def test_the_limit_changes_no_parameter() -> None:
-    parameters = begin_run().parameters
-    matrix_products(parameters, 2)
-    assert all(map(torch.equal, parameters, begin_run().parameters))
 
 
 @pytest.mark.slow

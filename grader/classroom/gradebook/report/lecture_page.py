@@ -9,10 +9,10 @@ from itertools import groupby
 from grader.classroom.gradebook.report.class_summary import ClassSummary
 from grader.classroom.gradebook.report.mistakes import Gradient, Specimen
 from grader.classroom.gradebook.report.pages import render
-from grader.notebook.hint_text import plain_mathematics
-from grader.notebook.hints import read_levels
+from grader.classroom.gradebook.report.plain_mathematics import plain_mathematics
 from grader.program.course import Course
 from grader.program.course_file import BadCourse
+from grader.program.hints import read_levels
 from grader.verdict import unpack_map
 
 MOST_MISTAKES = 3

@@ -81,7 +81,7 @@ def test_the_folder_is_a_course_whose_source_becomes_a_notebook(tmp_path: Path) 
         'board("rmsnorm1")',
         "A **power** $x^p$ has the slope",
         "**`dx`** (n, d). More than one line reads `x`.",
-        "<summary>Hint 3 for <code>dms</code></summary>",
+        "<summary>Hint for <code>dms</code></summary>",
     ):
         assert said in whole
     assert whole.count("A **product** passes back") == 1, "a rule is told once"

@@ -13,7 +13,7 @@ from grader.execution.runner import Runner
 from grader.notebook.running_notebook import Lesson, NotInTheLesson
 from grader.notebook.training import lesson as training_lesson
 from grader.notebook.training.first_prints import SHOWN
-from grader.notebook.training.lesson import check_training, line_up, my_backward, show_code
+from grader.notebook.training.lesson import check_training, my_backward, show_code
 from grader.program.instances import HIDDEN_SIZES
 from makemore_data import begin_run
 from makemore_data.training.train import train_steps
@@ -90,7 +90,6 @@ def test_a_mistake_is_said_with_where_to_mend_it(
 def test_a_wrong_answer_becomes_a_function_only_when_told_to(
     answer: Answer,
     capsys: pytest.CaptureFixture[str],
-    monkeypatch: pytest.MonkeyPatch,
     mistake: str,
     named: str,
 ) -> None:
@@ -102,13 +101,7 @@ def test_a_wrong_answer_becomes_a_function_only_when_told_to(
     )
     backward = my_backward(anyway=True)
     assert backward is not None
-    said = f"This function has a mistake in it: {named}."
-    assert capsys.readouterr().out == f"{said}\n"
-    # Whoever trains or races with it is told again.
-    assert backward.__doc__ == said
-    monkeypatch.setattr(training_lesson, "contestants", lambda *_, **__: ({}, []))
-    line_up(backward)
-    assert capsys.readouterr().out == f"{said}\n"
+    assert capsys.readouterr().out == f"This function has a mistake in it: {named}.\n"
 
 
 def test_what_cannot_stand_in_a_function_is_said(
@@ -164,10 +157,6 @@ def test_my_backward_can_be_shown(answer: Answer, monkeypatch: pytest.MonkeyPatc
     show_code(backward)
     assert shown[0]["text/plain"].startswith("def my_backward(Xb, Yb, C, ")
     assert shown[0]["text/markdown"] == f"```python\n{shown[0]['text/plain']}\n```"
-    show_code(backward, title="Yours")
-    folded = shown[1]["text/markdown"]
-    assert folded.startswith("<details>\n<summary>Yours</summary>\n\n```python\ndef my_backward(")
-    assert shown[1]["text/plain"] == shown[0]["text/plain"]
 
 
 def test_a_print_in_an_answer_does_not_flood_a_training(
@@ -182,21 +171,3 @@ def test_a_print_in_an_answer_does_not_flood_a_training(
     lines = capsys.readouterr().out.splitlines()
     assert lines[:SHOWN] == ["torch.Size([32, 200])"] * SHOWN
     assert lines[SHOWN:] == ["Your answer prints at every step: from here on that is left out."]
-
-
-def test_the_race_waits_for_the_gradients(capsys: pytest.CaptureFixture[str]) -> None:
-    assert line_up(None) == {}
-    assert capsys.readouterr().out.startswith("to do: the race begins when the gradients")
-
-
-def test_who_does_not_start_is_said(
-    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
-    monkeypatch.setattr(
-        training_lesson, "contestants", lambda name, _, say: ({name: loop}, ["So."])
-    )
-
-    def loop(*_: object) -> None: ...
-
-    assert list(line_up(lambda *_: (torch.zeros(1), []))) == ["by hand, yours"]
-    assert capsys.readouterr().out == "So.\n"

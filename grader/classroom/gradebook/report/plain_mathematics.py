@@ -1,15 +1,10 @@
-"""A hint as plain text."""
+"""Markdown with its mathematics in Unicode, for where nothing sets LaTeX."""
 
 from __future__ import annotations
 
 import re
-import textwrap
 import unicodedata
 from contextlib import suppress
-
-from grader.notebook.hints import Hint
-
-WIDEST = 100
 
 _SYMBOLS = {
     "cdot": "·",
@@ -26,37 +21,6 @@ _SIZES = "(?:big|Big|bigg|Bigg)[lrm]?|left|right|displaystyle|limits"
 _SUPERSCRIPTS = str.maketrans("0123456789-+n", "⁰¹²³⁴⁵⁶⁷⁸⁹⁻⁺ⁿ")
 _GROUP = r"(?:\{((?:[^{}]|\{[^{}]*\})*)\}|(\w))"
 """What a command takes: braces, or one character."""
-
-
-def heading(hint: Hint) -> str:
-    """What stands above the hint's texts."""
-    if hint.no_more:
-        return f"There are no more hints for {hint.gradient}; here are all {hint.levels} again."
-    if not hint.texts:
-        return f"You have not asked for a hint for {hint.gradient} yet; there are {hint.levels}."
-    if len(hint.texts) == hint.levels > 1:
-        return f"All {hint.levels} hints for {hint.gradient}"
-    return f"Hint {hint.level} of {hint.levels} for {hint.gradient}"
-
-
-def as_text(hint: Hint, width: int = 80) -> str:
-    """The heading and the hint's texts, wrapped, mathematics in Unicode."""
-    width = max(20, min(width, WIDEST))
-    blocks = [textwrap.fill(heading(hint), width)]
-    for number, text in enumerate(hint.texts, start=1):
-        first, hanging = (f"{number}. ", "   ") if len(hint.texts) > 1 else ("", "")
-        for paragraph in re.split(r"\n\s*\n", plain_mathematics(text.strip())):
-            blocks.append(
-                textwrap.fill(
-                    " ".join(paragraph.split()),
-                    width,
-                    initial_indent=first,
-                    subsequent_indent=hanging,
-                    break_on_hyphens=False,
-                )
-            )
-            first = hanging
-    return "\n\n".join(blocks)
 
 
 def plain_mathematics(markdown: str) -> str:

@@ -51,8 +51,8 @@ def test_ci_runs_the_quick_tests_and_every_night_all_of_them() -> None:
     assert last.startswith(".ci/run ${{ ")
     assert "github.event_name == 'schedule'" in last
     assert "'test-all'" in last
-    (events,) = [value for key, value in read("ci").items() if key is True or key == "on"]
-    assert events["schedule"]  # YAML takes the word `on` for true
+    events = read("ci").get(True) or {}  # YAML takes the word `on` for true
+    assert "schedule" in events
 
 
 def test_what_is_published_has_been_tested_and_tried() -> None:

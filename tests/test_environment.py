@@ -141,6 +141,7 @@ def test_running_needs_what_is_imported_and_nothing_else(
     assert imported - ours <= known, "imports that pyproject.toml does not mention"
 
 
+@pytest.mark.slow
 def test_every_extra_is_used(pyproject: dict[str, Any], project: Path) -> None:
     extras = set(required(pyproject, *pyproject["project"]["optional-dependencies"]))
     folders = [project / name for name in (*PACKAGES, "tests", "benchmarks", "docs")]

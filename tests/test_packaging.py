@@ -76,6 +76,7 @@ def test_the_sdist_is_the_whole_project(project: Path) -> None:
         assert kept - sdist_files() == set()
 
 
+@pytest.mark.slow
 def test_nothing_that_lies_about_is_published() -> None:
     for name in wheel_files() | sdist_files():
         assert NOBODYS.isdisjoint(Path(name).parts), name

@@ -20,6 +20,7 @@ MAY_WRITE = {
 NOTEBOOK = "notebooks/01_atomic_backprop.ipynb"
 
 
+@pytest.mark.slow
 def test_the_workflows_are_valid() -> None:
     command = [sys.executable, "-m", "check_jsonschema", "--builtin-schema"]
     done = subprocess.run(

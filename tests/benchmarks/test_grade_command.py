@@ -42,6 +42,7 @@ def command(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(subprocess, "Popen", stand_in)
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("command")
 def test_what_the_command_leaves_behind_is_counted_and_gone(tmp_path: Path) -> None:
     run = grade(tmp_path, tmp_path / "out", jobs=2)
@@ -51,6 +52,7 @@ def test_what_the_command_leaves_behind_is_counted_and_gone(tmp_path: Path) -> N
     assert run.rows() == [{"student": "a", "score": "3"}]
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("command")
 def test_moments_are_caught_while_the_lines_come(tmp_path: Path) -> None:
     run = grade(tmp_path, tmp_path / "out", jobs=2, moments=(2, 1))

@@ -150,12 +150,14 @@ class TestProgram:
         assert done.stdout.rstrip().endswith("26 of 26 points   ✓ 26 pass")
         assert "\x1b" not in done.stdout
 
+    @pytest.mark.slow
     def test_a_terminal_without_unicode(self, solved: Path) -> None:
         done = command("check", solved, env={**os.environ, "PYTHONIOENCODING": "ascii"})
         assert done.returncode == exit_codes.PASSED
         assert "+ pass" in done.stdout
         assert done.stdout.isascii()
 
+    @pytest.mark.slow
     @pytest.mark.skipif(os.name == "nt", reason="pipes are closed otherwise there")
     def test_whoever_has_seen_enough_may_go(self, solved: Path) -> None:
         with subprocess.Popen(
@@ -182,6 +184,7 @@ class TestProgram:
         assert done.returncode != 0
         assert done.stderr == "Error: The output cannot be written: No space left on device.\n"
 
+    @pytest.mark.slow
     @pytest.mark.skipif(not hasattr(os, "openpty"), reason="needs pseudo-terminals")
     def test_ctrl_c_ends_it_quietly(self, tmp_path: Path) -> None:
         endless = write_notebook(tmp_path / "endless.ipynb", "dlogprobs = 1\nwhile True: pass")
@@ -234,6 +237,7 @@ class TestProgram:
         done = subprocess.run([sys.executable, "-c", code], stdout=subprocess.PIPE, check=True)
         assert done.stdout == b"[]\n"
 
+    @pytest.mark.slow
     def test_pictures_are_imported_only_for_a_page(self, solved: Path) -> None:
         code = (
             "import sys, grader.cli; grader.cli.main(sys.argv[1:]);"

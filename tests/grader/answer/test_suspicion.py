@@ -111,6 +111,7 @@ def test_a_right_answer_raises_none() -> None:
         assert find_suspicions(parse_answer(cells)) == []
 
 
+@pytest.mark.slow
 def test_mistakes_raise_none() -> None:
     faults = corpus()
     assert len(faults) > 1000

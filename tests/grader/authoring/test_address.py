@@ -102,6 +102,7 @@ def test_outputs_stay_and_nothing_runs(
         assert "github.com/a/b" not in (toy_course / name).read_text(encoding="utf-8")
 
 
+@pytest.mark.slow
 def test_what_is_out_of_date_for_another_reason_is_built(
     toy_course: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -133,6 +134,7 @@ def test_what_is_no_address_changes_nothing(toy_course: Path) -> None:
     assert (toy_course / "pyproject.toml").read_text(encoding="utf-8") == before
 
 
+@pytest.mark.slow
 def test_the_course_itself_follows(
     project: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

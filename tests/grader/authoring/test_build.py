@@ -10,6 +10,7 @@ from grader.authoring.source import SourceError
 from tests.helpers.toy_course import edit
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("toy_course")
 def test_build_makes_what_verify_expects() -> None:
     build()

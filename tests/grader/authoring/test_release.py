@@ -102,6 +102,7 @@ def test_the_lines_looked_for_are_those_of_all_answers(project: Path) -> None:
     assert {Path(where).parent.name for where in lines.values()} == {"source", "right"}
 
 
+@pytest.mark.slow
 def test_no_file_says_a_line_of_an_answer(files: dict[str, bytes], project: Path) -> None:
     lines = answer_lines(project)
     whole = {line for line in lines if len(line) < 12}  # `dz+=kept` may be a part of anything
@@ -123,6 +124,7 @@ def test_the_search_would_find_one(files: dict[str, bytes], project: Path) -> No
     assert any(line in squeezed(text) for text in readings("a.py", f"x\n  {line}".encode()))
 
 
+@pytest.mark.slow
 def test_no_python_file_assigns_a_gradient(files: dict[str, bytes]) -> None:
     gradients = {gradient for exercise in EXERCISES for gradient in exercise.gradients}
     for path, content in files.items():

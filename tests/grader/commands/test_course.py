@@ -71,6 +71,7 @@ def test_check(course: Path, tmp_path: Path, capsys: Capture) -> None:
     assert "this grader knows only ex1-" in capsys.readouterr().err
 
 
+@pytest.mark.slow
 def test_check_finds_the_course_by_itself(course: Path, tmp_path: Path, capsys: Capture) -> None:
     named = write_notebook(tmp_path / "x.ipynb", RIGHT, backprop_ninja={"course": "norms"})
     beside = write_notebook(course / "week 1" / "x.ipynb", RIGHT)

@@ -97,6 +97,7 @@ def test_what_cannot_be_explained_is_two(
     assert not captured.out
 
 
+@pytest.mark.slow
 def test_the_installed_command(file: str) -> None:
     command = [sys.executable, "-m", "grader", "explain", f"{file}:scaled", f"{file}:wrong"]
     done = subprocess.run(command, check=False, capture_output=True, text=True)

@@ -64,6 +64,7 @@ def assert_costs_only_dh(
     assert verdicts["db2"].outcome is Outcome.PASS
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("lines", "sentence", "line"),
     [

@@ -54,6 +54,7 @@ def inside(code: str) -> str:
 # --- the command line
 
 
+@pytest.mark.slow
 @needs_bwrap
 def test_the_worker_can_be_imported_and_the_judge_cannot() -> None:
     code = f"""

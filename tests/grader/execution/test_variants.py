@@ -217,6 +217,7 @@ def test_an_endless_variant_ends(monkeypatch: pytest.MonkeyPatch, runner: Runner
     assert run("dx = dy", [{0: "dx = dy + 1"}], runner) == [[11.0, 21.0]]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("bad", [DEADLY, ENDLESS], ids=["deadly", "endless"])
 def test_a_bad_variant_costs_no_other(bad: Mapping[int, str], runner: Runner) -> None:
     edited = [{0: "dx = dy + 1"}, bad, {0: "dx = dy + 2"}]

@@ -50,6 +50,7 @@ def test_there_are_enough_styles() -> None:
     assert len(right_answers()) >= 30
 
 
+@pytest.mark.slow
 def test_right_answers_raise_no_flag(runner: Runner) -> None:
     for source in right_answers().values():
         assert grade(NOTEBOOKS["01_atomic_backprop"], answer_cells(source), runner).flags == ()
@@ -682,6 +683,7 @@ def test_a_diagnosis_without_memory_is_called_no_mistake(
     }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "value",
     [

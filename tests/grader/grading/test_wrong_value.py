@@ -122,6 +122,7 @@ def test_what_raises_and_what_is_right_have_none(found: Found) -> None:
     assert found("dbnvar = dbnvar_inv @ bnvar") is None
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "line", ["dbnvar = (", "dbnvar = 1 / 0", "dbnvar = bnvar.expand(10**9, 64)"]
 )

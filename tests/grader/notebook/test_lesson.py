@@ -750,6 +750,7 @@ def test_check_and_the_command_go_by_one_rule(
     assert words[:6] == ["pass"] * 6
 
 
+@pytest.mark.slow
 def test_importing_it_starts_and_registers_nothing(project: Path) -> None:
     code = (
         "shell = get_ipython()\n"
@@ -766,6 +767,7 @@ def test_importing_it_starts_and_registers_nothing(project: Path) -> None:
     assert outputs["started"][-1].data == {"text/plain": "(1, 2)"}
 
 
+@pytest.mark.slow
 def test_the_first_check_says_what_it_waits_for(project: Path) -> None:
     """To a person; the line is overwritten, as by a progress bar."""
     printed = (

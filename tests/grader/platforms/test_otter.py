@@ -35,6 +35,7 @@ def paper(tmp_path_factory: pytest.TempPathFactory) -> str:
     return str(path)
 
 
+@pytest.mark.slow
 def test_a_right_gradient_has_its_point(paper: str) -> None:
     expect_point("ex3", "dbngain", paper)
 
@@ -59,6 +60,7 @@ def test_another_notebook_is_told_so(paper: str) -> None:
         expect_point("ex1", "dlogits", paper)
 
 
+@pytest.mark.slow
 def test_points_are_counted_by_the_instructors_course(tmp_path: Path) -> None:
     """Whatever the notebook handed in carries, names, or has beside it."""
     forged = {**FILES, "forward.py": FORWARD.replace("(dout * out)", "(0 * dout * out)")}

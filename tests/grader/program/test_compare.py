@@ -200,6 +200,7 @@ def train_with_right_gradients(project: Path, steps: int, **environment: str) ->
     return result.stdout.splitlines()[-1].split(", ")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("capability", ["default", "avx2", "avx512"])
 def test_right_gradients_are_approximate_at_any_cpu_capability(
     capability: str, project: Path

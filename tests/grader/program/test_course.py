@@ -36,6 +36,7 @@ def test_its_exercise_is_graded_as_any_other(tmp_path: Path, runner: Runner) -> 
     assert [verdict.outcome for verdict in verdicts] == ["fail", "pass"]
 
 
+@pytest.mark.slow
 def test_a_course_travels_without_its_folder(tmp_path: Path) -> None:
     folder = write_course(tmp_path / "course")
     sent = pickle.dumps(read_course(folder))

@@ -175,6 +175,7 @@ def test_a_statement_that_cannot_be_interrupted_is_killed_and_left_out(
     assert len(found.results) == 2
 
 
+@pytest.mark.slow
 def test_a_child_that_gets_on_is_not_killed_for_what_it_keeps_to_itself(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:

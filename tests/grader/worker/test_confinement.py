@@ -484,6 +484,7 @@ WORK = {
 }
 
 
+@pytest.mark.slow
 @needs_bwrap
 @pytest.mark.parametrize("work", WORK)
 def test_ordinary_work_comes_out_as_outside(work: str, worker: ConfinedWorker) -> None:
@@ -512,6 +513,7 @@ for name, snippet in work.items():
     return _results
 
 
+@pytest.mark.slow
 @needs_bwrap
 def test_numbers_drawn_at_random_are_the_same_in_each_answer(worker: ConfinedWorker) -> None:
     """Then what an answer gives does not depend on the worker that it came to."""

@@ -95,6 +95,7 @@ def process() -> Iterator[Process]:
 # --- the judge's pipes
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "source",
     [
@@ -120,6 +121,7 @@ def test_an_answer_does_not_reach_the_judges_pipes(process: Process, source: str
     assert (after.deadly, after.incidents, after.unfit) == ({}, [], None)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("sent", [b"", COUNT.pack(1)], ids=["nothing", "half"])
 def test_requests_end_with_standard_input(sent: bytes) -> None:
     """Half a frame is no request."""
@@ -138,6 +140,7 @@ def test_the_stop_button_does_not_end_the_worker(process: Process) -> None:
     assert os.getpgid(process.popen.pid) != os.getpgid(os.getpid())
 
 
+@pytest.mark.slow
 @needs_fork
 @pytest.mark.skipif(not Path("/proc/self/stat").exists(), reason="looks into /proc")
 def test_a_judge_that_goes_amid_a_request_takes_the_answer_with_it() -> None:
@@ -260,6 +263,7 @@ def test_importing_needs_no_module_that_windows_lacks(
     runpy.run_path(grader.execution.runner.__file__)
 
 
+@pytest.mark.slow
 def test_the_worker_imports_nothing_of_the_judges() -> None:
     """Inside the sandbox there is nothing else of the grader."""
     code = (

@@ -364,6 +364,7 @@ def test_no_bytes_are_a_traceback(data: bytes) -> None:
     check(data, 1)
 
 
+@pytest.mark.slow
 @given(st.lists(RUN, max_size=2) | JSON)
 @settings(max_examples=300, deadline=None)
 def test_no_data_is_a_traceback(runs: object) -> None:

@@ -84,6 +84,7 @@ def test_all_lines_together_are_the_whole_backward_pass(name: str) -> None:
     assert {*tensors} <= {*every}
 
 
+@pytest.mark.slow
 def test_hardly_a_gradient_of_the_functions_with_known_bugs_is_left_to_the_author() -> None:
     """Where it is, a sentence says so: these are infinite somewhere, or a tensor is repeated."""
     asked, told = 0, list[str]()

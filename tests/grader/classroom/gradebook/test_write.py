@@ -69,6 +69,7 @@ def test_a_notebook_that_few_handed_in_is_said(tmp_path: Path, further: Document
     assert write([], Rubric()) == []
 
 
+@pytest.mark.slow
 def test_needs_neither_torch_nor_matplotlib(tmp_path: Path) -> None:
     made = make_class(3)
     results = made.write(tmp_path / "results.jsonl")
@@ -183,6 +184,7 @@ exact: False, approximate: False, maxdiff: 0.5, shape: (32, 27), expected: (32, 
 TEXT = st.text(alphabet=st.characters(codec=None))
 
 
+@pytest.mark.slow
 @given(TEXT, TEXT)
 def test_any_text_makes_readable_xml(
     tmp_path_factory: pytest.TempPathFactory, student: str, text: str

@@ -352,6 +352,7 @@ def test_no_folder(tmp_path: Path) -> None:
         read_class(tmp_path, COURSE, tmp_path / "nothing.csv")
 
 
+@pytest.mark.slow
 def test_a_large_class_is_read_by_names_alone(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -411,6 +412,7 @@ PATHS = st.tuples(st.lists(FOLDER_NAMES, max_size=4), FILES)
 METADATA_TEXT = "submission_1: {':submitters': [{':sid': ada}, {':sid': bob}]}"
 
 
+@pytest.mark.slow
 @settings(max_examples=150, deadline=None)
 @given(st.lists(PATHS, max_size=12), st.booleans())
 def test_every_notebook_is_a_row_once(paths: list[tuple[list[str], str]], listed: bool) -> None:

@@ -201,6 +201,7 @@ def test_a_run_can_be_stopped_between_two_lines(tmp_path: Path) -> None:
     assert pool.closed
 
 
+@pytest.mark.slow
 def test_a_file_that_hangs_costs_the_others_nothing_but_time(tmp_path: Path) -> None:
     words = {"a": "hang", **{f"b{number}": "2" for number in range(9)}}
     make_class(tmp_path / "class", words)

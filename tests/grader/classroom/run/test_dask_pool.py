@@ -112,6 +112,7 @@ def read(folder: Path) -> list[Document]:
     return [*map(json.loads, (folder.parent / "results.jsonl").read_bytes().splitlines())]
 
 
+@pytest.mark.slow
 def test_two_workers_share_a_class(cluster: Cluster, folder: Path) -> None:
     workers = [cluster.add_worker() for _ in range(2)]
     grade(folder, cluster.address)
@@ -121,6 +122,7 @@ def test_two_workers_share_a_class(cluster: Cluster, folder: Path) -> None:
     assert ends <= {worker.pid for worker in workers}
 
 
+@pytest.mark.slow
 def test_a_worker_that_is_killed_costs_no_line(cluster: Cluster, folder: Path) -> None:
     first, _ = (cluster.add_worker() for _ in range(2))
     grade(folder, cluster.address, at=30, do=lambda: first.send_signal(signal.SIGKILL))
@@ -128,6 +130,7 @@ def test_a_worker_that_is_killed_costs_no_line(cluster: Cluster, folder: Path) -
     assert first.wait(0) == -signal.SIGKILL
 
 
+@pytest.mark.slow
 def test_a_scheduler_that_is_killed_ends_the_run_which_goes_on_with_another(
     cluster: Cluster, folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -151,6 +154,7 @@ def test_a_scheduler_that_is_killed_ends_the_run_which_goes_on_with_another(
     assert len({line["id"] for line in read(folder)}) == len(read(folder)) == FILES
 
 
+@pytest.mark.slow
 def test_a_scheduler_that_hangs_ends_the_run(
     cluster: Cluster, folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -165,6 +169,7 @@ def test_a_scheduler_that_hangs_ends_the_run(
     assert 30 <= len(read(folder)) < FILES
 
 
+@pytest.mark.slow
 def test_a_scheduler_that_is_killed_on_the_way_of_a_result_displaces_its_task(
     cluster: Cluster,
 ) -> None:
@@ -286,6 +291,7 @@ def test_a_result_that_is_lost_once_it_is_read_counts(
         pool.shutdown()
 
 
+@pytest.mark.slow
 def test_what_ends_a_worker_is_blamed_and_nothing_else(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

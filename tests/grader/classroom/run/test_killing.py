@@ -76,6 +76,7 @@ def without_run(data: bytes) -> Document:
     return {name: member for name, member in line.items() if name not in ("run", "seal")}
 
 
+@pytest.mark.slow
 def test_a_run_that_is_killed_again_and_again_loses_nothing(klass: Class) -> None:
     chance = random.Random(5)
     kept: list[bytes] = []
@@ -103,6 +104,7 @@ def test_a_run_that_is_killed_again_and_again_loses_nothing(klass: Class) -> Non
     assert sum(klass.graded().values()) <= FILES + KILLS * AT_WORK
 
 
+@pytest.mark.slow
 def test_a_run_whose_processes_are_all_killed_gives_the_same_results(klass: Class) -> None:
     once = klass.start()
     assert once.wait(SECONDS) == 0
@@ -119,6 +121,7 @@ def test_a_run_whose_processes_are_all_killed_gives_the_same_results(klass: Clas
     assert [without_run(line) for line in klass.lines()] == first
 
 
+@pytest.mark.slow
 def test_processes_of_the_pool_that_are_killed_are_replaced(klass: Class) -> None:
     process = klass.start()
     killed = 0
@@ -138,6 +141,7 @@ def test_processes_of_the_pool_that_are_killed_are_replaced(klass: Class) -> Non
     assert sum(klass.graded().values()) <= FILES + killed
 
 
+@pytest.mark.slow
 def test_a_class_with_killers_in_it_is_graded_all_the_same(tmp_path: Path) -> None:
     klass = Class(tmp_path)
     killers = {f"{number:03}": "die" for number in (0, 60, 61, 149)}

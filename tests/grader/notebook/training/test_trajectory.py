@@ -29,6 +29,7 @@ def test_right_answers_stay_with_autograd(style: str, runner: Runner) -> None:
     assert all("hidden network" in place for place in hidden)
 
 
+@pytest.mark.slow
 def test_a_hundred_steps_do_not_drift_apart(runner: Runner) -> None:
     assert not any(departures(right_answer(), runner, 100).values())
 
@@ -86,6 +87,7 @@ def test_autograd_is_of_no_use_in_the_worker(runner: Runner) -> None:
     assert all(departures(text, runner).values())
 
 
+@pytest.mark.slow
 def test_a_training_that_hangs_is_ended() -> None:
     with Runner(Limits(statement_seconds=0.5, total_seconds=0.5)) as impatient:
         found = departures(with_mistake("db2 = dlogits.sum(0)", "while True: pass"), impatient)

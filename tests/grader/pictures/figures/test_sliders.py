@@ -54,6 +54,7 @@ def live(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("grader.pictures.figures.live.is_live", lambda: True)
 
 
+@pytest.mark.slow
 @each
 def test_the_still_has_words_and_every_place_of_the_sliders_can_be_drawn(make: Make) -> None:
     picture = make()

@@ -360,6 +360,7 @@ def test_what_the_instructor_decided_stands_on_the_pages(tmp_path: Path) -> None
     assert f"Left out: {left}" in text
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", ["dunder", "metadata-dropped"])
 def test_of_very_many_flagged_students_some_are_only_counted(tmp_path: Path, kind: str) -> None:
     flag = {"kind": kind, "message": "Looks inside Python.", "line": 1, "cell": "ex2-fused"}

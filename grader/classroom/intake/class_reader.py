@@ -34,6 +34,7 @@ from grader.classroom.intake.lms_downloads import (
 from grader.classroom.intake.matching import Match, Matcher
 from grader.classroom.intake.moodle_times import about_times, times_in
 from grader.classroom.intake.nbgrader_tree import base_of, read_nbgrader
+from grader.classroom.intake.readings import choose_readings
 from grader.classroom.intake.roster_file import ClassList, read_roster
 from grader.classroom.intake.sighting import Sighting, Sightings, Submitter
 from grader.classroom.intake.walk import Parts, Tree, as_text, walk
@@ -81,11 +82,13 @@ def read_class(
     if not seen.files:
         raise UnreadableClass(_nothing_in(tree))
     classes = read_roster(roster, roster_columns) if roster is not None else None
+    matcher = Matcher(classes) if classes else None
+    seen = choose_readings(seen, matcher)
     sighted = (*seen.files, *seen.others)
     everyone = {who for file in sighted for who in file.submitters} | {*seen.people}
     # in an order that does not depend on the order of the files
     submitters = sorted(everyone, key=lambda who: (who.id, who.name, who.email))
-    students, called, about_people = _identify(submitters, classes)
+    students, called, about_people = _identify(submitters, classes, matcher)
     listed = {student.id for student in classes.students} if classes else set[str]()
     # A plain folder may be anything's, such as data/, where no class list says that it is Ada's.
     instead = list(_instead(seen, called, listed if seen.convention == FOLDERS else None))
@@ -188,11 +191,11 @@ def _nothing_in(tree: Tree) -> str:
 
 
 def _identify(
-    submitters: Sequence[Submitter], classes: ClassList | None
+    submitters: Sequence[Submitter], classes: ClassList | None, matcher: Matcher | None
 ) -> tuple[list[Student], dict[Submitter, str], list[str]]:
     """The students, what each submitter is called among them, and what was not clear."""
     students = {student.id: student for student in classes.students} if classes else {}
-    matches = _match(submitters, Matcher(classes)) if classes else {}
+    matches = _match(submitters, matcher) if matcher else {}
     called: dict[Submitter, str] = {}
     made_up: dict[str, str] = {}
     strangers = []

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import re
 from collections import defaultdict
-from collections.abc import Collection
-from dataclasses import dataclass
+from collections.abc import Collection, Iterator
+from dataclasses import dataclass, replace
 
 from grader.classroom.intake.file_names import file_sighting
 from grader.classroom.intake.sighting import Sighting, Sightings, Submitter, attempt_of, spelled
@@ -17,9 +17,12 @@ from grader.classroom.intake.walk import Parts, Tree, stem
 
 CANVAS = "Canvas download"
 
-_WHO = r"(?:(?P<name>\S+?)_)??(?P<late>LATE_)?(?P<user>anon_[0-9A-Za-z]+|[1-9]\d*)"
-_UPLOAD = re.compile(rf"{_WHO}_(?P<attachment>[1-9]\d*)_(?P<file>.+)", re.IGNORECASE | re.DOTALL)
-_ENTRY = re.compile(rf"{_WHO}_(?:text|link)\.html", re.IGNORECASE)
+_NAME = r"(?:(?P<name>\S+?)_)??"
+_USER = r"(?P<late>LATE_)?(?P<user>anon_[0-9A-Za-z]+|[1-9]\d*)"
+_FILE = r"_(?P<attachment>[1-9]\d*)_(?P<file>.+)"
+_UPLOAD = re.compile(f"{_NAME}{_USER}{_FILE}", re.IGNORECASE | re.DOTALL)
+_BEHIND_NAME = re.compile(f"{_USER}{_FILE}", re.IGNORECASE | re.DOTALL)
+_ENTRY = re.compile(rf"{_NAME}{_USER}_(?:text|link)\.html", re.IGNORECASE)
 """A text typed in, or an address, instead of a file."""
 _SENT_AGAIN = re.compile(r"-(\d{1,3})\Z")
 
@@ -40,21 +43,48 @@ def canvas_tops(tree: Tree) -> set[str]:
 
 def read_canvas(tree: Tree) -> Sightings:
     """The folder as Canvas's names tell; what is not named so is read by file names."""
-    files = [_sighting(parts) or file_sighting(parts, tree) for parts in tree.candidates]
-    others = [found for parts in tree.others if (found := _sighting(parts))]
+    uploads = {}
+    for parts in (*tree.candidates, *tree.others):
+        if upload := upload_in(parts):
+            uploads[parts] = upload[1], [*_later_in(upload[1])]
+    certain = [int(first["attachment"]) for first, later in uploads.values() if not later]
+    # Canvas counts all that is handed in: the 1 of 1_softmax.ipynb is no number of these weeks.
+    least = min(certain, default=0) // 10
+
+    def sighting(parts: Parts) -> Sighting | None:
+        if entry := _ENTRY.fullmatch(spelled(parts[-1])):
+            who = _submitter(entry["user"], entry["name"])
+            return Sighting(parts, (who,), late=bool(entry["late"]))
+        if parts not in uploads:
+            return None
+        first, later = uploads[parts]
+        instead = [
+            _sighting(parts, other, other.string[: other.start() - 1])
+            for other in later
+            if int(other["attachment"]) >= least
+        ]
+        return replace(_sighting(parts, first, first["name"]), instead=tuple(instead))
+
+    files = [sighting(parts) or file_sighting(parts, tree) for parts in tree.candidates]
+    others = [found for parts in tree.others if (found := sighting(parts))]
     return Sightings(CANVAS, files, others=others)
 
 
-def _sighting(parts: Parts) -> Sighting | None:
-    if entry := _ENTRY.fullmatch(spelled(parts[-1])):
-        return Sighting(parts, (_submitter(entry),), late=bool(entry["late"]))
-    if (found := upload_in(parts)) is None:
-        return None
-    _, upload = found
+def _later_in(first: re.Match[str]) -> Iterator[re.Match[str]]:
+    """The readings of a name in which the user's number comes later: a name may hold numbers."""
+    text, end = first.string, first.end("user")
+    for sign in re.finditer("_", text):
+        upload = _BEHIND_NAME.fullmatch(text, sign.end())
+        if upload and upload.start("user") > end and not re.search(r"\s", text[: sign.start()]):
+            yield upload
+            end = upload.end("user")
+
+
+def _sighting(parts: Parts, upload: re.Match[str], name: str | None) -> Sighting:
     again = _SENT_AGAIN.search(stem(upload["file"]))
     return Sighting(
         parts,
-        (_submitter(upload),),
+        (_submitter(upload["user"], name),),
         late=bool(upload["late"]),
         attempt=int(again[1]) if again else attempt_of(upload["file"]),
     )
@@ -66,8 +96,8 @@ def upload_in(parts: Parts) -> tuple[int, re.Match[str]] | None:
     return _outermost(_UPLOAD, parts)
 
 
-def _submitter(found: re.Match[str]) -> Submitter:
-    return Submitter(found["user"], name=_name(found), canvas=found["user"])
+def _submitter(user: str, name: str | None) -> Submitter:
+    return Submitter(user, name=name or "", canvas=user)
 
 
 def _name(found: re.Match[str]) -> str:
@@ -85,6 +115,8 @@ MOODLE = "Moodle download"
 _PREFIX = re.compile(
     r"(?P<name>.+?)(?:_(?P<number>\d+))?_assignsubmission_(?P<plugin>[a-z]+)(?:_.*)?", re.DOTALL
 )
+_SIGN = re.compile(r"_assignsubmission_[a-z]+(?=_|\Z)")
+_BEFORE_SIGN = re.compile(r"(?P<name>.+?)(?:_(?P<number>\d+))?", re.DOTALL)
 
 
 @dataclass(frozen=True, slots=True)
@@ -116,8 +148,8 @@ def read_moodle(tree: Tree) -> Sightings:
     found = dict.fromkeys(prefixes.values())
     several = len({prefix.download for prefix in found}) > 1
     shared, blind = _shared_names(found), _blind(found)
-    submitters = {}
-    for prefix in found:
+
+    def submitter(prefix: _Prefix) -> Submitter:
         name = "" if prefix.name in blind else prefix.name
         if several and name and name not in shared:
             user = name
@@ -125,7 +157,15 @@ def read_moodle(tree: Tree) -> Sightings:
             user = f"{prefix.name} {prefix.number}"
         else:
             user = prefix.number or prefix.name
-        submitters[prefix] = Submitter(user, name=name, participant=prefix.number)
+        return Submitter(user, name=name, participant=prefix.number)
+
+    def sighting(parts: Parts, attempt: int = 0) -> Sighting:
+        first, *later = (
+            Sighting(parts, (submitter(prefix),), attempt=attempt)
+            for prefix in (prefixes[parts], *_later_prefixes(parts))
+        )
+        return replace(first, instead=tuple(later))
+
     notices = []
     if several and blind:
         notices.append(
@@ -138,18 +178,12 @@ def read_moodle(tree: Tree) -> Sightings:
             "numbers the participants of each assignment anew: each number is a row of its own."
         )
     files = [
-        Sighting(parts, (submitters[prefixes[parts]],), attempt=attempt_of(parts[-1]))
-        if parts in prefixes
-        else file_sighting(parts, tree)
+        sighting(parts, attempt_of(parts[-1])) if parts in prefixes else file_sighting(parts, tree)
         for parts in tree.candidates
     ]
-    others = [
-        Sighting(parts, (submitters[prefixes[parts]],))
-        for parts in tree.others
-        if parts in prefixes
-    ]
+    others = [sighting(parts) for parts in tree.others if parts in prefixes]
     known = {who.id for file in files for who in file.submitters}
-    without_files = {who.id: who for who in submitters.values() if who.id not in known}
+    without_files = {who.id: who for who in map(submitter, found) if who.id not in known}
     return Sightings(MOODLE, files, list(without_files.values()), notices, others=others)
 
 
@@ -160,6 +194,15 @@ def _prefixes(tree: Tree) -> dict[Parts, _Prefix]:
             depth, match = prefix
             found[parts] = _Prefix(parts[:depth], match["name"], match["number"] or "")
     return found
+
+
+def _later_prefixes(parts: Parts) -> Iterator[_Prefix]:
+    """The readings in which the sign comes later: a name may hold it, and so may a file's."""
+    if prefix := prefix_in(parts):
+        depth, first = prefix
+        for sign in _SIGN.finditer(first.string, first.end("plugin")):
+            if before := _BEFORE_SIGN.fullmatch(first.string, endpos=sign.start()):
+                yield _Prefix(parts[:depth], before["name"], before["number"] or "")
 
 
 def prefix_in(parts: Parts) -> tuple[int, re.Match[str]] | None:

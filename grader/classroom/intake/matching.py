@@ -55,6 +55,15 @@ class Matcher:
             return _one(found, by_name=True)
         return _one(self._first(submitter.words, union=True))
 
+    def is_listed(self, submitter: Submitter) -> bool:
+        """Whether a line of the list has both the number that a system gave, and the name."""
+        if submitter.canvas:
+            number, name = self._find("id", submitter.canvas), self._by_name(submitter)
+        else:
+            number = self._find("participant", submitter.participant)
+            name = self._find("name", name_key(submitter.name))
+        return not number.isdisjoint(name)
+
     def _by_number(self, submitter: Submitter) -> set[str]:
         if submitter.participant:
             return self._find("participant", submitter.participant)

@@ -40,13 +40,17 @@ class Submitter:
 
 @dataclass(frozen=True, slots=True)
 class Sighting:
-    """One file, and the one or several who handed it in."""
+    """One file, and the one or several who handed it in.
+
+    Where its name can be read in several ways, `instead` are the others, the longest name last.
+    """
 
     parts: Parts
     submitters: tuple[Submitter, ...]
     submitted: datetime | None = None
     late: bool = False
     attempt: int = 0
+    instead: tuple[Sighting, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

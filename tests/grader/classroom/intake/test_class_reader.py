@@ -97,6 +97,33 @@ def test_a_canvas_download_with_its_gradebook(tmp_path: Path) -> None:
     assert found.notices == ()
 
 
+NAMED_LIKE_ADA = "lovelaceada_1001_9999_2002_5678_01.ipynb"
+"""User 2002's file, whose name in Canvas is lovelaceada_1001_9999."""
+
+
+@pytest.mark.parametrize(
+    ("text", "students"),
+    [
+        ('"Lovelace, Ada",1001\nlovelaceada_1001_9999,2002\n', ["1001", "2002"]),
+        ('"Lovelace, Ada",1001\n"Babbage, Charles",2002\n', ["1001", "1001"]),
+    ],
+)
+def test_a_reading_of_a_name_that_the_list_has_with_its_number_counts(
+    tmp_path: Path, text: str, students: list[str]
+) -> None:
+    folder = make(tmp_path / "in", "lovelaceada_1001_1234_01.ipynb", NAMED_LIKE_ADA)
+    found = read_class(folder, COURSE, roster(tmp_path, f"Student,ID\n{text}"))
+    assert sorted(by_file(found).values()) == students
+    assert found.notices == ()
+
+
+def test_whose_file_the_list_cannot_tell_is_nobodys_in_it(tmp_path: Path) -> None:
+    folder = make(tmp_path / "in", "lovelaceada_1001_1234_01.ipynb", NAMED_LIKE_ADA)
+    found = read_class(folder, COURSE, roster(tmp_path, "1001,\n2002,\n"))
+    assert sorted(by_file(found).values()) == ["1001", "1001, 9999 or 2002"]
+    assert found.notices[0].startswith("Some names of files can be read in several ways")
+
+
 def test_canvas_test_student_is_no_student(tmp_path: Path) -> None:
     folder = make(tmp_path / "in", "lovelaceada_101_7_x.ipynb", "studenttest_103_8_x.ipynb")
     text = 'Student,ID,SIS Login ID,Section\n"Lovelace, Ada",101,ada,A\n"Student, Test",103,t,A\n'

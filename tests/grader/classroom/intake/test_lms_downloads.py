@@ -42,6 +42,38 @@ def test_what_a_name_says_in_a_download_of_canvas(
     assert item.submitted is None
 
 
+@pytest.mark.parametrize(
+    ("file", "like"),
+    [
+        ("lovelaceada_1001_1234_01.ipynb", "lovelaceada_1001_9999_2002_5678_01.ipynb"),
+        ("lovelaceada_1001_1234_01.ipynb", "lovelaceada_1001_2002_5678_01.ipynb"),
+        ("lovelaceada_1001_1234_01.ipynb", "x_1001_9999_LATE_2002_5678_01.ipynb"),
+        (
+            "Ada_1001_assignsubmission_file/01.ipynb",
+            "Ada_1001_assignsubmission_file_2002_assignsubmission_file/01.ipynb",
+        ),
+    ],
+)
+def test_files_of_two_users_are_not_one_students(tmp_path: Path, file: str, like: str) -> None:
+    others = [f"babbage_{number}_111{number}_x.ipynb" for number in range(2, 6)]
+    found = read_class(make(tmp_path, file, like, *others * (file[0] == "l")), COURSE)
+    whose = by_file(found)
+    assert whose[file] == "1001"
+    assert whose[like] in ("1001 or 2002", "1001, 9999 or 2002")
+    assert [item.path for item in found.handed_in if item.late] == [like] * ("LATE" in like)
+    assert [notice for notice in found.notices if f"{whose[like]}. A class list" in notice]
+
+
+def test_numbers_with_which_files_are_called_are_no_users(tmp_path: Path) -> None:
+    names = (
+        "ada_1001_81234_x.ipynb",
+        "ada_1001_81235_1_softmax.ipynb",
+        "ada_1001_81236_2026_11.ipynb",
+    )
+    found = read_class(make(tmp_path, *names), COURSE)
+    assert set(by_file(found).values()) == {"1001"}
+
+
 def test_who_typed_a_text_handed_in_that_in_a_download_of_canvas(
     tmp_path: Path,
 ) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 from collections import Counter
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import lru_cache
 from pathlib import Path
@@ -148,7 +148,7 @@ def read_book(
             "`grader grade` was given as --out."
         )
     nobody = ClassFolder(folder, "", (), ())
-    table = build_table(nobody, results, rubric, attempts, adjustments)
+    table = build_table(nobody, results, _as_written(folder, rubric), attempts, adjustments)
     mistakes: Counter[tuple[Gradient, str]] = Counter()
     seeds, notebooks = set(), set()
     with results.open("rb") as journal:
@@ -178,6 +178,16 @@ def read_book(
         frozenset(row.student.id for row in table.rows if row.adjusted),
         frozenset(seeds),
     )
+
+
+def _as_written(folder: Path, rubric: Rubric) -> Rubric:
+    """The rubric; if it does not say which notebooks count, those do that `grades.csv` has."""
+    try:
+        written = read_grades(folder).most
+    except UserError:
+        written = {}
+    due = tuple(name for name in rubric.course.notebooks if name in written)
+    return replace(rubric, notebooks=rubric.notebooks or due)
 
 
 def _names(folder: Path) -> dict[str, str]:

@@ -6,13 +6,14 @@ import math
 import re
 import sys
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from operator import attrgetter
 from pathlib import Path
 
 from grader.classroom.gradebook.adjustments import NONE, Adjustments, refuse, refuse_unfit, unfit
 from grader.classroom.gradebook.attempts import Attempts
 from grader.classroom.gradebook.make_cell import Terms, files_named, make_cell, no_attempt
+from grader.classroom.gradebook.platform_form import column_for
 from grader.classroom.gradebook.report.pages import page_name
 from grader.classroom.gradebook.rubric import Rubric
 from grader.classroom.gradebook.table import LETTERS, OUTCOMES, Column, FileResult, Row, Table
@@ -29,8 +30,12 @@ def build_table(
     rubric: Rubric,
     attempts: Attempts = Attempts.LATEST,
     adjustments: Adjustments = NONE,
+    due: Collection[str] = (),
 ) -> Table:
     """Everybody of the class list and everybody seen in the results, each in a row.
+
+    Unless the rubric says which notebooks count, those do that at least half of those who handed in
+    anything did, and those that the class list has a column for, or an adjustment is about.
 
     Args:
         class_folder: who is in the class.
@@ -39,6 +44,7 @@ def build_table(
         rubric: what gradients are worth.
         attempts: which of several files counts.
         adjustments: what the instructor decided, applied last.
+        due: notebooks that count in any case.
 
     Raises:
         UnusableAdjustment: a line of them does not fit what was handed in.
@@ -60,7 +66,12 @@ def build_table(
     for file in files.values():
         of_student[file.student].append(file)
     known = {student.id: student for student in class_folder.students}
-    columns = _columns(files.values(), rubric)
+    named = {*due, *(change.notebook for changes in adjustments.values() for change in changes)}
+    if roster := class_folder.roster:
+        every = rubric.course.notebooks
+        named |= {name for name in every if column_for(name, roster) in roster.header}
+    names, left_out = _due(files.values(), rubric, named)
+    columns = tuple(_column(name, rubric) for name in names)
     most = {column.notebook: column.max_points for column in columns}
     refuse_unfit(adjustments, most, rubric)
     rows = tuple(
@@ -72,7 +83,8 @@ def build_table(
         )
         for id_ in sorted({*known, *of_student})
     )
-    return Table(columns, rows, dict(sorted((+sandboxes).items())), frozenset(versions))
+    counts = dict(sorted((+sandboxes).items()))
+    return Table(columns, rows, counts, frozenset(versions), left_out)
 
 
 def refuse_early(adjustments: Adjustments, rubric: Rubric, handed_in: Iterable[HandedIn]) -> None:
@@ -154,12 +166,24 @@ def _plain(name: str) -> str:
     return re.sub(r"[^a-z0-9]+", "_", name.lower())
 
 
-def _columns(files: Iterable[FileResult], rubric: Rubric) -> tuple[Column, ...]:
-    """The rubric's notebooks, or else those that somebody handed in, or else all."""
-    seen = {file.notebook for file in files}
+def _due(
+    files: Iterable[FileResult], rubric: Rubric, named: Collection[str]
+) -> tuple[Sequence[str], tuple[str, ...]]:
+    """The notebooks that count, and those that somebody handed in all the same.
+
+    They are the rubric's, or else those that were named or at least half of the students who
+    handed in any did, or else those that somebody handed in, or else all.
+    """
+    if rubric.notebooks:
+        return rubric.notebooks, ()
+    students = defaultdict(set)
+    for file in files:
+        students[file.notebook].add(file.student)
     every = rubric.course.notebooks
-    names = rubric.notebooks or [name for name in every if name in seen] or every
-    return tuple(_column(name, rubric) for name in names)
+    seen = [name for name in every if name in students]
+    present = len(set[str]().union(*(students[name] for name in seen)))
+    due = [name for name in seen if name in named or 2 * len(students[name]) >= present] or seen
+    return due or every, tuple(name for name in seen if name not in due)
 
 
 def _column(notebook: str, rubric: Rubric) -> Column:

@@ -187,6 +187,8 @@ class Table:
     sandboxes: Mapping[str, int]
     """How many files were graded in each sandbox."""
     versions: frozenset[Versions]
+    left_out: tuple[str, ...] = ()
+    """Notebooks that do not count, since few handed them in."""
 
     @property
     def max_points(self) -> Fraction:

@@ -85,7 +85,7 @@ def write_gradebook(
         BrokenJournal: a line of `results` is not a result; nothing has been written.
         OSError: a file cannot be written; what was there before still is.
     """
-    table = build_table(class_folder, results, rubric, attempts, adjustments)
+    table = build_table(class_folder, results, rubric, attempts, adjustments, form.canvas_columns)
     notices = [
         *about_rows(table),
         *([] if rubric.notebooks else about_columns(table)),
@@ -158,11 +158,16 @@ def about_rows(table: Table) -> Iterator[str]:
 
 def about_columns(table: Table) -> Iterator[str]:
     """Which notebooks few have handed in, where nobody has said what is due."""
-    came = [
-        {cell.column.notebook for cell in row.cells if cell.counts or cell.unreadable}
-        for row in table.rows
-    ]
+    counting = [column.notebook for column in table.columns]
+    seen = {*counting, *table.left_out}
+    came = [{file.notebook for file in row.files} & seen for row in table.rows]
     present = sum(bool(notebooks) for notebooks in came)
+    for name in table.left_out:
+        number = sum(name in notebooks for notebooks in came)
+        yield (
+            f"{name} was handed in by {number:,} of {counted(present, 'student')} and does not "
+            f"count. `--due-notebooks {','.join(sorted([*counting, name]))}` makes it count."
+        )
     for column in table.columns:
         number = sum(column.notebook in notebooks for notebooks in came)
         if 2 * number < present:

@@ -8,11 +8,13 @@ from typing import Any
 import pytest
 
 from corpus.readers.lecture_course import COURSE
+from grader.classroom.gradebook.adjustments import Change
 from grader.classroom.gradebook.make_table import build_table
 from grader.classroom.gradebook.rubric import Rubric, parse_rubric
 from grader.classroom.gradebook.table import Row, Status, Table
-from grader.classroom.intake.class_folder import Student
+from grader.classroom.intake.class_folder import Roster, Student
 from grader.classroom.run.journal import BrokenJournal
+from grader.classroom.spreadsheet import CsvForm
 from tests.helpers.lines import (
     BATCHNORM,
     FUSED,
@@ -50,6 +52,29 @@ def test_everybody_has_a_row(tmp_path: Path) -> None:
         "eve": "unreadable",
     }
     assert table.rows[0].student.name == "Lovelace, Ada"
+
+
+def test_a_notebook_that_few_handed_in_is_in_nobodys_maximum(tmp_path: Path) -> None:
+    stray = graded("x", "s0", "pppppp", BATCHNORM)
+    lines = [*(graded(f"{number}", f"s{number}", "pp") for number in range(3)), stray]
+    table = table_of(tmp_path, lines)
+    assert ([row.max_points for row in table.rows], table.left_out) == ([2] * 3, (BATCHNORM,))
+    assert [file.id for file in table.rows[0].elsewhere] == ["x"]
+    header = "Student", "ID", "03 Fused Batchnorm (77)"
+    roster = Roster("canvas", header, (), (), CsvForm())
+    folder = replace(class_of(lines), roster=roster)
+    adjusted = {"s1": (Change("line 2", "s1", notebook=BATCHNORM, excused=True),)}
+    results = journal(tmp_path / "results.jsonl", lines)
+    for other in (
+        table_of(tmp_path, lines[:2] + lines[-1:]),
+        build_table(folder, results, Rubric()),
+        build_table(class_of(lines), results, Rubric(), due={BATCHNORM}),
+        build_table(class_of(lines), results, Rubric(), adjustments=adjusted),
+    ):
+        assert ([column.notebook for column in other.columns], other.left_out) == (
+            [FUSED, BATCHNORM],
+            (),
+        )
 
 
 def test_points_are_the_contracts_without_a_rubric(tmp_path: Path) -> None:

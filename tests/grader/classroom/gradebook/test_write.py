@@ -61,8 +61,8 @@ def test_a_notebook_that_few_handed_in_is_said(tmp_path: Path, further: Document
         return told
 
     assert write(lines, Rubric()) == [
-        f"{BATCHNORM} was handed in by 1 of 3 students, and its 6 points are in everybody's "
-        "maximum. --due-notebooks says which notebooks count."
+        f"{BATCHNORM} was handed in by 1 of 3 students and does not count. "
+        f"`--due-notebooks {FUSED},{BATCHNORM}` makes it count."
     ]
     assert write(lines, Rubric(notebooks=(FUSED, BATCHNORM))) == []
     assert write([lines[0], further], Rubric()) == []  # half of them have both: who knows?

@@ -9,7 +9,7 @@ from datetime import datetime
 
 from grader.classroom.intake.class_folder import HandedIn, Remark
 from grader.classroom.intake.lms_downloads import CANVAS
-from grader.classroom.intake.walk import Parts, Tree, as_text
+from grader.classroom.intake.walk import SOLUTIONS, Parts, Tree, as_text
 from grader.printable import counted, listed, printable
 
 SHOWN = 5
@@ -39,6 +39,11 @@ def left_out(tree: Tree, used: Collection[Parts]) -> Iterator[str]:
     if tree.ignored:
         names = ", ".join(f"{count} × {name}" for name, count in sorted(tree.ignored.items()))
         yield Remark(f"Not handed in on purpose, and not looked at: {names}.")
+    if tree.solutions:
+        yield (
+            f"Notebooks in a folder {SOLUTIONS}/ beside other notebooks are the course's own and "
+            f"are not graded: {named(map(as_text, tree.solutions))}."
+        )
     if tree.links:
         yield f"Links to folders, which are not followed: {named(map(as_text, tree.links))}."
     if tree.closed:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import re
 from collections import Counter
+from collections.abc import Collection
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -13,6 +14,8 @@ IGNORED_FOLDERS = frozenset(
 )
 """What editors and systems write; counted whole, never looked into."""
 IGNORED_FILES = frozenset({".DS_Store", "Thumbs.db", "desktop.ini"})
+SOLUTIONS = "solutions"
+"""The folder in which a course's repository has the solutions of the notebooks beside it."""
 _OFFICE_LOCK, _APPLE_DOUBLE = "~$", "._"
 
 _NOTEBOOK = re.compile(r"\.ipynb(\.(txt|json))?\Z", re.IGNORECASE)
@@ -33,7 +36,7 @@ class Tree:
     `candidates` may be submissions, also a folder at the top that is a link; `others` are all
     other files; `folders` every folder at the top or one below, even an empty one. `ignored`
     counts by name what nobody handed in on purpose. `links` are links to folders further down,
-    `closed` folders that cannot be listed.
+    `closed` folders that cannot be listed; `solutions` are the course's own, in a student's clone.
     """
 
     root: Path
@@ -43,6 +46,7 @@ class Tree:
     ignored: Counter[str] = field(default_factory=Counter)
     links: list[Parts] = field(default_factory=list)
     closed: list[Parts] = field(default_factory=list)
+    solutions: list[Parts] = field(default_factory=list)
     notebooks: tuple[str, ...] = ()
     """The names of the course's notebooks, which files may have."""
 
@@ -90,7 +94,17 @@ def walk(root: Path, notebooks: tuple[str, ...] = ()) -> Tree:
             _sort_in(entry, parts, tree, folders)
     for paths in (tree.candidates, tree.others, tree.folders, tree.links, tree.closed):
         paths.sort(key=lambda parts: tuple(map(os.fsencode, parts)))
+    beside = {parts[:-1] for parts in tree.candidates}
+    tree.solutions = [parts for parts in tree.candidates if _is_solution(parts, beside)]
+    left_out = {*tree.solutions}
+    tree.candidates = [parts for parts in tree.candidates if parts not in left_out]
     return tree
+
+
+def _is_solution(parts: Parts, beside: Collection[Parts]) -> bool:
+    """Whether a file lies in a folder `solutions` that has notebooks beside it."""
+    above = (parts[:depth] for depth in range(1, len(parts) - 1) if parts[depth] == SOLUTIONS)
+    return any(folder in beside for folder in above)
 
 
 def _sort_in(entry: os.DirEntry[str], parent: Parts, tree: Tree, folders: list[Parts]) -> None:

@@ -44,6 +44,15 @@ def test_everyone_of_the_roster_and_of_the_folder_is_there(tmp_path: Path) -> No
     assert found.notices == ("Not in the class list, but with files or a folder: eve and mallory.",)
 
 
+def test_solutions_in_a_clone_of_the_course_are_not_the_students(tmp_path: Path) -> None:
+    clone = [f"ada/clone/notebooks/{name}.ipynb" for name in ("01", "02", "solutions/02")]
+    nested = "eve/hw1/solutions/encore/05.ipynb", "eve/hw1/05.ipynb"
+    own = "bob/solutions/02.ipynb", "solutions/02.ipynb", "02.ipynb"
+    found = read_class(make(tmp_path, *clone, *nested, *own), COURSE)
+    assert by_file(found).keys() == {*clone[:2], nested[1], *own}
+    assert f"are not graded: {clone[2]} and {nested[0]}." in found.notices[0]
+
+
 def test_who_cannot_be_told_has_a_row_of_their_own(tmp_path: Path) -> None:
     folder = make(tmp_path / "in", "John Smith/x.ipynb")
     found = read_class(folder, COURSE, roster(tmp_path, "1,John Smith\n2,John Smith\n"))

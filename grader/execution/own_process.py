@@ -5,7 +5,7 @@ from __future__ import annotations
 import signal
 import threading
 import warnings
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Set
 from contextlib import contextmanager, nullcontext
 from types import MappingProxyType
 from typing import Any
@@ -30,6 +30,7 @@ class OwnProcess:
         scope: what statements find beside the values they run on, and in place of them: the
             globals that the caller's code means.
         beside: more values for some groups, of any type.
+        own: names that statements find in no group, but have to bind themselves.
     """
 
     unbound = (
@@ -37,10 +38,16 @@ class OwnProcess:
         " can be a parameter."
     )
 
-    def __init__(self, scope: Mapping[str, Any], beside: Mapping[str, Mapping[str, Any]]) -> None:
+    def __init__(
+        self,
+        scope: Mapping[str, Any],
+        beside: Mapping[str, Mapping[str, Any]],
+        own: Set[str] = frozenset(),
+    ) -> None:
         self.limits = Limits(HOUR, HOUR)
         self._scope = scope
         self._beside = beside
+        self._own = own
 
     def run(self, request: Request, values: Values) -> Reply:
         """Make the runs of a request; what it changes of PyTorch's state is put back."""
@@ -49,7 +56,7 @@ class OwnProcess:
             for name, group in {**values.groups, **request.extra}.items()
         }
         runner = _OwnRunner(request, groups, MappingProxyType({}), LARGER_VALUES)
-        runner.scope = self._scope
+        runner.scope, runner.own = self._scope, self._own
         default = torch.get_default_dtype()
         try:
             with (
@@ -76,6 +83,7 @@ class _OwnRunner(RequestRunner):
     precision = nullcontext  # the caller sees to it
     caught = (Exception, TimeLimit)
     scope: Mapping[str, Any]
+    own: Set[str]
     has_alarm = False
 
     def set_alarm(self, seconds: float) -> None:
@@ -83,7 +91,8 @@ class _OwnRunner(RequestRunner):
             super().set_alarm(seconds)
 
     def namespace(self, order: RunOrder) -> dict[str, Any]:
-        return {**super().namespace(order), **self.scope}
+        found = super().namespace(order)
+        return {name: found[name] for name in found.keys() - self.own} | {**self.scope}
 
 
 @contextmanager

@@ -102,7 +102,8 @@ class Backward:
         """The names that it or a function in it has for its own, the parameters among them."""
         nodes = ast.walk(self.definition)
         arguments = {node.arg for node in nodes if isinstance(node, ast.arg)}
-        return stored_names(self.definition) | arguments
+        code = self.function.__code__  # it knows what imports and `except` bind, too
+        return stored_names(self.definition) | arguments | {*code.co_varnames, *code.co_cellvars}
 
     @property
     def scope(self) -> dict[str, Any]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import builtins
 import json
 import re
 import shutil
@@ -21,6 +22,7 @@ from grader.explanation.judged import (
     remark,
     returned_gradients,
     without_helpers,
+    without_result,
 )
 from grader.explanation.subject import Subject, call, subject_of
 from grader.grading.grade import grade_answer
@@ -32,6 +34,7 @@ from grader.reports.templates import make_environment
 from grader.user_error import BadInput
 from grader.verdict import Outcome, Report, Verdict
 from grader.worker.engine import double_precision
+from grader.worker.terms import DYNAMIC_NAMES
 
 SAYS_FLOAT = re.compile(r"\bfloat(32)?\b|\bFloatTensor\b|\bdouble\b")
 """Code that asks for a precision by name."""
@@ -158,7 +161,8 @@ def _explain(forward: Forward, subject: Subject, seed: int) -> Explanation:
         group: subject.arguments(forward, instance)
         for group, instance in {"lecture": references.lecture, **instances}.items()
     }
-    returned = returned_gradients(source, forward, tried, call(subject, beside["lecture"]))
+    result, raised = call(subject, beside["lecture"])
+    returned = returned_gradients(source, forward, tried, result)
     written = {*returned.values(), *source.assigned} - {*arriving.values()}
     written -= {f"d{name}" for name in forward.returned}
     # In the order in which they are written; those that are only returned come last.
@@ -169,6 +173,10 @@ def _explain(forward: Forward, subject: Subject, seed: int) -> Explanation:
             f"{source.at(source.definition.lineno)}, neither returns nor assigns a gradient of"
             f" {forward.program.name}."
         )
+    # The values of these come from the backward pass itself, or from Python.
+    known = {*forward.program.names, *references.lecture.sizes} - source.parameters.keys()
+    looks_up = not DYNAMIC_NAMES.isdisjoint(source.mentioned)
+    own = {name for name in known if looks_up or name in source.own or hasattr(builtins, name)}
     exercise = Exercise(
         prefix="",
         notebook=subject.name,
@@ -181,7 +189,7 @@ def _explain(forward: Forward, subject: Subject, seed: int) -> Explanation:
         [source.answer(returned)],
         [AnswerCell(source.file, source.text)],
         references,
-        OwnProcess(source.scope, beside),
+        OwnProcess(source.scope, beside, own),
         may_differentiate=True,
     )
     # What a wrong line reads without asking may be the wrong tensor: that is said first.
@@ -192,6 +200,9 @@ def _explain(forward: Forward, subject: Subject, seed: int) -> Explanation:
         verdicts = without_helpers(verdicts, source, wanted)
     kept = {f"d{name}" for name in forward.program.inputs} - {*returned.values()}
     verdicts = [replace(v, note=f"{v.note} {remark(source, v, kept)}".strip()) for v in verdicts]
+    if raised and all(verdict.outcome is Outcome.PASS for verdict in verdicts):
+        # A line that no gradient needs: its caller gets none of them all the same.
+        verdicts = [without_result(verdict, source, raised) for verdict in verdicts]
     report = Report(
         subject.name, tuple(verdicts), tuple(flags), Path(source.file), "right by themselves"
     )

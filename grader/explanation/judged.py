@@ -9,11 +9,14 @@ from typing import Any
 
 from torch import Tensor
 
+from grader.answer.parse import AnswerCell
+from grader.answer.quote import quote
 from grader.explanation.backward import Backward, Key, shown_parts
 from grader.explanation.forward import Forward
+from grader.explanation.subject import Raised
 from grader.program.instances import Instance
 from grader.user_error import BadInput
-from grader.verdict import Outcome, Verdict
+from grader.verdict import Outcome, Place, Verdict
 
 HELPER = "{} is a helper here, not the gradient of {}."
 NOT_RETURNED = "It is right by itself, and not returned."
@@ -108,6 +111,13 @@ def remark(source: Backward, verdict: Verdict, kept: Set[str]) -> str:
         for name, lines in source.mentioned.items()
         if line in lines and isinstance(source.scope.get(name), Tensor)
     )
+
+
+def without_result(verdict: Verdict, source: Backward, raised: Raised) -> Verdict:
+    """The verdict on a right gradient that no caller gets, because another line raises."""
+    place = Place(source.file, raised.line)
+    code = quote(place, [AnswerCell(source.file, source.text)], {})
+    return replace(verdict, outcome=Outcome.ERROR, place=place, code=code, note=raised.message)
 
 
 def check_names(source: Backward, known: Mapping[str, Any], wrong: Set[int]) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import inspect
 import sys
+import traceback
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from types import FrameType
@@ -147,8 +148,16 @@ class CustomFunction(Subject):
         return context
 
 
-def call(subject: Subject, arguments: Mapping[str, Any]) -> Any:
-    """What the subject returns of copies of these arguments; None where it raises.
+@dataclass(frozen=True, slots=True)
+class Raised:
+    """What a call of the subject raised: the line of the subject's own, and a sentence."""
+
+    line: int
+    message: str
+
+
+def call(subject: Subject, arguments: Mapping[str, Any]) -> tuple[Any, Raised | None]:
+    """What the subject returns of copies of these arguments, or else what it raised.
 
     Raises:
         BadInput: it changed an argument in place; the message names the line.
@@ -159,7 +168,7 @@ def call(subject: Subject, arguments: Mapping[str, Any]) -> Any:
     bound.arguments |= copies
     tensors = [*_tensors(copies.values())]
     versions = [tensor._version for tensor in tensors]
-    line, changed = subject.source.definition.lineno, False
+    line, changed, raised = subject.source.definition.lineno, False, None
 
     def look(frame: FrameType | None, *_: Any) -> Callable[..., Any] | None:
         """Before each line, and at the end: was a tensor written to?"""
@@ -178,9 +187,11 @@ def call(subject: Subject, arguments: Mapping[str, Any]) -> Any:
     try:
         with torch.no_grad():
             returned = function(*bound.args, **bound.kwargs)
-    except Exception:
-        # The verdicts say which line it was.
-        returned = None
+    except Exception as error:
+        frames = traceback.walk_tb(error.__traceback__)
+        own = [number for frame, number in frames if frame.f_code is function.__code__]
+        where = own[-1] if own else subject.source.definition.lineno
+        returned, raised = None, Raised(where, f"This line raised {describe(error)}.")
     finally:
         sys.settrace(before)
     look(None)
@@ -189,7 +200,7 @@ def call(subject: Subject, arguments: Mapping[str, Any]) -> Any:
             f"{subject.source.at(line)}, changes an argument in place: its caller would go on"
             " with another value."
         )
-    return returned
+    return returned, raised
 
 
 def _tensors(values: Iterable[Any]) -> Iterator[Tensor]:

@@ -216,3 +216,32 @@ def rectified(x: Rows, gain: Annotated[Tensor, "d"]) -> Tensor:
 def wrong_side_of_zero(x: Tensor, gain: Tensor, dy: Tensor) -> tuple[Tensor, Tensor]:
     dscaled = dy * (x > 0)
     return dscaled * gain, (dscaled * x).sum(0)
+
+
+def gate_alone(x: Annotated[Tensor, "n, d"]) -> Tensor:
+    y = torch.sigmoid(x)
+    return y
+
+
+def misspelled(x: Tensor, dy: Tensor) -> Any:
+    y = torch.sigmiod(x)  # type: ignore[attr-defined]
+    dx = dy * y * (1 - y)
+    return dx
+
+
+def imported(x: Tensor, dy: Tensor) -> Any:
+    from torch import sigmiod as y  # type: ignore[attr-defined]
+
+    dx = dy * y * (1 - y)
+    return dx
+
+
+def looked_up(x: Tensor, dy: Tensor) -> Any:
+    dx = dy * eval("y") * (1 - eval("y"))
+    return dx
+
+
+def beside(x: Tensor, y: Tensor, dy: Tensor) -> Tensor:
+    dx = dy * y * (1 - y)
+    assert dx is None
+    return dx

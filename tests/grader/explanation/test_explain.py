@@ -53,6 +53,24 @@ def test_a_wrong_line_is_found_in_its_own_file() -> None:
     assert wrong.code == "dx = dxhat * inv - xhat * (dxhat * xhat).mean(1, keepdim=True)"
 
 
+@pytest.mark.parametrize(
+    ("backward", "line", "said"),
+    [
+        (norms.misspelled, "y = torch.sigmiod(x)", "raised AttributeError: module 'torch' has no"),
+        (norms.imported, "from torch import sigmiod", "raised ImportError: cannot import name"),
+        (norms.looked_up, 'dx = dy * eval("y")', "raised NameError: name 'y' is not defined"),
+        (norms.beside, "assert dx is None", "raised AssertionError: no message"),
+    ],
+)
+def test_what_raises_on_every_call_is_an_error(backward: Any, line: str, said: str) -> None:
+    (verdict,) = explain(norms.gate_alone, backward).verdicts
+    assert (verdict.outcome, said in verdict.note) == (Outcome.ERROR, True)
+    assert verdict.place is not None
+    assert verdict.place.line == line_of(line)
+    with pytest.raises(AssertionError, match="dx: error"):
+        assert_gradients(norms.gate_alone, backward)
+
+
 def test_a_wrong_tensor_is_no_missing_parameter() -> None:
     (wrong,) = explain(norms.rms_norm, norms.unasked_and_wrong).verdicts
     assert wrong.outcome is Outcome.FAIL

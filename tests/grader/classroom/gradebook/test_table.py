@@ -58,7 +58,8 @@ def test_a_notebook_that_few_handed_in_is_in_nobodys_maximum(tmp_path: Path) -> 
     stray = graded("x", "s0", "pppppp", BATCHNORM)
     lines = [*(graded(f"{number}", f"s{number}", "pp") for number in range(3)), stray]
     table = table_of(tmp_path, lines)
-    assert ([row.max_points for row in table.rows], table.left_out) == ([2] * 3, (BATCHNORM,))
+    assert [int(row.max_points) for row in table.rows] == [2] * 3
+    assert table.left_out == (BATCHNORM,)
     assert [file.id for file in table.rows[0].elsewhere] == ["x"]
     header = "Student", "ID", "03 Fused Batchnorm (77)"
     roster = Roster("canvas", header, (), (), CsvForm())

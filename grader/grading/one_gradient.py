@@ -22,6 +22,7 @@ from grader.grading.reasons import (
     with_sizes_met,
 )
 from grader.program.compare import (
+    FAR_OFF,
     FLOAT64_NOISE,
     FLOAT64_TOLERANCE,
     agrees,
@@ -35,9 +36,6 @@ from grader.program.compare import (
 from grader.program.references import References
 from grader.verdict import Check, Comparison, Flag, Outcome, Place, Verdict
 from grader.worker.results import REFUSED
-
-FAR_OFF = 1e-3
-"""Differences beyond this, relative to the largest value, are no rounding in float32 either."""
 
 _WORST_FIRST = (Check.NOT_RUN, Check.WRONG, Check.RIGHT)
 _WRONG_FIRST = (Check.WRONG, Check.NOT_RUN, Check.RIGHT)
@@ -61,7 +59,8 @@ def judge_gradient(item: GradientEvidence, references: References, is_right_alon
     `is_right_alone` says that its own statements are known to be right.
     """
     reference = references.lecture_gradients[item.name[1:]]
-    comparison = _compare_lecture(item.name, item.lecture, reference)
+    may_be_zero = item.name[1:] in references.zero_by_structure
+    comparison = _compare_lecture(item.name, item.lecture, reference, may_be_zero)
     whole = local = NOT_RUN
     if item.broken is not None:
         outcome, reason = Outcome.ERROR, _not_run(item.broken)
@@ -219,7 +218,7 @@ def _not_run(reason: Raised | Flag) -> Finding:
     return Finding(Check.NOT_RUN, reason.message, reason.place)
 
 
-def _compare_lecture(name: str, value: Value, reference: Tensor) -> Comparison:
+def _compare_lecture(name: str, value: Value, reference: Tensor, may_be_zero: bool) -> Comparison:
     """The lecture's line, as the student would see it in the notebook."""
     shape = tuple(reference.shape)
     if value.raised is not None:
@@ -227,7 +226,7 @@ def _compare_lecture(name: str, value: Value, reference: Tensor) -> Comparison:
     if value.tensor is None and not value.is_placeholder:
         problem = describe_type(name, value.type_name or "nothing", shape)
         return nothing_to_compare(name, None, shape, problem)
-    return compare(name, value.tensor, reference)
+    return compare(name, value.tensor, reference, may_be_zero=may_be_zero)
 
 
 def _at_the_lectures_sizes(reason: Finding, lecture: Value, references: References) -> Finding:

@@ -33,8 +33,11 @@ It lies far above the rounding of right answers, and far below a small number pu
 COARSE = (torch.float16, torch.bfloat16)
 """Dtypes in which a right gradient gives a wrong value."""
 
+FAR_OFF = 1e-3
+"""Differences beyond this, relative to the largest value, are no rounding in float32 either."""
+
 ROUNDING_NOISE = 1e-7
-"""Differences this small are float32 rounding, whatever the reference.
+"""Differences this small are float32 rounding where the reference may be zero by structure.
 
 Gradients that are zero by structure (a bias before batchnorm, the maximum taken out of the logits)
 consist of nothing else: up to 1.8e-8 over 2,000 training steps.
@@ -96,12 +99,19 @@ def _compare_with_grad(name: str, value: object, tensor: Tensor) -> Comparison:
     return compare(name, value, grad, subject="this gradient")
 
 
-def compare(name: str, value: object, reference: Tensor, subject: str | None = None) -> Comparison:
+def compare(
+    name: str,
+    value: object,
+    reference: Tensor,
+    subject: str | None = None,
+    may_be_zero: bool = True,
+) -> Comparison:
     """Compare a student's value with a reference gradient of dtype float32 or float64.
 
     Anything that is not a floating-point tensor of the reference's shape, or has NaN or inf in
     it, is neither exact nor approximate. `subject` is what its problem is said of: the name, by
-    default.
+    default. Unless the gradient `may_be_zero` by structure, all that counts as rounding is relative
+    to the largest value of the reference.
     """
     shape = tuple(reference.shape)
     problem = describe_unusable(subject or name, value, shape)
@@ -110,6 +120,7 @@ def compare(name: str, value: object, reference: Tensor, subject: str | None = N
     if not problem:
         ours, theirs = value.detach().double(), reference.detach().double()
         maxdiff, largest = _apart(ours, theirs), _largest(theirs)
+        noise = ROUNDING_NOISE if may_be_zero else min(ROUNDING_NOISE, FAR_OFF * largest)
         # What is not finite is infinitely far off: nearly all values need no look of their own.
         problem = "" if math.isfinite(maxdiff) else describe_nonfinite(subject or name, value)
     if problem:
@@ -117,7 +128,7 @@ def compare(name: str, value: object, reference: Tensor, subject: str | None = N
     return Comparison(
         name,
         exact=maxdiff == 0,
-        approximate=maxdiff <= RELATIVE_TOLERANCE * largest + ROUNDING_NOISE,
+        approximate=maxdiff <= RELATIVE_TOLERANCE * largest + noise,
         maxdiff=maxdiff,
         shape=tuple(value.shape),
         expected_shape=shape,

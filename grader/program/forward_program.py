@@ -133,10 +133,11 @@ class ForwardProgram:
         return next((step for step in steps if values[step.name].isnan().any()), None)
 
     @torch.enable_grad()  # a notebook may call this under `torch.no_grad()`
-    def gradients(self, inputs: Mapping[str, Tensor]) -> dict[str, Tensor]:
+    def gradients(self, inputs: Mapping[str, Tensor], at_loss: float = 1.0) -> dict[str, Tensor]:
         """The gradient of the loss with respect to every floating-point tensor, from autograd.
 
-        Tensors the loss does not depend on get zeros. Each gradient has its tensor's shape.
+        Tensors the loss does not depend on get zeros. Each gradient has its tensor's shape;
+        `at_loss` is that of the loss itself.
         """
         leaves = {
             name: value.detach().clone().requires_grad_() if is_differentiable(value) else value
@@ -149,7 +150,7 @@ class ForwardProgram:
             values[step.name] = value.requires_grad_() if is_differentiable(value) else value
         tensors = {name: value for name, value in values.items() if is_differentiable(value)}
         gradients = torch.autograd.grad(
-            tensors[self.loss],
+            tensors[self.loss] * at_loss,
             list(tensors.values()),
             allow_unused=True,
             materialize_grads=True,

@@ -22,7 +22,13 @@ SEED = 2147483647
 """Seed of the instances unless the caller has another: the lecture's own."""
 
 NEGLIGIBLE = 1e-10
-"""A float64 gradient this small beside what it is made of is rounding noise around zero."""
+"""A float64 gradient this small beside what it is made of may be rounding noise around zero."""
+
+NUDGE, STEADY = 1e-9, 1e-3
+"""Where inputs move by the one, relative to their size, a gradient moves by less than the other.
+
+Rounding noise does not: that tells it from a small gradient, such as that of `y = x * 1.6e-19`.
+"""
 
 
 @dataclass(slots=True, eq=False)
@@ -259,12 +265,39 @@ def _lengths(reference: Reference, lecture: Mapping[str, Tensor]) -> dict[int, i
 
 
 def _find_zero_by_structure(hidden: Sequence[Reference]) -> frozenset[str]:
-    def is_zero(reference: Reference, name: str) -> bool:
+    def is_small(reference: Reference, name: str) -> bool:
         largest = float(reference.gradients[name].abs().max())
         return largest <= NEGLIGIBLE * reference.magnitude(name)
 
-    return frozenset(
+    small = [
         name
         for name in hidden[0].cotangents
-        if all(is_zero(reference, name) for reference in hidden)
-    )
+        if all(is_small(reference, name) for reference in hidden)
+    ]
+    zero = {name for name in small if not any(one.gradients[name].any() for one in hidden)}
+    if len(zero) < len(small):
+        moved = [_moved(reference, number) for number, reference in enumerate(hidden)]
+        pairs = list(zip(hidden, moved, strict=True))
+        zero |= {
+            name
+            for name in small
+            if not all(
+                agrees(again[name], one.gradients[name], tolerance=STEADY) for one, again in pairs
+            )
+        }
+    return frozenset(zero)
+
+
+def _moved(reference: Reference, seed: int) -> dict[str, Tensor]:
+    """The gradients where all inputs are a little different, as is what arrives at the loss."""
+    generator = torch.Generator().manual_seed(seed)
+    inputs = {name: reference.instance.values[name] for name in reference.program.inputs}
+    for name, value in inputs.items():
+        if is_differentiable(value):
+            noise = torch.randn(value.shape, generator=generator, dtype=value.dtype)
+            inputs[name] = value * (1 + NUDGE * noise)
+    arriving = reference.at_loss
+    return {
+        name: gradient / arriving
+        for name, gradient in reference.program.gradients(inputs, arriving).items()
+    }

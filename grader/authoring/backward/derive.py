@@ -53,13 +53,13 @@ def derive(references: References, tensor: str) -> Derived:
             parts += [(step.name, part) for part in passed]
             followed[step.name] = rules
     lines = _lines(chain_rule, parts)
-    for reference in references.hidden:
+    for reference, floor in zip(references.hidden, references.floors(tensor), strict=True):
         names = names_of(reference, tensor)
         exec("\n".join(lines), names)
         due = reference.local_vjp(tensor, readers)
         if not due.isfinite().all():
             raise UserError(f"{gradient} is NaN or infinite on a hidden instance, in autograd too.")
-        if not agrees(names[gradient], due, floor=1.0):
+        if not agrees(names[gradient], due, floor):
             told = "; ".join(step.line for step in program.steps if step.name in readers)
             raise UserError(f"What is derived for {gradient} from `{told}` differs from autograd.")
     return Derived(tuple(lines), followed)

@@ -71,6 +71,13 @@ def test_what_raises_on_every_call_is_an_error(backward: Any, line: str, said: s
         assert_gradients(norms.gate_alone, backward)
 
 
+@pytest.mark.parametrize("backward", [norms.small_zeros, norms.small_twice, norms.small_negative])
+def test_a_small_gradient_can_be_wrong(backward: Any) -> None:
+    assert explain(norms.charge, norms.small).ok
+    (verdict,) = explain(norms.charge, backward).verdicts
+    assert (verdict.outcome, verdict.comparison.approximate) == (Outcome.FAIL, False)
+
+
 def test_a_wrong_tensor_is_no_missing_parameter() -> None:
     (wrong,) = explain(norms.rms_norm, norms.unasked_and_wrong).verdicts
     assert wrong.outcome is Outcome.FAIL

@@ -8,7 +8,6 @@ from torch import Tensor
 
 from grader.answer.parse import Raised
 from grader.execution.evidence import Value
-from grader.grading.one_gradient import FAR_OFF
 from grader.grading.reasons import (
     NOT_ALONE,
     ON_ANOTHER_BATCH,
@@ -17,7 +16,7 @@ from grader.grading.reasons import (
     TRUE_ZERO,
     WRITTEN_IN,
 )
-from grader.program.compare import FLOAT64_TOLERANCE
+from grader.program.compare import FAR_OFF, FLOAT64_TOLERANCE
 from grader.program.instances import HIDDEN_SIZES
 from grader.verdict import Check, Flag, Outcome, Place
 from tests.grader.grading.conftest import DEEPER, LINE_RAISED, MISSING, PLACE, RAISED, Case, double

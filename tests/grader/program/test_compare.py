@@ -173,6 +173,13 @@ def test_a_third_argument_that_is_no_tensor(capsys: pytest.CaptureFixture[str]) 
     assert "the third argument is a str" in capsys.readouterr().out
 
 
+def test_a_small_gradient_is_no_noise_where_it_is_not_zero_by_structure() -> None:
+    reference = torch.tensor([1e-12, -3e-12])
+    for factor, approximate in ((1.0, True), (1.0001, True), (0.0, False), (2.0, False)):
+        found = compare("x", factor * reference, reference, may_be_zero=False)
+        assert found.approximate is approximate
+
+
 def test_a_gradient_of_rounding_noise_is_right_when_it_is_as_small() -> None:
     noise = torch.randn(64) * 3e-9
     assert compare("b1", torch.randn(64) * 3e-9, noise).approximate

@@ -54,3 +54,19 @@ def test_a_branch_that_hands_nothing_on_is_found(
     exercise: Exercise, name: str, given: set[str], branch: str | None
 ) -> None:
     assert prepare(exercise, seed=1).idle_branch(name, given) == branch
+
+
+def small(x: Annotated[Tensor, "n, m"], shift: Annotated[Tensor, "m"]) -> Tensor:
+    """All gradients are small; those that come through `centred` alone are zero as well."""
+    moved = x + shift
+    xc = moved - moved.mean(0, keepdim=True)
+    charge = xc * 1.6e-19
+    scaled = x * 1e-40
+    loss = charge.sin().sum() + scaled.sum() + x.shape[0] * 1.0
+    return loss
+
+
+def test_a_small_gradient_is_not_zero() -> None:
+    references = make_references(parse_program(small), {"n": 6, "m": 3}, seed=1)
+    assert references.zero_by_structure >= {"shift", "moved"}
+    assert references.zero_by_structure.isdisjoint({"charge", "scaled"})

@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 import inspect
 import textwrap
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from functools import cache
 from typing import Any
 
@@ -68,6 +68,7 @@ def read_function(function: Callable[..., Any]) -> tuple[ForwardProgram, tuple[s
     last = body.pop() if body and isinstance(body[-1], ast.Return) else definition
     steps = tuple(_parse_steps(definition, body, source, {*annotations}))
     known = {*annotations, *(step.name for step in steps)}
+    _refuse_names_of_gradients(definition, annotations, steps)
     match last:
         case ast.Return(value=ast.Name(id=one)) if one in known:
             returned: tuple[str, ...] = (one,)
@@ -142,6 +143,24 @@ def _parse_steps(
         known.add(name)
         code = compile(ast.Expression(value), f"<forward program {definition.name}>", "eval")
         yield Step(name, ast.unparse(value), reads, line, code, statement.lineno)
+
+
+def _refuse_names_of_gradients(
+    definition: ast.FunctionDef, inputs: Collection[str], steps: Sequence[Step]
+) -> None:
+    """Raise NotAForwardProgram where a name is the name of another one's gradient, too.
+
+    An input may be the gradient that arrives at a step.
+    """
+    names = {*inputs, *(step.name for step in steps)}
+    lines = {**dict.fromkeys(inputs, definition.lineno), **{s.name: s.number for s in steps}}
+    for name, line in lines.items():
+        of = name[1:]
+        if name.startswith("d") and of in (inputs if name in inputs else names):
+            raise NotAForwardProgram(
+                f"{definition.name}, line {line}: {name} is the name of the gradient of {of}, so"
+                f" give the {'input' if name in inputs else 'step'} {name} another name."
+            )
 
 
 def _instead(statement: ast.stmt) -> str:

@@ -82,6 +82,37 @@ def test_what_is_not_straight_line_code_is_refused_with_its_line_in_the_file(
     assert sentence in str(refusal.value)
 
 
+def step_like_a_gradient(p: Row) -> Tensor:
+    dp = p * 2
+    loss = dp.sum()
+    return loss
+
+
+def input_like_a_gradient(p: Row, dp: Row) -> Tensor:
+    loss = (p * dp).sum()
+    return loss
+
+
+def gradient_arrives(p: Row, dy: Row) -> Tensor:
+    y = p * 2
+    loss = (dy * y).sum()
+    return loss
+
+
+@pytest.mark.parametrize(
+    ("forward", "line", "what"),
+    [(step_like_a_gradient, 1, "step"), (input_like_a_gradient, 0, "input")],
+)
+def test_a_name_is_no_name_of_another_ones_gradient(forward: Any, line: int, what: str) -> None:
+    with pytest.raises(NotAForwardProgram) as refusal:
+        read_function(forward)
+    assert str(refusal.value) == (
+        f"{forward.__name__}, line {forward.__code__.co_firstlineno + line}: dp is the name of the "
+        f"gradient of p, so give the {what} dp another name."
+    )
+    assert parse_program(gradient_arrives).arrivals() == {"dy": "y"}
+
+
 def test_an_exercise_ends_in_its_loss() -> None:
     with pytest.raises(NotAForwardProgram, match=r"_another, line \d+: the last step has to"):
         parse_program(returns_another)

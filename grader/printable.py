@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import re
 import unicodedata
 from collections.abc import Iterable
+
+_COMMAND = re.compile(r"(?:\A|(?<=[\r\n]))\s*:(?=:)|##(?=\[)")
 
 
 def printable(text: str) -> str:
@@ -16,6 +19,18 @@ def printable(text: str) -> str:
     'a b \\x1b[32mpass'
     """
     return " ".join(visible(text).split())
+
+
+def without_commands(text: str) -> str:
+    """Whole lines of output, of which none is a command to a workflow of GitHub.
+
+    GitHub obeys a line that begins with two colons, or has `##[` anywhere. A student's words could
+    be either, wherever a line is broken: a space is put between.
+
+    >>> without_commands("x[::2] is\\n  ::notice::points ##[error]")
+    'x[::2] is\\n  : :notice::points ## [error]'
+    """
+    return _COMMAND.sub(r"\g<0> ", text)
 
 
 def visible(line: str) -> str:

@@ -22,11 +22,12 @@ from grader.commands.speech import (
     has_colour,
     own_failure,
     say,
+    say_commands,
     terminal_width,
     waiting_for,
 )
 from grader.notebook.progress import remember_report
-from grader.printable import printable
+from grader.printable import printable, without_commands
 from grader.reports.result import Result, Ungraded, complete
 from grader.submission.which_course import course_for
 from grader.user_error import reason
@@ -195,7 +196,7 @@ def _write_reports(
     if junitxml is not None:
         from grader.reports import junit
 
-        written &= _write(junitxml, junit.render(results))
+        written &= _write(junitxml, without_commands(junit.render(results)))
     if html is not None:
         from grader.reports import html as page
 
@@ -203,7 +204,7 @@ def _write_reports(
     if github:
         from grader.reports import github as classroom
 
-        say(classroom.points(results))
+        say_commands(classroom.points(results))
         summary = Path(os.environ[STEP_SUMMARY])
         # A step's commands share one summary: each adds to it.
         written &= _write(summary, classroom.summary(results), "a", "The run's summary")

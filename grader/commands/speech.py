@@ -6,7 +6,7 @@ import os
 import shutil
 import sys
 import traceback
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from textwrap import TextWrapper
@@ -14,7 +14,7 @@ from typing import TextIO
 
 import click
 
-from grader.printable import printable
+from grader.printable import printable, without_commands
 from grader.user_error import needs_memory
 
 NO_TERMINAL = (100, 24)
@@ -23,7 +23,7 @@ NO_TERMINAL = (100, 24)
 
 def complain(sentence: str) -> None:
     """Print a sentence to standard error."""
-    click.echo(_in_lines(sentence, sys.stderr), err=True)
+    click.echo(without_commands(_in_lines(sentence, sys.stderr)), err=True)
 
 
 def say_sentences(text: str) -> None:
@@ -40,7 +40,16 @@ def _in_lines(text: str, stream: TextIO) -> str:
 
 
 def say(text: str) -> None:
-    """Print to standard output, whatever it is connected to."""
+    """Print to standard output, whatever it is connected to; none of it is a workflow's command."""
+    _say(text, without_commands)
+
+
+def say_commands(text: str) -> None:
+    """Print commands to GitHub's workflow, in which no words are a student's."""
+    _say(text, str)
+
+
+def _say(text: str, finished: Callable[[str], str]) -> None:
     encoding = getattr(sys.stdout, "encoding", None) or "utf-8"
     try:
         text.encode(encoding)
@@ -49,7 +58,8 @@ def say(text: str) -> None:
 
         text = in_ascii(text)
     try:
-        click.echo(text, nl=False, color=True)  # the text has escapes only if they are wanted
+        # The text has escapes only if they are wanted.
+        click.echo(finished(text), nl=False, color=True)
     except OSError as error:
         # What is left in the buffer would raise again when the interpreter exits.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())

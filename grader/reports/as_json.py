@@ -28,7 +28,8 @@ def render(results: Sequence[Result]) -> str:
         for result in results
     ]
     document = objects[0] if len(objects) == 1 else objects
-    return json.dumps(document, indent=2, allow_nan=False) + "\n"
+    text = json.dumps(document, indent=2, allow_nan=False) + "\n"
+    return text.replace("##[", r"#\u0023[")  # as it stands, GitHub would take it for a command
 
 
 def report_as_json(report: Report) -> Json:

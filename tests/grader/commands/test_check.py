@@ -65,11 +65,12 @@ def fake_grade(
         raise MemoryError
     if word == "die":
         os.kill(os.getpid(), signal.SIGKILL)
+    word, _, note = word.partition(" ")
     outcome = Outcome(word)
     comparison = Comparison("h", True, True, 0.0, (32, 64), (32, 64))
     return Report(
         exercises[0].notebook,
-        (Verdict("dh", outcome, comparison, Check.RIGHT, Check.RIGHT, "So."),),
+        (Verdict("dh", outcome, comparison, Check.RIGHT, Check.RIGHT, note or "So."),),
     )
 
 
@@ -208,6 +209,31 @@ class TestCheck:
         text = summary.read_text(encoding="utf-8")
         assert text.startswith("Before.\n### 01_atomic_backprop: 1 of 1 points\n")
         assert "✗&nbsp;fail" in text
+
+    @pytest.mark.parametrize("options", [["--github"], ["--json"], []])
+    @pytest.mark.parametrize("before", ["", *("x" * length for length in range(60, 101, 8))])
+    def test_what_a_student_wrote_is_no_command_to_a_workflow(
+        self,
+        notebook: Callable[..., Path],
+        options: list[str],
+        before: str,
+        tmp_path: Path,
+        monkeypatch: pytest.MonkeyPatch,
+        capsys: Capture,
+    ) -> None:
+        monkeypatch.setenv("GITHUB_STEP_SUMMARY", str(tmp_path / "summary.md"))
+        forged = "::notice title=Autograding report::{}"
+        said = f"{before} {forged} {'y' * (98 - len(before))}{forged} ##[error]{forged} x[::2]"
+        xml = tmp_path / "junit.xml"
+        written = notebook("::notice::a.ipynb", f"error {said}")
+        assert run("check", *options, written, notebook("b.ipynb"), "--junitxml", xml) == 1
+        ours = []
+        for text in (*capsys.readouterr(), xml.read_text(encoding="utf-8")):
+            ours += [line for line in text.splitlines() if line.strip().startswith("::")]
+            assert "##[" not in text
+        points = '::notice title=Autograding report::{"totalPoints": 1, "maxPoints": 2}'
+        complete = "::notice title=Autograding complete::Points 1/2"
+        assert ours == ([complete, points] if "--github" in options else [])
 
     def test_a_summary_that_cannot_be_written_fails(
         self,

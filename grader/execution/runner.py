@@ -40,9 +40,7 @@ MOST_ANSWERS = 5000
 """Requests after which a worker is replaced, whatever it looks like."""
 
 BOOTSTRAP = (
-    "import sys; sys.path.insert(0, sys.argv[1]);"
-    " from grader.worker.namespaces import launch; namespaces = launch();"
-    " from grader.worker.main import main; main(namespaces)"
+    "import sys; sys.path.insert(0, sys.argv[1]); from grader.worker.main import main; main()"
 )
 """Starts the worker from this very copy of the package, installed or not."""
 

@@ -14,17 +14,14 @@ from enum import StrEnum
 from functools import cache
 from pathlib import Path
 
+from grader.execution.libraries import LINKER_FILES, SYSTEM, hidden_packages, library_folders
 from grader.execution.system_calls import filter_program
 from grader.user_error import UserError
-from grader.worker.landlock import LINKER_FILES, SYSTEM, library_folders, packages_below
 from grader.worker.terms import FILTER_VARIABLE
 
 PACKAGE = Path(__file__).resolve().parents[1]
 INSIDE = Path("/grader")
 """Where the worker's package is, inside; nothing else of the project is."""
-
-TEMPORARY_BYTES = 64 * 2**20
-"""Size of the worker's own /tmp; no answer can write there."""
 
 TRIAL_SECONDS = 20.0
 
@@ -78,7 +75,6 @@ class Bwrap:
 
     path: str | None
     trouble: str = ""
-    limits_size: bool = True
 
 
 @cache
@@ -93,10 +89,8 @@ def find_bwrap() -> Bwrap:
     path = shutil.which("bwrap")
     if path is None:
         return Bwrap(None, f"bwrap, which confines students' code, is missing. {HOW_TO_GET_BWRAP}")
-    # `--size` came with version 0.7; Ubuntu 22.04 has 0.6.
-    found = Bwrap(path, limits_size="--size" in _output([path, "--help"])[1])
-    code, output = _output(_bwrap_command(found, [sys.executable, "-I", "-S", "-c", ""]))
-    return found if code == 0 else Bwrap(None, _why_it_fails(path, output))
+    code, output = _output(_bwrap_command(path, [sys.executable, "-I", "-S", "-c", ""]))
+    return Bwrap(path) if code == 0 else Bwrap(None, _why_it_fails(path, output))
 
 
 @cache
@@ -160,8 +154,9 @@ def sandboxed(command: Sequence[str], sandbox: Sandbox) -> list[str]:
         NoSandbox: there is none.
     """
     require(sandbox)
-    if sandbox is Sandbox.BWRAP:
-        return _bwrap_command(find_bwrap(), command)
+    bwrap = find_bwrap().path
+    if sandbox is Sandbox.BWRAP and bwrap is not None:
+        return _bwrap_command(bwrap, command)
     return with_other_account(command) if sandbox is Sandbox.ACCOUNT else list(command)
 
 
@@ -192,18 +187,16 @@ def _on_path(folder: Path) -> bool:
     return folder.name in ("site-packages", "dist-packages") and str(folder) in sys.path
 
 
-def _bwrap_command(bwrap: Bwrap, command: Sequence[str]) -> list[str]:
-    assert bwrap.path is not None
-    size = ["--size", str(TEMPORARY_BYTES)] if bwrap.limits_size else []
+def _bwrap_command(bwrap: str, command: Sequence[str]) -> list[str]:
     settings = worker_environment(Sandbox.BWRAP)
     return [
-        bwrap.path,
+        bwrap,
         *("--unshare-user", "--uid", str(NOBODY), "--gid", str(NOBODY)),
         *("--unshare-pid", "--unshare-net", "--unshare-ipc", "--unshare-uts"),
         *("--unshare-cgroup-try", "--hostname", "worker"),
         *("--new-session", "--die-with-parent", "--cap-drop", "ALL", "--clearenv"),
         *(word for name, value in settings.items() for word in ("--setenv", name, value)),
-        *(*size, "--tmpfs", "/tmp", "--tmpfs", "/dev", "--proc", "/proc"),
+        *("--dir", "/tmp", "--tmpfs", "/dev", "--proc", "/proc"),
         *_devices(),
         *_system(),
         *_libraries(),
@@ -246,7 +239,7 @@ def _libraries() -> Iterator[str]:
         yield from ("--ro-bind", str(configuration), str(configuration))
     own = [PACKAGE, PACKAGE.parent / "makemore_data", PACKAGE.parent / "notebooks"]
     shown = [path for path in own if any(path.is_relative_to(folder) for folder in bound)]
-    packages = (path for folder in bound for path in packages_below(folder))
+    packages = (path for folder in bound for path in hidden_packages(folder))
     for path in dict.fromkeys(path for path in (*shown, *packages) if path.is_dir()):
         yield from ("--tmpfs", str(path), "--remount-ro", str(path))
 

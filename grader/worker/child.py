@@ -169,7 +169,7 @@ def _fork(parts: Sequence[memoryview], warm: Warm, progress: Progress) -> Child:
     _widen(writing)
     # Anonymous and shared: a write to it costs nothing, one to the pipe would wake this process.
     shared = mmap.mmap(-1, CURRENT.size)
-    process = warm.confinement.fork()
+    process = os.fork()
     if process == 0:
         status = FAILED
         try:

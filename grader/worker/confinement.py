@@ -10,22 +10,12 @@ import random
 import signal
 import sys
 import threading
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from types import BuiltinFunctionType
 
-from grader.worker.kernel import (
-    DEATH_SIGNAL,
-    DUMPABLE,
-    NO_NEW_PRIVILEGES,
-    SYS_ADMIN,
-    Kernel,
-    KernelLater,
-    put_memory_on_huge_pages,
-)
-from grader.worker.landlock import ReadingOnly
-from grader.worker.namespaces import HIGHEST_DESCRIPTOR, Namespaces
+from grader.worker.kernel import DEATH_SIGNAL, DUMPABLE, NO_NEW_PRIVILEGES, Kernel, KernelLater
 from grader.worker.terms import FILTER_VARIABLE
 from grader.worker.threads import do_without_threads
 
@@ -38,6 +28,9 @@ NOT_CONFINED = 113
 MOST_OPEN_FILES = 64
 LARGEST_STACK = 8 * 2**20
 MOST_SIGNALS = 64
+
+HIGHEST_DESCRIPTOR = 4096
+"""Far above any file descriptor that the worker opens."""
 
 LINUX = sys.platform.startswith("linux")
 
@@ -52,12 +45,9 @@ class Confinement:
 
     layers: tuple[str, ...] = ()
     kernel: Kernel | None = None
-    namespaces: Namespaces | None = None
-    reading: ReadingOnly | None = None
     system_calls: bytes | None = None
     statm: int | None = None
     limits: tuple[tuple[int, int], ...] = ()
-    filling: tuple[bytes, ...] = ()
     lowest_free: int = -1
     first: KernelLater | None = field(init=False, default=None)
     last: KernelLater | None = field(init=False, default=None)
@@ -69,20 +59,15 @@ class Confinement:
         first, last = KernelLater(), KernelLater()
         first.control(DEATH_SIGNAL, signal.SIGKILL)
         first.control(NO_NEW_PRIVILEGES, 1)
-        if self.reading is not None:
-            self.reading.enter(first)
-        last.keep_capabilities(0)
+        last.drop_capabilities()
         if self.system_calls is not None:
             last.filter_system_calls(self.system_calls)
         object.__setattr__(self, "first", first)
         object.__setattr__(self, "last", last)
 
     @classmethod
-    def prepare(cls, namespaces: Namespaces | None = None) -> Confinement:
+    def prepare(cls) -> Confinement:
         """Make this process, warm by now, one that forks confined children; call it last.
-
-        Args:
-            namespaces: what `launch` returned, before torch was imported.
 
         On Linux all that the kernel allows is active; elsewhere only the limits of resources.
         """
@@ -97,41 +82,19 @@ class Confinement:
         _forget_what_forks_call()
         # A child that collected garbage would touch, and so copy, all that was imported.
         gc.collect()
-        filling = tuple(_fill_holes())
         gc.freeze()
         if not LINUX:
             return cls(("resource limits",) if hasattr(os, "fork") else ())
         kernel = Kernel()
-        layers = ["resource limits"]
-        put_memory_on_huge_pages(kernel)
         statm = os.open("/proc/self/statm", os.O_RDONLY | os.O_CLOEXEC)
-        reading: ReadingOnly | None = None
-        with suppress(OSError):
-            reading = ReadingOnly(kernel)
-        if namespaces is not None:
-            layers += ["own processes", "own network", "own ipc"]
-            layers += _hide_files(kernel)
         kernel.control(NO_NEW_PRIVILEGES, 1)
         kernel.control(DUMPABLE, 0)
-        layers += ["no new privileges", "undumpable", "no capabilities"]
-        if namespaces is not None:
-            kernel.keep_capabilities(SYS_ADMIN)
-        ready = cls((), kernel, namespaces, reading, None, statm, _fixed_limits(), filling)
-        if reading is not None and _works(ready):
-            layers.append(f"landlock {reading.version}")
-        else:
-            ready = replace(ready, reading=None)
+        layers = ("resource limits", "no new privileges", "undumpable", "no capabilities")
+        ready = cls(layers, kernel, None, statm, _fixed_limits())
         filtered = replace(ready, system_calls=_given_filter(os.environ))
         if filtered.system_calls is not None and _works(filtered):
-            layers.append("system calls")
-            ready = filtered
-        return replace(ready, layers=tuple(layers), lowest_free=_lowest_free_descriptor())
-
-    def fork(self) -> int:
-        """Fork a child, number 1 of its own process namespace; 0 in the child."""
-        if self.namespaces is None or self.kernel is None:
-            return os.fork()
-        return self.namespaces.fork(self.kernel)
+            ready = replace(filtered, layers=(*layers, "system calls"))
+        return replace(ready, lowest_free=_lowest_free_descriptor())
 
     def enter(self, memory_bytes: int, cpu_seconds: float, *keep: int) -> None:
         """Confine this child for good, before it runs anything of a student's.
@@ -209,18 +172,6 @@ def _lower(kind: int, limit: int) -> None:
     resource.setrlimit(kind, (limit, limit))
 
 
-def _fill_holes() -> Iterator[bytes]:
-    """Objects to lie in the holes that imports have left between those of this process.
-
-    What a child makes would lie there, a few objects on each page, and the kernel copies every
-    page that is written to: 1,750 instead of 1,950, which is a twentieth of the child's time.
-    """
-    for size in range(0, 480, 16):
-        yield from (bytes(size) for _ in range(120_000 // (size + 33)))
-    for size in range(480, 4096, 32):
-        yield from (bytes(size) for _ in range(8))
-
-
 def _forget_what_forks_call() -> None:
     """Let a child begin without what Python's own modules do at a fork.
 
@@ -231,18 +182,6 @@ def _forget_what_forks_call() -> None:
     for called in gc.get_referrers(vars(threading).get("_after_fork")):
         if isinstance(called, list):
             called[:] = [one for one in called if isinstance(one, BuiltinFunctionType)]
-
-
-def _hide_files(kernel: Kernel) -> list[str]:
-    """Make all files read-only and /proc empty, for this process and its children."""
-    layers = []
-    with suppress(OSError):
-        kernel.make_files_read_only()
-        layers.append("read-only files")
-    with suppress(OSError):
-        kernel.cover("/proc")
-        layers.append("empty /proc")
-    return layers
 
 
 def _given_filter(environment: Mapping[str, str]) -> bytes | None:
@@ -256,7 +195,7 @@ def _works(confinement: Confinement) -> bool:
     """Try it in a child that does nothing but enter."""
     keep = os.open(os.devnull, os.O_RDWR)
     try:
-        child = confinement.fork()
+        child = os.fork()
         if child == 0:
             confinement.enter(2**30, 10.0, keep)
             os._exit(0)
@@ -285,6 +224,9 @@ With the first an answer could call PyTorch's derivatives in C++, past all that 
 
 CODE_ATTRIBUTE = "__code__"
 
+OWN_MEMORY = "mem"
+"""So ends the path of the file in /proc through which a process writes to its own memory."""
+
 
 def refuse_for_good() -> None:
     """Let what no gradient needs raise PermissionError, in this process and until it ends.
@@ -292,11 +234,13 @@ def refuse_for_good() -> None:
     A hook cannot be removed, and this one is in no object that Python could find: it reads no
     global name, and its function is kept by the interpreter alone.
     """
-    denied, attribute = DENIED, CODE_ATTRIBUTE
+    denied, attribute, memory = DENIED, CODE_ATTRIBUTE, OWN_MEMORY
 
     def hook(event: str, arguments: tuple[object, ...]) -> None:
         if event in denied:
             raise PermissionError(f"answers have no use for {event}")
+        if event == "open" and str(arguments[0]).endswith(memory):
+            raise PermissionError("answers have no use for their process's memory")
         if event == "object.__setattr__" and arguments[1] == attribute:
             raise PermissionError("answers have no use for another function's code")
 

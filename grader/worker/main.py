@@ -28,7 +28,6 @@ from grader.worker.engine import switch_off_engine
 from grader.worker.execution import run_request
 from grader.worker.frames import read_frame, write_frame
 from grader.worker.listening import JudgeGone
-from grader.worker.namespaces import Namespaces
 from grader.worker.request import Request, RunOrder, Statement, Values
 from grader.worker.results import pack_results
 from grader.worker.scratch import Scratch
@@ -62,12 +61,8 @@ for k in range(2):
 """What answers call: most operators of PyTorch that a gradient is made with."""
 
 
-def main(namespaces: Namespaces | None) -> None:
-    """Answer requests until standard input ends.
-
-    Args:
-        namespaces: what `grader.worker.namespaces.launch` returned, before torch was imported.
-    """
+def main() -> None:
+    """Answer requests until standard input ends."""
     requests, replies = _take_over_pipes()
     # One thread each: many workers share a machine, and a fork keeps only the forking thread.
     torch.set_num_threads(1)
@@ -78,7 +73,7 @@ def main(namespaces: Namespaces | None) -> None:
     warm_up()
     kept: dict[str, Values] = {}
     scratch = Scratch()
-    warm = Warm(Confinement.prepare(namespaces), scratch, kept, requests.fileno())
+    warm = Warm(Confinement.prepare(), scratch, kept, requests.fileno())
     try:
         while True:
             with scratch:

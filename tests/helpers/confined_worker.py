@@ -1,9 +1,8 @@
 """A worker for the tests: warm, it forks a confined child for each snippet it is handed.
 
-Arguments: where `grader.worker` is; modules to import while warm; what to leave out, of landlock,
-filter and namespaces.
-A line of standard input is a JSON object: `code`, and what its names mean. A line of standard
-output says what became of it: `result` or `error`, the child's exit `status`, `anomalies`.
+Arguments: where `grader.worker` is; modules to import while warm; whether to leave out the
+`filter`. A line of standard input is a JSON object: `code`, and what its names mean. A line of
+standard output says what became of it: `result` or `error`, the child's exit `status`, `anomalies`.
 """
 
 import importlib
@@ -15,23 +14,18 @@ from dataclasses import replace
 
 sys.path.insert(0, sys.argv[1])
 
-from grader.worker.namespaces import launch
-
 
 def say(what: dict[str, object]) -> None:
     sys.stdout.write(json.dumps(what) + "\n")
     sys.stdout.flush()
 
 
-namespaces = None if "namespaces" in sys.argv[3] else launch()
 for module in filter(None, sys.argv[2].split(",")):
     importlib.import_module(module)
 
 from grader.worker.confinement import Confinement  # noqa: E402
 
-confinement = Confinement.prepare(namespaces)
-if "landlock" in sys.argv[3]:
-    confinement = replace(confinement, reading=None)
+confinement = Confinement.prepare()
 if "filter" in sys.argv[3]:
     confinement = replace(confinement, system_calls=None)
 say({"layers": confinement.layers})
@@ -39,7 +33,7 @@ say({"layers": confinement.layers})
 for line in sys.stdin.buffer:
     order = json.loads(line)
     reading, writing = os.pipe()
-    child = confinement.fork()
+    child = os.fork()
     if child == 0:
         try:
             confinement.enter(2**30, order["cpu_seconds"], writing)

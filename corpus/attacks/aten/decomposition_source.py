@@ -1,8 +1,9 @@
 """Read the text of a derivative out of PyTorch's installed source and run that.
 
-must not: read a file of the installation
+must not: go unnoticed
 flag: module open exec
 naive: dhpreact
+earns: dhpreact
 needs: sandbox
 """
 

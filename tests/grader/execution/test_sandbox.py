@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from grader.execution import sandbox
+from grader.execution import libraries, sandbox
 from grader.execution.sandbox import (
     NOBODY,
     NoSandbox,
@@ -22,7 +22,6 @@ from grader.execution.sandbox import (
     worker_environment,
     worker_root,
 )
-from grader.worker import landlock
 
 needs_bwrap = pytest.mark.skipif(
     find_bwrap().path is None, reason=f"no sandbox here: {find_bwrap().trouble}"
@@ -94,7 +93,7 @@ def test_a_package_in_a_folder_of_the_users_own_is_found(
     (packages / "brought_along" / "__init__.py").touch()
     (tmp_path / "diary.txt").touch()
     monkeypatch.syspath_prepend(str(packages))
-    monkeypatch.setattr(landlock, "PACKAGES", ("brought_along", "torch"))
+    monkeypatch.setattr(libraries, "PACKAGES", ("brought_along", "torch"))
     code = f"""
 import brought_along, os
 print(os.listdir({str(tmp_path)!r}))
@@ -107,14 +106,6 @@ def test_python_is_the_same_inside() -> None:
     code = "import sys; print(sys.prefix, sys.base_prefix, sys.version)"
     outside = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
     assert inside(code) == outside.stdout.strip()
-
-
-@needs_bwrap
-def test_the_temporary_folder_has_a_size() -> None:
-    code = "import os; s = os.statvfs('/tmp'); print(s.f_blocks * s.f_frsize)"
-    if not find_bwrap().limits_size:
-        pytest.skip("this bwrap is older than version 0.7")
-    assert int(inside(code)) == sandbox.TEMPORARY_BYTES
 
 
 @needs_bwrap

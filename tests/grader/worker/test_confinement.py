@@ -1,6 +1,5 @@
 import os
 import socket
-import subprocess
 import sys
 import tempfile
 from collections.abc import Iterator
@@ -26,10 +25,9 @@ needs_bwrap = pytest.mark.skipif(
 needs_linux = pytest.mark.skipif(not sys.platform.startswith("linux"), reason="Linux's layers")
 
 
-ALL_LAYERS = {
-    *("resource limits", "own processes", "own network", "own ipc", "read-only files"),
-    *("empty /proc", "no new privileges", "undumpable", "no capabilities", "system calls"),
-}
+ALL_LAYERS = [
+    *("resource limits", "no new privileges", "undumpable", "no capabilities", "system calls")
+]
 
 
 @pytest.fixture(scope="module")
@@ -41,15 +39,8 @@ def worker() -> Iterator[ConfinedWorker]:
 
 @pytest.fixture(scope="module")
 def bare() -> Iterator[ConfinedWorker]:
-    """In bwrap, without the two layers that answer for most attempts."""
-    with confined_worker(Sandbox.BWRAP, without="landlock,filter") as worker:
-        yield worker
-
-
-@pytest.fixture(scope="module")
-def nested() -> Iterator[ConfinedWorker]:
-    """In a bwrap that lets nobody inside make namespaces, as Ubuntu's AppArmor has it."""
-    with confined_worker(Sandbox.BWRAP, without="namespaces") as worker:
+    """In bwrap, without the filter of system calls."""
+    with confined_worker(Sandbox.BWRAP, without="filter") as worker:
         yield worker
 
 
@@ -132,10 +123,6 @@ ATTEMPTS = {
     "read the memory of a process": (
         "import os; open(f'/proc/{os.getppid()}/mem', 'rb'); result = 'done'"
     ),
-    "read one's own memory": "open('/proc/self/mem', 'rb'); result = 'done'",
-    "read the list of processes": (
-        "import os; assert any(n.isdigit() for n in os.listdir('/proc')); result = 'done'"
-    ),
     "signal the judge": "import os; os.kill(judge, 0); result = 'done'",
     "signal the parent": "import os; os.kill(os.getppid(), 0); result = 'done'",
     "take fifty gigabytes": (
@@ -204,9 +191,7 @@ KILLED = {
 
 @needs_bwrap
 def test_all_layers_are_on_record(worker: ConfinedWorker) -> None:
-    layers = set(worker.layers)
-    assert layers >= ALL_LAYERS
-    assert {layer.split()[0] for layer in layers - ALL_LAYERS} <= {"landlock"}
+    assert list(worker.layers) == ALL_LAYERS
 
 
 @needs_bwrap
@@ -226,26 +211,13 @@ def test_an_attempt_fails_and_would_succeed_outside(
 
 @needs_bwrap
 @pytest.mark.parametrize("attempt", ATTEMPTS)
-def test_most_attempts_fail_without_landlock_and_filter(
+def test_most_attempts_fail_without_the_filter(
     attempt: str, bare: ConfinedWorker, world: dict[str, Any]
 ) -> None:
     if attempt in ("listen", "signal the parent"):
-        # On its own network there is nobody to hear it; the parent of number 1 has number 0.
+        # On its own network there is nobody to hear it; a signal is a system call.
         return
     assert "result" not in bare.run(ATTEMPTS[attempt], **world)
-
-
-@needs_bwrap
-@pytest.mark.parametrize("attempt", [*ATTEMPTS, *REFUSED])
-def test_attempts_fail_without_namespaces_inside_bwrap(
-    attempt: str, nested: ConfinedWorker, world: dict[str, Any]
-) -> None:
-    assert "own processes" not in nested.layers
-    if "landlock" not in " ".join(nested.layers):
-        pytest.skip(f"this kernel gives only {nested.layers}")
-    became = nested.run((ATTEMPTS | REFUSED)[attempt], **world)
-    assert "result" not in became
-    assert (became["status"], became["anomalies"]) == (0, None)
 
 
 @needs_bwrap
@@ -276,13 +248,13 @@ def test_a_hostile_system_call_ends_the_process(
 
 
 @needs_linux
-@pytest.mark.parametrize("attempt", [*REFUSED, "read the list of users", "write to a folder"])
-def test_without_bwrap_the_kernel_still_refuses(
+@pytest.mark.parametrize("attempt", REFUSED)
+def test_without_bwrap_the_filter_still_refuses(
     attempt: str, loose: ConfinedWorker, world: dict[str, Any]
 ) -> None:
-    if "system calls" not in loose.layers or "landlock" not in " ".join(loose.layers):
+    if "system calls" not in loose.layers:
         pytest.skip(f"this kernel gives only {loose.layers}")
-    assert "result" not in loose.run((REFUSED | ATTEMPTS)[attempt], **world)
+    assert "result" not in loose.run(REFUSED[attempt], **world)
 
 
 # --- what an answer finds
@@ -314,18 +286,17 @@ for descriptor in range(1000):
 
 
 @needs_bwrap
-def test_an_answer_is_alone_and_has_no_capability(worker: ConfinedWorker) -> None:
+def test_an_answer_has_no_capability(worker: ConfinedWorker) -> None:
     code = (
         LIBC
         + """
-import os
 header = (ctypes.c_uint32 * 2)(0x20080522, 0)
 sets = (ctypes.c_uint32 * 6)()
 assert libc.capget(header, sets) == 0
-result = [os.getpid(), os.getppid(), list(sets)]
+result = list(sets)
 """
     )
-    assert worker.run(code)["result"] == [1, 0, [0] * 6]
+    assert worker.run(code)["result"] == [0] * 6
 
 
 @needs_bwrap
@@ -540,7 +511,7 @@ result = main and torch.get_num_threads()
 
 
 def _in_child(confinement: Confinement, keep: int) -> int:
-    child = confinement.fork()
+    child = os.fork()
     if child == 0:
         try:
             confinement.enter(2**30, 10.0, keep)
@@ -610,39 +581,6 @@ def test_what_an_answer_leaves_behind_is_noticed() -> None:
     assert (before, after) == (None, None)
     assert "file" in file
     assert "process" in process
-
-
-LEFT_BEHIND = """
-import os, sys, time
-sys.path.insert(0, sys.argv[1])
-from grader.worker.kernel import Kernel
-from grader.worker.namespaces import launch
-namespaces = launch() if sys.argv[2] == "own" else None
-reading, writing = os.pipe()
-child = namespaces.fork(Kernel()) if namespaces else os.fork()
-if child == 0:
-    if os.fork() == 0:
-        os.setsid()
-        time.sleep(float(sys.argv[3]))
-        os.write(writing, b"survived")
-    os._exit(0)
-os.close(writing)
-os.waitpid(child, 0)
-print(os.read(reading, 100).decode() or "ended")
-"""
-
-
-@needs_bwrap
-@pytest.mark.parametrize(("spaces", "fate"), [("own", "ended"), ("shared", "survived")])
-def test_what_an_answer_starts_ends_with_it(spaces: str, fate: str, project: Path) -> None:
-    done = subprocess.run(
-        [sys.executable, "-c", LEFT_BEHIND, str(project), spaces, "0.3"],
-        capture_output=True,
-        text=True,
-        timeout=600,
-        check=True,
-    )
-    assert done.stdout.split() == [fate]
 
 
 # --- the filter itself

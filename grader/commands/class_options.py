@@ -16,7 +16,7 @@ from grader.classroom.gradebook.rubric import Rubric, read_rubric
 from grader.classroom.gradebook.scale import Scale, read_scale
 from grader.classroom.intake.class_folder import Roster, Student
 from grader.classroom.intake.due_time import read_due
-from grader.classroom.intake.roster_columns import ROLES
+from grader.classroom.intake.roster_file import ROLES
 from grader.commands.course import course_notebook
 from grader.commands.options import FILE, said_by
 from grader.printable import listed, printable

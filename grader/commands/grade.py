@@ -15,9 +15,9 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from grader.classroom.gradebook.attempts import Attempts
+from grader.classroom.gradebook.make_cell import Attempts
+from grader.classroom.gradebook.platform_form import Scale
 from grader.classroom.gradebook.rubric import example_rubric as example_rubric_of
-from grader.classroom.gradebook.scale import Scale
 from grader.classroom.intake.class_folder import ClassFolder, Remark
 from grader.classroom.run.class_run import Run, Stop, Tally
 from grader.classroom.run.display import Show, as_clock, bar_on, lines_to

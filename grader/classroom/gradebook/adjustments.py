@@ -15,7 +15,6 @@ from typing import TypeVar
 from grader.classroom.gradebook.rubric import MOST, Rubric, number_in, points_text
 from grader.classroom.intake.class_folder import Student
 from grader.classroom.intake.csv_file import read_csv_file
-from grader.classroom.intake.due_time import read_due
 from grader.classroom.notebook_called import notebook_called
 from grader.classroom.spreadsheet import unescaped
 from grader.close_names import did_you_mean, nearest
@@ -33,6 +32,8 @@ _YES, _NO = ("yes", "y", "true", "1", "x", "excused"), ("no", "n", "false", "0")
 
 _SHOWN = 10
 """So many lines that cannot be used are named at once."""
+
+_DAY = len("2026-11-20")
 
 T = TypeVar("T")
 
@@ -249,3 +250,22 @@ def _yes(text: str) -> bool:
     if text.lower() in (*_YES, *_NO):
         return text.lower() in _YES
     raise ValueError(f"excused is {printable(text)!r}, but has to be yes or no.")
+
+
+def read_due(text: str) -> datetime:
+    """The time; a day that is due is over when it ends.
+
+    >>> read_due("2026-11-20").isoformat(), read_due("2026-11-20T18:00").isoformat()
+    ('2026-11-20T23:59:59', '2026-11-20T18:00:00')
+
+    Raises:
+        ValueError: it is no time; the message is a sentence.
+    """
+    try:
+        moment = datetime.fromisoformat(text)
+    except ValueError:
+        raise ValueError(
+            f"{printable(text)!r} is no time: write 2026-11-20, 2026-11-20T18:00 or "
+            "2026-11-20T18:00+01:00."
+        ) from None
+    return moment.replace(hour=23, minute=59, second=59) if len(text) <= _DAY else moment

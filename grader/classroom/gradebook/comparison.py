@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import sys
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from fractions import Fraction
-from functools import lru_cache
 from pathlib import Path
 
 from grader.classroom.gradebook.adjustments import NONE, Adjustments
-from grader.classroom.gradebook.attempts import Attempts
+from grader.classroom.gradebook.make_cell import Attempts
 from grader.classroom.gradebook.make_table import build_table
 from grader.classroom.gradebook.read_grades import NoGradebook, read_grades, refuse_other_course
 from grader.classroom.gradebook.report.mistakes import Gradient, mistake_key, title_of
@@ -29,42 +28,39 @@ Shares = tuple[Fraction, Fraction, Fraction]
 """Of all gradients that were handed in: right, wrong, not yet done."""
 
 
-Counted = tuple[tuple[Gradient, ...], str]
-"""The gradients of a notebook that counts, with a letter for the outcome of each."""
-
-
 @dataclass(frozen=True, slots=True)
 class Book:
     """What a comparison needs of a gradebook.
 
-    `points` are those of who handed something in, None for who is excused; `counted` are each
-    student's notebooks, `mistakes` how many students made which in which gradient, `adjusted` the
-    students of whom the instructor changed something. `names` are those that its `grades.csv`
-    knows.
+    `rows` has the table's rows of who is in it, `mistakes` how many students made which in which
+    gradient. `names` are those that its `grades.csv` knows.
     """
 
     names: Mapping[str, str]
-    points: Mapping[str, Fraction | None]
-    counted: Mapping[str, tuple[Counted, ...]]
+    rows: Mapping[str, Row]
     mistakes: Counter[tuple[Gradient, str]]
-    adjusted: frozenset[str]
     seeds: frozenset[int]
+
+    def points(self, student: str) -> Fraction | None:
+        """A student's points; None for who is excused."""
+        row = self.rows[student]
+        return None if row.status is Status.EXCUSED else row.points
 
     def outcomes(self, student: str) -> dict[Gradient, Outcome]:
         """A student's outcomes, in the order of the course."""
         return {
-            gradient: OUTCOMES[letter]
-            for gradients, letters in self.counted[student]
-            for gradient, letter in zip(gradients, letters, strict=True)
+            (cell.column.notebook, gradient): OUTCOMES[letter]
+            for cell in self.rows[student].cells
+            if cell.counts
+            for gradient, letter in zip(cell.counts.gradients, cell.counts.outcomes, strict=True)
         }
 
     @property
     def shares(self) -> Shares | None:
         """How much is right, wrong, and not yet done; None where nothing was graded."""
         letters = Counter[str]()
-        for each in self.counted.values():
-            for _, said in each:
-                letters.update(said)
+        for cell in (cell for row in self.rows.values() for cell in row.cells):
+            letters.update(cell.counts.outcomes if cell.counts else "")
         total = letters.total()
         if not total:
             return None
@@ -167,17 +163,8 @@ def read_book(
                         if verdict.outcome in WRONG
                     )
     refuse_other_course(folder, notebooks, rubric.course)
-    return Book(
-        _names(folder),
-        {
-            row.student.id: None if row.status is Status.EXCUSED else row.points
-            for row in table.rows
-        },
-        {row.student.id: tuple(_counted(row)) for row in table.rows},
-        mistakes,
-        frozenset(row.student.id for row in table.rows if row.adjusted),
-        frozenset(seeds),
-    )
+    rows = {row.student.id: row for row in table.rows}
+    return Book(_names(folder), rows, mistakes, frozenset(seeds))
 
 
 def _as_written(folder: Path, rubric: Rubric) -> Rubric:
@@ -199,21 +186,9 @@ def _names(folder: Path) -> dict[str, str]:
     return {row.student.id: row.student.name for row in rows if row.student.name}
 
 
-def _counted(row: Row) -> Iterator[Counted]:
-    for cell in row.cells:
-        if cell.counts:
-            yield _gradients(cell.column.notebook, cell.counts.gradients), cell.counts.outcomes
-
-
-@lru_cache
-def _gradients(notebook: str, names: tuple[str, ...]) -> tuple[Gradient, ...]:
-    """Made once: all students of a class have the same."""
-    return tuple((notebook, name) for name in names)
-
-
 def compare(old: Book, new: Book) -> Comparison:
     """Compare two gradebooks of one course, student by student."""
-    both = sorted(old.points.keys() & new.points.keys())
+    both = sorted(old.rows.keys() & new.rows.keys())
     looked_at = [_moved(student, old, new) for student in both]
     moved = [each for each in looked_at if each.before != each.after or each.gained or each.lost]
     moved.sort(key=lambda each: (-abs(each.by), each.student))
@@ -230,8 +205,8 @@ def compare(old: Book, new: Book) -> Comparison:
         new,
         tuple(moved),
         len(both) - len(moved),
-        tuple(sorted(old.points.keys() - new.points.keys())),
-        tuple(sorted(new.points.keys() - old.points.keys())),
+        tuple(sorted(old.rows.keys() - new.rows.keys())),
+        tuple(sorted(new.rows.keys() - old.rows.keys())),
         tuple(changes),
         values_known,
     )
@@ -244,8 +219,8 @@ def _moved(student: str, old: Book, new: Book) -> Moved:
     # In the order of the course, from the loss down.
     gained = tuple(gradient for gradient in after if gradient in earns - earned)
     lost = tuple(gradient for gradient in before if gradient in earned - earns)
-    adjusted = student in old.adjusted or student in new.adjusted
-    return Moved(student, old.points[student], new.points[student], gained, lost, adjusted)
+    adjusted = old.rows[student].adjusted or new.rows[student].adjusted
+    return Moved(student, old.points(student), new.points(student), gained, lost, adjusted)
 
 
 def _comparable(

@@ -10,9 +10,15 @@ from collections.abc import Collection, Iterable, Iterator, Sequence
 from operator import attrgetter
 from pathlib import Path
 
-from grader.classroom.gradebook.adjustments import NONE, Adjustments, refuse, refuse_unfit, unfit
-from grader.classroom.gradebook.attempts import Attempts
-from grader.classroom.gradebook.make_cell import Terms, files_named, make_cell, no_attempt
+from grader.classroom.gradebook.adjustments import (
+    NONE,
+    Adjustments,
+    Change,
+    refuse,
+    refuse_unfit,
+    unfit,
+)
+from grader.classroom.gradebook.make_cell import Attempts, files_named, make_cell, no_attempt
 from grader.classroom.gradebook.platform_form import column_for
 from grader.classroom.gradebook.report.pages import page_name
 from grader.classroom.gradebook.rubric import Rubric
@@ -79,7 +85,9 @@ def build_table(
             known.get(id_, Student(id_)),
             columns,
             of_student[id_],
-            Terms(rubric, attempts, adjustments.get(id_, ())),
+            rubric,
+            attempts,
+            adjustments.get(id_, ()),
         )
         for id_ in sorted({*known, *of_student})
     )
@@ -113,18 +121,22 @@ def _unfit_early(
 
 
 def _row(
-    student: Student, columns: Sequence[Column], files: Sequence[FileResult], terms: Terms
+    student: Student,
+    columns: Sequence[Column],
+    files: Sequence[FileResult],
+    rubric: Rubric,
+    attempts: Attempts,
+    changes: Sequence[Change],
 ) -> Row:
     by_notebook: dict[str, list[FileResult]] = defaultdict(list)
     for file in sorted(files, key=attrgetter("id")):
         by_notebook[file.notebook].append(file)
     cells = tuple(
-        make_cell(column, by_notebook.pop(column.notebook, []), terms) for column in columns
+        make_cell(column, by_notebook.pop(column.notebook, []), rubric, attempts, changes)
+        for column in columns
     )
     elsewhere = tuple(file for _, group in sorted(by_notebook.items()) for file in group)
-    comments = tuple(
-        change.comment for change in terms.changes if change.comment and not change.notebook
-    )
+    comments = tuple(each.comment for each in changes if each.comment and not each.notebook)
     return Row(student, page_name(student.id), cells, elsewhere, comments)
 
 

@@ -17,14 +17,16 @@ from grader.classroom.gradebook.platform_form import (
     Assignment,
     PlatformForm,
     assignments,
+    factor,
+    graded_text,
     is_canvas_export,
     is_moodle_worksheet,
     is_points_possible,
     letters,
+    maximum_in,
     target,
 )
 from grader.classroom.gradebook.rubric import points_text
-from grader.classroom.gradebook.scale import factor, graded_text, maximum_in
 from grader.classroom.gradebook.table import OUTCOMES, Cell, Row, Status, Table
 from grader.classroom.intake.class_folder import ClassFolder, Roster, Student
 from grader.classroom.intake.lms_downloads import CANVAS

@@ -12,8 +12,8 @@ from typing import BinaryIO
 from xml.etree.ElementTree import Element
 
 from grader.classroom.gradebook.adjustments import NONE, Adjustments
-from grader.classroom.gradebook.attempts import Attempts
 from grader.classroom.gradebook.grades_csv import write_grades
+from grader.classroom.gradebook.make_cell import Attempts
 from grader.classroom.gradebook.make_table import build_table
 from grader.classroom.gradebook.platform_csv import write_canvas, write_moodle
 from grader.classroom.gradebook.platform_form import (

@@ -8,8 +8,8 @@ import pytest
 
 from corpus.readers.lecture_course import COURSE
 from grader.classroom.gradebook.adjustments import NONE, read_adjustments
-from grader.classroom.gradebook.attempts import Attempts
 from grader.classroom.gradebook.grades_csv import write_grades
+from grader.classroom.gradebook.make_cell import Attempts
 from grader.classroom.gradebook.make_table import build_table
 from grader.classroom.gradebook.platform_csv import write_canvas, write_moodle
 from grader.classroom.gradebook.platform_form import (
@@ -17,11 +17,11 @@ from grader.classroom.gradebook.platform_form import (
     UnknownColumn,
     about_maxima,
     about_new_columns,
+    read_scale,
     refuse_unknown_columns,
 )
 from grader.classroom.gradebook.report.class_summary import figures
 from grader.classroom.gradebook.rubric import Rubric
-from grader.classroom.gradebook.scale import read_scale
 from grader.classroom.gradebook.table import Table
 from grader.classroom.intake.class_folder import ClassFolder
 from grader.classroom.intake.roster_file import read_roster

@@ -183,28 +183,25 @@ def _refuse_shared(wanted: Sequence[tuple[str, str]]) -> None:
             )
 
 
-def about_new_columns(table: Table, class_folder: ClassFolder, form: PlatformForm) -> Iterator[str]:
-    """Which notebooks have no column in Canvas's export."""
-    roster = class_folder.roster
-    if not is_canvas_export(roster):
+def about_platform(
+    table: Table, class_folder: ClassFolder, form: PlatformForm, *, chosen: bool = False
+) -> Iterator[str]:
+    """Which notebooks have no column in Canvas's export, and which maximum is another.
+
+    That of a platform may not be the points that can be earned, or not be known. `chosen` is True
+    if the instructor has said which notebooks count.
+    """
+    roster, most = class_folder.roster, table.max_points
+    if roster is None:
         return
-    columns = assignments(table, roster, form)
+    everything = [column.notebook for column in table.columns]
+    columns = assignments(table, roster, form) if is_canvas_export(roster) else []
     if new := [each.name for each in columns if each.name not in roster.header]:
         yield (
             f"The export that was given as --roster has no column for {listed(new)}: Canvas will "
             "offer to make a new assignment. --canvas-column names one that is there."
         )
-
-
-def about_maxima(
-    table: Table, class_folder: ClassFolder, form: PlatformForm, *, chosen: bool = False
-) -> Iterator[str]:
-    """Where a platform's maximum is another than the points that can be earned, or is not known.
-
-    `chosen` is True if the instructor has said which notebooks count.
-    """
-    roster = class_folder.roster
-    if roster is None or not table.max_points:
+    if not most:
         return
     if class_folder.convention == MOODLE and not is_moodle_worksheet(roster):
         yield (
@@ -212,18 +209,16 @@ def about_maxima(
             f"{MOODLE_COLUMNS[0]!r} where Moodle is set to English: there is no moodle.csv, and "
             "Moodle's maximum is not checked."
         )
-    if is_canvas_export(roster):
-        for each in assignments(table, roster, form):
-            if each.platform is not None:
-                whose = [each.column.notebook] if each.column is not None else _names(table)
-                yield from _differs(
-                    f"Canvas's {each.name}", each.platform, each.most, each.factor, whose, chosen
-                )
+    for each in columns:
+        if each.platform is not None:
+            whose = [each.column.notebook] if each.column is not None else everything
+            name = f"Canvas's {each.name}"
+            yield from _differs(name, each.platform, each.most, each.factor, whose, chosen)
     if is_moodle_worksheet(roster) and (name := roster.column(MAXIMUM)):
         written = {maximum_in(roster.at(row.cells, name)) for row in roster.rows}
         for maximum in sorted(each for each in written if each is not None):
-            by = factor(form.scale.target(maximum), table.max_points)
-            yield from _differs("Moodle's", maximum, table.max_points, by, _names(table), chosen)
+            by = factor(form.scale.target(maximum), most)
+            yield from _differs("Moodle's", maximum, most, by, everything, chosen)
 
 
 def _differs(
@@ -240,10 +235,6 @@ def _differs(
         f"worth {points_text(most)}: points are {scaled}.{differ}{which}"
     )
     yield said if differ or which else Remark(said)
-
-
-def _names(table: Table) -> list[str]:
-    return [column.notebook for column in table.columns]
 
 
 def _own(name: str, roster: Roster) -> str:

@@ -16,12 +16,7 @@ from grader.classroom.gradebook.grades_csv import write_grades
 from grader.classroom.gradebook.make_cell import Attempts
 from grader.classroom.gradebook.make_table import build_table
 from grader.classroom.gradebook.platform_csv import write_canvas, write_moodle
-from grader.classroom.gradebook.platform_form import (
-    AS_THEY_ARE,
-    PlatformForm,
-    about_maxima,
-    about_new_columns,
-)
+from grader.classroom.gradebook.platform_form import AS_THEY_ARE, PlatformForm, about_platform
 from grader.classroom.gradebook.read_grades import GRADES
 from grader.classroom.gradebook.report.class_page import class_page
 from grader.classroom.gradebook.report.class_summary import ClassSummary, Figures, figures
@@ -91,8 +86,7 @@ def render(book: Book, out: Path, junitxml: Path | None = None) -> Written:
     notices = (
         *about_rows(table),
         *([] if rubric.notebooks else about_columns(table)),
-        *about_new_columns(table, class_folder, form),
-        *about_maxima(table, class_folder, form, chosen=bool(rubric.notebooks)),
+        *about_platform(table, class_folder, form, chosen=bool(rubric.notebooks)),
     )
     students = out / REPORT / STUDENTS
     students.mkdir(parents=True, exist_ok=True)

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from itertools import groupby
 
 from grader.classroom.gradebook.report.class_summary import ClassSummary
-from grader.classroom.gradebook.report.mistakes import Gradient, Specimen
+from grader.classroom.gradebook.report.mistakes import Gradient
 from grader.classroom.gradebook.report.pages import render
 from grader.program.course import Course
 from grader.program.course_file import BadCourse
@@ -70,9 +70,9 @@ def lecture_page(summary: ClassSummary, course: Course) -> str:
     )
 
 
-def picture(specimen: Specimen) -> Picture | None:
+def picture(packed: str) -> Picture | None:
     """The map of a mistake as bars; None where there is none."""
-    cells = unpack_map(specimen.map)
+    cells = unpack_map(packed)
     if not cells:
         return None
     rows, columns = len(cells), len(cells[0])

@@ -45,26 +45,14 @@ _TITLES = tomllib.loads(files(__package__).joinpath("kind_titles.toml").read_tex
 C = TypeVar("C", str, tuple[str, str])
 
 
-@dataclass(frozen=True, slots=True)
-class Specimen:
-    """A mistake where it shows best: a map of its error, or else the shape it has.
-
-    `others` are the wrong gradients of the same notebook nearer the loss: they may show here too.
-    """
-
-    others: int
-    map: str
-    shape: tuple[int, ...]
-    expected_shape: tuple[int, ...]
-    maxdiff: float | None
-
-
 @dataclass(slots=True)
 class Mistake:
     """One mistake in one gradient: its students, their lines without names, what was said of each.
 
     `key` is the diagnosis' kind. Without a diagnosis it says what is equal: "value:" and a digest,
     "nan", "missing", "shape:27x32", "type:list", "dtype:int64", or "says:" and the sentence.
+    `specimen` is the verdict in which it shows best, by a map of its error or else by its shape;
+    `others` are the wrong gradients of the same notebook nearer the loss: they may show there too.
     """
 
     gradient: Gradient
@@ -74,7 +62,8 @@ class Mistake:
     rows: list[Row] = field(default_factory=list)
     said: Counter[tuple[str, str]] = field(default_factory=Counter)
     diagnosis: Diagnosis | None = None
-    specimen: Specimen | None = None
+    specimen: Verdict | None = None
+    others: int = 0
 
     @property
     def shown(self) -> dict[str, list[str]]:
@@ -114,13 +103,12 @@ class Mistake:
         said = (shareable(verdict.code, row.student), message)
         if said in self.said or len(self.said) < _MOST_TEXTS:
             self.said[said] += 1
-        found, best = verdict.comparison, self.specimen
-        if found.shape is None or found.expected_shape is None:
-            return
-        map_ = verdict.wrong.map if verdict.wrong else ""
-        if (map_ or found.shape != found.expected_shape) and (best is None or others < best.others):
-            sizes = found.shape, found.expected_shape
-            self.specimen = Specimen(others, map_, *sizes, found.maxdiff)
+        shape, expected = verdict.comparison.shape, verdict.comparison.expected_shape
+        shows = None not in (shape, expected) and (
+            shape != expected or (verdict.wrong is not None and verdict.wrong.map)
+        )
+        if shows and (self.specimen is None or others < self.others):
+            self.specimen, self.others = verdict, others
 
 
 @dataclass(slots=True)

@@ -14,7 +14,7 @@ from grader.classroom.gradebook.report.lecture_page import (
     course_hint,
     picture,
 )
-from grader.classroom.gradebook.report.mistakes import Mistake, Specimen
+from grader.classroom.gradebook.report.mistakes import Mistake
 from grader.classroom.gradebook.rubric import Rubric
 from grader.classroom.gradebook.write import Book, render
 from grader.classroom.intake.class_folder import Student
@@ -117,7 +117,7 @@ def test_a_wrong_shape_is_said_in_large_letters(tmp_path: Path) -> None:
     ],
 )
 def test_a_map_is_neither_a_line_nor_a_tower(rows: list[str], tall: float) -> None:
-    drawn = picture(Specimen(0, pack_map(rows), (1,), (1,), 0.5))
+    drawn = picture(pack_map(rows))
     assert drawn is not None
     assert (drawn.rows, drawn.columns) == (len(rows), len(rows[0]))
     assert drawn.tall == pytest.approx(tall)
@@ -125,7 +125,7 @@ def test_a_map_is_neither_a_line_nor_a_tower(rows: list[str], tall: float) -> No
 
 
 def test_equal_cells_side_by_side_are_one_bar() -> None:
-    drawn = picture(Specimen(0, pack_map(["448800", "944444"]), (2, 6), (2, 6), 0.5))
+    drawn = picture(pack_map(["448800", "944444"]))
     assert drawn is not None
     assert drawn.bars == ((2, 0, 2, "8"), (4, 0, 2, "0"), (0, 1, 1, "9"))
 

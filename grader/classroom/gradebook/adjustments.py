@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from fractions import Fraction
+from functools import partial
 from itertools import zip_longest
 from pathlib import Path
 from types import MappingProxyType
@@ -119,7 +120,12 @@ def read_adjustments(path: Path, course: Course, students: Iterable[Student]) ->
             f"{shown(path)} needs a header with id and any of {', '.join(FIELDS[1:])}; it has "
             f"{listed(map(printable, header)) if header else 'none'}."
         )
-    people = _People(students)
+    ids, known = set[str](), defaultdict[str, set[str]](set)
+    for student in students:
+        ids.add(student.id)
+        for key in filter(None, (student.id, student.email)):
+            known[key.casefold()].add(student.id)
+    find = partial(_id_of, ids=ids, known=known)
     between = {",": "comma", ";": "semicolon"}.get(table.form.delimiter, "sign between cells")
     found, complaints = [], []
     for number, cells in zip(table.lines[1:], table.rows[1:], strict=True):
@@ -134,7 +140,7 @@ def read_adjustments(path: Path, course: Course, students: Iterable[Student]) ->
                     f"{printable(said[''])!r} is in no column. A text with a {between} in it "
                     "stands in quotes."
                 )
-            found.append(_change(said, where, course, people))
+            found.append(_change(said, where, course, find))
         except ValueError as error:
             complaints.append(f"{where}: {error}")
     refuse(complaints)
@@ -160,36 +166,28 @@ def _in_force(found: Sequence[Change]) -> Adjustments:
     return {student: tuple(changes[::-1]) for student, changes in reversed(held.items())}
 
 
-class _People:
-    """The class, by ids and addresses, whatever their capitals."""
-
-    def __init__(self, students: Iterable[Student]) -> None:
-        self._known: dict[str, set[str]] = defaultdict(set)
-        self.ids = set()
-        for student in students:
-            self.ids.add(student.id)
-            for key in filter(None, (student.id, student.email)):
-                self._known[key.casefold()].add(student.id)
-
-    def find(self, text: str) -> str:
-        if text in self.ids:
-            return text
-        found = self._known.get(text.casefold(), set())
-        if len(found) == 1:
-            return next(iter(found))
-        if found:
-            raise ValueError(f"{printable(text)!r} may be {listed(sorted(found), 'or')}.")
-        # A number that looks like another one is another student's.
-        close = [] if any(map(str.isdecimal, text)) else nearest(text, self.ids)
-        meant = (
-            f"did you mean {listed(map(printable, close), 'or')}?"
-            if close
-            else "an id is what the column id of grades.csv has, or an email address."
-        )
-        raise ValueError(f"nobody in the class has the id {printable(text)!r}; {meant}")
+def _id_of(text: str, ids: Collection[str], known: Mapping[str, set[str]]) -> str:
+    """Whom a line is about: `known` has the ids and addresses, whatever their capitals."""
+    if text in ids:
+        return text
+    found = known.get(text.casefold(), set())
+    if len(found) == 1:
+        return next(iter(found))
+    if found:
+        raise ValueError(f"{printable(text)!r} may be {listed(sorted(found), 'or')}.")
+    # A number that looks like another one is another student's.
+    close = [] if any(map(str.isdecimal, text)) else nearest(text, ids)
+    meant = (
+        f"did you mean {listed(map(printable, close), 'or')}?"
+        if close
+        else "an id is what the column id of grades.csv has, or an email address."
+    )
+    raise ValueError(f"nobody in the class has the id {printable(text)!r}; {meant}")
 
 
-def _change(said: Mapping[str, str], where: str, course: Course, people: _People) -> Change:
+def _change(
+    said: Mapping[str, str], where: str, course: Course, find: Callable[[str], str]
+) -> Change:
     if not said.get("id"):
         raise ValueError("it has no id.")
     if said.keys() <= {"id", "notebook", "gradient"}:
@@ -202,7 +200,7 @@ def _change(said: Mapping[str, str], where: str, course: Course, people: _People
         raise ValueError(f"{listed(sorted(not_whole))} cannot be said of one gradient.")
     return Change(
         where,
-        people.find(said["id"]),
+        find(said["id"]),
         notebook,
         gradient,
         _maybe(said, "points", _points),

@@ -12,7 +12,12 @@ from pathlib import Path
 from grader.classroom.gradebook.adjustments import NONE, Adjustments
 from grader.classroom.gradebook.make_cell import Attempts
 from grader.classroom.gradebook.make_table import build_table
-from grader.classroom.gradebook.read_grades import NoGradebook, read_grades, refuse_other_course
+from grader.classroom.gradebook.read_grades import (
+    Grades,
+    NoGradebook,
+    read_grades,
+    refuse_other_course,
+)
 from grader.classroom.gradebook.report.mistakes import Gradient, mistake_key, title_of
 from grader.classroom.gradebook.rubric import Rubric
 from grader.classroom.gradebook.table import LETTERS, OUTCOMES, Row, Status
@@ -143,8 +148,16 @@ def read_book(
             f"{shown(folder)} holds no gradebook ({RUN} and {RESULTS}): name the folder that "
             "`grader grade` was given as --out."
         )
+    try:
+        written = read_grades(folder)
+    except UserError:  # then ids have to do for names
+        written = Grades((), {})
+    if not rubric.notebooks:  # then those count that `grades.csv` has
+        due = tuple(name for name in rubric.course.notebooks if name in written.most)
+        rubric = replace(rubric, notebooks=due)
+    names = {row.student.id: row.student.name for row in written.rows if row.student.name}
     nobody = ClassFolder(folder, "", (), ())
-    table = build_table(nobody, results, _as_written(folder, rubric), attempts, adjustments)
+    table = build_table(nobody, results, rubric, attempts, adjustments)
     mistakes: Counter[tuple[Gradient, str]] = Counter()
     seeds, notebooks = set(), set()
     with results.open("rb") as journal:
@@ -164,26 +177,7 @@ def read_book(
                     )
     refuse_other_course(folder, notebooks, rubric.course)
     rows = {row.student.id: row for row in table.rows}
-    return Book(_names(folder), rows, mistakes, frozenset(seeds))
-
-
-def _as_written(folder: Path, rubric: Rubric) -> Rubric:
-    """The rubric; if it does not say which notebooks count, those do that `grades.csv` has."""
-    try:
-        written = read_grades(folder).most
-    except UserError:
-        written = {}
-    due = tuple(name for name in rubric.course.notebooks if name in written)
-    return replace(rubric, notebooks=rubric.notebooks or due)
-
-
-def _names(folder: Path) -> dict[str, str]:
-    """What `grades.csv` calls the students; where it cannot be read, ids have to do."""
-    try:
-        rows = read_grades(folder).rows
-    except UserError:
-        return {}
-    return {row.student.id: row.student.name for row in rows if row.student.name}
+    return Book(names, rows, mistakes, frozenset(seeds))
 
 
 def compare(old: Book, new: Book) -> Comparison:

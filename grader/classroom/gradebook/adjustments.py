@@ -75,17 +75,11 @@ Adjustments = Mapping[str, tuple[Change, ...]]
 NONE: Adjustments = MappingProxyType({})
 
 
-def refuse_unfit(adjustments: Adjustments, most: Mapping[str, Fraction], rubric: Rubric) -> None:
-    """Raise UnusableAdjustment where a line is about what the gradebook has not.
+def unfit(change: Change, most: Mapping[str, Fraction], rubric: Rubric) -> str:
+    """Why a change is not about a gradebook of these notebooks, as a sentence; or "".
 
     `most` are the gradebook's notebooks with their points; `rubric` says those of a gradient.
     """
-    every = (change for changes in adjustments.values() for change in changes)
-    refuse([f"{each.where}: {why}" for each in every if (why := unfit(each, most, rubric))])
-
-
-def unfit(change: Change, most: Mapping[str, Fraction], rubric: Rubric) -> str:
-    """Why a change is not about a gradebook of these notebooks, as a sentence; or ""."""
     if change.notebook and change.notebook not in most:
         return f"{change.notebook} is not in this gradebook; {there_are(most)}."
     if change.points is None:

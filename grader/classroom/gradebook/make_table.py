@@ -10,7 +10,7 @@ from collections.abc import Collection, Iterable, Sequence
 from operator import attrgetter
 from pathlib import Path
 
-from grader.classroom.gradebook.adjustments import NONE, Adjustments, refuse, refuse_unfit, unfit
+from grader.classroom.gradebook.adjustments import NONE, Adjustments, refuse, unfit
 from grader.classroom.gradebook.make_cell import Attempts, files_named, make_cell, no_attempt
 from grader.classroom.gradebook.platform_form import column_for
 from grader.classroom.gradebook.report.pages import page_name
@@ -65,14 +65,15 @@ def build_table(
     for file in files.values():
         of_student[file.student].append(file)
     known = {student.id: student for student in class_folder.students}
-    named = {*due, *(change.notebook for changes in adjustments.values() for change in changes)}
+    changed = [change for changes in adjustments.values() for change in changes]
+    named = {*due, *(change.notebook for change in changed)}
     if roster := class_folder.roster:
         every = rubric.course.notebooks
         named |= {name for name in every if column_for(name, roster) in roster.header}
     names, left_out = _due(files.values(), rubric, named)
     columns = tuple(_column(name, rubric) for name in names)
     most = {column.notebook: column.max_points for column in columns}
-    refuse_unfit(adjustments, most, rubric)
+    refuse([f"{each.where}: {why}" for each in changed if (why := unfit(each, most, rubric))])
 
     def row(id_: str) -> Row:
         by_notebook: dict[str, list[FileResult]] = defaultdict(list)

@@ -13,7 +13,7 @@ from benchmarks.grade_command.goals import at_most
 from grader.classroom.gradebook import comparison, comparison_text
 from grader.classroom.gradebook.read_grades import GRADES
 from grader.classroom.gradebook.rubric import Rubric, parse_rubric
-from grader.classroom.gradebook.write import write_gradebook
+from grader.classroom.gradebook.write import Book, render
 from grader.classroom.intake.class_folder import ClassFolder
 from grader.classroom.intake.class_reader import read_class
 from grader.classroom.run.class_run import Run
@@ -64,7 +64,7 @@ def go_on(folder: Path) -> None:
 def write(folder: Path, class_folder: ClassFolder) -> None:
     """Write the gradebook."""
     with stage("the gradebook written"):
-        write_gradebook(class_folder, folder / "out" / RESULTS, Rubric(), folder / "out")
+        render(Book(class_folder, folder / "out" / RESULTS, Rubric()), folder / "out")
 
 
 def _find_nothing_to_grade(class_folder: ClassFolder, journal: Journal) -> None:

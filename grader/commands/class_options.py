@@ -10,13 +10,23 @@ from typing import Any, TypeVar
 
 import click
 
-from grader.classroom.gradebook.adjustments import ADJUSTMENTS, NONE, Adjustments, read_adjustments
-from grader.classroom.gradebook.platform_form import PlatformForm, is_column, refuse_unknown_columns
+from grader.classroom.gradebook.adjustments import (
+    ADJUSTMENTS,
+    NONE,
+    Adjustments,
+    read_adjustments,
+    read_due,
+)
+from grader.classroom.gradebook.platform_form import (
+    PlatformForm,
+    Scale,
+    is_column,
+    read_scale,
+    refuse_unknown_columns,
+)
 from grader.classroom.gradebook.rubric import Rubric, read_rubric
-from grader.classroom.gradebook.scale import Scale, read_scale
 from grader.classroom.intake.class_folder import Roster, Student
-from grader.classroom.intake.due_time import read_due
-from grader.classroom.intake.roster_columns import ROLES
+from grader.classroom.intake.roster_file import ROLES
 from grader.commands.course import course_notebook
 from grader.commands.options import FILE, said_by
 from grader.printable import listed, printable

@@ -8,7 +8,7 @@ from pathlib import Path
 import click
 
 from grader.classroom.gradebook.adjustments import ADJUSTMENTS
-from grader.classroom.gradebook.attempts import Attempts
+from grader.classroom.gradebook.make_cell import Attempts
 from grader.classroom.gradebook.read_grades import read_grades, refuse_other_course
 from grader.classroom.intake.class_folder import Student
 from grader.commands.class_options import (

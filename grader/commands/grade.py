@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 import sys
 import time
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from contextlib import AbstractContextManager, contextmanager, nullcontext, suppress
 from dataclasses import dataclass
 from datetime import datetime
@@ -15,9 +15,9 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from grader.classroom.gradebook.attempts import Attempts
+from grader.classroom.gradebook.make_cell import Attempts
+from grader.classroom.gradebook.platform_form import Scale
 from grader.classroom.gradebook.rubric import example_rubric as example_rubric_of
-from grader.classroom.gradebook.scale import Scale
 from grader.classroom.intake.class_folder import ClassFolder, Remark
 from grader.classroom.run.class_run import Run, Stop, Tally
 from grader.classroom.run.display import Show, as_clock, bar_on, lines_to
@@ -43,7 +43,7 @@ from grader.program.course import Course
 from grader.user_error import reason
 
 if TYPE_CHECKING:
-    from grader.classroom.gradebook.write import Gradebook
+    from grader.classroom.gradebook.write import Written
 
 MOST_NAMED = 5
 """Files that are named where there may be thousands."""
@@ -160,7 +160,7 @@ def _grade(order: Order) -> int:
     if order.scheduler is not None:
         require("dask", "grader grade --scheduler")
     from grader.classroom.gradebook.make_table import refuse_early
-    from grader.classroom.gradebook.write import write_gradebook
+    from grader.classroom.gradebook.write import Book, render
     from grader.classroom.intake.class_reader import read_class
     from grader.classroom.run import out_folder
 
@@ -219,17 +219,18 @@ def _grade(order: Order) -> int:
                 )
         before = _pages(order.out)
         try:
-            with _writing(order.quiet, tell) as tell_after:
-                book = write_gradebook(
-                    class_folder,
-                    order.out / out_folder.RESULTS,
-                    points,
+            with _writing(order.quiet):
+                book = render(
+                    Book(
+                        class_folder,
+                        order.out / out_folder.RESULTS,
+                        points,
+                        Attempts(order.attempts),
+                        adjustments,
+                        form,
+                    ),
                     order.out,
-                    attempts=Attempts(order.attempts),
-                    adjustments=adjustments,
-                    form=form,
-                    junitxml=order.junitxml,
-                    tell=tell_after,
+                    order.junitxml,
                 )
         except KeyboardInterrupt:
             complain(
@@ -237,6 +238,8 @@ def _grade(order: Order) -> int:
                 "command writes the rest."
             )
             raise
+        for notice in book.notices:
+            tell(notice)
         after = _pages(order.out)
         if order.roster is None and after and (gone := len(before - after)):
             complain(
@@ -319,30 +322,22 @@ def _display(quiet: bool) -> AbstractContextManager[Show]:
     return bar_on(Console(no_color=not has_colour()))
 
 
-@contextmanager
-def _writing(quiet: bool, tell: Callable[[str], None]) -> Iterator[Callable[[str], None]]:
-    """A word on the terminal while the pages of a large class are written; what is told, after."""
-    told = list[str]()
-    status: AbstractContextManager[object] = nullcontext()
-    if not quiet and sys.stdout.isatty():
-        from rich.console import Console
+def _writing(quiet: bool) -> AbstractContextManager[object]:
+    """A word on the terminal while the pages of a large class are written."""
+    if quiet or not sys.stdout.isatty():
+        return nullcontext()
+    from rich.console import Console
 
-        status = Console(no_color=not has_colour()).status("writing the gradebook")
-    try:
-        with status:
-            yield told.append
-    finally:
-        for sentence in told:
-            tell(sentence)
+    return Console(no_color=not has_colour()).status("writing the gradebook")
 
 
-def _not_graded(book: Gradebook) -> str:
+def _not_graded(book: Written) -> str:
     names = listed(map(printable, book.unreadable), most=MOST_NAMED)
     return f"Could not be graded: {names}. The report says why."
 
 
 def _summary(
-    settings: Settings, class_folder: ClassFolder, tally: Tally, book: Gradebook, seconds: float
+    settings: Settings, class_folder: ClassFolder, tally: Tally, book: Written, seconds: float
 ) -> str:
     present = {item.student for item in class_folder.handed_in}
     files, students = counted(tally.total, "file"), counted(len(present), "student")

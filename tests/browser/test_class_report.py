@@ -11,7 +11,7 @@ from playwright.sync_api import Browser, Page, Request, expect
 
 from corpus.readers.places import PROJECT
 from grader.classroom.gradebook.rubric import Rubric
-from grader.classroom.gradebook.write import write_gradebook
+from grader.classroom.gradebook.write import Book, render
 from tests.browser.lab import PATIENCE
 from tests.helpers.chromium import photograph
 from tests.helpers.made_class import make_class
@@ -25,7 +25,7 @@ STUDENTS = 300
 def report(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("class")
     made = make_class(STUDENTS)
-    return write_gradebook(made.folder, made.write(folder / "r.jsonl"), Rubric(), folder).index
+    return render(Book(made.folder, made.write(folder / "r.jsonl"), Rubric()), folder).index
 
 
 @contextmanager

@@ -8,7 +8,7 @@ from pathlib import Path
 from corpus.readers.lecture_course import COURSE
 from grader.classroom.gradebook.adjustments import NONE, Adjustments
 from grader.classroom.gradebook.rubric import Rubric
-from grader.classroom.gradebook.write import write_gradebook
+from grader.classroom.gradebook.write import Book, render
 from grader.classroom.intake.class_reader import read_class
 from grader.classroom.run import out_folder
 from tests.helpers.fake_grading import SETTINGS
@@ -48,5 +48,5 @@ def gradebook_of(
         for item in found.handed_in
     ]
     results = journal(out / out_folder.RESULTS, lines)
-    write_gradebook(found, results, Rubric(), out, adjustments=adjustments)
+    render(Book(found, results, Rubric(), adjustments=adjustments), out)
     return out

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from fractions import Fraction
+from functools import partial
 from itertools import zip_longest
 from pathlib import Path
 from types import MappingProxyType
@@ -15,7 +16,6 @@ from typing import TypeVar
 from grader.classroom.gradebook.rubric import MOST, Rubric, number_in, points_text
 from grader.classroom.intake.class_folder import Student
 from grader.classroom.intake.csv_file import read_csv_file
-from grader.classroom.intake.due_time import read_due
 from grader.classroom.notebook_called import notebook_called
 from grader.classroom.spreadsheet import unescaped
 from grader.close_names import did_you_mean, nearest
@@ -33,6 +33,8 @@ _YES, _NO = ("yes", "y", "true", "1", "x", "excused"), ("no", "n", "false", "0")
 
 _SHOWN = 10
 """So many lines that cannot be used are named at once."""
+
+_DAY = len("2026-11-20")
 
 T = TypeVar("T")
 
@@ -73,17 +75,11 @@ Adjustments = Mapping[str, tuple[Change, ...]]
 NONE: Adjustments = MappingProxyType({})
 
 
-def refuse_unfit(adjustments: Adjustments, most: Mapping[str, Fraction], rubric: Rubric) -> None:
-    """Raise UnusableAdjustment where a line is about what the gradebook has not.
+def unfit(change: Change, most: Mapping[str, Fraction], rubric: Rubric) -> str:
+    """Why a change is not about a gradebook of these notebooks, as a sentence; or "".
 
     `most` are the gradebook's notebooks with their points; `rubric` says those of a gradient.
     """
-    every = (change for changes in adjustments.values() for change in changes)
-    refuse([f"{each.where}: {why}" for each in every if (why := unfit(each, most, rubric))])
-
-
-def unfit(change: Change, most: Mapping[str, Fraction], rubric: Rubric) -> str:
-    """Why a change is not about a gradebook of these notebooks, as a sentence; or ""."""
     if change.notebook and change.notebook not in most:
         return f"{change.notebook} is not in this gradebook; {there_are(most)}."
     if change.points is None:
@@ -118,7 +114,12 @@ def read_adjustments(path: Path, course: Course, students: Iterable[Student]) ->
             f"{shown(path)} needs a header with id and any of {', '.join(FIELDS[1:])}; it has "
             f"{listed(map(printable, header)) if header else 'none'}."
         )
-    people = _People(students)
+    ids, known = set[str](), defaultdict[str, set[str]](set)
+    for student in students:
+        ids.add(student.id)
+        for key in filter(None, (student.id, student.email)):
+            known[key.casefold()].add(student.id)
+    find = partial(_id_of, ids=ids, known=known)
     between = {",": "comma", ";": "semicolon"}.get(table.form.delimiter, "sign between cells")
     found, complaints = [], []
     for number, cells in zip(table.lines[1:], table.rows[1:], strict=True):
@@ -133,7 +134,7 @@ def read_adjustments(path: Path, course: Course, students: Iterable[Student]) ->
                     f"{printable(said[''])!r} is in no column. A text with a {between} in it "
                     "stands in quotes."
                 )
-            found.append(_change(said, where, course, people))
+            found.append(_change(said, where, course, find))
         except ValueError as error:
             complaints.append(f"{where}: {error}")
     refuse(complaints)
@@ -159,36 +160,28 @@ def _in_force(found: Sequence[Change]) -> Adjustments:
     return {student: tuple(changes[::-1]) for student, changes in reversed(held.items())}
 
 
-class _People:
-    """The class, by ids and addresses, whatever their capitals."""
-
-    def __init__(self, students: Iterable[Student]) -> None:
-        self._known: dict[str, set[str]] = defaultdict(set)
-        self.ids = set()
-        for student in students:
-            self.ids.add(student.id)
-            for key in filter(None, (student.id, student.email)):
-                self._known[key.casefold()].add(student.id)
-
-    def find(self, text: str) -> str:
-        if text in self.ids:
-            return text
-        found = self._known.get(text.casefold(), set())
-        if len(found) == 1:
-            return next(iter(found))
-        if found:
-            raise ValueError(f"{printable(text)!r} may be {listed(sorted(found), 'or')}.")
-        # A number that looks like another one is another student's.
-        close = [] if any(map(str.isdecimal, text)) else nearest(text, self.ids)
-        meant = (
-            f"did you mean {listed(map(printable, close), 'or')}?"
-            if close
-            else "an id is what the column id of grades.csv has, or an email address."
-        )
-        raise ValueError(f"nobody in the class has the id {printable(text)!r}; {meant}")
+def _id_of(text: str, ids: Collection[str], known: Mapping[str, set[str]]) -> str:
+    """Whom a line is about: `known` has the ids and addresses, whatever their capitals."""
+    if text in ids:
+        return text
+    found = known.get(text.casefold(), set())
+    if len(found) == 1:
+        return next(iter(found))
+    if found:
+        raise ValueError(f"{printable(text)!r} may be {listed(sorted(found), 'or')}.")
+    # A number that looks like another one is another student's.
+    close = [] if any(map(str.isdecimal, text)) else nearest(text, ids)
+    meant = (
+        f"did you mean {listed(map(printable, close), 'or')}?"
+        if close
+        else "an id is what the column id of grades.csv has, or an email address."
+    )
+    raise ValueError(f"nobody in the class has the id {printable(text)!r}; {meant}")
 
 
-def _change(said: Mapping[str, str], where: str, course: Course, people: _People) -> Change:
+def _change(
+    said: Mapping[str, str], where: str, course: Course, find: Callable[[str], str]
+) -> Change:
     if not said.get("id"):
         raise ValueError("it has no id.")
     if said.keys() <= {"id", "notebook", "gradient"}:
@@ -201,7 +194,7 @@ def _change(said: Mapping[str, str], where: str, course: Course, people: _People
         raise ValueError(f"{listed(sorted(not_whole))} cannot be said of one gradient.")
     return Change(
         where,
-        people.find(said["id"]),
+        find(said["id"]),
         notebook,
         gradient,
         _maybe(said, "points", _points),
@@ -249,3 +242,22 @@ def _yes(text: str) -> bool:
     if text.lower() in (*_YES, *_NO):
         return text.lower() in _YES
     raise ValueError(f"excused is {printable(text)!r}, but has to be yes or no.")
+
+
+def read_due(text: str) -> datetime:
+    """The time; a day that is due is over when it ends.
+
+    >>> read_due("2026-11-20").isoformat(), read_due("2026-11-20T18:00").isoformat()
+    ('2026-11-20T23:59:59', '2026-11-20T18:00:00')
+
+    Raises:
+        ValueError: it is no time; the message is a sentence.
+    """
+    try:
+        moment = datetime.fromisoformat(text)
+    except ValueError:
+        raise ValueError(
+            f"{printable(text)!r} is no time: write 2026-11-20, 2026-11-20T18:00 or "
+            "2026-11-20T18:00+01:00."
+        ) from None
+    return moment.replace(hour=23, minute=59, second=59) if len(text) <= _DAY else moment

@@ -4,16 +4,20 @@ from __future__ import annotations
 
 import sys
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from fractions import Fraction
-from functools import lru_cache
 from pathlib import Path
 
 from grader.classroom.gradebook.adjustments import NONE, Adjustments
-from grader.classroom.gradebook.attempts import Attempts
+from grader.classroom.gradebook.make_cell import Attempts
 from grader.classroom.gradebook.make_table import build_table
-from grader.classroom.gradebook.read_grades import NoGradebook, read_grades, refuse_other_course
+from grader.classroom.gradebook.read_grades import (
+    Grades,
+    NoGradebook,
+    read_grades,
+    refuse_other_course,
+)
 from grader.classroom.gradebook.report.mistakes import Gradient, mistake_key, title_of
 from grader.classroom.gradebook.rubric import Rubric
 from grader.classroom.gradebook.table import LETTERS, OUTCOMES, Row, Status
@@ -29,42 +33,39 @@ Shares = tuple[Fraction, Fraction, Fraction]
 """Of all gradients that were handed in: right, wrong, not yet done."""
 
 
-Counted = tuple[tuple[Gradient, ...], str]
-"""The gradients of a notebook that counts, with a letter for the outcome of each."""
-
-
 @dataclass(frozen=True, slots=True)
 class Book:
     """What a comparison needs of a gradebook.
 
-    `points` are those of who handed something in, None for who is excused; `counted` are each
-    student's notebooks, `mistakes` how many students made which in which gradient, `adjusted` the
-    students of whom the instructor changed something. `names` are those that its `grades.csv`
-    knows.
+    `rows` has the table's rows of who is in it, `mistakes` how many students made which in which
+    gradient. `names` are those that its `grades.csv` knows.
     """
 
     names: Mapping[str, str]
-    points: Mapping[str, Fraction | None]
-    counted: Mapping[str, tuple[Counted, ...]]
+    rows: Mapping[str, Row]
     mistakes: Counter[tuple[Gradient, str]]
-    adjusted: frozenset[str]
     seeds: frozenset[int]
+
+    def points(self, student: str) -> Fraction | None:
+        """A student's points; None for who is excused."""
+        row = self.rows[student]
+        return None if row.status is Status.EXCUSED else row.points
 
     def outcomes(self, student: str) -> dict[Gradient, Outcome]:
         """A student's outcomes, in the order of the course."""
         return {
-            gradient: OUTCOMES[letter]
-            for gradients, letters in self.counted[student]
-            for gradient, letter in zip(gradients, letters, strict=True)
+            (cell.column.notebook, gradient): OUTCOMES[letter]
+            for cell in self.rows[student].cells
+            if cell.counts
+            for gradient, letter in zip(cell.counts.gradients, cell.counts.outcomes, strict=True)
         }
 
     @property
     def shares(self) -> Shares | None:
         """How much is right, wrong, and not yet done; None where nothing was graded."""
         letters = Counter[str]()
-        for each in self.counted.values():
-            for _, said in each:
-                letters.update(said)
+        for cell in (cell for row in self.rows.values() for cell in row.cells):
+            letters.update(cell.counts.outcomes if cell.counts else "")
         total = letters.total()
         if not total:
             return None
@@ -147,8 +148,16 @@ def read_book(
             f"{shown(folder)} holds no gradebook ({RUN} and {RESULTS}): name the folder that "
             "`grader grade` was given as --out."
         )
+    try:
+        written = read_grades(folder)
+    except UserError:  # then ids have to do for names
+        written = Grades((), {})
+    if not rubric.notebooks:  # then those count that `grades.csv` has
+        due = tuple(name for name in rubric.course.notebooks if name in written.most)
+        rubric = replace(rubric, notebooks=due)
+    names = {row.student.id: row.student.name for row in written.rows if row.student.name}
     nobody = ClassFolder(folder, "", (), ())
-    table = build_table(nobody, results, _as_written(folder, rubric), attempts, adjustments)
+    table = build_table(nobody, results, rubric, attempts, adjustments)
     mistakes: Counter[tuple[Gradient, str]] = Counter()
     seeds, notebooks = set(), set()
     with results.open("rb") as journal:
@@ -167,53 +176,13 @@ def read_book(
                         if verdict.outcome in WRONG
                     )
     refuse_other_course(folder, notebooks, rubric.course)
-    return Book(
-        _names(folder),
-        {
-            row.student.id: None if row.status is Status.EXCUSED else row.points
-            for row in table.rows
-        },
-        {row.student.id: tuple(_counted(row)) for row in table.rows},
-        mistakes,
-        frozenset(row.student.id for row in table.rows if row.adjusted),
-        frozenset(seeds),
-    )
-
-
-def _as_written(folder: Path, rubric: Rubric) -> Rubric:
-    """The rubric; if it does not say which notebooks count, those do that `grades.csv` has."""
-    try:
-        written = read_grades(folder).most
-    except UserError:
-        written = {}
-    due = tuple(name for name in rubric.course.notebooks if name in written)
-    return replace(rubric, notebooks=rubric.notebooks or due)
-
-
-def _names(folder: Path) -> dict[str, str]:
-    """What `grades.csv` calls the students; where it cannot be read, ids have to do."""
-    try:
-        rows = read_grades(folder).rows
-    except UserError:
-        return {}
-    return {row.student.id: row.student.name for row in rows if row.student.name}
-
-
-def _counted(row: Row) -> Iterator[Counted]:
-    for cell in row.cells:
-        if cell.counts:
-            yield _gradients(cell.column.notebook, cell.counts.gradients), cell.counts.outcomes
-
-
-@lru_cache
-def _gradients(notebook: str, names: tuple[str, ...]) -> tuple[Gradient, ...]:
-    """Made once: all students of a class have the same."""
-    return tuple((notebook, name) for name in names)
+    rows = {row.student.id: row for row in table.rows}
+    return Book(names, rows, mistakes, frozenset(seeds))
 
 
 def compare(old: Book, new: Book) -> Comparison:
     """Compare two gradebooks of one course, student by student."""
-    both = sorted(old.points.keys() & new.points.keys())
+    both = sorted(old.rows.keys() & new.rows.keys())
     looked_at = [_moved(student, old, new) for student in both]
     moved = [each for each in looked_at if each.before != each.after or each.gained or each.lost]
     moved.sort(key=lambda each: (-abs(each.by), each.student))
@@ -230,8 +199,8 @@ def compare(old: Book, new: Book) -> Comparison:
         new,
         tuple(moved),
         len(both) - len(moved),
-        tuple(sorted(old.points.keys() - new.points.keys())),
-        tuple(sorted(new.points.keys() - old.points.keys())),
+        tuple(sorted(old.rows.keys() - new.rows.keys())),
+        tuple(sorted(new.rows.keys() - old.rows.keys())),
         tuple(changes),
         values_known,
     )
@@ -244,8 +213,8 @@ def _moved(student: str, old: Book, new: Book) -> Moved:
     # In the order of the course, from the loss down.
     gained = tuple(gradient for gradient in after if gradient in earns - earned)
     lost = tuple(gradient for gradient in before if gradient in earned - earns)
-    adjusted = student in old.adjusted or student in new.adjusted
-    return Moved(student, old.points[student], new.points[student], gained, lost, adjusted)
+    adjusted = old.rows[student].adjusted or new.rows[student].adjusted
+    return Moved(student, old.points(student), new.points(student), gained, lost, adjusted)
 
 
 def _comparable(

@@ -9,8 +9,8 @@ from collections.abc import Iterable, Sequence
 from itertools import chain
 from pathlib import Path
 
+from grader.classroom.gradebook.platform_form import SCALE_TO_PLATFORM, Scale
 from grader.classroom.gradebook.rubric import points_text
-from grader.classroom.gradebook.scale import SCALE_TO_PLATFORM, Scale
 from grader.classroom.gradebook.table import Cell, Row, Status, Table
 from grader.classroom.spreadsheet import FOR_EXCEL, CsvForm, beginning_escaped, escaped
 from grader.printable import counted, printable, visible

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from datetime import datetime
+from enum import StrEnum
 from fractions import Fraction
-from typing import TypeVar
+from typing import Any, TypeVar
 
 from grader.classroom.gradebook.adjustments import Change, UnusableAdjustment
-from grader.classroom.gradebook.attempts import Attempts, choose, in_order
 from grader.classroom.gradebook.rubric import Rubric, points_text
 from grader.classroom.gradebook.table import NO_POINTS, Cell, Column, FileResult, Status
 from grader.classroom.intake.class_folder import HandedIn
@@ -18,26 +18,36 @@ from grader.printable import printable, there_are
 F = TypeVar("F", bound=HandedIn)
 
 
-@dataclass(frozen=True, slots=True)
-class Terms:
-    """On which terms a student's files become points; `changes` are the student's own."""
-
-    rubric: Rubric
-    attempts: Attempts = Attempts.LATEST
-    changes: tuple[Change, ...] = ()
+RESOLUTION = 2.0
+"""Seconds: zip files keep times in steps of two, and a folder that was copied has the times of the
+copy. Files that are no further apart may be in any order."""
 
 
-def make_cell(column: Column, files: Sequence[FileResult], terms: Terms) -> Cell:
-    """One cell, from a student's files of that notebook.
+class Attempts(StrEnum):
+    """What decides between several files of one student for one notebook."""
+
+    LATEST = "latest"
+    BEST = "best"
+    FIRST = "first"
+
+
+def make_cell(
+    column: Column,
+    files: Sequence[FileResult],
+    rubric: Rubric,
+    attempts: Attempts = Attempts.LATEST,
+    changes: Sequence[Change] = (),
+) -> Cell:
+    """One cell, from a student's files of that notebook; `changes` are the student's own.
 
     Raises:
         UnusableAdjustment: a change asks for a file that is not there.
     """
-    cell = _cell(column, files, replace(terms, changes=()))
-    changes = tuple(c for c in terms.changes if c.notebook in ("", column.notebook))
+    cell = _cell(column, files, rubric, attempts, ())
+    changes = [change for change in changes if change.notebook in ("", column.notebook)]
     if not changes:
         return cell
-    adjusted = _cell(column, files, replace(terms, changes=changes))
+    adjusted = _cell(column, files, rubric, attempts, changes)
     return replace(
         adjusted,
         adjusted=tuple(_said(cell, adjusted, changes)),
@@ -45,31 +55,37 @@ def make_cell(column: Column, files: Sequence[FileResult], terms: Terms) -> Cell
     )
 
 
-def _cell(column: Column, files: Sequence[FileResult], terms: Terms) -> Cell:
-    whole = [change for change in terms.changes if not change.gradient]
+def _cell(
+    column: Column,
+    files: Sequence[FileResult],
+    rubric: Rubric,
+    attempts: Attempts,
+    changes: Sequence[Change],
+) -> Cell:
+    whole = [change for change in changes if not change.gradient]
     dues = [change.due for change in whole if change.due]
     unreadable = tuple(file for file in files if file.error)
     graded = in_order([_due_at(file, dues) for file in files if not file.error])
-    excused = _excused(terms.changes, column)
+    excused = _excused(changes, column)
     set_points = {
         c.gradient: c.points
-        for c in terms.changes
+        for c in changes
         if c.gradient and c.points is not None and c.gradient not in excused
     }
     altogether = len(excused) == len(column.gradients)
     without = set[str]() if altogether else excused
     earns = {
-        file.id: terms.rubric.total(_earned(file, column, set_points, without), file.late)
+        file.id: rubric.total(_earned(file, column, set_points, without), file.late)
         for file in graded
     }
-    taken, why = _taken(graded, earns, terms.attempts, whole, column.notebook)
-    most = terms.rubric.most(column.notebook, without) if without else column.max_points
+    taken, why = _taken(graded, earns, attempts, whole, column.notebook)
+    most = rubric.most(column.notebook, without) if without else column.max_points
     points = Fraction(0)
     status = Status.UNREADABLE if unreadable else Status.MISSING
     if taken:
         points, status = earns[taken.id], Status.LATE if taken.late else Status.GRADED
     elif set_points:
-        points = terms.rubric.total(_earned(None, column, set_points, without), late=False)
+        points = rubric.total(_earned(None, column, set_points, without), late=False)
         status = Status.AWARDED
     for change in whole:
         if change.points is not None:
@@ -208,3 +224,59 @@ def _said(before: Cell, after: Cell, changes: Sequence[Change]) -> Iterator[str]
 
 def _points(points: Fraction) -> str:
     return f"{points_text(points)} point{'' if points == 1 else 's'}"
+
+
+def in_order(files: Sequence[FileResult]) -> tuple[FileResult, ...]:
+    """The files, the oldest first: by the platform's times, else by the files' own, else by name.
+
+    A file of which the platform gives no time is older than those of which it does.
+    """
+    if len(files) < 2:
+        return tuple(files)
+    keys = [key for _, key in _criteria(files)]
+    return tuple(sorted(files, key=lambda file: tuple(key(file) for key in keys)))
+
+
+def choose(
+    files: Sequence[FileResult], earns: Mapping[str, Fraction], which: Attempts
+) -> tuple[FileResult, str]:
+    """The file that counts of several, and why, as the end of "taken: ".
+
+    Args:
+        files: the files, at least two, the oldest first.
+        earns: what each would earn, by its id.
+        which: what decides.
+    """
+    if which is Attempts.FIRST:
+        return files[0], f"the first {_by(files, files[0])}"
+    if which is Attempts.LATEST:
+        return files[-1], f"the latest {_by(files, files[-1])}"
+    most = max(earns[file.id] for file in files)
+    best = [file for file in files if earns[file.id] == most]
+    if len(best) == 1:
+        return best[0], "the one with the most points"
+    return best[-1], f"the latest ({_by(best, best[-1])}) of several that share the most points"
+
+
+def _criteria(files: Sequence[FileResult]) -> list[tuple[str, Callable[[FileResult], Any]]]:
+    times = [file.modified for file in files if file.modified is not None]
+    tells = len(times) == len(files) and max(times, default=0) - min(times, default=0) > RESOLUTION
+    # With --file-times the files' own times stand where a platform's would.
+    own = all(_handed_in(file) == file.modified for file in files)
+    return [
+        *([] if own else [("by the time it was handed in", _handed_in)]),
+        *([("by the file's own time", lambda file: file.modified)] if tells else []),
+        ("by its name", lambda file: (file.attempt, file.id)),
+    ]
+
+
+def _handed_in(file: FileResult) -> float:
+    return datetime.fromisoformat(file.submitted).timestamp() if file.submitted else 0.0
+
+
+def _by(files: Sequence[FileResult], chosen: FileResult) -> str:
+    """The first thing in which the chosen file differs from all the others."""
+    for by, key in _criteria(files):
+        if all(key(file) != key(chosen) for file in files if file is not chosen):
+            return by
+    return "by its name"

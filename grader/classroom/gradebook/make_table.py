@@ -6,13 +6,12 @@ import math
 import re
 import sys
 from collections import Counter, defaultdict
-from collections.abc import Collection, Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from operator import attrgetter
 from pathlib import Path
 
-from grader.classroom.gradebook.adjustments import NONE, Adjustments, refuse, refuse_unfit, unfit
-from grader.classroom.gradebook.attempts import Attempts
-from grader.classroom.gradebook.make_cell import Terms, files_named, make_cell, no_attempt
+from grader.classroom.gradebook.adjustments import NONE, Adjustments, refuse, unfit
+from grader.classroom.gradebook.make_cell import Attempts, files_named, make_cell, no_attempt
 from grader.classroom.gradebook.platform_form import column_for
 from grader.classroom.gradebook.report.pages import page_name
 from grader.classroom.gradebook.rubric import Rubric
@@ -66,23 +65,30 @@ def build_table(
     for file in files.values():
         of_student[file.student].append(file)
     known = {student.id: student for student in class_folder.students}
-    named = {*due, *(change.notebook for changes in adjustments.values() for change in changes)}
+    changed = [change for changes in adjustments.values() for change in changes]
+    named = {*due, *(change.notebook for change in changed)}
     if roster := class_folder.roster:
         every = rubric.course.notebooks
         named |= {name for name in every if column_for(name, roster) in roster.header}
     names, left_out = _due(files.values(), rubric, named)
     columns = tuple(_column(name, rubric) for name in names)
     most = {column.notebook: column.max_points for column in columns}
-    refuse_unfit(adjustments, most, rubric)
-    rows = tuple(
-        _row(
-            known.get(id_, Student(id_)),
-            columns,
-            of_student[id_],
-            Terms(rubric, attempts, adjustments.get(id_, ())),
+    refuse([f"{each.where}: {why}" for each in changed if (why := unfit(each, most, rubric))])
+
+    def row(id_: str) -> Row:
+        by_notebook: dict[str, list[FileResult]] = defaultdict(list)
+        for file in sorted(of_student[id_], key=attrgetter("id")):
+            by_notebook[file.notebook].append(file)
+        changes = adjustments.get(id_, ())
+        cells = tuple(
+            make_cell(column, by_notebook.pop(column.notebook, []), rubric, attempts, changes)
+            for column in columns
         )
-        for id_ in sorted({*known, *of_student})
-    )
+        elsewhere = tuple(file for _, group in sorted(by_notebook.items()) for file in group)
+        comments = tuple(each.comment for each in changes if each.comment and not each.notebook)
+        return Row(known.get(id_, Student(id_)), page_name(id_), cells, elsewhere, comments)
+
+    rows = tuple(map(row, sorted({*known, *of_student})))
     counts = dict(sorted((+sandboxes).items()))
     return Table(columns, rows, counts, frozenset(versions), left_out)
 
@@ -92,40 +98,20 @@ def refuse_early(adjustments: Adjustments, rubric: Rubric, handed_in: Iterable[H
 
     Which notebook a file is only grading tells: what depends on that, `build_table` refuses.
     """
-    refuse(list(_unfit_early(adjustments, rubric, handed_in)))
-
-
-def _unfit_early(
-    adjustments: Adjustments, rubric: Rubric, handed_in: Iterable[HandedIn]
-) -> Iterator[str]:
     notebooks = rubric.notebooks or rubric.course.notebooks
     most = {notebook: rubric.most(notebook) for notebook in notebooks}
     files: dict[str, list[HandedIn]] = defaultdict(list)
     for file in handed_in:
         files[file.student].append(file)
+    complaints = []
     for change in (each for changes in adjustments.values() for each in changes):
         # Points without a notebook are those of the only one that was handed in, perhaps.
         if (change.notebook or rubric.notebooks) and (why := unfit(change, most, rubric)):
-            yield f"{change.where}: {why}"
+            complaints.append(f"{change.where}: {why}")
         elif change.attempt and not files_named(files[change.student], change):
             there = [printable(file.path) for file in files[change.student]]
-            yield no_attempt(change, there)
-
-
-def _row(
-    student: Student, columns: Sequence[Column], files: Sequence[FileResult], terms: Terms
-) -> Row:
-    by_notebook: dict[str, list[FileResult]] = defaultdict(list)
-    for file in sorted(files, key=attrgetter("id")):
-        by_notebook[file.notebook].append(file)
-    cells = tuple(
-        make_cell(column, by_notebook.pop(column.notebook, []), terms) for column in columns
-    )
-    elsewhere = tuple(file for _, group in sorted(by_notebook.items()) for file in group)
-    comments = tuple(
-        change.comment for change in terms.changes if change.comment and not change.notebook
-    )
-    return Row(student, page_name(student.id), cells, elsewhere, comments)
+            complaints.append(no_attempt(change, there))
+    refuse(complaints)
 
 
 def _file_result(

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from fractions import Fraction
-from functools import partial
 from pathlib import Path
 
 from grader.classroom.gradebook.grades_csv import comments, id_cell, own_cell, text_cell, write_csv
@@ -13,18 +12,21 @@ from grader.classroom.gradebook.platform_form import (
     CANVAS_COLUMNS,
     CANVAS_OPTIONAL,
     MAXIMUM,
+    MOODLE_COLUMNS,
     POINTS_POSSIBLE,
     Assignment,
     PlatformForm,
     assignments,
+    factor,
+    graded_text,
     is_canvas_export,
     is_moodle_worksheet,
     is_points_possible,
     letters,
+    maximum_in,
     target,
 )
 from grader.classroom.gradebook.rubric import points_text
-from grader.classroom.gradebook.scale import factor, graded_text, maximum_in
 from grader.classroom.gradebook.table import OUTCOMES, Cell, Row, Status, Table
 from grader.classroom.intake.class_folder import ClassFolder, Roster, Student
 from grader.classroom.intake.lms_downloads import CANVAS
@@ -81,7 +83,12 @@ def write_canvas(
         lines.append(own)
     # The files of a download have Canvas's own numbers of students in their names.
     whose = "ID" if class_folder.convention == CANVAS else "SIS Login ID"
-    for row, cells in _rows(table, roster, partial(_canvas_cells, whose)):
+
+    def cells_of(student: Student) -> dict[str, str]:
+        name = text_cell(student.name or student.id)
+        return {"Student": name, "LastName": name, whose: id_cell(student.id)}
+
+    for row, cells in _rows(table, roster, cells_of):
         grades = [_canvas_grade(row, each) if row else "" for each in columns]
         lines.append([*(cells.get(name, "") for name in header), *grades])
     write_csv(path, lines, roster.form)
@@ -102,7 +109,12 @@ def write_moodle(
         return
     header = [*roster.header, *(n for n in (_GRADE, _FEEDBACK) if n not in roster.header)]
     lines = [header, *map(list, roster.above)]
-    for row, cells in _rows(table, roster, _moodle_cells):
+
+    def cells_of(student: Student) -> dict[str, str]:
+        id_, name = id_cell(student.id), text_cell(student.name or student.id)
+        return dict(zip(MOODLE_COLUMNS, (id_, name, id_, id_cell(student.email)), strict=True))
+
+    for row, cells in _rows(table, roster, cells_of):
         if row:
             maximum = maximum_in(cells.get(roster.column(MAXIMUM), ""))
             cells[_GRADE] = _grade(row, target(form, maximum, table.max_points, table))
@@ -149,23 +161,6 @@ def _rows(
         yield rows.get(line.student), own
     listed = {line.student for line in roster.rows}
     yield from ((row, cells_of(row.student)) for id_, row in rows.items() if id_ not in listed)
-
-
-def _canvas_cells(whose: str, student: Student) -> dict[str, str]:
-    return {
-        "Student": text_cell(student.name or student.id),
-        "LastName": text_cell(student.name or student.id),
-        whose: id_cell(student.id),
-    }
-
-
-def _moodle_cells(student: Student) -> dict[str, str]:
-    return {
-        "Identifier": id_cell(student.id),
-        "Full name": text_cell(student.name or student.id),
-        "ID number": id_cell(student.id),
-        "Email address": id_cell(student.email),
-    }
 
 
 def _grade(graded: Cell | Row, target: Fraction | None, excused: str = "") -> str:

@@ -9,8 +9,7 @@ from dataclasses import dataclass, field
 from fractions import Fraction
 from typing import TypeGuard
 
-from grader.classroom.gradebook.rubric import points_text
-from grader.classroom.gradebook.scale import SCALE_TO_PLATFORM, Scale, factor, maximum_in
+from grader.classroom.gradebook.rubric import MOST, number_in, points_text
 from grader.classroom.gradebook.table import Column, Table
 from grader.classroom.intake.class_folder import ClassFolder, Remark, Roster
 from grader.classroom.intake.lms_downloads import MOODLE
@@ -30,6 +29,53 @@ _IDENTIFYING = frozenset({*CANVAS_COLUMNS, *CANVAS_OPTIONAL, *MOODLE_COLUMNS})
 
 class UnknownColumn(UserError):
     """A column cannot take the points: Canvas has none of that name, or it is another's."""
+
+
+@dataclass(frozen=True, slots=True)
+class Scale:
+    """To `to` points; or, where that is None, to the most that the platform's own column takes.
+
+    `keeps` is true where points stay as they are, whatever a platform takes.
+    """
+
+    to: Fraction | None = None
+    keeps: bool = False
+
+    def target(self, platform: Fraction | None) -> Fraction | None:
+        """What all points become, given the platform's maximum; None where points stay points."""
+        return None if self.keeps else self.to if self.to is not None else platform
+
+
+def factor(target: Fraction | None, most: Fraction) -> Fraction:
+    """What points are multiplied with, of which `most` can be earned."""
+    return Fraction(1) if target is None or not most else target / most
+
+
+SCALE_TO_PLATFORM = Scale()
+
+
+def read_scale(text: str) -> Scale:
+    """The scale that is written "platform", "none" or as a number.
+
+    Raises:
+        ValueError: it is none of these; the message is a sentence.
+    """
+    if text in ("platform", "none"):
+        return Scale(keeps=text == "none")
+    if (number := maximum_in(text)) is not None and number <= MOST:
+        return Scale(number)
+    raise ValueError(f"{printable(text)!r} is no scale: write platform, none, or a number above 0.")
+
+
+def maximum_in(text: str) -> Fraction | None:
+    """The number above 0 that a platform, or a person, has written; None if there is none."""
+    number = number_in(text)
+    return number if number is not None and number > 0 else None
+
+
+def graded_text(points: Fraction, factor: Fraction) -> str:
+    """The grade that points become; whole where they are not scaled."""
+    return points_text(points if factor == 1 else round(points * factor, 2))
 
 
 @dataclass(frozen=True, slots=True)
@@ -137,28 +183,25 @@ def _refuse_shared(wanted: Sequence[tuple[str, str]]) -> None:
             )
 
 
-def about_new_columns(table: Table, class_folder: ClassFolder, form: PlatformForm) -> Iterator[str]:
-    """Which notebooks have no column in Canvas's export."""
-    roster = class_folder.roster
-    if not is_canvas_export(roster):
+def about_platform(
+    table: Table, class_folder: ClassFolder, form: PlatformForm, *, chosen: bool = False
+) -> Iterator[str]:
+    """Which notebooks have no column in Canvas's export, and which maximum is another.
+
+    That of a platform may not be the points that can be earned, or not be known. `chosen` is True
+    if the instructor has said which notebooks count.
+    """
+    roster, most = class_folder.roster, table.max_points
+    if roster is None:
         return
-    columns = assignments(table, roster, form)
+    everything = [column.notebook for column in table.columns]
+    columns = assignments(table, roster, form) if is_canvas_export(roster) else []
     if new := [each.name for each in columns if each.name not in roster.header]:
         yield (
             f"The export that was given as --roster has no column for {listed(new)}: Canvas will "
             "offer to make a new assignment. --canvas-column names one that is there."
         )
-
-
-def about_maxima(
-    table: Table, class_folder: ClassFolder, form: PlatformForm, *, chosen: bool = False
-) -> Iterator[str]:
-    """Where a platform's maximum is another than the points that can be earned, or is not known.
-
-    `chosen` is True if the instructor has said which notebooks count.
-    """
-    roster = class_folder.roster
-    if roster is None or not table.max_points:
+    if not most:
         return
     if class_folder.convention == MOODLE and not is_moodle_worksheet(roster):
         yield (
@@ -166,18 +209,16 @@ def about_maxima(
             f"{MOODLE_COLUMNS[0]!r} where Moodle is set to English: there is no moodle.csv, and "
             "Moodle's maximum is not checked."
         )
-    if is_canvas_export(roster):
-        for each in assignments(table, roster, form):
-            if each.platform is not None:
-                whose = [each.column.notebook] if each.column is not None else _names(table)
-                yield from _differs(
-                    f"Canvas's {each.name}", each.platform, each.most, each.factor, whose, chosen
-                )
+    for each in columns:
+        if each.platform is not None:
+            whose = [each.column.notebook] if each.column is not None else everything
+            name = f"Canvas's {each.name}"
+            yield from _differs(name, each.platform, each.most, each.factor, whose, chosen)
     if is_moodle_worksheet(roster) and (name := roster.column(MAXIMUM)):
         written = {maximum_in(roster.at(row.cells, name)) for row in roster.rows}
         for maximum in sorted(each for each in written if each is not None):
-            by = factor(form.scale.target(maximum), table.max_points)
-            yield from _differs("Moodle's", maximum, table.max_points, by, _names(table), chosen)
+            by = factor(form.scale.target(maximum), most)
+            yield from _differs("Moodle's", maximum, most, by, everything, chosen)
 
 
 def _differs(
@@ -194,10 +235,6 @@ def _differs(
         f"worth {points_text(most)}: points are {scaled}.{differ}{which}"
     )
     yield said if differ or which else Remark(said)
-
-
-def _names(table: Table) -> list[str]:
-    return [column.notebook for column in table.columns]
 
 
 def _own(name: str, roster: Roster) -> str:

@@ -8,7 +8,7 @@ from fractions import Fraction
 from itertools import pairwise
 from pathlib import Path
 
-from grader.classroom.gradebook.scale import maximum_in
+from grader.classroom.gradebook.platform_form import maximum_in
 from grader.classroom.intake.class_folder import Student
 from grader.classroom.intake.csv_file import read_csv_file
 from grader.classroom.spreadsheet import unescaped

@@ -129,15 +129,15 @@ def parse_rubric(text: str, course: Course) -> Rubric:
         _refuse_unknown("exercise", prefix, asked)
         for name, value in table.items():
             if name == "default":
-                defaults[prefix] = _points(f"default of [{prefix}]", value)
+                defaults[prefix] = _number(f"default of [{prefix}]", value)
                 continue
             _refuse_unknown(f"gradient of [{prefix}]", name, asked[prefix])
-            points[prefix, name] = _points(f"{name} of [{prefix}]", value)
-    numbers = {name: _number(name, settings[name], "0", 1) for name in _SHARES if name in settings}
+            points[prefix, name] = _number(f"{name} of [{prefix}]", value)
+    numbers = {name: _number(name, settings[name], most=1) for name in _SHARES if name in settings}
     if "round" in settings:
-        numbers["step"] = _number("round", settings["round"], "0.000001", MOST)
+        numbers["step"] = _number("round", settings["round"], "0.000001")
     return Rubric(
-        _points("default", settings.get("default", 1)),
+        _number("default", settings.get("default", 1)),
         points,
         defaults,
         notebooks=_notebooks(settings.get("notebooks", []), course),
@@ -177,7 +177,7 @@ def _refuse_unknown(what: str, name: str, known: Iterable[str]) -> None:
     raise UnusableRubric(f"there is no {what} named {printable(name) or repr(name)}; {meant}")
 
 
-def _number(what: str, value: Any, least: str, most: int) -> Fraction:
+def _number(what: str, value: Any, least: str = "0", most: int = MOST) -> Fraction:
     # to Python, true is the number 1
     if isinstance(value, int | Decimal) and not isinstance(value, bool):
         number = Decimal(value)
@@ -185,10 +185,6 @@ def _number(what: str, value: Any, least: str, most: int) -> Fraction:
             return Fraction(number.quantize(_FINEST))  # 1e-999999999 would never end
     said = printable(str(value))[:40]
     raise UnusableRubric(f"{what} is {said}, but has to be a number from {least} to {most}.")
-
-
-def _points(what: str, value: Any) -> Fraction:
-    return _number(what, value, "0", MOST)
 
 
 def _notebooks(value: Any, course: Course) -> tuple[str, ...]:

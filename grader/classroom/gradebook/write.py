@@ -3,25 +3,20 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Collection, Iterator
+from collections.abc import Collection, Iterator
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from tempfile import TemporaryFile
 from typing import BinaryIO
 from xml.etree.ElementTree import Element
 
-from grader.classroom.gradebook.adjustments import NONE, Adjustments
-from grader.classroom.gradebook.attempts import Attempts
+from grader.classroom.gradebook.adjustments import Adjustments
 from grader.classroom.gradebook.grades_csv import write_grades
+from grader.classroom.gradebook.make_cell import Attempts
 from grader.classroom.gradebook.make_table import build_table
 from grader.classroom.gradebook.platform_csv import write_canvas, write_moodle
-from grader.classroom.gradebook.platform_form import (
-    AS_THEY_ARE,
-    PlatformForm,
-    about_maxima,
-    about_new_columns,
-)
+from grader.classroom.gradebook.platform_form import AS_THEY_ARE, PlatformForm, about_platform
 from grader.classroom.gradebook.read_grades import GRADES
 from grader.classroom.gradebook.report.class_page import class_page
 from grader.classroom.gradebook.report.class_summary import ClassSummary, Figures, figures
@@ -41,59 +36,58 @@ REPORT, STUDENTS, LECTURE = "report", "students", "lecture.html"
 
 
 @dataclass(frozen=True, slots=True)
-class Gradebook:
-    """What was written: the report's first page, its figures, the files that nobody could read."""
+class Book:
+    """What a gradebook is made from.
+
+    `results` is the run's `results.jsonl`, `attempts` which of several files counts, `adjustments`
+    what the instructor decided about single students, `form` what the platforms' files get.
+    """
+
+    class_folder: ClassFolder
+    results: Path
+    rubric: Rubric
+    attempts: Attempts = Attempts.LATEST
+    adjustments: Adjustments = field(default_factory=dict)
+    form: PlatformForm = AS_THEY_ARE
+
+
+@dataclass(frozen=True, slots=True)
+class Written:
+    """The report's first page, its figures, the files that nobody could read.
+
+    `notices` are sentences for the instructor, remarks among them.
+    """
 
     index: Path
     figures: Figures
     unreadable: tuple[str, ...]
+    notices: tuple[str, ...]
 
 
-def write_gradebook(
-    class_folder: ClassFolder,
-    results: Path,
-    rubric: Rubric,
-    out: Path,
-    *,
-    attempts: Attempts = Attempts.LATEST,
-    adjustments: Adjustments = NONE,
-    form: PlatformForm = AS_THEY_ARE,
-    junitxml: Path | None = None,
-    tell: Callable[[str], object] = lambda sentence: None,
-) -> Gradebook:
+def render(book: Book, out: Path, junitxml: Path | None = None) -> Written:
     """Write `grades.csv` and `report/` into a folder, and what its class list's platform imports.
 
-    Each file is replaced as a whole, the report's first page last; until then `.unfinished` says
-    that some may be of an earlier run. The same results give the same bytes, in whatever order they
-    were found. Of the results only what a table needs is kept in memory; each student's lines are
-    read again for the student's page.
-
-    Args:
-        class_folder: who is in the class, and what was handed in.
-        results: the run's `results.jsonl`.
-        rubric: what the gradients are worth.
-        out: the folder; it is made where it is not there.
-        attempts: which of several files counts.
-        adjustments: what the instructor decided about single students.
-        form: what the platforms' files get.
-        junitxml: the file that gets the verdicts as JUnit XML; None for no such file.
-        tell: called with each sentence that the instructor should know, remarks among them.
+    The folder is made where it is not there; `junitxml` gets the verdicts as JUnit XML. Each file
+    is replaced as a whole, the report's first page last; until then `.unfinished` says that some
+    may be of an earlier run. The same results give the same bytes, in whatever order they were
+    found. Of the results only what a table needs is kept in memory; each student's lines are read
+    again for the student's page.
 
     Raises:
         UnusableAdjustment: an adjustment does not fit the class; nothing has been written.
         UnknownColumn: a column cannot take Canvas's points; nothing has been written.
-        BrokenJournal: a line of `results` is not a result; nothing has been written.
+        BrokenJournal: a line of the results is not a result; nothing has been written.
         OSError: a file cannot be written; what was there before still is.
     """
-    table = build_table(class_folder, results, rubric, attempts, adjustments, form.canvas_columns)
-    notices = [
+    class_folder, rubric, form = book.class_folder, book.rubric, book.form
+    table = build_table(
+        class_folder, book.results, rubric, book.attempts, book.adjustments, form.canvas_columns
+    )
+    notices = (
         *about_rows(table),
         *([] if rubric.notebooks else about_columns(table)),
-        *about_new_columns(table, class_folder, form),
-        *about_maxima(table, class_folder, form, chosen=bool(rubric.notebooks)),
-    ]
-    for notice in notices:
-        tell(notice)
+        *about_platform(table, class_folder, form, chosen=bool(rubric.notebooks)),
+    )
     students = out / REPORT / STUDENTS
     students.mkdir(parents=True, exist_ok=True)
     (out / UNFINISHED).touch()
@@ -101,7 +95,7 @@ def write_gradebook(
     write_canvas(table, class_folder, out / "canvas.csv", form)
     write_moodle(table, class_folder, out / "moodle.csv", form)
     summary = ClassSummary()
-    with results.open("rb") as journal:
+    with book.results.open("rb") as journal:
         for row in table.rows:
             lines = lines_of(row, journal)
             write_page(students / row.page, student_page(row, lines, rubric))
@@ -110,12 +104,12 @@ def write_gradebook(
             _write_junit(junitxml, table, journal)
     write_page(out / REPORT / LECTURE, lecture_page(summary, rubric.course))
     index = out / REPORT / "index.html"
-    notices = [*class_folder.notices, *notices]
-    write_page(index, class_page(table, summary, rubric.course.title, notices))
+    about = [*class_folder.notices, *notices]
+    write_page(index, class_page(table, summary, rubric.course.title, about))
     _remove_others(students, {row.page for row in table.rows})
     (out / UNFINISHED).unlink()
     unreadable = dict.fromkeys(file.path for row in table.rows for file in row.files if file.error)
-    return Gradebook(index, figures(table), tuple(unreadable))
+    return Written(index, figures(table), tuple(unreadable), notices)
 
 
 def lines_of(row: Row, journal: BinaryIO) -> Lines:
@@ -185,24 +179,17 @@ def _write_junit(path: Path, table: Table, journal: BinaryIO) -> None:
         junit.suites_in(file, waiting) as add_suite,
     ):
         for row in table.rows:
-            add_suite(_suite(row, lines_of(row, journal)))
+            flags = [f"{kind}: {number}" for kind, number in sorted(Counter(row.flags).items())]
+            cases = _cases(row, lines_of(row, journal))
+            add_suite(junit.suite(row.student.id or "(no id)", cases, flags))
 
 
-def _suite(row: Row, lines: Lines) -> Element:
+def _cases(row: Row, lines: Lines) -> Iterator[Element]:
     """A testcase for each gradient of each file that counts; times are left out.
 
     A notebook that is missing is skipped, one that cannot be read is in error: no student is
     without a testcase.
     """
-    kinds = sorted(Counter(row.flags).items())
-    return junit.suite(
-        row.student.id or "(no id)",
-        _cases(row, lines),
-        [f"{kind}: {number}" for kind, number in kinds],
-    )
-
-
-def _cases(row: Row, lines: Lines) -> Iterator[Element]:
     for cell in row.cells:
         line = lines[cell.counts.id] if cell.counts else None
         if line and line.report and line.report.verdicts:

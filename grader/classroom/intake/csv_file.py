@@ -42,12 +42,17 @@ def read_csv_file(path: Path, what: str) -> CsvFile:
             f"{shown(path)} is not a table of text (CSV): it begins with "
             f"{printable(text[:20])!r}. Export the {what} as CSV."
         )
-    sep, body = _split_sep(text)
-    delimiter = sep.strip()[4:5] or _delimiter(body)
-    newline = "\r\n" if "\r\n" in body else "\r" if "\r" in body and "\n" not in body else "\n"
+    sep = ""
+    if text[:4].lower() == "sep=":  # Excel's own first line
+        sep, _, text = text.partition("\n")
+        sep = sep.rstrip("\r")
+    first = next((line for line in text.splitlines() if line.strip()), "")
+    # outside of quotation marks; the first of them where there is none
+    delimiter = sep.strip()[4:5] or max(_DELIMITERS, key="".join(first.split('"')[::2]).count)
+    newline = "\r\n" if "\r\n" in text else "\r" if "\r" in text and "\n" not in text else "\n"
     rows, lines = [], []
     try:
-        texts = [*io.StringIO(body, newline="")]
+        texts = [*io.StringIO(text, newline="")]
         reader = csv.reader(texts, delimiter=delimiter)
         read, above = 0, bool(sep)
         for row in reader:
@@ -103,17 +108,3 @@ def _decode(data: bytes, path: Path) -> tuple[str, str]:
         except UnicodeDecodeError:
             continue
     raise UnreadableClass(f"{shown(path)} is damaged: it begins as {found} and breaks off.")
-
-
-def _split_sep(text: str) -> tuple[str, str]:
-    """Excel's first line "sep=;", if it is there, and the rest."""
-    if text[:4].lower() != "sep=":
-        return "", text
-    line, _, rest = text.partition("\n")
-    return line.rstrip("\r"), rest
-
-
-def _delimiter(text: str) -> str:
-    line = next((line for line in text.splitlines() if line.strip()), "")
-    outside = "".join(line.split('"')[::2])
-    return max(_DELIMITERS, key=outside.count)  # the first of them where there is none

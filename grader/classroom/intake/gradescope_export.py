@@ -116,16 +116,14 @@ def _read_list(path: Path) -> Mapping[str, Mapping[str, Any]]:
 
 def _submitters(entry: Mapping[str, Any]) -> tuple[Submitter, ...]:
     """Those who handed it in, each once."""
-    listed = entry.get(":submitters")
-    people = [who for who in listed if isinstance(who, dict)] if isinstance(listed, list) else []
-    found = {who.id: who for person in people if (who := _submitter(person))}
+    listed, found = entry.get(":submitters"), {}
+    for person in listed if isinstance(listed, list) else ():
+        if isinstance(person, dict):
+            name, number, email = (_text(person.get(key)) for key in (":name", ":sid", ":email"))
+            if user := number or email or name:
+                keys = (number,) * bool(number)
+                found[user] = Submitter(user, name=name, email=email, keys=keys)
     return tuple(found.values())
-
-
-def _submitter(person: Mapping[str, Any]) -> Submitter | None:
-    name, number, email = (_text(person.get(key)) for key in (":name", ":sid", ":email"))
-    user = number or email or name
-    return Submitter(user, name=name, email=email, keys=(number,) * bool(number)) if user else None
 
 
 def _text(value: Any) -> str:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 import unicodedata
 from collections import defaultdict
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
 from grader.classroom.intake.roster_file import ClassList
@@ -108,16 +108,14 @@ def _one(found: set[str], *, by_name: bool = False) -> Match:
     return Match(among=tuple(sorted(found)))
 
 
-def _keys(known: dict[str, str], student: str) -> Iterable[tuple[str, str]]:
-    for role in ("id", "login", "sis", "email"):
-        yield role, fold(known[role])
+def _keys(known: dict[str, str], student: str) -> Iterator[tuple[str, str]]:
+    yield from ((role, fold(known[role])) for role in ("id", "login", "sis", "email"))
     yield "id", fold(student)  # the one made up for a second line with the same id
     yield "local", fold(known["email"].partition("@")[0])
-    number = _NUMBER.search(known["participant"])
-    yield "participant", number[1] if number else ""
+    if number := _NUMBER.search(known["participant"]):
+        yield "participant", number[1]
     name = known["name"]
-    yield "name", name_key(name)
-    yield "words", words_key(name)
+    yield from (("name", name_key(name)), ("words", words_key(name)))
     words = name.split()
     # "Last, First" as it is, else the last name may be of any number of words: "Ada van der Berg"
     for first in range(1 if "," in name else len(words)):

@@ -2,24 +2,55 @@
 
 from __future__ import annotations
 
+import tomllib
+import unicodedata
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 from types import MappingProxyType
 
 from grader.classroom.intake.class_folder import Roster, RosterRow, Student, UnreadableClass
 from grader.classroom.intake.csv_file import read_csv_file
-from grader.classroom.intake.roster_columns import Columns, columns_in, first_cells, is_a_student
 from grader.classroom.spreadsheet import unescaped
 from grader.printable import counted, listed, printable
 from grader.submission.notebook_file import shown
+
+Row = tuple[str, ...]
 
 ID_ORDER = ("id", "login", "sis", "participant", "email", "name")
 """The first of these that a row has is what its student is called."""
 
 _TEST_STUDENT = frozenset({"student, test", "test student"})
 """Canvas's own account for "Student View", which every course's gradebook lists."""
+
+_TOP = 20
+"""So many rows at the top may be a title above the header."""
+
+_ENOUGH = 3
+"""From so many rows on, what all of them have and the first has not tells that it is a header."""
+
+_SHOWN = 8
+
+
+def _plain(text: str) -> str:
+    folded = unicodedata.normalize("NFC", text).casefold()
+    return "".join(character for character in folded if character.isalnum())
+
+
+_WORDS = tomllib.loads((Path(__file__).parent / "roster_columns.toml").read_text("utf-8"))
+_ROLES: dict[str, str] = {_plain(word): role for role, words in _WORDS.items() for word in words}
+
+ROLES = tuple(_WORDS)
+"""What a column may be."""
+
+_KINDS = {
+    "canvas": ({"sisloginid"}, {"student", "id", "section"}),
+    "nbgrader": ({"id", "lmsuserid"}, {"id", "first_name", "last_name"}),
+    "gradescope": ({"sid"},),
+    "moodle": ({"role participant"}, {"role first", "role last"}),
+}
+"""The system that writes a list, by cells of its header, or by the roles of its columns."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,89 +81,94 @@ def read_roster(path: Path, wanted: Mapping[str, str] = MappingProxyType({})) ->
         UnreadableClass: if it is no such list, or names nobody; the message is a sentence.
     """
     table = read_csv_file(path, "class list")
-    rows = [tuple(map(unescaped, row)) for row in table.rows]
-    if not any(cell.strip() for row in rows for cell in row):
-        raise UnreadableClass(f"{shown(path)} is empty: export the class list again.")
-    columns, header, below = columns_in(rows, wanted, shown(path))
-    students_at = _rows_above(columns, below)
-    above, body_rows = below[:students_at], below[students_at:]
-    students, known, student_rows, notices = _students(body_rows, columns)
-    testers = [who.id for who in students if who.name.casefold() in _TEST_STUDENT]
-    tester = testers[0] if testers and columns.kind == "canvas" else ""
-    student_rows = tuple(
-        replace(row, student="") if tester and row.student == tester else row
-        for row in student_rows
-    )
-    if not students:
-        raise UnreadableClass(f"{shown(path)} names no student: is it the class list?")
-    filled = [row for row in rows if any(map(str.strip, row))]
-    if wanted and not header and not is_a_student(filled):
-        notices.insert(
-            0,
-            f"The first line of {shown(path)} ({first_cells(filled[0])}) is read as a student, "
-            "since --roster-columns has numbers: if it is a header, give its words instead.",
-        )
+    where, notices = shown(path), []
     if table.form.encoding in {"cp1252", "latin-1"}:
-        notices.insert(0, f"{shown(path)} is not UTF-8: read as Windows-1252 (Western European).")
-    roster = Roster(columns.kind, header, tuple(above), student_rows, table.form)
-    return ClassList(
-        roster, tuple(students), tuple(known), tuple(notices), tester, columns.described(header)
+        notices.append(f"{where} is not UTF-8: read as Windows-1252 (Western European).")
+    rows = [tuple(map(unescaped, row)) for row in table.rows]
+    filled = [number for number, row in enumerate(rows) if any(map(str.strip, row))]
+    if not filled:
+        raise UnreadableClass(f"{where} is empty: export the class list again.")
+    top, is_student = rows[filled[0]], _is_a_student([rows[number] for number in filled])
+    roles = _roles_in(top)
+    numbered = bool(wanted) and all(_is_number(name, top) for name in wanted.values())
+    if not roles and (numbered or not wanted):
+        _refuse_header_below(rows, filled[1:_TOP], where)
+    if not (roles or wanted or is_student):
+        raise UnreadableClass(_unclear(top, where))
+    header, below = (top, rows[filled[0] + 1 :]) if roles or wanted else ((), rows)
+    places = roles or ({} if wanted else _places_without_header(rows))
+    if wanted:
+        named = {role: _place(role, name, top, where) for role, name in wanted.items()}
+        places = {role: n for role, n in places.items() if n not in named.values()} | named
+        if numbered and not roles:
+            header, below = (), rows
+            if not is_student:
+                notices.append(
+                    f"The first line of {where} ({_first_cells(top)}) is read as a student, since "
+                    "--roster-columns has numbers: if it is a header, give its words instead."
+                )
+    kind = _kind_of(top, roles)
+    values = [_values(cells, places) for cells in below]
+    above = 0
+    if kind == "canvas":  # its own rows, which speak of its columns, have no ID
+        strong = (n for n, said in enumerate(values) if said["id"] or said["login"] or said["sis"])
+        above = next(strong, len(below))
+    found, ids, about = _students(below[above:], values[above:])
+    if not found:
+        raise UnreadableClass(f"{where} names no student: is it the class list?")
+    students = tuple(Student(id_, said["name"], said["email"]) for id_, said in found.items())
+    testers = [who.id for who in students if who.name.casefold() in _TEST_STUDENT]
+    tester = testers[0] if testers and kind == "canvas" else ""
+    kept = (
+        RosterRow(cells, "" if id_ == tester else id_)
+        for cells, id_ in zip(below[above:], ids, strict=True)
     )
-
-
-def _rows_above(columns: Columns, rows: Sequence[tuple[str, ...]]) -> int:
-    """How many rows, before the first student, speak of Canvas's columns: its own have no ID."""
-    if columns.kind != "canvas":
-        return 0
-    return next(
-        (
-            number
-            for number, row in enumerate(rows)
-            if any(columns.value(role, row) for role in ("id", "login", "sis"))
-        ),
-        len(rows),
-    )
+    roster = Roster(kind, header, tuple(below[:above]), tuple(kept), table.form)
+    read = [
+        f"{role} from {_named(header[place]) if header else f'column {place + 1}'}"
+        for role, place in places.items()
+    ]
+    columns = f"The class list was read as {listed(read)}."
+    known = tuple(found.values())
+    return ClassList(roster, students, known, (*notices, *about), tester, columns)
 
 
 def _students(
-    rows: Sequence[tuple[str, ...]], columns: Columns
-) -> tuple[list[Student], list[dict[str, str]], tuple[RosterRow, ...], list[str]]:
-    students: dict[str, Student] = {}
-    known: list[dict[str, str]] = []
-    kept: list[RosterRow] = []
-    twice: Counter[str] = Counter()
-    nobody = 0
-    for cells in rows:
-        values = _values(cells, columns)
-        wanted = next((values[role] for role in ID_ORDER if values[role]), "")
-        if not wanted:
-            nobody += any(cell.strip() for cell in cells)
-            kept.append(RosterRow(cells, ""))
-            continue
-        student = Student(wanted, values["name"], values["email"])
-        while (other := students.get(student.id)) and _names(other) != _names(student):
-            # Two people: one row each, whoever typed the number wrong.
-            student = replace(student, id=f"{student.id}~2")
-        twice[wanted] += 1
-        if student.id not in students:
-            students[student.id] = student
-            known.append(values)
-        kept.append(RosterRow(cells, student.id))
-    notices = list(_notices(twice, nobody, apart=any(user not in twice for user in students)))
-    return list(students.values()), known, tuple(kept), notices
+    rows: Sequence[Row], values: Sequence[dict[str, str]]
+) -> tuple[dict[str, dict[str, str]], list[str], list[str]]:
+    """What is known of each student, by id; the id in each row, "" for nobody's; and sentences."""
+    known: dict[str, dict[str, str]] = {}
+    ids: list[str] = []
+    wishes: Counter[str] = Counter()
+    for said in values:
+        id_ = wish = next((said[role] for role in ID_ORDER if said[role]), "")
+        while (other := known.get(id_)) and _names(other) != _names(said):
+            id_ += "~2"  # two people: one row each, whoever typed the number wrong
+        if id_:
+            wishes[wish] += 1
+            known.setdefault(id_, said)
+        ids.append(id_)
+    nobody = sum(not id_ and any(map(str.strip, row)) for id_, row in zip(ids, rows, strict=True))
+    apart = any(id_ not in wishes for id_ in known)
+    return known, ids, list(_notices(wishes, nobody, apart=apart))
 
 
-def _values(cells: tuple[str, ...], columns: Columns) -> dict[str, str]:
-    values = {role: columns.value(role, cells) for role in ID_ORDER}
-    parts = (columns.value("first", cells), columns.value("last", cells))
+def _values(cells: Row, places: Mapping[str, int]) -> dict[str, str]:
+    told = {
+        role: unicodedata.normalize("NFC", cells[place]).strip()
+        for role, place in places.items()
+        if place < len(cells)
+    }
+    values = {role: told.get(role, "") for role in ID_ORDER}
+    parts = (told.get("first"), told.get("last"))
     values["name"] = values["name"] or " ".join(filter(None, parts))
     if "@" in values["id"]:
         values["email"] = values["email"] or values["id"]
     return values
 
 
-def _names(student: Student) -> tuple[str, str]:
-    return student.name.casefold(), student.email.casefold()
+def _names(said: Mapping[str, str]) -> tuple[str, str]:
+    return said["name"].casefold(), said["email"].casefold()
 
 
 def _notices(ids: Counter[str], nobody: int, *, apart: bool) -> Iterator[str]:
@@ -150,3 +186,111 @@ def _notices(ids: Counter[str], nobody: int, *, apart: bool) -> Iterator[str]:
         )
     if nobody:
         yield f"{counted(nobody, 'line')} of the class list with neither an id nor a name."
+
+
+def _roles_in(row: Row) -> dict[str, int]:
+    """Which column has which role, if the row is a header; else nothing."""
+    if any("@" in cell for cell in row):
+        return {}
+    places: dict[str, int] = {}
+    for place, cell in enumerate(row):
+        if role := _ROLES.get(_plain(cell)):
+            places.setdefault(role, place)
+    return places
+
+
+def _kind_of(header: Row, roles: Mapping[str, int]) -> str:
+    if not roles:
+        return "plain"
+    said = {*header, *map(_plain, header), *(f"role {role}" for role in roles)}
+    fits = (kind for kind, marks in _KINDS.items() if any(mark <= said for mark in marks))
+    return next(fits, "plain")
+
+
+def _refuse_header_below(rows: Sequence[Row], numbers: Sequence[int], where: str) -> None:
+    for number in numbers:
+        roles = _roles_in(rows[number])
+        if len(roles) > 1 or (roles and len(rows[number]) == 1):
+            raise UnreadableClass(
+                f"{where} has its header in line {number + 1} ({_first_cells(rows[number])}), "
+                "below something else: delete the lines above it."
+            )
+
+
+def _place(role: str, name: str, header: Row, where: str) -> int:
+    places = [place for place, cell in enumerate(header) if _plain(cell) == _plain(name)]
+    if not places and _is_number(name, header):
+        return int(name) - 1
+    if len(places) != 1:
+        how = "more than one column is" if places else "no column is"
+        raise UnreadableClass(
+            f"--roster-columns {role}={printable(name)}: in {where} {how} called that. It begins "
+            f"with {_first_cells(header)}; columns can be numbered, too, from 1 to {len(header)}."
+        )
+    return places[0]
+
+
+def _is_number(name: str, header: Row) -> bool:
+    return name.isdecimal() and 1 <= int(name) <= len(header)
+
+
+def _named(cell: str) -> str:
+    return repr(printable(cell)[:40])
+
+
+def _first_cells(row: Row) -> str:
+    return listed([_named(cell) for cell in row], most=_SHOWN)
+
+
+def _unclear(top: Row, where: str) -> str:
+    understood = listed(
+        (_named(_WORDS[role][0]) for role in ("id", "login", "email", "name")), "or"
+    )
+    names = [printable(cell) for cell in top if cell.strip()]
+    example = ",".join(map("=".join, zip(("id", "name"), names, strict=False)))
+    return (
+        f"Which column of {where} is which cannot be told. It begins with {_first_cells(top)}. "
+        f"Understood are headers such as {understood}, the class lists of Canvas, Moodle, "
+        "Gradescope and nbgrader as they are exported, and one id a line. Say which column is "
+        f"which: --roster-columns {example}; where there is no header, number them: "
+        "--roster-columns id=1,name=2."
+    )
+
+
+def _is_a_student(rows: Sequence[Row]) -> bool:
+    """Whether the first row is a student like the others, and no header in unknown words.
+
+    An address is in no header. Where all rows below have a digit, or are numbers, in a column in
+    which the first is otherwise, that is a header. Of several columns the first has to look like
+    an id with a number in it: "user,who" and "ada,Ada" look the same.
+    """
+    first, *below = rows
+    if any("@" in cell for cell in first):
+        return True
+    for place, cell in enumerate(first):
+        others = [row[place].strip() for row in below if place < len(row) and row[place].strip()]
+        if cell.strip() and len(others) >= _ENOUGH:
+            for has in (_has_digit, str.isdecimal, _has_address):
+                if has(cell.strip()) not in map(has, others):
+                    return False
+    return max(map(len, rows)) == 1 or _has_digit(first[0])
+
+
+def _has_digit(cell: str) -> bool:
+    return any(map(str.isdecimal, cell))
+
+
+def _has_address(cell: str) -> bool:
+    return "@" in cell
+
+
+def _places_without_header(rows: Sequence[Row]) -> dict[str, int]:
+    """The columns of a list that says nothing of them: an id, then perhaps a name, an address."""
+    addresses = Counter(n for row in rows for n, cell in enumerate(row) if _has_address(cell))
+    places = {"id": 0}
+    if addresses:
+        places["email"] = min(addresses, key=lambda place: (-addresses[place], place))
+    names = (place for place in range(1, max(map(len, rows))) if place != places.get("email"))
+    if (name := next(names, None)) is not None:
+        places["name"] = name
+    return places

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 
 from grader.classroom.gradebook.report.class_summary import (
     ClassSummary,
@@ -20,6 +19,8 @@ from grader.classroom.gradebook.table import LETTERS, Cell, Status, Table
 from grader.printable import listed, printable
 from grader.reports import wording
 from grader.verdict import Outcome
+
+Labels = Mapping[tuple[Gradient, str], int]
 
 NOTHING = "-"
 """The outcome of a gradient where no file of its notebook counts."""
@@ -41,8 +42,8 @@ def class_page(table: Table, summary: ClassSummary, title: str, notices: Sequenc
     ]
     numbers = {gradient: number for number, gradient in enumerate(gradients)}
     most_wrong = [gradient for gradient in summary.most_wrong() if gradient in numbers]
-    labels = _labels(summary.mistakes)
-    once, rows = class_data(table, summary, numbers, labels)
+    words, labels = _labels(summary.mistakes)
+    once, rows = class_data(table, summary, numbers, words, labels)
     return render(
         "class",
         script="class.js",
@@ -71,19 +72,12 @@ def class_page(table: Table, summary: ClassSummary, title: str, notices: Sequenc
     )
 
 
-@dataclass(frozen=True, slots=True)
-class Labels:
-    """The words for a gradient's mistake in the page's table, numbered.
+def _labels(mistakes: Mistakes) -> tuple[list[str], Labels]:
+    """The words for mistakes in the page's table, and the number of each mistake's words.
 
     By its number the table finds a mistake's students. A wrong value without a diagnosis that
     several have has a number of its own; all else shares the number of its words.
     """
-
-    words: tuple[str, ...]
-    numbers: Mapping[tuple[Gradient, str], int]
-
-
-def _labels(mistakes: Mistakes) -> Labels:
     places: dict[tuple[object, ...], int] = {}
     numbers: dict[tuple[Gradient, str], int] = {}
     for mistake in mistakes.most_common():
@@ -92,11 +86,15 @@ def _labels(mistakes: Mistakes) -> Labels:
         shared = mistake.diagnosed or mistake.students == 1
         label = (_shown(mistake.title.replace("`", "")), *(() if shared else own))
         numbers[own] = places.setdefault(label, len(places))
-    return Labels(tuple(str(word) for word, *_ in places), numbers)
+    return [str(word) for word, *_ in places], numbers
 
 
 def class_data(
-    table: Table, summary: ClassSummary, numbers: Mapping[Gradient, int], labels: Labels
+    table: Table,
+    summary: ClassSummary,
+    numbers: Mapping[Gradient, int],
+    words: Sequence[str],
+    labels: Labels,
 ) -> tuple[dict[str, object], Iterator[object]]:
     """The class's table as the page's script reads it: what is said once, and the rows.
 
@@ -111,7 +109,7 @@ def class_data(
         "wrong": "".join(LETTERS[outcome] for outcome in Outcome if outcome in wording.WRONG),
         "todo": LETTERS[Outcome.TODO],
         "statuses": [str(status) for status in Status],
-        "kinds": list(labels.words),
+        "kinds": words,
         "max": points_text(table.max_points),
         "adjusted": {
             number: points_text(row.max_points)
@@ -134,7 +132,7 @@ def class_data(
             [float(cell.points) if cell.graded else None for cell in row.cells],
             "".join(map(_letters, row.cells)),
             {
-                number: labels.numbers[gradient, found[gradient]]
+                number: labels[gradient, found[gradient]]
                 for gradient, number in numbers.items()
                 if gradient in found
             },

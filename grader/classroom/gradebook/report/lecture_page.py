@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
+import re
+import unicodedata
 from contextlib import suppress
 from dataclasses import dataclass
 from itertools import groupby
 
 from grader.classroom.gradebook.report.class_summary import ClassSummary
-from grader.classroom.gradebook.report.mistakes import Gradient, Specimen
+from grader.classroom.gradebook.report.mistakes import Gradient
 from grader.classroom.gradebook.report.pages import render
-from grader.classroom.gradebook.report.plain_mathematics import plain_mathematics
 from grader.program.course import Course
 from grader.program.course_file import BadCourse
 from grader.program.hints import read_levels
@@ -25,6 +26,22 @@ RIGHT = "4"
 
 _NARROWEST, _WIDEST = 1.0, 8.0
 """How many times as wide as high a map is drawn, at least and at most."""
+
+_SYMBOLS = {
+    "cdot": "·",
+    "infty": "∞",
+    "partial": "∂",
+    "prod": "Π",
+    "sum": "Σ",
+    "times": "×",
+    "to": "→",
+}
+"""What is no Greek letter, as far as a hint may need it."""
+
+_SIZES = "(?:big|Big|bigg|Bigg)[lrm]?|left|right|displaystyle|limits"
+_SUPERSCRIPTS = str.maketrans("0123456789-+n", "⁰¹²³⁴⁵⁶⁷⁸⁹⁻⁺ⁿ")
+_GROUP = r"(?:\{((?:[^{}]|\{[^{}]*\})*)\}|(\w))"
+"""What a command takes: braces, or one character."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,9 +70,9 @@ def lecture_page(summary: ClassSummary, course: Course) -> str:
     )
 
 
-def picture(specimen: Specimen) -> Picture | None:
+def picture(packed: str) -> Picture | None:
     """The map of a mistake as bars; None where there is none."""
-    cells = unpack_map(specimen.map)
+    cells = unpack_map(packed)
     if not cells:
         return None
     rows, columns = len(cells), len(cells[0])
@@ -80,3 +97,54 @@ def course_hint(course: Course, gradient: Gradient) -> str:
             if known == name and (texts := levels.get(prefix, {}).get(name)):
                 return plain_mathematics(texts[0])
     return ""
+
+
+def plain_mathematics(markdown: str) -> str:
+    r"""Markdown with the LaTeX between its dollar signs spelled out.
+
+    >>> plain_mathematics(r"times $-\tfrac12\,(v + \varepsilon)^{-3/2}$, not $x^{-1}$")
+    'times -1/2 (v + ε)^(-3/2), not x⁻¹'
+    """
+    return re.sub(r"\$\$?([^$]+)\$\$?", lambda match: _spell_out(match[1]), markdown)
+
+
+def _spell_out(latex: str) -> str:
+    text = re.sub(rf"\\(?:{_SIZES})(?![A-Za-z])\.?", "", latex)
+    text = re.sub(r"\\(?:mathrm|text|mathbf|operatorname)\{([^{}]*)\}", r"\1", text)
+    text = re.sub(rf"\\hat\s*{_GROUP}", lambda match: f"{match[1] or match[2]}\u0302", text)
+    text = re.sub(rf"\\sqrt\s*{_GROUP}", lambda match: f"√{_in_brackets(_group(match))}", text)
+    text = re.sub(rf"\\[td]?frac\s*{_GROUP}\s*{_GROUP}", _fraction, text)
+    text = re.sub(r"\\[,;:! ]|~", " ", text)
+    text = re.sub(r"\\([A-Za-z]+) ?", _symbol, text)
+    text = re.sub(r"\^(?:\{([^{}]*)\}|(\w))", _power, text)
+    text = text.replace("\\", "").replace("{", "").replace("}", "")
+    return " ".join(text.split())
+
+
+def _symbol(match: re.Match[str]) -> str:
+    name, space = match[1], " " if match[0].endswith(" ") else ""
+    with suppress(KeyError):
+        letter = name.removeprefix("var").replace("lambda", "lamda")  # as Unicode spells it
+        return unicodedata.lookup(f"GREEK SMALL LETTER {letter}") + space
+    return _SYMBOLS.get(name, name) + space
+
+
+def _group(match: re.Match[str]) -> str:
+    return str(match[1] or match[2])
+
+
+def _fraction(match: re.Match[str]) -> str:
+    above, below = match[1] or match[2], match[3] or match[4]
+    next_to = " " if match.string[match.end() :].lstrip().startswith("(") else ""
+    return f"{_in_brackets(above)}/{_in_brackets(below)}{next_to}"
+
+
+def _in_brackets(term: str) -> str:
+    return term if re.fullmatch(r"\\?\w+", term) else f"({term})"
+
+
+def _power(match: re.Match[str]) -> str:
+    power = _group(match)
+    if re.fullmatch(r"[-+]?[0-9n]+", power):
+        return power.translate(_SUPERSCRIPTS)
+    return f"^{power}" if len(power) == 1 else f"^({power})"

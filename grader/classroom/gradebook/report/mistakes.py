@@ -2,21 +2,31 @@
 
 from __future__ import annotations
 
+import io
+import re
 import sys
+import tokenize
 import tomllib
 from collections import Counter, defaultdict
 from collections.abc import Iterable
 from dataclasses import dataclass, field
+from functools import lru_cache
 from importlib.resources import files
 from typing import TypeVar
 
-from grader.classroom.gradebook.report.own_lines import names_author, shareable
 from grader.classroom.gradebook.table import Row
+from grader.classroom.intake.class_folder import Student
 from grader.reports.wording import WRONG
 from grader.verdict import Diagnosis, Outcome, Report, Verdict, says_nothing_else
 
 Gradient = tuple[str, str]
 """A notebook with the name of one of its gradients."""
+
+LONGEST = 200
+"""Characters of a line that are shown."""
+
+_SHORTEST_NAME = 3
+"""Of a name's parts, those of fewer letters are also words of mathematics."""
 
 MOST_LINES = 3
 """Lines of students that are shown of a mistake."""
@@ -35,26 +45,14 @@ _TITLES = tomllib.loads(files(__package__).joinpath("kind_titles.toml").read_tex
 C = TypeVar("C", str, tuple[str, str])
 
 
-@dataclass(frozen=True, slots=True)
-class Specimen:
-    """A mistake where it shows best: a map of its error, or else the shape it has.
-
-    `others` are the wrong gradients of the same notebook nearer the loss: they may show here too.
-    """
-
-    others: int
-    map: str
-    shape: tuple[int, ...]
-    expected_shape: tuple[int, ...]
-    maxdiff: float | None
-
-
 @dataclass(slots=True)
 class Mistake:
     """One mistake in one gradient: its students, their lines without names, what was said of each.
 
     `key` is the diagnosis' kind. Without a diagnosis it says what is equal: "value:" and a digest,
     "nan", "missing", "shape:27x32", "type:list", "dtype:int64", or "says:" and the sentence.
+    `specimen` is the verdict in which it shows best, by a map of its error or else by its shape;
+    `others` are the wrong gradients of the same notebook nearer the loss: they may show there too.
     """
 
     gradient: Gradient
@@ -64,7 +62,8 @@ class Mistake:
     rows: list[Row] = field(default_factory=list)
     said: Counter[tuple[str, str]] = field(default_factory=Counter)
     diagnosis: Diagnosis | None = None
-    specimen: Specimen | None = None
+    specimen: Verdict | None = None
+    others: int = 0
 
     @property
     def shown(self) -> dict[str, list[str]]:
@@ -104,13 +103,12 @@ class Mistake:
         said = (shareable(verdict.code, row.student), message)
         if said in self.said or len(self.said) < _MOST_TEXTS:
             self.said[said] += 1
-        found, best = verdict.comparison, self.specimen
-        if found.shape is None or found.expected_shape is None:
-            return
-        map_ = verdict.wrong.map if verdict.wrong else ""
-        if (map_ or found.shape != found.expected_shape) and (best is None or others < best.others):
-            sizes = found.shape, found.expected_shape
-            self.specimen = Specimen(others, map_, *sizes, found.maxdiff)
+        shape, expected = verdict.comparison.shape, verdict.comparison.expected_shape
+        shows = None not in (shape, expected) and (
+            shape != expected or (verdict.wrong is not None and verdict.wrong.map)
+        )
+        if shows and (self.specimen is None or others < self.others):
+            self.specimen, self.others = verdict, others
 
 
 @dataclass(slots=True)
@@ -202,3 +200,46 @@ def most_common(counts: Counter[C]) -> dict[C, int]:
 
 def _rank(mistake: Mistake) -> tuple[int, bool, Gradient, str]:
     return -mistake.students, not mistake.diagnosed, mistake.gradient, mistake.key
+
+
+def shareable(code: str, author: Student) -> str:
+    """The line without its comments; "" if it holds a part of its author's name or id.
+
+    >>> shareable("dz  = p * dp  # by Ada", Student("ada-1", "Lovelace, Ada"))
+    'dz = p * dp'
+    >>> shareable("ada = p * dp", Student("ada-1", "Lovelace, Ada"))
+    ''
+    """
+    line = " ".join(without_comments(code).split())
+    return "" if names_author(line, author) else line[:LONGEST]
+
+
+def names_author(text: str, author: Student) -> bool:
+    """True if a part of the author's name or id stands in the text, also within an identifier."""
+    return not _parts(f"{author.name} {author.id}").isdisjoint(_parts(text))
+
+
+@lru_cache(maxsize=10_000)
+def without_comments(code: str) -> str:
+    """The code without comments; where it is no Python, without what follows a `#`."""
+    cuts: dict[int, int] = {}
+    try:
+        for token in tokenize.generate_tokens(io.StringIO(code).readline):
+            if token.type == tokenize.COMMENT:
+                cuts[token.start[0]] = token.start[1]
+    except (tokenize.TokenError, SyntaxError, ValueError):
+        # a bracket that is closed on another line, say: what was read so far may lack comments
+        return "\n".join(line.partition("#")[0].rstrip() for line in code.splitlines())
+    lines = code.splitlines()
+    return "\n".join(
+        line[: cuts[number]].rstrip() if number in cuts else line
+        for number, line in enumerate(lines, 1)
+    )
+
+
+@lru_cache(maxsize=10_000)
+def _parts(text: str) -> frozenset[str]:
+    """The words of a text, by letters: those of an identifier too."""
+    return frozenset(
+        word for word in re.findall(r"[^\W\d_]+", text.lower()) if len(word) >= _SHORTEST_NAME
+    )

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from corpus.readers.lecture_course import COURSE
-from grader.classroom.gradebook.attempts import Attempts
+from grader.classroom.gradebook.make_cell import Attempts
 from grader.classroom.gradebook.make_table import build_table
 from grader.classroom.gradebook.rubric import Rubric, parse_rubric
 from grader.classroom.gradebook.table import Cell

@@ -14,7 +14,7 @@ from grader.classroom.gradebook.comparison import Comparison, compare, read_book
 from grader.classroom.gradebook.comparison_text import MOST_ROWS, as_json, as_text
 from grader.classroom.gradebook.read_grades import NoGradebook
 from grader.classroom.gradebook.rubric import Rubric
-from grader.classroom.gradebook.write import write_gradebook
+from grader.classroom.gradebook.write import Book, render
 from grader.classroom.intake.class_folder import Student
 from tests.helpers.lines import FUSED, RUN, Document, class_of, graded, gradient, journal
 
@@ -159,7 +159,7 @@ def test_students_are_named_where_the_gradebook_has_their_names(tmp_path: Path) 
         (out := tmp_path / name).mkdir()
         (out / "run.json").write_text("{}")
         results = journal(out / "results.jsonl", lines)
-        write_gradebook(class_of(lines, [Student("17", "Ada \x1b[31m")]), results, Rubric(), out)
+        render(Book(class_of(lines, [Student("17", "Ada \x1b[31m")]), results, Rubric()), out)
         books.append(read_book(out, Rubric()))
     said = as_text(compare(*books))
     assert "  Ada \\x1b[31m (17)  1 → 2  now right: dz\n" in said

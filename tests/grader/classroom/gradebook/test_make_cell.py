@@ -7,7 +7,7 @@ import pytest
 
 from corpus.readers.lecture_course import COURSE
 from grader.classroom.gradebook.adjustments import UnusableAdjustment, read_adjustments
-from grader.classroom.gradebook.attempts import Attempts
+from grader.classroom.gradebook.make_cell import Attempts
 from grader.classroom.gradebook.make_table import build_table
 from grader.classroom.gradebook.platform_csv import feedback
 from grader.classroom.gradebook.rubric import parse_rubric

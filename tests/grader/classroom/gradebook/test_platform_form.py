@@ -8,20 +8,19 @@ import pytest
 
 from corpus.readers.lecture_course import COURSE
 from grader.classroom.gradebook.adjustments import NONE, read_adjustments
-from grader.classroom.gradebook.attempts import Attempts
 from grader.classroom.gradebook.grades_csv import write_grades
+from grader.classroom.gradebook.make_cell import Attempts
 from grader.classroom.gradebook.make_table import build_table
 from grader.classroom.gradebook.platform_csv import write_canvas, write_moodle
 from grader.classroom.gradebook.platform_form import (
     PlatformForm,
     UnknownColumn,
-    about_maxima,
-    about_new_columns,
+    about_platform,
+    read_scale,
     refuse_unknown_columns,
 )
 from grader.classroom.gradebook.report.class_summary import figures
 from grader.classroom.gradebook.rubric import Rubric
-from grader.classroom.gradebook.scale import read_scale
 from grader.classroom.gradebook.table import Table
 from grader.classroom.intake.class_folder import ClassFolder
 from grader.classroom.intake.roster_file import read_roster
@@ -125,12 +124,12 @@ def test_moodles_maximum(tmp_path: Path, scale: str, grades: list[str], said: st
     table, folder = made(tmp_path, MOODLE)
     write_moodle(table, folder, tmp_path / "moodle.csv", form(scale))
     assert [row[3] for row in read(tmp_path / "moodle.csv")[1:]] == grades
-    (notice,) = about_maxima(table, folder, form(scale))
+    (notice,) = about_platform(table, folder, form(scale))
     assert notice.startswith(f"Moodle's maximum is 47, and {FUSED} and {BATCHNORM} are worth 8: ")
     assert said in notice
     assert ("--scale platform" in notice) == ("differ" in said)
     assert notice.endswith(" --due-notebooks says which notebooks count.")
-    (notice,) = about_maxima(table, folder, form(scale), chosen=True)
+    (notice,) = about_platform(table, folder, form(scale), chosen=True)
     assert said in notice
     assert "--due-notebooks" not in notice
 
@@ -142,7 +141,7 @@ def test_moodles_maximum_however_its_capitals_are(tmp_path: Path, name: str) -> 
     assert [row[3:5] for row in read(tmp_path / "moodle.csv")] == [
         *(["Grade", name], ["35.25", "47.00"], ["5.88", "47.00"]),
     ]
-    assert [*about_maxima(table, folder, form())]
+    assert [*about_platform(table, folder, form())]
 
 
 @pytest.mark.parametrize(
@@ -203,7 +202,7 @@ def test_a_list_that_is_no_worksheet_of_moodles_is_said_to_be_none(
     tmp_path: Path, roster: str, convention: str, said: bool
 ) -> None:
     table, folder = made(tmp_path, roster)
-    notices = [*about_maxima(table, replace(folder, convention=convention), form())]
+    notices = [*about_platform(table, replace(folder, convention=convention), form())]
     assert [each.partition(",")[0] for each in notices] == [
         "The class list is not taken for Moodle's grading worksheet"
     ] * said
@@ -211,10 +210,11 @@ def test_a_list_that_is_no_worksheet_of_moodles_is_said_to_be_none(
 
 def test_a_platforms_maximum_that_is_the_points_needs_no_notice(tmp_path: Path) -> None:
     table, folder = made(tmp_path, MOODLE.replace("47.00", "8,00".replace(",", ".")))
-    assert list(about_maxima(table, folder, form())) == []
+    assert list(about_platform(table, folder, form())) == []
     table, folder = made(tmp_path, CANVAS)
-    assert list(about_maxima(table, folder, form())) == []  # its own new columns
-    (notice,) = about_maxima(table, folder, PlatformForm(canvas_columns={"": "HW 1"}))
+    (notice,) = about_platform(table, folder, form())  # its own new columns have no maximum
+    assert "has no column for" in notice
+    (notice,) = about_platform(table, folder, PlatformForm(canvas_columns={"": "HW 1"}))
     assert notice.startswith("Canvas's HW 1 (4711) maximum is 10, and ")
 
 
@@ -286,14 +286,19 @@ def test_a_column_that_was_named_is_another_notebooks_own(tmp_path: Path) -> Non
 
 def test_a_notebook_without_a_column_in_the_export_is_said(tmp_path: Path) -> None:
     table, folder = made(tmp_path, CANVAS)
-    assert list(about_new_columns(table, folder, PlatformForm(canvas_columns={FUSED: "HW 1"}))) == [
+    column, maximum = about_platform(table, folder, PlatformForm(canvas_columns={FUSED: "HW 1"}))
+    assert column == (
         f"The export that was given as --roster has no column for {BATCHNORM}: Canvas will offer "
         "to make a new assignment. --canvas-column names one that is there."
-    ]
+    )
+    assert maximum.startswith("Canvas's HW 1 (4711) maximum is 10, and ")
     everything = PlatformForm(canvas_columns={"": "HW 1"})
-    assert list(about_new_columns(table, folder, everything)) == []
-    table, folder = made(tmp_path, MOODLE)
-    assert list(about_new_columns(table, folder, form())) == []
+    table_of_moodle, folder_of_moodle = made(tmp_path, MOODLE)
+    for said in (
+        about_platform(table, folder, everything),
+        about_platform(table_of_moodle, folder_of_moodle, form()),
+    ):
+        assert not any("no column" in notice for notice in said)
 
 
 def test_a_canvas_column_needs_canvas_list(tmp_path: Path) -> None:

@@ -7,7 +7,7 @@ import pytest
 
 from grader.classroom.gradebook.read_grades import NoGradebook, read_grades
 from grader.classroom.gradebook.rubric import Rubric
-from grader.classroom.gradebook.write import write_gradebook
+from grader.classroom.gradebook.write import Book, render
 from grader.classroom.intake.class_folder import Student
 from tests.helpers.lines import BATCHNORM, FUSED, class_of, graded, journal
 
@@ -15,7 +15,7 @@ from tests.helpers.lines import BATCHNORM, FUSED, class_of, graded, journal
 def test_the_table_comes_back(tmp_path: Path) -> None:
     lines = [graded("a", "=ada", "pf"), graded("b", "bob", "pppppp", BATCHNORM)]
     folder = class_of(lines, [Student("=ada", "Ada; =L", "+ada@x.org"), Student("zoe")])
-    write_gradebook(folder, journal(tmp_path / "r.jsonl", lines), Rubric(), tmp_path / "book")
+    render(Book(folder, journal(tmp_path / "r.jsonl", lines), Rubric()), tmp_path / "book")
     grades = read_grades(tmp_path / "book")
     assert grades.most == {FUSED: Fraction(2), BATCHNORM: Fraction(6)}
     assert [row.student for row in grades.rows] == [

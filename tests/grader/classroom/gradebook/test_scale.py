@@ -4,7 +4,13 @@ from fractions import Fraction
 
 import pytest
 
-from grader.classroom.gradebook.scale import Scale, factor, graded_text, maximum_in, read_scale
+from grader.classroom.gradebook.platform_form import (
+    Scale,
+    factor,
+    graded_text,
+    maximum_in,
+    read_scale,
+)
 
 
 @pytest.mark.parametrize(

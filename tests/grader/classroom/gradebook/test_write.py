@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from grader.classroom.gradebook.rubric import Rubric
-from grader.classroom.gradebook.write import write_gradebook, write_page
+from grader.classroom.gradebook.write import Book, render, write_page
 from grader.classroom.intake.class_folder import Student
 from grader.classroom.run.journal import BrokenJournal
 from tests.helpers.lines import (
@@ -40,7 +40,7 @@ def test_the_same_results_give_the_same_bytes(tmp_path: Path) -> None:
     books = []
     for seed in range(3):
         results = made.write(tmp_path / f"{seed}.jsonl", shuffled=seed)
-        write_gradebook(made.folder, results, Rubric(), tmp_path / f"out{seed}")
+        render(Book(made.folder, results, Rubric()), tmp_path / f"out{seed}")
         books.append(digests(tmp_path / f"out{seed}"))
     assert books[0] == books[1] == books[2]
     assert [name for name in books[0] if "/" not in name] == ["grades.csv"]
@@ -52,13 +52,10 @@ def test_the_same_results_give_the_same_bytes(tmp_path: Path) -> None:
 )
 def test_a_notebook_that_few_handed_in_is_said(tmp_path: Path, further: Document) -> None:
     lines = [*(graded(f"{n}", f"s{n}", "pp") for n in range(3)), further]
-    told: list[str] = []
 
     def write(lines: list[Document], rubric: Rubric) -> list[str]:
-        told.clear()
         results = journal(tmp_path / "results.jsonl", lines)
-        write_gradebook(class_of(lines), results, rubric, tmp_path / "out", tell=told.append)
-        return told
+        return [*render(Book(class_of(lines), results, rubric), tmp_path / "out").notices]
 
     assert write(lines, Rubric()) == [
         f"{BATCHNORM} was handed in by 1 of 3 students and does not count. "
@@ -77,11 +74,11 @@ def test_needs_neither_torch_nor_matplotlib(tmp_path: Path) -> None:
         "import sys\n"
         "from pathlib import Path\n"
         "from grader.classroom.gradebook.rubric import Rubric\n"
-        "from grader.classroom.gradebook.write import write_gradebook\n"
+        "from grader.classroom.gradebook.write import Book, render\n"
         "from grader.classroom.intake.class_folder import ClassFolder, Student\n"
         "folder = ClassFolder(Path('x'), 'flat', (Student('ada'),), ())\n"
         f"results, out = Path({str(results)!r}), Path({str(tmp_path)!r})\n"
-        "book = write_gradebook(folder, results, Rubric(), out)\n"
+        "book = render(Book(folder, results, Rubric()), out)\n"
         "assert book.index.is_file()\n"
         "print(sorted({'torch', 'numpy', 'matplotlib', 'IPython'} & set(sys.modules)))\n"
     )
@@ -98,17 +95,17 @@ def test_pages_of_students_who_left_are_deleted_and_nothing_else(tmp_path: Path)
     (students / ".bob.html.123.tmp").write_bytes(b"what a killed run left behind")
     for kept in (lines, lines[:1]):
         results = journal(tmp_path / "results.jsonl", kept)
-        write_gradebook(class_of(kept), results, Rubric(), tmp_path / "out")
+        render(Book(class_of(kept), results, Rubric()), tmp_path / "out")
     assert sorted(path.name for path in students.iterdir()) == ["ada.html", "mine.html"]
 
 
 def test_results_that_are_none_change_nothing(tmp_path: Path) -> None:
     results = journal(tmp_path / "results.jsonl", [graded("a", "ada", "pp")])
-    write_gradebook(class_of([]), results, Rubric(), tmp_path / "out")
+    render(Book(class_of([]), results, Rubric()), tmp_path / "out")
     before = digests(tmp_path / "out")
     results.write_text("{]\n" + results.read_text("ascii"), encoding="ascii")
     with pytest.raises(BrokenJournal):
-        write_gradebook(class_of([]), results, Rubric(), tmp_path / "out")
+        render(Book(class_of([]), results, Rubric()), tmp_path / "out")
     assert digests(tmp_path / "out") == before
 
 
@@ -125,7 +122,7 @@ def test_a_page_that_is_the_same_is_left_alone(tmp_path: Path) -> None:
 
 def junit(folder: Path, lines: list[Document], students: list[Student]) -> str:
     results, path = journal(folder / "r.jsonl", lines), folder / "junit.xml"
-    write_gradebook(class_of(lines, students), results, Rubric(), folder / "out", junitxml=path)
+    render(Book(class_of(lines, students), results, Rubric()), folder / "out", junitxml=path)
     return path.read_text(encoding="utf-8")
 
 

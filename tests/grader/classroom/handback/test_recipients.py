@@ -3,7 +3,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from grader.classroom.gradebook.rubric import Rubric
-from grader.classroom.gradebook.write import write_gradebook
+from grader.classroom.gradebook.write import Book, render
 from grader.classroom.handback.recipients import read_recipients
 from grader.classroom.run.out_folder import RESULTS
 from tests.helpers.lines import class_of, graded, journal
@@ -18,7 +18,7 @@ def test_ids_that_look_the_same_in_the_table(tmp_path: Path) -> None:
     ]
     book = tmp_path / "book"
     book.mkdir()
-    write_gradebook(class_of(lines), journal(book / RESULTS, lines), Rubric(), book)
+    render(Book(class_of(lines), journal(book / RESULTS, lines), Rubric()), book)
     people, told = read_recipients(book)
     assert [each.student.id for each in people] == ["eve\x07"]
     assert "their ids look the same in grades.csv, and nothing is handed back" in told[0]

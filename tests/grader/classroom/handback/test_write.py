@@ -10,7 +10,7 @@ import pytest
 
 from grader.classroom.gradebook.adjustments import Change
 from grader.classroom.gradebook.rubric import Rubric
-from grader.classroom.gradebook.write import write_gradebook
+from grader.classroom.gradebook.write import Book, render
 from grader.classroom.handback.recipients import read_recipients
 from grader.classroom.handback.write import Form, Given, InTheWay, NothingToHandBack, hand_back
 from grader.classroom.intake.class_folder import Student
@@ -164,7 +164,7 @@ def test_one_submission_of_several_students(tmp_path: Path) -> None:
     people = [Student("ada", email="ada@x.org"), Student("bob"), Student("carl")]
     book = tmp_path / "book"
     book.mkdir()
-    write_gradebook(class_of(lines, people), journal(book / RESULTS, lines), Rubric(), book)
+    render(Book(class_of(lines, people), journal(book / RESULTS, lines), Rubric()), book)
     told: list[str] = []
     found, _ = read_recipients(book)
     with pytest.raises(NothingToHandBack):
@@ -181,7 +181,7 @@ def test_a_hostile_class_stays_in_the_folder_and_apart(tmp_path: Path) -> None:
     made = make_class(40)
     book = tmp_path / "book"
     book.mkdir()
-    write_gradebook(made.folder, made.write(book / RESULTS), Rubric(), book)
+    render(Book(made.folder, made.write(book / RESULTS), Rubric()), book)
     before = set(tmp_path.rglob("*"))
     given, _, out = back(book, Form.FOLDER)
     assert set(tmp_path.rglob("*")) - before == {out, *out.rglob("*")}

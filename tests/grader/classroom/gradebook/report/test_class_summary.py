@@ -173,7 +173,8 @@ def test_the_map_is_that_of_a_student_with_nothing_else_wrong(tmp_path: Path) ->
     def specimen(of: list[Document]) -> tuple[int, str]:
         found: Mistake = summary_of(tmp_path, of).mistakes.of(DZ)[0]
         assert found.specimen is not None
-        return found.specimen.others, found.specimen.map
+        assert found.specimen.wrong is not None
+        return found.others, found.specimen.wrong.map
 
     assert specimen(lines) == (0, pack_map(["44"]))
     assert specimen(lines[:1]) == (1, pack_map(["80"]))

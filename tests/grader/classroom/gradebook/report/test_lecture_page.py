@@ -14,9 +14,9 @@ from grader.classroom.gradebook.report.lecture_page import (
     course_hint,
     picture,
 )
-from grader.classroom.gradebook.report.mistakes import Mistake, Specimen
+from grader.classroom.gradebook.report.mistakes import Mistake
 from grader.classroom.gradebook.rubric import Rubric
-from grader.classroom.gradebook.write import write_gradebook
+from grader.classroom.gradebook.write import Book, render
 from grader.classroom.intake.class_folder import Student
 from grader.diagnosis.kinds import Kind
 from grader.verdict import pack_map, says_nothing_else
@@ -32,7 +32,7 @@ NAMES = ("Ada Lovelace", "Bob Secret", "Zoe Quick", "Ivo Bright")
 def lecture(tmp_path: Path, lines: list[Document]) -> str:
     people = [Student(f"s{n}", name, f"{name}@uni.example") for n, name in enumerate(NAMES)]
     results = journal(tmp_path / "results.jsonl", lines)
-    write_gradebook(class_of(lines, people), results, Rubric(), tmp_path / "out")
+    render(Book(class_of(lines, people), results, Rubric()), tmp_path / "out")
     return (tmp_path / "out/report/lecture.html").read_text("utf-8")
 
 
@@ -68,7 +68,7 @@ def test_a_mistake_with_its_hint_its_lines_and_its_picture(tmp_path: Path) -> No
 
 def test_no_name_is_on_it(tmp_path: Path) -> None:
     made = make_class(120, seed=4, hostile=False)
-    write_gradebook(made.folder, made.write(tmp_path / "r.jsonl"), Rubric(), tmp_path)
+    render(Book(made.folder, made.write(tmp_path / "r.jsonl"), Rubric()), tmp_path)
     text = (tmp_path / "report/lecture.html").read_text("utf-8")
     assert text.count("<section") == MOST_MISTAKES
     assert "students/" not in text
@@ -117,7 +117,7 @@ def test_a_wrong_shape_is_said_in_large_letters(tmp_path: Path) -> None:
     ],
 )
 def test_a_map_is_neither_a_line_nor_a_tower(rows: list[str], tall: float) -> None:
-    drawn = picture(Specimen(0, pack_map(rows), (1,), (1,), 0.5))
+    drawn = picture(pack_map(rows))
     assert drawn is not None
     assert (drawn.rows, drawn.columns) == (len(rows), len(rows[0]))
     assert drawn.tall == pytest.approx(tall)
@@ -125,7 +125,7 @@ def test_a_map_is_neither_a_line_nor_a_tower(rows: list[str], tall: float) -> No
 
 
 def test_equal_cells_side_by_side_are_one_bar() -> None:
-    drawn = picture(Specimen(0, pack_map(["448800", "944444"]), (2, 6), (2, 6), 0.5))
+    drawn = picture(pack_map(["448800", "944444"]))
     assert drawn is not None
     assert drawn.bars == ((2, 0, 2, "8"), (4, 0, 2, "0"), (0, 1, 1, "9"))
 

@@ -5,7 +5,7 @@ import re
 import pytest
 
 from corpus.readers.lecture_course import COURSE
-from grader.classroom.gradebook.report.plain_mathematics import plain_mathematics
+from grader.classroom.gradebook.report.lecture_page import plain_mathematics
 from grader.program.hints import read_levels
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from grader.classroom.gradebook.report.own_lines import LONGEST, shareable, without_comments
+from grader.classroom.gradebook.report.mistakes import LONGEST, shareable, without_comments
 from grader.classroom.intake.class_folder import Student
 
 ADA = Student("love0001", "Lovelace, Ada", "ada@uni.example")

@@ -181,6 +181,7 @@ def test_the_attack_works_where_nobody_defends(
     assert set(attack.naive) <= set(naive_grader(text_of(attack, places)))
 
 
+@pytest.mark.slow
 @one_of_each_family
 @pytest.mark.parametrize("attack", _cases(a for a in corpus() if a.key in HARMFUL))
 def test_the_attack_does_harm_where_nobody_defends(

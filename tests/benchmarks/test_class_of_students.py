@@ -69,6 +69,7 @@ def test_statements_stay_in_order_where_the_second_changes_or_reads_the_first() 
         assert sorted(parts, key=rewritten.index) == parts
 
 
+@pytest.mark.slow
 def test_a_class_is_the_same_each_time_and_no_two_notebooks_are(tmp_path: Path) -> None:
     made = write_class(tmp_path / "one", Class(60, seed=3))
     again = write_class(tmp_path / "two", Class(60, seed=3))

@@ -16,6 +16,7 @@ def notebooks() -> list[Damaged]:
     return list(damaged(NUMBER, seed=5))
 
 
+@pytest.mark.slow
 def test_a_seed_means_the_same_notebooks(notebooks: list[Damaged]) -> None:
     assert list(damaged(NUMBER, seed=5)) == notebooks
     assert list(damaged(NUMBER, seed=6)) != notebooks

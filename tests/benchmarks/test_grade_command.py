@@ -63,6 +63,7 @@ def test_moments_are_caught_while_the_lines_come(tmp_path: Path) -> None:
         grade(tmp_path, tmp_path / "another", jobs=2, moments=(1, 3))
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("command")
 @pytest.mark.parametrize("options", [{"timeout": 1.0, "jobs": 1}, {}], ids=["status", "no results"])
 def test_a_command_that_failed_is_told_from_one_that_did_not(

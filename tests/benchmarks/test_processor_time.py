@@ -27,6 +27,7 @@ def use(processors: Meter) -> None:
     process.wait()
 
 
+@pytest.mark.slow
 def test_a_process_is_counted_whichever_way() -> None:
     with meter() as processors:
         use(processors)
@@ -59,6 +60,7 @@ def test_both_kinds_of_control_groups_are_understood() -> None:
     assert _from_statistics("usage_usec 2500000\nuser_usec 1\n") == 2.5
 
 
+@pytest.mark.slow
 def test_a_process_at_work_counts_for_as_much_as_when_it_has_ended() -> None:
     burning = [sys.executable, "-c", f"{BURN}\nprint(flush=True)\ninput()"]
     own, other = (

@@ -218,6 +218,7 @@ MISTAKES = {
 CASES = [(name, *case) for name, cases in MISTAKES.items() for case in cases]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("name", "right", "wrong", "sentence"), CASES)
 def test_a_mistake_in_the_update_is_named(
     name: str,

@@ -203,6 +203,7 @@ class TestProgram:
         assert out == b""
         assert rest.strip() == b""
 
+    @pytest.mark.slow
     @pytest.mark.parametrize(
         "module", ["grader.commands.check", "grader.execution.sandbox", "grader.reports.terminal"]
     )

@@ -82,6 +82,7 @@ def test_no_expression_is_lost_in_a_long_text() -> None:
     assert tried(MODULES, 200_000, NAMES) > 15
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(sys.platform == "win32", reason="no limit of processor time")
 def test_no_expression_is_lost_in_the_name_of_a_file() -> None:
     assert tried(NAMES, 255) > 10

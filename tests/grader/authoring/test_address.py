@@ -79,6 +79,7 @@ def test_other_addresses_stay(text: str) -> None:
     assert readdressed(text, OLD, NEW) == text
 
 
+@pytest.mark.slow
 def test_outputs_stay_and_nothing_runs(
     toy_course: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -118,6 +119,7 @@ def test_what_is_out_of_date_for_another_reason_is_built(
     assert verify() == []
 
 
+@pytest.mark.slow
 def test_the_same_address_changes_nothing(
     toy_course: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -56,6 +56,7 @@ def test_an_unknown_notebook_is_named() -> None:
         build(["02_toy"])
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("find", "replace", "sentence"),
     [
@@ -93,6 +94,7 @@ def complaints() -> str:
     return "\n".join(verify())
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("toy_course")
 def test_verify_notices_what_a_maintainer_might_forget() -> None:
     build()

@@ -199,6 +199,7 @@ def test_a_line_may_stand_before_a_loop_or_after_it() -> None:
     assert moved == {f"dx = zeros\n{before}", f"{after}\ndx /= n"}
 
 
+@pytest.mark.slow
 def test_lines_are_moved_out_of_many_loops_a_limited_number_of_times() -> None:
     nested = "".join(f"{' ' * depth}for i in r:\n" for depth in range(15))
     inside = "".join(

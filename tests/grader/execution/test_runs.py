@@ -197,6 +197,7 @@ def test_no_process_is_given_what_it_is_asked_for_later(prefix: str, style: str)
     assert style or len(asked) >= len(BY_PREFIX[prefix].gradients) - 1
 
 
+@pytest.mark.slow
 def test_siblings_are_asked_of_answers_that_have_some() -> None:
     """Or the test above would have had nothing to look at but its own invention."""
     with_siblings = {

@@ -536,6 +536,7 @@ def test_the_value_decides_and_autograd_is_flagged(
     assert list(dict.fromkeys(places)) == flagged
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("line", "kinds"),
     [

@@ -217,6 +217,7 @@ def picture(outputs: list[Any]) -> str:
     return words
 
 
+@pytest.mark.slow
 def test_nothing_ends_in_a_traceback(outputs: dict[str, list[Any]]) -> None:
     errors = [key for key, shown in outputs.items() if any(o.output_type == "error" for o in shown)]
     # The student's own exceptions, in the student's own cells; an author's mistake.
@@ -233,6 +234,7 @@ SOME = "dlogprobs, dprobs, dcounts_sum_inv, dcounts_sum, dcounts, dnorm_logits a
 STALE = "Your code gives the right value, and the notebook has another"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("key", "lines"),
     [
@@ -322,6 +324,7 @@ def test_what_is_printed(outputs: dict[str, list[Any]], key: str, lines: list[st
         assert line.startswith(beginning)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("key", "verdict"),
     [("check wrong", "fail"), ("check carried", "carried"), ("check raising", "error")],
@@ -330,6 +333,7 @@ def test_the_verdict_ends_the_line(outputs: dict[str, list[Any]], key: str, verd
     assert text(outputs[key]).splitlines()[0].endswith(f" | {verdict}")
 
 
+@pytest.mark.slow
 def test_no_number_of_an_earlier_run_is_shown_behind_a_line_that_raised(
     outputs: dict[str, list[Any]],
 ) -> None:
@@ -337,11 +341,13 @@ def test_no_number_of_an_earlier_run_is_shown_behind_a_line_that_raised(
     assert said == [f"{'db2':15s} | pass, run again", f"  {NOT_REACHED}"]
 
 
+@pytest.mark.slow
 def test_what_is_right_is_printed_and_nothing_else(outputs: dict[str, list[Any]]) -> None:
     for key in ("check right", "jumped", "check blank"):
         assert [output.output_type for output in outputs[key]] == ["stream"]
 
 
+@pytest.mark.slow
 def test_the_card_is_html_with_the_same_words(outputs: dict[str, list[Any]]) -> None:
     printed, card = outputs["check wrong"]
     assert printed.output_type == "stream"
@@ -350,6 +356,7 @@ def test_the_card_is_html_with_the_same_words(outputs: dict[str, list[Any]]) -> 
         assert words in card.data["text/html"]
 
 
+@pytest.mark.slow
 def test_a_wrong_line_on_an_old_forward_pass_has_both(outputs: dict[str, list[Any]]) -> None:
     heads = [
         line
@@ -359,6 +366,7 @@ def test_a_wrong_line_on_an_old_forward_pass_has_both(outputs: dict[str, list[An
     assert heads == ["↻ run again: dhpreact", "✗ fail: dhpreact (ex1-tanh, line 2)"]
 
 
+@pytest.mark.slow
 def test_several_stand_from_the_loss_down(outputs: dict[str, list[Any]]) -> None:
     lines = text(outputs["check two wrong"]).splitlines()
     assert [line.split(" ")[0] for line in lines[:3]] == ["db2", "dh", "dW2"]
@@ -368,17 +376,20 @@ def test_several_stand_from_the_loss_down(outputs: dict[str, list[Any]]) -> None
     ]
 
 
+@pytest.mark.slow
 def test_a_refusal_is_a_card(outputs: dict[str, list[Any]]) -> None:
     lines = text(outputs["check refused"]).splitlines()
     assert [line.rpartition(" ")[2] for line in lines[:2]] == ["refused", "refused"]
     assert any(line.startswith("⊘ refused: dh") for line in lines)
 
 
+@pytest.mark.slow
 def test_the_call_is_one_that_works(outputs: dict[str, list[Any]]) -> None:
     last = text(outputs["without import"]).splitlines()[-1]
     assert last == '  Draw the error: from grader import heat_map; heat_map("dh")'
 
 
+@pytest.mark.slow
 def test_what_passes_is_remembered(outputs: dict[str, list[Any]], state: Path) -> None:
     remembered = json.loads((state / "state.json").read_text())["passed"]["ex1"]
     cells = text(outputs["all"]).splitlines()
@@ -387,6 +398,7 @@ def test_what_passes_is_remembered(outputs: dict[str, list[Any]], state: Path) -
     assert remembered < 12
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("key", "points"),
     [
@@ -406,6 +418,7 @@ def test_points_are_a_value_and_nothing_else(
     assert output.data == {"text/plain": str(points)}
 
 
+@pytest.mark.slow
 def test_points_of_an_unknown_gradient_are_a_sentence(outputs: dict[str, list[Any]]) -> None:
     (output,) = outputs["points unknown"]
     (sentence,) = output.traceback
@@ -454,6 +467,7 @@ def test_in_strict_mode_a_check_raises_after_it_has_spoken(
     assert outputs["points"][0].data == {"text/plain": "1"}
 
 
+@pytest.mark.slow
 def test_the_board_shows_the_other_notebooks_where_they_are_known(
     outputs: dict[str, list[Any]],
 ) -> None:
@@ -463,6 +477,7 @@ def test_the_board_shows_the_other_notebooks_where_they_are_known(
     assert "Your notebooks, as last checked" in beside[0].data["text/html"]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("key", "words"),
     [
@@ -475,11 +490,13 @@ def test_the_board_comes_with_words(outputs: dict[str, list[Any]], key: str, wor
     assert f'alt="{words}' in outputs[key][0].data["text/html"]
 
 
+@pytest.mark.slow
 def test_without_names_every_gradient_is_checked(outputs: dict[str, list[Any]]) -> None:
     names = [line.split(" ")[0] for line in text(outputs["all"]).splitlines() if line[0] != " "]
     assert tuple(names) == ATOMIC.gradients
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("key", "words"),
     [
@@ -492,6 +509,7 @@ def test_pictures_come_with_words(outputs: dict[str, list[Any]], key: str, words
     assert picture(outputs[key]).startswith(words)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("key", "lines"),
     [
@@ -526,12 +544,14 @@ def test_a_nudge_is_numbers_and_a_picture(
     assert drawn.metadata["image/png"]["alt"].startswith("The change of the loss as ")
 
 
+@pytest.mark.slow
 def test_the_heat_map_of_a_right_gradient_says_so(outputs: dict[str, list[Any]]) -> None:
     words = picture(outputs["heat map of right"])
     assert "right, up to rounding" in words or "equal to the reference" in words
     assert "Framed" not in words
 
 
+@pytest.mark.slow
 def test_the_heat_map_of_a_gradient_with_a_column_for_each_label_frames_the_labels(
     outputs: dict[str, list[Any]],
 ) -> None:
@@ -651,6 +671,7 @@ def test_an_earlier_run_under_another_first_line_lets_no_wrong_answer_pass(
     assert "torch.autograd.grad" in said
 
 
+@pytest.mark.slow
 def test_a_slip_in_the_name_that_is_assigned_is_asked_for(one_cell: dict[str, list[Any]]) -> None:
     first, second, *_ = text(one_cell["slip"]).splitlines()
     assert first.endswith("| to do")
@@ -878,6 +899,7 @@ def test_a_gradient_of_the_notebooks_other_exercise_is_found(
     assert text(in_place["from another"]).startswith("dlogits ")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("exercise", IN_PLACE)
 def test_an_answer_that_changes_the_forward_pass_passes_while_it_is_fresh(
     in_place: dict[str, list[Any]], exercise: str

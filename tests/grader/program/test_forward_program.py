@@ -76,6 +76,7 @@ def values() -> dict[str, Any]:
     return parse_program(squares).run(inputs)
 
 
+@pytest.mark.slow
 def test_gradients_are_autograds(values: dict[str, Any]) -> None:
     gradients = parse_program(squares).gradients({name: values[name] for name in ("x", "scale")})
     expected = 2 * values["scale"] * values["difference"]

@@ -159,6 +159,7 @@ def test_a_child_that_is_killed_takes_with_it_what_it_has_not_sent() -> None:
     assert [float(result.tensors["a"][0]) for result in found.results] == [0, 1, 2, 3]
 
 
+@pytest.mark.slow
 def test_a_statement_that_cannot_be_interrupted_is_killed_and_left_out(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
@@ -535,6 +536,7 @@ def test_a_line_that_ends_the_process_later_on_is_left_out_by_another() -> None:
         assert len(found.results) == 2
 
 
+@pytest.mark.slow
 def test_a_line_that_does_not_end_is_killed_in_a_process_that_stayed_too(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:

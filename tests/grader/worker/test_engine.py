@@ -115,6 +115,7 @@ def test_with_the_engine_on_every_way_works() -> None:
     assert [way for way in WAYS if not found[way]] == []
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("way", [*WAYS, *TRACES])
 def test_switched_off_for_good_no_way_is_left_in_any_thread(
     way: str, works: Mapping[str, bool]

@@ -90,6 +90,7 @@ def test_nothing_is_written_to_stderr_and_the_bar_does_not_stay(
     assert out.endswith("\r")
 
 
+@pytest.mark.slow
 def test_somebody_may_watch(data: Data) -> None:
     seen: list[int] = []
     train(

@@ -78,6 +78,7 @@ def test_a_notebook_that_few_handed_in_is_in_nobodys_maximum(tmp_path: Path) -> 
         )
 
 
+@pytest.mark.slow
 def test_points_are_the_contracts_without_a_rubric(tmp_path: Path) -> None:
     made = make_class(40)
     table = build_table(made.folder, made.write(tmp_path / "results.jsonl"), Rubric())

@@ -177,6 +177,7 @@ def test_one_submission_of_several_students(tmp_path: Path) -> None:
     assert title((out / "bob/feedback.html").read_bytes()) == "bob"
 
 
+@pytest.mark.slow
 def test_a_hostile_class_stays_in_the_folder_and_apart(tmp_path: Path) -> None:
     made = make_class(40)
     book = tmp_path / "book"

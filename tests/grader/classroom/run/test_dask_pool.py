@@ -182,6 +182,7 @@ def test_a_scheduler_that_is_killed_on_the_way_of_a_result_displaces_its_task(
         pool.shutdown()
 
 
+@pytest.mark.slow
 def test_however_the_connection_fails_the_task_is_displaced(
     cluster: Cluster, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -216,6 +217,7 @@ def test_however_the_connection_fails_the_task_is_displaced(
         pool.shutdown()
 
 
+@pytest.mark.slow
 def test_a_cluster_without_workers_is_not_waited_for_long(
     cluster: Cluster, folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -244,6 +246,7 @@ def test_nobody_answers(
     assert not recwarn.list
 
 
+@pytest.mark.slow
 def test_a_worker_is_no_scheduler(cluster: Cluster) -> None:
     cluster.add_worker()
     pool = DaskPool(cluster.address)
@@ -256,6 +259,7 @@ def test_a_worker_is_no_scheduler(cluster: Cluster) -> None:
         DaskPool(worker)
 
 
+@pytest.mark.slow
 def test_what_one_task_raises_concerns_no_other(cluster: Cluster) -> None:
     cluster.add_worker()
     pool = DaskPool(cluster.address)
@@ -273,6 +277,7 @@ def test_what_one_task_raises_concerns_no_other(cluster: Cluster) -> None:
     assert "A Dask worker cannot grade (CancelledError: a part of it)" in errors[7]
 
 
+@pytest.mark.slow
 def test_a_result_that_is_lost_once_it_is_read_counts(
     cluster: Cluster, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -338,6 +343,7 @@ def test_a_refusal_without_an_obvious_reason_ends_the_run(
         grade(folder, cluster.address)
 
 
+@pytest.mark.slow
 def test_a_task_that_was_cancelled_holds_up_no_other(cluster: Cluster) -> None:
     pool = DaskPool(cluster.address)
     try:

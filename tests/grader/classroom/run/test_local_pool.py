@@ -113,6 +113,7 @@ def test_a_task_that_hangs_is_given_up(hang: Callable[[], object]) -> None:
     assert error.times == 2
 
 
+@pytest.mark.slow
 def test_a_task_that_hangs_ends_even_when_nobody_ends_it() -> None:
     with make_pool(width=1, patience=0.2) as pool:
         pool.submit(os.getpid).result(SECONDS)

@@ -48,6 +48,7 @@ def test_the_exercise_is_the_one_that_trains(
     assert capsys.readouterr().out == "t7 is not here\n" * 2
 
 
+@pytest.mark.slow
 def test_a_right_answer_trains_as_autograd_does(
     answer: Answer, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -112,6 +113,7 @@ def test_what_cannot_stand_in_a_function_is_said(
     assert "does not accept `from math import *`" in capsys.readouterr().out
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("line", ["from math import *", "import math as dcount"])
 def test_training_takes_what_a_cell_may_hold(
     answer: Answer, capsys: pytest.CaptureFixture[str], line: str

@@ -77,6 +77,7 @@ def test_without_a_person_the_still_stands_alone(make: Make, screen: Screen) -> 
     assert isinstance(still, figures.Picture)
 
 
+@pytest.mark.slow
 @each
 @pytest.mark.usefixtures("live")
 def test_a_slider_replaces_the_picture_and_its_words(

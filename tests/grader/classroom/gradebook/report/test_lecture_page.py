@@ -66,6 +66,7 @@ def test_a_mistake_with_its_hint_its_lines_and_its_picture(tmp_path: Path) -> No
     assert "secret" not in text
 
 
+@pytest.mark.slow
 def test_no_name_is_on_it(tmp_path: Path) -> None:
     made = make_class(120, seed=4, hostile=False)
     render(Book(made.folder, made.write(tmp_path / "r.jsonl"), Rubric()), tmp_path)

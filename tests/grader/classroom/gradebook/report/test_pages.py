@@ -109,6 +109,7 @@ def report(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder / "report"
 
 
+@pytest.mark.slow
 def test_every_page_is_whole_and_needs_nothing(report: Path) -> None:
     paths = [report / "index.html", report / "lecture.html", *(report / "students").iterdir()]
     assert len(paths) == 32
@@ -164,6 +165,7 @@ MARKUP = st.sampled_from(
 )
 
 
+@pytest.mark.slow
 @settings(max_examples=30)
 @given(st.lists(ANY | MARKUP, min_size=1).map("".join))
 def test_any_text_stays_text(tmp_path_factory: pytest.TempPathFactory, text: str) -> None:

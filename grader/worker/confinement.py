@@ -29,10 +29,13 @@ MOST_OPEN_FILES = 64
 LARGEST_STACK = 8 * 2**20
 MOST_SIGNALS = 64
 
+LINUX = sys.platform.startswith("linux")
+
+NOWHERE = "/proc" if LINUX else "/"
+"""A folder in which nobody can make a file, not even root."""
+
 HIGHEST_DESCRIPTOR = 4096
 """Far above any file descriptor that the worker opens."""
-
-LINUX = sys.platform.startswith("linux")
 
 
 @dataclass(frozen=True, slots=True)
@@ -110,6 +113,8 @@ class Confinement:
             # A group of its own, so that whatever the student's code starts ends with it. Not a
             # session: the kernel schedules each apart, and takes 2 ms to begin on a busy machine.
             os.setpgid(0, 0)
+            # What PyTorch itself writes, as `torch.save` does, would empty the student's own file.
+            os.chdir(NOWHERE)
             self._limit(memory_bytes, cpu_seconds)
             if self.first is not None:
                 self.first.make()
@@ -224,6 +229,9 @@ With the first an answer could call PyTorch's derivatives in C++, past all that 
 
 CODE_ATTRIBUTE = "__code__"
 
+WRITING = os.O_WRONLY | os.O_RDWR | os.O_CREAT | os.O_TRUNC | os.O_APPEND
+"""Flags for a file that is to be written; with a limit of 0 bytes it would be emptied."""
+
 OWN_MEMORY = "mem"
 """So ends the path of the file in /proc through which a process writes to its own memory."""
 
@@ -235,12 +243,16 @@ def refuse_for_good() -> None:
     global name, and its function is kept by the interpreter alone.
     """
     denied, attribute, memory = DENIED, CODE_ATTRIBUTE, OWN_MEMORY
+    writing, nowhere = WRITING, os.devnull
 
     def hook(event: str, arguments: tuple[object, ...]) -> None:
         if event in denied:
             raise PermissionError(f"answers have no use for {event}")
         if event == "open" and str(arguments[0]).endswith(memory):
             raise PermissionError("answers have no use for their process's memory")
+        flags = arguments[2] if event == "open" else 0
+        if isinstance(flags, int) and flags & writing and arguments[0] != nowhere:
+            raise PermissionError(f"answers write no files: {arguments[0]!r}")
         if event == "object.__setattr__" and arguments[1] == attribute:
             raise PermissionError("answers have no use for another function's code")
 

@@ -2,6 +2,7 @@
 
 import re
 from collections import Counter
+from pathlib import Path
 
 import pytest
 
@@ -57,6 +58,15 @@ def test_right_answers_raise_no_flag(runner: Runner) -> None:
 
 
 # --- the verdict table, row by row
+
+
+def test_no_file_of_the_student_is_written_again(judge_text: Judge, tmp_path: Path) -> None:
+    kept = tmp_path / "kept.txt"
+    kept.write_text("kept", encoding="utf-8")
+    writes = f"open({str(kept)!r}, 'w').write('lost')"
+    judge_text(f"# answer: ex1-a\ntorch.save(torch.ones(1), 'kept.pt')\n{writes}\n")
+    assert kept.read_text(encoding="utf-8") == "kept"
+    assert not Path("kept.pt").exists()
 
 
 def test_a_blank_is_to_do_and_does_not_touch_the_others(judge_text: Judge) -> None:

@@ -28,6 +28,7 @@ def test_the_committed_notebooks_are_what_their_sources_make() -> None:
     assert verify(LAYOUT) == []
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("exercise", EXERCISES, ids=lambda each: each.prefix)
 def test_the_blank_is_to_do_and_every_right_answer_passes(
     exercise: Exercise, warm_runner: Runner

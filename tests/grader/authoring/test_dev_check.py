@@ -125,6 +125,7 @@ EDITS: dict[str, tuple[Callable[[], object], str]] = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", EDITS)
 def test_what_is_missing_is_said(name: str, course: Path, runner: Runner) -> None:
     edit, sentence = EDITS[name]

@@ -65,6 +65,7 @@ def edits_of(path: Path) -> list[Edit]:
     ]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("path", CASES)
 def test_every_edit_of_a_right_answer(path: Path) -> None:
     found, unreadable, unchanged = edits_of(path), list[str](), list[str]()

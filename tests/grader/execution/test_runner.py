@@ -620,6 +620,7 @@ def test_a_worker_that_replaces_an_unfit_one_has_a_deadline_too(
         assert [worker.killed for worker in started] == [True, True]
 
 
+@pytest.mark.slow
 @needs_bwrap
 @pytest.mark.parametrize("milliseconds", range(0, 120, 12))
 def test_who_is_killed_while_a_worker_starts_leaves_nobody_behind(milliseconds: int) -> None:

@@ -165,6 +165,7 @@ def test_the_students_slope_or_why_there_is_none(
     assert said.startswith(problem) if problem else not said
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("yours", [None, 0.0, 1e9, float("nan")])
 def test_the_picture_has_words_and_stays_readable(yours: float | None) -> None:
     moved = nudge("dW2", 3, 5)

@@ -538,6 +538,7 @@ result = [_in_child(good, keep), _in_child(bad, keep)]
     ]
 
 
+@pytest.mark.slow
 @needs_linux
 @pytest.mark.parametrize("given", ["", "no base64!", "bm8gcHJvZ3JhbQ=="])
 def test_a_filter_that_does_not_work_is_not_on_record(

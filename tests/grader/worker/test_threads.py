@@ -79,6 +79,7 @@ ALIKE = {
 """What comes to the same with threads and without."""
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("snippet", ALIKE)
 def test_it_comes_to_the_same_as_with_threads(snippet: str, worker: ConfinedWorker) -> None:
     became = worker.run(ALIKE[snippet])

@@ -67,6 +67,7 @@ def test_each_gradient_hands_random_upstreams_on_as_autograd_does(name: str) -> 
             assert agrees(value, local, floor=1.0, tolerance=1e-9), lines
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", [*EXERCISE, *FUNCTIONS])
 def test_all_lines_together_are_the_whole_backward_pass(name: str) -> None:
     references, tensors = read(name)

@@ -226,6 +226,7 @@ def test_a_cluster_without_workers_is_not_waited_for_long(
         grade(folder, cluster.address)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "address",
     [

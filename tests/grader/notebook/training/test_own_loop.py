@@ -55,6 +55,7 @@ def test_an_earlier_function_is_not_judged_for_a_cell_that_failed(
     assert capsys.readouterr().out.startswith(said)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("part", HEADS)
 def test_nothing_and_nan_never_pass(part: str, capsys: pytest.CaptureFixture[str]) -> None:
     for body in (

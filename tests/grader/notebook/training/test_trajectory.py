@@ -20,6 +20,7 @@ def departures(text: str, runner: Runner, steps: int = STEPS) -> dict[str, str]:
     return compare_trajectories(as_cells(text), runner, steps=steps)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("style", STYLES)
 def test_right_answers_stay_with_autograd(style: str, runner: Runner) -> None:
     found = departures(right_answer(style), runner)

@@ -14,11 +14,11 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from grader.classroom.run.journal import Journal
 
 from grader.classroom.run import dask_pool
 from grader.classroom.run.class_run import Run
 from grader.classroom.run.dask_pool import DaskPool
-from grader.classroom.run.journal import Journal
 from grader.classroom.run.pool import CannotGrade, Displaced
 from tests.helpers.dask_cluster import Cluster
 from tests.helpers.fake_grading import SETTINGS, class_in, fake_grade, make_class

@@ -16,14 +16,13 @@ from grader.classroom.run.pool import CannotGrade, Died, Displaced
 from grader.classroom.run.results import EXPORT, Results
 from grader.classroom.run.task import Task, make_task
 from tests.helpers.fake_grading import (
-    SETTINGS,
     InlinePool,
     class_in,
     fake_grade,
     make_class,
     make_pool,
 )
-from tests.helpers.lines import Document
+from tests.helpers.lines import SETTINGS, Document
 
 WORDS = {"b": "2", "a": "1", "c": "0"}
 

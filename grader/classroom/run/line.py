@@ -78,13 +78,14 @@ def file_text(file: HandedIn) -> str:
 
 def grading_text(line: Line) -> str:
     """The object of what grading says of a file, as JSON in ASCII."""
-    document: dict[str, Any]
+    document: dict[str, Any] = {}
     if line.report is None:
         flags = [flag_as_json(flag) for flag in line.flags]
-        document = {"format": FORMAT_VERSION, "error": line.error, "flags": flags}
+        document |= {"format": FORMAT_VERSION, "error": line.error, "flags": flags}
     else:
-        document = report_as_json(line.report)
-        for gradient, verdict in zip(document["gradients"], line.report.verdicts, strict=True):
+        document |= report_as_json(line.report)
+        gradients: list[dict[str, Any]] = document["gradients"]
+        for gradient, verdict in zip(gradients, line.report.verdicts, strict=True):
             gradient |= {"code": verdict.code, "piece": verdict.piece}
             if verdict.wrong is not None:
                 gradient["wrong"] = asdict(verdict.wrong)

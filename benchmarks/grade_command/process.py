@@ -6,11 +6,12 @@ import csv
 import ctypes
 import json
 import os
+import sqlite3
 import subprocess
 import sys
 import time
 from collections.abc import Collection, Iterator, Mapping
-from contextlib import contextmanager, suppress
+from contextlib import closing, contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -49,7 +50,7 @@ class Graded:
 
     `processor` are seconds of all processes together; `memory` is the most that the command's own
     process, without the others, has had resident, in bytes. `moments` are those at which
-    results.jsonl had as many lines as were asked for, or more: they may come in lumps.
+    there were as many results as were asked for, or more: they may come in lumps.
     """
 
     seconds: float
@@ -83,7 +84,7 @@ def grade(
 ) -> Graded:
     """Grade a class; raises GradeFailed where that came to nothing.
 
-    `moments` are numbers of lines of results.jsonl: when there are so many is to be caught.
+    `moments` are numbers of results: when there are so many is to be caught.
     """
     words = [sys.executable, "-m", "grader", "grade", str(folder), "--out", str(out)]
     options = {
@@ -96,7 +97,7 @@ def grade(
     for option, value in options.items():
         words += [option, str(value)] if value is not None else []
     with meter() as processors:
-        clock = _Clock(out / "results.jsonl", processors, sorted(moments))
+        clock = _Clock(out / "results.sqlite", processors, sorted(moments))
         with _adopting_orphans():
             seconds, memory, status, said = _run(words, processors, clock)
         processor = processors.seconds()
@@ -108,12 +109,12 @@ def grade(
 
 
 class _Clock:
-    """Catches the moments at which a growing file has so many lines."""
+    """Catches the moments at which a run has so many results."""
 
     def __init__(self, file: Path, processors: Meter, wanted: list[int]) -> None:
-        self.file, self.processors, self.wanted = file, processors, wanted
+        self.file, self.processors, self.wanted = file.absolute(), processors, wanted
         self.caught: dict[int, Moment] = {}
-        self._lines = self._read = 0
+        self._lines = 0
         self._start = time.perf_counter()
 
     @property
@@ -122,22 +123,18 @@ class _Clock:
         return len(self.caught) < len(self.wanted)
 
     def look(self) -> None:
-        """Count the lines that are new."""
-        with suppress(FileNotFoundError):
-            if self.file.stat().st_size > self._read:
-                self._count_new()
+        """Count the results."""
+        address = f"{self.file.as_uri()}?mode=ro"
+        with (
+            suppress(sqlite3.OperationalError),  # not there yet
+            closing(sqlite3.connect(address, uri=True)) as database,
+        ):
+            (self._lines,) = database.execute("SELECT count(*) FROM result").fetchone()
         for number in self.wanted[len(self.caught) :]:
             if number > self._lines:
                 break
             seconds = time.perf_counter() - self._start
             self.caught[number] = Moment(seconds, self.processors.seconds(), self._lines)
-
-    def _count_new(self) -> None:
-        with self.file.open("rb") as file:
-            file.seek(self._read)
-            new = file.read()
-        self._read += len(new)
-        self._lines += new.count(b"\n")
 
 
 def _run(words: list[str], processors: Meter, clock: _Clock) -> tuple[float, int, int, bytes]:

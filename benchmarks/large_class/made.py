@@ -13,8 +13,8 @@ from typing import Any
 
 from benchmarks.class_of_students import Class, write_class
 from benchmarks.grade_command import grade
-from grader.classroom.run.line import seal
-from grader.classroom.run.out_folder import RESULTS, RUN
+from grader.classroom.run.line import read_line
+from grader.classroom.run.results import RESULTS, Results
 
 HANDED_IN_BY = "handed-in-by"
 NOTEBOOK = "01_atomic_backprop"
@@ -37,8 +37,6 @@ class Real:
 
     notebooks: Sequence[str]
     lines: Sequence[Document]
-    run: bytes
-    """Its run.json."""
 
 
 def really_graded(folder: Path, size: int) -> Real:
@@ -47,7 +45,7 @@ def really_graded(folder: Path, size: int) -> Real:
     graded = grade(folder / "in", folder / "out")
     lines = [*graded.lines()]
     notebooks = [(folder / "in" / line["file"]).read_text("utf-8") for line in lines]
-    return Real([*map(light, notebooks)], lines, (graded.out / RUN).read_bytes())
+    return Real([*map(light, notebooks)], lines)
 
 
 def light(notebook: str) -> str:
@@ -69,9 +67,8 @@ def write_large_class(
     Another seed gives other results to the same students.
     """
     (folder / "out").mkdir(parents=True)
-    (folder / "out" / RUN).write_bytes(real.run)
     chance = random.Random(seed)
-    with (folder / "out" / RESULTS).open("wb") as results:
+    with Results(folder / "out" / RESULTS, change=True) as results:
         for number in range(size):
             student = f"s{number:06d}"
             own = folder / "in" / student
@@ -91,7 +88,7 @@ def write_large_class(
                     "sha256": hashlib.sha256(data).hexdigest(),
                     "attempt": attempt,
                 }
-                results.write(sealed(varied(real.lines, which, chance) | head))
+                results.add(read_line(json.dumps(varied(real.lines, which, chance) | head)))
     write_roster(folder / "roster.csv", size)
 
 
@@ -122,10 +119,3 @@ def varied(lines: Sequence[Mapping[str, Any]], which: int, chance: random.Random
             gradient = {**gradient, "wrong": {**gradient["wrong"], "digest": digest}}
         gradients.append(gradient)
     return {**line, "gradients": gradients, "score": sum(g["points"] for g in gradients)}
-
-
-def sealed(document: Mapping[str, Any]) -> bytes:
-    """A line as a run writes it; it had a seal before."""
-    unsealed = {key: value for key, value in document.items() if key != "seal"}
-    text = json.dumps(unsealed, allow_nan=False, separators=(",", ":"))[:-1]
-    return f'{text},"seal":"{seal(text)}"}}\n'.encode("ascii")

@@ -18,9 +18,8 @@ from grader.classroom.intake.class_folder import ClassFolder
 from grader.classroom.intake.class_reader import read_class
 from grader.classroom.run.class_run import Run
 from grader.classroom.run.grade_task import grade_task
-from grader.classroom.run.journal import Journal
-from grader.classroom.run.out_folder import RESULTS
 from grader.classroom.run.pool import Pool
+from grader.classroom.run.results import RESULTS, Results
 from grader.program.course import built_in_course
 
 GOAL_MEGABYTES = 500
@@ -55,9 +54,11 @@ def go_on(folder: Path) -> None:
     folder /= "class"
     with stage("the folder listed"):
         class_folder = read_class(folder / "in", built_in_course(), folder / "roster.csv")
-    with stage("the run gone on with"), Journal(folder / "out" / RESULTS) as journal:
-        _find_nothing_to_grade(class_folder, journal)
-        journal.finish({item.id: item for item in class_folder.handed_in})
+    path = folder / "out" / RESULTS
+    with stage("the run gone on with"), Results(path, change=True) as results:
+        _find_nothing_to_grade(class_folder, results)
+        results.keep({item.id: item for item in class_folder.handed_in})
+        results.export()
     write(folder, class_folder)
 
 
@@ -67,12 +68,12 @@ def write(folder: Path, class_folder: ClassFolder) -> None:
         render(Book(class_folder, folder / "out" / RESULTS, Rubric()), folder / "out")
 
 
-def _find_nothing_to_grade(class_folder: ClassFolder, journal: Journal) -> None:
+def _find_nothing_to_grade(class_folder: ClassFolder, results: Results) -> None:
     def make_pool() -> Pool:
         raise AssertionError("all is graded")
 
     settings = None  # only what is graded needs them
-    run = Run(class_folder, settings, journal, grade_task)  # type: ignore[arg-type]
+    run = Run(class_folder, settings, results, grade_task)  # type: ignore[arg-type]
     run.grade_all(make_pool, lambda tally: None)
 
 

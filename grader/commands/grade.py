@@ -22,9 +22,9 @@ from grader.classroom.intake.class_folder import ClassFolder, Remark
 from grader.classroom.run.class_run import Run, Stop, Tally
 from grader.classroom.run.display import Show, as_clock, bar_on, lines_to
 from grader.classroom.run.grade_task import grade_task, local_pool
-from grader.classroom.run.journal import EARLIER, Journal
 from grader.classroom.run.local_pool import usable_cores
 from grader.classroom.run.pool import Pool
+from grader.classroom.run.results import EARLIER, RESULTS, Results
 from grader.classroom.run.settings import SEED_BITS, Settings, installed_versions, secret_seed
 from grader.commands import exit_codes
 from grader.commands.class_options import (
@@ -131,9 +131,9 @@ def grade(context: click.Context, /, example_rubric: bool, **asked: Any) -> int:
     FOLDER is what Canvas, Moodle or Gradescope let you download (unpacked), nbgrader's submitted/,
     a folder for each student, or just notebooks. Nothing in it is changed.
 
-    Every notebook is written to DIR/results.jsonl as soon as it is graded. Stop it whenever you
-    like (Ctrl-C, a power cut): the same command goes on where it stopped. Give it again when files
-    were added or changed, too: only those are graded.
+    Every result is kept as soon as it is known. Stop it whenever you like (Ctrl-C, a power cut):
+    the same command goes on where it stopped. Give it again when files were added or changed, too:
+    only those are graded.
 
     The exit code is 0 once every file has its row, whatever the grades; 2 if the class, or no file
     of it, could be graded, and a sentence says why; 130 after Ctrl-C.
@@ -192,25 +192,24 @@ def _grade(order: Order) -> int:
     refuse_early(adjustments, points, class_folder.handed_in)
     with out_folder.claimed(order.out):
         given = {name for name in ("seed", "timeout") if getattr(order, name) is not None}
-        settings = out_folder.choose_settings(order.out, _fresh(order, course), given)
-        if not out_folder.has_results(order.out):
-            out_folder.begin(order.out, settings, class_folder.convention)
-        with Journal(order.out / out_folder.RESULTS, settings) as journal:
-            journal.refuse_strangers(item.id for item in class_folder.handed_in)
-            run = Run(class_folder, settings, journal, grade_task)
+        with Results(order.out / RESULTS, change=True) as results:
+            settings = results.begin(_fresh(order, course), given, class_folder.convention)
+            files = {item.id: item for item in class_folder.handed_in}
+            results.refuse_strangers(files)
+            run = Run(class_folder, settings, results, grade_task)
             began = time.monotonic()
             with _until_told(run) as told, _display(order.quiet) as show, suppress(Stop):
                 run.grade_all(lambda: make_pool(order, settings), show)
             if told:
+                results.export()
                 complain(
                     f"Stopped: {run.tally.done:,} of {run.tally.total:,} files are done, and kept. "
                     "The same command goes on from there."
                 )
                 return 128 + told[0]
             seconds = time.monotonic() - began
-            files = {item.id: item for item in class_folder.handed_in}
-            left = sorted(journal.entries.keys() - files.keys())
-            journal.finish(files)
+            left = results.keep(files)
+            results.export()
             if left:
                 complain(
                     "Graded before and no longer in the folder: "
@@ -223,7 +222,7 @@ def _grade(order: Order) -> int:
                 book = render(
                     Book(
                         class_folder,
-                        order.out / out_folder.RESULTS,
+                        order.out / RESULTS,
                         points,
                         Attempts(order.attempts),
                         adjustments,

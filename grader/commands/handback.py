@@ -6,7 +6,6 @@ from pathlib import Path
 
 import click
 
-from grader.classroom.gradebook.adjustments import ADJUSTMENTS
 from grader.commands.options import DIR, PathTo
 from grader.commands.speech import complain, say_sentences
 from grader.printable import counted, printable
@@ -47,7 +46,7 @@ def handback(gradebook: Path, form: str, out: Path | None, replace: bool) -> Non
     """
     from grader.classroom.handback.recipients import read_recipients, refuse_stale
     from grader.classroom.handback.write import CONVENTIONS, Form, hand_back
-    from grader.classroom.run.out_folder import RESULTS, UnfitFolder, claimed, convention_of
+    from grader.classroom.run.out_folder import UnfitFolder, claimed, convention_of
 
     wanted = Form(form)
     convention = convention_of(gradebook)
@@ -58,7 +57,7 @@ def handback(gradebook: Path, form: str, out: Path | None, replace: bool) -> Non
         )
     where = out or gradebook / f"handback-{form}"
     with claimed(gradebook):
-        refuse_stale(gradebook, ADJUSTMENTS, RESULTS)
+        refuse_stale(gradebook)
         people, notices = read_recipients(gradebook)
         for notice in notices:
             complain(notice)

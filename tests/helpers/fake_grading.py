@@ -12,17 +12,14 @@ from pathlib import Path
 
 from grader.classroom.intake.class_folder import ClassFolder, HandedIn, Student
 from grader.classroom.run.class_run import Run
-from grader.classroom.run.journal import Journal
 from grader.classroom.run.line import Line, Provenance, provenance
 from grader.classroom.run.local_pool import LocalPool
 from grader.classroom.run.pool import CannotGrade
-from grader.classroom.run.settings import Settings, installed_versions
+from grader.classroom.run.results import Results
+from grader.classroom.run.settings import Settings
 from grader.classroom.run.task import Task
-from grader.program.course import built_in_course
 from grader.verdict import Check, Comparison, Outcome, Report, Verdict
-from grader.worker.terms import Limits
-
-SETTINGS = Settings(7, Limits(1.0, 6.0, 2**30), "none", installed_versions(), built_in_course())
+from tests.helpers.lines import SETTINGS
 
 AT_WORK = 2
 """Tasks that are under way at once in `make_pool()`."""
@@ -138,10 +135,10 @@ def class_in(root: Path) -> ClassFolder:
 def main() -> None:
     """Grade a class as the command does: FOLDER RESULTS."""
     folder = class_in(Path(sys.argv[1]))
-    with Journal(Path(sys.argv[2])) as journal:
-        run = Run(folder, SETTINGS, journal, fake_grade)
+    with Results(Path(sys.argv[2]), change=True) as results:
+        run = Run(folder, SETTINGS, results, fake_grade)
         run.grade_all(make_pool, lambda tally: None)
-        journal.finish({item.id: item for item in folder.handed_in})
+        results.export()
 
 
 if __name__ == "__main__":

@@ -14,7 +14,7 @@ from grader.classroom.intake.class_folder import ClassFolder, HandedIn, Student
 from grader.diagnosis.kinds import Kind, hint
 from grader.program.course import built_in_course
 from grader.verdict import pack_map, says_nothing_else
-from tests.helpers.lines import sealed
+from tests.helpers.lines import journal
 
 HOSTILE_TEXTS = (
     "<script>document.title = 'PWNED'</script>",
@@ -75,13 +75,11 @@ class MadeClass:
     lines: Results
 
     def write(self, path: Path, shuffled: int | None = None) -> Path:
-        """Write the journal, in another order for each number."""
+        """Write the results, in another order for each number."""
         lines = list(self.lines)
         if shuffled is not None:
             random.Random(shuffled).shuffle(lines)
-        with path.open("w", encoding="ascii") as file:
-            file.writelines(sealed(line) for line in lines)
-        return path
+        return journal(path, lines)
 
 
 def make_class(

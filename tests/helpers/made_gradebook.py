@@ -10,8 +10,7 @@ from grader.classroom.gradebook.adjustments import NONE, Adjustments
 from grader.classroom.gradebook.rubric import Rubric
 from grader.classroom.gradebook.write import Book, render
 from grader.classroom.intake.class_reader import read_class
-from grader.classroom.run import out_folder
-from tests.helpers.fake_grading import SETTINGS
+from grader.classroom.run.results import RESULTS
 from tests.helpers.lines import graded, journal
 from tests.helpers.trees import make
 
@@ -36,7 +35,6 @@ def gradebook_of(
         path.write_text(roster, encoding="utf-8")
     found = read_class(folder, COURSE, path)
     out.mkdir()
-    out_folder.begin(out, SETTINGS, found.convention)
     lines = [
         graded(
             item.id,
@@ -47,6 +45,6 @@ def gradebook_of(
         )
         for item in found.handed_in
     ]
-    results = journal(out / out_folder.RESULTS, lines)
+    results = journal(out / RESULTS, lines, found.convention)
     render(Book(found, results, Rubric(), adjustments=adjustments), out)
     return out

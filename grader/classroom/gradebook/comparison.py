@@ -23,7 +23,7 @@ from grader.classroom.gradebook.rubric import Rubric
 from grader.classroom.gradebook.table import LETTERS, OUTCOMES, Row, Status
 from grader.classroom.gradebook.write import lines_of
 from grader.classroom.intake.class_folder import ClassFolder
-from grader.classroom.run.out_folder import RESULTS, RUN
+from grader.classroom.run.results import RESULTS, Results
 from grader.reports.wording import WRONG
 from grader.submission.notebook_file import shown
 from grader.user_error import UserError
@@ -139,14 +139,14 @@ def read_book(
         NoGradebook: there are no results in the folder.
         OtherCourse: they are of notebooks that the rubric's course does not have.
         UnusableAdjustment: a line of the adjustments does not fit what was handed in.
-        BrokenJournal: a line of the results is not a result.
+        BrokenResults: a line of the results is not a result.
         OSError: they cannot be read.
     """
     results = folder / RESULTS
-    if not (results.is_file() and (folder / RUN).is_file()):
+    if not results.is_file():
         raise NoGradebook(
-            f"{shown(folder)} holds no gradebook ({RUN} and {RESULTS}): name the folder that "
-            "`grader grade` was given as --out."
+            f"{shown(folder)} holds no gradebook ({RESULTS}): name the folder that `grader grade` "
+            "was given as --out."
         )
     try:
         written = read_grades(folder)
@@ -160,10 +160,10 @@ def read_book(
     table = build_table(nobody, results, rubric, attempts, adjustments)
     mistakes: Counter[tuple[Gradient, str]] = Counter()
     seeds, notebooks = set(), set()
-    with results.open("rb") as journal:
+    with Results(results) as opened:
         for row in table.rows:
             counting = {cell.counts.id for cell in row.cells if cell.counts}
-            for line in lines_of(row, journal).values():
+            for line in lines_of(row, opened).values():
                 seeds.add(line.run.seed)
                 if line.report is None:
                     continue

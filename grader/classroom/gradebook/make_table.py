@@ -17,8 +17,8 @@ from grader.classroom.gradebook.report.pages import page_name
 from grader.classroom.gradebook.rubric import Rubric
 from grader.classroom.gradebook.table import LETTERS, OUTCOMES, Column, FileResult, Row, Table
 from grader.classroom.intake.class_folder import ClassFolder, HandedIn, Student
-from grader.classroom.run.journal import read_lines
 from grader.classroom.run.line import Line
+from grader.classroom.run.results import Results
 from grader.printable import printable
 from grader.program.course import Course
 
@@ -47,7 +47,7 @@ def build_table(
 
     Raises:
         UnusableAdjustment: a line of them does not fit what was handed in.
-        BrokenJournal: a line of `results` is not a result.
+        BrokenResults: a line of `results` is not a result.
         OSError: it cannot be read.
     """
     files: dict[str, FileResult] = {}
@@ -56,11 +56,12 @@ def build_table(
     same: dict[tuple[str, ...], tuple[str, ...]] = {}
     """Equal lists of names kept once: they would be most of a class."""
     modified = {file.id: file.modified for file in class_folder.handed_in}
-    for offset, _, line in read_lines(results):
-        file = _file_result(line, offset, same, rubric.course, modified.get(line.file.id))
-        files[file.id] = file
-        sandboxes[line.run.sandbox] += line.report is not None
-        versions.add(line.run.versions)
+    with Results(results) as opened:
+        for line in opened.lines():
+            file = _file_result(line, same, rubric.course, modified.get(line.file.id))
+            files[file.id] = file
+            sandboxes[line.run.sandbox] += line.report is not None
+            versions.add(line.run.versions)
     of_student: dict[str, list[FileResult]] = defaultdict(list)
     for file in files.values():
         of_student[file.student].append(file)
@@ -116,7 +117,6 @@ def refuse_early(adjustments: Adjustments, rubric: Rubric, handed_in: Iterable[H
 
 def _file_result(
     line: Line,
-    offset: int,
     same: dict[tuple[str, ...], tuple[str, ...]],
     course: Course,
     modified: float | None,
@@ -138,7 +138,6 @@ def _file_result(
         outcomes="".join(LETTERS[verdict.outcome] for verdict in verdicts),
         error=line.error or "",
         flags=tuple(sys.intern(flag.kind) for flag in line.flags),
-        offset=offset,
     )
 
 

@@ -68,8 +68,7 @@ class FileResult(HandedIn):
     """What the table keeps of a line of the results; the rest is read again where it is needed.
 
     `notebook` is "" where the file could not be graded and its name does not tell; `error` is the
-    sentence why, "" for a graded file. `outcomes` has a letter for each of `gradients`. `offset`
-    is where its line begins.
+    sentence why, "" for a graded file. `outcomes` has a letter for each of `gradients`.
     """
 
     notebook: str
@@ -77,7 +76,6 @@ class FileResult(HandedIn):
     outcomes: str
     error: str
     flags: tuple[str, ...]
-    offset: int
 
 
 @dataclass(frozen=True, slots=True)

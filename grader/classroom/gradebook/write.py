@@ -8,7 +8,6 @@ from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from tempfile import TemporaryFile
-from typing import BinaryIO
 from xml.etree.ElementTree import Element
 
 from grader.classroom.gradebook.adjustments import Adjustments
@@ -26,8 +25,7 @@ from grader.classroom.gradebook.report.student_page import Lines, student_page
 from grader.classroom.gradebook.rubric import Rubric, points_text
 from grader.classroom.gradebook.table import Row, Status, Table
 from grader.classroom.intake.class_folder import ClassFolder, Remark
-from grader.classroom.run.line import read_line
-from grader.classroom.run.out_folder import UNFINISHED
+from grader.classroom.run.results import UNFINISHED, Results
 from grader.printable import counted, listed, printable
 from grader.reports import junit
 from grader.whole_file import is_left_over, whole_file, write_whole
@@ -76,7 +74,7 @@ def render(book: Book, out: Path, junitxml: Path | None = None) -> Written:
     Raises:
         UnusableAdjustment: an adjustment does not fit the class; nothing has been written.
         UnknownColumn: a column cannot take Canvas's points; nothing has been written.
-        BrokenJournal: a line of the results is not a result; nothing has been written.
+        BrokenResults: a line of the results is not a result; nothing has been written.
         OSError: a file cannot be written; what was there before still is.
     """
     class_folder, rubric, form = book.class_folder, book.rubric, book.form
@@ -95,13 +93,13 @@ def render(book: Book, out: Path, junitxml: Path | None = None) -> Written:
     write_canvas(table, class_folder, out / "canvas.csv", form)
     write_moodle(table, class_folder, out / "moodle.csv", form)
     summary = ClassSummary()
-    with book.results.open("rb") as journal:
+    with Results(book.results) as opened:
         for row in table.rows:
-            lines = lines_of(row, journal)
+            lines = lines_of(row, opened)
             write_page(students / row.page, student_page(row, lines, rubric))
             summary.add(row, lines)
         if junitxml is not None:
-            _write_junit(junitxml, table, journal)
+            _write_junit(junitxml, table, opened)
     write_page(out / REPORT / LECTURE, lecture_page(summary, rubric.course))
     index = out / REPORT / "index.html"
     about = [*class_folder.notices, *notices]
@@ -112,15 +110,12 @@ def render(book: Book, out: Path, junitxml: Path | None = None) -> Written:
     return Written(index, figures(table), tuple(unreadable), notices)
 
 
-def lines_of(row: Row, journal: BinaryIO) -> Lines:
+def lines_of(row: Row, results: Results) -> Lines:
     """The lines of a student's files that count or have flags."""
     counting = {cell.counts.id for cell in row.cells if cell.counts}
-    lines = {}
-    for file in row.files:
-        if file.id in counting or file.flags:
-            journal.seek(file.offset)
-            lines[file.id] = read_line(journal.readline())
-    return lines
+    return {
+        file.id: results.line(file.id) for file in row.files if file.id in counting or file.flags
+    }
 
 
 def about_rows(table: Table) -> Iterator[str]:
@@ -172,7 +167,7 @@ def about_columns(table: Table) -> Iterator[str]:
             )
 
 
-def _write_junit(path: Path, table: Table, journal: BinaryIO) -> None:
+def _write_junit(path: Path, table: Table, results: Results) -> None:
     with (
         whole_file(path) as file,
         TemporaryFile(dir=path.parent) as waiting,
@@ -180,7 +175,7 @@ def _write_junit(path: Path, table: Table, journal: BinaryIO) -> None:
     ):
         for row in table.rows:
             flags = [f"{kind}: {number}" for kind, number in sorted(Counter(row.flags).items())]
-            cases = _cases(row, lines_of(row, journal))
+            cases = _cases(row, lines_of(row, results))
             add_suite(junit.suite(row.student.id or "(no id)", cases, flags))
 
 

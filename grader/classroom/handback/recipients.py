@@ -7,13 +7,13 @@ from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from pathlib import Path
 
+from grader.classroom.gradebook.adjustments import ADJUSTMENTS
 from grader.classroom.gradebook.grades_csv import id_cell
 from grader.classroom.gradebook.read_grades import GRADES, Graded, read_grades
 from grader.classroom.gradebook.report.pages import is_ours, page_name
 from grader.classroom.gradebook.write import REPORT, STUDENTS
 from grader.classroom.intake.class_folder import Student
-from grader.classroom.run.journal import read_lines
-from grader.classroom.run.out_folder import RESULTS, UNFINISHED
+from grader.classroom.run.results import RESULTS, UNFINISHED, Results
 from grader.classroom.spreadsheet import unescaped
 from grader.printable import listed, printable
 from grader.user_error import UserError
@@ -40,21 +40,19 @@ class Recipient:
     files: tuple[str, ...]
 
 
-def refuse_stale(gradebook: Path, *names: str) -> None:
-    """Raise StaleGradebook if pages are of two runs, or older than one of these."""
+def refuse_stale(gradebook: Path) -> None:
+    """Raise StaleGradebook if pages lack a result, or are older than the adjustments."""
     if (gradebook / UNFINISHED).exists():
         raise StaleGradebook(
             f"The last `grader grade` has not written all of {printable(str(gradebook))}: wait for "
             "it, or give it again. Nothing is graded again."
         )
-    written = (gradebook / GRADES).stat().st_mtime_ns if (gradebook / GRADES).exists() else 0
-    for name in names:
-        path = gradebook / name
-        if written and path.exists() and path.stat().st_mtime_ns > written:
-            raise StaleGradebook(
-                f"{printable(str(path))} was changed after the pages were written, which do not "
-                "show that yet: give `grader grade` again first. Nothing is graded again."
-            )
+    grades, path = gradebook / GRADES, gradebook / ADJUSTMENTS
+    if grades.exists() and path.exists() and path.stat().st_mtime_ns > grades.stat().st_mtime_ns:
+        raise StaleGradebook(
+            f"{printable(str(path))} was changed after the pages were written, which do not show "
+            "that yet: give `grader grade` again first. Nothing is graded again."
+        )
 
 
 def read_recipients(gradebook: Path) -> tuple[list[Recipient], list[str]]:
@@ -62,12 +60,13 @@ def read_recipients(gradebook: Path) -> tuple[list[Recipient], list[str]]:
 
     Raises:
         NoGradebook: the folder has no table.
-        BrokenJournal: a line of its results is not one.
+        BrokenResults: a line of its results is not one.
         OSError: a file cannot be read.
     """
     files: dict[str, list[str]] = defaultdict(list)
-    for _, _, line in read_lines(gradebook / RESULTS):
-        files[line.file.student].append(line.file.path)
+    with Results(gradebook / RESULTS) as results:
+        for line in results.lines():
+            files[line.file.student].append(line.file.path)
     rows = read_grades(gradebook).rows
     ids = _exact_ids(rows, files)
     found, unclear, without = [], [], []

@@ -9,11 +9,10 @@ from contextlib import suppress
 from dataclasses import dataclass
 from queue import Empty, SimpleQueue
 
-from grader.classroom.intake.class_folder import ClassFolder, HandedIn
-from grader.classroom.run.journal import Journal
-from grader.classroom.run.journal_index import Entry
+from grader.classroom.intake.class_folder import ClassFolder
 from grader.classroom.run.line import Line, error_line, provenance
 from grader.classroom.run.pool import CannotGrade, Died, Displaced, Grade, Pool
+from grader.classroom.run.results import Results
 from grader.classroom.run.settings import Settings
 from grader.classroom.run.task import Task, make_task, stamp_of
 from grader.printable import printable
@@ -49,14 +48,12 @@ class Tally:
         """Files that this run has done itself."""
         return self.done - self.kept
 
-    def count(self, entry: Entry, kept: bool = False) -> None:
+    def count(self, error: str | None, kept: bool = False) -> None:
         """Count a file that is done."""
         self.kept += kept
-        if entry.error is None:
-            self.graded += 1
-        else:
-            self.unreadable += 1
-            self.reason = self.reason or entry.error
+        self.graded += error is None
+        self.unreadable += error is not None
+        self.reason = self.reason or error or ""
 
 
 class Stop(Exception):
@@ -69,15 +66,15 @@ class Run:
     Args:
         folder: what was handed in.
         settings: with what it is graded.
-        journal: where the lines go; what it holds already is not graded again.
+        results: where the lines go; what they hold already is not graded again.
         grade: `grade_task`, or what a test has in its place.
     """
 
     def __init__(
-        self, folder: ClassFolder, settings: Settings, journal: Journal, grade: Grade
+        self, folder: ClassFolder, settings: Settings, results: Results, grade: Grade
     ) -> None:
         self._folder, self._settings = folder, settings
-        self._journal, self._grade = journal, grade
+        self._results, self._grade = results, grade
         self.tally = Tally(len(folder.handed_in))
         self._events: SimpleQueue[Future[Line] | None] = SimpleQueue()
         self._stopped = False
@@ -102,7 +99,7 @@ class Run:
         Raises:
             Stop: after `stop`.
             CannotGrade: the pool cannot go on.
-            OSError: the journal cannot be written.
+            OSError: the results cannot be written.
         """
         tasks = self._tasks(show)
         first = next(tasks, None)
@@ -116,32 +113,24 @@ class Run:
                     self._work(pool, tasks, show)
             finally:
                 pool.shutdown(cancel_futures=True)
-        self._journal.sync()
         show(self.tally)
 
     def _tasks(self, show: Callable[[Tally], None]) -> Iterator[Task]:
         """What is to be graded, read when it is asked for."""
         for handed_in in self._folder.handed_in:
             self._heed_stop()
-            if entry := self._unchanged(handed_in):
-                self.tally.count(entry, kept=True)
-                show(self.tally)
-                continue
-            task = make_task(handed_in, self._folder.root)
-            if entry := self._journal.known(task):
-                self.tally.count(entry, kept=True)
+            stamp = stamp_of(handed_in, self._folder.root)
+            known = self._results.unchanged(handed_in.id, stamp)
+            if known is None:
+                task = make_task(handed_in, self._folder.root)
+                known = self._results.known(task)
+            if known is not None:
+                self.tally.count(*known, kept=True)
                 show(self.tally)
             elif task.refusal:
                 self._fail(task, "unreadable", task.refusal)
             else:
                 yield task
-
-    def _unchanged(self, handed_in: HandedIn) -> Entry | None:
-        """The entry of a file that looks as it did when it was read, so that nobody reads it."""
-        entry = self._journal.entries.get(handed_in.id)
-        if entry is None or entry.stamp is None:
-            return None
-        return entry if stamp_of(handed_in, self._folder.root) == entry.stamp else None
 
     def _work(self, pool: Pool, tasks: Iterator[Task], show: Callable[[Tally], None]) -> None:
         self._hand_out(pool, tasks)
@@ -214,4 +203,5 @@ class Run:
         self._record(line, task)
 
     def _record(self, line: Line, task: Task) -> None:
-        self.tally.count(self._journal.append(line, task.stamp))
+        self._results.add(line, task.stamp)
+        self.tally.count(line.error)

@@ -1,14 +1,13 @@
-"""A line of results.jsonl: one file handed in, with the verdicts on it."""
+"""A line of the results: one file handed in, with the verdicts on it."""
 
 from __future__ import annotations
 
-import hashlib
 import json
 import os
 import platform
-from collections.abc import Callable, Mapping
-from dataclasses import asdict, dataclass, field
-from typing import Any, TypeVar
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass
+from typing import Any
 
 from grader.classroom.intake.class_folder import HandedIn
 from grader.classroom.run.settings import Settings, Versions, installed_versions
@@ -25,8 +24,6 @@ from grader.verdict import (
     Verdict,
     WrongValue,
 )
-
-T = TypeVar("T")
 
 # Dictionaries: calling an enumeration takes five times as long, and a class has 230,000 verdicts.
 _OUTCOMES: Mapping[str, Outcome] = {outcome.value: outcome for outcome in Outcome}
@@ -59,12 +56,6 @@ class Line:
     flags: tuple[Flag, ...]
     report: Report | None = None
     error: str | None = None
-    packed: bytes = field(init=False, default=b"", compare=False, repr=False)
-    """What it was read from: so it is written too."""
-
-    def __reduce__(self) -> tuple[Callable[[bytes], Line], tuple[bytes]]:
-        """Travel between processes as text: it is quicker, and is checked where it arrives."""
-        return read_line, (pack_line(self),)
 
 
 def error_line(file: HandedIn, kind: str, sentence: str, run: Provenance) -> Line:
@@ -80,75 +71,38 @@ def provenance(settings: Settings, seconds: float) -> Provenance:
     )
 
 
-def pack_line(line: Line) -> bytes:
-    """A line as it is written: JSON in ASCII, with its end."""
-    if line.packed:
-        return line.packed
-    document = _file_members(line.file)
+def file_text(file: HandedIn) -> str:
+    """The object of what the folder says of a file, as JSON in ASCII."""
+    return _text({key: getattr(file, "path" if key == "file" else key) for key in FILE_KEYS})
+
+
+def grading_text(line: Line) -> str:
+    """The object of what grading says of a file, as JSON in ASCII."""
+    document: dict[str, Any] = {}
     if line.report is None:
         flags = [flag_as_json(flag) for flag in line.flags]
         document |= {"format": FORMAT_VERSION, "error": line.error, "flags": flags}
     else:
         document |= report_as_json(line.report)
-        for gradient, verdict in zip(document["gradients"], line.report.verdicts, strict=True):
+        gradients: list[dict[str, Any]] = document["gradients"]
+        for gradient, verdict in zip(gradients, line.report.verdicts, strict=True):
             gradient |= {"code": verdict.code, "piece": verdict.piece}
             if verdict.wrong is not None:
                 gradient["wrong"] = asdict(verdict.wrong)
-    return _packed(document | {"run": asdict(line.run)})
+    return _text(document | {"run": asdict(line.run)})
 
 
-def with_file(data: bytes, file: HandedIn) -> bytes:
-    """A packed line as the folder is now; the hash of what was graded stays.
-
-    Raises:
-        ValueError: it is not as it was written.
-    """
-    _refuse_edited(data)
-    document = json.loads(data)
-    return _packed(document | _file_members(file) | {"sha256": document["sha256"]})
+def _text(document: Mapping[str, Any]) -> str:
+    return json.dumps(document, allow_nan=False, separators=(",", ":"))
 
 
-def head_of(file: HandedIn) -> bytes:
-    """What a packed line about this file begins with."""
-    return json.dumps(_file_members(file), separators=(",", ":"))[:-1].encode("ascii") + b","
-
-
-def _file_members(file: HandedIn) -> dict[str, Any]:
-    return {key: getattr(file, "path" if key == "file" else key) for key in FILE_KEYS}
-
-
-def _packed(document: Mapping[str, Any]) -> bytes:
-    """A line that ends in a seal, by which one that was edited is known."""
-    unsealed = {name: member for name, member in document.items() if name != "seal"}
-    text = json.dumps(unsealed, allow_nan=False, separators=(",", ":"))[:-1]
-    return f'{text},"seal":"{seal(text)}"}}\n'.encode("ascii")
-
-
-def seal(text: str) -> str:
-    """What a text in ASCII is followed by, so that one that was edited is known."""
-    return hashlib.sha256(text.encode("ascii")).hexdigest()[:16]
-
-
-def _refuse_edited(data: bytes) -> None:
-    text, _, said = data.decode("ascii", "backslashreplace").rpartition(',"seal":')
-    if said.rstrip("\n") != f'"{seal(text)}"}}':
-        raise ValueError("it is not as it was written")
-
-
-def read_line(data: bytes) -> Line:
-    """Read a line that `pack_line` has written, byte for byte.
+def read_line(text: str) -> Line:
+    """Read both objects in one.
 
     Raises:
-        ValueError: it is not such a line; the message says what is wrong.
+        ValueError, LookupError, TypeError: it is not such a line.
     """
-    line = _line_in(data)
-    object.__setattr__(line, "packed", data.rstrip(b"\n") + b"\n")
-    return line
-
-
-def _line_in(data: bytes) -> Line:
-    _refuse_edited(data)
-    document = json.loads(data)
+    document = json.loads(text)
     if document["format"] != FORMAT_VERSION:
         raise ValueError(f"its format is {document['format']}, not {FORMAT_VERSION}")
     members = {"path" if key == "file" else key: document[key] for key in FILE_KEYS}
@@ -186,7 +140,6 @@ def _verdict(item: Any) -> Verdict:
         max_points=item["max_points"],
         code=item["code"],
         piece=None if item["piece"] is None else (item["piece"][0], item["piece"][1]),
-        # Results of an earlier version say nothing of wrong values.
         wrong=WrongValue(**item["wrong"]) if "wrong" in item else None,
     )
 

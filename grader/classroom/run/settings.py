@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import importlib.metadata
+import json
 import platform
 import secrets
-from dataclasses import dataclass
+from collections.abc import Collection, Iterator
+from dataclasses import asdict, dataclass, replace
 from functools import cache
 
 from grader.program.course import Course
+from grader.user_error import UserError
 from grader.worker.terms import Limits
 
 SEED_BITS = 31
@@ -60,6 +63,63 @@ def secret_seed() -> int:
 def task_seconds(limits: Limits) -> float:
     """How long a notebook may keep a process busy before that process is given up."""
     return 2 * limits.total_seconds + PATIENCE_SECONDS
+
+
+class OtherSettings(UserError):
+    """What is asked for is not what the results were begun with; the message says what differs."""
+
+
+def as_text(settings: Settings) -> str:
+    """Settings as JSON; of the course only which it is."""
+    return json.dumps(asdict(settings) | {"course": settings.course.digest})
+
+
+def reconciled(text: str, wanted: Settings, given: Collection[str], where: str) -> Settings:
+    """The settings that `as_text` wrote, if those that are wanted agree with them.
+
+    Args:
+        text: the settings of the results there are.
+        wanted: those that are asked for.
+        given: the options among "seed" and "timeout" that the instructor gave; the results decide
+            about the others.
+        where: the folder of the results.
+
+    Raises:
+        OtherSettings: they do not agree.
+    """
+    document = json.loads(text)
+    limits, versions = Limits(**document["limits"]), Versions(**document["versions"])
+    had = Settings(document["seed"], limits, document["sandbox"], versions, wanted.course)
+    if document["course"] != wanted.course.digest:
+        raise OtherSettings(
+            f"{where} was begun with another course, or another text of this one. Give the "
+            "--course that it was begun with, or grade everything anew with another --out (with "
+            f"--seed {had.seed}, on the same hidden values)."
+        )
+    for before, now in _differences(had, wanted, given):
+        same = "" if "--seed" in now else f" (with --seed {had.seed}, on the same hidden values)"
+        raise OtherSettings(
+            f"{where} was begun with {before}, and now it would be {now}: results of both "
+            f"could not be compared. Go on with {before}, or grade everything anew with another "
+            f"--out{same}."
+        )
+    return had
+
+
+def _differences(
+    had: Settings, wanted: Settings, given: Collection[str]
+) -> Iterator[tuple[str, str]]:
+    if "seed" in given and wanted.seed != had.seed:
+        yield f"--seed {had.seed}", f"--seed {wanted.seed}"
+    if "timeout" in given and wanted.limits != replace(
+        had.limits, memory_bytes=wanted.limits.memory_bytes
+    ):
+        before, now = had.limits.statement_seconds, wanted.limits.statement_seconds
+        yield f"--timeout {before:g}", f"--timeout {now:g}"
+    if wanted.sandbox != had.sandbox:
+        yield f"--sandbox {had.sandbox}", f"--sandbox {wanted.sandbox}"
+    if had.versions.minor != wanted.versions.minor:
+        yield str(had.versions.minor), str(wanted.versions.minor)
 
 
 @cache

@@ -22,9 +22,9 @@ from pathlib import Path
 from grader.classroom.gradebook.rubric import Rubric, read_rubric
 from grader.classroom.intake.class_folder import ClassFolder, HandedIn
 from grader.classroom.intake.walk import Parts, as_text
+from grader.classroom.run import results
 from grader.classroom.run.class_run import Run
 from grader.classroom.run.grade_task import grade_task, local_pool
-from grader.classroom.run.journal import Journal
 from grader.classroom.run.line import Line
 from grader.classroom.run.pool import CannotGrade
 from grader.classroom.run.settings import Settings, installed_versions
@@ -163,10 +163,14 @@ def _record(orders: Settings, metadata: Metadata) -> Iterator[str]:
 def _grade_all(folder: Path, found: Sequence[Parts], orders: Settings) -> list[Line]:
     """The line of each file, graded as `grader grade` does it, in processes of their own."""
     handed_in = tuple(HandedIn(as_text(parts), "", as_text(parts), parts=parts) for parts in found)
-    with tempfile.TemporaryDirectory() as name, Journal(Path(name) / "results.jsonl") as journal:
-        run = Run(ClassFolder(folder, "Gradescope", (), handed_in), orders, journal, grade_task)
+    class_folder = ClassFolder(folder, "Gradescope", (), handed_in)
+    with (
+        tempfile.TemporaryDirectory() as name,
+        results.Results(Path(name) / results.RESULTS, change=True) as opened,
+    ):
+        run = Run(class_folder, orders, opened, grade_task)
         run.grade_all(lambda: local_pool(orders, 1), lambda _: None)
-        return [journal.line(item.id) for item in handed_in]
+        return [opened.line(item.id) for item in handed_in]
 
 
 if __name__ == "__main__":

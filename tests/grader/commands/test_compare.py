@@ -19,8 +19,7 @@ Capture = pytest.CaptureFixture[str]
 
 def book(folder: Path, outcomes: str) -> str:
     folder.mkdir()
-    (folder / "run.json").write_text("{}")
-    journal(folder / "results.jsonl", [graded("a.ipynb", "ada", outcomes)])
+    journal(folder / "results.sqlite", [graded("a.ipynb", "ada", outcomes)])
     return str(folder)
 
 
@@ -65,16 +64,15 @@ def test_what_is_no_gradebook_gets_a_sentence(
     assert "holds no gradebook" in capsys.readouterr().err
 
 
-def test_results_that_somebody_edited_are_refused(books: list[str], capsys: Capture) -> None:
-    results = Path(books[1]) / "results.jsonl"
-    results.write_text(results.read_text().replace("ada", "eve"))
+def test_results_that_are_none_are_refused(books: list[str], capsys: Capture) -> None:
+    (Path(books[1]) / "results.sqlite").write_text("ada, 2")
     assert cli.main(["compare", *books]) == exit_codes.UNREADABLE
-    assert "Line 1 of" in capsys.readouterr().err
+    assert "is not what a run has written" in capsys.readouterr().err
 
 
 def with_two_attempts(folder: Path) -> Path:
     lines = [graded("a.ipynb", "ada", "pp"), graded("a (1).ipynb", "ada", "tt", attempt=1)]
-    journal(folder / "results.jsonl", lines)
+    journal(folder / "results.sqlite", lines)
     return folder
 
 

@@ -6,7 +6,9 @@ from pathlib import Path
 import pytest
 
 from grader import cli
+from grader.classroom.run.results import RESULTS, Results
 from grader.commands import exit_codes
+from tests.helpers.lines import as_line, graded
 from tests.helpers.made_gradebook import gradebook_of
 
 Capture = pytest.CaptureFixture[str]
@@ -53,15 +55,19 @@ def test_what_cannot_be_is_refused(
     assert said in capsys.readouterr().err
 
 
-@pytest.mark.parametrize("name", ["adjustments.csv", "results.jsonl"])
-def test_pages_that_do_not_show_what_is_known_by_now(
-    name: str, gradebook: Path, capsys: Capture
-) -> None:
+def test_pages_that_do_not_show_what_is_known_by_now(gradebook: Path, capsys: Capture) -> None:
     later = (gradebook / "grades.csv").stat().st_mtime + 60
-    (gradebook / name).touch()
-    os.utime(gradebook / name, (later, later))
+    (gradebook / "adjustments.csv").touch()
+    os.utime(gradebook / "adjustments.csv", (later, later))
     assert handback(gradebook, "--for", "folder") == exit_codes.UNREADABLE
     assert "was changed after the pages were written" in capsys.readouterr().err
+
+
+def test_pages_that_lack_a_result(gradebook: Path, capsys: Capture) -> None:
+    with Results(gradebook / RESULTS, change=True) as results:
+        results.add(as_line(graded("new.ipynb", "eve", "pp")))
+    assert handback(gradebook, "--for", "folder") == exit_codes.UNREADABLE
+    assert "has not written all of" in capsys.readouterr().err
 
 
 def test_no_gradebook(tmp_path: Path, capsys: Capture) -> None:

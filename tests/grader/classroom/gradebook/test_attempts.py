@@ -29,7 +29,7 @@ def cell_of(
     folder = class_of(lines)
     times = modified or {}
     files = tuple(replace(file, modified=times.get(file.id)) for file in folder.handed_in)
-    path = journal(tmp_path / "results.jsonl", lines)
+    path = journal(tmp_path / "results.sqlite", lines)
     table = build_table(replace(folder, handed_in=files), path, rubric or Rubric(), which)
     ((cell,),) = (row.cells for row in table.rows)
     return cell

@@ -26,8 +26,7 @@ def compared(tmp_path: Path, *books: list[Document]) -> Comparison:
     for number, lines in enumerate(books):
         folder = tmp_path / f"{number}"
         folder.mkdir(parents=True)
-        (folder / "run.json").write_text("{}")
-        journal(folder / "results.jsonl", lines)
+        journal(folder / "results.sqlite", lines)
         found.append(read_book(folder, Rubric()))
     return compare(*found)
 
@@ -157,8 +156,7 @@ def test_students_are_named_where_the_gradebook_has_their_names(tmp_path: Path) 
     for name, outcomes in (("old", "pt"), ("new", "pp")):
         lines = [right("17", outcomes), right("bob", outcomes)]
         (out := tmp_path / name).mkdir()
-        (out / "run.json").write_text("{}")
-        results = journal(out / "results.jsonl", lines)
+        results = journal(out / "results.sqlite", lines)
         render(Book(class_of(lines, [Student("17", "Ada \x1b[31m")]), results, Rubric()), out)
         books.append(read_book(out, Rubric()))
     said = as_text(compare(*books))

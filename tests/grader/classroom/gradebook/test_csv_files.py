@@ -51,7 +51,7 @@ def made(
     tmp_path: Path, lines: list[Document], students: list[Student], roster: Roster | None = None
 ) -> tuple[Table, ClassFolder]:
     folder = class_of(lines, students, roster=roster)
-    return build_table(folder, journal(tmp_path / "results.jsonl", lines), Rubric()), folder
+    return build_table(folder, journal(tmp_path / "results.sqlite", lines), Rubric()), folder
 
 
 def read(path: Path, encoding: str = "utf-8", delimiter: str = ",") -> list[list[str]]:
@@ -281,7 +281,7 @@ def test_comments_reach_the_tables_as_they_are(tmp_path: Path) -> None:
     lines = [graded("a;=1.ipynb", "ada", "pp"), graded("b;=1.ipynb", "ada", "pp")]
     folder = class_of(lines, roster=WORKSHEET_EMPTY)
     change = Change("Line 2", "ada", FUSED, comment=said)
-    results = journal(tmp_path / "results.jsonl", lines)
+    results = journal(tmp_path / "results.sqlite", lines)
     table = build_table(folder, results, Rubric(), adjustments={"ada": (change,)})
     write_grades(table, tmp_path / "grades.csv")
     write_moodle(table, folder, tmp_path / "moodle.csv")

@@ -27,7 +27,7 @@ def row_of(tmp_path: Path, lines: list[Document], adjustments: str, rubric: str 
     path.write_text(HEADER + adjustments, encoding="utf-8")
     (row,) = build_table(
         folder,
-        journal(tmp_path / "results.jsonl", lines),
+        journal(tmp_path / "results.sqlite", lines),
         parse_rubric(f'notebooks = ["{FUSED}"]\n{rubric}', COURSE),
         Attempts.LATEST,
         read_adjustments(path, COURSE, folder.students),

@@ -56,7 +56,7 @@ def made(tmp_path: Path, roster: str, adjustments: str = "") -> tuple[Table, Cla
     if adjustments:
         (tmp_path / "adjustments.csv").write_text(adjustments, encoding="utf-8")
         found = read_adjustments(tmp_path / "adjustments.csv", COURSE, students)
-    results = journal(tmp_path / "results.jsonl", lines)
+    results = journal(tmp_path / "results.sqlite", lines)
     return build_table(folder, results, Rubric(), Attempts.LATEST, found), folder
 
 

@@ -15,7 +15,7 @@ from tests.helpers.lines import BATCHNORM, FUSED, class_of, graded, journal
 def test_the_table_comes_back(tmp_path: Path) -> None:
     lines = [graded("a", "=ada", "pf"), graded("b", "bob", "pppppp", BATCHNORM)]
     folder = class_of(lines, [Student("=ada", "Ada; =L", "+ada@x.org"), Student("zoe")])
-    render(Book(folder, journal(tmp_path / "r.jsonl", lines), Rubric()), tmp_path / "book")
+    render(Book(folder, journal(tmp_path / "r.sqlite", lines), Rubric()), tmp_path / "book")
     grades = read_grades(tmp_path / "book")
     assert grades.most == {FUSED: Fraction(2), BATCHNORM: Fraction(6)}
     assert [row.student for row in grades.rows] == [

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from grader.classroom.gradebook.rubric import Rubric
 from grader.classroom.gradebook.write import Book, render, write_page
 from grader.classroom.intake.class_folder import Student
-from grader.classroom.run.journal import BrokenJournal
+from grader.classroom.run.results import BrokenResults
 from tests.helpers.lines import (
     BATCHNORM,
     FUSED,
@@ -22,6 +22,7 @@ from tests.helpers.lines import (
     graded,
     gradient,
     journal,
+    spoil,
     unreadable,
 )
 from tests.helpers.made_class import make_class
@@ -55,7 +56,7 @@ def test_a_notebook_that_few_handed_in_is_said(tmp_path: Path, further: Document
     lines = [*(graded(f"{n}", f"s{n}", "pp") for n in range(3)), further]
 
     def write(lines: list[Document], rubric: Rubric) -> list[str]:
-        results = journal(tmp_path / "results.jsonl", lines)
+        results = journal(tmp_path / "results.sqlite", lines)
         return [*render(Book(class_of(lines), results, rubric), tmp_path / "out").notices]
 
     assert write(lines, Rubric()) == [
@@ -70,7 +71,7 @@ def test_a_notebook_that_few_handed_in_is_said(tmp_path: Path, further: Document
 @pytest.mark.slow
 def test_needs_neither_torch_nor_matplotlib(tmp_path: Path) -> None:
     made = make_class(3)
-    results = made.write(tmp_path / "results.jsonl")
+    results = made.write(tmp_path / "results.sqlite")
     code = (
         "import sys\n"
         "from pathlib import Path\n"
@@ -95,17 +96,17 @@ def test_pages_of_students_who_left_are_deleted_and_nothing_else(tmp_path: Path)
     (students / "mine.html").write_text("<h1>Notes</h1>", encoding="utf-8")
     (students / ".bob.html.123.tmp").write_bytes(b"what a killed run left behind")
     for kept in (lines, lines[:1]):
-        results = journal(tmp_path / "results.jsonl", kept)
+        results = journal(tmp_path / "results.sqlite", kept)
         render(Book(class_of(kept), results, Rubric()), tmp_path / "out")
     assert sorted(path.name for path in students.iterdir()) == ["ada.html", "mine.html"]
 
 
 def test_results_that_are_none_change_nothing(tmp_path: Path) -> None:
-    results = journal(tmp_path / "results.jsonl", [graded("a", "ada", "pp")])
+    results = journal(tmp_path / "results.sqlite", [graded("a", "ada", "pp")])
     render(Book(class_of([]), results, Rubric()), tmp_path / "out")
     before = digests(tmp_path / "out")
-    results.write_text("{]\n" + results.read_text("ascii"), encoding="ascii")
-    with pytest.raises(BrokenJournal):
+    spoil(results, "{]")
+    with pytest.raises(BrokenResults):
         render(Book(class_of([]), results, Rubric()), tmp_path / "out")
     assert digests(tmp_path / "out") == before
 
@@ -122,7 +123,7 @@ def test_a_page_that_is_the_same_is_left_alone(tmp_path: Path) -> None:
 
 
 def junit(folder: Path, lines: list[Document], students: list[Student]) -> str:
-    results, path = journal(folder / "r.jsonl", lines), folder / "junit.xml"
+    results, path = journal(folder / "r.sqlite", lines), folder / "junit.xml"
     render(Book(class_of(lines, students), results, Rubric()), folder / "out", junitxml=path)
     return path.read_text(encoding="utf-8")
 

@@ -5,7 +5,7 @@ from pathlib import Path
 from grader.classroom.gradebook.rubric import Rubric
 from grader.classroom.gradebook.write import Book, render
 from grader.classroom.handback.recipients import read_recipients
-from grader.classroom.run.out_folder import RESULTS
+from grader.classroom.run.results import RESULTS
 from tests.helpers.lines import class_of, graded, journal
 from tests.helpers.made_gradebook import gradebook_of
 

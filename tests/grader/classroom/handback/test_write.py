@@ -14,7 +14,7 @@ from grader.classroom.gradebook.write import Book, render
 from grader.classroom.handback.recipients import read_recipients
 from grader.classroom.handback.write import Form, Given, InTheWay, NothingToHandBack, hand_back
 from grader.classroom.intake.class_folder import Student
-from grader.classroom.run.out_folder import RESULTS
+from grader.classroom.run.results import RESULTS
 from tests.helpers.lines import class_of, graded, journal
 from tests.helpers.made_class import make_class
 from tests.helpers.made_gradebook import gradebook_of

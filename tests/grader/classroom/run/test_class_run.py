@@ -12,18 +12,17 @@ import pytest
 from grader.classroom.intake.class_folder import HandedIn
 from grader.classroom.run import class_run, task
 from grader.classroom.run.class_run import Run, Stop
-from grader.classroom.run.journal import Journal
 from grader.classroom.run.pool import CannotGrade, Died, Displaced
+from grader.classroom.run.results import EXPORT, Results
 from grader.classroom.run.task import Task, make_task
 from tests.helpers.fake_grading import (
-    SETTINGS,
     InlinePool,
     class_in,
     fake_grade,
     make_class,
     make_pool,
 )
-from tests.helpers.lines import Document
+from tests.helpers.lines import SETTINGS, Document
 
 WORDS = {"b": "2", "a": "1", "c": "0"}
 
@@ -34,14 +33,17 @@ def no_waiting(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def grade(folder: Path, pool: Any, results: Path) -> Run:
-    with Journal(results) as journal:
-        run = Run(class_in(folder), SETTINGS, journal, fake_grade)
+    with Results(results, change=True) as opened:
+        run = Run(class_in(folder), SETTINGS, opened, fake_grade)
         run.grade_all(lambda: pool, lambda tally: None)
     return run
 
 
 def read(results: Path) -> dict[str, Document]:
-    return {line["id"]: line for line in map(json.loads, results.read_bytes().splitlines())}
+    with Results(results) as opened:
+        opened.export()
+    lines = map(json.loads, results.with_name(EXPORT).read_bytes().splitlines())
+    return {line["id"]: line for line in lines}
 
 
 def refuse_pool() -> Any:
@@ -51,8 +53,8 @@ def refuse_pool() -> Any:
 def test_every_file_gets_its_line(tmp_path: Path) -> None:
     make_class(tmp_path / "class", WORDS)
     pool = InlinePool()
-    run = grade(tmp_path / "class", pool, tmp_path / "results.jsonl")
-    lines = read(tmp_path / "results.jsonl")
+    run = grade(tmp_path / "class", pool, tmp_path / "results.sqlite")
+    lines = read(tmp_path / "results.sqlite")
     assert {key: line["score"] for key, line in lines.items()} == {"a": 1, "b": 2, "c": 0}
     assert lines["a"]["submitted"] == "2026-11-20T00:00:00+00:00"
     assert (run.tally.done, run.tally.graded) == (3, 3)
@@ -70,7 +72,7 @@ def test_no_more_is_read_than_the_pool_can_take(
         return make_task(*arguments)
 
     monkeypatch.setattr(class_run, "make_task", counting)
-    grade(tmp_path / "class", pool, tmp_path / "results.jsonl")
+    grade(tmp_path / "class", pool, tmp_path / "results.sqlite")
     assert pool.most == pool.capacity
     # The n-th file is read only when those before it are handed out.
     assert all(number - seen <= 1 for number, seen in enumerate(read_ahead))
@@ -80,7 +82,7 @@ def test_no_more_is_read_than_the_pool_can_take(
 def test_a_file_that_looks_as_it_did_is_not_read_again(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    results = tmp_path / "results.jsonl"
+    results = tmp_path / "results.sqlite"
     make_class(tmp_path / "class", WORDS)
     long_ago = time.time() - 3600
     monkeypatch.setattr(task, "SETTLED_SECONDS", -1)  # this test does not wait for its files to age
@@ -98,13 +100,13 @@ def test_a_file_that_looks_as_it_did_is_not_read_again(
     assert grade(tmp_path / "class", InlinePool(), results).tally.kept == 3
     assert read == ["b"]
     assert grade(tmp_path / "class", InlinePool(), results).tally.kept == 3
-    assert read == ["b", "b"]  # nobody has finished: the new time is not in the index yet
+    assert read == ["b"]
 
 
 def test_a_file_changed_just_now_is_read_again(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    results = tmp_path / "results.jsonl"
+    results = tmp_path / "results.sqlite"
     make_class(tmp_path / "class", WORDS)
     grade(tmp_path / "class", InlinePool(), results)
     monkeypatch.setattr(class_run, "make_task", lambda *_: pytest.fail("it is read"))
@@ -113,20 +115,20 @@ def test_a_file_changed_just_now_is_read_again(
 
 
 def test_what_has_a_line_is_not_graded_again(tmp_path: Path) -> None:
-    results = tmp_path / "results.jsonl"
+    results = tmp_path / "results.sqlite"
     make_class(tmp_path / "class", WORDS)
     (tmp_path / "class" / "link").symlink_to("a")
     grade(tmp_path / "class", InlinePool(), results)
-    before = results.read_bytes()
-    with Journal(results) as journal:
-        run = Run(class_in(tmp_path / "class"), SETTINGS, journal, fake_grade)
+    before = read(results)
+    with Results(results, change=True) as opened:
+        run = Run(class_in(tmp_path / "class"), SETTINGS, opened, fake_grade)
         run.grade_all(refuse_pool, lambda tally: None)
-    assert results.read_bytes() == before
+    assert read(results) == before
     assert (run.tally.kept, run.tally.fresh, run.tally.unreadable) == (4, 0, 1)
 
 
 def test_what_has_changed_or_come_is_graded(tmp_path: Path) -> None:
-    results, folder = tmp_path / "results.jsonl", tmp_path / "class"
+    results, folder = tmp_path / "results.sqlite", tmp_path / "class"
     make_class(folder, WORDS)
     grade(folder, InlinePool(), results)
     make_class(folder, {"a": "2", "new": "1"})
@@ -145,10 +147,10 @@ def test_what_cannot_be_read_has_a_line_too(tmp_path: Path) -> None:
     folder.mkdir()
     (folder / "link").symlink_to("/etc/passwd")
     os.mkfifo(folder / "pipe")
-    with Journal(tmp_path / "results.jsonl") as journal:
-        run = Run(class_in(folder), SETTINGS, journal, fake_grade)
+    with Results(tmp_path / "results.sqlite", change=True) as opened:
+        run = Run(class_in(folder), SETTINGS, opened, fake_grade)
         run.grade_all(refuse_pool, lambda tally: None)
-    lines = read(tmp_path / "results.jsonl")
+    lines = read(tmp_path / "results.sqlite")
     assert [lines[key]["flags"][0]["kind"] for key in ("link", "pipe")] == ["unreadable"] * 2
     assert lines["link"]["sha256"] is None
     assert run.tally.unreadable == 2
@@ -171,8 +173,8 @@ def test_what_kills_is_tried_again_then_alone_then_no_more(
 ) -> None:
     make_class(tmp_path / "class", {"a": "2", "b": "2", "c": "2", "d": "2"})
     pool = InlinePool({"b": list(errors)})
-    grade(tmp_path / "class", pool, tmp_path / "results.jsonl")
-    lines = read(tmp_path / "results.jsonl")
+    grade(tmp_path / "class", pool, tmp_path / "results.sqlite")
+    lines = read(tmp_path / "results.sqlite")
     assert sorted(lines) == ["a", "b", "c", "d"]
     assert pool.seen.count("b") == tries
     flags = [flag["kind"] for flag in lines["b"]["flags"]]
@@ -186,18 +188,18 @@ def test_a_pool_that_cannot_go_on_ends_the_run(error: BaseException, tmp_path: P
     make_class(tmp_path / "class", WORDS)
     pool = InlinePool({"a": [error]})
     with pytest.raises(CannotGrade):
-        grade(tmp_path / "class", pool, tmp_path / "results.jsonl")
+        grade(tmp_path / "class", pool, tmp_path / "results.sqlite")
     assert pool.closed
 
 
 def test_a_run_can_be_stopped_between_two_lines(tmp_path: Path) -> None:
     make_class(tmp_path / "class", {f"{number:03}": "1" for number in range(30)})
     pool = InlinePool()
-    with Journal(tmp_path / "results.jsonl") as journal:
-        run = Run(class_in(tmp_path / "class"), SETTINGS, journal, fake_grade)
+    with Results(tmp_path / "results.sqlite", change=True) as opened:
+        run = Run(class_in(tmp_path / "class"), SETTINGS, opened, fake_grade)
         with pytest.raises(Stop):
             run.grade_all(lambda: pool, lambda tally: run.stop() if tally.done == 7 else None)
-    assert len(read(tmp_path / "results.jsonl")) == 7
+    assert len(read(tmp_path / "results.sqlite")) == 7
     assert pool.closed
 
 
@@ -206,10 +208,8 @@ def test_a_file_that_hangs_costs_the_others_nothing_but_time(tmp_path: Path) -> 
     words = {"a": "hang", **{f"b{number}": "2" for number in range(9)}}
     make_class(tmp_path / "class", words)
     pool = make_pool(patience=2.0)
-    grade(tmp_path / "class", pool, tmp_path / "results.jsonl")
-    written = (tmp_path / "results.jsonl").read_text().splitlines()
-    lines = read(tmp_path / "results.jsonl")
-    assert len(written) == len(words)
+    grade(tmp_path / "class", pool, tmp_path / "results.sqlite")
+    lines = read(tmp_path / "results.sqlite")
     assert sorted(lines) == sorted(words)
     assert [flag["kind"] for flag in lines["a"]["flags"]] == ["killed"]
     assert all(line["score"] == 2 for name, line in lines.items() if name != "a")

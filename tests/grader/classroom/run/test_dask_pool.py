@@ -18,11 +18,11 @@ import pytest
 from grader.classroom.run import dask_pool
 from grader.classroom.run.class_run import Run
 from grader.classroom.run.dask_pool import DaskPool
-from grader.classroom.run.journal import Journal
 from grader.classroom.run.pool import CannotGrade, Displaced
+from grader.classroom.run.results import EXPORT, Results
 from tests.helpers.dask_cluster import Cluster
-from tests.helpers.fake_grading import SETTINGS, class_in, fake_grade, make_class
-from tests.helpers.lines import Document
+from tests.helpers.fake_grading import class_in, fake_grade, make_class
+from tests.helpers.lines import SETTINGS, Document
 
 pytest.importorskip("distributed", reason="the extra [dask] is not installed")
 
@@ -102,14 +102,16 @@ def grade(folder: Path, address: str, at: int = -1, do: Callable[[], object] = o
             done = True
             do()
 
-    with Journal(folder.parent / "results.jsonl") as journal:
-        run = Run(class_in(folder), SETTINGS, journal, fake_grade)
+    with Results(folder.parent / "results.sqlite", change=True) as results:
+        run = Run(class_in(folder), SETTINGS, results, fake_grade)
         run.grade_all(lambda: DaskPool(address), show)
     return run
 
 
 def read(folder: Path) -> list[Document]:
-    return [*map(json.loads, (folder.parent / "results.jsonl").read_bytes().splitlines())]
+    with Results(folder.parent / "results.sqlite") as results:
+        results.export()
+    return [*map(json.loads, (folder.parent / EXPORT).read_bytes().splitlines())]
 
 
 @pytest.mark.slow
@@ -313,8 +315,8 @@ def test_what_ends_a_worker_is_blamed_and_nothing_else(
             if workers[-1].poll() is not None and next(more, None):
                 workers.append(cluster.add_worker())
 
-        with Journal(tmp_path / "results.jsonl") as journal:
-            run = Run(class_in(tmp_path / "class"), SETTINGS, journal, fake_grade)
+        with Results(tmp_path / "results.sqlite", change=True) as results:
+            run = Run(class_in(tmp_path / "class"), SETTINGS, results, fake_grade)
             run.grade_all(lambda: DaskPool(cluster.address), show)
     finally:
         cluster.close()

@@ -12,13 +12,15 @@ import sys
 import time
 from collections import Counter
 from contextlib import suppress
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 from corpus.readers.places import PROJECT
+from grader.classroom.run.line import Line
+from grader.classroom.run.results import EXPORT, BrokenResults, Results
 from tests.helpers.fake_grading import AT_WORK, LOG, make_class
-from tests.helpers.lines import Document
 from tests.helpers.processes import descendants, left_over
 
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="looks into /proc")
@@ -33,7 +35,7 @@ class Class:
 
     def __init__(self, folder: Path) -> None:
         self.folder, self.results, self.log = (
-            folder / name for name in ("class", "results.jsonl", "log")
+            folder / name for name in ("class", "results.sqlite", "log")
         )
         make_class(self.folder, {f"{number:03}": "slow" for number in range(FILES)})
 
@@ -52,8 +54,11 @@ class Class:
             stderr=subprocess.DEVNULL,
         )
 
-    def lines(self) -> list[bytes]:
-        return self.results.read_bytes().splitlines(True) if self.results.exists() else []
+    def lines(self) -> list[Line]:
+        """In the order of the files, also while a run goes on."""
+        with suppress(OSError, BrokenResults), Results(self.results) as results:
+            return list(results.lines())
+        return []
 
     def wait_for(self, count: int, process: subprocess.Popen[bytes]) -> None:
         until = time.monotonic() + SECONDS
@@ -71,15 +76,10 @@ def klass(tmp_path: Path) -> Class:
     return Class(tmp_path)
 
 
-def without_run(data: bytes) -> Document:
-    line: Document = json.loads(data)
-    return {name: member for name, member in line.items() if name not in ("run", "seal")}
-
-
 @pytest.mark.slow
 def test_a_run_that_is_killed_again_and_again_loses_nothing(klass: Class) -> None:
     chance = random.Random(5)
-    kept: list[bytes] = []
+    kept: list[Line] = []
     for kills in range(KILLS):
         process = klass.start()
         klass.wait_for(len(kept) + chance.randint(0, 15), process)
@@ -90,16 +90,16 @@ def test_a_run_that_is_killed_again_and_again_loses_nothing(klass: Class) -> Non
         process.wait()
         assert not left_over(below), f"after kill {kills}"
         now = klass.lines()
-        assert now[: len(kept)] == kept
-        kept = [line for line in now if line.endswith(b"\n")]
+        assert all(line in now for line in kept)
+        kept = now
     assert 0 < len(kept) < FILES, "the kills came too early or too late to mean anything"
     process = klass.start()
     assert process.wait(SECONDS) == 0
-    lines = [json.loads(line) for line in klass.lines()]
-    assert [line["id"] for line in lines] == [f"{number:03}" for number in range(FILES)]
-    assert {json.dumps(without_run(line)) for line in kept} <= {
-        json.dumps(without_run(line)) for line in klass.lines()
-    }
+    lines = klass.lines()
+    assert [line.file.id for line in lines] == [f"{number:03}" for number in range(FILES)]
+    assert all(line in lines for line in kept)
+    exported = klass.results.with_name(EXPORT).read_bytes().splitlines()
+    assert [json.loads(line)["id"] for line in exported] == [line.file.id for line in lines]
     # What was under way when a run was killed is graded again, and nothing else.
     assert sum(klass.graded().values()) <= FILES + KILLS * AT_WORK
 
@@ -108,7 +108,7 @@ def test_a_run_that_is_killed_again_and_again_loses_nothing(klass: Class) -> Non
 def test_a_run_whose_processes_are_all_killed_gives_the_same_results(klass: Class) -> None:
     once = klass.start()
     assert once.wait(SECONDS) == 0
-    first = [without_run(line) for line in klass.lines()]
+    first = klass.lines()
     klass.results.unlink()
     again = klass.start()
     klass.wait_for(20, again)
@@ -118,7 +118,9 @@ def test_a_run_whose_processes_are_all_killed_gives_the_same_results(klass: Clas
         with suppress(ProcessLookupError):  # the one that forks them took it along
             os.kill(process, signal.SIGKILL)
     assert again.wait(SECONDS) == 0
-    assert [without_run(line) for line in klass.lines()] == first
+    assert [replace(line, run=first[0].run) for line in klass.lines()] == [
+        replace(line, run=first[0].run) for line in first
+    ]
 
 
 @pytest.mark.slow
@@ -127,7 +129,7 @@ def test_processes_of_the_pool_that_are_killed_are_replaced(klass: Class) -> Non
     killed = 0
     for count in range(10, 100, 10):
         klass.wait_for(count, process)
-        pool = {json.loads(line)["run"]["worker"] for line in klass.lines()[-3:]}
+        pool = {line.run.worker for line in klass.lines()}
         for worker in pool:
             number = int(re.findall(r"\d+$", worker)[0])
             if number in descendants(process.pid):
@@ -135,9 +137,9 @@ def test_processes_of_the_pool_that_are_killed_are_replaced(klass: Class) -> Non
                 killed += 1
     assert process.wait(SECONDS) == 0
     assert killed >= 5
-    lines = [json.loads(line) for line in klass.lines()]
+    lines = klass.lines()
     assert len(lines) == FILES
-    assert not any("error" in line for line in lines)
+    assert not any(line.error for line in lines)
     assert sum(klass.graded().values()) <= FILES + killed
 
 
@@ -147,8 +149,8 @@ def test_a_class_with_killers_in_it_is_graded_all_the_same(tmp_path: Path) -> No
     killers = {f"{number:03}": "die" for number in (0, 60, 61, 149)}
     make_class(klass.folder, killers | {"100": f"die-once {tmp_path / 'dead'}"})
     assert klass.start().wait(SECONDS) == 0
-    lines = {line["id"]: line for line in map(json.loads, klass.lines())}
+    lines = {line.file.id: line for line in klass.lines()}
     assert len(lines) == FILES
-    assert {key for key, line in lines.items() if "error" in line} == set(killers)
-    assert {lines[key]["flags"][0]["kind"] for key in killers} == {"killed"}
+    assert {key for key, line in lines.items() if line.error} == set(killers)
+    assert {lines[key].flags[0].kind for key in killers} == {"killed"}
     assert sum(klass.graded().values()) == FILES - len(killers)

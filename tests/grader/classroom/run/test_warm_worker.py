@@ -11,7 +11,7 @@ from corpus.readers.places import NOTEBOOKS
 from grader.classroom.intake.class_folder import HandedIn
 from grader.classroom.run import warm_worker
 from grader.classroom.run.grade_task import get_ready, grade_task
-from grader.classroom.run.line import Line, pack_line, read_line
+from grader.classroom.run.line import Line, file_text, grading_text, read_line
 from grader.classroom.run.pool import CannotGrade
 from grader.classroom.run.settings import Settings, Versions, installed_versions
 from grader.classroom.run.task import Task
@@ -66,9 +66,10 @@ def worker(unlucky: Unlucky) -> WarmWorker:
 
 def grade(worker: WarmWorker, data: bytes) -> Line:
     line = worker.grade(Task(FILE, data))
-    packed = pack_line(line)
-    assert packed.isascii()
-    assert pack_line(read_line(packed)) == packed
+    file, found = file_text(line.file), grading_text(line)
+    assert (file + found).isascii()
+    again = read_line(f"{file[:-1]},{found[1:]}")
+    assert (file_text(again.file), grading_text(again)) == (file, found)
     assert pickle.loads(pickle.dumps(line)).file == line.file == FILE
     return line
 

@@ -35,7 +35,7 @@ DZ = (FUSED, "dz")
 
 
 def summary_of(tmp_path: Path, lines: list[Document], *students: Student) -> ClassSummary:
-    results = journal(tmp_path / "results.jsonl", lines)
+    results = journal(tmp_path / "results.sqlite", lines)
     table = build_table(class_of(lines, students), results, Rubric())
     read = {line["id"]: as_line(line) for line in lines}
     summary = ClassSummary()
@@ -189,14 +189,14 @@ def test_one_student_has_no_company(tmp_path: Path, students: int, title: str) -
 def test_where_points_are_few_each_number_of_them_has_a_bin(tmp_path: Path) -> None:
     letters = ["ff", "pf", "pf", "pp", "pp", "pp"]
     lines = [graded(f"{n}", f"s{n}", outcomes) for n, outcomes in enumerate(letters)]
-    results = journal(tmp_path / "results.jsonl", lines)
+    results = journal(tmp_path / "results.sqlite", lines)
     table = build_table(class_of(lines, [Student("handed in nothing")]), results, Rubric())
     assert distribution(table) == (1, [1, 2, 3])
 
 
 def test_who_handed_in_what_is_not_due_did_not_hand_in_nothing(tmp_path: Path) -> None:
     lines = [graded("a", "ada", "pp"), graded("b", "bob", "pppppp", BATCHNORM)]
-    results = journal(tmp_path / "results.jsonl", lines)
+    results = journal(tmp_path / "results.sqlite", lines)
     due = Rubric(notebooks=(FUSED,))
     counted = dict(figures(build_table(class_of(lines, [Student("zoe")]), results, due)))
     assert counted["handed in nothing"] == counted["handed in nothing that is due"] == "1"
@@ -212,7 +212,7 @@ def test_a_file_that_is_no_notebook_is_noted_and_not_suspicious(tmp_path: Path) 
 
 
 def test_of_nobody_and_of_no_points_there_are_no_bins(tmp_path: Path) -> None:
-    results = journal(tmp_path / "results.jsonl", [])
+    results = journal(tmp_path / "results.sqlite", [])
     table = build_table(class_of([], [Student("handed in nothing")]), results, Rubric())
     assert distribution(table)[1] == []
 

@@ -31,7 +31,7 @@ NAMES = ("Ada Lovelace", "Bob Secret", "Zoe Quick", "Ivo Bright")
 
 def lecture(tmp_path: Path, lines: list[Document]) -> str:
     people = [Student(f"s{n}", name, f"{name}@uni.example") for n, name in enumerate(NAMES)]
-    results = journal(tmp_path / "results.jsonl", lines)
+    results = journal(tmp_path / "results.sqlite", lines)
     render(Book(class_of(lines, people), results, Rubric()), tmp_path / "out")
     return (tmp_path / "out/report/lecture.html").read_text("utf-8")
 
@@ -69,7 +69,7 @@ def test_a_mistake_with_its_hint_its_lines_and_its_picture(tmp_path: Path) -> No
 @pytest.mark.slow
 def test_no_name_is_on_it(tmp_path: Path) -> None:
     made = make_class(120, seed=4, hostile=False)
-    render(Book(made.folder, made.write(tmp_path / "r.jsonl"), Rubric()), tmp_path)
+    render(Book(made.folder, made.write(tmp_path / "r.sqlite"), Rubric()), tmp_path)
     text = (tmp_path / "report/lecture.html").read_text("utf-8")
     assert text.count("<section") == MOST_MISTAKES
     assert "students/" not in text

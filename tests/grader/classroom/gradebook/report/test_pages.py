@@ -91,7 +91,7 @@ ONE_EACH = Rubric()
 def write(
     tmp_path: Path, lines: list[Document], students: list[Student], rubric: Rubric = ONE_EACH
 ) -> Path:
-    results = journal(tmp_path / "results.jsonl", lines)
+    results = journal(tmp_path / "results.sqlite", lines)
     render(Book(class_of(lines, students), results, rubric), tmp_path / "out")
     return tmp_path / "out" / "report"
 
@@ -105,7 +105,7 @@ def report(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A class of 30 with everybody in it who tries something."""
     folder = tmp_path_factory.mktemp("class")
     made = make_class(30, seed=3)
-    render(Book(made.folder, made.write(folder / "r.jsonl"), Rubric()), folder)
+    render(Book(made.folder, made.write(folder / "r.sqlite"), Rubric()), folder)
     return folder / "report"
 
 
@@ -338,7 +338,7 @@ def test_what_the_instructor_decided_stands_on_the_pages(tmp_path: Path) -> None
         "ada,02,dz,0.5,,<b>half</b> of it\nbob,02,,,yes,\ncyd,02,,1.5,,oral exam\ncyd,,,,,see me\n"
     )
     adjustments = read_adjustments(tmp_path / "adjustments.csv", COURSE, folder.students)
-    results = journal(tmp_path / "results.jsonl", lines)
+    results = journal(tmp_path / "results.sqlite", lines)
     index = render(Book(folder, results, Rubric(), adjustments=adjustments), tmp_path / "out").index
     ada, bob, cyd, dan = (student(index.parent, who) for who in ("ada", "bob", "cyd", "dan"))
     assert "1.5 of 2 points" in ada

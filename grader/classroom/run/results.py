@@ -1,0 +1,246 @@
+"""results.sqlite: what a run knows of each file handed in, safe as soon as it is known."""
+
+from __future__ import annotations
+
+import os
+import sqlite3
+from collections.abc import Collection, Iterable, Iterator, Mapping
+from contextlib import contextmanager, suppress
+from dataclasses import replace
+from pathlib import Path
+
+from grader.classroom.intake.class_folder import HandedIn
+from grader.classroom.run.line import Line, file_text, grading_text, read_line
+from grader.classroom.run.settings import Settings, as_text, reconciled
+from grader.classroom.run.task import Stamp, Task
+from grader.submission.notebook_file import shown
+from grader.user_error import UserError
+from grader.whole_file import whole_file
+
+RESULTS, EXPORT, EARLIER = "results.sqlite", "results.jsonl", "results.earlier.jsonl"
+UNFINISHED = ".unfinished"
+"""There while tables and pages lack a result, or are being written."""
+
+FORMAT_VERSION = 1
+
+_SCHEMA = f"""
+BEGIN;
+CREATE TABLE run (settings TEXT NOT NULL, convention TEXT NOT NULL);
+CREATE TABLE result (
+    id TEXT PRIMARY KEY, file TEXT NOT NULL, sha256 TEXT, stamp TEXT, error TEXT, line TEXT NOT NULL
+);
+CREATE TABLE earlier AS SELECT * FROM result;
+PRAGMA user_version = {FORMAT_VERSION};
+COMMIT;
+"""
+
+
+class BrokenResults(UserError):
+    """The results are not what a run has written, or not of this one."""
+
+
+class Results:
+    """The results in a gradebook's folder; use as a context manager.
+
+    A killed process takes back nothing, a power cut at most the last results, whose files are
+    graded again: to wait for the disk after each one would cost more than to grade it.
+    """
+
+    def __init__(self, path: Path, *, change: bool = False) -> None:
+        """Open the file; to `change` it, create it where it is not there.
+
+        Raises:
+            BrokenResults: it is no file of results, or one of another version.
+            OSError: it cannot be opened.
+        """
+        self.path = path
+        if not change:
+            os.stat(path)  # noqa: PTH116  says why it cannot be opened, which SQLite does not
+        with self._explained():
+            address = f"{path.absolute().as_uri()}?mode={'rwc' if change else 'ro'}"
+            self._db = sqlite3.connect(address, uri=True, isolation_level=None)
+        try:
+            with self._explained():
+                if change:
+                    self._db.executescript("PRAGMA journal_mode=WAL; PRAGMA synchronous=NORMAL;")
+                    if not self._db.execute("SELECT 1 FROM sqlite_master").fetchone():
+                        self._db.executescript(_SCHEMA)
+                (found,) = self._db.execute("PRAGMA user_version").fetchone()
+            if found != FORMAT_VERSION:
+                raise BrokenResults(
+                    f"{shown(path)} was begun by another version of the grader (format {found}, "
+                    f"here {FORMAT_VERSION}): choose another --out."
+                )
+        except BaseException:
+            self._db.close()
+            raise
+
+    def __enter__(self) -> Results:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        with suppress(sqlite3.Error):  # one file, which a folder that is read-only can hold
+            self._db.execute("PRAGMA journal_mode=DELETE")
+        self._db.close()
+
+    def begin(self, wanted: Settings, given: Collection[str], convention: str) -> Settings:
+        """The settings of this run: those of the results, where there are any, or else `wanted`.
+
+        Lines that say why a file could not be graded do not count, since another course may be
+        meant; they are deleted.
+
+        Args:
+            wanted: the settings of new results.
+            given: the options among "seed" and "timeout" that the instructor gave; the results
+                decide about the others.
+            convention: how the folder that is graded is laid out.
+
+        Raises:
+            OtherSettings: the settings of the results are not what is asked for.
+        """
+        with self._transaction():
+            if self._db.execute("SELECT 1 FROM result WHERE error IS NULL").fetchone():
+                (had,) = self._db.execute("SELECT settings FROM run").fetchone()
+                return reconciled(had, wanted, given, shown(self.path.parent))
+            self._db.execute("DELETE FROM result")
+            self._db.execute("DELETE FROM run")
+            self._db.execute("INSERT INTO run VALUES (?, ?)", (as_text(wanted), convention))
+        return wanted
+
+    @property
+    def convention(self) -> str:
+        """How the folder was laid out that was graded."""
+        with self._explained():
+            return str(self._db.execute("SELECT convention FROM run").fetchone()[0])
+
+    def refuse_strangers(self, ids: Iterable[str]) -> None:
+        """Raise BrokenResults if these are the results of other files altogether."""
+        with self._explained():
+            known = {id_ for (id_,) in self._db.execute("SELECT id FROM result")}
+        if known and known.isdisjoint(ids):
+            raise BrokenResults(
+                f"{shown(self.path)} holds the results of another class: none of its "
+                f"{len(known):,} files is in this folder. Choose another --out."
+            )
+
+    def unchanged(self, id_: str, stamp: Stamp | None) -> tuple[str | None] | None:
+        """The error, if any, of a file that looks as it did when it was read; None if unknown."""
+        query = "SELECT error FROM result WHERE id = ? AND stamp = ?"
+        return self._first(query, _plain(id_), _stamp_text(stamp))
+
+    def known(self, task: Task) -> tuple[str | None] | None:
+        """The error, if any, of a file whose result is about what was just read; None if not."""
+        query = (
+            "SELECT error FROM result WHERE id = ? AND sha256 IS ? "
+            "AND (sha256 IS NOT NULL OR error = ?)"
+        )
+        found = self._first(query, _plain(task.file.id), task.file.sha256, _plain(task.refusal))
+        if found is not None and self.unchanged(task.file.id, task.stamp) is None:
+            with self._transaction():
+                values = _stamp_text(task.stamp), _plain(task.file.id)
+                self._db.execute("UPDATE result SET stamp = ? WHERE id = ?", values)
+        return found
+
+    def add(self, line: Line, stamp: Stamp | None = None) -> None:
+        """Write a line, in place of an earlier one, which is kept aside.
+
+        `stamp` is that of the file from before it was read.
+
+        Raises:
+            OSError: there is no room, or the disk fails; the results are as they were.
+        """
+        file = line.file
+        id_, error = _plain(file.id), line.error and _plain(line.error)
+        row = (id_, file_text(file), file.sha256, _stamp_text(stamp), error, grading_text(line))
+        with self._transaction():
+            self._set_aside(id_)
+            self._db.execute("INSERT INTO result VALUES (?, ?, ?, ?, ?, ?)", row)
+
+    def keep(self, files: Mapping[str, HandedIn]) -> list[str]:
+        """Keep the lines of these files alone; each says of its file what the folder says now.
+
+        If the due date has changed, who is late has, too. The ids of the others are returned.
+        """
+        gone = []
+        with self._transaction():
+            known = self._db.execute("SELECT id, sha256, file FROM result ORDER BY id").fetchall()
+            for id_, sha256, text in known:
+                if id_ not in files:
+                    gone.append(id_)
+                    self._set_aside(id_)
+                elif (now := file_text(replace(files[id_], sha256=sha256))) != text:
+                    self.path.with_name(UNFINISHED).touch()
+                    self._db.execute("UPDATE result SET file = ? WHERE id = ?", (now, id_))
+        return gone
+
+    def line(self, id_: str) -> Line:
+        """The line of a file handed in."""
+        return next(self._lines("result WHERE id = ?", _plain(id_)))
+
+    def lines(self) -> Iterator[Line]:
+        """The lines, in the order of the files' ids.
+
+        Raises:
+            BrokenResults: one cannot be read.
+        """
+        return self._lines("result ORDER BY id")
+
+    def export(self) -> None:
+        """Write `results.jsonl`, and `results.earlier.jsonl` of what has changed or gone since."""
+        for name, table in ((EXPORT, "result"), (EARLIER, "earlier")):
+            if table == "result" or self._first("SELECT 1 FROM earlier"):
+                with whole_file(self.path.with_name(name)) as file:
+                    for text in self._texts(f"{table} ORDER BY id, rowid"):
+                        file.write(f"{text}\n".encode("ascii"))
+
+    def _lines(self, which: str, *values: object) -> Iterator[Line]:
+        for text in self._texts(which, *values):
+            try:
+                yield read_line(text)
+            except (ValueError, LookupError, TypeError) as error:
+                raise BrokenResults(
+                    f"A row of {shown(self.path)} is not a result of this grader ({error}): was "
+                    "the file edited? Restore it, or choose another --out."
+                ) from error
+
+    def _texts(self, which: str, *values: object) -> Iterator[str]:
+        with self._explained():
+            for file, line in self._db.execute(f"SELECT file, line FROM {which}", values):
+                yield f"{file[:-1]},{line[1:]}"
+
+    def _first(self, query: str, *values: object) -> tuple[str | None] | None:
+        with self._explained():
+            found: tuple[str | None] | None = self._db.execute(query, values).fetchone()
+        return found
+
+    def _set_aside(self, id_: str) -> None:
+        self.path.with_name(UNFINISHED).touch()
+        self._db.execute("INSERT INTO earlier SELECT * FROM result WHERE id = ?", (id_,))
+        self._db.execute("DELETE FROM result WHERE id = ?", (id_,))
+
+    @contextmanager
+    def _transaction(self) -> Iterator[None]:
+        with self._explained(), self._db:
+            self._db.execute("BEGIN")
+            yield
+
+    @contextmanager
+    def _explained(self) -> Iterator[None]:
+        try:
+            yield
+        except sqlite3.OperationalError as error:
+            raise OSError(0, str(error), str(self.path)) from error
+        except sqlite3.DatabaseError as error:
+            raise BrokenResults(
+                f"{shown(self.path)} is not what a run has written ({error}): restore it, or "
+                "choose another --out."
+            ) from error
+
+
+def _plain(text: str) -> str:
+    """The text with half a surrogate pair spelled out, as SQLite takes it."""
+    return text.encode("utf-8", "backslashreplace").decode()
+
+
+def _stamp_text(stamp: Stamp | None) -> str | None:
+    return stamp and " ".join(map(str, stamp))

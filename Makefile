@@ -38,7 +38,7 @@ demo: $(INSTALLED) ## grade the solution and the sample submissions of notebook 
 	@cp notebooks/solutions/01_atomic_backprop.ipynb $(DEMO)/solution.ipynb
 	@$(RUN) -m grader dev fill notebooks/01_atomic_backprop.ipynb $(SAMPLES) --out $(DEMO)
 	@# Exit status 1 is what samples with mistakes in them should give; 2 would be a real failure.
-	@BACKPROP_NINJA_STATE=$(abspath build/state) $(RUN) -m grader check $(DEMO)/*.ipynb --html $(DEMO)/report.html || [ $$? -eq 1 ]
+	@$(RUN) -m grader check $(DEMO)/*.ipynb --html $(DEMO)/report.html || [ $$? -eq 1 ]
 	@echo "The same as a page: $(abspath $(DEMO)/report.html)"
 
 train: $(INSTALLED) ## train by hand for 200,000 steps; print losses and 20 names (a minute and a half)
@@ -99,9 +99,9 @@ verify: $(INSTALLED) ## say whether the notebooks are what their sources make
 dev-check: $(INSTALLED) ## say of every exercise whether all that belongs to it is in order
 	$(RUN) -m grader dev check $(ARGS)
 
-# What a check remembers of a user's progress is none of these runs' business. A notebook's cells
-# stay together (loadscope). A training whose outcome is not compared is a short one here.
-NBVAL = BACKPROP_NINJA_STATE=$(abspath build/state) BACKPROP_NINJA_STEPS=60 $(RUN) -m pytest -n auto --dist loadscope \
+# A notebook's cells stay together (loadscope). A training whose outcome is not compared is a short
+# one here.
+NBVAL = BACKPROP_NINJA_STEPS=60 $(RUN) -m pytest -n auto --dist loadscope \
 	--nbval --nbval-sanitize-with notebooks/nbval_sanitize.cfg
 
 nbval: $(INSTALLED) ## run the four solutions and compare their outputs (with MAKEMORE_NAMES, all of them)

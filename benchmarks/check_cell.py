@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 import ast
-import os
 import statistics
 import subprocess
-import tempfile
 import time
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -119,19 +117,13 @@ def _run(client: BlockingKernelClient, source: str) -> float:
 def main() -> None:
     """Print a line for each check cell and answer, then all together."""
     found: dict[str, list[Times]] = {}
-    with tempfile.TemporaryDirectory() as state:
-        # The kernel's own progress, not the user's; nothing is said of how it is reached.
-        manager, client = start_new_kernel(
-            cwd=str(NOTEBOOK.parent.parent),
-            env={**os.environ, "BACKPROP_NINJA_STATE": state},
-            stderr=subprocess.DEVNULL,
-        )
-        try:
-            for kind, times in measure(client):
-                found.setdefault(kind, []).append(times)
-        finally:
-            client.stop_channels()
-            manager.shutdown_kernel(now=True)
+    manager, client = start_new_kernel(cwd=str(NOTEBOOK.parent.parent), stderr=subprocess.DEVNULL)
+    try:
+        for kind, times in measure(client):
+            found.setdefault(kind, []).append(times)
+    finally:
+        client.stop_channels()
+        manager.shutdown_kernel(now=True)
     print(f"{'':50s} median  95 of 100")
     for kind, cells in found.items():
         for times in cells:

@@ -7,13 +7,12 @@ import re
 import shutil
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
-from functools import partial
 from pathlib import Path
 from typing import BinaryIO
 
 
 @contextmanager
-def whole_file(path: Path, *, durable: bool = False, private: bool = False) -> Iterator[BinaryIO]:
+def whole_file(path: Path, *, durable: bool = False) -> Iterator[BinaryIO]:
     """Give a new file to write into, and put it in the place of `path` when all went well.
 
     The new file keeps the permissions of the old one. Processes may write the same `path` at once:
@@ -23,7 +22,6 @@ def whole_file(path: Path, *, durable: bool = False, private: bool = False) -> I
     Args:
         path: holds the old bytes or the new, whatever happens.
         durable: True if that holds after a power cut too; it takes milliseconds.
-        private: True if only the owner may read the new file.
 
     Raises:
         OSError: it cannot be written; `path` is as it was.
@@ -33,10 +31,9 @@ def whole_file(path: Path, *, durable: bool = False, private: bool = False) -> I
             yield file
         return
     temporary = path.with_name(f".{path.name}.{os.getpid()}.tmp")
-    opener = partial(os.open, mode=0o600) if private else None
     try:
-        with open(temporary, "wb", opener=opener) as file:
-            if not private and path.exists():
+        with temporary.open("wb") as file:
+            if path.exists():
                 shutil.copymode(path, temporary)
             yield file
             if durable:
@@ -52,15 +49,13 @@ def whole_file(path: Path, *, durable: bool = False, private: bool = False) -> I
             _sync_folder(path.parent)
 
 
-def write_whole(
-    path: Path, data: bytes | str, *, durable: bool = False, private: bool = False
-) -> None:
+def write_whole(path: Path, data: bytes | str, *, durable: bool = False) -> None:
     """Replace a file with `whole_file`; text becomes UTF-8, half a surrogate pair is spelled out.
 
     Raises:
         OSError: it cannot be written; `path` is as it was.
     """
-    with whole_file(path, durable=durable, private=private) as file:
+    with whole_file(path, durable=durable) as file:
         file.write(data.encode("utf-8", "backslashreplace") if isinstance(data, str) else data)
 
 

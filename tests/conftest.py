@@ -3,11 +3,9 @@
 from __future__ import annotations
 
 import os
-import shutil
 import signal
 import socket
 import subprocess
-import tempfile
 from collections.abc import Callable, Iterator
 from functools import cache
 from pathlib import Path
@@ -25,9 +23,6 @@ if TYPE_CHECKING:
 os.environ["MPLBACKEND"] = "Agg"
 # pytest-xdist gives every core its test; torch would give every test all cores.
 os.environ.setdefault("OMP_NUM_THREADS", "1")
-
-# What a test checks is not remembered among the user's own.
-os.environ["BACKPROP_NINJA_STATE"] = tempfile.mkdtemp(prefix="backprop-ninja-tests-")
 
 # Notebook 1 and the encore's notebook 7 train briefly, and the latter compiles nothing.
 os.environ["BACKPROP_NINJA_STEPS"] = "60"
@@ -86,11 +81,6 @@ def _have_changed(*folders: str) -> bool:
     """True if some folders are not as they are on the main branch, as far as git knows it."""
     command = ["git", "diff", "--quiet", "origin/main", "--", *folders]
     return subprocess.run(command, cwd=PROJECT, capture_output=True, check=False).returncode == 1
-
-
-def pytest_unconfigure() -> None:
-    """Take this process's folder away again."""
-    shutil.rmtree(os.environ["BACKPROP_NINJA_STATE"], ignore_errors=True)
 
 
 _LOCAL_HOSTS = {"127.0.0.1", "::1", "localhost"}

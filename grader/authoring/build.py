@@ -25,7 +25,6 @@ from grader.authoring.course import (
     write_notebook,
 )
 from grader.authoring.source import SourceError
-from grader.notebook.progress import VARIABLE as STATE_VARIABLE
 from grader.printable import listed
 from grader.submission.which_course import VARIABLE as COURSE_VARIABLE
 from makemore_data import load_names
@@ -108,8 +107,6 @@ def execute(notebook: NotebookNode) -> NotebookNode:
     if names not in ("", "bundled"):  # an empty variable counts as not set
         environment["MAKEMORE_NAMES"] = str(Path(names).absolute())
     with tempfile.TemporaryDirectory() as folder:
-        # Nor should outputs show how far the maintainer has come with the course.
-        environment[STATE_VARIABLE] = str(Path(folder, "state"))
         client = NotebookClient(
             executed,
             timeout=CELL_TIMEOUT,

@@ -26,7 +26,6 @@ from grader.commands.speech import (
     terminal_width,
     waiting_for,
 )
-from grader.notebook.progress import remember_report
 from grader.printable import printable, without_commands
 from grader.reports.result import Result, Ungraded, complete
 from grader.submission.which_course import course_for
@@ -110,10 +109,7 @@ def judging(limits: Limits, sandbox: Sandbox) -> Iterator[Callable[[Path, Course
 
     def grade_file(path: Path, course: Course) -> Result:
         try:
-            result = pool.submit(_grade_here, path, course, limits, sandbox).result()
-            if isinstance(result, Report):  # `board()` in a notebook shows it, too
-                remember_report(result, course)
-            return result
+            return pool.submit(_grade_here, path, course, limits, sandbox).result()
         except Displaced:  # should no process start, `submit` says so
             return grade_file(path, course)
         except Died:

@@ -1,4 +1,4 @@
-"""What `board()` shows: the graph with its verdicts, and how far the other notebooks are."""
+"""What `board()` shows: the graph with its verdicts."""
 
 from __future__ import annotations
 
@@ -18,7 +18,6 @@ from grader.verdict import Verdict
 def in_forms(
     exercise: Exercise,
     verdicts: Mapping[str, Verdict],
-    passed: Mapping[str, int],
     course: Course,
 ) -> dict[str, str]:
     """The board as a part of a page, dark where the page says that it is dark, and in words.
@@ -26,14 +25,11 @@ def in_forms(
     Args:
         exercise: the exercise.
         verdicts: those on its gradients, by name.
-        passed: how many gradients pass, by exercise, as it is remembered on this machine.
         course: the one that the exercise belongs to.
     """
     outcomes = {name: verdict.outcome for name, verdict in verdicts.items()}
     board = mark_board(read_boards(course)[exercise.prefix], outcomes)
-    words, known = in_words(outcomes), by_notebook(passed, course)
-    # What this notebook's own part of the course is like, the board itself shows.
-    has_others = any(notebook != exercise.notebook for notebook in known)
+    words = in_words(outcomes)
     template = make_environment(Path(__file__).parent).get_template("board_card.html.jinja")
     html = template.render(
         title=title(outcomes),
@@ -43,23 +39,5 @@ def in_forms(
         is_wide=is_wide(board),
         groups=in_groups(outcomes, "bpn-") if is_wide(board) else "",
         words=words,
-        course=known if has_others else {},
     )
     return {"text/html": html, "text/plain": words}
-
-
-def by_notebook(passed: Mapping[str, int], course: Course) -> dict[str, tuple[int, int]]:
-    """How many gradients pass, of how many, in each notebook that anything is known of.
-
-    >>> from grader.program.course import built_in_course
-    >>> by_notebook({"ex2": 1}, built_in_course())
-    {'02_fused_cross_entropy': (1, 2)}
-    """
-    found: dict[str, tuple[int, int]] = {}
-    for notebook in course.notebooks:
-        counts = {course.remembered(e.prefix): len(e.gradients) for e in course.outlines(notebook)}
-        # The numbers may be an older course's, with more gradients than there are now.
-        known = [passed[e] for e in counts if e in passed and 0 <= passed[e] <= counts[e]]
-        if known:
-            found[notebook] = sum(known), sum(counts.values())
-    return found

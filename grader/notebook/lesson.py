@@ -17,7 +17,6 @@ from grader.notebook.check_report import Row, as_html, as_text, describe, make_s
 from grader.notebook.nudge import describe as describe_nudge
 from grader.notebook.nudge import move_number, own_slope, read_index
 from grader.notebook.nudge import picture as nudge_picture
-from grader.notebook.progress import read_passed, remember_passed
 from grader.notebook.running_notebook import (
     Lesson,
     NotInTheLesson,
@@ -81,8 +80,6 @@ def check(*gradients: str) -> None:
         print(trouble)
         return
     judged = _judge(lesson)
-    passed = sum(verdict.outcome is Outcome.PASS for verdict in judged.values())
-    remember_passed({lesson_course().remembered(lesson.exercise.prefix): passed})
     verdicts = [judged[name] for name in names]
     _say(verdicts, lesson, spoilt(verdicts, judged.values()))
     if is_strict():
@@ -169,7 +166,7 @@ def board(exercise: str | None = None) -> None:
         return
     lesson = open_lesson(exercise)
     verdicts = _judge(lesson)
-    show(board_card.in_forms(lesson.exercise, verdicts, read_passed(), lesson_course()))
+    show(board_card.in_forms(lesson.exercise, verdicts, lesson_course()))
 
 
 @told(NotInTheLesson)

@@ -68,10 +68,6 @@ class Course:
         said = repr((self.exercises, self.sources))
         return hashlib.sha256(said.encode("utf-8")).hexdigest()
 
-    def remembered(self, prefix: str) -> str:
-        """The name under which an exercise is remembered, which no other course's has."""
-        return prefix if self.folder == BUILT_IN else f"{self.title}/{prefix}"
-
     def outlines(self, notebook: str) -> tuple[Outline, ...]:
         """The exercises of a notebook; none where the course does not have it."""
         return tuple(outline for outline in self.exercises if outline.notebook == notebook)

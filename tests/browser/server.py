@@ -43,7 +43,6 @@ def serve(notebooks: Path, scratch: Path) -> Iterator[Server]:
         "JUPYTERLAB_SETTINGS_DIR": scratch / "settings",
         "JUPYTERLAB_WORKSPACES_DIR": scratch / "workspaces",
         "IPYTHONDIR": scratch / "ipython",
-        "BACKPROP_NINJA_STATE": scratch / "state",
     }
     for folder in folders.values():
         folder.mkdir(parents=True)

@@ -63,7 +63,7 @@ def run_alone(
     alone.write_text(text, encoding="utf-8")
     python = environment / "bin" / "python"
     path = f"{python.parent}{os.pathsep}{os.environ['PATH']}"  # the cell calls `pip`
-    variables = {"BACKPROP_NINJA_STATE": str(folder / "state"), "PATH": path, **variables}
+    variables = {"PATH": path, **variables}
     used = run(python, "-c", RUN, alone, folder=folder, **variables)
     assert Path(used.splitlines()[-1]).is_relative_to(environment), "not the wheel's package"
     executed: NotebookNode = nbformat.read(alone, as_version=4)

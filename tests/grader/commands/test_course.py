@@ -12,7 +12,6 @@ from grader import cli
 from grader.classroom.gradebook.rubric import parse_rubric
 from grader.commands import exit_codes
 from grader.execution.sandbox import best_sandbox
-from grader.notebook.progress import VARIABLE
 from grader.program.course import read_course
 from tests.helpers.small_course import COURSE, FILES, FORWARD, RIGHT, write_course
 
@@ -47,7 +46,6 @@ def write_notebook(
 @pytest.fixture
 def course(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     folder = write_course(tmp_path / "norms", course=f"{COURSE}points = 3\n")
-    monkeypatch.setenv(VARIABLE, str(tmp_path / "state"))
     return folder
 
 
@@ -85,7 +83,6 @@ ADVICE = "It carries its own course: add `--course {}` if you trust who made it.
 def test_a_carried_course_counts_where_it_is_asked_for(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: Capture
 ) -> None:
-    monkeypatch.setenv(VARIABLE, str(tmp_path / "state"))
     monkeypatch.chdir(tmp_path)
     mine = write_notebook(Path("mine.ipynb"), RIGHT, dict(FILES))
     assert run("check", mine, "--course", mine) == exit_codes.PASSED, capsys.readouterr()

@@ -2,9 +2,8 @@
 
 import ast
 import base64
-import json
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -126,11 +125,6 @@ SCRIPT = {
     "check refused": "check('dh', 'dW2')",
     "heat map without a name": "heat_map()",
     "nudge without a name": "nudge()",
-    "board alone": "board('ex1')",
-    "board beside others": (
-        "from grader.notebook.progress import remember_passed\n"
-        "remember_passed({'ex2': 1})\nboard('ex1')"
-    ),
 }
 
 
@@ -181,16 +175,7 @@ def as_in_jupyterlab(client: NotebookClient, cell: nbformat.NotebookNode) -> Non
 
 
 @pytest.fixture(scope="module")
-def state(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
-    """The folder in which this module's kernels remember things."""
-    folder = tmp_path_factory.mktemp("state")
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setenv("BACKPROP_NINJA_STATE", str(folder))
-        yield folder
-
-
-@pytest.fixture(scope="module")
-def outputs(state: Path) -> dict[str, list[Any]]:
+def outputs() -> dict[str, list[Any]]:
     return execute(SCRIPT, PROJECT)
 
 
@@ -390,15 +375,6 @@ def test_the_call_is_one_that_works(outputs: dict[str, list[Any]]) -> None:
 
 
 @pytest.mark.slow
-def test_what_passes_is_remembered(outputs: dict[str, list[Any]], state: Path) -> None:
-    remembered = json.loads((state / "state.json").read_text())["passed"]["ex1"]
-    cells = text(outputs["all"]).splitlines()
-    assert sum("| pass" in line for line in cells) == 12
-    # Since then dh and dW2 have been replaced by autograd's, and db2 is gone.
-    assert remembered < 12
-
-
-@pytest.mark.slow
 @pytest.mark.parametrize(
     ("key", "points"),
     [
@@ -465,16 +441,6 @@ def test_in_strict_mode_a_check_raises_after_it_has_spoken(
     assert "✗ fail: dh (ex1-linear2, line 2)" in said
     assert text(outputs["no forward pass"]).startswith("The forward pass does not run")
     assert outputs["points"][0].data == {"text/plain": "1"}
-
-
-@pytest.mark.slow
-def test_the_board_shows_the_other_notebooks_where_they_are_known(
-    outputs: dict[str, list[Any]],
-) -> None:
-    alone, beside = outputs["board alone"], outputs["board beside others"]
-    assert text(alone) == text(beside)
-    assert "Your notebooks, as last checked" not in alone[0].data["text/html"]
-    assert "Your notebooks, as last checked" in beside[0].data["text/html"]
 
 
 @pytest.mark.slow
@@ -577,7 +543,7 @@ def test_cells_that_are_run_without_being_stored_count_too(project: Path) -> Non
     ("outcome", "times"), [(Outcome.PASS, 2), (Outcome.FAIL, 2), (Outcome.ERROR, 3)]
 )
 def test_an_answer_is_judged_again_only_where_it_changed(
-    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, outcome: Outcome, times: int
+    monkeypatch: pytest.MonkeyPatch, outcome: Outcome, times: int
 ) -> None:
     """But for an error, which may be the machine's."""
     judged: list[object] = []
@@ -587,7 +553,6 @@ def test_an_answer_is_judged_again_only_where_it_changed(
         comparison = Comparison("dh", None, None, None, None, None)
         return [Verdict("dh", outcome, comparison, Check.RIGHT, Check.RIGHT)], []
 
-    monkeypatch.setenv("BACKPROP_NINJA_STATE", str(tmp_path / "state"))
     monkeypatch.setattr("grader.grading.grade.grade_exercise", grade)
     monkeypatch.setattr(running_notebook, "worker", lambda: None)
     # Texts that no other test has: what was judged is kept for the whole process.
@@ -596,7 +561,6 @@ def test_an_answer_is_judged_again_only_where_it_changed(
         found = running_notebook.Lesson({}, (cell,), ATOMIC).verdicts()
         assert found["dh"].outcome is outcome
     assert len(judged) == times
-    assert not (tmp_path / "state").exists(), "asking for verdicts writes no file"
 
 
 @pytest.mark.slow
@@ -640,7 +604,7 @@ SPOILING = SOFTMAX_LINES.replace("dprobs = ", "dlogprobs /= probs\ndprobs = dlog
 
 
 @pytest.fixture(scope="module")
-def one_cell(state: Path) -> dict[str, list[Any]]:
+def one_cell() -> dict[str, list[Any]]:
     """What is said after runs of one cell, as JupyterLab makes them."""
     runs = {
         "another name": f"{FIRST_LINE}x\n{SOFTMAX_LINES}",
@@ -867,7 +831,7 @@ IN_PLACE = {
 
 
 @pytest.fixture(scope="module")
-def in_place(state: Path) -> dict[str, list[Any]]:
+def in_place() -> dict[str, list[Any]]:
     """Each exercise's cells run twice in a row, then once more after the forward pass."""
     checks = {"ex1": "check('dlogits')", "ex2": "check('dlogits')", "ex3": "check('dxhat')"}
     forwards = {

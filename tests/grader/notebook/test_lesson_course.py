@@ -22,7 +22,6 @@ xhat = x * inv
 @pytest.mark.slow
 def test_a_course_beside_the_notebook(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     write_course(tmp_path, course=f"{COURSE}points = 3\n")
-    monkeypatch.setenv("BACKPROP_NINJA_STATE", str(tmp_path / "state"))
     script = {
         "setup": SETUP,
         "answer": f"# answer: n1-norm\n{RIGHT}",
@@ -47,7 +46,6 @@ def test_a_course_that_the_notebook_carries(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """It goes before what lies beside; run again, it is what the cell says then."""
-    monkeypatch.setenv("BACKPROP_NINJA_STATE", str(tmp_path / "state"))
     write_course(tmp_path, course=COURSE.replace("n1", "n2"))
     carry = f"from grader import start_lesson\nstart_lesson({FILES!r})"
     script = {

@@ -7,10 +7,8 @@ from collections.abc import Iterator, Mapping, Sequence
 
 import torch
 from torch import Tensor
-from torch.optim.adam import adam as pytorchs_adam
 
-from grader.notebook.training.known_mistakes import MISTAKES
-from grader.notebook.training.trial import Part
+from grader.notebook.training.trial import MISTAKES, Part
 from grader.printable import listed
 
 RATE, EPS = 0.001, 1e-8
@@ -20,39 +18,6 @@ SETTINGS: Sequence[Mapping[str, float]] = ({}, {"rate": 0.03, "eps": 0.02})
 """What it is called with, by turns: first it has the rate and eps of its own signature."""
 TOLERANCE = 2e-4
 """Of a number: how far it may be off. A 0.999 in float32 costs a tenth of that."""
-
-
-def adam(
-    parameters: Sequence[Tensor],
-    gradients: Sequence[Tensor],
-    means: Sequence[Tensor],
-    squares: Sequence[Tensor],
-    step: int,
-    rate: float = RATE,
-    eps: float = EPS,
-) -> None:
-    """Update parameters and both running means in place, as PyTorch does it.
-
-    Args:
-        parameters: tensors that nobody asks for a gradient.
-        gradients: one of each parameter.
-        means: the running means of the gradients.
-        squares: the running means of their squares.
-        step: the number of the step; the first is 1.
-        rate: about how far a number moves at a step.
-        eps: keeps the division finite.
-    """
-    pytorchs_adam(
-        *([*parameters], [*gradients], [*means], [*squares], []),
-        [torch.tensor(step - 1.0) for _ in parameters],  # it counts on by itself
-        amsgrad=False,
-        beta1=0.9,
-        beta2=0.999,
-        lr=rate,
-        weight_decay=0.0,
-        eps=eps,
-        maximize=False,
-    )
 
 
 MEAN, QUOTIENT, MOVE = MISTAKES["adam"]["lines"]
@@ -76,6 +41,26 @@ def _rule(
         line.replace(*edit).format(**mean) for line in (MEAN, QUOTIENT) for mean, edit in means
     ]
     return [*lines, MOVE]
+
+
+def _as_part(rule: Sequence[str]) -> Part:
+    """A function like the student's, with this rule in its loop."""
+    code = compile("\n".join(rule), "<rule>", "exec")
+
+    def part(*lists: Sequence[Tensor], rate: float = RATE, eps: float = EPS) -> None:
+        *tensors, step = lists
+        for p, d, m, v in zip(*tensors, strict=True):
+            names = {"p": p, "d": d, "m": m, "v": v, "step": step, "rate": rate, "eps": eps}
+            exec(code, names)
+            for name, tensor in (("p", p), ("m", m), ("v", v)):
+                tensor.copy_(names[name])
+            step = names["step"]
+
+    return part
+
+
+adam = _as_part(_rule())
+"""Updates parameters and both running means in place; the first step has the number 1."""
 
 
 def _wrong_rules() -> Iterator[tuple[str, Sequence[str]]]:
@@ -182,22 +167,6 @@ def _take_steps(
             parameter[~parameter.isfinite()] = 1.0  # else all that follows would be NaN
         states += [[p, m.clone(), v.clone()] for p, m, v in zip(moves, *kept[1:], strict=True)]
     return ""
-
-
-def _as_part(rule: Sequence[str]) -> Part:
-    """A function like the student's, with this rule in its loop."""
-    code = compile("\n".join(rule), "<rule>", "exec")
-
-    def part(*lists: Sequence[Tensor], rate: float = RATE, eps: float = EPS) -> None:
-        *tensors, step = lists
-        for p, d, m, v in zip(*tensors, strict=True):
-            names = {"p": p, "d": d, "m": m, "v": v, "step": step, "rate": rate, "eps": eps}
-            exec(code, names)
-            for name, tensor in (("p", p), ("m", m), ("v", v)):
-                tensor.copy_(names[name])
-            step = names["step"]
-
-    return part
 
 
 def _agree(found: Sequence[State], due: Sequence[State]) -> bool:

@@ -9,8 +9,14 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor
 
-from grader.notebook.training.known_mistakes import MISTAKES, name_mistake
-from grader.notebook.training.trial import BLOCK_SIZE, N_HIDDEN, Part, is_close
+from grader.notebook.training.trial import (
+    BLOCK_SIZE,
+    MISTAKES,
+    N_HIDDEN,
+    Part,
+    is_close,
+    name_mistake,
+)
 from grader.printable import listed
 from makemore_data.model.parameters import Parameters
 from makemore_data.training.train import begin_run

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 from itertools import pairwise
@@ -21,6 +21,7 @@ from grader.notebook.training.trial import (
     Endless,
     Part,
     is_close,
+    name_mistake,
 )
 from makemore_data.training.train import BATCH, Run, begin_run, learning_rate
 
@@ -214,34 +215,14 @@ def _trouble_with_batches(batches: Sequence[tuple[Tensor, Tensor]]) -> str:
 def _trouble_with_moves(steps: range, moves: Sequence[float]) -> str:
     """Compare how far each step went with its rate times its gradients, which are 1, 2, 3, ..."""
 
-    def went(rates: Iterable[float]) -> bool:
-        due = [-rate * number for number, rate in enumerate(rates, start=1)]
-        return all(abs(move - want) < 1e-4 for move, want in zip(moves, due, strict=True))
+    def is_it(names: Mapping[str, Any]) -> bool:
+        pairs = zip(moves, names["moves"], strict=True)
+        return all(abs(move - due) < 1e-4 for move, due in pairs)
 
-    rates = [learning_rate(step) for step in steps]
-    if went(rates):
+    due = [-learning_rate(step) * number for number, step in enumerate(steps, start=1)]
+    if is_it({"moves": due}):
         return ""
-    if not any(moves):
-        return (
-            "The parameters of `run` do not move. Is `update` called, and with them, not with"
-            " copies?"
-        )
-    if all(moves[:-1]) and not moves[-1]:
-        return (
-            "It updates before it asks for gradients: each step goes by those of the step before."
-        )
-    if went([2 * rate for rate in rates]):
-        return "Every step is taken twice: is `update` called more than once?"
-    if went([rate / BATCH for rate in rates]):
-        return f"It divides by {BATCH}: the loss is a mean, so its gradients need no division."
-    if went([learning_rate(steps.stop)] * len(rates)):
-        return "Every step has the learning rate of the last: ask for that of `run.step`."
-    if went([float(step) for step in steps]):
-        return "`update` is handed the number of the step, not the learning rate of that step."
-    if went([rates[0]] * len(rates)):
-        return "The learning rate never falls: ask at every step for that of `run.step`."
-    if went([learning_rate(step + 1) for step in steps]):
-        return "It uses the learning rate of the next step: ask for it before the loss is noted."
-    if went([learning_rate(step - 1) for step in steps]):
-        return "It uses the learning rate of the step before: ask for it before the update."
-    return "A step does not go by the learning rate of that step times its gradients, down."
+    names = {"steps": steps, "learning_rate": learning_rate, "BATCH": BATCH}
+    return name_mistake("moves", names, is_it, most=1) or (
+        "A step does not go by the learning rate of that step times its gradients, down."
+    )

@@ -25,13 +25,11 @@ from grader.notebook.running_notebook import has_failed
 from grader.notebook.training.adam_trial import adam, try_adam
 from grader.notebook.training.deep_trial import deep_backward, try_deep_backward
 from grader.notebook.training.first_prints import first_prints
-from grader.notebook.training.inference_trials import try_calibration, try_logits
-from grader.notebook.training.known_mistakes import meaning
+from grader.notebook.training.inference_trials import try_calibration, try_logits, try_mean_loss
 from grader.notebook.training.loop_trial import try_loop
-from grader.notebook.training.mean_loss_trial import try_mean_loss
 from grader.notebook.training.sampling_trial import try_sample_name
 from grader.notebook.training.step_trials import try_learning_rate, try_update
-from grader.notebook.training.trial import Endless, Part, Trial
+from grader.notebook.training.trial import Endless, Part, Trial, meaning
 from grader.printable import listed, printable, sentence
 from grader.worker.execution import TimeLimit
 from makemore_data.model.inference import calibrate, logits_with, mean_loss, sample_name

@@ -8,8 +8,7 @@ from typing import Any
 
 import torch
 
-from grader.notebook.training.known_mistakes import name_mistake
-from grader.notebook.training.trial import HALF, N_HIDDEN, Part, is_close
+from grader.notebook.training.trial import HALF, N_HIDDEN, Part, is_close, name_mistake
 from grader.printable import listed
 from makemore_data.model.parameters import Parameters
 from makemore_data.training.train import ALL_STEPS, begin_run

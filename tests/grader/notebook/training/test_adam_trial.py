@@ -57,6 +57,16 @@ for i in range(len(parameters)):
         assert try_adam(mine(body)) == "", body
 
 
+def test_the_courses_own_goes_where_pytorchs_goes() -> None:
+    p, theirs = torch.ones(4), torch.ones(4, requires_grad=True)
+    m, v, optimizer = torch.zeros(4), torch.zeros(4), torch.optim.Adam([theirs], lr=0.01)
+    for step in (1, 2, 3):
+        theirs.grad = torch.tensor([1.0, -2.0, 1e-8, 0.0]) / step
+        adam([p], [theirs.grad], [m], [v], step, rate=0.01)
+        optimizer.step()
+    torch.testing.assert_close(p, theirs.detach())
+
+
 MISTAKES = {
     "It goes uphill": changed("p -=", "p +="),
     "No parameter has changed": changed("p -=", "p = p -"),

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 from itertools import pairwise
@@ -97,8 +97,17 @@ class Recorder:
         return float(self.run.parameters.b1[0])
 
 
+FEW = BATCH + 1
+"""Rows that are all drawn in twenty steps, and enough for a minibatch without repeats."""
+
+
 def try_loop(function: Part) -> str:
-    """Take six steps, half of them on either side of half time."""
+    """Take six steps, half of them on either side of half time, then twenty on few rows."""
+    return next((sentence for is_so, sentence in _signs(function) if is_so), "")
+
+
+def _signs(function: Part) -> Iterator[tuple[bool, str]]:
+    """Whether a thing is wrong with a loop, and its sentence; each supposes that none before is."""
     steps = range(HALF - 3, HALF + 3)
     run = begin_run(N_HIDDEN)
     for parameter in run.parameters:
@@ -109,84 +118,92 @@ def try_loop(function: Part) -> str:
     at_first = run.generator.get_state()
     backward = Recorder(run)
     function(run, backward, X, Y, steps.stop)
-    asked, done = len(backward.batches), run.step - steps.start
-    if not asked:
-        return "It asks `backward` for nothing."
-    if done == 0:
-        return "No loss was noted in `run.losses`, whose length is the number of steps done."
-    times = f"{asked} time{'s' * (asked != 1)}"
-    losses = f"{done} loss{'es' * (done != 1)}"
-    if asked < done:
-        return (
-            f"It asks for gradients {times} and notes {losses}: each step needs new gradients, and"
-            " notes one loss."
+    batches, asked, done = [*backward.batches], len(backward.batches), run.step - steps.start
+    times, losses = f"{asked} time{'s' * (asked != 1)}", f"{done} loss{'es' * (done != 1)}"
+    yield not asked, "It asks `backward` for nothing."
+    yield (
+        done == 0,
+        "No loss was noted in `run.losses`, whose length is the number of steps done.",
+    )
+    yield (
+        asked < done,
+        f"It asks for gradients {times} and notes {losses}: each step needs new gradients, and"
+        " notes one loss.",
+    )
+    stops = " Is it a `while`, and does no `return` end it?" if asked == done == 1 else ""
+    yield (
+        (asked, done) != (len(steps), len(steps)),
+        f"It asks for gradients {times} and notes {losses} where {len(steps)} steps were to be"
+        f" done.{stops}",
+    )
+    yield backward.is_turned, f"{ARGUMENTS}."
+    yield (
+        not backward.has_parameters,
+        "`backward` is not given all seven parameters, one by one: `*run.parameters` takes the"
+        " tuple apart.",
+    )
+    for Xb, Yb in batches:
+        yield (
+            (Xb.shape, Yb.shape) != ((BATCH, BLOCK_SIZE), (BATCH,)),
+            f"A minibatch has the shapes {tuple(Xb.shape)} and {tuple(Yb.shape)};"
+            f" {(BATCH, BLOCK_SIZE)} and {(BATCH,)} are due.",
         )
-    if (asked, done) != (len(steps), len(steps)):
-        stops = " Is it a `while`, and does no `return` end it?" if asked == done == 1 else ""
-        return (
-            f"It asks for gradients {times} and notes {losses} where {len(steps)} steps were to be"
-            f" done.{stops}"
+        yield (
+            not torch.equal(Xb[:, 1], Yb),
+            "`Xb` and `Yb` come from different rows: draw one `ix` for both.",
         )
-    if backward.is_turned:
-        return f"{ARGUMENTS}."
-    if not backward.has_parameters:
-        return (
-            "`backward` is not given all seven parameters, one by one: `*run.parameters` takes the"
-            " tuple apart."
-        )
-    if trouble := _trouble_with_batches(backward.batches):
-        return trouble
-    if torch.equal(run.generator.get_state(), at_first):
-        return (
-            "Its minibatches are not drawn with `run.generator`: a run that was stopped would not"
-            " go on as if it had not been."
-        )
-    places = [*backward.places, backward.place()]
-    moves = [b - a for a, b in pairwise(places)]
-    if not any(moves) and any((gradient != gradient.round()).any() for gradient in backward.handed):
-        return "The gradients move, and the parameters do not: `update` takes the parameters first."
-    if trouble := _trouble_with_moves(steps, moves):
-        return trouble
+    yield (
+        all(torch.equal(Xb, batches[0][0]) for Xb, _ in batches),
+        "Each step trains on the same minibatch: draw a new one at every step.",
+    )
+    yield (
+        max(int(Xb[:, 0].max()) for Xb, _ in batches) < 3,
+        "Its minibatches come from the first rows alone; draw from all of X.",
+    )
+    yield (
+        torch.equal(run.generator.get_state(), at_first),
+        "Its minibatches are not drawn with `run.generator`: a run that was stopped would not go"
+        " on as if it had not been.",
+    )
+    moves = [b - a for a, b in pairwise([*backward.places, backward.place()])]
+    yield (
+        not any(moves) and any(bool((g != g.round()).any()) for g in backward.handed),
+        "The gradients move, and the parameters do not: `update` takes the parameters first.",
+    )
+    named = _name_moves(steps, moves)
+    yield bool(named), named
     noted = run.losses[steps.start :]
-    if any(isinstance(loss, Tensor) for loss in noted):
-        return "`run.losses` gets tensors; it is a list of numbers, which `.item()` makes of them."
+    yield (
+        any(isinstance(loss, Tensor) for loss in noted),
+        "`run.losses` gets tensors; it is a list of numbers, which `.item()` makes of them.",
+    )
     due = [loss_of(number) for number in range(1, len(noted) + 1)]
-    if not all(map(is_close, noted, due)):
-        if any([round(loss, places) for loss in due] == noted for places in range(4)):
-            return "The losses are rounded: note each as it is."
-        return "What it notes in `run.losses` is not the loss of each step."
-    calls = len(backward.batches)
+    is_noted = all(map(is_close, noted, due))
+    yield (
+        not is_noted and any([round(loss, places) for loss in due] == noted for places in range(4)),
+        "The losses are rounded: note each as it is.",
+    )
+    yield not is_noted, "What it notes in `run.losses` is not the loss of each step."
     with suppress(Endless):  # `if run.step == until: break` finds them equal no more
         function(run, backward, X, Y, steps.stop)
-    if len(backward.batches) > calls:
-        return (
-            "Where all steps are done already, it takes one more: the test comes too late. Ask"
-            " before each step whether `run.step < until`."
-        )
-    return _trouble_with_rows(function)
-
-
-FEW = BATCH + 1
-"""Rows that are all drawn in twenty steps, and enough for a minibatch without repeats."""
-
-
-def _trouble_with_rows(function: Part) -> str:
-    """Take twenty steps on few rows, with two generators: each must come, in different orders."""
+    yield (
+        len(backward.batches) > asked,
+        "Where all steps are done already, it takes one more: the test comes too late. Ask before"
+        " each step whether `run.step < until`.",
+    )
     drawn, again = (_rows_drawn(function, seed) for seed in (1, 2))
-    if torch.equal(drawn, again):
-        return (
-            "Its minibatches do not depend on where `run.generator` stands: `begin_run` has seeded"
-            " it, once and for all; do not seed it again."
-        )
-    missing = sorted({*range(FEW)} - {*drawn.tolist()})
-    if missing[:1] == [0]:
-        return "The first row is never drawn: rows are counted from 0 on."
-    if missing:
-        return (
-            "The last row is never drawn: `randint` leaves its upper limit out, so that has to be"
-            " `len(X)`."
-        )
-    return ""
+    yield (
+        torch.equal(drawn, again),
+        "Its minibatches do not depend on where `run.generator` stands: `begin_run` has seeded it,"
+        " once and for all; do not seed it again.",
+    )
+    came = {*drawn.tolist()}
+    yield 0 not in came, "The first row is never drawn: rows are counted from 0 on."
+    yield (
+        came != {*range(FEW)},
+        "The last row is never drawn: `randint` leaves its upper limit out, so that has to be"
+        " `len(X)`.",
+    )
 
 
 def _rows_drawn(function: Part, seed: int) -> Tensor:
@@ -196,23 +213,7 @@ def _rows_drawn(function: Part, seed: int) -> Tensor:
     return torch.cat([Xb[:, 0] for Xb, _ in backward.batches])
 
 
-def _trouble_with_batches(batches: Sequence[tuple[Tensor, Tensor]]) -> str:
-    for Xb, Yb in batches:
-        if tuple(Xb.shape) != (BATCH, BLOCK_SIZE) or tuple(Yb.shape) != (BATCH,):
-            return (
-                f"A minibatch has the shapes {tuple(Xb.shape)} and {tuple(Yb.shape)};"
-                f" {(BATCH, BLOCK_SIZE)} and {(BATCH,)} are due."
-            )
-        if not torch.equal(Xb[:, 1], Yb):
-            return "`Xb` and `Yb` come from different rows: draw one `ix` for both."
-    if all(torch.equal(Xb, batches[0][0]) for Xb, _ in batches):
-        return "Each step trains on the same minibatch: draw a new one at every step."
-    if max(int(Xb[:, 0].max()) for Xb, _ in batches) < 3:
-        return "Its minibatches come from the first rows alone; draw from all of X."
-    return ""
-
-
-def _trouble_with_moves(steps: range, moves: Sequence[float]) -> str:
+def _name_moves(steps: range, moves: Sequence[float]) -> str:
     """Compare how far each step went with its rate times its gradients, which are 1, 2, 3, ..."""
 
     def is_it(names: Mapping[str, Any]) -> bool:

@@ -71,7 +71,12 @@ def name_mistake(
         is_it: whether the names that they leave hold what is to be explained.
         most: so many mistakes may come together.
     """
-    lines, mistakes = MISTAKES[part]["lines"], MISTAKES[part]["mistakes"]
+    lines = MISTAKES[part]["lines"]
+    mistakes: list[Mistake] = [
+        (old.replace("{}", word), new.replace("{}", word), sentence.replace("{}", word))
+        for old, new, sentence, *words in MISTAKES[part]["mistakes"]
+        for word in words or ["{}"]
+    ]
     counts = range(1, most + 1)
     for some in (each for count in counts for each in itertools.combinations(mistakes, count)):
         scope = {"torch": torch, "F": F, **names}

@@ -83,10 +83,11 @@ def main(root: Path) -> None:
 
 def lock_up(root: Path) -> None:
     """Let only root look into the folders; answers run under another account."""
-    for name in ("source", "submission", "results", "submission_metadata.json"):
+    locked = ("source", "submission", "results", "submission_metadata.json", "run_autograder")
+    # Whoever runs answers has to come through the root, to the packages that lie below it.
+    for name, mode in {"": 0o711, **dict.fromkeys(locked, 0o700)}.items():
         with contextlib.suppress(FileNotFoundError, PermissionError):
-            path = root / name
-            path.chmod(0o700 if path.is_dir() else 0o600)
+            (root / name).chmod(mode)
 
 
 def grade_submission(

@@ -129,6 +129,7 @@ def test_what_colab_has_satisfies_the_bounds(
     assert Requirement(f"{package}{bound}").specifier.contains(version)
 
 
+@pytest.mark.slow
 def test_running_needs_what_is_imported_and_nothing_else(
     pyproject: dict[str, Any], project: Path
 ) -> None:

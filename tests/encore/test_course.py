@@ -24,6 +24,7 @@ def test_it_has_these_notebooks_and_exercises() -> None:
     }
 
 
+@pytest.mark.slow
 def test_the_committed_notebooks_are_what_their_sources_make() -> None:
     assert verify(LAYOUT) == []
 

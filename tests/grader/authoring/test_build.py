@@ -81,6 +81,7 @@ def test_a_solution_unfit_for_publishing_is_refused(find: str, replace: str, sen
     assert not list(Path("notebooks").glob("**/*.ipynb"))
 
 
+@pytest.mark.slow
 def test_an_empty_variable_for_the_names_is_not_taken_for_a_path(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:

@@ -154,6 +154,7 @@ def test_what_is_left_out_exists(project: Path) -> None:
     assert [name for name in LEFT_OUT if not (project / name).exists()] == []
 
 
+@pytest.mark.slow
 def test_nothing_imports_what_is_left_out(files: dict[str, bytes]) -> None:
     for path, content in files.items():
         if not path.endswith((".py", ".pyi")):

@@ -28,6 +28,7 @@ def books(tmp_path: Path) -> list[str]:
     return [book(tmp_path / "old", "ft"), book(tmp_path / "new", "pp")]
 
 
+@pytest.mark.slow
 def test_two_gradebooks_are_compared_and_left_as_they_are(books: list[str]) -> None:
     before = sorted(Path(books[0]).parent.rglob("*"))
     command = [str(Path(sys.executable).with_name("grader")), "compare", *books]

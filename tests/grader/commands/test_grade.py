@@ -289,6 +289,7 @@ def test_without_bwrap_the_instructor_must_say_so(
     assert "Students' code ran without a sandbox." in capsys.readouterr().out
 
 
+@pytest.mark.slow
 def test_only_what_is_new_is_graded_and_who_is_late_needs_no_grading(
     folder: Path, pools: list[InlinePool], capsys: Capture
 ) -> None:

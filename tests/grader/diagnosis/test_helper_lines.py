@@ -84,6 +84,7 @@ def test_the_line_that_is_wrong_is_named(
     assert (found.place.line, found.diagnosis[0].message) == (line, said)
 
 
+@pytest.mark.slow
 def test_a_helper_line_is_named_beside_another_mistake(runner: Runner) -> None:
     wrong = {"dbnvar": "dbnvar = 0.5 * (bnvar + 1e-5) ** -1.5 * dbnvar_inv"}
     wrong["dhprebn"] = LINES["dhprebn"].replace("dbnmean / n", "dbnmean.cos()")

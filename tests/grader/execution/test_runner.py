@@ -143,6 +143,7 @@ def test_reading_standard_input_finds_its_end(judge_text: Judge) -> None:
     assert_costs_only_dh(verdicts, "This line raised EOFError", 2)
 
 
+@pytest.mark.slow
 def test_a_gradient_too_large_to_be_one_is_not_sent(judge_text: Judge) -> None:
     verdicts = judge_text(with_dh("dh = torch.zeros(5000, 5000)"))
     assert verdicts["dh"].outcome is Outcome.ERROR

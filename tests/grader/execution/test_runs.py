@@ -173,6 +173,7 @@ def test_nothing_that_autograd_said_goes_to_the_worker_but_a_gradients_own_sibli
         assert len(others) >= len(BY_PREFIX[prefix].gradients) / 2
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("prefix", "style"), CASES)
 def test_no_process_is_given_what_it_is_asked_for_later(prefix: str, style: str) -> None:
     """Nor is it given the references: but what they are where a random number arrives at the loss.

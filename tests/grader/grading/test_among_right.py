@@ -109,6 +109,7 @@ def blamed(verdicts: dict[str, Verdict]) -> set[str]:
     return {name for name, verdict in verdicts.items() if verdict.outcome in outcomes}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("line", "mistake"), ABOVE, ids=lambda value: getattr(value, "text", value)
 )

@@ -189,6 +189,7 @@ KILLED = {
 """Attempts that nobody makes by accident: they end the process."""
 
 
+@pytest.mark.slow
 @needs_bwrap
 def test_all_layers_are_on_record(worker: ConfinedWorker) -> None:
     assert list(worker.layers) == ALL_LAYERS
@@ -260,6 +261,7 @@ def test_without_bwrap_the_filter_still_refuses(
 # --- what an answer finds
 
 
+@pytest.mark.slow
 @needs_bwrap
 def test_an_answer_sees_no_environment_of_the_judge(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("TOKEN_OF_THE_JUDGE", "secret")
@@ -374,6 +376,7 @@ result = [[attempt(what, confined) for what in (write, open_many)] for confined 
     assert run_outside(code, path=str(tmp_path / "file")) == [[0, 0], [1, 1]]
 
 
+@pytest.mark.slow
 @needs_bwrap
 def test_an_endless_loop_ends_when_its_processor_time_is_over(worker: ConfinedWorker) -> None:
     code = "import signal; signal.signal(signal.SIGXCPU, signal.SIG_IGN)\nwhile True: pass"
@@ -520,6 +523,7 @@ def _in_child(confinement: Confinement, keep: int) -> int:
     return os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
 
 
+@pytest.mark.slow
 @needs_linux
 def test_a_layer_that_fails_ends_the_child_before_it_runs_anything() -> None:
     code = """

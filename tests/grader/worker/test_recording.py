@@ -162,6 +162,7 @@ def test_what_zeros_or_a_missing_gradient_hide_is_seen_all_the_same(source: str)
     assert "c" in seen[max(seen)].changes
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "source",
     [

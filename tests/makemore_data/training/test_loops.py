@@ -72,6 +72,7 @@ def test_loops_can_take_turns_on_one_run() -> None:
     assert not any(parameter.requires_grad for parameter in run.parameters)
 
 
+@pytest.mark.slow
 def test_minibatches_drawn_ahead_are_the_same_ones() -> None:
     reference, run = begin_run(4), begin_run(4)
     autograd_loop(reference, *data(), AHEAD + 1)

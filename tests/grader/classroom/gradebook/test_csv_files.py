@@ -80,6 +80,7 @@ def test_grades_of_a_small_class(tmp_path: Path) -> None:
     assert [row[12:] for row in rows] == [["", "", ""], [taken, "", ""], ["", "", ""], ["", "", ""]]
 
 
+@pytest.mark.slow
 @given(
     st.lists(st.text(alphabet=st.characters(codec=None)), unique=True, max_size=6),
     st.text(alphabet=st.characters(codec=None)),

@@ -326,12 +326,14 @@ def test_what_ends_a_worker_is_blamed_and_nothing_else(
     assert [worker.returncode for worker in workers[:2]] == [-signal.SIGKILL] * 2
 
 
+@pytest.mark.slow
 def test_a_client_that_is_closed_displaces_what_it_is_given(cluster: Cluster) -> None:
     pool = DaskPool(cluster.address)
     pool.shutdown()
     assert {type(pool.submit(int).exception(30.0)) for _ in range(5)} == {Displaced}
 
 
+@pytest.mark.slow
 def test_a_refusal_without_an_obvious_reason_ends_the_run(
     cluster: Cluster, folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -40,6 +40,7 @@ def test_the_rate_is_that_of_this_run_and_of_late() -> None:
     assert left == as_clock((1_000 - tally.done) / 4)
 
 
+@pytest.mark.slow
 def test_lines_come_by_time_not_by_file() -> None:
     said: list[str] = []
     clock = Clock()

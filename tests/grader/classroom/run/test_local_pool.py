@@ -76,6 +76,7 @@ def test_a_task_that_kills_its_process_is_blamed_and_no_other(pool: LocalPool) -
     assert [outcome(future) for future in futures] == [None, Died]
 
 
+@pytest.mark.slow
 def test_the_dead_are_replaced(pool: LocalPool) -> None:
     for _ in range(3):
         assert [outcome(pool.submit(kill_myself)) for _ in range(2)] == [Died, Died]
@@ -102,6 +103,7 @@ def test_a_process_that_dies_before_a_large_notebook_holds_nobody_up(pool: Local
     assert {outcome(future) for future in sent} <= {Displaced, Died, 30 * 2**20}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("hang", [partial(time.sleep, 1000), hopeless])
 def test_a_task_that_hangs_is_given_up(hang: Callable[[], object]) -> None:
     with make_pool(width=1, patience=0.5) as pool:

@@ -67,6 +67,7 @@ def test_a_blank_is_to_do(answer: Answer, capsys: pytest.CaptureFixture[str]) ->
     assert capsys.readouterr().out == "to do: dh\n"
 
 
+@pytest.mark.slow
 def test_a_mistake_is_said_with_where_to_mend_it(
     answer: Answer, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -105,6 +105,7 @@ def test_a_slider_replaces_the_picture_and_its_words(
     assert metadata["image/png"]["alt"] in data["text/plain"]
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("live")
 def test_where_there_are_no_widgets_the_still_is_shown(
     screen: Screen, monkeypatch: pytest.MonkeyPatch

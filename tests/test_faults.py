@@ -12,7 +12,6 @@ from corpus.readers.faults import (
     EQUIVALENT,
     MUTATED_ANSWERS,
     ONLY_LOCAL,
-    Fault,
     all_faults,
     one_fault_variants,
     variants_of,
@@ -26,7 +25,6 @@ from corpus.readers.one_fault import (
     with_both,
 )
 from grader.execution.runner import Runner
-from tests.helpers.fault_visibility import look
 
 pytestmark = pytest.mark.slow
 
@@ -91,24 +89,6 @@ def test_variants_are_unique() -> None:
     # A line of the tables that no operator makes any more is a leftover.
     assert set(EQUIVALENT) | ONLY_LOCAL <= set(keys)
     assert not set(EQUIVALENT) & ONLY_LOCAL
-
-
-@pytest.mark.parametrize("answer", MUTATED_ANSWERS)
-def test_every_fault_shows_as_labelled(answer: str) -> None:
-    for fault in variants_of(answer)[::3]:
-        assert_shows_as_labelled(fault)
-
-
-def assert_shows_as_labelled(fault: Fault) -> None:
-    seen = look(fault, right_answers()[fault.answer])
-    if fault.key in EQUIVALENT:
-        assert not seen.wrong, fault.key
-    elif fault.visible == "local":
-        assert not seen.wrong, fault.key
-        assert seen.locally, fault.key
-    else:
-        # The mistake is visible where it was made, not only further down.
-        assert fault.gradient in seen.wrong, fault.key
 
 
 def test_faults_two_at_a_time_are_both_blamed(warm_runner: Runner) -> None:

@@ -205,69 +205,6 @@ def shares(measured: Sequence[Measured]) -> Shares:
 # --- tables
 
 
-def summary_lines(measured: Sequence[Measured]) -> Iterator[str]:
-    """The shares in words."""
-    found = shares(measured)
-    styles = {(m.fault.prefix, m.fault.style) for m in measured}
-    yield (
-        f"{found.faults} one-fault variants of {len(styles)} right answers: the faulty gradient"
-        f" alone is blamed in {found.alone} ({found.blamed_alone:.1%})."
-    )
-    yield (
-        f"Of {found.asked} with a name, the first diagnosis names {found.right}"
-        f" ({found.named:.1%}); it is wrong in {found.wrong} of all ({found.misnamed:.1%})."
-    )
-    strict = shares([m for m in measured if len(m.fault.label.kinds) == 1])
-    yield (
-        f"  labels with one kind only: of {strict.asked} with a name {strict.right} named"
-        f" ({strict.named:.1%})."
-    )
-    for title, group in (
-        ("values that are wrong", [m for m in measured if not m.raised]),
-        ("answers that raise", [m for m in measured if m.raised]),
-        ("nameless faults", [m for m in measured if not m.fault.label.named]),
-    ):
-        part = shares(group)
-        yield (
-            f"  {title}: {part.faults}, of {part.asked} with a name {part.right} named;"
-            f" something said in {part.said}, wrong in {part.wrong}."
-        )
-
-
-def kind_lines(measured: Sequence[Measured]) -> Iterator[str]:
-    """For each exercise and label: variants, blamed alone, and how the first diagnosis fares."""
-    yield (
-        f"{'':4} {'kind put in':32} {'variants':>8} {'alone':>6} {'right':>6} {'silent':>6}"
-        f" {'vague':>6} {'wrong':>6} {'not asked':>9}"
-    )
-    for prefix in BY_PREFIX:
-        here = [m for m in measured if m.fault.prefix == prefix]
-        for name in sorted({m.fault.name for m in here}):
-            for raised in (False, True):
-                group = [m for m in here if m.fault.name == name and m.raised is raised]
-                if group:
-                    results = [sum(m.result is result for m in group) for result in Result]
-                    cells = " ".join(f"{count or '':>6}" for count in results[:4])
-                    yield (
-                        f"{prefix:4} {name + (' (raises)' if raised else ''):32} {len(group):8}"
-                        f" {sum(m.blamed_alone for m in group):6} {cells} {results[4] or '':>9}"
-                    )
-
-
-def confusion_lines(measured: Sequence[Measured]) -> Iterator[str]:
-    """Kinds put in, by rows, beside the kinds said first, by columns of the same order."""
-    said = [kind for kind in Kind if any(m.said == kind for m in measured)]
-    yield "kind said first, by number: " + ", ".join(f"{i} {k}" for i, k in enumerate(said, 1))
-    yield f"{'kind put in':32} {'none':>5} " + " ".join(f"{i:>4}" for i in range(1, len(said) + 1))
-    for name in sorted({m.fault.name for m in measured}):
-        row = [m for m in measured if m.fault.name == name]
-        cells = [sum(m.said == kind for m in row) for kind in said]
-        yield (
-            f"{name:32} {sum(not m.said for m in row) or '':>5} "
-            + " ".join(f"{count or '':>4}" for count in cells)
-        )
-
-
 def case_lines(measured: Sequence[Measured]) -> Iterator[str]:
     """Every fault that is not blamed alone, misnamed or unnamed: key, label, what was said."""
     for title, chosen in (
@@ -284,12 +221,3 @@ def case_lines(measured: Sequence[Measured]) -> Iterator[str]:
                 f"    blamed {', '.join(m.blamed) or 'none'} ({m.own.outcome}); true: {kinds};"
                 f" said: {', '.join(m.own.said) or 'nothing'} {m.own.message}".rstrip()
             )
-
-
-def report_lines(measured: Sequence[Measured]) -> Iterator[str]:
-    """Shares, the table of kinds, the confusion table."""
-    yield from summary_lines(measured)
-    yield ""
-    yield from kind_lines(measured)
-    yield ""
-    yield from confusion_lines(measured)

@@ -7,7 +7,6 @@ import tomllib
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cache
-from typing import Literal
 
 from corpus.readers.exercise_names import NAMES
 from corpus.readers.exercise_text import right_answers
@@ -52,8 +51,6 @@ class Fault:
     `gradient` is the one whose statements carry the mistake; where a clone was dropped, it is the
     one that was cloned, for that is the one which later changes without being named. `line` is
     the line of the answer's text, counted from 1; `before` and `after` are the statement.
-    `visible` says which of the two checks can show it: "local" means that no value of the whole
-    answer differs and only random upstreams tell.
     """
 
     gradient: str
@@ -64,7 +61,6 @@ class Fault:
     after: str
     edit: Edit = field(compare=False, repr=False)
     answer: str = ""
-    visible: Literal["global", "local"] = "global"
 
     @property
     def key(self) -> str:
@@ -130,10 +126,7 @@ def owners(source: str, gradients: Sequence[str] = NAMES["ex1"].gradients) -> di
 def variants_of(answer: str) -> list[Fault]:
     """The variants of one of the right answers, the equivalent ones among them."""
     variants = one_fault_variants(right_answers()[answer])
-    named = [replace(fault, answer=answer) for fault in variants]
-    return [
-        replace(fault, visible="local" if fault.key in ONLY_LOCAL else "global") for fault in named
-    ]
+    return [replace(fault, answer=answer) for fault in variants]
 
 
 @cache

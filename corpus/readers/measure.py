@@ -2,10 +2,7 @@
 
 from __future__ import annotations
 
-import multiprocessing
-import os
-from collections.abc import Iterable, Iterator, Sequence
-from concurrent.futures import ProcessPoolExecutor
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 
@@ -101,24 +98,6 @@ class Measured:
         return label.named
 
 
-def measure(faults: Sequence[LabelledFault], processes: int | None = None) -> list[Measured]:
-    """Grade every fault's answer in warm workers, as many as there are cores."""
-    requests = [(fault.prefix, fault.source) for fault in faults]
-    judged = judge_answers(requests, processes)
-    return [Measured(fault, verdicts) for fault, verdicts in zip(faults, judged, strict=True)]
-
-
-def judge_answers(
-    requests: Iterable[tuple[str, str]], processes: int | None = None
-) -> list[tuple[Judged, ...]]:
-    """The verdicts on answers, each given by its exercise's prefix and its text."""
-    # Spawned, for a fork of a process with torch's threads in it may hang.
-    context = multiprocessing.get_context("spawn")
-    workers = processes or os.cpu_count() or 1
-    with ProcessPoolExecutor(workers, context, initializer=_start_runner) as pool:
-        return list(pool.map(_judge_here, *zip(*requests, strict=True), chunksize=4))
-
-
 def judge_one(prefix: str, source: str, runner: Runner) -> tuple[Judged, ...]:
     """The verdicts on one answer to the course."""
     return judge_answer(BY_PREFIX[prefix], source, runner)
@@ -141,23 +120,6 @@ def judge_answer(exercise: Exercise, source: str, runner: Runner) -> tuple[Judge
         )
         for verdict in verdicts
     )
-
-
-_RUNNERS: list[Runner] = []
-
-
-def _start_runner() -> None:
-    _RUNNERS.append(Runner(LIMITS))
-
-
-def _judge_here(prefix: str, source: str) -> tuple[Judged, ...]:
-    """The verdicts on one answer; none of them blames where the grader itself raised."""
-    try:
-        return judge_one(prefix, source, _RUNNERS[0])
-    except Exception as error:
-        sentence = f"The grader raised {type(error).__name__}: {error}"
-        names = BY_PREFIX[prefix].gradients
-        return tuple(Judged(name, Outcome.TODO, message=sentence) for name in names)
 
 
 # --- shares

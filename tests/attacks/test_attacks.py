@@ -17,6 +17,7 @@ from corpus.readers.attack_targets import Places, text_of
 from corpus.readers.attacks import Attack, corpus
 from corpus.readers.exercise_text import read_cells, right_answers
 from corpus.readers.lecture_course import ATOMIC
+from corpus.verdicts import ATTACK_SEED
 from grader.answer.parse import AnswerCell, parse_answer
 from grader.answer.suspicion import AUTOGRAD, find_suspicions
 from grader.execution.runner import Runner
@@ -30,9 +31,6 @@ from tests.attacks.conftest import LIMITS, PATIENT, NaiveGrader
 one_of_each_family = pytest.mark.sample(
     lambda attack: attack.family, "grader/worker", "grader/execution"
 )
-
-OWN_SEED = 20261121
-"""The seed of a class's own instances, which no table can be made for beforehand."""
 
 GUARD_SECONDS = 600
 """Far more than the limits allow for one submission; an attack that takes it holds up a class."""
@@ -99,7 +97,7 @@ def grade(attacked: Runner, places: Places, monkeypatch: pytest.MonkeyPatch) -> 
         places.renew()
         monkeypatch.setattr(attacked, "limits", PATIENT if attack.earns else LIMITS)
         cells = [AnswerCell("ex1-attack", text_of(attack, places))]
-        verdicts, flags = grade_exercise(ATOMIC, cells, attacked, OWN_SEED, wary=True)
+        verdicts, flags = grade_exercise(ATOMIC, cells, attacked, ATTACK_SEED, wary=True)
         earned = frozenset(verdict.name for verdict in verdicts if verdict.points)
         kinds = frozenset(flag.kind for flag in flags)
         return Outcome(earned, kinds, places.harm(), verdicts, flags)
@@ -146,7 +144,7 @@ def test_an_attack_earns_nothing_harms_nobody_and_is_noticed(
     if attack.flags != {"none"}:
         assert outcome.kinds & attack.flags, outcome.flags
     assert_fit_for_a_report(outcome, text_of(attack, places).count("\n") + 1)
-    verdicts, flags = grade_exercise(ATOMIC, RIGHT, attacked, OWN_SEED, wary=True)
+    verdicts, flags = grade_exercise(ATOMIC, RIGHT, attacked, ATTACK_SEED, wary=True)
     assert [v.name for v in verdicts if v.outcome != "pass"] == []
     assert flags == []
     # What an attack started may act later than it was graded.

@@ -22,6 +22,7 @@ from grader.worker.frames import read_frame, write_frame
 from grader.worker.terms import MOST_VALUES, Limits
 
 if TYPE_CHECKING:
+    from grader.worker.job import Job
     from grader.worker.request import Request, Values
 
 LARGEST_REPLY = 2**27
@@ -74,7 +75,7 @@ class AnyRunner(Protocol):
     unbound: str
     """What is said of a name that nothing has bound and that is like no other."""
 
-    def run(self, request: Request, values: Values) -> Reply:
+    def run(self, request: Request | Job, values: Values) -> Reply:
         """Make the runs of a request on these values; `WorkerLost` if that cannot be."""
 
     def end_answer(self) -> None:
@@ -128,7 +129,7 @@ class Runner:
                 stream.close()
         self.worker.wait()
 
-    def run(self, request: Request, values: Values) -> Reply:
+    def run(self, request: Request | Job, values: Values) -> Reply:
         """Hand a request to the worker, after the values it runs on if these are new to it.
 
         Raises:
@@ -168,7 +169,7 @@ class Runner:
             with suppress(BrokenPipeError):
                 write_frame(cast(FileIO, self.worker.stdin), [b"end"])
 
-    def _ask(self, request: Request, values: Values) -> Reply:
+    def _ask(self, request: Request | Job, values: Values) -> Reply:
         # Unbuffered, so they are raw files; the types know only that they are streams.
         requests, replies = cast(FileIO, self.worker.stdin), cast(FileIO, self.worker.stdout)
         if values.key not in self._known:

@@ -6,7 +6,7 @@ import itertools
 import math
 import signal
 import traceback
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import replace
 from operator import attrgetter
@@ -17,6 +17,7 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor
 
+from grader.worker import job
 from grader.worker.engine import double_precision
 from grader.worker.recording import Names, Recorder, is_all_zero
 from grader.worker.request import Group, Request, RunOrder, Statement
@@ -29,7 +30,7 @@ from grader.worker.results import (
     can_be_sent,
     some_of,
 )
-from grader.worker.terms import DYNAMIC_NAMES
+from grader.worker.terms import DYNAMIC_NAMES, Limits
 from grader.worker.threads import forget_threads, run_to_end
 
 NOTEBOOK_FUNCTIONS = ("cmp", "check", "board", "heat_map", "nudge", "display")
@@ -95,8 +96,8 @@ def run_request(
     yield from runner.run_all(started, done)
 
 
-class RequestRunner:
-    """Runs chosen statements of one answer, again and again, each time in a new namespace."""
+class Executor:
+    """Runs statements of one answer, each within its limits, and reads values that they leave."""
 
     given: Mapping[str, Any] = GIVEN
     precision: Callable[[], AbstractContextManager[None]] = staticmethod(double_precision)
@@ -104,19 +105,113 @@ class RequestRunner:
     """What a statement may raise: `SystemExit` and `KeyboardInterrupt` too are a student's."""
 
     def __init__(
-        self, request: Request, groups: Mapping[str, Group], deadly: Mapping[int, str], left: int
+        self, limits: Limits, known: Iterable[Problem], deadly: Mapping[int, str], left: int
     ) -> None:
-        self.request = request
-        self.groups = groups
+        self.limits = limits
         self.deadly = deadly
         self.left = left
+        self.slow = {
+            problem.statement if problem.inner is None else problem.inner: problem
+            for problem in known
+        }
+
+    def without_room(self, tensors: Mapping[str, Tensor], given: Group) -> list[str]:
+        """The values that are larger than their tensors, and for which there is no room left.
+
+        Many of them, and what the answer may send would not do for the right ones.
+        """
+        without = []
+        for name, value in tensors.items():
+            tensor = given.get(name[1:])
+            if isinstance(tensor, Tensor) and value.numel() <= tensor.numel():
+                continue
+            if value.nbytes > self.left:
+                without.append(name)
+            else:
+                self.left -= value.nbytes
+        return without
+
+    def forecast(self, statement: Statement | job.Statement) -> Problem | None:
+        """A problem that this statement had before and would have again."""
+        if statement.number in self.deadly:
+            how = self.deadly[statement.number]
+            return Problem(statement.number, "Gone", how, statement.cell, statement.line)
+        if not self.slow:
+            return None
+        return next((self.slow[n] for n, _, _ in statement.inside if n in self.slow), None)
+
+    def set_alarm(self, seconds: float) -> None:
+        """Have `TimeLimit` raised after so many seconds; 0 for never."""
+        # Windows has no such timer: there the judge ends a worker that hangs.
+        if hasattr(signal, "setitimer"):
+            signal.setitimer(signal.ITIMER_REAL, seconds)
+
+    def execute(
+        self,
+        statement: Statement | job.Statement,
+        namespace: dict[str, Any],
+        brief: bool = False,
+        code: CodeType | None = None,
+    ) -> Problem | None:
+        """Run a statement, or other code in its place; what kept it from its end, if anything."""
+        try:
+            try:
+                self.set_alarm(self.limits.statement_seconds)
+                # With an `await` at its top level, as notebooks have it, it is a coroutine.
+                if (waiting := eval(code or statement.code, namespace)) is not None:
+                    run_to_end(waiting)
+            finally:
+                self.set_alarm(0)
+        except self.caught as error:
+            # To find its words and its line takes as long as to raise it.
+            if brief and not isinstance(error, TimeLimit):
+                return Problem(statement.number, type(error).__name__, "")
+            problem = _describe(statement, error)
+            if isinstance(error, TimeLimit) and problem.inner is not None:
+                self.slow[problem.inner] = problem
+            return problem
+        return None
+
+    def read_values(self, namespace: Mapping[str, Any], want: Iterable[str]) -> WantedValues:
+        """What stands under the wanted names, as it can be sent back."""
+        tensors: dict[str, Tensor] = {}
+        types: dict[str, str] = {}
+        for name in want:
+            if name not in namespace:
+                continue
+            value = namespace[name]
+            if type(value) is Tensor and _is_plain(value):
+                # As it is: the namespace is thrown away, and to copy it takes longer than all else.
+                tensors[name] = value
+                continue
+            # Looking at a student's object may run the student's code, which may do anything.
+            try:
+                try:
+                    self.set_alarm(LONGEST_LOOK_SECONDS)
+                    plain = _plain(value) if isinstance(value, Tensor) else None
+                    if plain is None:
+                        types[name] = kind_of(value)[:LONGEST_MESSAGE]
+                    else:
+                        tensors[name] = plain
+                finally:
+                    self.set_alarm(0)
+            except self.caught as error:
+                types[name] = f"object that raises {type(error).__name__} when it is looked at"
+        return tensors, types
+
+
+class RequestRunner(Executor):
+    """Runs chosen statements of one answer, again and again, each time in a new namespace."""
+
+    def __init__(
+        self, request: Request, groups: Mapping[str, Group], deadly: Mapping[int, str], left: int
+    ) -> None:
+        super().__init__(request.limits, request.known, deadly, left)
+        self.request = request
+        self.groups = groups
         self.recorded: tuple[RunOrder, WantedValues] | None = None
         self.futile = set[tuple[int, ...]]()
         self.names = [_names_in(statement.code) for statement in request.statements]
-        self.slow = {
-            problem.statement if problem.inner is None else problem.inner: problem
-            for problem in request.known
-        }
 
     def run_all(self, started: Callable[[int], None], done: int = 0) -> Iterator[Result]:
         """Make all runs but the first so many, and yield the result of each."""
@@ -140,13 +235,13 @@ class RequestRunner:
                 return self._record(order, started)
             problems, (tensors, types) = self._run(order, started)
         given = self.groups[order.groups[0]]
-        if order.brief and not any(_is_in_shape(*one, given) for one in tensors.items()):
+        if order.brief and not any(is_in_shape(*one, given) for one in tensors.items()):
             self.futile.add(order.statements)
             return NOTHING
         if order.some:
             tensors = {name: some_of(value) for name, value in tensors.items()}
-        for name in self._without_room(tensors, given):
-            types[name] = _kind(tensors.pop(name))
+        for name in self.without_room(tensors, given):
+            types[name] = kind_of(tensors.pop(name))
         return Result(tensors, types, tuple(problems))
 
     def _run(
@@ -157,33 +252,17 @@ class RequestRunner:
         problems = []
         for index in order.statements:
             statement = self.request.statements[index]
-            problem = self._forecast(statement)
+            problem = self.forecast(statement)
             if problem is None:
                 started(statement.number)
-                problem = self._execute(statement, namespace, order.brief)
+                problem = self.execute(statement, namespace, order.brief)
                 if fixed:
                     namespace.update((name, value.clone()) for name, value in fixed.items())
             if problem is not None:
                 problems.append(problem)
                 if order.brief:
                     return problems, ({}, {})
-        return problems, self._read_values(namespace, order.want)
-
-    def _without_room(self, tensors: Mapping[str, Tensor], given: Group) -> list[str]:
-        """The values that are larger than their tensors, and for which there is no room left.
-
-        Many of them, and what the answer may send would not do for the right ones.
-        """
-        without = []
-        for name, value in tensors.items():
-            tensor = given.get(name[1:])
-            if isinstance(tensor, Tensor) and value.numel() <= tensor.numel():
-                continue
-            if value.nbytes > self.left:
-                without.append(name)
-            else:
-                self.left -= value.nbytes
-        return without
+        return problems, self.read_values(namespace, order.want)
 
     def _record(self, order: RunOrder, started: Callable[[int], None]) -> Result:
         """A run for what its statements do to names.
@@ -198,7 +277,7 @@ class RequestRunner:
         recorder, is_clean, still_fails = self._follow(plain, started, given)
         names = recorder.names
         if is_clean:
-            self.recorded = plain, self._read_values(names, order.want)
+            self.recorded = plain, self.read_values(names, order.want)
         if still_fails or any(is_all_zero(dict.get(names, name)) for name in order.want):
             forget_threads()
             again, *_ = self._follow(plain, started, given, always=True)
@@ -224,7 +303,7 @@ class RequestRunner:
         recorder, is_clean, still_fails = Recorder(names), True, False
         for index in order.statements:
             statement = self.request.statements[index]
-            if self._forecast(statement) is not None:
+            if self.forecast(statement) is not None:
                 is_clean = False
                 continue
             if always:
@@ -232,12 +311,12 @@ class RequestRunner:
                 recorder.give(given)
             started(statement.number)
             recorder.at(statement.number, statement.plain)
-            if self._execute(statement, names) is not None and not always:
+            if self.execute(statement, names) is not None and not always:
                 is_clean = False
                 recorder.at(-1)
                 put_back = recorder.give(given)
                 recorder.at(statement.number, statement.plain)
-                still_fails |= self._execute(statement, names) is not None and put_back
+                still_fails |= self.execute(statement, names) is not None and put_back
         recorder.at(-1)
         return recorder, is_clean, still_fails
 
@@ -267,70 +346,8 @@ class RequestRunner:
             values |= found if is_plain else {name: _own(one) for name, one in found.items()}
         return values
 
-    def _forecast(self, statement: Statement) -> Problem | None:
-        """A problem that this statement had before and would have again."""
-        if statement.number in self.deadly:
-            how = self.deadly[statement.number]
-            return Problem(statement.number, "Gone", how, statement.cell, statement.line)
-        if not self.slow:
-            return None
-        return next((self.slow[n] for n, _, _ in statement.inside if n in self.slow), None)
 
-    def set_alarm(self, seconds: float) -> None:
-        """Have `TimeLimit` raised after so many seconds; 0 for never."""
-        # Windows has no such timer: there the judge ends a worker that hangs.
-        if hasattr(signal, "setitimer"):
-            signal.setitimer(signal.ITIMER_REAL, seconds)
-
-    def _execute(
-        self, statement: Statement, namespace: dict[str, Any], brief: bool = False
-    ) -> Problem | None:
-        try:
-            try:
-                self.set_alarm(self.request.limits.statement_seconds)
-                # With an `await` at its top level, as notebooks have it, it is a coroutine.
-                if (waiting := eval(statement.code, namespace)) is not None:
-                    run_to_end(waiting)
-            finally:
-                self.set_alarm(0)
-        except self.caught as error:
-            # To find its words and its line takes as long as to raise it.
-            if brief and not isinstance(error, TimeLimit):
-                return Problem(statement.number, type(error).__name__, "")
-            problem = _describe(statement, error)
-            if isinstance(error, TimeLimit) and problem.inner is not None:
-                self.slow[problem.inner] = problem
-            return problem
-        return None
-
-    def _read_values(self, namespace: Mapping[str, Any], want: tuple[str, ...]) -> WantedValues:
-        tensors: dict[str, Tensor] = {}
-        types: dict[str, str] = {}
-        for name in want:
-            if name not in namespace:
-                continue
-            value = namespace[name]
-            if type(value) is Tensor and _is_plain(value):
-                # As it is: the namespace is thrown away, and to copy it takes longer than all else.
-                tensors[name] = value
-                continue
-            # Looking at a student's object may run the student's code, which may do anything.
-            try:
-                try:
-                    self.set_alarm(LONGEST_LOOK_SECONDS)
-                    plain = _plain(value) if isinstance(value, Tensor) else None
-                    if plain is None:
-                        types[name] = _kind(value)[:LONGEST_MESSAGE]
-                    else:
-                        tensors[name] = plain
-                finally:
-                    self.set_alarm(0)
-            except self.caught as error:
-                types[name] = f"object that raises {type(error).__name__} when it is looked at"
-        return tensors, types
-
-
-def _is_in_shape(name: str, value: Tensor, given: Group) -> bool:
+def is_in_shape(name: str, value: Tensor, given: Group) -> bool:
     """False for what cannot be a gradient: it has another shape than its tensor."""
     tensor = given.get(name[1:])
     return not isinstance(tensor, Tensor) or value.shape == tensor.shape
@@ -351,7 +368,7 @@ def interrupt(_: int, __: FrameType | None) -> None:
     raise TimeLimit
 
 
-def _describe(statement: Statement, error: BaseException) -> Problem:
+def _describe(statement: Statement | job.Statement, error: BaseException) -> Problem:
     lines = _lines_in_answer(error) or [(statement.cell, statement.line)]
     cell, line = lines[-1]
     message = _own_words(error)[:LONGEST_MESSAGE]
@@ -380,7 +397,7 @@ def _lines_in_answer(error: BaseException) -> list[tuple[str, int]]:
     ]
 
 
-def _kind(value: object) -> str:
+def kind_of(value: object) -> str:
     """What a value is that is not sent back: its type; of a tensor its dtype and shape."""
     if type(value) is not Tensor:
         return type(value).__name__

@@ -27,13 +27,13 @@ class Values:
 
     def pack(self) -> list[bytes]:
         """The parts of a frame."""
-        return [b"values", *_pack_groups(self.key, self.groups)]
+        return [b"values", *pack_groups(self.key, self.groups)]
 
     @classmethod
     def unpack(cls, parts: Sequence[memoryview]) -> Values:
         """The inverse of `pack`."""
         _, head, tensors = parts
-        return cls(*_unpack_groups(head, tensors))
+        return cls(*unpack_groups(head, tensors))
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -136,7 +136,7 @@ class Request:
         )
         process = self.stays, self.continues
         terms = TERMS.pack(*fields_of(self.limits), len(self.runs), *process)
-        head, tensors = _pack_groups(self.values, self.extra)
+        head, tensors = pack_groups(self.values, self.extra)
         return [b"request", terms, marshal.dumps(order), head, tensors]
 
     @classmethod
@@ -145,7 +145,7 @@ class Request:
         _, _, order, head, tensors = parts
         terms = Terms.read(parts)
         statements, runs, known = marshal.loads(order)
-        key, extra = _unpack_groups(head, tensors)
+        key, extra = unpack_groups(head, tensors)
         return cls(
             key,
             tuple(Statement(*fields) for fields in statements),
@@ -158,7 +158,8 @@ class Request:
         )
 
 
-def _pack_groups(key: str, groups: Mapping[str, Group]) -> list[bytes]:
+def pack_groups(key: str, groups: Mapping[str, Group]) -> list[bytes]:
+    """The last two parts of a frame: a key with plain numbers, and all tensors."""
     numbers: dict[str, dict[str, float]] = {group: {} for group in groups}
     tensors: dict[str, Tensor] = {}
     for group, values in groups.items():
@@ -171,7 +172,8 @@ def _pack_groups(key: str, groups: Mapping[str, Group]) -> list[bytes]:
     return [marshal.dumps((key, numbers)), safetensors.torch.save(tensors) if tensors else b""]
 
 
-def _unpack_groups(head: memoryview, tensors: memoryview) -> tuple[str, dict[str, Group]]:
+def unpack_groups(head: memoryview, tensors: memoryview) -> tuple[str, dict[str, Group]]:
+    """The inverse of `pack_groups`."""
     key, groups = marshal.loads(head)
     for place, value in (safetensors.torch.load(bytes(tensors)) if len(tensors) else {}).items():
         group, _, name = place.partition("/")

@@ -65,17 +65,40 @@ class Seen:
     changes: set[str] = field(default_factory=set)
 
 
+Made = Mapping[str, frozenset[str]]
+"""Gradients, each with others that have to do with it."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Trace:
+    """What a forced run shows of gradients beside their values.
+
+    `lent` are the upstreams that each was made from, `siblings` the gradients that it was made from
+    as the answer has them. `spoilt` are those that another one's statements change, because they
+    share its memory, with these others; `assigned` are their values without that. `unshown` are
+    writes that the answer's text does not show: a statement's number and the gradient.
+    """
+
+    lent: Made = field(default_factory=dict)
+    siblings: Made = field(default_factory=dict)
+    spoilt: Made = field(default_factory=dict)
+    assigned: Mapping[str, Tensor] = field(default_factory=dict)
+    unshown: frozenset[tuple[int, str]] = frozenset()
+
+
 @dataclass(frozen=True, slots=True, eq=False)
 class Result:
     """What stood under the wanted names after a run: tensors, or the types of what is none.
 
-    `seen` is what each statement did, by its number, in a run that was recorded.
+    `seen` is what each statement did, by its number, in a run that was recorded; a forced run has a
+    `trace`.
     """
 
     tensors: Mapping[str, Tensor]
     types: Mapping[str, str]
     problems: Sequence[Problem]
     seen: Mapping[int, Seen] = field(default_factory=dict)
+    trace: Trace | None = None
 
 
 def pack_results(results: Sequence[Result]) -> bytes:
@@ -97,11 +120,10 @@ def parts_of(results: Sequence[Result]) -> list[memoryview]:
     values: dict[str, list[NDArray[Any]]] = {}
     runs = []
     for result in results:
-        shapes = []
-        for name, tensor in result.tensors.items():
-            dtype = str(tensor.dtype).removeprefix("torch.")
-            values.setdefault(dtype, []).append(_in_a_row(tensor))
-            shapes.append((name, dtype, tuple(tensor.shape)))
+        shapes, assigned = (
+            [_put(name, tensor, values) for name, tensor in tensors.items()]
+            for tensors in (result.tensors, result.trace.assigned if result.trace else {})
+        )
         # `globals()` takes any object for a name; only text can be sent.
         seen = [
             (number, *([name for name in names if type(name) is str] for names in fields_of(one)))
@@ -109,7 +131,14 @@ def parts_of(results: Sequence[Result]) -> list[memoryview]:
         ]
         problems = [fields_of(problem) for problem in result.problems]
         types = dict(result.types)
-        runs.append({"values": shapes, "types": types, "problems": problems, "seen": seen})
+        run = {"values": shapes, "types": types, "problems": problems, "seen": seen}
+        if (trace := result.trace) is not None:
+            made = [
+                [(name, [*others]) for name, others in one.items()]
+                for one in (trace.lent, trace.siblings, trace.spoilt)
+            ]
+            run |= {"trace": (*made, [*trace.unshown]), "assigned": assigned}
+        runs.append(run)
     head: dict[str, object] = {"__metadata__": {"runs": json.dumps(runs)}}
     end = 0
     for dtype, parts in values.items():
@@ -120,6 +149,15 @@ def parts_of(results: Sequence[Result]) -> list[memoryview]:
     text += b" " * (-len(text) % 8)
     every = (part.data.cast("B") for parts in values.values() for part in parts if part.size)
     return [memoryview(len(text).to_bytes(8, "little")), memoryview(text), *every]
+
+
+def _put(
+    name: str, tensor: Tensor, values: dict[str, list[NDArray[Any]]]
+) -> tuple[str, str, tuple[int, ...]]:
+    """Put a tensor's numbers with those of its dtype; its name, dtype and shape."""
+    dtype = str(tensor.dtype).removeprefix("torch.")
+    values.setdefault(dtype, []).append(_in_a_row(tensor))
+    return name, dtype, tuple(tensor.shape)
 
 
 def fields_of(one: Any) -> tuple[Any, ...]:
@@ -156,7 +194,7 @@ def _unpack(blob: bytes, count: int) -> list[Result]:
     flat = safetensors.torch.load(blob)
     lengths = {dtype: list[int]() for dtype in flat}
     for run in runs:
-        for _, dtype, shape in run["values"]:
+        for _, dtype, shape in (*run["values"], *run.get("assigned", ())):
             lengths[dtype].append(_numel(shape))
     rest = {dtype: values.numel() - sum(lengths[dtype]) for dtype, values in flat.items()}
     parts = {
@@ -165,9 +203,10 @@ def _unpack(blob: bytes, count: int) -> list[Result]:
     }
     results = []
     for run in runs:
-        tensors: dict[str, Tensor] = {}
-        for name, dtype, shape in run["values"]:
-            tensors[str(name)] = next(parts[dtype]).view(shape)
+        tensors, assigned = (
+            {str(name): next(parts[dtype]).view(shape) for name, dtype, shape in shapes}
+            for shapes in (run["values"], run.get("assigned", ()))
+        )
         types = {str(name): str(kind)[:LONGEST_MESSAGE] for name, kind in run["types"].items()}
         problems = tuple(_problem(item) for item in run["problems"])
         seen = dict(map(_seen, run.get("seen", ())))
@@ -175,8 +214,26 @@ def _unpack(blob: bytes, count: int) -> list[Result]:
         if told > MOST_NAMES:
             # Each gradient's slice goes through all of it. Without, the text has to do.
             seen = {}
-        results.append(Result(tensors, types, problems, seen))
+        trace = _trace(run["trace"], assigned) if "trace" in run else None
+        results.append(Result(tensors, types, problems, seen, trace))
     return results
+
+
+def _trace(item: Sequence[Any], assigned: Mapping[str, Tensor]) -> Trace:
+    *made, unshown = item
+    told = sum(len(others) for one in made for _, others in one) + len(unshown)
+    if len(made) != 3 or told > MOST_NAMES:
+        raise ValueError("not what a forced run shows")
+    lent, siblings, spoilt = (
+        {str(name): frozenset(map(str, others)) for name, others in one} for one in made
+    )
+    return Trace(
+        lent,
+        siblings,
+        spoilt,
+        assigned,
+        frozenset((int(number), str(name)) for number, name in unshown),
+    )
 
 
 def some_of(value: Tensor) -> Tensor:

@@ -1,0 +1,232 @@
+"""The script: an answer's statements as a worker runs them, with the names in their text.
+
+What the text shows settles most statements. What it does not show, the forced run sees.
+"""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections.abc import Iterable, Mapping, Sequence, Set
+from dataclasses import dataclass, replace
+from functools import cached_property
+from types import CodeType
+
+from grader.answer.effects import MODULES
+from grader.answer.parse import Answer, compile_statement, is_blank
+from grader.answer.statements import COMPOUND, blocks, walk_statements, with_blocks
+from grader.worker.job import Line, Statement
+from grader.worker.terms import MARK
+
+UNCOUNTED = re.compile(r"\b(data|numpy|np|asarray|from_dlpack|storage|untyped_storage)\b")
+"""Words of an answer that may change memory without PyTorch's counting it."""
+
+CHANGES_IN_PLACE = re.compile(r"[^_]_$")
+"""How PyTorch's functions end that change what they are called on."""
+
+Names = frozenset[str]
+
+
+@dataclass(frozen=True)
+class Script:
+    """An answer's statements, ready to run, without blanks and `del`.
+
+    They have numbers of their own, for `a, b = x, y` counts as two: `written_as` are the numbers
+    that the answer has for them. `around` has, for each statement in a block, the one whose block
+    it is.
+    """
+
+    statements: tuple[Statement, ...]
+    written_as: Mapping[int, int]
+    around: Mapping[int, int]
+    uncounted: bool
+
+    @cached_property
+    def lines(self) -> list[Line]:
+        """All statements, at any depth, in the order of the text."""
+        return [line for statement in self.statements for line in statement.lines]
+
+    @cached_property
+    def reads(self) -> dict[int, Names]:
+        """The names that each statement reads, by its number."""
+        return {line.number: line.reads for line in self.lines}
+
+    def writing(self, name: str) -> frozenset[int]:
+        """The numbers of the statements that write a name."""
+        return frozenset(line.number for line in self.lines if name in line.writes)
+
+    def with_unshown(self, unshown: Iterable[tuple[int, str]]) -> Script:
+        """The script with writes that were seen when it ran: a statement's number, a name."""
+        found = dict[int, Names]()
+        for number, name in unshown:
+            found[number] = found.get(number, frozenset()) | {name}
+        if not found:
+            return self
+        statements = (
+            replace(
+                statement,
+                lines=tuple(
+                    replace(line, writes=line.writes | found.get(line.number, frozenset()))
+                    for line in statement.lines
+                ),
+            )
+            for statement in self.statements
+        )
+        return replace(self, statements=tuple(statements))
+
+    def making(self, name: str, given: Set[str]) -> frozenset[int]:
+        """The numbers of the statements that make what stands under a name.
+
+        From the last to the first: those that write it, then those that write what these read, but
+        for the names that are `given`. Inside of a block, what is read may come from a later line,
+        by the next turn of a loop.
+        """
+        needed, kept = {name}, set[int]()
+        for statement in reversed(self.statements):
+            before = -1
+            while before != len(kept):
+                before = len(kept)
+                for line in reversed(statement.lines):
+                    if not needed.isdisjoint(line.writes):
+                        number: int | None = line.number
+                        while number is not None and number not in kept:
+                            kept.add(number)
+                            needed |= self.reads[number] - given
+                            number = self.around.get(number)
+            if len(statement.lines) == 1 and statement.number in kept:
+                needed -= statement.lines[0].writes - statement.lines[0].reads
+        return frozenset(kept)
+
+
+def read_script(answer: Answer, gradients: Set[str]) -> Script:
+    """Take an answer's statements apart, and compile them for a worker."""
+    statements, written_as, around = list[Statement](), dict[int, int](), dict[int, int]()
+    for top in answer.top:
+        for piece in split(top):
+            if is_skipped(piece):
+                continue
+            cell = answer.places[answer.number[top]].cell
+            number = dict[ast.stmt, int]()
+            for inner in walk_statements([piece]):
+                if not is_skipped(inner):
+                    number[inner] = len(written_as)
+                    written_as[len(written_as)] = answer.number.get(inner, answer.number[top])
+            for outer in number if isinstance(piece, COMPOUND) else ():
+                inner_blocks = blocks(outer) if isinstance(outer, COMPOUND) else ()
+                live = (inner for block in inner_blocks for inner in block if inner in number)
+                around |= {number[inner]: number[outer] for inner in live}
+            code = answer.codes[top] if piece is top else compile_statement(piece, cell)
+            statements.append(make_statement(piece, cell, code, number, gradients))
+    uncounted = any(UNCOUNTED.search(cell.source) for cell in answer.cells)
+    return Script(tuple(statements), written_as, around, uncounted)
+
+
+def make_statement(
+    statement: ast.stmt,
+    cell: str,
+    code: CodeType,
+    number: Mapping[ast.stmt, int],
+    gradients: Set[str],
+) -> Statement:
+    """A statement with its code, and the names in it and in those inside it."""
+    lines = tuple(
+        Line(number[one], one.lineno, one.end_lineno or one.lineno, *names_of(one, gradients))
+        for one in number
+    )
+    if not isinstance(statement, COMPOUND):
+        return Statement(cell, lines, code, code)
+    if any(map(is_skipped, walk_statements([statement]))):
+        code = compile_statement(_without_skipped(statement), cell)
+    return Statement(cell, lines, code, compile_statement(_marked(statement, number), cell))
+
+
+def is_skipped(statement: ast.stmt) -> bool:
+    """True for `dX = ...`, and for `del`, which would only take what others read."""
+    return isinstance(statement, ast.Delete) or is_blank(statement)
+
+
+def split(statement: ast.stmt) -> list[ast.stmt]:
+    """`a, b = x, y` as two statements, unless y reads a: then x may raise and b be right."""
+    match statement:
+        case ast.Assign([ast.Tuple(targets)], ast.Tuple(values)) if len(targets) == len(values):
+            if any(isinstance(one, ast.Starred) for one in (*targets, *values)):
+                return [statement]
+            pieces = [
+                ast.copy_location(ast.Assign([target], value), value)
+                for target, value in zip(targets, values, strict=True)
+            ]
+            names = [names_of(piece, frozenset()) for piece in pieces]
+            clashes = any(
+                not names[later][0].isdisjoint(names[earlier][1])
+                for later in range(len(pieces))
+                for earlier in range(later)
+            )
+            return [statement] if clashes or not pieces else [*pieces]
+    return [statement]
+
+
+def _without_skipped(statement: ast.stmt) -> ast.stmt:
+    def prune(block: Sequence[ast.stmt]) -> list[ast.stmt]:
+        kept = [_without_skipped(inner) for inner in block if not is_skipped(inner)]
+        return kept or [ast.copy_location(ast.Pass(), statement)]
+
+    return with_blocks(statement, prune)
+
+
+def _marked(statement: ast.stmt, number: Mapping[ast.stmt, int]) -> ast.stmt:
+    """A compound statement that calls MARK before each statement inside, and behind each block."""
+
+    def call(at: ast.stmt) -> ast.stmt:
+        called = ast.Call(ast.Name(MARK, ast.Load()), [ast.Constant(number[at])], [])
+        return ast.fix_missing_locations(ast.copy_location(ast.Expr(called), at))
+
+    def mark(block: Sequence[ast.stmt]) -> list[ast.stmt]:
+        live = (inner for inner in block if not is_skipped(inner))
+        pairs = ((call(inner), _marked(inner, number)) for inner in live)
+        # What comes after a block, such as the test of a loop, is the whole statement's again.
+        return [*(one for pair in pairs for one in pair), call(statement)]
+
+    return with_blocks(statement, mark)
+
+
+def root(node: ast.AST | None) -> str | None:
+    """The name whose memory `x[0].T` or `x.mul_(2)` is."""
+    while True:
+        match node:
+            case ast.Attribute(value=of) | ast.Subscript(value=of) | ast.Starred(value=of):
+                node = of
+            case ast.Call(func=ast.Attribute(value=of, attr=name)) if name.endswith("_"):
+                node = of
+            case ast.Name(id=name):
+                return name
+            case _:
+                return None
+
+
+def names_of(statement: ast.stmt, gradients: Set[str]) -> tuple[Names, Names]:
+    """The names that a statement's own line reads and writes, without its blocks."""
+    reads, writes = set[str | None](), set[str | None]()
+    own_line = with_blocks(statement, lambda _: [])
+    match statement:
+        case ast.Expr(ast.Call(func=ast.Attribute(value=of))) if root(of) not in gradients:
+            writes.add(root(of))  # `parts.append(x)` stands there for its effect
+    for node in ast.walk(own_line):
+        match node:
+            case ast.Name(name, ctx):
+                (reads if isinstance(ctx, ast.Load) else writes).add(name)
+            case (
+                ast.Attribute(ctx=ast.Store() | ast.Del())
+                | ast.Subscript(ctx=ast.Store() | ast.Del())
+            ):
+                writes.add(root(node))
+            case ast.AugAssign(target):
+                reads.add(root(target))
+            case ast.FunctionDef(name=name) | ast.ClassDef(name=name):
+                writes.add(name)
+            case ast.Call(func, arguments, keywords):
+                writes |= {root(one.value) for one in keywords if one.arg == "out"}
+                if isinstance(func, ast.Attribute) and CHANGES_IN_PLACE.search(func.attr):
+                    is_function = isinstance(func.value, ast.Name) and func.value.id in MODULES
+                    on = arguments[0] if is_function and arguments else func.value
+                    writes.add(root(on))
+    return frozenset(reads - {None}), frozenset(writes - {None} - MODULES)  # type: ignore[arg-type]

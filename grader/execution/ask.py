@@ -1,0 +1,103 @@
+"""Jobs of one answer: handed to a worker within the answer's time, read back as results."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+
+from grader.answer.parse import Answer, Raised
+from grader.answer.script import Script
+from grader.execution.problems import find_incident
+from grader.execution.runner import AnyRunner, Reply, WorkerLost
+from grader.execution.runs import UNREADABLE, results_of
+from grader.printable import counted
+from grader.verdict import Flag, Place
+from grader.worker.job import Job, JobRun
+from grader.worker.request import Group, Values
+from grader.worker.results import Made, Problem, Result
+from grader.worker.terms import HUNG
+
+Results = list[Result | Raised]
+"""What came of each run; where one has no result, the reason stands in its place."""
+
+
+@dataclass(slots=True, eq=False)
+class Worker:
+    """Runs one answer's statements; `flags` are what a human should know of them.
+
+    `above` are, for each gradient, those that are handed down to it.
+    """
+
+    answer: Answer
+    script: Script
+    values: Values
+    above: Made
+    runner: AnyRunner
+    flags: list[Flag] = field(default_factory=list)
+    known: dict[int, Problem] = field(default_factory=dict)
+    until: float = field(init=False)
+
+    def __post_init__(self) -> None:
+        self.until = time.monotonic() + self.runner.limits.total_seconds
+
+    def ask(self, runs: Sequence[JobRun], extra: Mapping[str, Group] = {}) -> Results:
+        """Make these runs in a process of their own."""
+        if not self.script.statements:
+            return [Result({}, {}, ()) for _ in runs]
+        limits = self.runner.limits
+        missing = Raised(
+            f"The answer as a whole did not end within {counted(limits.total_seconds, 'second')},"
+            " or ended the process that ran it again and again; this gradient was not reached.",
+            by_limit=True,
+        )
+        # All jobs of an answer have the time of one.
+        left = self.until - time.monotonic()
+        if left <= 0:
+            return [missing] * len(runs)
+        job = Job(
+            self.values.key,
+            self.script.statements,
+            tuple(runs),
+            self.above,
+            replace(limits, total_seconds=min(left, limits.total_seconds)),
+            self.script.uncounted,
+            extra,
+            tuple(self.known.values()),
+            stays=True,
+        )
+        try:
+            reply = self.runner.run(job, self.values)
+        except WorkerLost as lost:
+            self.flags.append(Flag("incident", str(lost), None))
+            return [Raised(str(lost), by_limit=True)] * len(runs)
+        results = results_of(reply)
+        if UNREADABLE in results:
+            self.flags.append(Flag("unreadable-reply", UNREADABLE.message, None))
+        self.flags += self._flags(reply, results)
+        if len(results) < len(runs):
+            self.flags.append(Flag("time-limit", missing.message, None))
+        return results + [missing] * (len(runs) - len(results))
+
+    def place_of(self, number: int) -> Place | None:
+        """Where a statement stands; None for a number, from a student's process, of none."""
+        written = self.script.written_as.get(number)
+        return None if written is None else self.answer.places[written]
+
+    def _flags(self, reply: Reply, results: Results) -> Iterator[Flag]:
+        for number, how in reply.deadly.items():
+            kind = "time-limit" if how.startswith(HUNG) else "ended-process"
+            yield Flag(kind, f"A statement {how}.", self.place_of(number))
+        yield from (Flag("incident", sentence, None) for sentence in reply.incidents)
+        for result in results:
+            for problem in result.problems if isinstance(result, Result) else ():
+                place = self.place_of(problem.statement)
+                if problem.kind in ("TimeLimit", "Gone"):
+                    inner = problem.inner
+                    self.known[problem.statement if inner is None else inner] = problem
+                if problem.kind == "TimeLimit":
+                    seconds = counted(self.runner.limits.statement_seconds, "second")
+                    sentence = f"A statement did not end within {seconds}."
+                    yield Flag("time-limit", sentence, place)
+                elif incident := find_incident(problem):
+                    yield Flag(*incident, place)

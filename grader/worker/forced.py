@@ -1,0 +1,270 @@
+"""One forced run: every line of a hand-written backward pass is checked by itself, in one go.
+
+The whole answer runs once, in a namespace that hands out gradients (teacher forcing). Each
+statement has a *target*: the gradients that it writes; if there are none, those that what it writes
+goes into; else those that the next statement writes. While it runs, the name of a gradient stands
+for
+
+* its random upstream, which is *lent*, if it is handed down to the target and not written here;
+* its true value, which is *given*, in a run for one gradient that was made from its siblings;
+* what the answer itself has made of it, its *own* value, otherwise.
+
+So what stands under a gradient's name in the end is what its own lines make of random upstreams. It
+is right if it is the VJP of them, whatever the lines above have come to.
+
+Objects count, not names: a helper that is a lent gradient's very tensor reads as the upstream, and
+memory that changes tells which gradient was written, whatever name stood there.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Mapping, Sequence, Set
+from contextlib import suppress
+from typing import Any
+
+import torch
+from torch import Tensor
+
+from grader.worker.job import Line, Statement
+from grader.worker.results import Problem, Trace
+from grader.worker.terms import MARK
+
+MOST_TURNS = 4
+"""How often an answer is run again because it was seen to write more than its text shows."""
+
+Execute = Callable[[Statement, dict[str, Any]], Problem | None]
+"""Runs a statement in a namespace; what kept it from its end, if anything did."""
+
+
+# The namespace, and the memory that gradients lie in.
+
+
+class Memory:
+    """A tensor that stands for a gradient, lent or own, and how it was when last looked at."""
+
+    def __init__(self, gradient: str, tensor: Tensor) -> None:
+        self.gradient, self.tensor = gradient, tensor
+        self.was, self.version = tensor.clone(), tensor._version
+        torch.equal(tensor, self.was)  # raises here, and not later, if it cannot be compared
+
+    def changed(self, uncounted: bool) -> Tensor | None:
+        """How it was before it changed; None if it did not.
+
+        With `uncounted` its numbers are compared even if PyTorch has counted no change.
+        """
+        if self.tensor._version == self.version and not uncounted:
+            return None
+        before, self.version = self.was, self.tensor._version
+        if self.tensor.shape == before.shape and torch.equal(self.tensor, before):
+            return None
+        self.was = self.tensor.clone()
+        return before
+
+    def holds(self, value: object) -> bool:
+        """True if a value lies in this memory."""
+        if type(value) is not Tensor:
+            return False
+        try:
+            return value.untyped_storage().data_ptr() == self.tensor.untyped_storage().data_ptr()
+        except Exception:  # a kind of tensor without memory of its own
+            return False
+
+
+class Names(dict[str, Any]):
+    """The answer's namespace: it lends `upstreams` in the place of gradients.
+
+    Python asks `__getitem__` of a namespace that is no plain dict, for every name, in functions
+    too.
+
+    `own` is what the answer has made of each gradient, `lent` what stands for an upstream now.
+    `reads`, `borrowed` and `bound` are what the statement at hand did: the names that it read as
+    the answer has them, the gradients that it was lent, the names that it assigned.
+    """
+
+    def __init__(self, values: Mapping[str, Any], upstreams: Mapping[str, Tensor]) -> None:
+        super().__init__(values)
+        self.start, self.upstreams = dict(values), upstreams
+        self.own, self.lent, self.memories = dict[str, Any](), dict[str, Tensor](), list[Memory]()
+        self.begin(frozenset(), frozenset())
+
+    def begin(self, lends: Set[str], writes: Set[str]) -> None:
+        """Get ready for a statement: the gradients that it is lent, the names that it writes."""
+        self.lends, self.writes = lends, writes
+        self.reads, self.borrowed, self.bound = set[str](), set[str](), set[str]()
+
+    def __setitem__(self, name: str, value: Any) -> None:
+        self.bound.add(name)
+        dict.__setitem__(self, name, value)
+
+    def __getitem__(self, name: str) -> Any:
+        if name in self.lends:
+            return self._lend(name)
+        value = dict.get(self, name)
+        if type(value) is Tensor and value is not self.start.get(name):
+            same = {g for g, own in self.own.items() if own is value}
+            if name not in same and not same & self.writes and same & self.lends:
+                return self._lend(min(same & self.lends))
+        self.reads.add(name)
+        return dict.__getitem__(self, name)
+
+    def get(self, name: str, default: Any = None) -> Any:
+        """As `globals().get` reads a name."""
+        return self[name] if name in self or name in self.lends else default
+
+    def _lend(self, gradient: str) -> Tensor:
+        self.borrowed.add(gradient)
+        if gradient not in self.lent:
+            self.lent[gradient] = self.upstreams[gradient].clone()
+            self.memories.append(Memory(gradient, self.lent[gradient]))
+        return self.lent[gradient]
+
+    def rebound(self, gradients: Iterable[str]) -> set[str]:
+        """The gradients that stand for another object than before, however that was done."""
+        new = {g for g in gradients if dict.get(self, g, self) is not self.own.get(g, self)}
+        for g in new:
+            old, value = self.own.pop(g, None), dict.get(self, g, self)
+            self.memories = [m for m in self.memories if m.gradient != g or m.tensor is not old]
+            if value is self:
+                continue
+            self.own[g] = value
+            if type(value) is Tensor:
+                with suppress(Exception):  # a kind of tensor that cannot be copied or compared
+                    self.memories.append(Memory(g, value))
+        return new
+
+
+# What each statement is lent.
+
+
+def find_lends(
+    lines: Sequence[Line], writes: Mapping[int, Set[str]], above: Mapping[str, Set[str]]
+) -> dict[int, frozenset[str]]:
+    """The gradients that each statement is lent, by its number: those above its target.
+
+    Args:
+        lines: the statements, in the order of the text.
+        writes: the names that each one writes.
+        above: for each gradient, those between its tensor and the loss.
+    """
+    gradients, following = frozenset(above), frozenset[str]()
+    goes_into: defaultdict[str, frozenset[str]] = defaultdict(frozenset)  # name -> gradients
+    lends = dict[int, frozenset[str]]()
+    for line in reversed(lines):
+        own = gradients & writes[line.number]
+        following = own or following
+        indirectly = frozenset[str]().union(*(goes_into[name] for name in writes[line.number]))
+        target = own or indirectly or following
+        handed_down = frozenset[str]().union(*(above[g] for g in target))
+        lends[line.number] = handed_down - target if target else gradients
+        for name in writes[line.number] - line.reads:
+            goes_into.pop(name, None)  # what the name stood for before is another matter
+        for name in line.reads:
+            goes_into[name] |= target
+    return lends
+
+
+# The run.
+
+
+class ForcedRun:
+    """A run of statements in a namespace that hands out gradients.
+
+    After `run`, `values` holds what each gradient's own lines have made of the upstreams,
+    `problems` what kept statements from their end, and `unshown` the writes that were news.
+    """
+
+    def __init__(
+        self,
+        names: Names,
+        lends: Mapping[int, Set[str]],
+        writes: Mapping[int, Set[str]],
+        gradients: Set[str],
+        uncounted: bool,
+    ) -> None:
+        self.names, self.lends, self.writes = names, lends, writes
+        self.gradients, self.uncounted = gradients, uncounted
+        self.values = dict[str, Any]()
+        self.problems = list[Problem]()
+        self.unshown = set[tuple[int, str]]()
+        self.lent = defaultdict[str, set[str]](set)
+        self.siblings = defaultdict[str, set[str]](set)
+        self.spoilt = defaultdict[str, set[str]](set)
+        self.assigned = dict[str, Any]()
+        self._differences = dict[str, Tensor]()  # by which an upstream changed with its alias
+        self._number: int | None = None
+
+    def run(self, statements: Iterable[Statement], execute: Execute) -> None:
+        """Run the statements, one after the other; one that raises does not keep the next back."""
+        dict.__setitem__(self.names, MARK, self._at)
+        for statement in statements:
+            self._at(statement.number)
+            if (problem := execute(statement, self.names)) is not None:
+                self.problems.append(problem)
+        self._at(None)
+        for g, others in self.spoilt.items():  # what it was spoilt with counts as read
+            self.lent[g] = self.lent[g].union(*(self.lent[other] for other in others)) - {g}
+        self.values = {
+            g: value + self._differences[g] if g in self._differences else value
+            for g, value in self.names.own.items()
+        }
+
+    def trace(self, assigned: Mapping[str, Tensor]) -> Trace:
+        """What was seen, as it is sent back; `assigned` are the values of it that can be."""
+        lent, siblings, spoilt = (
+            {g: frozenset(made[g]) for g in self.gradients if made.get(g)}
+            for made in (self.lent, self.siblings, self.spoilt)
+        )
+        return Trace(lent, siblings, spoilt, assigned, frozenset(self.unshown))
+
+    def _at(self, number: int | None) -> None:
+        """A statement begins, and the one before has ended: blocks call this as `MARK`."""
+        if self._number is not None:
+            self._look_at(self._number)
+        self._number = number
+        if number is not None:
+            self.names.begin(self.lends[number], self.writes[number])
+
+    def _look_at(self, number: int) -> None:
+        """Take down what a statement has done that just ran."""
+        names = self.names
+        bound = names.rebound(self.gradients)
+        wrote = bound | names.bound | self.writes[number]
+        self.unshown.update((number, g) for g in bound - self.writes[number])
+        for settled in (self.spoilt, self.assigned, self._differences):
+            for g in wrote & settled.keys():
+                del settled[g]
+        for memory in [*names.memories]:
+            before = memory.changed(self.uncounted)
+            if before is not None and memory.gradient not in wrote:
+                self._find_writer(number, memory, before, wrote)
+        self._take_down_reads(wrote)
+
+    def _find_writer(self, number: int, memory: Memory, before: Tensor, wrote: Set[str]) -> None:
+        """A gradient's memory has changed, though the statement does not write that gradient.
+
+        If it lies there with one that is written, it was spoilt. Otherwise the statement writes it
+        after all.
+        """
+        names, g, tensor = self.names, memory.gradient, memory.tensor
+        own = names.own.get(g)
+        written = self.gradients & wrote
+        if others := {other for other in written if memory.holds(names.own.get(other))}:
+            self.spoilt[g] |= others
+            self.assigned.setdefault(g, before if tensor is own else own)
+            if tensor is not own and tensor.shape == before.shape:
+                self._differences[g] = self._differences.get(g, 0) + tensor - before
+        else:
+            self.unshown.add((number, g))
+        if tensor is names.lent.get(g):
+            del names.lent[g]  # other statements are lent a fresh one
+
+    def _take_down_reads(self, wrote: Set[str]) -> None:
+        """What was written is made from all that the statement read, and what that is made from."""
+        names = self.names
+        siblings = (names.reads & self.gradients) - wrote
+        for made, direct in ((self.lent, names.borrowed), (self.siblings, siblings)):
+            read = direct.union(*(made[name] for name in names.reads if name in made))
+            for name in wrote:
+                stays = name in names.reads or name not in names.bound
+                made[name] = (read | made[name] if stays else read) - {name}

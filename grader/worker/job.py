@@ -1,0 +1,138 @@
+"""The job: an answer's statements, the values to run them on, and the runs to make of them."""
+
+from __future__ import annotations
+
+import marshal
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from types import CodeType
+
+from grader.worker.request import TERMS, Group, Terms, pack_groups, unpack_groups
+from grader.worker.results import Made, Problem, fields_of
+from grader.worker.terms import Limits
+
+
+@dataclass(frozen=True, slots=True)
+class Line:
+    """One statement, at any depth: its number, where it stands, the names in its text.
+
+    Of a compound statement `reads` and `writes` are those of its own line, not of its blocks.
+    """
+
+    number: int
+    first: int
+    last: int
+    reads: frozenset[str]
+    writes: frozenset[str]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Statement:
+    """A statement of the outermost level, with `lines` for itself and for those inside it.
+
+    `marked` is its code with a call of `MARK` before each statement inside a block.
+    """
+
+    cell: str
+    lines: tuple[Line, ...]
+    code: CodeType
+    marked: CodeType
+
+    @property
+    def number(self) -> int:
+        """Its number."""
+        return self.lines[0].number
+
+    @property
+    def line(self) -> int:
+        """The line of its cell in which it begins."""
+        return self.lines[0].first
+
+    @property
+    def inside(self) -> tuple[tuple[int, int, int], ...]:
+        """Number, first and last line of each statement in it, itself first."""
+        return tuple((line.number, line.first, line.last) for line in self.lines)
+
+    def innermost(self, line: int) -> int:
+        """The number of the innermost statement that stands on a line."""
+        on_line = [one.number for one in self.lines if one.first <= line <= one.last]
+        return on_line[-1] if on_line else self.number
+
+
+@dataclass(frozen=True, slots=True)
+class JobRun:
+    """One run: which statements on which values, and the gradients wanted from it.
+
+    `groups` name groups of values, later ones over earlier ones; `statements` are indices into
+    those of the job. A run with `upstreams`, the name of a group, is forced. Then `given` may name
+    another group, of gradients that every statement reads as they are there. For `brief` and `some`
+    see `grader.worker.request.RunOrder`.
+    """
+
+    groups: tuple[str, ...]
+    statements: tuple[int, ...]
+    want: tuple[str, ...]
+    double: bool
+    upstreams: str = ""
+    given: str = ""
+    brief: bool = False
+    some: bool = False
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Job:
+    """What a worker does for one answer.
+
+    `values` is the key of the values that the runs name; `extra` are groups for this job alone.
+    `above` are, for each gradient, those that lie between its tensor and the loss: they are handed
+    down to it. With `uncounted`, the answer may change memory without PyTorch's counting it.
+    `known` are problems of statements that are not to be run again. For `stays` and `continues` see
+    `grader.worker.request.Terms`.
+    """
+
+    values: str
+    statements: tuple[Statement, ...]
+    runs: tuple[JobRun, ...]
+    above: Made
+    limits: Limits
+    uncounted: bool = False
+    extra: Mapping[str, Group] = field(default_factory=dict)
+    known: tuple[Problem, ...] = ()
+    stays: bool = False
+    continues: bool = False
+
+    def pack(self) -> list[bytes]:
+        """The parts of a frame."""
+        statements = [
+            (one.cell, [fields_of(line) for line in one.lines], one.code, one.marked)
+            for one in self.statements
+        ]
+        runs, known = ([fields_of(one) for one in some] for some in (self.runs, self.known))
+        order = statements, runs, dict(self.above), self.uncounted, known
+        process = self.stays, self.continues
+        terms = TERMS.pack(*fields_of(self.limits), len(self.runs), *process)
+        head, tensors = pack_groups(self.values, self.extra)
+        return [b"job", terms, marshal.dumps(order), head, tensors]
+
+    @classmethod
+    def unpack(cls, parts: Sequence[memoryview]) -> Job:
+        """The inverse of `pack`."""
+        _, _, order, head, tensors = parts
+        terms = Terms.read(parts)
+        statements, runs, above, uncounted, known = marshal.loads(order)
+        key, extra = unpack_groups(head, tensors)
+        return cls(
+            key,
+            tuple(
+                Statement(cell, tuple(Line(*line) for line in lines), code, marked)
+                for cell, lines, code, marked in statements
+            ),
+            tuple(JobRun(*run) for run in runs),
+            above,
+            terms.limits,
+            uncounted,
+            extra,
+            tuple(Problem(*problem) for problem in known),
+            terms.stays,
+            terms.continues,
+        )

@@ -1,0 +1,200 @@
+"""Running a job: the lecture's run, the plain runs, the forced runs, one after the other."""
+
+from __future__ import annotations
+
+import itertools
+import signal
+import time
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import nullcontext
+from operator import attrgetter
+from types import MappingProxyType
+from typing import Any
+
+import torch
+from torch import Tensor
+
+from grader.worker.execution import (
+    LARGER_VALUES,
+    NOTHING,
+    Executor,
+    interrupt,
+    is_in_shape,
+    kind_of,
+)
+from grader.worker.forced import MOST_TURNS, ForcedRun, Names, find_lends
+from grader.worker.job import Job, JobRun, Line, Statement
+from grader.worker.request import Group
+from grader.worker.results import Problem, Result, some_of
+from grader.worker.threads import forget_threads
+
+SLOW_SECONDS = 1.0
+"""After so long, a statement that no gradient is made by is not run again."""
+
+
+def run_job(
+    job: Job,
+    groups: Mapping[str, Group],
+    deadly: Mapping[int, str] = MappingProxyType({}),
+    started: Callable[[int], None] = lambda _: None,
+    done: int = 0,
+    sent: int = 0,
+) -> Iterator[Result]:
+    """Make the runs of a job, in order, and yield the result of each.
+
+    Args:
+        job: statements and runs.
+        groups: the values that the runs name.
+        deadly: numbers of statements not to be run again, with what came of them.
+        started: told the number of each statement before it runs.
+        done: how many runs have a result already, the first ones.
+        sent: bytes that these results took.
+    """
+    if hasattr(signal, "setitimer"):
+        # An answer that listens itself is ended a little later, by a kill.
+        signal.signal(signal.SIGALRM, interrupt)
+    runner = JobRunner(job, {**groups, **job.extra}, deadly, LARGER_VALUES - sent)
+    yield from runner.run_all(started, done)
+
+
+class JobRunner(Executor):
+    """Makes the runs of a job, each in a new namespace."""
+
+    def __init__(
+        self, job: Job, groups: Mapping[str, Group], deadly: Mapping[int, str], left: int
+    ) -> None:
+        super().__init__(job.limits, job.known, deadly, left)
+        self.job, self.groups = job, groups
+        self.gradients = frozenset(job.above)
+        lines = (line for statement in job.statements for line in statement.lines)
+        self.writes = {line.number: line.writes for line in lines}
+        self.unshown = set[tuple[int, str]]()
+        self.skipped = set[int]()
+        self.futile = set[tuple[int, ...]]()
+
+    def run_all(self, started: Callable[[int], None], done: int = 0) -> Iterator[Result]:
+        """Make all runs but the first so many, and yield the result of each."""
+        for double, runs in itertools.groupby(self.job.runs[done:], attrgetter("double")):
+            with self.precision() if double else nullcontext():
+                for run in runs:
+                    yield self.run(run, started)
+
+    def run(self, run: JobRun, started: Callable[[int], None]) -> Result:
+        """One run's values and problems."""
+        if run.brief and run.statements in self.futile:
+            return NOTHING
+        forced = self._forced(run, started) if run.upstreams else None
+        if forced is not None:
+            problems, left = forced.problems, forced.values
+        else:
+            left = self.namespace(run)
+            problems = self._plain(run, left, started)
+        # The values of half a run are no gradient, and an edit that raises is none either.
+        tensors, types = ({}, {}) if run.brief and problems else self.read_values(left, run.want)
+        given = self.groups[run.groups[0]]
+        if run.brief and not any(is_in_shape(*one, given) for one in tensors.items()):
+            self.futile.add(run.statements)
+            return NOTHING
+        if run.some:
+            tensors = {name: some_of(value) for name, value in tensors.items()}
+        for name in self.without_room(tensors, given):
+            types[name] = kind_of(tensors.pop(name))
+        if forced is None or run.brief:
+            return Result(tensors, types, tuple(problems))
+        assigned, _ = self.read_values(forced.assigned, run.want)
+        for name in self.without_room(assigned, given):
+            del assigned[name]
+        return Result(tensors, types, tuple(problems), trace=forced.trace(assigned))
+
+    def _plain(
+        self, run: JobRun, names: dict[str, Any], started: Callable[[int], None]
+    ) -> list[Problem]:
+        self._begin(run)
+        problems = []
+        for statement in map(self.job.statements.__getitem__, run.statements):
+            if (problem := self._execute(statement, names, started)) is not None:
+                problems.append(problem)
+                if run.brief:
+                    break
+        return problems
+
+    def _forced(self, run: JobRun, started: Callable[[int], None]) -> ForcedRun:
+        """A forced run; once more where a statement was seen to write more than its text shows."""
+        statements = [self.job.statements[index] for index in run.statements]
+        lines = [line for statement in statements for line in statement.lines]
+        given = self.groups[run.given] if run.given else {}
+        upstreams: Mapping[str, Any] = {**self.groups[run.upstreams], **given}
+
+        def execute(statement: Statement, names: dict[str, Any]) -> Problem | None:
+            return self._execute(statement, names, started, is_marked=True)
+
+        for _ in range(MOST_TURNS):
+            self._begin(run)
+            lends = self._lends(lines, frozenset(given), upstreams.keys())
+            names = Names(self.namespace(run), upstreams)
+            forced = ForcedRun(names, lends, self.writes, self.gradients, self.job.uncounted)
+            forced.run(statements, execute)
+            news = forced.unshown - self.unshown
+            self.unshown |= news
+            for number, gradient in news:
+                self.writes[number] |= {gradient}
+            if not news:
+                break
+        forced.unshown = self.unshown
+        return forced
+
+    def _lends(
+        self, lines: list[Line], given: frozenset[str], there: Any
+    ) -> dict[int, frozenset[str]]:
+        lends = find_lends(lines, self.writes, self.job.above)
+        return {
+            number: ((lent | given) & there) - self.writes[number] for number, lent in lends.items()
+        }
+
+    def _begin(self, run: JobRun) -> None:
+        forget_threads()
+        # Not torch.manual_seed: that seeds all kinds of devices, with a formatted stack each.
+        torch.default_generator.manual_seed(0)
+        torch.set_default_dtype(torch.float64 if run.double else torch.float32)
+
+    def _execute(
+        self,
+        statement: Statement,
+        names: dict[str, Any],
+        started: Callable[[int], None],
+        is_marked: bool = False,
+    ) -> Problem | None:
+        if statement.number in self.skipped:
+            return None
+        if (problem := self.forecast(statement)) is not None:
+            return problem
+        started(statement.number)
+        begun = time.monotonic()
+        code = statement.marked if is_marked else statement.code
+        problem = self.execute(statement, names, code=code)
+        if time.monotonic() - begun > SLOW_SECONDS and self._is_idle(statement):
+            self.skipped.add(statement.number)
+        return problem
+
+    def _is_idle(self, statement: Statement) -> bool:
+        """True if nothing that the statement writes goes into a gradient."""
+        written = self.gradients.union(
+            *(
+                line.reads
+                for one in self.job.statements
+                if one is not statement
+                for line in one.lines
+            )
+        )
+        return all(written.isdisjoint(self.writes[line.number]) for line in statement.lines)
+
+    def namespace(self, run: JobRun) -> dict[str, Any]:
+        """What an answer finds: the notebook's names, with tensors that no other run shares."""
+        values: dict[str, Any] = {"__name__": "__main__", **self.given}
+        for group in map(self.groups.__getitem__, run.groups):
+            values |= {
+                name: value.clone() if isinstance(value, Tensor) else value
+                for name, value in group.items()
+                if name not in self.gradients
+            }
+        return values

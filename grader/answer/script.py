@@ -7,14 +7,14 @@ from __future__ import annotations
 
 import ast
 import re
-from collections.abc import Iterable, Mapping, Sequence, Set
+from collections.abc import Callable, Iterable, Mapping, Sequence, Set
 from dataclasses import dataclass, replace
 from functools import cached_property
 from types import CodeType
 
 from grader.answer.effects import MODULES
 from grader.answer.parse import Answer, compile_statement, is_blank
-from grader.answer.statements import COMPOUND, blocks, walk_statements, with_blocks
+from grader.answer.statements import COMPOUND, blocks, pruned, walk_statements, with_blocks
 from grader.worker.job import Line, Statement
 from grader.worker.terms import MARK
 
@@ -96,6 +96,46 @@ class Script:
             if len(statement.lines) == 1 and statement.number in kept:
                 needed -= statement.lines[0].writes - statement.lines[0].reads
         return frozenset(kept)
+
+
+class Trial:
+    """Some of an answer's statements, as they stand and edited: `statements` are all so far."""
+
+    def __init__(self, answer: Answer, keep: frozenset[int], gradients: Set[str]) -> None:
+        self.answer, self.keep, self.gradients = answer, keep, gradients
+        self.statements = list[Statement]()
+        self._next = 0
+        self._kept = {
+            answer.number[top]: self._add(pruned(top, set(inside)), answer.number[top])
+            for top in answer.top
+            if (inside := [answer.statements[n] for n in sorted(keep & answer.inside[top])])
+        }
+
+    def with_texts(
+        self, new: Mapping[int, Sequence[ast.stmt]], read: Callable[[ast.stmt], ast.stmt]
+    ) -> tuple[int, ...]:
+        """Indices of the statements with others in the place of those of these numbers.
+
+        Raises:
+            SyntaxError: they do not compile.
+        """
+        indices = list[int]()
+        for number, kept in self._kept.items():
+            if number not in new:
+                indices.append(kept)
+            else:
+                indices += [self._add(read(one), number) for one in new[number]]
+        return tuple(indices)
+
+    def _add(self, statement: ast.stmt, number: int) -> int:
+        # Numbers of their own: what one edit does is not to be held against another.
+        inside = [*walk_statements([statement])]
+        numbers = {one: self._next + place for place, one in enumerate(inside)}
+        self._next += len(inside)
+        cell = self.answer.places[number].cell
+        code = compile_statement(statement, cell)
+        self.statements.append(make_statement(statement, cell, code, numbers, self.gradients))
+        return len(self.statements) - 1
 
 
 def read_script(answer: Answer, gradients: Set[str]) -> Script:

@@ -8,11 +8,13 @@ from functools import cached_property
 
 from torch import Tensor
 
-from grader.answer.slices import Slice, slice_gradient
+from grader.answer.script import read_script
 from grader.diagnosis.repair import Search
+from grader.execution.ask import Worker, handed_down
 from grader.execution.evidence import GradientEvidence, Value
-from grader.execution.runs import Runs, values_for
+from grader.execution.runs import values_for
 from grader.program.compare import agrees
+from grader.worker.job import JobRun
 from grader.worker.results import Result
 
 RIGHT = "right_{}_"
@@ -33,28 +35,39 @@ class Helpers:
     due: dict[str, list[Tensor]] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
-        pieces = {name: self._cut(name) for name in self._names()}
-        pieces = {name: piece for name, piece in pieces.items() if piece.reads and piece.writers}
-        if not pieces:
+        search, names = self.search, self._names()
+        if not names:
             return
-        search = self.search
-        values = values_for(search.references, search.exercise.gradients)
-        runs = Runs(search.answer, search.references, values, search.runner)
-        results = runs.alone(dict.fromkeys(pieces.items(), runs.instances))
-        for name, piece in sorted(pieces.items(), key=lambda one: max(one[1].writers)):
-            tensors = [
-                one.tensors.get(name) if isinstance(one, Result) and not one.problems else None
-                for one in results[name, piece]
+        asked = search.exercise.gradients
+        above = handed_down(search.references.program, (*asked, *names))
+        script = read_script(search.answer, above.keys())
+        values = values_for(search.references, asked)
+        worker = Worker(search.answer, script, values, above, search.runner)
+        every = tuple(range(len(script.statements)))
+        results = worker.ask(
+            [
+                JobRun((f"hidden{n}",), every, tuple(names), True, f"upstream{n}")
+                for n in range(len(search.references.hidden))
             ]
-            found = [tensor for tensor in tensors if tensor is not None]
-            if len(found) < len(tensors):
+        )
+        makes = {name: script.making(name, above[name] - {*names}) for name in names}
+        for name in sorted(names, key=lambda one: max(script.writing(one), default=-1)):
+            found, reads = list[Tensor](), set[str]()
+            for result in results:
+                if isinstance(result, Result) and result.trace and name in result.tensors:
+                    raised = {problem.statement for problem in result.problems}
+                    if raised.isdisjoint(makes[name]):
+                        found.append(result.tensors[name])
+                        reads |= result.trace.lent.get(name, frozenset())
+            if len(found) < len(results) or not reads:
                 continue
-            reads = frozenset(gradient[1:] for gradient in piece.reads)
-            self.due[name] = search.references.local_vjps(name[1:], reads)
+            lent = frozenset(gradient[1:] for gradient in reads & {*asked})
+            self.due[name] = search.references.local_vjps(name[1:], lent)
             if all(map(agrees, found, self.due[name])):
                 self.right.add(name)
             else:
-                self.wrong[name] = self._evidence(name, piece, found)
+                keep = frozenset(script.written_as[number] for number in makes[name])
+                self.wrong[name] = self._evidence(name, keep, lent, found)
 
     @cached_property
     def is_at_fault(self) -> bool:
@@ -94,28 +107,22 @@ class Helpers:
         steps = {f"d{s.name}" for s in search.references.program.steps if s.name in named}
         return sorted(written & steps - {*search.exercise.gradients, search.item.name})
 
-    def _cut(self, name: str) -> Slice:
-        asked = frozenset(self.search.exercise.gradients)
-        program = self.search.references.program
-        given = asked & {f"d{step}" for step in program.descendants(name[1:])}
-        return slice_gradient(self.search.answer, name, given, asked)
-
     def _last(self, name: str) -> int:
         answer = self.search.answer
         tops = (own.number for own in self.search.statements if name in answer.written[own.top])
         return max(tops)
 
-    def _evidence(self, name: str, piece: Slice, found: Sequence[Tensor]) -> GradientEvidence:
+    def _evidence(
+        self, name: str, keep: frozenset[int], lent: frozenset[str], found: Sequence[Tensor]
+    ) -> GradientEvidence:
         values = tuple(map(Value, found))
         return GradientEvidence(
             name,
             lecture=Value(),
             hidden=values,
             local=values,
-            reads=frozenset(gradient[1:] for gradient in piece.reads),
-            writes=frozenset(gradient[1:] for gradient in piece.writes),
+            reads=lent,
             place=self.search.answer.places[self._last(name)],
             is_written=True,
-            keep=piece.keep,
-            fixed=piece.fixed,
+            keep=keep,
         )

@@ -20,6 +20,7 @@ from grader.diagnosis.edit import SLOPE, Edit, Scope
 from grader.diagnosis.every_edit import MOST_PAIRS, every_edit
 from grader.diagnosis.factors import Factor, name_factor
 from grader.diagnosis.kinds import Kind
+from grader.execution.ask import handed_down
 from grader.execution.evidence import GradientEvidence
 from grader.execution.runner import AnyRunner
 from grader.execution.runs import right_beside, values_for
@@ -339,12 +340,22 @@ class Search:
 
     def variants(self, beside: Sequence[Group]) -> Variants:
         """What runs its statements, edited, which may name some values beside the usual ones."""
-        whose = self.answer, self.item.name, self.keep, self.item.fixed
-        values = values_for(self.references, self.exercise.gradients)
+        asked = self.exercise.gradients
+        given = list[Group]()
         if self.item.beside is not None:
-            right = right_beside(self.references, {f"d{name}" for name in self.item.siblings})
-            beside = [{**one, **other} for one, other in zip(beside, right, strict=True)]
-        return Variants(*whose, values, beside, self.runner, self.patience, self.reading)
+            given = right_beside(self.references, {f"d{name}" for name in self.item.siblings})
+        return Variants(
+            self.answer,
+            self.item.name,
+            self.keep,
+            handed_down(self.references.program, (*asked, self.item.name)),
+            values_for(self.references, asked),
+            beside,
+            given,
+            self.runner,
+            self.patience,
+            self.reading,
+        )
 
 
 def _scales(

@@ -5,6 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import lru_cache
 
 from grader.answer.parse import Answer, Raised
 from grader.answer.script import Script
@@ -12,6 +13,7 @@ from grader.execution.problems import find_incident
 from grader.execution.runner import AnyRunner, Reply, WorkerLost
 from grader.execution.runs import UNREADABLE, results_of
 from grader.printable import counted
+from grader.program.forward_program import ForwardProgram
 from grader.verdict import Flag, Place
 from grader.worker.job import Job, JobRun
 from grader.worker.request import Group, Values
@@ -20,6 +22,13 @@ from grader.worker.terms import HUNG
 
 Results = list[Result | Raised]
 """What came of each run; where one has no result, the reason stands in its place."""
+
+
+@lru_cache(maxsize=64)
+def handed_down(program: ForwardProgram, gradients: tuple[str, ...]) -> Made:
+    """For each gradient, those of the others that lie between its tensor and the loss."""
+    asked = frozenset(gradients)
+    return {g: asked.intersection(f"d{s}" for s in program.descendants(g[1:])) for g in asked}
 
 
 @dataclass(slots=True, eq=False)

@@ -16,7 +16,7 @@ import torch
 from grader.answer.assigned import first_assignments
 from grader.answer.parse import Answer, Raised, is_blank
 from grader.answer.script import Script, read_script
-from grader.execution.ask import Worker
+from grader.execution.ask import Worker, handed_down
 from grader.execution.evidence import GradientEvidence, Value, furthest
 from grader.execution.problems import describe_problem, ran_out_of_memory
 from grader.execution.runner import AnyRunner
@@ -54,8 +54,6 @@ def observe(
     observer = _Observer(answer, gradients, references, runner)
     observed = observer.observe(offences)
     making = set[int]().union(*(answer.inside[top] for item in observed for top in item.code))
-    if answer.is_dynamic:
-        making = {*range(len(answer.statements))}
     return observed, making, list(dict.fromkeys(observer.worker.flags))
 
 
@@ -87,10 +85,7 @@ class _Observer:
     ) -> None:
         self.answer, self.gradients, self.references = answer, tuple(gradients), references
         self.asked = frozenset(gradients)
-        self.above = {
-            g: self.asked.intersection(f"d{s}" for s in references.program.descendants(g[1:]))
-            for g in gradients
-        }
+        self.above = handed_down(references.program, self.gradients)
         script = read_script(answer, self.asked)
         slips = (
             (number, name)

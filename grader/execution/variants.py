@@ -8,15 +8,16 @@ import time
 import warnings
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from types import CodeType
 
 from torch import Tensor
 
 from grader.answer.parse import Answer, Raised
+from grader.answer.script import Trial
 from grader.execution.runner import AnyRunner, WorkerLost
-from grader.execution.runs import RunPlan, results_of
-from grader.worker.request import Group, Request, RunOrder, Values
-from grader.worker.results import some_of
+from grader.execution.runs import results_of
+from grader.worker.job import Job, JobRun
+from grader.worker.request import Group, Values
+from grader.worker.results import Made, some_of
 
 STATEMENT_SECONDS, TOTAL_SECONDS, ANSWER_SECONDS = 4.0, 12.0, 40.0
 """A net for a statement, a request and an answer, which may be written to be slow: what is said
@@ -41,18 +42,20 @@ class Patience:
 
 @dataclass(slots=True, eq=False)
 class Variants:
-    """Runs edited statements of one gradient on the small hidden instances.
+    """Runs edited statements of one gradient on the small hidden instances, each run forced.
 
-    `keep` are the numbers of its own statements, `fixed` the upstreams that they write in vain;
-    `beside` are further values that an edit may name, one group an instance.
+    `keep` are the numbers of its own statements; `above` has, for each gradient asked for, those
+    that are handed down to it. For each instance, `beside` has further values that an edit may
+    name, and `given` the gradients that every statement is to read as they are there.
     """
 
     answer: Answer
     gradient: str
     keep: frozenset[int]
-    fixed: frozenset[str]
+    above: Made
     values: Values
     beside: Sequence[Group]
+    given: Sequence[Group]
     runner: AnyRunner
     patience: Patience
     reading: Mapping[int, str] = field(default_factory=dict)
@@ -72,32 +75,47 @@ class Variants:
                 empty text leaves one out.
             instances: numbers of hidden instances.
         """
-        plan, want = RunPlan(self.answer), (self.gradient,)
-        fixed = tuple(sorted(self.fixed))
+        trial = Trial(self.answer, self.keep, self.above.keys())
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
-            compiled = map(self._compiled, edited)
-            ready = [None if one is None else plan.compiled(self.keep, one) for one in compiled]
-        for instance in instances:
-            groups = (f"hidden{instance}", f"upstream{instance}", f"beside{instance}")
-            for statements in ready:
-                if statements is not None:
-                    terms = (groups, statements, want, fixed)
-                    plan.runs.append(RunOrder(*terms, double=True, brief=True, some=instance > 0))
-        seconds, found = self.patience.seconds, list[Tensor | None]()
-        if len(plan.runs) and seconds > 0:
-            limits = replace(
-                self.runner.limits, statement_seconds=STATEMENT_SECONDS, total_seconds=seconds
+            ready = [self._statements(trial, texts) for texts in edited]
+        runs = [
+            JobRun(
+                (f"hidden{instance}", f"beside{instance}"),
+                statements,
+                (self.gradient,),
+                double=True,
+                upstreams=f"upstream{instance}",
+                given=f"given{instance}" if self.given else "",
+                brief=True,
+                some=instance > 0,
             )
-            beside = {f"beside{instance}": self.beside[instance] for instance in instances}
-            request = plan.request(self.values, limits)
-            # The answer's own process may do it, whatever the answer has made of that: no verdict
-            # depends on what comes back, and no other answer will be run there.
-            found = self._ask(replace(request, extra=beside, stays=True, continues=True))
-        if len(found) < len(plan.runs):
+            for instance in instances
+            for statements in ready
+            if statements is not None
+        ]
+        seconds, found = self.patience.seconds, list[Tensor | None]()
+        if runs and seconds > 0:
+            groups = {"beside": self.beside, **({"given": self.given} if self.given else {})}
+            job = Job(
+                self.values.key,
+                tuple(trial.statements),
+                tuple(runs),
+                self.above,
+                replace(
+                    self.runner.limits, statement_seconds=STATEMENT_SECONDS, total_seconds=seconds
+                ),
+                extra={f"{name}{n}": some[n] for name, some in groups.items() for n in instances},
+                # The answer's own process may do it, whatever the answer has made of that: no
+                # verdict depends on what comes back, and no other answer will be run there.
+                stays=True,
+                continues=True,
+            )
+            found = self._ask(job)
+        if len(found) < len(runs):
             self.cut_short = True
             self.patience.end()
-        values = iter([*found, *[None] * (len(plan.runs) - len(found))])
+        values = iter([*found, *[None] * (len(runs) - len(found))])
         return [[None if s is None else next(values) for s in ready] for _ in instances]
 
     @staticmethod
@@ -105,26 +123,26 @@ class Variants:
         """What comes back of a value: all of it, or some of it where that confirms the first."""
         return some_of(value) if instance else value
 
-    def _compiled(self, texts: Mapping[int, str]) -> dict[int, CodeType | None] | None:
-        """The code of each new text, None for an empty one; None where one is not Python."""
-        code = dict[int, CodeType | None]()
-        for number, text in texts.items():
-            name = f"<answer {self.answer.places[number].cell}>"
-            try:
-                code[number] = compile(self._read(text.lstrip()), name, "exec") if text else None
-            except (SyntaxError, ValueError, RecursionError, MemoryError):
-                return None
-        return code
-
-    def _read(self, text: str) -> str | ast.Module:
-        if not self.reading:
-            return text
-        tree: ast.Module = _Reading(self.reading).visit(ast.parse(text))
-        return tree
-
-    def _ask(self, request: Request) -> list[Tensor | None]:
+    def _statements(self, trial: Trial, texts: Mapping[int, str]) -> tuple[int, ...] | None:
+        """Indices of the statements of a variant; None where a new text is not Python."""
         try:
-            reply = self.runner.run(request, self.values)
+            new = {
+                number: ast.parse(text.lstrip()).body if text else []
+                for number, text in texts.items()
+            }
+            return trial.with_texts(new, self._read)
+        except (SyntaxError, ValueError, RecursionError, MemoryError):
+            return None
+
+    def _read(self, statement: ast.stmt) -> ast.stmt:
+        if not self.reading:
+            return statement
+        read: ast.stmt = _Reading(self.reading).visit(statement)
+        return read
+
+    def _ask(self, job: Job) -> list[Tensor | None]:
+        try:
+            reply = self.runner.run(job, self.values)
         except WorkerLost:
             return []
         found = list[Tensor | None]()

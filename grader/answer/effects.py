@@ -1,25 +1,15 @@
-"""What a statement does to names: what its text shows, with what was seen when it ran."""
+"""What a statement does to names, as far as its text shows it."""
 
 from __future__ import annotations
 
 import ast
-from collections import defaultdict
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
+from dataclasses import dataclass
 
 from grader.answer.statements import (
-    COMPOUND,
     LEAVES,
-    blocks,
     children,
-    stored_names,
-    walk_statements,
     with_blocks,
 )
-
-if TYPE_CHECKING:
-    from grader.worker.results import Seen
 
 MODULES = frozenset({"torch", "F", "np", "numpy", "math"})
 """Names of modules: `torch.relu_(a)` changes a, not torch."""
@@ -29,12 +19,6 @@ SHOWING = frozenset({"print", "display", "cmp", "check", "board", "heat_map", "n
 
 HOLDING = LEAVES | {ast.Assign, ast.Expr, ast.BinOp, ast.UnaryOp, ast.Tuple, ast.keyword, ast.Slice}
 """Nodes that do nothing to a name themselves, the most frequent: to match each takes long."""
-
-COMPUTING = (
-    *(ast.BinOp, ast.UnaryOp, ast.Compare, ast.Subscript, ast.Slice, ast.Tuple, ast.List),
-    *(ast.Name, ast.Constant, ast.Attribute, ast.operator, ast.unaryop, ast.cmpop),
-)
-"""Nodes of an expression that makes a value and does nothing else."""
 
 COMPUTING_CALLS = frozenset(
     (
@@ -49,7 +33,7 @@ COMPUTING_CALLS = frozenset(
         *("unbind", "unsqueeze", "var", "view", "view_as", "where", "zeros", "zeros_like"),
     )
 )
-"""Functions and methods of tensors that do so too, and that a backward pass is made with."""
+"""Functions and methods that make a value and change nothing."""
 
 COPYING_CALLS = COMPUTING_CALLS - frozenset(
     (
@@ -60,80 +44,17 @@ COPYING_CALLS = COMPUTING_CALLS - frozenset(
 )
 """Those of them whose result has memory of its own: to change it changes nothing else."""
 
-LOOP_CONTROL = (ast.Break, ast.Continue)
-
 
 @dataclass(frozen=True, slots=True)
 class Effects:
     """Names that a statement reads, binds anew, and changes in place.
 
     Of a compound statement these are what its own line does: test, iterable, targets, contexts.
-    `perhaps` are names that it may change for all one knows: it never ran.
     """
 
     reads: frozenset[str]
     binds: frozenset[str]
     changes: frozenset[str]
-    perhaps: frozenset[str] = frozenset()
-
-
-@dataclass(frozen=True, slots=True)
-class Compound:
-    """A compound statement with all that are `inside`, itself first: how they hang together.
-
-    `above` is what each stands in, `ends` each loop's `break` and `continue`, `writing` the
-    statements that bind a name or change it, if only perhaps. `bound` are the names that are sure
-    to be bound inside before each is reached: what they held before does not matter to it.
-    """
-
-    inside: tuple[ast.stmt, ...]
-    above: Mapping[ast.stmt, ast.stmt]
-    ends: Mapping[ast.stmt, Sequence[ast.stmt]]
-    writing: Mapping[str, Sequence[ast.stmt]]
-    bound: Mapping[ast.stmt, frozenset[str]]
-
-
-def read_compound(top: ast.stmt, effects: Mapping[ast.stmt, Effects]) -> Compound:
-    """Look at what stands inside a compound statement."""
-    above: dict[ast.stmt, ast.stmt] = {}
-    loop = {top: top}
-    ends: dict[ast.stmt, list[ast.stmt]] = defaultdict(list)
-    writing: dict[str, list[ast.stmt]] = defaultdict(list)
-    bound = {top: frozenset[str]()}
-    for inner in walk_statements([top]):
-        is_loop = isinstance(inner, ast.For | ast.While)
-        loop[inner] = inner if is_loop else loop[above.get(inner, top)]
-        own = effects[inner]
-        for name in own.binds | own.changes | own.perhaps:
-            writing[name].append(inner)
-        if isinstance(inner, COMPOUND):
-            for block in blocks(inner):
-                names = bound[inner]
-                if isinstance(inner, ast.For) and block is inner.body:
-                    names |= stored_names(inner.target)
-                for child in block:
-                    above[child], bound[child] = inner, names
-                    if isinstance(child, ast.Assign):
-                        names |= stored_names(*child.targets)
-        elif isinstance(inner, LOOP_CONTROL):
-            ends[loop[inner]].append(inner)
-    return Compound(tuple(loop), above, ends, writing, bound)
-
-
-def join_effects(
-    text: Mapping[ast.stmt, Effects], seen: Mapping[int, Seen]
-) -> dict[ast.stmt, Effects]:
-    """What the text shows with what was seen; what a student's process says takes nothing away."""
-    return {
-        statement: _join(statement, shown, seen.get(number))
-        for number, (statement, shown) in enumerate(text.items())
-    }
-
-
-def _join(statement: ast.stmt, shown: Effects, seen: Seen | None) -> Effects:
-    if seen is None:
-        return replace(shown, perhaps=handed_over(statement, shown))
-    return Effects(shown.reads | seen.reads, shown.binds | seen.binds, shown.changes | seen.changes)
 
 
 def handed_over(statement: ast.stmt, shown: Effects) -> frozenset[str]:
@@ -146,41 +67,10 @@ def handed_over(statement: ast.stmt, shown: Effects) -> frozenset[str]:
     return frozenset()
 
 
-def may_redefine(node: ast.AST) -> bool:
-    """True for what may give an operator, or a call, another meaning."""
-    match node:
-        case ast.FunctionDef() | ast.AsyncFunctionDef() | ast.Lambda() | ast.ClassDef():
-            return True
-        case ast.Import() | ast.ImportFrom() | ast.Attribute(ctx=ast.Store() | ast.Del()):
-            return True
-    return False
-
-
-def is_plain(statement: ast.stmt, nodes: Sequence[ast.AST]) -> bool:
-    """True for an assignment of tensors' arithmetic to a name, which changes nothing.
-
-    `nodes` are all of the statement. Where operators mean what they say, its text shows all that
-    it does.
-    """
-
-    def computes(node: ast.AST) -> bool:
-        match node:
-            case ast.Call(func=ast.Attribute(attr=method)):
-                return method in COMPUTING_CALLS
-            case ast.keyword(arg=name):
-                return name is not None and name != "out"
-        return isinstance(node, COMPUTING)
-
-    match statement:
-        case ast.Assign(targets=[ast.Name()]):
-            return all(computes(node) for node in nodes if node is not statement)
-    return False
-
-
 def read_effects(statement: ast.stmt) -> Effects:
     """What the text of a statement shows for certain.
 
-    That is less than it does: functions and aliases hide names, see `grader.worker.recording`.
+    That is less than it does: functions and aliases hide names, see `grader.worker.forced`.
     """
     reads, binds, changes, own = set[str](), set[str](), set[str](), set[str]()
     pending: list[ast.AST] = [with_blocks(statement, lambda _: [])]

@@ -196,7 +196,7 @@ def meant_for(
     that changes a copy, or what has nearly the gradient's name and is read nowhere. What was meant
     comes with all that it needs but the gradients that are `given`.
     """
-    names = {gradient}.union(*(answer.effects[answer.statements[n]].binds for n in keep))
+    names = {gradient}.union(*(answer.shown[answer.statements[n]].binds for n in keep))
     meant = {n for top in code for n in answer.inside[top] & answer.writing(gradient)}
     lost = _lost(gradient, answer, [gradient, *given])
     for top in answer.top:
@@ -219,7 +219,7 @@ def names_in(nodes: Iterable[ast.AST]) -> frozenset[str]:
 
 
 def _reads(numbers: Collection[int], answer: Answer) -> set[str]:
-    return {name for n in numbers for name in answer.effects[answer.statements[n]].reads}
+    return {name for n in numbers for name in answer.shown[answer.statements[n]].reads}
 
 
 def unread(gradient: str, effects: Collection[Effects]) -> set[str]:
@@ -231,7 +231,7 @@ def unread(gradient: str, effects: Collection[Effects]) -> set[str]:
 
 def _lost(gradient: str, answer: Answer, gradients: Sequence[str]) -> set[int]:
     """The statements that change what nothing reads: a copy, or a name much like the gradient's."""
-    effects = [answer.effects[statement] for statement in answer.statements]
+    effects = [answer.shown[statement] for statement in answer.statements]
     names = unread(gradient, effects).difference(gradients)
     likest = nearest(gradient, sorted(names), SLIP)
     alike = {name for name in likest if nearest(name, gradients, SLIP)[:1] == [gradient]}

@@ -13,26 +13,17 @@ from collections.abc import Iterable, Mapping, Sequence, Set
 from dataclasses import dataclass, replace
 from functools import cached_property, lru_cache
 from types import CodeType
-from typing import TYPE_CHECKING
 
 from grader.answer.cell_source import hide_magics
 from grader.answer.effects import (
-    Compound,
     Effects,
-    is_plain,
-    join_effects,
-    may_redefine,
-    read_compound,
     read_effects,
 )
-from grader.answer.statements import COMPOUND, children, walk_statements
+from grader.answer.statements import children, walk_statements
 from grader.close_names import SLIP, nearest
 from grader.printable import sentence
 from grader.verdict import Place
 from grader.worker.terms import DYNAMIC_NAMES
-
-if TYPE_CHECKING:
-    from grader.worker.results import Seen
 
 LONGEST_ANSWER, MOST_STATEMENTS, MOST_NODES = 100_000, 2_000, 20_000
 """Characters, statements and syntax-tree nodes of an exercise's answer; the longest right one known
@@ -151,11 +142,6 @@ class Answer:
         return {statement: read_effects(statement) for statement in self.statements}
 
     @cached_property
-    def effects(self) -> dict[ast.stmt, Effects]:
-        """What each statement does, as far as is known: the text alone, until the answer ran."""
-        return self.shown
-
-    @cached_property
     def bound(self) -> frozenset[str]:
         """The names that some statement makes, rather than changes what they hold."""
         return frozenset[str]().union(*(one.binds - one.reads for one in self.shown.values()))
@@ -163,17 +149,11 @@ class Answer:
     @cached_property
     def written(self) -> dict[ast.stmt, frozenset[str]]:
         """The names that each top-level statement may write, those inside it too."""
-        writes = [e.binds | e.changes | e.perhaps for e in self.effects.values()]
+        writes = [e.binds | e.changes for e in self.shown.values()]
         return {
             top: frozenset[str]().union(*(writes[number] for number in inside))
             for top, inside in self.inside.items()
         }
-
-    @cached_property
-    def compound(self) -> dict[ast.stmt, Compound]:
-        """The compound statements at top level."""
-        compound = (top for top in self.top if isinstance(top, COMPOUND))
-        return {top: read_compound(top, self.effects) for top in compound}
 
     def with_slips(self, gradients: Sequence[str], known: Set[str]) -> Answer:
         """The answer in which a slip in the name of a gradient changes that gradient.
@@ -201,36 +181,20 @@ class Answer:
                 meant = {gradient for name in lost for gradient in nearest(name, here, SLIP)[:1]}
                 # What is made from a gradient is another thing.
                 shown[statement] = replace(one, changes=one.changes | meant - one.reads)
-        return self if shown == self.shown else self._knowing(shown=shown)
-
-    def as_it_ran(self, seen: Mapping[int, Seen]) -> Answer:
-        """The answer with what was seen, by number, beside what its text shows; itself if equal."""
-        effects = join_effects(self.shown, seen)
-        return self if effects == self.effects else self._knowing(effects=effects)
-
-    def _knowing(self, **found: Mapping[ast.stmt, Effects]) -> Answer:
-        known = copy.copy(self)  # with all that is cached
-        for cached in ("effects", "written", "compound"):
-            vars(known).pop(cached, None)
-        vars(known).update(found)
-        return known
+        if shown == self.shown:
+            return self
+        meant_so = copy.copy(self)  # with all that is cached
+        vars(meant_so).pop("written", None)
+        vars(meant_so)["shown"] = shown
+        return meant_so
 
     def writing(self, name: str) -> frozenset[int]:
         """The numbers of the statements that bind a name or change it."""
         return frozenset(
             self.number[statement]
-            for statement, effects in self.effects.items()
+            for statement, effects in self.shown.items()
             if name in effects.binds or name in effects.changes
         )
-
-    @cached_property
-    def plain(self) -> frozenset[int]:
-        """The numbers of statements that need not be seen running: their text shows all they do."""
-        every = itertools.chain.from_iterable(self.nodes.values())
-        if self.is_dynamic or any(map(may_redefine, every)):
-            return frozenset()
-        plain = (top for top, nodes in self.nodes.items() if is_plain(top, nodes))
-        return frozenset(map(self.number.__getitem__, plain))
 
     @cached_property
     def is_dynamic(self) -> bool:

@@ -4,10 +4,7 @@ from __future__ import annotations
 
 import ast
 import copy
-from collections.abc import Callable, Container, Iterator, Mapping, Sequence
-from typing import Any
-
-from grader.worker.terms import MARK
+from collections.abc import Callable, Container, Iterator, Sequence
 
 COMPOUND = (ast.If, ast.For, ast.While, ast.With, ast.Try, ast.TryStar, ast.Match)
 """Statements that hold other statements of the same scope. A `def` or `class` counts as one."""
@@ -78,18 +75,6 @@ def pruned(statement: ast.stmt, keep: Container[ast.stmt]) -> ast.stmt:
     return with_blocks(statement, prune)
 
 
-def marked(statement: ast.stmt, number: Mapping[ast.stmt, int], keep: Container[int]) -> ast.stmt:
-    """A statement with a call of `MARK` before each inner statement that is kept."""
-
-    def mark(block: Sequence[ast.stmt]) -> list[ast.stmt]:
-        inside = (inner for inner in block if number[inner] in keep)
-        pairs = ((_mark(inner, number), marked(inner, number, keep)) for inner in inside)
-        # What comes after a block, such as the test of a loop, is the whole statement's again.
-        return [*(one for pair in pairs for one in pair), _mark(statement, number)]
-
-    return with_blocks(statement, mark)
-
-
 def with_blocks(
     statement: ast.stmt, change: Callable[[Sequence[ast.stmt]], list[ast.stmt]]
 ) -> ast.stmt:
@@ -107,9 +92,3 @@ def with_blocks(
                 part.body = change(part.body)
             setattr(copied, field, copies)
     return copied
-
-
-def _mark(statement: ast.stmt, number: Mapping[ast.stmt, int]) -> ast.stmt:
-    where: Any = {place: getattr(statement, place) for place in statement._attributes}
-    arguments: list[ast.expr] = [ast.Constant(number[statement], **where)]
-    return ast.Expr(ast.Call(ast.Name(MARK, ast.Load(), **where), arguments, [], **where), **where)

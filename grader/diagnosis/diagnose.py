@@ -126,7 +126,7 @@ def _found(search: Search, verdict: Verdict) -> Found | None:
     item, comparison = search.item, verdict.comparison
     texts = "\0".join(own.text for own in (*search.statements, *search.settled))
     written = hashlib.sha256(texts.encode("utf-8", "surrogatepass")).digest()
-    given = search.references, item.name, written, item.reads, item.writes, item.fixed
+    given = search.references, item.name, written, item.reads, item.writes
     seen = verdict.global_check, comparison.approximate, comparison.shape
     key = given, seen, search.raises, item.beside is None, len(search.settled)
     if key not in _REMEMBERED or search.is_cut_short:

@@ -80,7 +80,7 @@ def every_edit(
     counters = frozenset[str]().union(*(own.counters for own in statements))
     expressions = list[Expression]()
     ready = [*_spoiling(statements, answer, scope), *_lines(statements, scope)]
-    effects = [answer.effects[answer.statements[number]] for number in keep]
+    effects = [answer.shown[answer.statements[number]] for number in keep]
     for name in sorted(unread(scope.gradient, effects) - counters):
         ready += _renamed(statements, name, scope.gradient)
     for own in (own for own in statements if own is latest[own.text]):

@@ -12,7 +12,7 @@ from grader.answer.script import read_script
 from grader.diagnosis.repair import Search
 from grader.execution.ask import Worker, handed_down
 from grader.execution.evidence import GradientEvidence, Value
-from grader.execution.runs import values_for
+from grader.execution.values import values_for
 from grader.program.compare import agrees
 from grader.worker.job import JobRun
 from grader.worker.results import Result

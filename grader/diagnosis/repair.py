@@ -23,13 +23,13 @@ from grader.diagnosis.kinds import Kind
 from grader.execution.ask import handed_down
 from grader.execution.evidence import GradientEvidence
 from grader.execution.runner import AnyRunner
-from grader.execution.runs import right_beside, values_for
+from grader.execution.values import right_beside, values_for
 from grader.execution.variants import Patience, Variants
 from grader.program.compare import FLOAT64_NOISE, FLOAT64_TOLERANCE, agrees
 from grader.program.exercises import Exercise
 from grader.program.forward_program import ForwardProgram
 from grader.program.references import References
-from grader.worker.request import Group
+from grader.worker.job import Group
 
 MOST_VARIANTS = ((2, 600), (1, 600), (1, 1_000), (2, 2_000), (1, MOST_PAIRS))
 """How many edits of so many likelihoods are tried at once, the likeliest first: their number bounds

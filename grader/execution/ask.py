@@ -11,14 +11,19 @@ from grader.answer.parse import Answer, Raised
 from grader.answer.script import Script
 from grader.execution.problems import find_incident
 from grader.execution.runner import AnyRunner, Reply, WorkerLost
-from grader.execution.runs import UNREADABLE, results_of
 from grader.printable import counted
 from grader.program.forward_program import ForwardProgram
 from grader.verdict import Flag, Place
-from grader.worker.job import Job, JobRun
-from grader.worker.request import Group, Values
-from grader.worker.results import Made, Problem, Result
+from grader.worker.job import Group, Job, JobRun, Values
+from grader.worker.results import Made, Problem, Result, unpack_results
 from grader.worker.terms import HUNG
+
+LARGEST_METADATA = 2**20
+"""Bytes that are read of what describes the values of a reply; most have some ten thousand."""
+
+UNREADABLE = Raised(
+    "What came back from running this answer is not data that can be read.", by_limit=True
+)
 
 Results = list[Result | Raised]
 """What came of each run; where one has no result, the reason stands in its place."""
@@ -110,3 +115,21 @@ class Worker:
                     yield Flag("time-limit", sentence, place)
                 elif incident := find_incident(problem):
                     yield Flag(*incident, place)
+
+
+def results_of(reply: Reply) -> Results:
+    """The runs of a reply, read; `UNREADABLE` in the place of those of a blob that is none.
+
+    Anything may be in what came from the student's process.
+    """
+    results: Results = []
+    left = LARGEST_METADATA
+    for count, blob in reply.blobs:
+        try:
+            if (length := int.from_bytes(blob[:8], "little")) > left:
+                raise ValueError("more metadata than values need")
+            left -= length
+            results += unpack_results(blob, count)
+        except ValueError:
+            results += [UNREADABLE] * count
+    return results

@@ -52,17 +52,15 @@ class GradientEvidence:
 
     `lecture` is its value on the float32 instance of the lecture's sizes, `hidden` those of the
     whole answer on the hidden instances; `apart` is how far these are from autograd's at most,
-    relative to the largest number there. `local` are the values that its own statements alone gave
-    from random upstreams, one for each hidden instance, or for the first alone where no verdict
-    depends on them: for most right gradients.
+    relative to the largest number there. `local` are the values that its own statements gave from
+    random upstreams, one for each hidden instance.
 
     `reads` are the tensors whose gradients its statements read, `writes` those that its statements
     assign as well. `channels` are those whose statements change this gradient too, because they
     share its memory: then `as_assigned` are its local values without that. `siblings` are the other
     gradients asked for that its statements use although none of them is handed down to it, as the
     batch normalisation's `dbngain` in `dhprebn`: then `beside` are a wrong gradient's local values
-    with those given too, as they should be. `among_right` are its local values with all that they
-    read as it is for one random upstream of the loss; None if that was not run.
+    with those given too, as they should be.
     """
 
     name: str
@@ -76,7 +74,6 @@ class GradientEvidence:
     as_assigned: tuple[Value, ...] | None = None
     siblings: frozenset[str] = frozenset()
     beside: tuple[Value, ...] | None = None
-    among_right: tuple[Value, ...] | None = None
     place: Place | None = None
     offences: tuple[Flag, ...] = ()
     broken: Raised | None = None
@@ -87,8 +84,6 @@ class GradientEvidence:
     """Its own statements, in order, with those that write it in vain."""
     keep: frozenset[int] = frozenset()
     """The numbers of the statements that make it."""
-    fixed: frozenset[str] = frozenset()
-    """The upstreams that they write and do not use."""
 
     def upstreams(self, readers: frozenset[str]) -> list[frozenset[str]]:
         """The sets of upstreams that its line may be written for, likeliest first.

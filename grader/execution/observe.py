@@ -20,7 +20,7 @@ from grader.execution.ask import Worker, handed_down
 from grader.execution.evidence import GradientEvidence, Value, furthest
 from grader.execution.problems import describe_problem, ran_out_of_memory
 from grader.execution.runner import AnyRunner
-from grader.execution.runs import right_beside, values_for
+from grader.execution.values import right_beside, values_for
 from grader.program.compare import FLOAT64_TOLERANCE
 from grader.program.references import References
 from grader.verdict import Flag, Place
@@ -145,7 +145,6 @@ class _Observer:
                 is_written=bool(mine.writers),
                 code=self._code(g, mine),
                 keep=frozenset(written),
-                fixed=mine.writes - mine.spoilt,
             )
             observed.append(evidence)
         return observed

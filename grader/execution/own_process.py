@@ -1,4 +1,4 @@
-"""Runs requests in the caller's own process, with the caller's own names."""
+"""Does jobs in the caller's own process, with the caller's own names."""
 
 from __future__ import annotations
 
@@ -14,9 +14,10 @@ import torch
 import torch.nn.functional as F
 
 from grader.execution.runner import Reply
-from grader.worker.execution import LARGER_VALUES, RequestRunner, TimeLimit, interrupt
-from grader.worker.request import Request, RunOrder, Values
+from grader.worker.execution import LARGER_VALUES, TimeLimit, interrupt
+from grader.worker.job import Job, JobRun, Values
 from grader.worker.results import pack_results
+from grader.worker.run_job import JobRunner
 from grader.worker.terms import Limits
 
 HOUR = 3600.0
@@ -49,13 +50,13 @@ class OwnProcess:
         self._beside = beside
         self._own = own
 
-    def run(self, request: Request, values: Values) -> Reply:
-        """Make the runs of a request; what it changes of PyTorch's state is put back."""
+    def run(self, job: Job, values: Values) -> Reply:
+        """Make the runs of a job; what it changes of PyTorch's state is put back."""
         groups = {
             name: {**group, **self._beside.get(name, {})}
-            for name, group in {**values.groups, **request.extra}.items()
+            for name, group in {**values.groups, **job.extra}.items()
         }
-        runner = _OwnRunner(request, groups, MappingProxyType({}), LARGER_VALUES)
+        runner = _OwnRunner(job, groups, MappingProxyType({}), LARGER_VALUES)
         runner.scope, runner.own = self._scope, self._own
         default = torch.get_default_dtype()
         try:
@@ -76,7 +77,7 @@ class OwnProcess:
         """There is no process to be ended."""
 
 
-class _OwnRunner(RequestRunner):
+class _OwnRunner(JobRunner):
     """The caller may interrupt what runs, and may use the alarm for something else."""
 
     given: Mapping[str, Any] = MappingProxyType({"torch": torch, "F": F})
@@ -90,8 +91,8 @@ class _OwnRunner(RequestRunner):
         if self.has_alarm:
             super().set_alarm(seconds)
 
-    def namespace(self, order: RunOrder) -> dict[str, Any]:
-        found = super().namespace(order)
+    def namespace(self, run: JobRun) -> dict[str, Any]:
+        found = super().namespace(run)
         return {name: found[name] for name in found.keys() - self.own} | {**self.scope}
 
 

@@ -22,8 +22,7 @@ from grader.worker.frames import read_frame, write_frame
 from grader.worker.terms import MOST_VALUES, Limits
 
 if TYPE_CHECKING:
-    from grader.worker.job import Job
-    from grader.worker.request import Request, Values
+    from grader.worker.job import Job, Values
 
 LARGEST_REPLY = 2**27
 """Bytes a worker may answer with; more is not a reply."""
@@ -75,7 +74,7 @@ class AnyRunner(Protocol):
     unbound: str
     """What is said of a name that nothing has bound and that is like no other."""
 
-    def run(self, request: Request | Job, values: Values) -> Reply:
+    def run(self, job: Job, values: Values) -> Reply:
         """Make the runs of a request on these values; `WorkerLost` if that cannot be."""
 
     def end_answer(self) -> None:
@@ -129,7 +128,7 @@ class Runner:
                 stream.close()
         self.worker.wait()
 
-    def run(self, request: Request | Job, values: Values) -> Reply:
+    def run(self, job: Job, values: Values) -> Reply:
         """Hand a request to the worker, after the values it runs on if these are new to it.
 
         Raises:
@@ -140,10 +139,10 @@ class Runner:
         self._deadline.begin(self.limits.total_seconds + PATIENCE_SECONDS)
         try:
             try:
-                return self._ask(request, values)
+                return self._ask(job, values)
             except _Unfit:
                 self._restart()
-                return self._ask(request, values)
+                return self._ask(job, values)
         except (OSError, ValueError, LookupError, TypeError, AttributeError, struct.error) as error:
             never_answered = self._left == MOST_ANSWERS
             self.lost = True
@@ -169,14 +168,14 @@ class Runner:
             with suppress(BrokenPipeError):
                 write_frame(cast(FileIO, self.worker.stdin), [b"end"])
 
-    def _ask(self, request: Request | Job, values: Values) -> Reply:
+    def _ask(self, job: Job, values: Values) -> Reply:
         # Unbuffered, so they are raw files; the types know only that they are streams.
         requests, replies = cast(FileIO, self.worker.stdin), cast(FileIO, self.worker.stdout)
         if values.key not in self._known:
             write_frame(requests, values.pack())
             self._known = [*self._known, values.key][-MOST_VALUES:]
-        write_frame(requests, request.pack())
-        self._stays = request.stays
+        write_frame(requests, job.pack())
+        self._stays = job.stays
         parts = read_frame(replies, LARGEST_REPLY)
         if parts is None:
             raise ValueError("the stream ended")

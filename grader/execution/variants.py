@@ -13,10 +13,9 @@ from torch import Tensor
 
 from grader.answer.parse import Answer, Raised
 from grader.answer.script import Trial
+from grader.execution.ask import results_of
 from grader.execution.runner import AnyRunner, WorkerLost
-from grader.execution.runs import results_of
-from grader.worker.job import Job, JobRun
-from grader.worker.request import Group, Values
+from grader.worker.job import Group, Job, JobRun, Values
 from grader.worker.results import Made, some_of
 
 STATEMENT_SECONDS, TOTAL_SECONDS, ANSWER_SECONDS = 4.0, 12.0, 40.0

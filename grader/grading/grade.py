@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence, Set
 from dataclasses import replace
@@ -14,7 +13,6 @@ from grader.answer.suspicious_words import OF_VALUES
 from grader.close_names import MEANT
 from grader.diagnosis.diagnose import Reason, find_reason
 from grader.diagnosis.kinds import Kind
-from grader.execution.collect import collect as collect_by_slices
 from grader.execution.evidence import GradientEvidence
 from grader.execution.observe import observe
 from grader.execution.runner import AnyRunner
@@ -49,8 +47,6 @@ MOST_OF_A_KIND, LONGEST_SENTENCE = 20, 1_000
 
 THIS_LINE = "This line"
 """So begins what is said of where an exception was raised: the mistake may stand elsewhere."""
-
-collect = observe if os.environ.get("GRADER_CORE") == "forced" else collect_by_slices
 
 Judged = tuple[list[Verdict], list[Flag]]
 """What was found out about an exercise: its verdicts, and what a human should see."""
@@ -149,13 +145,13 @@ def grade_answer(
         suspicions = [] if may_differentiate else find_suspicions(answer)
         offences = [(one.statement, one.flag) for one in suspicions if one.kind in AUTOGRAD]
         asked = exercise.gradients, references, runner, offences
-        evidence, making, incidents = collect(answer, *asked)
+        evidence, making, incidents = observe(answer, *asked)
         judged = judge(evidence, references)
         failed = [verdict.name for verdict in judged if verdict.outcome is Outcome.FAIL]
         names = frozenset((*references.program.names, *references.program.gradient_names))
         if (meant := answer.with_slips(failed, names)) is not answer:
             answer = meant
-            evidence, making, incidents = collect(answer, *asked)
+            evidence, making, incidents = observe(answer, *asked)
             judged = judge(evidence, references)
         refused = {verdict.name for verdict in judged if verdict.outcome is Outcome.REFUSED}
         flags = [flag for item in evidence if item.name in refused for flag in item.offences]

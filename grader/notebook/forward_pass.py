@@ -133,7 +133,7 @@ def _writers(answer: Answer, name: str) -> list[Place]:
     """Where the answer changes a name or binds it anew, or changes it under another name."""
     found, alike = list[Place](), {name}
     for statement in answer.statements:
-        effects = answer.effects[statement]
+        effects = answer.shown[statement]
         if name in effects.binds or not alike.isdisjoint(effects.changes):
             found.append(answer.places[answer.number[statement]])
         match statement:

@@ -8,8 +8,8 @@ from dataclasses import dataclass
 from functools import lru_cache
 
 from grader.answer.assigned import first_assignments, has_only_blanks
-from grader.answer.effects import handed_over
 from grader.answer.parse import LONGEST_ANSWER, AnswerCell, is_blank, parse_answer
+from grader.answer.effects import handed_over
 from grader.answer.statements import COMPOUND, blocks
 from grader.printable import listed
 from grader.submission.notebook_file import Cell
@@ -105,7 +105,7 @@ def _names(source: str, gradients: tuple[str, ...]) -> _Names:
     bound: set[str] = set()
     taken: set[str] = set()
     for statement, runs in _in_sequence(answer.top):
-        effects = answer.effects[statement]
+        effects = answer.shown[statement]
         taken |= effects.reads - bound
         changed |= effects.binds | effects.changes | handed_over(statement, effects)
         if runs:

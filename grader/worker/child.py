@@ -13,12 +13,10 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from io import FileIO
-from typing import Any
 
 from grader.worker.confinement import NOT_CONFINED, Confinement, refuse_for_good
-from grader.worker.execution import run_request
 from grader.worker.frames import frame_head, read_frame
-from grader.worker.job import Job
+from grader.worker.job import Job, Terms, Values
 from grader.worker.listening import (
     CURRENT,
     DONE,
@@ -30,7 +28,6 @@ from grader.worker.listening import (
     current_statement,
     listen,
 )
-from grader.worker.request import Request, Terms, Values
 from grader.worker.results import Result, pack_results, parts_of
 from grader.worker.run_job import run_job
 from grader.worker.scratch import Scratch
@@ -133,7 +130,8 @@ def answer(parts: Sequence[memoryview], warm: Warm) -> Progress:
 
 def answer_here(parts: Sequence[memoryview], values: Mapping[str, Values]) -> Progress:
     """Run a request in this very process, where there is no fork (Windows)."""
-    results = list(_results(parts, values))
+    job = Job.unpack(parts)
+    results = list(run_job(job, values[job.values].groups))
     blobs = [(len(results), memoryview(pack_results(results)))]
     return Progress(Terms.read(parts), math.inf, blobs, len(results))
 
@@ -227,6 +225,8 @@ def _serve(
     parts: Sequence[memoryview], warm: Warm, progress: Progress, pipe: int, shared: mmap.mmap
 ) -> None:
     """Make the runs of a request, in the child, and send what comes of them."""
+    job = Job.unpack(parts)
+    groups = warm.values[job.values].groups
     begun = 0
 
     def started(statement: int) -> None:
@@ -235,23 +235,12 @@ def _serve(
         CURRENT.pack_into(shared, 0, begun, statement)
 
     deadly, done, sent = progress.deadly, progress.done, progress.sent
-    for results in batches(_results(parts, warm.values, deadly, started, done, sent)):
+    for results in batches(run_job(job, groups, deadly, started, done, sent)):
         done += len(results)
         blob = parts_of(results)
         head = EVENT.pack(FINISHED, done, sum(map(len, blob)))
         _write(pipe, [memoryview(head), *blob])
     os.write(pipe, EVENT.pack(DONE, 0, 0))
-
-
-def _results(
-    parts: Sequence[memoryview], values: Mapping[str, Values], *progress: Any
-) -> Iterator[Result]:
-    """The results of a job's runs, or of a request's."""
-    if bytes(parts[0]) == b"job":
-        job = Job.unpack(parts)
-        return run_job(job, values[job.values].groups, *progress)
-    request = Request.unpack(parts)
-    return run_request(request, values[request.values].groups, *progress)
 
 
 def _write(pipe: int, parts: list[memoryview]) -> None:

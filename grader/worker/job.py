@@ -3,13 +3,61 @@
 from __future__ import annotations
 
 import marshal
+import struct
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from types import CodeType
 
-from grader.worker.request import TERMS, Group, Terms, pack_groups, unpack_groups
+import safetensors.torch
+from torch import Tensor
+
 from grader.worker.results import Made, Problem, fields_of
 from grader.worker.terms import Limits
+
+Group = Mapping[str, Tensor | float]
+"""Some of the names that statements find: tensors, and plain numbers such as sizes."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Values:
+    """The groups that many jobs run on; a worker gets them once and knows them by `key`."""
+
+    key: str
+    groups: Mapping[str, Group]
+
+    def pack(self) -> list[bytes]:
+        """The parts of a frame."""
+        return [b"values", *_pack_groups(self.key, self.groups)]
+
+    @classmethod
+    def unpack(cls, parts: Sequence[memoryview]) -> Values:
+        """The inverse of `pack`."""
+        _, head, tensors = parts
+        return cls(*_unpack_groups(head, tensors))
+
+
+TERMS = struct.Struct("<ddQI??")
+"""What the warm worker has to know of a job: see `Terms`."""
+
+
+@dataclass(frozen=True, slots=True)
+class Terms:
+    """The limits of a job, how many runs there are, and in which process they may be made.
+
+    A job is done in a process of its own, which ends with it. One that `stays` waits for more of
+    the same answer; a job that `continues` may be done by the process that stayed.
+    """
+
+    limits: Limits
+    runs: int
+    stays: bool
+    continues: bool
+
+    @classmethod
+    def read(cls, parts: Sequence[memoryview]) -> Terms:
+        """The terms, without the rest, of what `Job.pack` made."""
+        *limits, runs, stays, continues = TERMS.unpack(parts[1])
+        return cls(Limits(*limits), runs, stays, continues)
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,8 +113,11 @@ class JobRun:
 
     `groups` name groups of values, later ones over earlier ones; `statements` are indices into
     those of the job. A run with `upstreams`, the name of a group, is forced. Then `given` may name
-    another group, of gradients that every statement reads as they are there. For `brief` and `some`
-    see `grader.worker.request.RunOrder`.
+    another group, of gradients that every statement reads as they are there.
+
+    A `brief` one ends where a statement raises, and says no more; if it gives nothing of its
+    tensor's shape, the same statements are not run briefly again. Of a value of that shape `some`
+    sends back only what `some_of` takes: to hand on all of it takes longer than to compute it.
     """
 
     groups: tuple[str, ...]
@@ -87,7 +138,7 @@ class Job:
     `above` are, for each gradient, those that lie between its tensor and the loss: they are handed
     down to it. With `uncounted`, the answer may change memory without PyTorch's counting it.
     `known` are problems of statements that are not to be run again. For `stays` and `continues` see
-    `grader.worker.request.Terms`.
+    `Terms`.
     """
 
     values: str
@@ -102,7 +153,11 @@ class Job:
     continues: bool = False
 
     def pack(self) -> list[bytes]:
-        """The parts of a frame."""
+        """The parts of a frame.
+
+        Code travels as the judge's own Python has compiled it: the worker is the same Python, and
+        nothing ever travels so in the other direction.
+        """
         statements = [
             (one.cell, [fields_of(line) for line in one.lines], one.code, one.marked)
             for one in self.statements
@@ -111,7 +166,7 @@ class Job:
         order = statements, runs, dict(self.above), self.uncounted, known
         process = self.stays, self.continues
         terms = TERMS.pack(*fields_of(self.limits), len(self.runs), *process)
-        head, tensors = pack_groups(self.values, self.extra)
+        head, tensors = _pack_groups(self.values, self.extra)
         return [b"job", terms, marshal.dumps(order), head, tensors]
 
     @classmethod
@@ -120,7 +175,7 @@ class Job:
         _, _, order, head, tensors = parts
         terms = Terms.read(parts)
         statements, runs, above, uncounted, known = marshal.loads(order)
-        key, extra = unpack_groups(head, tensors)
+        key, extra = _unpack_groups(head, tensors)
         return cls(
             key,
             tuple(
@@ -136,3 +191,26 @@ class Job:
             terms.stays,
             terms.continues,
         )
+
+
+def _pack_groups(key: str, groups: Mapping[str, Group]) -> list[bytes]:
+    """The last two parts of a frame: a key with plain numbers, and all tensors."""
+    numbers: dict[str, dict[str, float]] = {group: {} for group in groups}
+    tensors: dict[str, Tensor] = {}
+    for group, values in groups.items():
+        for name, value in values.items():
+            if isinstance(value, Tensor):
+                # safetensors refuses tensors that share memory, such as a view beside its base.
+                tensors[f"{group}/{name}"] = value.clone().contiguous()
+            else:
+                numbers[group][name] = value
+    return [marshal.dumps((key, numbers)), safetensors.torch.save(tensors) if tensors else b""]
+
+
+def _unpack_groups(head: memoryview, tensors: memoryview) -> tuple[str, dict[str, Group]]:
+    """The inverse of `_pack_groups`."""
+    key, groups = marshal.loads(head)
+    for place, value in (safetensors.torch.load(bytes(tensors)) if len(tensors) else {}).items():
+        group, _, name = place.partition("/")
+        groups[group][name] = value
+    return key, groups

@@ -9,7 +9,7 @@ import struct
 import time
 from dataclasses import dataclass, field
 
-from grader.worker.request import Terms
+from grader.worker.job import Terms
 from grader.worker.scratch import Scratch
 from grader.worker.terms import HUNG
 

@@ -25,11 +25,11 @@ import torch.autograd._functions  # PyTorch loads it at the first `resize`: the 
 from grader.worker.child import Warm, answer, answer_here
 from grader.worker.confinement import Confinement
 from grader.worker.engine import switch_off_engine
-from grader.worker.execution import run_request
 from grader.worker.frames import read_frame, write_frame
+from grader.worker.job import Job, JobRun, Line, Statement, Values
 from grader.worker.listening import JudgeGone
-from grader.worker.request import Request, RunOrder, Statement, Values
 from grader.worker.results import pack_results
+from grader.worker.run_job import run_job
 from grader.worker.scratch import Scratch
 from grader.worker.terms import LARGEST_REQUEST, MOST_VALUES, Limits
 
@@ -108,10 +108,11 @@ def warm_up() -> None:
         "double": {**tensors, "x": tensors["x"].double()},
     }
     code = compile(OPERATORS, "<warm-up>", "exec")
-    statement = Statement(0, "", 1, ((0, 1, 1),), code)
-    orders = [RunOrder((group,), (0,), ("t",), (), group == "double") for group in groups]
-    orders.append(replace(orders[-1], recorded=True))
-    results = list(run_request(Request("", (statement,), tuple(orders), Limits()), groups))
+    statement = Statement("", (Line(0, 1, 1, frozenset("x"), frozenset("t")),), code, code)
+    runs = [JobRun((group,), (0,), ("t",), group == "double") for group in groups]
+    runs.append(replace(runs[-1], upstreams="double"))
+    job = Job("", (statement,), tuple(runs), {"t": frozenset()}, Limits())
+    results = list(run_job(job, groups))
     problems = [problem for result in results for problem in result.problems]
     if problems:
         raise RuntimeError(f"the warm-up does not run: {problems[0].message}")

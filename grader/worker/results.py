@@ -53,18 +53,6 @@ class Problem:
     inner: int | None = None
 
 
-@dataclass(slots=True)
-class Seen:
-    """Names that a statement read from outside it, bound anew, and changed in place.
-
-    `changes` are all names whose value is another afterwards, whichever of them it was reached by.
-    """
-
-    reads: set[str] = field(default_factory=set)
-    binds: set[str] = field(default_factory=set)
-    changes: set[str] = field(default_factory=set)
-
-
 Made = Mapping[str, frozenset[str]]
 """Gradients, each with others that have to do with it."""
 
@@ -90,14 +78,12 @@ class Trace:
 class Result:
     """What stood under the wanted names after a run: tensors, or the types of what is none.
 
-    `seen` is what each statement did, by its number, in a run that was recorded; a forced run has a
-    `trace`.
+    A forced run has a `trace`.
     """
 
     tensors: Mapping[str, Tensor]
     types: Mapping[str, str]
     problems: Sequence[Problem]
-    seen: Mapping[int, Seen] = field(default_factory=dict)
     trace: Trace | None = None
 
 
@@ -124,14 +110,9 @@ def parts_of(results: Sequence[Result]) -> list[memoryview]:
             [_put(name, tensor, values) for name, tensor in tensors.items()]
             for tensors in (result.tensors, result.trace.assigned if result.trace else {})
         )
-        # `globals()` takes any object for a name; only text can be sent.
-        seen = [
-            (number, *([name for name in names if type(name) is str] for names in fields_of(one)))
-            for number, one in result.seen.items()
-        ]
         problems = [fields_of(problem) for problem in result.problems]
         types = dict(result.types)
-        run = {"values": shapes, "types": types, "problems": problems, "seen": seen}
+        run: dict[str, object] = {"values": shapes, "types": types, "problems": problems}
         if (trace := result.trace) is not None:
             made = [
                 [(name, [*others]) for name, others in one.items()]
@@ -209,13 +190,8 @@ def _unpack(blob: bytes, count: int) -> list[Result]:
         )
         types = {str(name): str(kind)[:LONGEST_MESSAGE] for name, kind in run["types"].items()}
         problems = tuple(_problem(item) for item in run["problems"])
-        seen = dict(map(_seen, run.get("seen", ())))
-        told = sum(len(s.reads) + len(s.binds) + len(s.changes) for s in seen.values())
-        if told > MOST_NAMES:
-            # Each gradient's slice goes through all of it. Without, the text has to do.
-            seen = {}
         trace = _trace(run["trace"], assigned) if "trace" in run else None
-        results.append(Result(tensors, types, problems, seen, trace))
+        results.append(Result(tensors, types, problems, trace))
     return results
 
 
@@ -257,13 +233,6 @@ def _numel(shape: object) -> int:
     if not isinstance(shape, list) or not can_be_sent(shape):
         raise ValueError("not a shape")
     return math.prod(shape)
-
-
-def _seen(item: object) -> tuple[int, Seen]:
-    match item:
-        case [int(number), list(reads), list(binds), list(changes)]:
-            return number, Seen({*map(str, reads)}, {*map(str, binds)}, {*map(str, changes)})
-    raise ValueError("not what a statement did")
 
 
 def _problem(item: object) -> Problem:

@@ -23,8 +23,7 @@ from grader.worker.execution import (
     kind_of,
 )
 from grader.worker.forced import MOST_TURNS, ForcedRun, Names, find_lends
-from grader.worker.job import Job, JobRun, Line, Statement
-from grader.worker.request import Group
+from grader.worker.job import Group, Job, JobRun, Line, Statement
 from grader.worker.results import Problem, Result, some_of
 from grader.worker.threads import forget_threads
 

@@ -93,7 +93,7 @@ def missing_gradients(answer: Answer) -> tuple[str, ...]:
     """The gradients that are blanks still, or parameters' gradients that nothing assigns."""
     assigned: set[str] = set()
     blanks: set[str] = set()
-    for statement, effects in answer.effects.items():
+    for statement, effects in answer.shown.items():
         (blanks if is_blank(statement) else assigned).update(effects.binds)
     if answer.is_dynamic:
         # Names that come out of `exec` or `globals` do not show; running it will.

@@ -11,16 +11,18 @@ import torch
 from torch import Tensor
 
 from grader.answer.parse import Answer, AnswerCell, Raised, is_blank, parse_answer
+from grader.answer.script import read_script
+from grader.execution.ask import results_of
 from grader.execution.problems import describe_problem
 from grader.execution.runner import Runner, WorkerLost
-from grader.execution.runs import RunPlan, new_key, results_of
+from grader.execution.values import new_key
 from grader.notebook.training.manual_step import PARAMETERS, training
 from grader.printable import counted, listed
 from grader.program.forward_program import ForwardProgram
 from grader.program.instances import Instance
 from grader.program.parse import body_source
 from grader.program.references import prepare
-from grader.worker.request import RunOrder, Values
+from grader.worker.job import Job, JobRun, Values
 
 STEPS = 100
 LEARNING_RATE = 0.1
@@ -109,10 +111,10 @@ def _train(
     values = Values(new_key(), {"given": {**given, **instance.sizes}})
     # A hundred steps are one statement: it may take as long as all statements of an answer.
     limits = replace(runner.limits, statement_seconds=runner.limits.total_seconds)
-    plan = RunPlan(answer)
-    plan.runs.append(RunOrder(("given",), plan.compiled(answer.live), tuple(wanted), (), double))
+    statements = read_script(answer, frozenset()).statements
+    run = JobRun(("given",), tuple(range(len(statements))), tuple(wanted), double)
     try:
-        results = results_of(runner.run(plan.request(values, limits), values))
+        results = results_of(runner.run(Job(values.key, statements, (run,), {}, limits), values))
     except WorkerLost as lost:
         return str(lost)
     if not results:

@@ -83,7 +83,7 @@ class Script:
         """
         needed, kept = {name}, set[int]()
         for statement in reversed(self.statements):
-            before = -1
+            outside, before = set(needed), -1
             while before != len(kept):
                 before = len(kept)
                 for line in reversed(statement.lines):
@@ -93,9 +93,22 @@ class Script:
                             kept.add(number)
                             needed |= self.reads[number] - given
                             number = self.around.get(number)
-            if len(statement.lines) == 1 and statement.number in kept:
-                needed -= statement.lines[0].writes - statement.lines[0].reads
+            needed = outside
+            if statement.number in kept:
+                if len(statement.lines) == 1:
+                    needed -= statement.lines[0].writes
+                needed |= _from_outside(line for line in statement.lines if line.number in kept)
+                needed -= given
         return frozenset(kept)
+
+
+def _from_outside(lines: Iterable[Line]) -> set[str]:
+    """The names that are read before they are bound."""
+    read, bound = set[str](), set[str]()
+    for line in lines:
+        read |= line.reads - bound
+        bound |= line.writes - line.reads
+    return read
 
 
 class Trial:
@@ -263,6 +276,8 @@ def names_of(statement: ast.stmt, gradients: Set[str]) -> tuple[Names, Names]:
                 reads.add(root(target))
             case ast.FunctionDef(name=name) | ast.ClassDef(name=name):
                 writes.add(name)
+            case ast.alias(name=name, asname=other):
+                writes.add((other or name).partition(".")[0])
             case ast.Call(func, arguments, keywords):
                 writes |= {root(one.value) for one in keywords if one.arg == "out"}
                 if isinstance(func, ast.Attribute) and CHANGES_IN_PLACE.search(func.attr):

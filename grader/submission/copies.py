@@ -8,8 +8,8 @@ from dataclasses import dataclass
 from functools import lru_cache
 
 from grader.answer.assigned import first_assignments, has_only_blanks
-from grader.answer.parse import LONGEST_ANSWER, AnswerCell, is_blank, parse_answer
 from grader.answer.effects import handed_over
+from grader.answer.parse import LONGEST_ANSWER, AnswerCell, is_blank, parse_answer
 from grader.answer.statements import COMPOUND, blocks
 from grader.printable import listed
 from grader.submission.notebook_file import Cell

@@ -234,27 +234,31 @@ class ForcedRun:
         for settled in (self.spoilt, self.assigned, self._differences):
             for g in wrote & settled.keys():
                 del settled[g]
+        assigned = self.gradients & (bound | names.bound)
         for memory in [*names.memories]:
             before = memory.changed(self.uncounted)
-            if before is not None and memory.gradient not in wrote:
-                self._find_writer(number, memory, before, wrote)
+            if before is None or memory.gradient in (assigned or wrote):
+                continue  # nothing happened, or what the statement is there for
+            self._find_writer(number, memory, before, wrote, assigned)
         self._take_down_reads(wrote)
 
-    def _find_writer(self, number: int, memory: Memory, before: Tensor, wrote: Set[str]) -> None:
-        """A gradient's memory has changed, though the statement does not write that gradient.
+    def _find_writer(
+        self, number: int, memory: Memory, before: Tensor, wrote: Set[str], assigned: Set[str]
+    ) -> None:
+        """A gradient's memory has changed, though the statement does not assign that gradient.
 
-        If it lies there with one that is written, it was spoilt. Otherwise the statement writes it
-        after all.
+        It was spoilt if it lies there with one that is written, or if the statement is there to
+        assign others: `dY = dX.mul_(z)`. Otherwise the statement writes it after all.
         """
         names, g, tensor = self.names, memory.gradient, memory.tensor
         own = names.own.get(g)
-        written = self.gradients & wrote
-        if others := {other for other in written if memory.holds(names.own.get(other))}:
+        others = {one for one in self.gradients & wrote if memory.holds(names.own.get(one))} - {g}
+        if others := others or (set(assigned) if g in wrote else set()):
             self.spoilt[g] |= others
             self.assigned.setdefault(g, before if tensor is own else own)
             if tensor is not own and tensor.shape == before.shape:
                 self._differences[g] = self._differences.get(g, 0) + tensor - before
-        else:
+        elif g not in wrote:
             self.unshown.add((number, g))
         if tensor is names.lent.get(g):
             del names.lent[g]  # other statements are lent a fresh one

@@ -151,11 +151,16 @@ class Trial:
         return len(self.statements) - 1
 
 
-def read_script(answer: Answer, gradients: Set[str]) -> Script:
-    """Take an answer's statements apart, and compile them for a worker."""
+def read_script(answer: Answer, gradients: Set[str], keep: frozenset[int] | None = None) -> Script:
+    """Take an answer's statements apart, and compile them for a worker.
+
+    `keep` are the numbers of those that are to run, at whatever depth; None keeps all.
+    """
     statements, written_as, around = list[Statement](), dict[int, int](), dict[int, int]()
     for top in answer.top:
-        for piece in split(top):
+        whole = top if keep is None else pruned(top, {answer.statements[n] for n in keep})
+        is_kept = keep is None or not keep.isdisjoint(answer.inside[top])
+        for piece in split(whole) if is_kept else ():
             if is_skipped(piece):
                 continue
             cell = answer.places[answer.number[top]].cell

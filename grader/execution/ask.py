@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import time
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -92,6 +93,12 @@ class Worker:
         if len(results) < len(runs):
             self.flags.append(Flag("time-limit", missing.message, None))
         return results + [missing] * (len(runs) - len(results))
+
+    def with_script(self, script: Script) -> Worker:
+        """The same, with as much time left, for other statements of the answer."""
+        other = copy.copy(self)
+        other.script, other.known = script, {}
+        return other
 
     def place_of(self, number: int) -> Place | None:
         """Where a statement stands; None for a number, from a student's process, of none."""

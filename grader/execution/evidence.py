@@ -60,7 +60,8 @@ class GradientEvidence:
     share its memory: then `as_assigned` are its local values without that. `siblings` are the other
     gradients asked for that its statements use although none of them is handed down to it, as the
     batch normalisation's `dbngain` in `dhprebn`: then `beside` are a wrong gradient's local values
-    with those given too, as they should be.
+    with those given too, as they should be. `among_right` are its values with all that it reads as
+    it is for one random upstream of the loss; None if that was not run.
     """
 
     name: str
@@ -74,6 +75,7 @@ class GradientEvidence:
     as_assigned: tuple[Value, ...] | None = None
     siblings: frozenset[str] = frozenset()
     beside: tuple[Value, ...] | None = None
+    among_right: tuple[Value, ...] | None = None
     place: Place | None = None
     offences: tuple[Flag, ...] = ()
     broken: Raised | None = None

@@ -8,8 +8,8 @@ from __future__ import annotations
 
 import ast
 import math
-from collections.abc import Mapping, Sequence, Set
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping, Sequence, Set
+from dataclasses import dataclass, replace
 
 import torch
 
@@ -20,7 +20,7 @@ from grader.execution.ask import Worker, handed_down
 from grader.execution.evidence import GradientEvidence, Value, furthest
 from grader.execution.problems import describe_problem, ran_out_of_memory
 from grader.execution.runner import AnyRunner
-from grader.execution.values import right_beside, values_for
+from grader.execution.values import right_beside, right_from_loss, values_for
 from grader.program.compare import FLOAT64_TOLERANCE
 from grader.program.references import References
 from grader.verdict import Flag, Place
@@ -72,6 +72,15 @@ class _Own:
     siblings: frozenset[str]
     spoilt: frozenset[str]
 
+    @property
+    def reads(self) -> frozenset[str]:
+        """All gradients that are read."""
+        return self.lent | self.siblings
+
+
+Values = tuple[Value, ...]
+"""One on each hidden instance."""
+
 
 class _Observer:
     """Observes one answer."""
@@ -103,7 +112,7 @@ class _Observer:
 
     def observe(self, offences: Sequence[tuple[int, Flag]]) -> list[GradientEvidence]:
         """Make the runs, and read what they show of each gradient."""
-        lecture, *others = self.worker.ask(self._runs())
+        lecture, *others = self.worker.ask(self._runs(self.script))
         plain, forced = others[: len(self.instances)], others[len(self.instances) :]
         traces = [one.trace for one in forced if isinstance(one, Result) and one.trace]
         unshown = {
@@ -114,31 +123,34 @@ class _Observer:
         }
         self.script = self.script.with_unshown(unshown)
         reader = _Reader(self.answer, self.script, self.worker, self.references)
-        own = {g: self._own(g, traces) for g in self.gradients}
+        own = {g: self._own(g, traces, self.script) for g in self.gradients}
         whole = {g: [reader.read(r, g, own[g]) for r in (lecture, *plain)] for g in self.gradients}
         local = {g: [reader.read(r, g, own[g]) for r in forced] for g in self.gradients}
         apart = self._furthest(whole, {g: self.references.gradients(g[1:]) for g in whole}, skip=1)
         right = {g for g, far in apart.items() if far <= FLOAT64_TOLERANCE}
-        beside = self._beside(right, local, own, reader)
+        for g in self._stuck(right, local, own):
+            local[g], own[g] = self._run_alone(g, own[g])
+        again = self._run_again(right, local, own, reader)
         broken = _find_broken(self.answer, self.gradients)
         observed = []
         for g in self.gradients:
             mine = own[g]
             written = {self.script.written_as[number] for number in mine.keep}
-            with_siblings = beside.get(g)
+            with_siblings, among_right = again.get(g, (None, None))
             assigned = tuple(Value(trace.assigned[g]) for trace in traces if g in trace.assigned)
             evidence = GradientEvidence(
                 g,
                 whole[g][0],
                 tuple(whole[g][1:]),
-                local=tuple(local[g]) if with_siblings is None else with_siblings,
+                local=tuple(local[g]),
                 apart=apart.get(g, math.inf),
-                reads=_tensors(mine.lent | mine.siblings),
+                reads=_tensors(mine.reads),
                 writes=_tensors(mine.writes),
                 channels=_tensors(mine.spoilt),
                 as_assigned=assigned or None,
                 siblings=_tensors(mine.siblings),
                 beside=with_siblings,
+                among_right=among_right,
                 place=self._place(g, mine),
                 offences=tuple(flag for number, flag in offences if number in written),
                 broken=None if mine.writers else broken.get(g),
@@ -149,8 +161,8 @@ class _Observer:
             observed.append(evidence)
         return observed
 
-    def _runs(self) -> list[JobRun]:
-        every = tuple(range(len(self.script.statements)))
+    def _runs(self, script: Script) -> list[JobRun]:
+        every = tuple(range(len(script.statements)))
         is_double = self.references.lecture.dtype is torch.float64
         return [
             JobRun(("lecture",), every, self.gradients, is_double),
@@ -161,18 +173,18 @@ class _Observer:
             ),
         ]
 
-    def _own(self, gradient: str, traces: Sequence[Trace]) -> _Own:
+    def _own(self, gradient: str, traces: Sequence[Trace], script: Script) -> _Own:
         above = self.above[gradient]
 
         def seen(of: str) -> frozenset[str]:
             found = (getattr(trace, of).get(gradient, frozenset()) for trace in traces)
             return self.asked.intersection(frozenset[str]().union(*found))
 
-        keep = self.script.making(gradient, above)
-        written = (line.writes for line in self.script.lines if line.number in keep)
+        keep = script.making(gradient, above)
+        written = (line.writes for line in script.lines if line.number in keep)
         return _Own(
             keep,
-            self.script.writing(gradient),
+            script.writing(gradient),
             seen("lent") - {gradient},
             frozenset[str]().union(*written) & above,
             seen("siblings") - above - {gradient},
@@ -188,49 +200,96 @@ class _Observer:
         found = ((g, own[skip:], right[g]) for g, own in values.items())
         return furthest(found, self.references)
 
-    def _beside(
+    def _stuck(
+        self, right: Set[str], local: Mapping[str, Sequence[Value]], own: Mapping[str, _Own]
+    ) -> list[str]:
+        """Wrong gradients whose lines may have been kept from running by others in their block."""
+
+        def shares_a_block(mine: _Own) -> bool:
+            inside = ([line.number for line in one.lines] for one in self.script.statements)
+            return any(
+                not mine.keep.isdisjoint(numbers) and not mine.keep.issuperset(numbers)
+                for numbers in inside
+            )
+
+        return [
+            g
+            for g, mine in own.items()
+            if g not in right and mine.writers
+            if any(v.tensor is None or v.raised or v.interrupted for v in local[g])
+            if not any(v.raised and v.raised.by_limit for v in local[g])
+            if shares_a_block(mine)
+        ]
+
+    def _run_alone(self, gradient: str, own: _Own) -> tuple[list[Value], _Own]:
+        """A gradient's local values where nothing else in its blocks runs."""
+        keep = frozenset(self.script.written_as[number] for number in own.keep)
+        script = read_script(self.answer, self.asked, keep)
+        worker = self.worker.with_script(script)
+        runs = self._runs(script)[1 + len(self.instances) :]
+        results = worker.ask(runs)
+        traces = [one.trace for one in results if isinstance(one, Result) and one.trace]
+        alone = self._own(gradient, traces, script)
+        reader = _Reader(self.answer, script, worker, self.references)
+        found = replace(alone, keep=own.keep, writers=own.writers, writes=own.writes)
+        return [reader.read(result, gradient, alone) for result in results], found
+
+    def _run_again(
         self,
         right: Set[str],
         local: Mapping[str, Sequence[Value]],
         own: Mapping[str, _Own],
         reader: _Reader,
-    ) -> dict[str, tuple[Value, ...]]:
-        """What gradients that are wrong both ways give beside their siblings' true values."""
-        vjps = self.references.local_vjps
-        doubtful = {
-            g: local[g]
-            for g, mine in own.items()
-            if g not in right
-            and mine.siblings
-            and not any(value.raised and value.raised.by_limit for value in local[g])
+    ) -> dict[str, tuple[Values | None, Values | None]]:
+        """What gradients that are wrong both ways give where what they read fits together.
+
+        Beside their siblings' true values, if they have any, and for one random upstream of the
+        loss. Each has a process of its own, which is asked for that gradient only.
+        """
+        ran = {
+            g: values
+            for g, values in local.items()
+            if g not in right and own[g].writers
+            if not any(value.raised and value.raised.by_limit for value in values)
         }
-        true = {g: vjps(g[1:], _tensors(own[g].lent | own[g].siblings)) for g in doubtful}
-        apart = self._furthest(doubtful, true)
-        found = dict[str, tuple[Value, ...]]()
-        for g in doubtful:
+        vjps = self.references.local_vjps
+        apart = self._furthest(ran, {g: vjps(g[1:], _tensors(own[g].reads)) for g in ran})
+        found = dict[str, tuple[Values | None, Values | None]]()
+        for g in ran:
             # What is made from this gradient would give it away.
-            given = {one for one in own[g].siblings if g not in self.above[one]}
-            if given and apart.get(g, math.inf) > FLOAT64_TOLERANCE:
-                found[g] = self._run_beside(g, own[g], given, reader)
+            siblings = {one for one in own[g].siblings if g not in self.above[one]}
+            read = siblings | (own[g].lent & self.above[g])
+            if apart.get(g, math.inf) <= FLOAT64_TOLERANCE or (read <= right and not siblings):
+                continue
+            beside = [*self._runs_again(g, own[g], "beside", siblings)] if siblings else []
+            among = [] if read <= right else [*self._runs_again(g, own[g], "among", siblings)]
+            groups = {"among": right_from_loss(self.references, read)}
+            if siblings:
+                groups["beside"] = right_beside(self.references, siblings)
+            extra = {f"{name}{n}": some[n] for name, some in groups.items() for n in self.instances}
+            results = [reader.read(r, g, own[g]) for r in self.worker.ask([*beside, *among], extra)]
+            found[g] = (
+                tuple(results[: len(beside)]) or None,
+                tuple(results[len(beside) :]) or None,
+            )
         return found
 
-    def _run_beside(
-        self, gradient: str, own: _Own, given: Set[str], reader: _Reader
-    ) -> tuple[Value, ...]:
-        """One gradient's local values beside these siblings' true ones."""
-        extra = {
-            f"beside{n}": values for n, values in enumerate(right_beside(self.references, given))
-        }
+    def _runs_again(
+        self, gradient: str, own: _Own, group: str, siblings: Set[str]
+    ) -> Iterator[JobRun]:
         needed = tuple(
             index
             for index, statement in enumerate(self.script.statements)
             if any(line.number in own.keep for line in statement.lines)
         )
-        runs = [
-            JobRun((f"hidden{n}",), needed, (gradient,), True, f"upstream{n}", given=f"beside{n}")
-            for n in self.instances
-        ]
-        return tuple(reader.read(r, gradient, own) for r in self.worker.ask(runs, extra))
+        for n in self.instances:
+            given = f"{group}{n}" if siblings else ""
+            if group == "among":
+                # What arrives in the end is a value of the forward pass: it fits the rest too.
+                groups = (f"hidden{n}", f"among{n}")
+                yield JobRun(groups, needed, (gradient,), True, f"among{n}", given)
+            else:
+                yield JobRun((f"hidden{n}",), needed, (gradient,), True, f"upstream{n}", given)
 
     def _place(self, gradient: str, own: _Own) -> Place | None:
         """Where the gradient is written last, or else where its blank stands."""

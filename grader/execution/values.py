@@ -49,6 +49,22 @@ def right_beside(references: References, gradients: Set[str]) -> list[Group]:
     return [dict(zip(names, values, strict=True)) for values in zip(*right, strict=True)]
 
 
+def right_from_loss(references: References, gradients: Set[str]) -> list[Group]:
+    """What gradients are on each hidden instance where a random number arrives at the loss.
+
+    All of them fit each other. What arrives from outside, as a value of the forward pass, is so
+    many times what it was.
+    """
+    arriving = references.program.arrivals()
+    return [
+        {
+            **{name: one.from_loss(name[1:]) for name in sorted(gradients)},
+            **{name: one.at_loss * one.instance.values[name] for name in sorted(arriving)},
+        }
+        for one in references.hidden
+    ]
+
+
 def new_key() -> str:
     """A key that no other values of this process have."""
     return f"values-{next(_KEYS)}"

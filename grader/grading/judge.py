@@ -13,6 +13,7 @@ from grader.execution.evidence import GradientEvidence, Value, furthest
 from grader.grading.one_gradient import (
     check_locally,
     find_unusable,
+    hides_mistakes,
     is_rough,
     judge_gradient,
 )
@@ -66,7 +67,7 @@ def judge(evidence: Sequence[GradientEvidence], references: References) -> list[
         and is_rough(item, references)
     }
     verdicts = [replace(v, note=ALMOST) if v.name in rough else v for v in verdicts]
-    for look in (_note_exception, _judge_shared_memory):
+    for look in (_note_exception, _judge_shared_memory, _judge_among_right):
         outcomes = {verdict.name: verdict.outcome for verdict in verdicts}
         pairs = zip(evidence, verdicts, strict=True)
         verdicts = [look(item, verdict, outcomes, references) for item, verdict in pairs]
@@ -102,6 +103,25 @@ def _judge_shared_memory(
     if any(outcomes.get(f"d{other}") in _AT_FAULT for other in item.channels):
         return replace(verdict, outcome=Outcome.CARRIED, local_check=Check.RIGHT)
     return replace(verdict, note="", diagnosis=(aliased(item, verdict.place),))
+
+
+def _judge_among_right(
+    item: GradientEvidence, verdict: Verdict, outcomes: Outcomes, references: References
+) -> Verdict:
+    """Tell a wrong line from one that is right as soon as all that it is made from is right.
+
+    Such as a line that counts on what else the student has found out of the same values.
+    """
+    is_right = verdict.outcome not in _AT_FAULT or verdict.global_check is Check.RIGHT
+    if is_right or verdict.diagnosis or item.among_right is None:
+        return verdict
+    if hides_mistakes(item, references):
+        return verdict
+    tensor = item.name[1:]
+    instances = zip(item.among_right, references.hidden, references.floors(tensor), strict=True)
+    if all(value.agrees(one.from_loss(tensor), floor) for value, one, floor in instances):
+        return replace(verdict, outcome=Outcome.CARRIED, local_check=Check.RIGHT)
+    return verdict
 
 
 def _is_right(

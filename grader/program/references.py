@@ -37,13 +37,14 @@ class Reference:
 
     `gradients` and `cotangents` are keyed by tensor ("logits"), with the tensor's shape. The
     cotangents are standard normal: they stand under the names `d<step>` while a gradient's own
-    statements run.
+    statements run. `at_loss` is a random upstream of the loss itself, between 0.5 and 1.5.
     """
 
     program: ForwardProgram
     instance: Instance
     gradients: dict[str, Tensor]
     cotangents: dict[str, Tensor]
+    at_loss: float
     _slopes: dict[str, dict[str, Tensor]] = field(default_factory=dict)
     _magnitudes: dict[str, float] = field(default_factory=dict)
     _vjps: dict[tuple[object, ...], Tensor] = field(default_factory=dict)
@@ -69,6 +70,10 @@ class Reference:
             }
             self._vjps[key] = self.program.vjp(self.instance.values, name, upstream, through)
         return self._vjps[key]
+
+    def from_loss(self, name: str) -> Tensor:
+        """The gradient of `name`, as all of them are where `at_loss` arrives at the loss, not 1."""
+        return self.at_loss * self.gradients[name]
 
     def arriving(self, name: str) -> dict[str, Tensor]:
         """The random upstreams of the steps that read `name`."""
@@ -220,8 +225,9 @@ def make_reference(program: ForwardProgram, instance: Instance, seed: int) -> Re
         for name, value in instance.values.items()
         if is_differentiable(value) and name != program.loss
     }
+    at_loss = 0.5 + float(torch.rand((), generator=generator, dtype=torch.float64))
     cotangents |= {step: instance.values[name] for name, step in program.arriving.items()}
-    return Reference(program, instance, program.gradients(inputs), cotangents)
+    return Reference(program, instance, program.gradients(inputs), cotangents, at_loss)
 
 
 def make_references(program: ForwardProgram, sizes: Mapping[str, int], seed: int) -> References:

@@ -1,16 +1,16 @@
-"""Requests to a worker, made from the text of an answer."""
+"""Jobs for a worker, made from the text of an answer."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import torch
 from torch import Tensor
 
 from grader.answer.parse import AnswerCell, parse_answer
-from grader.execution.runs import RunPlan
-from grader.worker.request import Group, Request, RunOrder, Values
+from grader.answer.script import Trial
+from grader.worker.job import Group, Job, JobRun, Values
 from grader.worker.terms import Limits
 
 CELL = "ex0-cell"
@@ -28,9 +28,9 @@ class Run:
     want: tuple[str, ...] = ("a",)
     groups: tuple[str, ...] = ("values",)
     keep: frozenset[int] | None = None
-    fixed: tuple[str, ...] = ()
     double: bool = False
     brief: bool = False
+    upstreams: str = ""
 
 
 def request(
@@ -39,17 +39,24 @@ def request(
     values: Values = VALUES,
     limits: Limits = LIMITS,
     extra: Mapping[str, Group] | None = None,
-) -> Request:
-    """The request to make runs of an answer of one cell; two runs where none are named."""
+) -> Job:
+    """The job to make runs of an answer of one cell; two runs where none are named."""
     answer = parse_answer([AnswerCell(CELL, source)])
     assert not answer.broken
-    plan = RunPlan(answer)
-    for run in runs or (Run(), Run()):
-        keep = answer.live if run.keep is None else run.keep
-        statements, (double, brief) = plan.compiled(keep), (run.double, run.brief)
-        order = RunOrder(run.groups, statements, run.want, run.fixed, double, brief=brief)
-        plan.runs.append(order)
-    return replace(plan.request(values, limits), extra=extra or {})
+    runs = runs or (Run(), Run())
+    wanted = {name for run in runs for name in run.want}
+    every = frozenset[int]().union(*(run.keep or answer.live for run in runs))
+    trial = Trial(answer, every, wanted)
+    tops = {answer.number[top] for top in answer.top}
+    orders = []
+    for run in runs:
+        left_out = dict.fromkeys(tops - (run.keep or answer.live), ())
+        indices = trial.with_texts(left_out, lambda statement: statement)
+        order = JobRun(run.groups, indices, run.want, run.double, run.upstreams, brief=run.brief)
+        orders.append(order)
+    above = dict.fromkeys(wanted, frozenset[str]())
+    statements = tuple(trial.statements)
+    return Job(values.key, statements, tuple(orders), above, limits, extra=extra or {})
 
 
 def given(**groups: Mapping[str, Tensor]) -> dict[str, Group]:

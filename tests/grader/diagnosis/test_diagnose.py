@@ -12,7 +12,7 @@ from corpus.readers.exercise_text import right_answers
 from corpus.readers.places import MISTAKES
 from grader.execution.runner import Reply, Runner, WorkerLost
 from grader.verdict import Outcome, Verdict
-from grader.worker.request import Request, Values
+from grader.worker.job import Job, Values
 from tests.grader.conftest import Judge
 from tests.grader.diagnosis.conftest import Say
 
@@ -99,7 +99,7 @@ def test_a_worker_that_was_lost_is_not_remembered(
 ) -> None:
     run, source = Runner.run, "dhpreact = (1 - hpreact**2) * dh / 1.0"
 
-    def lose_variants(self: Runner, request: Request, values: Values) -> Reply:
+    def lose_variants(self: Runner, request: Job, values: Values) -> Reply:
         if "beside0" in request.extra:
             raise WorkerLost("The process ended.")
         return run(self, request, values)

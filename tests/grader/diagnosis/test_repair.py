@@ -12,7 +12,7 @@ from grader.answer.parse import AnswerCell, parse_answer
 from grader.diagnosis.edit import LAST, LIKELY, POSSIBLE, SECOND
 from grader.diagnosis.kinds import Kind
 from grader.diagnosis.repair import MOST_VARIANTS, Repair, Search
-from grader.execution.collect import collect
+from grader.execution.observe import observe
 from grader.execution.runner import Runner
 from grader.program.references import prepare
 from tests.helpers.own_edits import as_read
@@ -29,7 +29,7 @@ def searching(runner: Runner) -> Searching:
     def search(gradient: str, source: str) -> Search:
         answer = parse_answer([AnswerCell("ex1-cell", source)])
         assert not answer.broken
-        evidence, _, _ = collect(answer, ATOMIC.gradients, REFERENCES, runner, ())
+        evidence, _, _ = observe(answer, ATOMIC.gradients, REFERENCES, runner, ())
         (item,) = [item for item in evidence if item.name == gradient]
         return Search(item, answer, ATOMIC, REFERENCES, runner)
 

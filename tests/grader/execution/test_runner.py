@@ -27,7 +27,7 @@ from grader.execution.sandbox import Sandbox, find_bwrap
 from grader.grading.grade import grade_exercise
 from grader.verdict import Outcome, Verdict
 from grader.worker.frames import write_frame
-from grader.worker.request import Request, Values
+from grader.worker.job import Job, Values
 from grader.worker.results import Result, pack_results, unpack_results
 from grader.worker.terms import MOST_VALUES, Limits
 from tests.grader.conftest import Judge
@@ -221,7 +221,7 @@ def test_many_endless_loops_end_in_bounded_time() -> None:
     assert outcomes["dC"] is Outcome.TODO
 
 
-class Junk(Request):
+class Junk(Job):
     """A request that no worker can read."""
 
     def pack(self) -> list[bytes]:

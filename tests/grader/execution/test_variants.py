@@ -12,9 +12,9 @@ from torch import Tensor
 from grader.answer.parse import AnswerCell, parse_answer
 from grader.execution import variants as module
 from grader.execution.runner import Reply, Runner, WorkerLost
-from grader.execution.runs import new_key
+from grader.execution.values import new_key
 from grader.execution.variants import Patience, Variants
-from grader.worker.request import Group, Request, Values
+from grader.worker.job import Group, Job, Values
 from grader.worker.terms import Limits
 
 GROUPS: Mapping[str, Group] = {
@@ -31,6 +31,9 @@ BESIDE: Sequence[Group] = (
 
 VALUES = Values(new_key(), GROUPS)
 
+ABOVE = {"dx": frozenset({"dy"}), "dy": frozenset[str]()}
+"""The gradients that are handed down to each."""
+
 THREE = "t = x * dy\ndx = t + 1\ndx = 2 * dx"
 """Statements 0, 1 and 2."""
 
@@ -39,13 +42,12 @@ def variants_of(
     source: str,
     runner: Runner,
     keep: Sequence[int] | None = None,
-    fixed: Sequence[str] = (),
     until: float = math.inf,
 ) -> Variants:
     answer = parse_answer([AnswerCell("ex0-cell", source)])
     assert not answer.broken
     kept = answer.live if keep is None else frozenset(keep)
-    return Variants(answer, "dx", kept, frozenset(fixed), VALUES, BESIDE, runner, Patience(until))
+    return Variants(answer, "dx", kept, ABOVE, VALUES, BESIDE, (), runner, Patience(until))
 
 
 def run(
@@ -149,12 +151,19 @@ def test_the_second_instance_has_its_own_values(runner: Runner) -> None:
     ]
 
 
-def test_an_upstream_that_is_fixed_keeps_its_value(runner: Runner) -> None:
+def test_an_upstream_reads_as_it_is_given_whatever_the_answer_made_of_it(runner: Runner) -> None:
     source, edited = "dy = x\ndx = dy", [{}, {1: "dx = 2 * dy"}]
-    (free,) = variants_of(source, runner).run(edited, [0])
-    (fixed,) = variants_of(source, runner, fixed=["dy"]).run(edited, [0])
-    assert [value.tolist() for value in free if value is not None] == [[1.0, 2.0], [2.0, 4.0]]
-    assert [value.tolist() for value in fixed if value is not None] == [[10.0, 20.0], [20.0, 40.0]]
+    (found,) = variants_of(source, runner).run(edited, [0])
+    assert [value.tolist() for value in found if value is not None] == [[10.0, 20.0], [20.0, 40.0]]
+
+
+def test_siblings_read_as_they_are_given(runner: Runner) -> None:
+    variants = variants_of("dz = 0 * x\ndx = dy + dz", runner)
+    variants.above = {**ABOVE, "dz": frozenset({"dy"})}
+    variants.given = [{"dz": torch.tensor([5.0, 6.0], dtype=torch.float64)}] * 2
+    ((found,),) = variants.run([{}], [0])
+    assert found is not None
+    assert found.tolist() == [15.0, 26.0]
 
 
 def test_of_large_values_some_numbers_confirm_what_the_first_instance_shows(
@@ -169,7 +178,7 @@ def test_of_large_values_some_numbers_confirm_what_the_first_instance_shows(
     values = Values(new_key(), groups)
     beside: Sequence[Group] = ({}, {})
     variants = Variants(
-        answer, "dx", answer.live, frozenset(), values, beside, runner, Patience(math.inf)
+        answer, "dx", answer.live, ABOVE, values, beside, (), runner, Patience(math.inf)
     )
     ((whole,), (some,)) = variants.run([{0: "dx = 2 * x"}], [0, 1])
     assert whole is not None
@@ -230,9 +239,9 @@ class Saying(Runner):
     def __init__(self, said: object) -> None:
         self.limits = Limits()
         self.said = said
-        self.asked: list[Request] = []
+        self.asked: list[Job] = []
 
-    def run(self, request: Request, values: Values) -> object:  # type: ignore[override]
+    def run(self, request: Job, values: Values) -> object:  # type: ignore[override]
         self.asked.append(request)
         if isinstance(self.said, Exception):
             raise self.said
@@ -257,15 +266,15 @@ def test_runs_that_are_missing_are_none() -> None:
 
 def test_variants_have_a_net_of_their_own_and_only_what_is_asked_for() -> None:
     saying = Saying(Reply())
-    variants_of(THREE, saying, fixed=["dz", "dy"]).run([{0: "t = 1"}, {1: "("}, {}], [1])
+    variants_of(THREE, saying).run([{0: "t = 1"}, {1: "("}, {}], [1])
     (asked,) = saying.asked
     assert (asked.limits.statement_seconds, asked.limits.total_seconds) == (
         *(module.STATEMENT_SECONDS, module.TOTAL_SECONDS),
     )
     assert len(asked.runs) == 2
     assert {one.want for one in asked.runs} == {("dx",)}
-    assert {one.groups for one in asked.runs} == {("hidden1", "upstream1", "beside1")}
-    assert {one.fixed for one in asked.runs} == {("dy", "dz")}
+    assert {one.groups for one in asked.runs} == {("hidden1", "beside1")}
+    assert {one.upstreams for one in asked.runs} == {"upstream1"}
     assert asked.extra == {"beside1": BESIDE[1]}
     assert (asked.stays, asked.continues) == (True, True)
 

@@ -6,19 +6,16 @@ import re
 import subprocess
 import sys
 import tomllib
-from collections.abc import Mapping, Set
-from dataclasses import replace
+from collections.abc import Mapping
 from pathlib import Path
 
 import pytest
 
 from corpus.readers.exercise_text import right_answers
 from corpus.readers.lecture_course import ATOMIC, EXERCISES
-from grader.execution import runs
 from grader.execution.runner import Runner
 from grader.grading.grade import grade_exercise
 from grader.verdict import Outcome, Verdict
-from grader.worker.results import Result, Seen, unpack_results
 from tests.grader.conftest import Judge
 from tests.helpers.verdicts import answer_cells
 
@@ -107,51 +104,6 @@ rest = dvar * 2 * (hprebn - mu) / (n - 1) + dmu / n
 
 EVERYTHING = frozenset(ATOMIC.gradients)
 NOBODY = frozenset[str]()
-
-
-@pytest.mark.parametrize(
-    ("reads", "binds", "changes"),
-    [
-        (NOBODY, NOBODY, NOBODY),
-        (EVERYTHING, NOBODY, NOBODY),
-        (NOBODY, EVERYTHING, NOBODY),
-        (EVERYTHING, EVERYTHING, EVERYTHING),
-    ],
-    ids=["nothing", "all read all", "all bind all", "all change all"],
-)
-@pytest.mark.parametrize(
-    ("line", "wrong", "outcome"),
-    [
-        ("dW2 = h.T @ dlogits", "dW2 = h.T @ -dlogits", Outcome.FAIL),
-        ("dW2 = h.T @ dlogits", "dW2 = W2.grad", Outcome.REFUSED),
-        (
-            "dlogit_maxes = (-dnorm_logits).sum(1, keepdim=True)",
-            "dlogit_maxes = dnorm_logits.sum(1, keepdim=True)",
-            Outcome.FAIL,
-        ),
-    ],
-    ids=["wrong", "refused", "zero"],
-)
-def test_a_forged_record_clears_nobody(
-    reads: Set[str],
-    binds: Set[str],
-    changes: Set[str],
-    line: str,
-    wrong: str,
-    outcome: Outcome,
-    judge_text: Judge,
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    forged = dict.fromkeys(range(-1, 90), Seen(set(reads), set(binds), set(changes)))
-
-    def forge(blob: memoryview, count: int) -> list[Result]:
-        return [replace(result, seen=forged) for result in unpack_results(blob, count)]
-
-    assert LECTURE.count(line) == 1
-    # A helper, so that there is a record at all.
-    source = f"{LECTURE}\ndef helper(x): return x\nt = helper(dC)\n".replace(line, wrong)
-    monkeypatch.setattr(runs, "unpack_results", forge)
-    assert judge_text(source)[line.partition(" ")[0]].outcome is outcome
 
 
 LARGE = {

@@ -16,8 +16,8 @@ import torch
 from grader.worker import child, listening
 from grader.worker.child import MOST_CHILDREN, Warm, answer_here
 from grader.worker.confinement import NOT_CONFINED, Confinement
+from grader.worker.job import Group, Values
 from grader.worker.listening import CURRENT, DONE, EVENT, FINISHED, Progress
-from grader.worker.request import Group, Values
 from grader.worker.results import Result, pack_results, unpack_results
 from grader.worker.scratch import Scratch
 from tests.helpers import asking

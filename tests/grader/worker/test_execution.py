@@ -16,16 +16,16 @@ from grader.worker.execution import (
     LARGEST_VALUE,
     NOTEBOOK_FUNCTIONS,
     REPORTED_DTYPES,
-    run_request,
 )
-from grader.worker.request import Group, Request
+from grader.worker.job import Group, Job
 from grader.worker.results import LONGEST_MESSAGE, Problem, Result
+from grader.worker.run_job import run_job
 from grader.worker.terms import DYNAMIC_NAMES, Limits
 from tests.helpers.asking import CELL, VALUES, Run, given, request
 
 
 def run(
-    asked: Request,
+    asked: Job,
     groups: Mapping[str, Group] = VALUES.groups,
     deadly: Mapping[int, str] | None = None,
     done: int = 0,
@@ -37,7 +37,7 @@ def run(
     def started(statement: int) -> None:
         begun.append((done + len(results), statement))
 
-    for result in run_request(asked, groups, deadly or {}, started, done):
+    for result in run_job(asked, groups, deadly or {}, started, done):
         results[done + len(results)] = result
     return results, begun
 
@@ -172,36 +172,6 @@ def test_a_wanted_name_is_not_given() -> None:
     assert not problems
 
 
-def test_what_is_fixed_has_its_given_value_after_every_statement() -> None:
-    groups = given(more={"b": torch.zeros(3)})
-    loose, fixed = Run(groups=("values", "more")), Run(groups=("values", "more"), fixed=("b",))
-    results, _ = run(request("b = x * 2\nb += 1\na = b", loose, fixed), groups)
-    assert torch.equal(results[0].tensors["a"], torch.full((3,), 3.0))
-    assert torch.equal(results[1].tensors["a"], torch.zeros(3))
-
-
-def test_what_is_fixed_is_fixed_though_no_statement_mentions_it() -> None:
-    groups = given(more={"b": torch.full((3,), 5.0)}, most={"b": torch.full((3,), 6.0)})
-    asked = request(
-        "name = 'b'\na = vars().get(name, x)\nexec(name + ' = x')\na = a + vars()[name]",
-        Run(groups=("values", "more", "most"), fixed=("b",)),
-    )
-    results, _ = run(asked, groups)
-    assert torch.equal(results[0].tensors["a"], torch.full((3,), 12.0))
-    asked = request("a = x", Run(groups=("values", "more"), fixed=("b",)))
-    assert not run(asked, groups)[0][0].problems
-
-
-def test_what_is_fixed_is_whole_again_after_it_was_changed_in_place() -> None:
-    b = torch.zeros(3)
-    groups = given(more={"b": b})
-    order = Run(groups=("values", "more"), fixed=("b",))
-    results, _ = run(request("b += 1\na = b + x\nb.fill_(9)\na = a + b", order, order), groups)
-    for number in (0, 1):
-        assert torch.equal(results[number].tensors["a"], torch.ones(3))
-    assert not b.any()
-
-
 def test_later_groups_stand_over_earlier_ones() -> None:
     groups = given(other={"x": torch.zeros(3)}) | {"numbers": {"n": 7}}
     asked = request(
@@ -314,7 +284,7 @@ def test_a_statement_is_announced_before_it_runs_and_a_result_when_its_run_has_e
     given_note: Callable[[str], None] = seen.append
     asked = replace(asked, extra={"note": {"note": given_note}})  # type: ignore[dict-item]
     asked = replace(asked, runs=tuple(replace(r, groups=("values", "note")) for r in asked.runs))
-    for _ in run_request(asked, VALUES.groups, {}, lambda number: seen.append(f"started {number}")):
+    for _ in run_job(asked, VALUES.groups, {}, lambda number: seen.append(f"started {number}")):
         seen.append("finished")
     assert seen == 2 * ["started 0", "statement 0", "started 1", "statement 1", "finished"]
 
@@ -328,17 +298,6 @@ def test_a_slow_statement_is_interrupted_once_and_then_left_out() -> None:
         assert results[number].tensors["a"].all()
     assert (0, 0) in started
     assert (1, 0) not in started
-
-
-def test_what_stands_beside_a_slow_statement_in_its_block_still_runs_without_it() -> None:
-    source = "if n:\n    while True: b = 1\n    a = x\na = x"
-    without = frozenset({0, 3})
-    asked = request(source, Run(), Run(keep=without), Run(keep=frozenset({4})))
-    results, started = run(replace(asked, limits=Limits(statement_seconds=0.1)))
-    assert [problem.kind for problem in results[0].problems] == ["TimeLimit"]
-    assert [number for number, _ in started] == [0, 0, 1, 2]
-    assert not results[1].problems
-    assert not results[2].problems
 
 
 def test_what_is_known_not_to_end_is_not_run_again() -> None:
@@ -409,7 +368,7 @@ def test_values_larger_than_their_tensors_are_sent_as_long_as_there_is_room(
     want = ("dx", "da", "db", "dy")
     groups = given(all={"x": torch.ones(3), "y": torch.ones(3), "a": torch.ones(3)})
     asked = request("\n".join(lines), *[Run(want=want, groups=("all",))] * 3)
-    results = list(run_request(asked, groups, sent=before))
+    results = list(run_job(asked, groups, sent=before))
     assert all({"dx", "dy"} <= result.tensors.keys() for result in results)
     sent = [name for result in results for name in ("da", "db") if name in result.tensors]
     kinds = [kind for result in results for kind in result.types.values()]
@@ -470,27 +429,3 @@ def test_any_real_tensor_arrives_as_dense_memory_of_its_own(expression: str) -> 
     assert not types
     assert tensors["a"].is_contiguous()
     assert torch.equal(tensors["a"], tensors["b"])
-
-
-@pytest.mark.parametrize(
-    ("source", "runs"),
-    [
-        ("a = x + 1\nb = a * 2", 1),
-        # Alone it fails: what was recorded with all upstreams given is no value of the answer's.
-        ("a = x + 1\nb = given * 2", 2),
-        # Recorded with all upstreams given as well, but as it was without them.
-        ("a = x * 0\nb = a * 2", 2),
-    ],
-)
-def test_what_was_recorded_without_a_problem_is_not_run_again(source: str, runs: int) -> None:
-    groups = {**VALUES.groups, "upstream": {"given": torch.ones(3)}}
-    plain = request(source, Run(("a", "b")))
-    (order,) = plain.runs
-    recorded = replace(order, groups=(*order.groups, "upstream"), recorded=True)
-    results, begun = run(replace(plain, runs=(recorded, order)), groups)
-    alone, _ = run(plain, groups)
-    assert len(begun) == 2 * runs
-    assert results[0].tensors == {}
-    assert results[1].tensors.keys() == alone[0].tensors.keys()
-    assert all(torch.equal(value, alone[0].tensors[n]) for n, value in results[1].tensors.items())
-    assert results[1].problems == alone[0].problems

@@ -10,6 +10,7 @@ from dataclasses import dataclass, field
 import pytest
 
 from grader.worker import listening
+from grader.worker.job import Terms
 from grader.worker.listening import (
     CURRENT,
     DONE,
@@ -20,7 +21,6 @@ from grader.worker.listening import (
     JudgeGone,
     Progress,
 )
-from grader.worker.request import Terms
 from grader.worker.scratch import Scratch
 from grader.worker.terms import Limits
 

@@ -22,7 +22,7 @@ import grader.worker.main
 from grader.execution.runner import start_worker
 from grader.execution.sandbox import Sandbox
 from grader.worker.frames import COUNT, read_frame, write_frame
-from grader.worker.request import Request, Values
+from grader.worker.job import Job, Values
 from grader.worker.results import REFUSED, Result, unpack_results
 from grader.worker.terms import MOST_VALUES, Limits
 from tests.helpers.asking import VALUES, Run, request
@@ -55,7 +55,7 @@ class Process:
     def hand(self, values: Values) -> None:
         write_frame(self.stdin, values.pack())
 
-    def ask(self, asked: Request) -> Said:
+    def ask(self, asked: Job) -> Said:
         write_frame(self.stdin, asked.pack())
         parts = read_frame(cast(FileIO, self.popen.stdout), 2**30)
         assert parts is not None, "the worker has ended"
@@ -253,7 +253,9 @@ def test_what_hides_a_refusal_of_the_engine_is_reported_as_one(
 # --- the judge's machine
 
 
-@pytest.mark.parametrize("module", ["main", "child", "execution", "engine", "request"])
+@pytest.mark.parametrize(
+    "module", ["main", "child", "execution", "engine", "job", "forced", "run_job"]
+)
 def test_importing_needs_no_module_that_windows_lacks(
     module: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -6,6 +6,7 @@ import contextlib
 import json
 import math
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -22,15 +23,23 @@ from grader.worker.results import (
     MOST_NAMES,
     Problem,
     Result,
-    Seen,
+    Trace,
+    fields_of,
     pack_results,
     unpack_results,
 )
 
 PROBLEM = Problem(3, "ValueError", "it's \N{SNOWMAN} \ud800", "ex1-max", 7, 4)
+TRACE = Trace(
+    {"dh": frozenset({"dlogits"})},
+    {"dh": frozenset({"db", "dW"}), "dW": frozenset({"db"})},
+    {"db": frozenset({"dh"})},
+    {"db": torch.arange(3.0)},
+    frozenset({(4, "dh"), (7, "dW")}),
+)
 GOOD = (
     Result({"dh": torch.arange(6.0).view(2, 3), "db": torch.ones(2)}, {"dW": "list"}, ()),
-    Result({}, {}, (PROBLEM, Problem(0, "Gone", "ended")), {4: Seen({"a"}, {"b", "c"}), 7: Seen()}),
+    Result({}, {}, (PROBLEM, Problem(0, "Gone", "ended")), TRACE),
     Result({"dh": torch.ones(2, 3).double(), "dC": torch.tensor(1.0)}, {}, ()),
 )
 
@@ -46,7 +55,14 @@ def same(found: Sequence[Result], expected: Sequence[Result]) -> None:
             assert torch.equal(mine.tensors[name], tensor)
         assert mine.types == theirs.types
         assert tuple(mine.problems) == tuple(theirs.problems)
-        assert mine.seen == theirs.seen
+        if theirs.trace is None:
+            assert mine.trace is None
+        else:
+            assert mine.trace is not None
+            assert fields_of(replace(mine.trace, assigned={})) == (
+                fields_of(replace(theirs.trace, assigned={}))
+            )
+            assert torch.equal(mine.trace.assigned["db"], theirs.trace.assigned["db"])
 
 
 def test_results_survive_their_packing() -> None:
@@ -71,20 +87,17 @@ def test_every_dtype_and_shape_survives_beside_others(
     same(unpack_results(pack_results(results), 3), results)
 
 
-def test_names_that_are_none_are_not_sent() -> None:
-    names: set[Any] = {"a", 5, (1, 2), torch.ones(1)}
-    (found,) = unpack_results(pack_results([Result({}, {}, (), {0: Seen(names)})]), 1)
-    assert found.seen == {0: Seen({"a"})}
-
-
 @pytest.mark.parametrize("more", [0, 1])
-def test_what_was_seen_is_lost_where_it_names_more_than_an_answer_has(more: int) -> None:
-    names = {f"n{number}" for number in range(MOST_NAMES // 2)}
-    seen = {0: Seen(names), 1: Seen(set(), {*list(names)[more:]}, {"a", "b"} if more else set())}
-    value = torch.ones(2)
-    (found,) = unpack_results(pack_results([Result({"dh": value}, {}, (), seen)]), 1)
-    assert found.seen == ({} if more else seen)
-    assert found.tensors["dh"].equal(value)
+def test_what_names_more_than_an_answer_has_is_refused(more: int) -> None:
+    names = frozenset(f"n{number}" for number in range(MOST_NAMES + more))
+    sent = pack_results([Result({}, {}, (), Trace({"dh": names}))])
+    if more:
+        with pytest.raises(ValueError, match="not the results of 1 runs"):
+            unpack_results(sent, 1)
+    else:
+        (found,) = unpack_results(sent, 1)
+        assert found.trace is not None
+        assert found.trace.lent == {"dh": names}
 
 
 def test_numbers_that_are_none_survive() -> None:
@@ -245,13 +258,13 @@ PROBLEMS: dict[str, object] = {
     "too long": [[*problem(), 0]],
 }
 
-SEEN: dict[str, object] = {
-    "no list": 7,
-    "a dictionary": {"0": [[], [], []]},
-    "too short": [[0, [], []]],
-    "too long": [[0, [], [], [], []]],
-    "no number": [["0", [], [], []]],
-    "no names": [[0, "a", [], []]],
+TRACES: dict[str, object] = {
+    "a number": 7,
+    "a dictionary": {"lent": []},
+    "too short": [[], [], []],
+    "too long": [[], [], [], [], []],
+    "no pairs": [[["dh"]], [], [], []],
+    "no number": [[], [], [], [["a", "dh"]]],
 }
 
 BROKEN = {
@@ -259,7 +272,7 @@ BROKEN = {
     **{f"values {name}": blob([run(values=value)]) for name, value in VALUES.items()},
     **{f"types {name}": blob([run(types=value)]) for name, value in TYPES.items()},
     **{f"problems {name}": blob([run(problems=value)]) for name, value in PROBLEMS.items()},
-    **{f"seen {name}": blob([{**run(), "seen": value}]) for name, value in SEEN.items()},
+    **{f"trace {name}": blob([{**run(), "trace": value}]) for name, value in TRACES.items()},
 }
 
 

@@ -8,25 +8,25 @@ import pytest
 import torch
 
 from grader.worker import main as module
-from grader.worker.execution import run_request
+from grader.worker.job import Group, Job
 from grader.worker.main import OPERATORS, warm_up
-from grader.worker.request import Group, Request
 from grader.worker.results import Result
+from grader.worker.run_job import run_job
 
 
 def test_every_line_runs_at_both_precisions_and_leaves_no_trace(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    asked: list[Request] = []
+    asked: list[Job] = []
 
-    def watched(request: Request, groups: Mapping[str, Group]) -> Iterator[Result]:
+    def watched(request: Job, groups: Mapping[str, Group]) -> Iterator[Result]:
         asked.append(request)
-        return run_request(request, groups)
+        return run_job(request, groups)
 
-    monkeypatch.setattr(module, "run_request", watched)
+    monkeypatch.setattr(module, "run_job", watched)
     warm_up()
     (request,) = asked
-    assert [(run.double, run.recorded) for run in request.runs] == [
+    assert [(run.double, bool(run.upstreams)) for run in request.runs] == [
         *((False, False), (True, False), (True, True)),
     ]
     assert torch.get_default_dtype() is torch.float32

@@ -19,7 +19,7 @@ from grader.classroom.run.warm_worker import WarmWorker
 from grader.execution.runner import Reply, Runner, WorkerLost
 from grader.grading.grade import grade as grade_notebook
 from grader.verdict import Flag, Outcome, Report
-from grader.worker.request import Request, Values
+from grader.worker.job import Job, Values
 from grader.worker.terms import Limits
 
 BLANK = NOTEBOOKS / "02_fused_cross_entropy.ipynb"
@@ -43,7 +43,7 @@ class Unlucky(Runner):
     def lose(self, *requests: int) -> None:
         self.losses, self._asked = set(requests), 0
 
-    def run(self, request: Request, values: Values) -> Reply:
+    def run(self, request: Job, values: Values) -> Reply:
         self._asked += 1
         if self._asked in self.losses:
             self.lost = True

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Mapping
 from dataclasses import astuple, replace
+from functools import cache
 from typing import Any, cast
 
 import pytest
@@ -12,25 +13,25 @@ import safetensors.torch
 import torch
 from torch import Tensor
 
-from corpus.readers.lecture_course import ATOMIC
+from corpus.readers.lecture_course import ATOMIC, EXERCISES
 from grader.answer.parse import AnswerCell, parse_answer
 from grader.close_names import ALONE
-from grader.execution.collect import collect
+from grader.execution.ask import UNREADABLE, handed_down
 from grader.execution.evidence import GradientEvidence
+from grader.execution.observe import observe
 from grader.execution.runner import Reply, Runner, WorkerLost
-from grader.execution.runs import UNREADABLE
+from grader.execution.values import values_for
 from grader.grading.judge import judge
 from grader.program.references import prepare
 from grader.verdict import Flag, Outcome, Place
-from grader.worker.request import Request, Values
-from grader.worker.results import LONGEST_MESSAGE, Problem, Result, pack_results
+from grader.worker.job import Job, Values
+from grader.worker.results import LONGEST_MESSAGE, Problem, Result, Trace, pack_results
 from grader.worker.terms import Limits
 
 LIMITS = Limits(statement_seconds=3.0, total_seconds=40.0, memory_bytes=2**31)
 CELL = AnswerCell("ex1-linear2", "# answer: ex1-linear2\ndh = dlogits @ W2.T\ndW2 = ...\n")
 HIDDEN = 2
-WHOLE = 1 + HIDDEN
-"""Runs of the whole answer: on the lecture's instance, then on the hidden ones."""
+"""Instances: each has a plain run and a forced one, behind the lecture's run."""
 
 Replies = Callable[[int], Reply]
 """What a worker replies to a request of so many runs."""
@@ -52,9 +53,9 @@ class FakeRunner:
     def __init__(self, reply: Replies) -> None:
         self.limits, self.unbound = LIMITS, ALONE
         self.reply = reply
-        self.asked: list[Request] = []
+        self.asked: list[Job] = []
 
-    def run(self, request: Request, values: Values) -> Reply:
+    def run(self, request: Job, values: Values) -> Reply:
         assert request.values == values.key
         self.asked.append(request)
         return self.reply(len(request.runs))
@@ -63,7 +64,7 @@ class FakeRunner:
 def collected(reply: Replies, *cells: AnswerCell) -> tuple[dict[str, GradientEvidence], list[Flag]]:
     """The evidence by gradient, and the flags."""
     runner, answer = cast(Runner, FakeRunner(reply)), parse_answer(cells or (CELL,))
-    evidence, _, flags = collect(answer, ATOMIC.gradients, prepare(ATOMIC), runner, ())
+    evidence, _, flags = observe(answer, ATOMIC.gradients, prepare(ATOMIC), runner, ())
     # Whatever the evidence is, the judge has a verdict on it.
     verdicts = judge(evidence, prepare(ATOMIC))
     assert [verdict.name for verdict in verdicts] == list(ATOMIC.gradients)
@@ -94,7 +95,7 @@ BROKEN = {
     "nothing": b"",
     "no blob": b"garbage that is no safetensors blob",
     "other runs": pack_results([Result(ONES, {}, ())] * 2),
-    "half": pack_results([Result(ONES, {}, ())] * 7)[:-1],
+    "half": pack_results([Result(ONES, {}, ())] * 5)[:-1],
     "all zero": b"\0" * 64,
 }
 
@@ -121,7 +122,7 @@ def test_a_blob_that_cannot_be_read_costs_its_own_runs() -> None:
     evidence, _ = collected(reply)
     dh = evidence["dh"]
     broken = [value.raised == UNREADABLE for value in (dh.lecture, *dh.hidden, *dh.local)]
-    assert broken == [False, True, False, True, True]
+    assert broken == [False, False, True, False, True]
 
 
 @pytest.mark.parametrize("place", range(0, 400, 23))
@@ -262,7 +263,7 @@ def test_without_cells_nothing_is_run() -> None:
         raise AssertionError("nothing to run")
 
     runner = cast(Runner, FakeRunner(fail))
-    evidence, _, _ = collect(parse_answer([]), ATOMIC.gradients, prepare(ATOMIC), runner, ())
+    evidence, _, _ = observe(parse_answer([]), ATOMIC.gradients, prepare(ATOMIC), runner, ())
     assert len(evidence) == len(ATOMIC.gradients)
     assert all(value.is_placeholder for item in evidence for value in item.hidden)
 
@@ -290,9 +291,7 @@ def test_the_first_result_is_of_the_lectures_instance_the_next_of_the_hidden_one
     dh = evidence["dh"]
     assert dh.local is not None
     numbers = [v.tensor.item() for v in (dh.lecture, *dh.hidden, *dh.local) if v.tensor is not None]
-    # The second is of the recorded run, which brings none. What its own statements give on another
-    # instance than the first is asked for in a request of its own, as it is wrong.
-    assert numbers == [0, *range(2, 2 + WHOLE), *range(HIDDEN - 1)]
+    assert numbers == [*range(1 + 2 * HIDDEN)]
 
 
 def test_what_came_of_the_running_is_flagged_once() -> None:
@@ -302,7 +301,8 @@ def test_what_came_of_the_running_is_flagged_once() -> None:
         deadly = {0: "ended it", 2**32 - 1: "hung"}
         return said((runs, blob), deadly=deadly, incidents=("Odd.", "Odd."))
 
-    _, flags = collected(reply)
+    cell = AnswerCell("ex1-linear2", "# answer: ex1-linear2\ndh = dlogits @ W2.T\nt = 1\n")
+    _, flags = collected(reply, cell)
     assert sorted((flag.kind, flag.place) for flag in flags if flag.place) == [
         ("denied", Place("ex1-linear2", 2)),
         ("ended-process", Place("ex1-linear2", 2)),
@@ -312,3 +312,81 @@ def test_what_came_of_the_running_is_flagged_once() -> None:
         ("ended-process", "A statement hung.", None),
         ("incident", "Odd.", None),
     ]
+
+
+# --- what is handed to a worker
+
+BY_PREFIX = {exercise.prefix: exercise for exercise in EXERCISES}
+
+
+def reading_all_others(prefix: str) -> list[AnswerCell]:
+    """Each gradient made of all others: whatever can be a sibling is one."""
+    names = BY_PREFIX[prefix].gradients
+    lines = [f"{name} = 0 * ({' + '.join(n for n in names if n != name)})" for name in names]
+    return [AnswerCell(f"{prefix}-all", "\n".join(lines))]
+
+
+def content(tensor: Tensor) -> bytes:
+    return bytes(tensor.contiguous().numpy().tobytes())
+
+
+@cache
+def said_by_autograd(prefix: str) -> dict[str, list[bytes]]:
+    """By gradient, what must not be found: reference gradients, right local values.
+
+    Without those that are an upstream in another shape, or a value of the forward pass.
+    """
+    references = prepare(BY_PREFIX[prefix])
+    known = {content(t) for r in references.hidden for t in r.cotangents.values()}
+    known |= {
+        content(value)
+        for reference in references.hidden
+        for value in reference.instance.values.values()
+        if isinstance(value, Tensor)
+    }
+    found: dict[str, list[bytes]] = {}
+    for name in BY_PREFIX[prefix].gradients:
+        readers = frozenset(references.program.readers(name[1:]))
+        for reference in references.hidden:
+            for right in (reference.gradients[name[1:]], reference.local_vjp(name[1:], readers)):
+                # Of a few numbers alike, such as zeros, nothing can be said.
+                if len(set(right.flatten().tolist())) > 3 and content(right) not in known:
+                    found.setdefault(name, []).append(content(right))
+    return found
+
+
+def jobs_for(prefix: str) -> list[Job]:
+    """The jobs of an answer whose every gradient is wrong and has all that can be siblings."""
+    exercise, names = BY_PREFIX[prefix], BY_PREFIX[prefix].gradients
+    siblings = {name: frozenset(names) - {name} for name in names}
+    result = Result({}, {}, (), Trace(siblings=siblings))
+    fake = FakeRunner(lambda runs: said((runs, pack_results([result] * runs))))
+    answer = parse_answer(reading_all_others(prefix))
+    observe(answer, names, prepare(exercise), cast(Runner, fake), ())
+    return fake.asked
+
+
+@pytest.mark.parametrize("prefix", ["ex1", "ex3", "ex4"])
+def test_nothing_that_autograd_said_goes_to_the_worker_but_a_gradients_own_siblings(
+    prefix: str,
+) -> None:
+    first, *others = jobs_for(prefix)
+    secrets, names = said_by_autograd(prefix), BY_PREFIX[prefix].gradients
+    values = values_for(prepare(BY_PREFIX[prefix]), names)
+    everything = b"".join([*values.pack(), *first.pack()])
+    assert not [name for name, right in secrets.items() if any(r in everything for r in right)]
+    above = handed_down(prepare(BY_PREFIX[prefix]).program, names)
+    asked = list[str]()
+    for job in others:
+        assert not job.continues
+        (gradient,) = {name for run in job.runs for name in run.want}
+        asked.append(gradient)
+        (siblings,) = {frozenset(group) for group in job.extra.values()}
+        # What is made from the gradient would give it away.
+        assert gradient not in siblings.union(*(above[sibling] for sibling in siblings))
+        sent = b"".join(job.pack())
+        for name in secrets.keys() - siblings:
+            assert not any(right in sent for right in secrets[name]), (gradient, name)
+    # One process for each gradient.
+    assert len({*asked}) == len(asked) >= len(names) / 2
+    assert any(r in b"".join(j.pack()) for j in others for right in secrets.values() for r in right)

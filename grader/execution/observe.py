@@ -62,7 +62,7 @@ class _Own:
     """The statements that make a gradient, by their numbers in the script, and those that write it.
 
     Of the gradients handed down to it, `lent` are read and `writes` written; `siblings` are others
-    that are read, `spoilt` those whose statements change it too.
+    that are read, `spoilt` those whose statements, those of the numbers `spoiling`, change it too.
     """
 
     keep: frozenset[int]
@@ -71,6 +71,7 @@ class _Own:
     writes: frozenset[str]
     siblings: frozenset[str]
     spoilt: frozenset[str]
+    spoiling: frozenset[int]
 
     @property
     def reads(self) -> frozenset[str]:
@@ -189,6 +190,12 @@ class _Observer:
             frozenset[str]().union(*written) & above,
             seen("siblings") - above - {gradient},
             seen("spoilt") - {gradient},
+            frozenset(
+                number
+                for trace in traces
+                for number, name in trace.spoiling
+                if name == gradient and number in script.written_as
+            ),
         )
 
     def _furthest(
@@ -293,7 +300,7 @@ class _Observer:
 
     def _place(self, gradient: str, own: _Own) -> Place | None:
         """Where the gradient is written last, or else where its blank stands."""
-        numbers = {self.script.written_as[number] for number in own.writers} or {
+        numbers = {self.script.written_as[number] for number in own.writers | own.spoiling} or {
             number
             for number in self.answer.writing(gradient)
             if is_blank(self.answer.statements[number])

@@ -191,6 +191,7 @@ class ForcedRun:
         self.siblings = defaultdict[str, set[str]](set)
         self.spoilt = defaultdict[str, set[str]](set)
         self.assigned = dict[str, Any]()
+        self.spoiling = dict[str, int]()
         self._differences = dict[str, Tensor]()  # by which an upstream changed with its alias
         self._number: int | None = None
 
@@ -215,7 +216,8 @@ class ForcedRun:
             {g: frozenset(made[g]) for g in self.gradients if made.get(g)}
             for made in (self.lent, self.siblings, self.spoilt)
         )
-        return Trace(lent, siblings, spoilt, assigned, frozenset(self.unshown))
+        spoiling = frozenset((number, g) for g, number in self.spoiling.items())
+        return Trace(lent, siblings, spoilt, assigned, spoiling, frozenset(self.unshown))
 
     def _at(self, number: int | None) -> None:
         """A statement begins, and the one before has ended: blocks call this as `MARK`."""
@@ -231,7 +233,7 @@ class ForcedRun:
         bound = names.rebound(self.gradients)
         wrote = bound | names.bound | self.writes[number]
         self.unshown.update((number, g) for g in bound - self.writes[number])
-        for settled in (self.spoilt, self.assigned, self._differences):
+        for settled in (self.spoilt, self.assigned, self.spoiling, self._differences):
             for g in wrote & settled.keys():
                 del settled[g]
         assigned = self.gradients & (bound | names.bound)
@@ -255,6 +257,7 @@ class ForcedRun:
         others = {one for one in self.gradients & wrote if memory.holds(names.own.get(one))} - {g}
         if others := others or (set(assigned) if g in wrote else set()):
             self.spoilt[g] |= others
+            self.spoiling[g] = number
             self.assigned.setdefault(g, before if tensor is own else own)
             if tensor is not own and tensor.shape == before.shape:
                 self._differences[g] = self._differences.get(g, 0) + tensor - before

@@ -63,14 +63,16 @@ class Trace:
 
     `lent` are the upstreams that each was made from, `siblings` the gradients that it was made from
     as the answer has them. `spoilt` are those that another one's statements change, because they
-    share its memory, with these others; `assigned` are their values without that. `unshown` are
-    writes that the answer's text does not show: a statement's number and the gradient.
+    share its memory, with these others; `assigned` are their values without that, `spoiling`
+    the statements that do it: number and gradient. So are `unshown`: writes that the answer's text
+    does not show.
     """
 
     lent: Made = field(default_factory=dict)
     siblings: Made = field(default_factory=dict)
     spoilt: Made = field(default_factory=dict)
     assigned: Mapping[str, Tensor] = field(default_factory=dict)
+    spoiling: frozenset[tuple[int, str]] = frozenset()
     unshown: frozenset[tuple[int, str]] = frozenset()
 
 
@@ -118,7 +120,7 @@ def parts_of(results: Sequence[Result]) -> list[memoryview]:
                 [(name, [*others]) for name, others in one.items()]
                 for one in (trace.lent, trace.siblings, trace.spoilt)
             ]
-            run |= {"trace": (*made, [*trace.unshown]), "assigned": assigned}
+            run |= {"trace": (*made, [*trace.spoiling], [*trace.unshown]), "assigned": assigned}
         runs.append(run)
     head: dict[str, object] = {"__metadata__": {"runs": json.dumps(runs)}}
     end = 0
@@ -196,8 +198,8 @@ def _unpack(blob: bytes, count: int) -> list[Result]:
 
 
 def _trace(item: Sequence[Any], assigned: Mapping[str, Tensor]) -> Trace:
-    *made, unshown = item
-    told = sum(len(others) for one in made for _, others in one) + len(unshown)
+    *made, spoiling, unshown = item
+    told = sum(len(others) for one in made for _, others in one) + len(spoiling) + len(unshown)
     if len(made) != 3 or told > MOST_NAMES:
         raise ValueError("not what a forced run shows")
     lent, siblings, spoilt = (
@@ -208,7 +210,10 @@ def _trace(item: Sequence[Any], assigned: Mapping[str, Tensor]) -> Trace:
         siblings,
         spoilt,
         assigned,
-        frozenset((int(number), str(name)) for number, name in unshown),
+        *(
+            frozenset((int(number), str(name)) for number, name in pairs)
+            for pairs in (spoiling, unshown)
+        ),
     )
 
 

@@ -35,6 +35,7 @@ TRACE = Trace(
     {"dh": frozenset({"db", "dW"}), "dW": frozenset({"db"})},
     {"db": frozenset({"dh"})},
     {"db": torch.arange(3.0)},
+    frozenset({(6, "db")}),
     frozenset({(4, "dh"), (7, "dW")}),
 )
 GOOD = (
@@ -261,10 +262,10 @@ PROBLEMS: dict[str, object] = {
 TRACES: dict[str, object] = {
     "a number": 7,
     "a dictionary": {"lent": []},
-    "too short": [[], [], []],
-    "too long": [[], [], [], [], []],
-    "no pairs": [[["dh"]], [], [], []],
-    "no number": [[], [], [], [["a", "dh"]]],
+    "too short": [[], [], [], []],
+    "too long": [[], [], [], [], [], []],
+    "no pairs": [[["dh"]], [], [], [], []],
+    "no number": [[], [], [], [], [["a", "dh"]]],
 }
 
 BROKEN = {

@@ -53,7 +53,8 @@ class GradientEvidence:
     `lecture` is its value on the float32 instance of the lecture's sizes, `hidden` those of the
     whole answer on the hidden instances; `apart` is how far these are from autograd's at most,
     relative to the largest number there. `local` are the values that its own statements gave from
-    random upstreams, one for each hidden instance.
+    random upstreams, one for each hidden instance, or for the first alone where no verdict
+    depends on them: for most right gradients.
 
     `reads` are the tensors whose gradients its statements read, `writes` those that its statements
     assign as well. `channels` are those whose statements change this gradient too, because they

@@ -225,7 +225,7 @@ class Junk(Job):
     """A request that no worker can read."""
 
     def pack(self) -> list[bytes]:
-        return [b"request", b"no bounds"]
+        return [b"job", b"no bounds"]
 
 
 @pytest.mark.slow
@@ -233,7 +233,7 @@ def test_a_lost_worker_is_a_sentence_and_another_one_starts() -> None:
     with Runner() as runner:
         first = runner.worker
         with pytest.raises(WorkerLost, match=r"The process that runs answers ended .*\."):
-            runner.run(Junk("values", (), (), Limits(1.0, 1.0, 2**30)), VALUES)
+            runner.run(Junk("values", (), (), {}, Limits(1.0, 1.0, 2**30)), VALUES)
         assert first.poll() is not None
         cells = [AnswerCell(grade_id, text) for grade_id, text in read_cells(LECTURE)]
         verdicts, _ = grade_exercise(ATOMIC, cells, runner)
@@ -308,7 +308,7 @@ def test_values_are_sent_once_and_again_when_the_worker_has_let_them_go(
         asked = request("a = x + 0", Run(), values=numbered(number))
         (result,) = results(runner.run(asked, numbered(number)))
         assert result.tensors["a"].tolist() == [float(number)] * 3
-        assert sent.pop() == b"request"
+        assert sent.pop() == b"job"
         return len(sent)
 
     assert [ask(number) for number in range(MOST_VALUES)] == [1] * MOST_VALUES
@@ -391,7 +391,7 @@ import json
 replies = json.loads(sys.argv[2])
 requests, answers = FileIO(0), FileIO(1, "wb")
 while (parts := read_frame(requests, 2**30)) is not None:
-    if bytes(parts[0]) == b"request":
+    if bytes(parts[0]) == b"job":
         head, *blobs = replies.pop(0)
         write_frame(answers, [json.dumps(head).encode(), *map(bytes.fromhex, blobs)])
 """

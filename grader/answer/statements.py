@@ -21,8 +21,7 @@ LEAVES = frozenset({ast.Name, ast.Constant, *ast.operator.__subclasses__()})
 def walk_statements(body: Sequence[ast.stmt]) -> Iterator[ast.stmt]:
     """Every statement, a compound one before those inside it.
 
-    The numbering that the worker and the slices share: both parse the same text with the same
-    Python, so that a statement's position in this order names it.
+    A statement's position in this order is its number.
     """
     for statement in body:
         yield statement

@@ -229,10 +229,10 @@ AIMED_AT = {
             "grader.grading.grade.grade_exercise",
         ),
         *("grader.grading.one_gradient.find_unusable", "grader.answer.suspicion.find_suspicions"),
-        *("grader.worker.execution._plain", "grader.worker.execution._kind"),
+        *("grader.worker.execution._plain", "grader.worker.execution.kind_of"),
     },
     "reply/forged_problems": {"grader.worker.execution._describe", "grader.worker.results.Problem"},
-    "reply/forged_shapes": {"grader.worker.execution.RequestRunner._read_values"},
+    "reply/forged_shapes": {"grader.worker.execution.Executor.read_values"},
 }
 """The grader's own names that attacks mention without their modules."""
 

@@ -8,6 +8,6 @@ naive: none, since nothing is run again
 import grader.worker.child as waiting
 
 dlogits = dcounts = -dlogprobs
-waiting.run_request = lambda request, *_: [
-    waiting.Result({run.want[0]: torch.zeros(7, 18)}, {}, ()) for run in request.runs
+waiting.run_job = lambda job, *_: [
+    waiting.Result({run.want[0]: torch.zeros(7, 18)}, {}, ()) for run in job.runs
 ]

@@ -21,6 +21,8 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence, Set
 from contextlib import suppress
+from functools import partial
+from operator import is_not
 from typing import Any
 
 import torch
@@ -86,6 +88,8 @@ class Names(dict[str, Any]):
         super().__init__(values)
         self.start, self.upstreams = dict(values), upstreams
         self.own, self.lent, self.memories = dict[str, Any](), dict[str, Tensor](), list[Memory]()
+        self.held: list[Any] = []  # what the gradients' names stood for at the last look
+        self.standing_for = defaultdict[int, set[str]](set)  # an object's id -> gradients
         self.begin(frozenset(), frozenset())
 
     def begin(self, lends: Set[str], writes: Set[str]) -> None:
@@ -101,10 +105,11 @@ class Names(dict[str, Any]):
         if name in self.lends:
             return self._lend(name)
         value = dict.get(self, name)
-        if type(value) is Tensor and value is not self.start.get(name):
-            same = {g for g, own in self.own.items() if own is value}
-            if name not in same and not same & self.writes and same & self.lends:
-                return self._lend(min(same & self.lends))
+        same = self.standing_for.get(id(value))
+        if same and name not in same and value is not self.start.get(name):
+            lent = set[str]() if same & self.writes else same & self.lends
+            if lent:
+                return self._lend(min(lent))
         self.reads.add(name)
         return dict.__getitem__(self, name)
 
@@ -119,16 +124,23 @@ class Names(dict[str, Any]):
             self.memories.append(Memory(gradient, self.lent[gradient]))
         return self.lent[gradient]
 
-    def rebound(self, gradients: Iterable[str]) -> set[str]:
+    def rebound(self, gradients: Sequence[str]) -> set[str]:
         """The gradients that stand for another object than before, however that was done."""
+        held = [*map(partial(dict.get, self), gradients)]
+        is_known = bool(self.held) and not any(map(is_not, held, self.held))
+        if is_known and self.bound.isdisjoint(gradients):
+            return set()  # as in most turns of a loop
+        self.held = held
         new = {g for g in gradients if dict.get(self, g, self) is not self.own.get(g, self)}
         for g in new:
             old, value = self.own.pop(g, None), dict.get(self, g, self)
+            self.standing_for[id(old)].discard(g)
             self.memories = [m for m in self.memories if m.gradient != g or m.tensor is not old]
             if value is self:
                 continue
             self.own[g] = value
             if type(value) is Tensor:
+                self.standing_for[id(value)].add(g)
                 with suppress(Exception):  # a kind of tensor that cannot be copied or compared
                     self.memories.append(Memory(g, value))
         return new
@@ -194,6 +206,7 @@ class ForcedRun:
         self.spoiling = dict[str, int]()
         self._differences = dict[str, Tensor]()  # by which an upstream changed with its alias
         self._number: int | None = None
+        self._ordered = tuple(gradients)
 
     def run(self, statements: Iterable[Statement], execute: Execute) -> None:
         """Run the statements, one after the other; one that raises does not keep the next back."""
@@ -230,14 +243,16 @@ class ForcedRun:
     def _look_at(self, number: int) -> None:
         """Take down what a statement has done that just ran."""
         names = self.names
-        bound = names.rebound(self.gradients)
+        bound = names.rebound(self._ordered)
         wrote = bound | names.bound | self.writes[number]
         self.unshown.update((number, g) for g in bound - self.writes[number])
         for settled in (self.spoilt, self.assigned, self.spoiling, self._differences):
             for g in wrote & settled.keys():
                 del settled[g]
         assigned = self.gradients & (bound | names.bound)
-        for memory in [*names.memories]:
+        for memory in [
+            one for one in names.memories if self.uncounted or one.tensor._version != one.version
+        ]:
             before = memory.changed(self.uncounted)
             if before is None or memory.gradient in (assigned or wrote):
                 continue  # nothing happened, or what the statement is there for

@@ -138,6 +138,9 @@ class _Observer:
             mine = own[g]
             written = {self.script.written_as[number] for number in mine.keep}
             with_siblings, among_right = again.get(g, (None, None))
+            if with_siblings and any(value.raised for value in local[g]):
+                # A sibling that stands further down is missing, and would hide the line's mistake.
+                local[g] = [*with_siblings]
             assigned = tuple(Value(trace.assigned[g]) for trace in traces if g in trace.assigned)
             evidence = GradientEvidence(
                 g,

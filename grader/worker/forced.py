@@ -105,13 +105,12 @@ class Names(dict[str, Any]):
         if name in self.lends:
             return self._lend(name)
         value = dict.get(self, name)
-        same = self.standing_for.get(id(value))
-        if same and name not in same and value is not self.start.get(name):
-            lent = set[str]() if same & self.writes else same & self.lends
-            if lent:
-                return self._lend(min(lent))
+        if id(value) in self.standing_for and value is not self.start.get(name):
+            same = self.standing_for[id(value)]
+            if name not in same and same.isdisjoint(self.writes) and same & self.lends:
+                return self._lend(min(same & self.lends))
         self.reads.add(name)
-        return dict.__getitem__(self, name)
+        return dict.__getitem__(self, name) if value is None else value
 
     def get(self, name: str, default: Any = None) -> Any:
         """As `globals().get` reads a name."""

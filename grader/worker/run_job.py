@@ -5,7 +5,7 @@ from __future__ import annotations
 import itertools
 import signal
 import time
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Set
 from contextlib import nullcontext
 from operator import attrgetter
 from types import MappingProxyType
@@ -67,7 +67,9 @@ class JobRunner(Executor):
         self.gradients = frozenset(job.above)
         lines = (line for statement in job.statements for line in statement.lines)
         self.writes = {line.number: line.writes for line in lines}
+        self.blocks = {one.number for one in job.statements if len(one.lines) > 1}
         self.unshown = set[tuple[int, str]]()
+        self.looked_into = set[int]()
         self.skipped = set[int]()
         self.futile = set[tuple[int, ...]]()
 
@@ -124,20 +126,32 @@ class JobRunner(Executor):
         given = self.groups[run.given] if run.given else {}
         upstreams: Mapping[str, Any] = {**self.groups[run.upstreams], **given}
 
-        def execute(statement: Statement, names: dict[str, Any]) -> Problem | None:
-            return self._execute(statement, names, started, is_marked=True)
-
         for _ in range(MOST_TURNS):
             self._begin(run)
             lends = self._lends(lines, frozenset(given), upstreams.keys())
+            whole = {one.number for one in statements if self._is_of_a_piece(one, lends)}
+            writes = self.writes | {
+                one.number: frozenset[str]().union(*(self.writes[n] for n, _, _ in one.inside))
+                for one in statements
+                if one.number in whole
+            }
             names = Names(self.namespace(run), upstreams)
-            forced = ForcedRun(names, lends, self.writes, self.gradients, self.job.uncounted)
+            forced = ForcedRun(names, lends, writes, self.gradients, self.job.uncounted)
+
+            def execute(
+                statement: Statement, names: dict[str, Any], whole: Set[int] = whole
+            ) -> Problem | None:
+                return self._execute(statement, names, started, statement.number not in whole)
+
             forced.run(statements, execute)
-            news = forced.unshown - self.unshown
+            seen = forced.unshown | {(number, g) for g, number in forced.spoiling.items()}
+            within = {number for number, _ in seen} & whole & self.blocks
+            self.looked_into |= within
+            news = {one for one in forced.unshown - self.unshown if one[0] not in within}
             self.unshown |= news
             for number, gradient in news:
                 self.writes[number] |= {gradient}
-            if not news:
+            if not news and not within:
                 break
         forced.unshown = self.unshown
         return forced
@@ -149,6 +163,14 @@ class JobRunner(Executor):
         return {
             number: ((lent | given) & there) - self.writes[number] for number, lent in lends.items()
         }
+
+    def _is_of_a_piece(self, statement: Statement, lends: Mapping[int, Set[str]]) -> bool:
+        """True if a statement, with its blocks, makes one gradient: nobody need look inside."""
+        first, *inside = [line.number for line in statement.lines]
+        written = frozenset[str]().union(*(self.writes[number] for number in (first, *inside)))
+        is_uniform = all(lends[number] == lends[first] for number in inside)
+        one_gradient = len(self.gradients & written) <= 1
+        return is_uniform and one_gradient and first not in self.looked_into
 
     def _begin(self, run: JobRun) -> None:
         forget_threads()

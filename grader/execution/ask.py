@@ -56,9 +56,11 @@ class Worker:
     def __post_init__(self) -> None:
         self.until = time.monotonic() + self.runner.limits.total_seconds
 
-    def ask(self, runs: Sequence[JobRun], extra: Mapping[str, Group] = {}) -> Results:
-        """Make these runs in a process of their own."""
-        if not self.script.statements:
+    def ask(
+        self, runs: Sequence[JobRun], extra: Mapping[str, Group] = {}, continues: bool = False
+    ) -> Results:
+        """Make these runs in a process of their own, or one that `continues` with this answer."""
+        if not any(run.statements for run in runs):
             return [Result({}, {}, ()) for _ in runs]
         limits = self.runner.limits
         missing = Raised(
@@ -80,6 +82,7 @@ class Worker:
             extra,
             tuple(self.known.values()),
             stays=True,
+            continues=continues,
         )
         try:
             reply = self.runner.run(job, self.values)

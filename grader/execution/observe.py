@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import ast
 import math
-from collections.abc import Iterator, Mapping, Sequence, Set
+from collections.abc import Iterable, Mapping, Sequence, Set
 from dataclasses import dataclass, replace
 
 import torch
@@ -16,7 +16,7 @@ import torch
 from grader.answer.assigned import first_assignments
 from grader.answer.parse import Answer, Raised, is_blank
 from grader.answer.script import Script, read_script
-from grader.execution.ask import Worker, handed_down
+from grader.execution.ask import Results, Worker, handed_down
 from grader.execution.evidence import GradientEvidence, Value, furthest
 from grader.execution.problems import describe_problem, ran_out_of_memory
 from grader.execution.runner import AnyRunner
@@ -57,12 +57,13 @@ def observe(
     return observed, making, list(dict.fromkeys(observer.worker.flags))
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class _Own:
     """The statements that make a gradient, by their numbers in the script, and those that write it.
 
     Of the gradients handed down to it, `lent` are read and `writes` written; `siblings` are others
-    that are read, `spoilt` those whose statements, those of the numbers `spoiling`, change it too.
+    that are read, `spoilt` those whose statements, those of the numbers `spoiling`, change it too:
+    without that it has the values `assigned`.
     """
 
     keep: frozenset[int]
@@ -72,6 +73,7 @@ class _Own:
     siblings: frozenset[str]
     spoilt: frozenset[str]
     spoiling: frozenset[int]
+    assigned: tuple[Value, ...]
 
     @property
     def reads(self) -> frozenset[str]:
@@ -84,7 +86,11 @@ Values = tuple[Value, ...]
 
 
 class _Observer:
-    """Observes one answer."""
+    """Observes one answer.
+
+    `own` are what makes each gradient, `local` its values in forced runs, `right` the gradients
+    whose values of the whole answer are right.
+    """
 
     def __init__(
         self,
@@ -105,76 +111,104 @@ class _Observer:
         self.script = script.with_unshown(slips)
         values = values_for(references, self.gradients)
         self.worker = Worker(answer, self.script, values, self.above, runner)
-
-    @property
-    def instances(self) -> range:
-        """The numbers of the hidden instances."""
-        return range(len(self.references.hidden))
+        self.reader = _Reader(answer, self.script, self.worker, references)
+        self.instances = range(len(references.hidden))
+        self.own, self.local = dict[str, _Own](), dict[str, list[Value]]()
+        self.right = set[str]()
 
     def observe(self, offences: Sequence[tuple[int, Flag]]) -> list[GradientEvidence]:
         """Make the runs, and read what they show of each gradient."""
-        lecture, *others = self.worker.ask(self._runs(self.script))
-        plain, forced = others[: len(self.instances)], others[len(self.instances) :]
-        traces = [one.trace for one in forced if isinstance(one, Result) and one.trace]
-        unshown = {
-            (number, name)
-            for trace in traces
-            for number, name in trace.unshown
-            if number in self.script.written_as and name in self.asked
+        every = tuple(range(len(self.script.statements)))
+        double = self.references.lecture.dtype is torch.float64
+        lecture = JobRun(("lecture",), every, self.gradients, double)
+        plain = [JobRun((f"hidden{n}",), every, self.gradients, True) for n in self.instances]
+        *results, first = self.worker.ask([lecture, *plain, self._forced_run(0, every)])
+        self._read_forced([first], self.gradients)
+        whole = {
+            g: [self.reader.read(result, g, own) for result in results]
+            for g, own in self.own.items()
         }
-        self.script = self.script.with_unshown(unshown)
-        reader = _Reader(self.answer, self.script, self.worker, self.references)
-        own = {g: self._own(g, traces, self.script) for g in self.gradients}
-        whole = {g: [reader.read(r, g, own[g]) for r in (lecture, *plain)] for g in self.gradients}
-        local = {g: [reader.read(r, g, own[g]) for r in forced] for g in self.gradients}
-        apart = self._furthest(whole, {g: self.references.gradients(g[1:]) for g in whole}, skip=1)
-        right = {g for g, far in apart.items() if far <= FLOAT64_TOLERANCE}
-        for g in self._stuck(right, local, own):
-            local[g], own[g] = self._run_alone(g, own[g])
-        again = self._run_again(right, local, own, reader)
+        vjps = {g: self.references.gradients(g[1:]) for g in whole}
+        apart = self._furthest({g: values[1:] for g, values in whole.items()}, vjps)
+        self.right = {g for g, far in apart.items() if far <= FLOAT64_TOLERANCE}
+        self._force_others(first)
+        self._run_stuck()
+        again = self._run_again()
         broken = _find_broken(self.answer, self.gradients)
         observed = []
-        for g in self.gradients:
-            mine = own[g]
-            written = {self.script.written_as[number] for number in mine.keep}
-            with_siblings, among_right = again.get(g, (None, None))
-            if with_siblings and any(value.raised for value in local[g]):
+        for g, own in self.own.items():
+            written = {self.script.written_as[number] for number in own.keep}
+            beside, among_right = again.get(g, (None, None))
+            local: Sequence[Value] = self.local[g]
+            if beside and any(value.raised for value in local):
                 # A sibling that stands further down is missing, and would hide the line's mistake.
-                local[g] = [*with_siblings]
-            assigned = tuple(Value(trace.assigned[g]) for trace in traces if g in trace.assigned)
+                local = beside
             evidence = GradientEvidence(
                 g,
                 whole[g][0],
                 tuple(whole[g][1:]),
-                local=tuple(local[g][:1] if g in right and self._shows(g, mine) else local[g]),
+                tuple(local),
                 apart=apart.get(g, math.inf),
-                reads=_tensors(mine.reads),
-                writes=_tensors(mine.writes),
-                channels=_tensors(mine.spoilt),
-                as_assigned=assigned or None,
-                siblings=_tensors(mine.siblings),
-                beside=with_siblings,
+                reads=_tensors(own.reads),
+                writes=_tensors(own.writes),
+                channels=_tensors(own.spoilt),
+                as_assigned=own.assigned or None,
+                siblings=_tensors(own.siblings),
+                beside=beside,
                 among_right=among_right,
-                place=self._place(g, mine),
+                place=self._place(g, own),
                 offences=tuple(flag for number, flag in offences if number in written),
-                broken=None if mine.writers else broken.get(g),
-                is_written=bool(mine.writers),
-                code=self._code(g, mine),
+                broken=None if own.writers else broken.get(g),
+                is_written=bool(own.writers),
+                code=self._code(own),
                 keep=frozenset(written),
             )
             observed.append(evidence)
         return observed
 
-    def _runs(self, script: Script) -> list[JobRun]:
-        every = tuple(range(len(script.statements)))
-        is_double = self.references.lecture.dtype is torch.float64
+    def _forced_run(self, instance: int, statements: Sequence[int]) -> JobRun:
+        groups, upstreams = (f"hidden{instance}",), f"upstream{instance}"
+        return JobRun(groups, tuple(statements), self.gradients, True, upstreams)
+
+    def _force_others(self, first: Result | Raised) -> None:
+        """Make forced runs on the other instances, of the lines on which a verdict depends.
+
+        A mistake shows in the value of most gradients: then the first instance tells enough of the
+        lines of a right one, for on a large one, what is almost right is wrong. Where only such
+        are left whose value cannot show it, their own lines are tried alone, as their text has
+        them; right values cannot come of too few. If they are not right so, everything runs.
+        """
+        asked = [g for g in self.gradients if g not in self.right or not self._shows(g)]
+        every = range(len(self.script.statements))
+        tries: list[Sequence[int]] = [every]
+        if self.right.issuperset(self.gradients):
+            keep = frozenset[int]().union(*(self.own[g].keep for g in asked))
+            tries.insert(0, self._statements(keep))
+        for needed in tries:
+            runs = [self._forced_run(n, needed) for n in self.instances[1:]]
+            self._read_forced([first, *self.worker.ask(runs, continues=True)], asked)
+            if needed is not every and self._right_alone(asked).issuperset(asked):
+                break
+
+    def _read_forced(self, results: Results, gradients: Sequence[str]) -> None:
+        """Take down what forced runs show of these gradients."""
+        traces = traces_of(results)
+        self.worker.script = self.script = self.script.with_unshown(
+            (number, name)
+            for trace in traces
+            for number, name in trace.unshown
+            if number in self.script.written_as and name in self.asked
+        )
+        self.own |= {g: self._own(g, traces, self.script) for g in gradients}
+        for g in gradients:
+            self.local[g] = [self.reader.read(result, g, self.own[g]) for result in results]
+
+    def _statements(self, keep: Set[int]) -> list[int]:
+        """The indices of the outermost statements in which some of these lines stand."""
         return [
-            JobRun(("lecture",), every, self.gradients, is_double),
-            *(JobRun((f"hidden{n}",), every, self.gradients, True) for n in self.instances),
-            *(
-                JobRun((f"hidden{n}",), every, self.gradients, True, f"upstream{n}")
-                for n in self.instances
-            ),
+            index
+            for index, statement in enumerate(self.script.statements)
+            if any(line.number in keep for line in statement.lines)
         ]
 
     def _own(self, gradient: str, traces: Sequence[Trace], script: Script) -> _Own:
@@ -182,46 +216,45 @@ class _Observer:
 
         def seen(of: str) -> frozenset[str]:
             found = (getattr(trace, of).get(gradient, frozenset()) for trace in traces)
-            return self.asked.intersection(frozenset[str]().union(*found))
+            return self.asked.intersection(frozenset[str]().union(*found)) - {gradient}
 
         keep = script.making(gradient, above)
         written = (line.writes for line in script.lines if line.number in keep)
+        spoiling = {number for trace in traces for number, g in trace.spoiling if g == gradient}
         return _Own(
             keep,
             script.writing(gradient),
-            seen("lent") - {gradient},
+            seen("lent"),
             frozenset[str]().union(*written) & above,
-            seen("siblings") - above - {gradient},
-            seen("spoilt") - {gradient},
-            frozenset(
-                number
-                for trace in traces
-                for number, name in trace.spoiling
-                if name == gradient and number in script.written_as
-            ),
+            seen("siblings") - above,
+            seen("spoilt"),
+            frozenset(spoiling & script.written_as.keys()),
+            tuple(Value(t.assigned[gradient]) for t in traces if gradient in t.assigned),
         )
 
     def _furthest(
-        self,
-        values: Mapping[str, Sequence[Value]],
-        right: Mapping[str, Sequence[torch.Tensor]],
-        skip: int = 0,
+        self, values: Mapping[str, Sequence[Value]], right: Mapping[str, Sequence[torch.Tensor]]
     ) -> Mapping[str, float]:
-        found = ((g, own[skip:], right[g]) for g, own in values.items())
-        return furthest(found, self.references)
+        return furthest(((g, own, right[g]) for g, own in values.items()), self.references)
 
-    def _shows(self, gradient: str, own: _Own) -> bool:
+    def _right_alone(self, gradients: Iterable[str]) -> set[str]:
+        """Those whose lines are right by themselves: the VJPs of the upstreams that they read."""
+        local = {g: self.local[g] for g in gradients}
+        reads = {g: _tensors(self.own[g].reads) for g in local}
+        vjps = {g: self.references.local_vjps(g[1:], reads[g]) for g in local}
+        return {g for g, far in self._furthest(local, vjps).items() if far <= FLOAT64_TOLERANCE}
+
+    def _shows(self, gradient: str) -> bool:
         """True if a mistake shows in the gradient's value, so that no verdict depends on its lines.
 
-        Then the small instance tells enough of them: on a large one, what is almost right is wrong.
+        It does not if that is zero by structure, or made from one that is.
         """
         zero, beside_zero = self.references.zero_by_structure, self.references.beside_zero
-        return gradient[1:] not in zero | beside_zero and zero.isdisjoint(_tensors(own.reads))
+        reads = _tensors(self.own[gradient].reads)
+        return gradient[1:] not in zero | beside_zero and zero.isdisjoint(reads)
 
-    def _stuck(
-        self, right: Set[str], local: Mapping[str, Sequence[Value]], own: Mapping[str, _Own]
-    ) -> list[str]:
-        """Wrong gradients whose lines may have been kept from running by others in their block."""
+    def _run_stuck(self) -> None:
+        """Run wrong gradients alone that others in their block may have kept from running."""
 
         def shares_a_block(mine: _Own) -> bool:
             inside = ([line.number for line in one.lines] for one in self.script.statements)
@@ -230,84 +263,74 @@ class _Observer:
                 for numbers in inside
             )
 
-        return [
-            g
-            for g, mine in own.items()
-            if g not in right and mine.writers
-            if any(v.tensor is None or v.raised or v.interrupted for v in local[g])
-            if not any(v.raised and v.raised.by_limit for v in local[g])
-            if shares_a_block(mine)
-        ]
+        for g, own in [*self.own.items()]:
+            is_wrong = g not in self.right and bool(own.writers)
+            if (
+                is_wrong
+                and any(v.tensor is None or v.raised or v.interrupted for v in self.local[g])
+                and not any(v.raised and v.raised.by_limit for v in self.local[g])
+                and shares_a_block(own)
+            ):
+                self._run_alone(g, own)
 
-    def _run_alone(self, gradient: str, own: _Own) -> tuple[list[Value], _Own]:
+    def _run_alone(self, gradient: str, own: _Own) -> None:
         """A gradient's local values where nothing else in its blocks runs."""
         keep = frozenset(self.script.written_as[number] for number in own.keep)
         script = read_script(self.answer, self.asked, keep)
         worker = self.worker.with_script(script)
-        runs = self._runs(script)[1 + len(self.instances) :]
-        results = worker.ask(runs)
-        traces = [one.trace for one in results if isinstance(one, Result) and one.trace]
-        alone = self._own(gradient, traces, script)
+        every = range(len(script.statements))
+        results = worker.ask([self._forced_run(n, every) for n in self.instances])
+        alone = self._own(gradient, traces_of(results), script)
         reader = _Reader(self.answer, script, worker, self.references)
-        found = replace(alone, keep=own.keep, writers=own.writers, writes=own.writes)
-        return [reader.read(result, gradient, alone) for result in results], found
+        self.local[gradient] = [reader.read(result, gradient, alone) for result in results]
+        self.own[gradient] = replace(
+            alone, keep=own.keep, writers=own.writers, writes=own.writes, assigned=own.assigned
+        )
 
-    def _run_again(
-        self,
-        right: Set[str],
-        local: Mapping[str, Sequence[Value]],
-        own: Mapping[str, _Own],
-        reader: _Reader,
-    ) -> dict[str, tuple[Values | None, Values | None]]:
+    def _run_again(self) -> dict[str, tuple[Values | None, Values | None]]:
         """What gradients that are wrong both ways give where what they read fits together.
 
         Beside their siblings' true values, if they have any, and for one random upstream of the
         loss. Each has a process of its own, which is asked for that gradient only.
         """
         ran = {
-            g: values
-            for g, values in local.items()
-            if g not in right and own[g].writers
+            g
+            for g, values in self.local.items()
+            if g not in self.right and self.own[g].writers
             if not any(value.raised and value.raised.by_limit for value in values)
         }
-        vjps = self.references.local_vjps
-        apart = self._furthest(ran, {g: vjps(g[1:], _tensors(own[g].reads)) for g in ran})
         found = dict[str, tuple[Values | None, Values | None]]()
-        for g in ran:
+        for g in sorted(ran - self._right_alone(ran), key=self.gradients.index):
+            own = self.own[g]
             # What is made from this gradient would give it away.
-            siblings = {one for one in own[g].siblings if g not in self.above[one]}
-            read = siblings | (own[g].lent & self.above[g])
-            if apart.get(g, math.inf) <= FLOAT64_TOLERANCE or (read <= right and not siblings):
-                continue
-            beside = [*self._runs_again(g, own[g], "beside", siblings)] if siblings else []
-            among = [] if read <= right else [*self._runs_again(g, own[g], "among", siblings)]
-            groups = {"among": right_from_loss(self.references, read)}
+            siblings = {one for one in own.siblings if g not in self.above[one]}
+            read = siblings | (own.lent & self.above[g])
+            groups = {}
             if siblings:
                 groups["beside"] = right_beside(self.references, siblings)
+            if not read <= self.right:
+                groups["among"] = right_from_loss(self.references, read)
+            runs = [
+                self._run_on(g, own, name, siblings, n) for name in groups for n in self.instances
+            ]
             extra = {f"{name}{n}": some[n] for name, some in groups.items() for n in self.instances}
-            results = [reader.read(r, g, own[g]) for r in self.worker.ask([*beside, *among], extra)]
-            found[g] = (
-                tuple(results[: len(beside)]) or None,
-                tuple(results[len(beside) :]) or None,
-            )
+            results = self.worker.ask(runs, extra) if runs else []
+            values = tuple(self.reader.read(result, g, own) for result in results)
+            beside = len(self.instances) if siblings else 0
+            if values:
+                found[g] = values[:beside] or None, values[beside:] or None
         return found
 
-    def _runs_again(
-        self, gradient: str, own: _Own, group: str, siblings: Set[str]
-    ) -> Iterator[JobRun]:
-        needed = tuple(
-            index
-            for index, statement in enumerate(self.script.statements)
-            if any(line.number in own.keep for line in statement.lines)
-        )
-        for n in self.instances:
-            given = f"{group}{n}" if siblings else ""
-            if group == "among":
-                # What arrives in the end is a value of the forward pass: it fits the rest too.
-                groups = (f"hidden{n}", f"among{n}")
-                yield JobRun(groups, needed, (gradient,), True, f"among{n}", given)
-            else:
-                yield JobRun((f"hidden{n}",), needed, (gradient,), True, f"upstream{n}", given)
+    def _run_on(
+        self, gradient: str, own: _Own, group: str, siblings: Set[str], instance: int
+    ) -> JobRun:
+        here, given = f"hidden{instance}", f"{group}{instance}" if siblings else ""
+        statements, want = tuple(self._statements(own.keep)), (gradient,)
+        if group == "beside":
+            return JobRun((here,), statements, want, True, f"upstream{instance}", given)
+        # What arrives in the end is a value of the forward pass: it fits the rest too.
+        fitting = f"{group}{instance}"
+        return JobRun((here, fitting), statements, want, True, fitting, given)
 
     def _place(self, gradient: str, own: _Own) -> Place | None:
         """Where the gradient is written last, or else where its blank stands."""
@@ -318,7 +341,7 @@ class _Observer:
         }
         return self.answer.places[max(numbers)] if numbers else None
 
-    def _code(self, gradient: str, own: _Own) -> tuple[ast.stmt, ...]:
+    def _code(self, own: _Own) -> tuple[ast.stmt, ...]:
         """The outermost statements that a gradient is made by, or written by in vain."""
         answer = self.answer
         numbers = {self.script.written_as[number] for number in own.keep | own.writers}
@@ -385,6 +408,11 @@ class _Reader:
         if cell in self.lines and line is not None and 0 < line <= self.lines[cell]:
             return Place(cell, line)
         return self.worker.place_of(problem.statement)
+
+
+def traces_of(results: Results) -> list[Trace]:
+    """What was seen in the runs that came to their end."""
+    return [one.trace for one in results if isinstance(one, Result) and one.trace]
 
 
 def _tensors(gradients: Set[str]) -> frozenset[str]:

@@ -7,15 +7,18 @@ import subprocess
 import sys
 import tomllib
 from collections.abc import Mapping
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 from corpus.readers.exercise_text import right_answers
 from corpus.readers.lecture_course import ATOMIC, EXERCISES
+from grader.execution import ask
 from grader.execution.runner import Runner
 from grader.grading.grade import grade_exercise
 from grader.verdict import Outcome, Verdict
+from grader.worker.results import Result, Trace, unpack_results
 from tests.grader.conftest import Judge
 from tests.helpers.verdicts import answer_cells
 
@@ -102,8 +105,51 @@ rest = dvar * 2 * (hprebn - mu) / (n - 1) + dmu / n
     assert verdicts["dhprebn"].outcome is Outcome.CARRIED
 
 
-EVERYTHING = frozenset(ATOMIC.gradients)
-NOBODY = frozenset[str]()
+EVERYTHING = {g: frozenset(ATOMIC.gradients) for g in ATOMIC.gradients}
+FORGED = {
+    "nothing": Trace(),
+    "all lent": Trace(lent=EVERYTHING),
+    "all siblings": Trace(siblings=EVERYTHING),
+    "all spoilt": Trace(
+        spoilt=EVERYTHING,
+        spoiling=frozenset((number, g) for number in range(90) for g in ATOMIC.gradients),
+    ),
+    "all unshown": Trace(
+        EVERYTHING,
+        EVERYTHING,
+        unshown=frozenset((number, g) for number in range(-1, 90) for g in ATOMIC.gradients),
+    ),
+}
+
+
+@pytest.mark.parametrize("forged", FORGED)
+@pytest.mark.parametrize(
+    ("line", "wrong"),
+    [
+        ("dW2 = h.T @ dlogits", "dW2 = h.T @ -dlogits"),
+        ("dW2 = h.T @ dlogits", "dW2 = torch.zeros_like(W2)"),
+        ("dW2 = h.T @ dlogits", "dW2 = W2.grad"),
+        (
+            "dlogit_maxes = (-dnorm_logits).sum(1, keepdim=True)",
+            "dlogit_maxes = dnorm_logits.sum(1, keepdim=True)",
+        ),
+    ],
+    ids=["wrong", "zeros", "refused", "zero"],
+)
+def test_a_forged_trace_clears_nobody(
+    forged: str,
+    line: str,
+    wrong: str,
+    judge_text: Judge,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    def forge(blob: memoryview, count: int) -> list[Result]:
+        results = unpack_results(blob, count)
+        return [replace(one, trace=FORGED[forged]) if one.trace else one for one in results]
+
+    assert LECTURE.count(line) == 1
+    monkeypatch.setattr(ask, "unpack_results", forge)
+    assert judge_text(LECTURE.replace(line, wrong))[line.partition(" ")[0]].outcome in BLAMED
 
 
 LARGE = {
@@ -119,8 +165,10 @@ LARGE = {
 
 WITHIN = """
 import resource, sys, time
+from dataclasses import replace
 from pathlib import Path
 from grader.answer.parse import AnswerCell
+from grader.execution import ask
 from grader.execution.runner import Runner
 from grader.grading.grade import grade_exercise
 from corpus.readers.lecture_course import ATOMIC

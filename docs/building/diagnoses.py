@@ -14,7 +14,6 @@ from docs.building.samples import ATOMIC, reports
 from grader.answer.parse import parse_answer
 from grader.diagnosis.kinds import Kind, hint
 from grader.notebook.forward_pass import describe_stale, find_stale
-from grader.program.instances import make_instance
 from grader.program.parse import parse_program
 from grader.verdict import Diagnosis
 
@@ -62,6 +61,6 @@ def _graded() -> Iterator[Diagnosis]:
 def _stale() -> Diagnosis:
     """What a notebook says whose `h` is not that of its inputs."""
     program = parse_program(ATOMIC.forward)
-    values = dict(make_instance(program, ATOMIC.sizes, 1, torch.float32).values)
+    values = dict(program.instance(ATOMIC.sizes, 1, torch.float32).values)
     values["h"] = torch.zeros(ATOMIC.sizes["n"], ATOMIC.sizes["n_hidden"])
     return describe_stale(find_stale(program, values, {"h"}, {}), program, parse_answer([]))

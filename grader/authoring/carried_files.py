@@ -8,16 +8,13 @@ from collections.abc import Collection, Mapping
 
 from grader.answer.statements import walk_names
 from grader.program.course import FILE as COURSE_FILE
-from grader.program.course import Course
-from grader.program.course_file import CourseFile
-from grader.program.hints import FILE as HINTS_FILE
-from grader.program.hints import Levels
+from grader.program.course import HINTS_FILE, Course, Hints, read_toml
 
 
-def carried_files(course: Course, notebook: str, hints: Levels) -> dict[str, str]:
+def carried_files(course: Course, notebook: str, hints: Hints) -> dict[str, str]:
     """The texts of a course's files, by their names, cut down to one notebook's exercises."""
     own = course.outlines(notebook)
-    values = CourseFile(course.folder / COURSE_FILE).values
+    values = read_toml(course.folder / COURSE_FILE)
     values["exercise"] = [each for each in values["exercise"] if each["notebook"] == notebook]
     functions = {
         name: without_others(text, [each.function for each in own if each.file == name])

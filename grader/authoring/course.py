@@ -16,10 +16,7 @@ from nbformat import NotebookNode
 
 from grader.authoring.carried_files import carried_files
 from grader.authoring.source import SourceError, colab_badge, read_source
-from grader.program.course import Course
-from grader.program.course_file import CourseFile, read_text
-from grader.program.hints import FILE as HINTS_FILE
-from grader.program.hints import levels_in
+from grader.program.course import HINTS_FILE, Course, read_hints, read_text
 
 SOURCES = Path("notebooks/source")
 BLANKS = Path("notebooks")
@@ -115,7 +112,7 @@ def read_notebook(
         return path.read_text(encoding="utf-8").rstrip()
 
     text, course, name = read_text(source), layout.course, source.stem
-    text, hints = _SHARED_CELL.sub(shared_cell, text), levels_in(CourseFile(layout.hints))
+    text, hints = _SHARED_CELL.sub(shared_cell, text), read_hints(layout.hints)
     if course is None:
         address = repository or read_repository()
         return read_source(text, name, address, hints, colab_badge(address, f"notebooks/{name}"))

@@ -26,12 +26,10 @@ from grader.authoring.source import (
 from grader.execution.runner import Runner
 from grader.grading.grade import grade_exercise
 from grader.program.course import FILE as COURSE_FILE
-from grader.program.course import built_in_course
-from grader.program.course_file import BadCourse, CourseFile
+from grader.program.course import BadCourse, built_in_course, read_hints
 from grader.program.exercises import Exercise, exercises_of
 from grader.program.forward_program import ForwardProgram, NotAForwardProgram, is_differentiable
-from grader.program.hints import levels_in
-from grader.program.instances import HIDDEN_SIZES, size_names
+from grader.program.instances import HIDDEN_SIZES
 from grader.program.parse import body_source, parse_program
 from grader.program.references import prepare
 from grader.reports import wording
@@ -135,7 +133,7 @@ def _check_program(exercise: Exercise) -> Iterator[str]:
     except NotAForwardProgram as error:
         yield str(error)
         return
-    names, sizes = size_names(program), exercise.sizes
+    names, sizes = program.size_names, exercise.sizes
     if set(names) != set(sizes):
         yield (
             f"`sizes` of {exercise.prefix} has {_listed(sizes)}; the shapes in"
@@ -201,7 +199,7 @@ def _check_name(exercise: Exercise, layout: Layout) -> Iterator[str]:
 
 def _check_hints(exercise: Exercise, layout: Layout) -> Iterator[str]:
     path = layout.hints
-    hints = levels_in(CourseFile(path)).get(exercise.prefix)
+    hints = read_hints(path).get(exercise.prefix)
     if hints is None:
         yield f"{path} has no [{exercise.prefix}]: `dx = [...]` for each gradient."
         return

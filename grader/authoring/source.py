@@ -18,7 +18,7 @@ from nbformat import NotebookNode
 
 from grader.answer.parse import prefix_of
 from grader.answer.statements import walk_names
-from grader.program.hints import Levels
+from grader.program.course import Hints
 from grader.submission.answer_cells import GRADE_ID
 from grader.user_error import UserError
 
@@ -70,7 +70,7 @@ def read_source(
     text: str,
     name: str,
     repository: str,
-    hints: Levels,
+    hints: Hints,
     badge: str = "",
     points: Mapping[str, int] = MappingProxyType({}),
 ) -> NotebookNode:
@@ -258,7 +258,7 @@ def _roles(cells: Sequence[NotebookNode], name: str) -> Iterator[tuple[Role, str
             )
 
 
-def _hints_for(gradient: str, exercises: Sequence[str], hints: Levels) -> Sequence[str]:
+def _hints_for(gradient: str, exercises: Sequence[str], hints: Hints) -> Sequence[str]:
     found = [
         hints[exercise][gradient] for exercise in exercises if gradient in hints.get(exercise, {})
     ]

@@ -136,7 +136,7 @@ def _runner(limits: Limits, sandbox: Sandbox) -> Runner:
 
 def _grade_here(path: Path, course: Course, limits: Limits, sandbox: Sandbox) -> Result:
     from grader.grading.grade import grade
-    from grader.program.course_file import BadCourse
+    from grader.program.course import BadCourse
     from grader.program.exercises import exercises_of
     from grader.submission.notebook_file import UnreadableNotebook
     from grader.submission.read import read_submission

@@ -10,8 +10,7 @@ import click
 
 from grader.classroom.notebook_called import notebook_called
 from grader.printable import printable
-from grader.program.course import Course, built_in_course
-from grader.program.course_file import BadCourse
+from grader.program.course import BadCourse, Course, built_in_course
 from grader.submission.which_course import course_called
 from grader.user_error import UserError
 

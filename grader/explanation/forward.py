@@ -13,7 +13,7 @@ from torch import Tensor
 
 from grader.program.compare import COARSE
 from grader.program.forward_program import ForwardProgram, Step, is_differentiable, weighed
-from grader.program.instances import Instance, make_instance, size_names
+from grader.program.instances import Instance
 from grader.program.parse import read_function, source_of
 from grader.program.references import References, references_on
 from grader.user_error import BadInput
@@ -59,7 +59,7 @@ class Forward:
         line = source_of(function)[0].lineno
         if inputs is not None and not hasattr(inputs, "__code__"):
             raise BadInput(f"What draws inputs is a function, not {type(inputs).__name__}.")
-        names = size_names(program)
+        names = program.size_names
         for name, length in sizes.items():
             if name not in names:
                 raise BadInput(
@@ -91,8 +91,11 @@ class Forward:
                 raise BadInput(f"{self.at}, returns {result}, which is no tensor.")
         if not any(is_differentiable(tried.values[result]) for result in self.returned):
             raise BadInput(f"{self.at}, returns no floating-point tensor.")
-        reached = {step for name in self.program.inputs for step in self.program.descendants(name)}
-        if reached.isdisjoint(self.returned):
+        inputs = {name: tried.values[name] for name in self.program.inputs}
+        leaves = {n: v.clone().requires_grad_() for n, v in inputs.items() if is_differentiable(v)}
+        with torch.enable_grad():
+            values = self.program.run({**inputs, **leaves})
+        if not any(values[result].requires_grad for result in self.returned):
             raise BadInput(f"{self.at}, returns nothing that passes a gradient to its inputs.")
         return tried
 
@@ -104,7 +107,7 @@ class Forward:
     def _tried_out(self, sizes: Mapping[str, int]) -> Instance:
         inputs = replace(self.program, steps=())
         try:
-            drawn = make_instance(inputs, sizes, 0, torch.float64, draw=self._draw)
+            drawn = inputs.instance(sizes, 0, torch.float64, draw_some=self._draw)
         except BadInput:
             raise
         except Exception as error:
@@ -160,7 +163,7 @@ class Forward:
             return {**self._draw(generator, sizes), **(one if is_loss else {})}
 
         *hidden, shown = (
-            make_instance(program, self._sizes(row), seed + row, torch.float64, row == 0, draw)
+            program.instance(self._sizes(row), seed + row, torch.float64, row == 0, draw)
             for row in range(len(SIZES))
         )
         try:
@@ -197,7 +200,7 @@ class Forward:
     def _sizes(self, row: int) -> dict[str, int]:
         """The sizes of one instance: those that are fixed, and others than these."""
         free = (length for length in SIZES[row] if length not in self.sizes.values())
-        names = size_names(self.program)
+        names = self.program.size_names
         return {name: self.sizes[name] if name in self.sizes else next(free) for name in names}
 
     def _draw(self, generator: torch.Generator, sizes: Mapping[str, int]) -> dict[str, Tensor]:

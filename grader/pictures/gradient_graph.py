@@ -27,17 +27,14 @@ _CUT_COST = 2.0
 def gradient_graph(program: ForwardProgram) -> dict[str, tuple[str, ...]]:
     """Map each tensor that has a gradient to the steps from which its gradient arrives.
 
-    The loss comes first and readers come before what they read. Left out are indices (an input
-    whose annotation has a bound, "n < vocab_size"), sizes, and what the loss does not depend on.
-    Only the program's text is looked at; nothing is run.
+    The loss comes first and readers come before what they read. Left out are indices, sizes, and
+    what the loss does not depend on.
     """
-    sources: dict[str, tuple[str, ...]] = {
-        name: () for name in program.inputs if "<" not in program.annotations[name]
-    }
-    for step in program.steps:
-        read = tuple(name for name in step.passes_to if name in sources)
+    sources: dict[str, tuple[str, ...]] = dict.fromkeys(program.inputs, ())
+    for step, passed in program.passes.items():
+        read = tuple(name for name in passed if name in sources)
         if read:
-            sources[step.name] = read
+            sources[step] = read
     readers: dict[str, tuple[str, ...]] = {program.loss: ()}
     for name in (*(step.name for step in reversed(program.steps)), *program.inputs):
         arriving = tuple(reader for reader in readers if name in sources.get(reader, ()))

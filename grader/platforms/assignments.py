@@ -32,8 +32,7 @@ from grader.authoring.source import (
     role_of,
 )
 from grader.platforms.otter import GRADED_BY, HANDED_IN
-from grader.program.course import FILE
-from grader.program.course_file import read_text
+from grader.program.course import FILE, read_text
 
 ASSIGNMENT = "backprop"
 LINE_LENGTH = 100

@@ -1,25 +1,33 @@
-"""A course: a folder with exercises in `course.toml` and their forward functions."""
+"""A course: a folder with exercises in `course.toml`, their forward functions and hints."""
 
 # Nothing here runs a forward function or imports torch: the process that keeps the books of a
 # class need only know what is asked for.
 
 from __future__ import annotations
 
-import ast
 import hashlib
 import re
-from collections.abc import Callable, Iterator, Mapping
+import tomllib
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 from importlib.resources import files
 from pathlib import Path
+from typing import Any
 
-from grader.program.course_file import CourseFile, read_python, read_text
+from grader.user_error import UserError
 
-FILE = "course.toml"
+FILE, HINTS_FILE = "course.toml", "hints.toml"
 
 BUILT_IN = Path(str(files("makemore_data"))) / "course"
 """The folder of the course that comes with the grader."""
+
+Hints = Mapping[str, Mapping[str, Sequence[str]]]
+"""Exercise ("ex1") -> gradient ("dcounts") -> Markdown texts, from nudge to nearly-there."""
+
+
+class BadCourse(UserError):
+    """A course that cannot be used; the message names the file and what to mend."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,45 +103,90 @@ def read_course(folder: Path) -> Course:
     Raises:
         BadCourse: something is missing or cannot be meant.
     """
-    file = CourseFile(folder / FILE)
-    for key in file.values:
-        if key not in _KEYS:
-            raise file.bad(f"`{key}` is no key of a course: it has {', '.join(_KEYS)}")
-    title, repository = file.values.get("title"), file.values.get("repository", "")
-    for key, value in (("title", title), ("repository", repository)):
-        if not isinstance(value, str):
-            raise file.bad(f"`{key}` has to be a text")
-    tables = file.values.get("exercise")
-    if not isinstance(tables, list) or not tables or not all(isinstance(t, dict) for t in tables):
-        raise file.bad("a course has exercises, each a table `[[exercise]]`")
-    outlines = tuple(_outline(file, number) for number in range(len(tables)))
-    sources: dict[str, str] = {}
-    for number, outline in enumerate(outlines):
-        _refuse_twice(file, number, outlines)
-        sources[outline.file] = sources.get(outline.file) or read_text(folder / outline.file)
-        _check_function(file, number, outline, sources[outline.file])
-    return Course(folder, str(title), str(repository), outlines, tuple(sources.items()))
+    path, where = folder / FILE, ""
+    values, outlines = read_toml(path), list[Outline]()
+    try:
+        _check(values, _COURSE, "a course")
+        for number, table in enumerate(values["exercise"], start=1):
+            where = f", exercise {number}"  # its id may be what is wrong
+            outlines.append(_outline(table, outlines))
+    except ValueError as error:
+        raise BadCourse(f"{path}{where}: {error}.") from None
+    names = dict.fromkeys(outline.file for outline in outlines)
+    sources = tuple((name, read_text(folder / name)) for name in names)
+    repository = values.get("repository", "")
+    return Course(folder, values["title"], repository, tuple(outlines), sources)
 
 
-def _named(number: int) -> str:
-    """How sentences name the n-th exercise of `course.toml`, whose id may be what is wrong."""
-    return f"exercise {number + 1}"
+def read_hints(path: Path) -> Hints:
+    """Read a course's hints, which may be of exercises that are not finished.
+
+    The file has a table `[ex1]` for each exercise, with a list of texts for each gradient.
+
+    Raises:
+        BadCourse: it holds something else.
+    """
+    hints: Hints = read_toml(path)
+    for prefix, table in hints.items():
+        if not isinstance(table, dict):
+            raise BadCourse(f'{path}: `{prefix}` has to be a table, with lines `dx = ["..."]`.')
+        for gradient, texts in table.items():
+            if not isinstance(texts, list) or not all(map(_is_like(r"(?s).*\S.*"), texts)):
+                said = f"the hints for {gradient} have to be a list of texts"
+                raise BadCourse(f"{path}, [{prefix}]: {said}.")
+    return hints
 
 
-def _outline(file: CourseFile, number: int) -> Outline:
-    """The n-th exercise of `course.toml`, each of its values looked at."""
-    table = file.values["exercise"][number]
-    for key in table:
-        if key not in _MEANT:
-            said = f"`{key}` is no key of an exercise: it has {', '.join(_MEANT)}"
-            raise file.bad(said, _named(number))
-    for key, (fits, meant) in _MEANT.items():
-        if not fits(table.get(key, 1 if key == "points" else None)):
-            raise file.bad(f"`{key}` has to be {meant}", _named(number))
+def read_toml(path: Path) -> dict[str, Any]:
+    """What a course's TOML file says.
+
+    Raises:
+        BadCourse: it is missing, or not TOML.
+    """
+    try:
+        return tomllib.loads(read_text(path))
+    except (ValueError, RecursionError) as error:  # also a number of 5,000 digits
+        raise BadCourse(f"{path} is not TOML: {error}.") from None
+
+
+def read_text(path: Path) -> str:
+    """A course's file as text.
+
+    Raises:
+        BadCourse: it is missing, or no text.
+    """
+    try:
+        return path.read_text(encoding="utf-8")
+    except (FileNotFoundError, NotADirectoryError):
+        raise BadCourse(f"{path} is missing, which a course has to have.") from None
+    except (OSError, UnicodeDecodeError) as error:
+        raise BadCourse(f"{path} cannot be read as text: {error}.") from None
+
+
+def _outline(table: Mapping[str, Any], before: Sequence[Outline]) -> Outline:
+    """An exercise of `course.toml`, behind those that stand further up; ValueError if it is bad."""
+    _check(table, _EXERCISE, "an exercise")
     name, _, function = table["forward"].partition(":")
     gradients, sizes = tuple(table["gradients"]), tuple(table["sizes"].items())
-    points = table.get("points", 1)
-    return Outline(table["id"], table["notebook"], name, function, gradients, sizes, points)
+    prefix, notebook = table["id"], table["notebook"]
+    for other in before:
+        if other.prefix == prefix:
+            raise ValueError(f"{prefix} is the id of an exercise before")
+        twice = [gradient for gradient in gradients if gradient in other.gradients]
+        if twice and other.notebook == notebook:
+            said = f"{twice[0]} is asked for by another exercise of {notebook} already"
+            raise ValueError(said)
+    return Outline(prefix, notebook, name, function, gradients, sizes, table.get("points", 1))
+
+
+def _check(table: Mapping[str, Any], keys: Mapping[str, _Key], what: str) -> None:
+    """Raise ValueError for a key that is not known, or a value that does not fit."""
+    for key in table:
+        if key not in keys:
+            raise ValueError(f"`{key}` is no key of {what}: it has {', '.join(keys)}")
+    for key, (fits, meant) in keys.items():
+        if not (fits(table[key]) if key in table else key in _OPTIONAL):
+            raise ValueError(f"`{key}` has to be {meant}")
 
 
 def _is_like(expression: str) -> Callable[[object], bool]:
@@ -142,6 +195,10 @@ def _is_like(expression: str) -> Callable[[object], bool]:
 
 def _is_count(value: object) -> bool:
     return type(value) is int and value > 0
+
+
+def _are_tables(value: object) -> bool:
+    return isinstance(value, list) and bool(value) and all(isinstance(t, dict) for t in value)
 
 
 def _are_gradients(value: object) -> bool:
@@ -154,8 +211,15 @@ def _are_sizes(value: object) -> bool:
     return isinstance(value, dict) and all(map(_is_count, value.values()))
 
 
-_KEYS = ("title", "repository", "exercise")
-_MEANT: Mapping[str, tuple[Callable[[object], bool], str]] = {
+_Key = tuple[Callable[[object], bool], str]
+"""Which values of a key fit, and how to say it."""
+
+_COURSE: Mapping[str, _Key] = {
+    "title": (_is_like("(?s).*"), "a text"),
+    "repository": (_is_like("(?s).*"), "a text"),
+    "exercise": (_are_tables, "one table `[[exercise]]` or more"),
+}
+_EXERCISE: Mapping[str, _Key] = {
     "id": (_is_like(r"[A-Za-z]{1,20}\d{1,9}[a-z]?"), 'letters and a number, such as "ex1"'),
     "notebook": (_is_like(r"[\w-]+"), 'a name without .ipynb, such as "01_rms_norm"'),
     "forward": (
@@ -166,42 +230,4 @@ _MEANT: Mapping[str, tuple[Callable[[object], bool], str]] = {
     "sizes": (_are_sizes, "a table such as { n = 32, d = 10 }"),
     "points": (_is_count, "a whole number from 1"),
 }
-"""The keys of an exercise: what fits, and how to say it. Only `points` may be left out."""
-
-
-def _refuse_twice(file: CourseFile, number: int, outlines: tuple[Outline, ...]) -> None:
-    """Raise BadCourse for an id, or a gradient of a notebook, that stands further up already."""
-    outline, before = outlines[number], outlines[:number]
-    if outline.prefix in [other.prefix for other in before]:
-        said = f"{outline.prefix} is the id of an exercise before"
-        raise file.bad(said, _named(number))
-    beside = [other for other in before if other.notebook == outline.notebook]
-    asked = {gradient for other in beside for gradient in other.gradients}
-    if twice := [gradient for gradient in outline.gradients if gradient in asked]:
-        said = f"{twice[0]} is asked for by another exercise of {outline.notebook} already"
-        raise file.bad(said, _named(number))
-
-
-def _check_function(file: CourseFile, number: int, outline: Outline, text: str) -> None:
-    """Look at a forward function's text: it is there, and has what the gradients belong to."""
-    tree = read_python(file.path.parent / outline.file, text)
-    functions = {node.name: node for node in tree.body if isinstance(node, ast.FunctionDef)}
-    function = functions.get(outline.function)
-    if function is None:
-        known = ", ".join(functions) or "none"
-        said = f"{outline.file} has no function {outline.function}; it has {known}"
-        raise file.bad(said, _named(number))
-    names = set(_names_in(function))
-    for gradient in outline.gradients:
-        if (name := gradient[1:]) not in names:
-            said = f"{gradient} is asked for, and {outline.function} has no input or step {name}"
-            raise file.bad(said, _named(number))
-
-
-def _names_in(function: ast.FunctionDef) -> Iterator[str]:
-    """The inputs of a function, and what it assigns."""
-    for node in ast.walk(function):
-        if isinstance(node, ast.arg):
-            yield node.arg
-        elif isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store):
-            yield node.id
+_OPTIONAL = ("repository", "points")

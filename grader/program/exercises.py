@@ -8,14 +8,13 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
+from types import FunctionType
 from typing import Any
 
 from torch import Tensor
 
-from grader.program.course import Course, Outline
-from grader.program.course_file import BadCourse
+from grader.program.course import FILE, BadCourse, Course, Outline
 from grader.program.forward_program import NotAForwardProgram
-from grader.program.instances import size_names
 from grader.program.parse import parse_program, source_of
 
 
@@ -61,13 +60,18 @@ def run_file(path: Path, text: str) -> dict[str, Any]:
     """The names that a course's file defines.
 
     Raises:
-        BadCourse: it raises; the message names the line.
+        BadCourse: it is not Python, or raises; the message names the line.
     """
     name, scope = str(path), {"__name__": path.stem, "__file__": str(path)}
     # The functions' own text is read again; on another machine the file itself is not there.
     linecache.cache[name] = (len(text), None, text.splitlines(keepends=True), name)
     try:
-        exec(compile(text, name, "exec", dont_inherit=True), scope)
+        code = compile(text, name, "exec", dont_inherit=True)
+    except (SyntaxError, ValueError) as error:
+        line = getattr(error, "lineno", None) or 1
+        raise BadCourse(f"{path}, line {line}: this is not Python: {error.args[0]}.") from None
+    try:
+        exec(code, scope)
     except Exception as error:  # the author sees whatever the file raises
         lines = [f.lineno for f in traceback.extract_tb(error.__traceback__) if f.filename == name]
         line = lines[-1] if lines else 1
@@ -77,16 +81,26 @@ def run_file(path: Path, text: str) -> dict[str, Any]:
 
 
 def _load(course: Course, outline: Outline, scope: Mapping[str, Any]) -> Exercise:
-    forward: Callable[..., Tensor] = scope[outline.function]
     sizes, path = dict(outline.sizes), course.folder / outline.file
+    where = f"{course.folder / FILE}, {outline.prefix}"
+    if outline.function not in scope:
+        own = (each for each in scope.values() if isinstance(each, FunctionType))
+        known = ", ".join(f.__name__ for f in own if f.__code__.co_filename == str(path)) or "none"
+        said = f"{outline.file} has no function {outline.function}; it has {known}"
+        raise BadCourse(f"{where}: {said}.")
+    forward: Callable[..., Tensor] = scope[outline.function]
     try:
         program = parse_program(forward)
     except NotAForwardProgram as error:
         raise BadCourse(f"{path}: {error}") from error
-    if unknown := [name for name in size_names(program) if name not in sizes]:
+    if unknown := [name for name in program.size_names if name not in sizes]:
         line = source_of(forward)[0].lineno
         said = f"its shapes name a size {unknown[0]}, which `sizes` of {outline.prefix} lacks"
         raise BadCourse(f"{path}: {outline.function}, line {line}: {said}.")
+    for gradient in outline.gradients:
+        if gradient not in program.gradient_names:
+            said = f"{outline.function} has no input or step {gradient[1:]}"
+            raise BadCourse(f"{where}: {gradient} is asked for, and {said}.")
     return Exercise(
         outline.prefix, outline.notebook, forward, outline.gradients, sizes, outline.points
     )

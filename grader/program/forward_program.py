@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Collection, Mapping
+import re
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass, field, replace
 from functools import lru_cache
 from types import CodeType
@@ -12,8 +13,18 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from grader.program.passing import passed_to
+from grader.program.instances import (
+    HIDDEN_SIZES,
+    LARGE_AND_FEW,
+    SPARING,
+    Instance,
+    draw,
+    read_shape,
+)
 from grader.user_error import BadInput
+
+Draw = Callable[[torch.Generator, Mapping[str, int]], Mapping[str, Tensor]]
+"""Draws inputs that an annotation cannot describe, from a generator and the sizes."""
 
 ONE_EACH = "Give each tensor a line of its own, such as `a = x.chunk(2, 1)[0]` or `a = x[:, :2]`."
 
@@ -37,11 +48,6 @@ class Step:
     code: CodeType = field(repr=False, compare=False)
     number: int = 0
 
-    @property
-    def passes_to(self) -> tuple[str, ...]:
-        """Those that it reads and passes a gradient back to: not where it reads only a shape."""
-        return tuple(name for name in self.reads if name in passed_to(self.expression))
-
 
 @dataclass(frozen=True, slots=True, eq=False)
 class ForwardProgram:
@@ -50,7 +56,9 @@ class ForwardProgram:
     `annotations` hold, for each input, the text from which instances are drawn
     (see `grader.program.instances`); `loss` is the last step, a scalar in nats. Where the function
     returns something else, that step weighs what it returns: `arriving` are the names of the
-    weights, the gradients that arrive, each with the step that it is the gradient of.
+    weights, the gradients that arrive, each with the step that it is the gradient of. `tried` is
+    an instance on which autograd is asked what each step passes a gradient to; without it, the
+    first hidden one.
     """
 
     name: str
@@ -59,6 +67,7 @@ class ForwardProgram:
     steps: tuple[Step, ...]
     scope: Mapping[str, Any] = field(repr=False)
     arriving: Mapping[str, str] = field(default_factory=dict)
+    tried: Instance | None = None
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -75,9 +84,21 @@ class ForwardProgram:
         """The name of the last step."""
         return self.steps[-1].name
 
+    @property
+    def size_names(self) -> tuple[str, ...]:
+        """The names of the inputs' sizes ("n", "block_size", ...) in order of first mention."""
+        shapes = (read_shape(annotation) for annotation in self.annotations.values())
+        texts = (text for dimensions, below in shapes for text in (*dimensions, below))
+        return tuple(dict.fromkeys(n for text in texts for n in re.findall(r"[^\W\d]\w*", text)))
+
+    @property
+    def passes(self) -> Mapping[str, tuple[str, ...]]:
+        """What each step reads and passes a gradient back to: not where it reads only a shape."""
+        return _ask_autograd(self)
+
     def readers(self, name: str) -> tuple[str, ...]:
         """The steps that pass a gradient to `name`: the branches through which it arrives."""
-        return _readers(self).get(name, ())
+        return tuple(step for step, passed in self.passes.items() if name in passed)
 
     def numbers(self) -> dict[str, float]:
         """The plain numbers that steps name and no step assigns, such as an epsilon of the file."""
@@ -96,7 +117,7 @@ class ForwardProgram:
         """`name` and the steps through which a gradient comes back to it, in order; not `ends`."""
         live = {name: None}
         for step in self.steps:
-            if step.name not in ends and not live.keys().isdisjoint(step.passes_to):
+            if step.name not in ends and not live.keys().isdisjoint(self.passes[step.name]):
                 live[step.name] = None
         return [*live]
 
@@ -108,9 +129,56 @@ class ForwardProgram:
         """The steps from `name` up to `ends`, each with what it reads, in order."""
         live, found = {*self.reached(name, ends)}, dict[str, None]()
         for step in self.steps:
-            if not live.isdisjoint(step.passes_to):
+            if not live.isdisjoint(self.passes[step.name]):
                 found |= dict.fromkeys((step.name, *step.reads))
         return [*found]
+
+    def instance(
+        self,
+        sizes: Mapping[str, int],
+        seed: int,
+        dtype: torch.dtype,
+        spared: int = 0,
+        draw_some: Draw = lambda generator, sizes: {},
+    ) -> Instance:
+        """Draw the inputs from a seeded generator, then run the program.
+
+        The `spared` largest indices are never drawn. What `draw_some` gives takes the place of an
+        input.
+        """
+        generator = torch.Generator().manual_seed(seed)
+        inputs = {
+            name: draw(annotation, sizes, generator, dtype, spared)
+            for name, annotation in self.annotations.items()
+        }
+        inputs |= draw_some(generator, sizes)
+        if self.arriving:
+            before = replace(self, inputs=tuple(inputs), steps=self.steps[:-1])
+            returned = before.run(inputs)
+            inputs |= {
+                name: torch.randn(returned[step].shape, generator=generator, dtype=torch.float64)
+                for name, step in self.arriving.items()
+                if name not in inputs
+            }
+        values = {
+            name: value.detach() if isinstance(value, Tensor) else value
+            for name, value in self.run(inputs).items()
+        }
+        return Instance(dict(sizes), dtype, values)
+
+    def hidden_instances(self, seed: int) -> tuple[Instance, ...]:
+        """The float64 instances that verdicts are based on, one for each row of `HIDDEN_SIZES`."""
+        names, (small, large) = self.size_names, HIDDEN_SIZES
+        rows = (small, large if len(names) > len(LARGE_AND_FEW) else LARGE_AND_FEW)
+        return tuple(
+            self.instance(
+                dict(zip(names, sizes, strict=False)),
+                seed + number,
+                torch.float64,
+                spared=int(number == SPARING),
+            )
+            for number, sizes in enumerate(rows)
+        )
 
     def run(self, inputs: Mapping[str, Tensor]) -> dict[str, Any]:
         """Every input and every step's value by name."""
@@ -217,12 +285,26 @@ class ForwardProgram:
 
 
 @lru_cache(maxsize=64)  # a course has some programs; `explain` makes new ones each time
-def _readers(program: ForwardProgram) -> Mapping[str, tuple[str, ...]]:
-    found: dict[str, tuple[str, ...]] = {}
+@torch.enable_grad()
+def _ask_autograd(program: ForwardProgram) -> Mapping[str, tuple[str, ...]]:
+    values = (program.tried or program.hidden_instances(seed=0)[0]).values
+    passed = dict[str, tuple[str, ...]]()
     for step in program.steps:
-        for name in step.passes_to:
-            found[name] = (*found.get(name, ()), step.name)
-    return found
+        read = (name for name in step.reads if isinstance(values[name], Tensor))
+        leaves = {
+            name: values[name].clone().requires_grad_()
+            for name in read
+            if values[name].is_floating_point() or values[name].is_complex()
+        }
+        value = program.evaluate(step, {**values, **leaves})
+        gradients: tuple[Tensor | None, ...] = (None,) * len(leaves)
+        if isinstance(value, Tensor) and value.requires_grad:
+            # What is complex has no gradient, and its size has.
+            size = value.sum().abs()
+            gradients = torch.autograd.grad(size, [*leaves.values()], allow_unused=True)
+        pairs = zip(leaves, gradients, strict=True)
+        passed[step.name] = tuple(name for name, gradient in pairs if gradient is not None)
+    return passed
 
 
 def is_differentiable(value: object) -> bool:

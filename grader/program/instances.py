@@ -1,17 +1,15 @@
-"""Instances: a forward program with random values of chosen sizes."""
+"""The sizes and the random values with which a forward program becomes an instance."""
 
 from __future__ import annotations
 
 import math
 import re
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass, replace
+from collections.abc import Mapping
+from dataclasses import dataclass
 from typing import Any
 
 import torch
 from torch import Tensor
-
-from grader.program.forward_program import ForwardProgram
 
 HIDDEN_SIZES = (
     (7, 5, 18, 8, 13, 17, 19, 23),
@@ -30,9 +28,6 @@ LARGE_AND_FEW = (37, 71, 67)
 
 DIMENSION = re.compile(r"\w+(\s*[*+-]\s*\w+)*")
 """How the length of an axis is written: "n", "1", "block_size * n_embd", "length - 2"."""
-
-Draw = Callable[[torch.Generator, Mapping[str, int]], Mapping[str, Tensor]]
-"""Draws inputs that an annotation cannot describe, from a generator and the sizes."""
 
 SPARING = 0
 """The instance in which the last of all indices does not occur, as in many a real batch."""
@@ -56,75 +51,19 @@ def read_shape(annotation: str) -> tuple[list[str], str]:
     return [text.strip() for text in dimensions.split(",") if text.strip()], below.strip()
 
 
-def size_names(program: ForwardProgram) -> tuple[str, ...]:
-    """The names of a program's sizes ("n", "block_size", ...) in order of first mention."""
-    names: dict[str, None] = {}
-    for annotation in program.annotations.values():
-        dimensions, below = read_shape(annotation)
-        for text in (*dimensions, below):
-            names |= dict.fromkeys(re.findall(r"[^\W\d]\w*", text))
-    return tuple(names)
-
-
-def make_instance(
-    program: ForwardProgram,
-    sizes: Mapping[str, int],
-    seed: int,
-    dtype: torch.dtype,
-    spared: int = 0,
-    draw: Draw = lambda generator, sizes: {},
-) -> Instance:
-    """Draw the inputs from a seeded generator, then run the program.
-
-    Matrices are normal with standard deviation 1/sqrt(rows), everything else standard normal:
-    that keeps every step's values and gradients within a few orders of magnitude of 1. The
-    `spared` largest indices are never drawn. What `draw` gives takes the place of an input.
-    """
-    generator = torch.Generator().manual_seed(seed)
-    inputs = {
-        name: _draw(annotation, sizes, generator, dtype, spared)
-        for name, annotation in program.annotations.items()
-    }
-    inputs |= draw(generator, sizes)
-    if program.arriving:
-        before = replace(program, inputs=tuple(inputs), steps=program.steps[:-1])
-        returned = before.run(inputs)
-        inputs |= {
-            name: torch.randn(returned[step].shape, generator=generator, dtype=torch.float64)
-            for name, step in program.arriving.items()
-            if name not in inputs
-        }
-    values = {
-        name: value.detach() if isinstance(value, Tensor) else value
-        for name, value in program.run(inputs).items()
-    }
-    return Instance(dict(sizes), dtype, values)
-
-
-def make_hidden_instances(program: ForwardProgram, seed: int) -> tuple[Instance, ...]:
-    """The float64 instances that verdicts are based on, one for each row of `HIDDEN_SIZES`."""
-    names = size_names(program)
-    small, large = HIDDEN_SIZES
-    rows = (small, large if len(names) > len(LARGE_AND_FEW) else LARGE_AND_FEW)
-    return tuple(
-        make_instance(
-            program,
-            dict(zip(names, sizes, strict=False)),
-            seed + number,
-            torch.float64,
-            spared=int(number == SPARING),
-        )
-        for number, sizes in enumerate(rows)
-    )
-
-
-def _draw(
+def draw(
     annotation: str,
     sizes: Mapping[str, int],
     generator: torch.Generator,
     dtype: torch.dtype,
-    spared: int,
+    spared: int = 0,
 ) -> Tensor:
+    """Draw an input as its annotation says.
+
+    Matrices are normal with standard deviation 1/sqrt(rows), everything else standard normal:
+    that keeps every step's values and gradients within a few orders of magnitude of 1. The
+    `spared` largest indices are never drawn.
+    """
     dimensions, below = read_shape(annotation)
     lengths = [_length(text, sizes) for text in dimensions]
     if below:

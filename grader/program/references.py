@@ -5,17 +5,17 @@ from __future__ import annotations
 import inspect
 import traceback
 from collections.abc import Mapping, Sequence, Set
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cache
 
 import torch
 from torch import Tensor
 
 from grader.program.compare import FLOAT64_NOISE, agrees
-from grader.program.course_file import BadCourse
+from grader.program.course import BadCourse
 from grader.program.exercises import Exercise
 from grader.program.forward_program import ForwardProgram, NotAForwardProgram, is_differentiable
-from grader.program.instances import Instance, make_hidden_instances, make_instance
+from grader.program.instances import Instance
 from grader.program.parse import parse_program, source_of
 
 SEED = 2147483647
@@ -232,14 +232,15 @@ def make_reference(program: ForwardProgram, instance: Instance, seed: int) -> Re
 
 def make_references(program: ForwardProgram, sizes: Mapping[str, int], seed: int) -> References:
     """The references of a program: at the lecture's `sizes`, and on its hidden instances."""
-    lecture = make_instance(program, sizes, seed, torch.float32)
-    return references_on(lecture, make_hidden_instances(program, seed + 1), program, seed)
+    lecture = program.instance(sizes, seed, torch.float32)
+    return references_on(lecture, program.hidden_instances(seed + 1), program, seed)
 
 
 def references_on(
     lecture: Instance, hidden: Sequence[Instance], program: ForwardProgram, seed: int
 ) -> References:
     """The references of a program on these instances; from the seed come the upstreams."""
+    program = replace(program, tried=hidden[0])
     gradients = program.gradients({name: lecture.values[name] for name in program.inputs})
     references = tuple(
         make_reference(program, instance, seed + 1001 + number)

@@ -14,8 +14,7 @@ from hashlib import sha256
 from pathlib import Path
 
 from grader.answer.cell_source import parsed
-from grader.program.course import Course, read_course
-from grader.program.course_file import BadCourse
+from grader.program.course import BadCourse, Course, read_course
 from grader.submission.notebook_file import Cell, read_cells, shown
 
 _FILE_NAME = re.compile(r"[\w-]{1,100}\.\w{1,20}")

@@ -7,8 +7,7 @@ from importlib.metadata import entry_points
 from importlib.util import find_spec
 from pathlib import Path
 
-from grader.program.course import BUILT_IN, FILE, Course, built_in_course, read_course
-from grader.program.course_file import BadCourse
+from grader.program.course import BUILT_IN, FILE, BadCourse, Course, built_in_course, read_course
 from grader.submission.carried_course import carried_course
 from grader.submission.notebook_file import UnreadableNotebook, metadata_in, read_bytes, shown
 

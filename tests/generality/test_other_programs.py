@@ -16,7 +16,7 @@ from corpus.readers.other_programs import ATTENTION, OTHER_EXERCISES
 from corpus.readers.other_variants import BY_PREFIX, right_answers, variants
 from grader.execution.runner import Runner
 from grader.program.exercises import Exercise
-from grader.program.instances import HIDDEN_SIZES, size_names
+from grader.program.instances import HIDDEN_SIZES
 from grader.program.parse import parse_program
 from grader.program.references import prepare
 from grader.verdict import Outcome, Verdict
@@ -54,7 +54,7 @@ def test_the_course_and_the_grader_know_nothing_of_these_programs() -> None:
 @each
 def test_nothing_but_a_forward_function_is_given(exercise: Exercise) -> None:
     program = parse_program(exercise.forward)
-    names = size_names(program)
+    names = program.size_names
     assert set(exercise.sizes) == set(names)
     assert all(set(row).isdisjoint(exercise.sizes.values()) for row in HIDDEN_SIZES)
     for place, gradient in enumerate(exercise.gradients):

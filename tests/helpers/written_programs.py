@@ -10,7 +10,6 @@ import torch
 import torch.nn.functional as F
 
 from grader.program.forward_program import ForwardProgram, Step
-from grader.program.instances import size_names
 from grader.program.references import References, make_references
 
 SCOPE = {"torch": torch, "F": F, "math": math}
@@ -50,5 +49,5 @@ def write_program(text: str, inputs: Mapping[str, str] = INPUTS) -> ForwardProgr
 
 def references_of(program: ForwardProgram, seed: int = 1) -> References:
     """The references of a written program."""
-    sizes = dict(zip(size_names(program), SIZES, strict=False))
+    sizes = dict(zip(program.size_names, SIZES, strict=False))
     return make_references(program, sizes, seed)

@@ -22,7 +22,6 @@ from grader.authoring.backward.readable import (
 from grader.authoring.backward.table import ROWS, Operation, Row
 from grader.authoring.backward.tidying import Tidying
 from grader.program.forward_program import Step, is_differentiable
-from grader.program.passing import passed_to
 from grader.program.references import Reference
 
 LONGEST_UPSTREAM = 32
@@ -138,11 +137,15 @@ class ChainRule:
         raise UnknownOperation(node)
 
     def _is_reached(self, node: ast.expr) -> bool:
-        """True if a gradient goes through an expression to the tensor."""
-        if isinstance(node, ast.Slice | ast.Tuple) or self.tensor not in passed_to(text(node)):
+        """True if autograd goes through an expression to the tensor."""
+        if isinstance(node, ast.Slice | ast.Tuple) or not mentions(node, self.tensor):
             return False
-        value = self.on.value(node)
-        return any(map(is_differentiable, value if isinstance(value, tuple) else [value]))
+        world = self.on.worlds[0]
+        leaf = world[self.tensor].clone().requires_grad_()
+        with torch.enable_grad():
+            value = self.on.value(node, {**world, self.tensor: leaf})
+        parts = value if isinstance(value, tuple) else (value,)
+        return any(is_differentiable(part) and part.requires_grad for part in parts)
 
     def _pulled(
         self, row: Row, name: str, given: Mapping[str, ast.expr], upstream: ast.expr

@@ -12,9 +12,9 @@ from typing import Any
 
 from grader.answer.statements import stored_names, walk_names
 from grader.explanation.forward import Forward
-from grader.program.course_file import BadCourse, read_python, read_text
+from grader.program.course import BadCourse, read_text
 from grader.program.exercises import run_file
-from grader.program.instances import Instance, make_hidden_instances
+from grader.program.instances import Instance
 
 LONGEST = 100
 """How many characters a line may have."""
@@ -41,7 +41,7 @@ def read_forward_file(path: Path) -> tuple[str, list[str]]:
             message says which line.
     """
     text = read_text(path)
-    tree = read_python(path, text)
+    scope, tree = run_file(path, text), ast.parse(text)
     definitions = [node for node in tree.body if isinstance(node, ast.FunctionDef)]
     forwards = [node for node in definitions if any(map(_is_shape, _annotations(node)))]
     if not forwards:
@@ -54,7 +54,7 @@ def read_forward_file(path: Path) -> tuple[str, list[str]]:
         if names.count(node.name) > 1:
             again = next(n for n in definitions[::-1] if n.name == node.name)
             raise BadCourse(f"{path}, line {again.lineno}: there is a {node.name} before this one.")
-    scope, starts = run_file(path, text), _line_starts(text)
+    starts = _line_starts(text)
     edits = [edit for node in forwards for edit in _weighed(scope[node.name], node, text, starts)]
     kept = [*forwards, *needed(tree, forwards)]
     for other in tree.body:
@@ -103,7 +103,7 @@ def _weighed(
         return
     last = node.body[-1]
     where = f"{node.name}, line {last.lineno}"
-    instances = make_hidden_instances(program, seed=0)
+    instances = program.hidden_instances(seed=0)
     used = {*program.names}
     inputs, terms = [], []
     for result in dict.fromkeys(forward.returned):

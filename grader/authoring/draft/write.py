@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import json
 import re
 import textwrap
@@ -11,9 +12,7 @@ import jinja2
 
 from grader.authoring.draft.exercise import make_draft
 from grader.authoring.draft.forward_file import read_forward_file
-from grader.program.course_file import read_python
 from grader.program.exercises import Exercise, run_file
-from grader.program.instances import size_names
 from grader.program.parse import parse_program
 from grader.user_error import UserError
 
@@ -59,10 +58,10 @@ def course_texts(file: Path, first_id: str | None = None) -> dict[str, str]:
     """The files of the course that a file of forward functions becomes, by their names."""
     forward, functions = read_forward_file(file)
     path = file.with_name(FORWARD)
-    tree, scope = read_python(path, forward), run_file(path, forward)
+    tree, scope = ast.parse(forward), run_file(path, forward)
     drafts = []
     for number, name in enumerate(functions, start=1):
-        sizes = dict(zip(size_names(parse_program(scope[name])), SIZES, strict=False))
+        sizes = dict(zip(parse_program(scope[name]).size_names, SIZES, strict=False))
         prefix = _id_of(name, number, first_id)
         exercise = Exercise(prefix, f"{number:02}_{name}", scope[name], (), sizes)
         drafts.append(make_draft(exercise, tree, forward))

@@ -19,7 +19,7 @@ from grader.execution.runner import Runner
 from grader.execution.sandbox import NoSandbox, Sandbox
 from grader.grading.grade import grade, grade_exercise
 from grader.printable import printable
-from grader.program.course_file import BadCourse
+from grader.program.course import BadCourse
 from grader.program.exercises import Exercise, exercises_of, load_exercises
 from grader.reports.result import complete
 from grader.submission.notebook_file import UnreadableNotebook

@@ -11,9 +11,8 @@ import pytest
 from grader.authoring.carried_files import without_others
 from grader.authoring.course import Layout, read_notebook
 from grader.authoring.draft.write import write_course
-from grader.program.course import Course, read_course
+from grader.program.course import HINTS_FILE, Course, read_course, read_hints
 from grader.program.exercises import load_exercises
-from grader.program.hints import read_levels
 from grader.submission.carried_course import carried_files, unpack
 from grader.submission.notebook_file import Cell
 from tests.helpers.small_course import write_course as write_small_course
@@ -65,7 +64,9 @@ def test_each_notebook_carries_its_own_exercises(course: Course) -> None:
         alone = read_course(unpack(files))
         assert alone.exercises == (own,)
         assert (alone.title, alone.repository) == (course.title, course.repository)
-        assert read_levels(alone) == {own.prefix: read_levels(course)[own.prefix]}
+        assert read_hints(alone.folder / HINTS_FILE) == {
+            own.prefix: read_hints(course.folder / HINTS_FILE)[own.prefix]
+        }
         assert [each.prefix for each in load_exercises(alone)] == [own.prefix]
         whole = json.dumps(files, ensure_ascii=False)
         for name in (other.prefix, other.notebook, other.function, f"# The {other.function}"):

@@ -4,7 +4,7 @@ import pytest
 
 from grader.authoring.course import read_notebook
 from grader.authoring.source import SourceError
-from grader.program.course_file import BadCourse
+from grader.program.course import BadCourse
 from tests.helpers.toy_course import edit
 
 TOY = Path("notebooks/source/01_toy.py")

@@ -136,7 +136,7 @@ def test_a_class_is_graded_by_the_course_that_the_instructors_notebook_carries(
         (None, "mine.ipynb carries no course: no cell says `start_lesson({...})`.\n"),
         ({}, "mine.ipynb carries no course: no cell says `start_lesson({...})`.\n"),
         ({"course.toml": COURSE}, "forward.py is missing, which a course has to have.\n"),
-        ({**FILES, "course.toml": COURSE.replace("dx", "dy")}, "exercise 1: dy is asked for, "),
+        ({**FILES, "course.toml": COURSE.replace("dx", "dy")}, "n1: dy is asked for, "),
     ],
 )
 def test_a_carried_course_that_cannot_be_used_is_one_sentence(
@@ -158,10 +158,11 @@ def test_a_bad_course_is_one_sentence(course: Path, tmp_path: Path, capsys: Capt
     err = capsys.readouterr().err
     assert err.startswith(f"{course / 'forward.py'}: rms_norm, line 14, is not a step: ")
     assert err.count("\n") == 1
+    (course / "forward.py").write_text(FORWARD)
     (course / "course.toml").write_text(COURSE.replace("dgain", "dg"))
     assert run("check", right, "--course", course) == exit_codes.UNREADABLE
     err = capsys.readouterr().err
-    assert err.startswith(f"{course / 'course.toml'}, exercise 1: dg is asked for, ")
+    assert err.startswith(f"{course / 'course.toml'}, n1: dg is asked for, ")
     assert err.count("\n") == 1
 
 

@@ -12,7 +12,6 @@ from corpus.readers.lecture_course import ATOMIC
 from grader.answer.parse import AnswerCell, parse_answer
 from grader.diagnosis.kinds import Kind
 from grader.notebook.forward_pass import describe_stale, find_stale, names_read
-from grader.program.instances import make_instance
 from grader.program.parse import parse_program
 from grader.verdict import Diagnosis
 
@@ -26,7 +25,7 @@ ANSWER = parse_answer(
 @pytest.fixture
 def namespace() -> dict[str, Any]:
     """A notebook after its forward pass."""
-    return dict(make_instance(PROGRAM, ATOMIC.sizes, 1, torch.float32).values)
+    return dict(PROGRAM.instance(ATOMIC.sizes, 1, torch.float32).values)
 
 
 def stale(namespace: dict[str, Any], wanted: frozenset[str] = ALL) -> Diagnosis | None:

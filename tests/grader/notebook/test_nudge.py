@@ -10,7 +10,6 @@ from torch import Tensor
 from corpus.readers.lecture_course import ATOMIC
 from grader.notebook.nudge import Nudge, describe, move_number, own_slope, picture, read_index
 from grader.notebook.running_notebook import NotInTheLesson
-from grader.program.instances import make_instance
 from grader.program.parse import parse_program
 from grader.program.references import References, make_references, prepare
 
@@ -82,7 +81,7 @@ def corner(x: Row, unused: Row) -> Tensor:
 
 def of(function: Any, **changed: Tensor) -> tuple[References, Mapping[str, Tensor]]:
     references = make_references(parse_program(function), {"n": 3, "d": 4}, 1)
-    drawn = make_instance(references.program, {"n": 3, "d": 4}, 1, torch.float32).values
+    drawn = references.program.instance({"n": 3, "d": 4}, 1, torch.float32).values
     return references, {name: drawn[name] for name in references.program.inputs} | changed
 
 

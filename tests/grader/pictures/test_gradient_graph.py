@@ -48,7 +48,7 @@ def test_readers_come_first() -> None:
 def test_only_what_carries_a_gradient_is_there(
     text: str, expected: dict[str, tuple[str, ...]]
 ) -> None:
-    program = write_program(text, {"x": "n", "y": "n", "index": "n < vocab_size"})
+    program = write_program(text, {"x": "n", "y": "n", "index": "n < n"})
 
     assert gradient_graph(program) == expected
 

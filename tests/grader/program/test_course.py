@@ -5,12 +5,13 @@ from pathlib import Path
 
 import pytest
 
+from corpus.readers.lecture_course import COURSE as OURS
+from corpus.readers.lecture_course import EXERCISES
 from grader.answer.parse import AnswerCell
 from grader.execution.runner import Runner
 from grader.grading.grade import grade_exercise
-from grader.program.course import read_course
-from grader.program.course_file import BadCourse
-from grader.program.exercises import exercises_of, load_exercises
+from grader.program.course import HINTS_FILE, BadCourse, read_course, read_hints
+from grader.program.exercises import Exercise, exercises_of, load_exercises
 from tests.helpers.small_course import COURSE, FORWARD, RIGHT, write_course
 
 
@@ -73,8 +74,11 @@ TROUBLES = {
     "an unfinished TOML": ('title = "', " is not TOML: "),
     "an unknown key": (f"language = 3\n{COURSE}", ": `language` is no key of a course"),
     "no title": (with_line('title = "Norms"\n', ""), ": `title` has to be a text"),
-    "no exercise": ('title = "x"', ": a course has exercises, each a table"),
-    "no table": ('title = "x"\nexercise = [3]', ": a course has exercises, each a table"),
+    "no exercise": ('title = "x"', ": `exercise` has to be one table `[[exercise]]` or more."),
+    "no table": (
+        'title = "x"\nexercise = [3]',
+        ": `exercise` has to be one table `[[exercise]]` or more.",
+    ),
     "an unknown key of an exercise": (
         f"{COURSE}size = 3\n",
         ", exercise 1: `size` is no key of an exercise: it has id, notebook, forward",
@@ -101,10 +105,6 @@ TROUBLES = {
         f"{COURSE}\n{SECOND.replace('n1', 'n2')}",
         ", exercise 2: dx is asked for by another exercise of 01_rms_norm already",
     ),
-    "no such function": (
-        with_line("py:rms_norm", "py:rms_nrom"),
-        ", exercise 1: forward.py has no function rms_nrom; it has rms_norm.",
-    ),
     "no list": (
         with_line('["dx", "dgain"]', '"dx"'),
         ", exercise 1: `gradients` has to be a list",
@@ -112,10 +112,6 @@ TROUBLES = {
     "a gradient twice": (
         with_line('"dgain"', '"dx"'),
         ", exercise 1: `gradients` has to be a list",
-    ),
-    "a gradient of no step": (
-        with_line('"dgain"', '"dgrain"'),
-        ", exercise 1: dgrain is asked for, and rms_norm has no input or step grain.",
     ),
     "a size of no number": (
         with_line("n = 6", 'n = "6"'),
@@ -146,13 +142,28 @@ def test_a_missing_file_is_said(tmp_path: Path) -> None:
         read_course(write_course(tmp_path, course=with_line("forward.py:", "norms.py:")))
 
 
-def test_a_file_that_is_not_python(tmp_path: Path) -> None:
-    write_course(tmp_path, forward="\ndef rms_norm(:\n")
-    with pytest.raises(BadCourse, match=r"forward\.py, line 2: this is not Python: invalid syntax"):
-        read_course(tmp_path)
+@pytest.mark.parametrize(
+    ("text", "sentence"),
+    [
+        (
+            with_line("py:rms_norm", "py:rms_nrom"),
+            ", n1: forward.py has no function rms_nrom; it has rms_norm.",
+        ),
+        (
+            with_line('"dgain"', '"dgrain"'),
+            ", n1: dgrain is asked for, and rms_norm has no input or step grain.",
+        ),
+    ],
+)
+def test_what_the_forward_functions_lack_is_said(tmp_path: Path, text: str, sentence: str) -> None:
+    course = read_course(write_course(tmp_path, course=text))
+    with pytest.raises(BadCourse) as error:
+        load_exercises(course)
+    assert str(error.value) == f"{tmp_path / 'course.toml'}{sentence}"
 
 
 BAD_FORWARD = {
+    "not Python": ("\ndef rms_norm(:\n", ", line 2: this is not Python: invalid syntax."),
     "raises": (f"import torch\n1 / 0\n{FORWARD[FORWARD.index('from typing') :]}", ", line 2: this"),
     "a loop": (
         FORWARD.replace("    inv =", "    for i in x:\n        pass\n    inv ="),
@@ -175,3 +186,35 @@ def test_a_bad_forward_function_gets_a_sentence(tmp_path: Path, trouble: str) ->
     with pytest.raises(BadCourse) as error:
         load_exercises(course)
     assert str(error.value).startswith(f"{tmp_path / 'forward.py'}{sentence}")
+
+
+@pytest.mark.parametrize("exercise", EXERCISES, ids=lambda exercise: exercise.prefix)
+def test_every_gradient_has_three_hints(exercise: Exercise) -> None:
+    hints = read_hints(OURS.folder / HINTS_FILE)[exercise.prefix]
+    assert set(hints) == set(exercise.gradients)
+    assert all(len(texts) == 3 and all(map(str.strip, texts)) for texts in hints.values())
+
+
+def test_there_are_no_hints_but_for_the_courses_exercises() -> None:
+    assert set(read_hints(OURS.folder / HINTS_FILE)) == {each.prefix for each in EXERCISES}
+
+
+def test_hints_of_exercises_that_are_not_finished_can_be_read(tmp_path: Path) -> None:
+    (tmp_path / HINTS_FILE).write_text('[n2]\ndz = ["Größe", "two"]\n', encoding="utf-8")
+    assert read_hints(tmp_path / HINTS_FILE) == {"n2": {"dz": ["Größe", "two"]}}
+
+
+@pytest.mark.parametrize(
+    ("text", "sentence"),
+    [
+        ("[n1", " is not TOML: "),
+        ("n1 = 3", ": `n1` has to be a table, "),
+        ('[n1]\ndx = "a"', ", [n1]: the hints for dx have to be a list of texts."),
+        ('[n1]\ndx = ["a", " "]', ", [n1]: the hints for dx have to be a list of texts."),
+    ],
+)
+def test_bad_hints_get_a_sentence_with_the_key(text: str, sentence: str, tmp_path: Path) -> None:
+    (tmp_path / HINTS_FILE).write_text(text, encoding="utf-8")
+    with pytest.raises(BadCourse) as error:
+        read_hints(tmp_path / HINTS_FILE)
+    assert str(error.value).startswith(f"{tmp_path / HINTS_FILE}{sentence}")

@@ -8,7 +8,7 @@ import pytest
 from corpus.readers.lecture_course import NOTEBOOKS
 from grader.program.exercises import Exercise
 from grader.program.forward_program import is_differentiable
-from grader.program.instances import HIDDEN_SIZES, size_names
+from grader.program.instances import HIDDEN_SIZES
 from grader.program.parse import body_source, parse_program
 from grader.program.references import prepare
 
@@ -38,7 +38,7 @@ def test_the_gradients_come_from_the_loss_down(exercise: Exercise) -> None:
 
 @each
 def test_the_sizes_are_those_of_the_program(exercise: Exercise) -> None:
-    names = size_names(parse_program(exercise.forward))
+    names = parse_program(exercise.forward).size_names
     assert set(exercise.sizes) == set(names)
     # A size of the lecture's in a hidden instance would let a hard-coded one through.
     for sizes in HIDDEN_SIZES:

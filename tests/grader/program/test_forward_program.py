@@ -8,7 +8,6 @@ from torch import Tensor
 
 from corpus.readers.lecture_course import ATOMIC
 from grader.program.forward_program import NotAForwardProgram, weighed
-from grader.program.instances import make_hidden_instances, make_instance
 from grader.program.parse import parse_program, read_function
 from grader.program.references import make_reference
 from tests.helpers.written_programs import write_program
@@ -37,12 +36,12 @@ def test_steps_know_what_they_read() -> None:
     ]
     assert program.loss == "loss"
     # `n` has the shape of `x` alone.
-    assert [step.passes_to for step in program.steps] == [
-        (),
-        ("x", "n"),
-        ("x", "mean"),
-        ("scale", "difference"),
-    ]
+    assert program.passes == {
+        "n": (),
+        "mean": ("x",),
+        "difference": ("x", "mean"),
+        "loss": ("scale", "difference"),
+    }
     assert program.readers("x") == ("mean", "difference")
 
 
@@ -119,7 +118,7 @@ def test_branches_add_up_to_the_vjp(values: dict[str, Any]) -> None:
 def test_every_local_vjp_composes_to_the_gradient() -> None:
     """With the true gradients as upstreams, each local VJP is the true gradient."""
     program = parse_program(ATOMIC.forward)
-    for instance in make_hidden_instances(program, seed=3):
+    for instance in program.hidden_instances(seed=3):
         gradients = program.gradients({name: instance.values[name] for name in program.inputs})
         for gradient in ATOMIC.gradients:
             tensor = gradient[1:]
@@ -164,7 +163,7 @@ def test_a_shape_that_is_read_hands_no_gradient_back() -> None:
 
 def test_the_function_itself_computes_the_loss() -> None:
     program = parse_program(ATOMIC.forward)
-    instance = make_hidden_instances(program, seed=3)[0]
+    instance = program.hidden_instances(seed=3)[0]
     inputs = [instance.values[name] for name in program.inputs]
     assert torch.equal(ATOMIC.forward(*inputs), instance.values["loss"])
 
@@ -203,7 +202,7 @@ def scaled(x: Row, scale: float = 2.0) -> Any:
 def test_a_program_may_end_in_what_it_returns_weighed() -> None:
     program, returned = read_function(scaled)
     ends = weighed(program, {name: f"d{name}" for name in returned})
-    instance = make_instance(ends, {"n": 4, "width": 3}, 1, torch.float64)
+    instance = ends.instance({"n": 4, "width": 3}, 1, torch.float64)
     x, dy, dz = (instance.values[name] for name in ends.inputs)
     assert ends.arriving == {"dy": "y", "dz": "z"}
     assert ends.readers("z") == ("loss",)

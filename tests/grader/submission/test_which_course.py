@@ -5,8 +5,7 @@ from pathlib import Path
 import pytest
 
 from corpus.readers.lecture_course import COURSE
-from grader.program.course import BUILT_IN
-from grader.program.course_file import BadCourse
+from grader.program.course import BUILT_IN, BadCourse
 from grader.submission.which_course import VARIABLE, course_for
 from tests.helpers.small_course import COURSE as TEXT
 from tests.helpers.small_course import write_course

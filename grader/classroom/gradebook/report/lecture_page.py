@@ -6,14 +6,13 @@ import re
 import unicodedata
 from contextlib import suppress
 from dataclasses import dataclass
+from functools import cache
 from itertools import groupby
 
 from grader.classroom.gradebook.report.class_summary import ClassSummary
 from grader.classroom.gradebook.report.mistakes import Gradient
 from grader.classroom.gradebook.report.pages import render
-from grader.program.course import Course
-from grader.program.course_file import BadCourse
-from grader.program.hints import read_levels
+from grader.program.course import HINTS_FILE, BadCourse, Course, Hints, read_hints
 from grader.verdict import unpack_map
 
 MOST_MISTAKES = 3
@@ -91,12 +90,18 @@ def picture(packed: str) -> Picture | None:
 def course_hint(course: Course, gradient: Gradient) -> str:
     """The first of the course's own hints for a gradient; "" where it has none."""
     notebook, name = gradient
-    with suppress(BadCourse, OSError):
-        levels = read_levels(course)
-        for prefix, known in course.gradients(notebook):
-            if known == name and (texts := levels.get(prefix, {}).get(name)):
-                return plain_mathematics(texts[0])
+    for prefix, known in course.gradients(notebook):
+        if known == name and (texts := _hints(course).get(prefix, {}).get(name)):
+            return plain_mathematics(texts[0])
     return ""
+
+
+@cache
+def _hints(course: Course) -> Hints:
+    try:
+        return read_hints(course.folder / HINTS_FILE)
+    except BadCourse:
+        return {}
 
 
 def plain_mathematics(markdown: str) -> str:

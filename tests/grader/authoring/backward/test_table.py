@@ -15,7 +15,6 @@ from grader.authoring.backward.derive import derive
 from grader.authoring.backward.table import Row
 from grader.program.compare import agrees
 from grader.program.forward_program import is_differentiable
-from grader.program.instances import make_instance
 from grader.program.references import References, references_on
 from tests.helpers.written_programs import SCOPE, write_program
 
@@ -318,8 +317,7 @@ def references_at_random(expression: str, rank: int) -> References:
     )
     generator = torch.Generator().manual_seed(hash_of(expression))
     shown, *hidden = (
-        make_instance(
-            program,
+        program.instance(
             dict(zip("nmkts", (torch.randperm(5, generator=generator) + 3).tolist(), strict=True)),
             seed,
             torch.float64,

@@ -6,7 +6,7 @@ import pytest
 
 from corpus.readers.lecture_course import COURSE
 from grader.classroom.gradebook.report.lecture_page import plain_mathematics
-from grader.program.hints import read_levels
+from grader.program.course import HINTS_FILE, read_hints
 
 
 @pytest.mark.parametrize(
@@ -34,7 +34,7 @@ def test_mathematics_in_plain_text(latex: str, plain: str) -> None:
 
 
 def test_no_hint_of_the_course_shows_its_latex() -> None:
-    for exercise, gradients in read_levels(COURSE).items():
+    for exercise, gradients in read_hints(COURSE.folder / HINTS_FILE).items():
         for gradient, texts in gradients.items():
             for text in texts:
                 plain = re.sub(r"`[^`]*`", "", plain_mathematics(text))

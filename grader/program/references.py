@@ -186,7 +186,6 @@ class References:
         return [reference.magnitude(name) if is_zero else 0.0 for reference in self.hidden]
 
 
-@cache
 def prepare(exercise: Exercise, seed: int = SEED) -> References:
     """Draw an exercise's instances and ask autograd for their gradients, once a process.
 
@@ -194,6 +193,11 @@ def prepare(exercise: Exercise, seed: int = SEED) -> References:
         BadCourse: the forward pass does not run on every size, or a line makes several tensors.
         MemoryError: it needs more than there is.
     """
+    return _prepare(exercise, seed)
+
+
+@cache  # not of `prepare`, which would do it once for `seed` left out and once for it said
+def _prepare(exercise: Exercise, seed: int) -> References:
     program = parse_program(exercise.forward)
     try:
         return make_references(program, exercise.sizes, seed)

@@ -60,22 +60,17 @@ def run_file(path: Path, text: str) -> dict[str, Any]:
     """The names that a course's file defines.
 
     Raises:
-        BadCourse: it is not Python, or raises; the message names the line.
+        BadCourse: it is not Python, or raises.
     """
     name, scope = str(path), {"__name__": path.stem, "__file__": str(path)}
     # The functions' own text is read again; on another machine the file itself is not there.
     linecache.cache[name] = (len(text), None, text.splitlines(keepends=True), name)
     try:
-        code = compile(text, name, "exec", dont_inherit=True)
-    except (SyntaxError, ValueError) as error:
-        line = getattr(error, "lineno", None) or 1
-        raise BadCourse(f"{path}, line {line}: this is not Python: {error.args[0]}.") from None
-    try:
-        exec(code, scope)
-    except Exception as error:  # the author sees whatever the file raises
+        exec(compile(text, name, "exec", dont_inherit=True), scope)
+    except Exception as error:  # the author sees whatever the file raises, and where
         lines = [f.lineno for f in traceback.extract_tb(error.__traceback__) if f.filename == name]
-        line = lines[-1] if lines else 1
-        said = f"{type(error).__name__}: {error}"
+        line = error.lineno if isinstance(error, SyntaxError) else lines[-1] if lines else 1
+        said = f"{type(error).__name__}: {getattr(error, 'msg', error)}"
         raise BadCourse(f"{path}, line {line}: this file cannot be run ({said}).") from error
     return scope
 

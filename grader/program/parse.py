@@ -14,7 +14,6 @@ from torch import Tensor
 from grader.program.forward_program import ONE_EACH, ForwardProgram, NotAForwardProgram, Step
 
 STEPS = "A forward program consists of lines `name = expression`, each name assigned once."
-ITS_OWN = "Give the new value a name of its own."
 
 
 @cache  # a course's programs are asked for at many places
@@ -132,11 +131,11 @@ def _parse_steps(
             case ast.Assign(targets=[ast.Name(id=name)], value=value) if name not in known:
                 pass
             case ast.Assign(targets=[ast.Name(id=name)]):
-                raise NotAForwardProgram(f"{no_step} assigns {name} again. {STEPS} {ITS_OWN}")
+                raise NotAForwardProgram(f"{no_step} assigns {name} again. {STEPS}")
             case ast.Assign(targets=[ast.Tuple() | ast.List()]):
                 raise NotAForwardProgram(f"{no_step} assigns several names. {ONE_EACH}")
             case _:
-                raise NotAForwardProgram(f"{no_step}. {STEPS} {_instead(statement)}")
+                raise NotAForwardProgram(f"{no_step}. {STEPS}")
         names = [node for node in ast.walk(value) if isinstance(node, ast.Name)]
         names.sort(key=lambda node: (node.lineno, node.col_offset))
         reads = tuple(dict.fromkeys(node.id for node in names if node.id in known))
@@ -161,26 +160,6 @@ def _refuse_names_of_gradients(
                 f"{definition.name}, line {line}: {name} is the name of the gradient of {of}, so"
                 f" give the {'input' if name in inputs else 'step'} {name} another name."
             )
-
-
-def _instead(statement: ast.stmt) -> str:
-    """What to write in the place of a statement that is no step."""
-    match statement:
-        case ast.For() | ast.While():
-            return "Write each round out, in lines of its own."
-        case ast.If() | ast.Match():
-            return "Where values decide, a step can say `torch.where`."
-        case ast.With() | ast.Try():
-            return "Take its lines out of it."
-        case ast.FunctionDef() | ast.ClassDef() | ast.Import() | ast.ImportFrom():
-            return "It belongs outside of the function."
-        case ast.AnnAssign():
-            return "Leave the annotation out."
-        case ast.Assign() | ast.AugAssign():
-            return ITS_OWN
-        case ast.Expr(value=ast.Call(func=ast.Attribute(attr=name))) if name.endswith("_"):
-            return ITS_OWN
-    return "Leave it out."
 
 
 def _shapes(annotation: Any) -> list[str]:

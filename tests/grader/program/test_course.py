@@ -163,7 +163,10 @@ def test_what_the_forward_functions_lack_is_said(tmp_path: Path, text: str, sent
 
 
 BAD_FORWARD = {
-    "not Python": ("\ndef rms_norm(:\n", ", line 2: this is not Python: invalid syntax."),
+    "not Python": (
+        "\ndef rms_norm(:\n",
+        ", line 2: this file cannot be run (SyntaxError: invalid syntax).",
+    ),
     "raises": (f"import torch\n1 / 0\n{FORWARD[FORWARD.index('from typing') :]}", ", line 2: this"),
     "a loop": (
         FORWARD.replace("    inv =", "    for i in x:\n        pass\n    inv ="),

@@ -120,7 +120,7 @@ print("tried")
 BAD = {
     "def f(x):\n    y = x\n    return y\n": "mine.py has no forward function: one whose inputs are",
     "x = 1\n": "mine.py has no forward function",
-    "def f(:\n": "mine.py, line 1: this is not Python: ",
+    "def f(:\n": "mine.py, line 1: this file cannot be run (SyntaxError: ",
     f"{HEAD}1 / 0\n{LOSS}": "mine.py, line 7: this file cannot be run (ZeroDivisionError",
     f"{LOSS}\n\n{LOSS.removeprefix(HEAD)}": "mine.py, line 14: there is a half before this one.",
     LOSS.replace("    loss", "    x = 2 * x\n    loss"): (

@@ -147,22 +147,20 @@ class ForwardProgram:
         input.
         """
         generator = torch.Generator().manual_seed(seed)
-        inputs = {
+        values: dict[str, Any] = {
             name: draw(annotation, sizes, generator, dtype, spared)
             for name, annotation in self.annotations.items()
         }
-        inputs |= draw_some(generator, sizes)
-        if self.arriving:
-            before = replace(self, inputs=tuple(inputs), steps=self.steps[:-1])
-            returned = before.run(inputs)
-            inputs |= {
-                name: torch.randn(returned[step].shape, generator=generator, dtype=torch.float64)
-                for name, step in self.arriving.items()
-                if name not in inputs
-            }
+        values |= draw_some(generator, sizes)
+        for step in self.steps:
+            for name, of in self.arriving.items() if step is self.steps[-1] else ():
+                if name not in values:
+                    shape = values[of].shape
+                    values[name] = torch.randn(shape, generator=generator, dtype=torch.float64)
+            values[step.name] = self.evaluate(step, values)
         values = {
-            name: value.detach() if isinstance(value, Tensor) else value
-            for name, value in self.run(inputs).items()
+            name: values[name].detach() if isinstance(values[name], Tensor) else values[name]
+            for name in self.names
         }
         return Instance(dict(sizes), dtype, values)
 

@@ -8,8 +8,7 @@ from dataclasses import replace
 
 from grader.answer.parse import Answer, AnswerCell, cells_of, parse_answer
 from grader.answer.quote import as_quoted, quote
-from grader.answer.suspicion import AUTOGRAD, find_suspicions
-from grader.answer.suspicious_words import OF_VALUES
+from grader.answer.suspicion import AUTOGRAD, TABLE, find_suspicions
 from grader.close_names import MEANT
 from grader.diagnosis.diagnose import Reason, find_reason
 from grader.diagnosis.kinds import Kind
@@ -159,7 +158,7 @@ def grade_answer(
             flags += [
                 flag
                 for kind, statement, flag in suspicions
-                if kind != "grad" and (kind not in OF_VALUES or statement in making)
+                if kind != "grad" and (kind != TABLE or statement in making)
             ]
             flags += incidents
         else:

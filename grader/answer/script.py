@@ -206,12 +206,15 @@ def is_skipped(statement: ast.stmt) -> bool:
 def split(statement: ast.stmt) -> list[ast.stmt]:
     """`a, b = x, y` as two statements, unless y reads a: then x may raise and b be right."""
     match statement:
-        case ast.Assign([ast.Tuple(targets)], ast.Tuple(values)) if len(targets) == len(values):
+        case ast.Assign(
+            [ast.Tuple(targets) | ast.List(targets)], ast.Tuple(values) | ast.List(values)
+        ) if len(targets) == len(values) > 0:
             if any(isinstance(one, ast.Starred) for one in (*targets, *values)):
                 return [statement]
             pieces = [
-                ast.copy_location(ast.Assign([target], value), value)
+                piece
                 for target, value in zip(targets, values, strict=True)
+                for piece in split(ast.copy_location(ast.Assign([target], value), value))
             ]
             names = [names_of(piece, frozenset()) for piece in pieces]
             clashes = any(
@@ -219,7 +222,7 @@ def split(statement: ast.stmt) -> list[ast.stmt]:
                 for later in range(len(pieces))
                 for earlier in range(later)
             )
-            return [statement] if clashes or not pieces else [*pieces]
+            return [statement] if clashes else pieces
     return [statement]
 
 

@@ -172,9 +172,8 @@ def _attribute(node: ast.Attribute, context: _Context) -> Suspicions:
     for name in names:
         if name in INNER_ATTRIBUTES or (_is_dunder(name) and root != "self"):
             yield "dunder", f"`.{name}`"
-        elif root in context.modules and not name.startswith("__"):
-            if name.startswith("_") or name in REACHED_THROUGH_OTHERS:
-                yield "module", f"`{root}.{'.'.join(names)}`"
+        elif root in context.modules and (name[0] == "_" or name in REACHED_THROUGH_OTHERS):
+            yield "module", f"`{root}.{'.'.join(names)}`"
 
 
 def _assign(node: ast.Assign, _: _Context) -> Suspicions:

@@ -12,17 +12,15 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 from types import CodeType
 
-from grader.answer.effects import MODULES
+from grader.answer.effects import read_effects, root
 from grader.answer.parse import Answer, compile_statement, is_blank
 from grader.answer.statements import COMPOUND, blocks, pruned, walk_statements, with_blocks
+from grader.answer.torch_words import MODULES
 from grader.worker.job import Line, Statement
 from grader.worker.terms import MARK
 
 UNCOUNTED = re.compile(r"\b(data|numpy|np|asarray|from_dlpack|storage|untyped_storage)\b")
 """Words of an answer that may change memory without PyTorch's counting it."""
-
-CHANGES_IN_PLACE = re.compile(r"[^_]_$")
-"""How PyTorch's functions end that change what they are called on."""
 
 Names = frozenset[str]
 
@@ -188,7 +186,7 @@ def make_statement(
 ) -> Statement:
     """A statement with its code, and the names in it and in those inside it."""
     lines = tuple(
-        Line(number[one], one.lineno, one.end_lineno or one.lineno, *names_of(one, gradients))
+        Line(number[one], one.lineno, one.end_lineno or one.lineno, *_names_of(one, gradients))
         for one in number
     )
     if not isinstance(statement, COMPOUND):
@@ -216,9 +214,9 @@ def split(statement: ast.stmt) -> list[ast.stmt]:
                 for target, value in zip(targets, values, strict=True)
                 for piece in split(ast.copy_location(ast.Assign([target], value), value))
             ]
-            names = [names_of(piece, frozenset()) for piece in pieces]
+            effects = [*map(read_effects, pieces)]
             clashes = any(
-                not names[later][0].isdisjoint(names[earlier][1])
+                not effects[later].reads.isdisjoint(effects[earlier].writes)
                 for later in range(len(pieces))
                 for earlier in range(later)
             )
@@ -250,46 +248,11 @@ def _marked(statement: ast.stmt, number: Mapping[ast.stmt, int]) -> ast.stmt:
     return with_blocks(statement, mark)
 
 
-def root(node: ast.AST | None) -> str | None:
-    """The name whose memory `x[0].T` or `x.mul_(2)` is."""
-    while True:
-        match node:
-            case ast.Attribute(value=of) | ast.Subscript(value=of) | ast.Starred(value=of):
-                node = of
-            case ast.Call(func=ast.Attribute(value=of, attr=name)) if name.endswith("_"):
-                node = of
-            case ast.Name(id=name):
-                return name
-            case _:
-                return None
-
-
-def names_of(statement: ast.stmt, gradients: Set[str]) -> tuple[Names, Names]:
+def _names_of(statement: ast.stmt, gradients: Set[str]) -> tuple[Names, Names]:
     """The names that a statement's own line reads and writes, without its blocks."""
-    reads, writes = set[str | None](), set[str | None]()
-    own_line = with_blocks(statement, lambda _: [])
+    shown = read_effects(statement)
     match statement:
-        case ast.Expr(ast.Call(func=ast.Attribute(value=of))) if root(of) not in gradients:
-            writes.add(root(of))  # `parts.append(x)` stands there for its effect
-    for node in ast.walk(own_line):
-        match node:
-            case ast.Name(name, ctx):
-                (reads if isinstance(ctx, ast.Load) else writes).add(name)
-            case (
-                ast.Attribute(ctx=ast.Store() | ast.Del())
-                | ast.Subscript(ctx=ast.Store() | ast.Del())
-            ):
-                writes.add(root(node))
-            case ast.AugAssign(target):
-                reads.add(root(target))
-            case ast.FunctionDef(name=name) | ast.ClassDef(name=name):
-                writes.add(name)
-            case ast.alias(name=name, asname=other):
-                writes.add((other or name).partition(".")[0])
-            case ast.Call(func, arguments, keywords):
-                writes |= {root(one.value) for one in keywords if one.arg == "out"}
-                if isinstance(func, ast.Attribute) and CHANGES_IN_PLACE.search(func.attr):
-                    is_function = isinstance(func.value, ast.Name) and func.value.id in MODULES
-                    on = arguments[0] if is_function and arguments else func.value
-                    writes.add(root(on))
-    return frozenset(reads - {None}), frozenset(writes - {None} - MODULES)  # type: ignore[arg-type]
+        case ast.Expr(ast.Call(func=ast.Attribute(value=of))):
+            # `parts.append(x)` stands there for its effect; `dX.sum(0)` has none.
+            return shown.reads, shown.writes | root(of) - gradients - MODULES
+    return shown.reads, shown.writes

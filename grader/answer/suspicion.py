@@ -35,6 +35,9 @@ ENGINE_MODULES = re.compile(
 INNOCENT = re.compile(r"\b(autograd\.profiler|func\.vmap)\b")
 """What stands in such a module, and has none."""
 
+PRIVATE = re.compile("_(?!_)|" + "|".join(f"{name}$" for name in REACHED_THROUGH_OTHERS))
+"""What of a module no gradient needs."""
+
 BACKWARD_OPERATOR = re.compile(r"_backward(_|$)|backward_data")
 """Names of the aten operators that make up autograd's own backward pass."""
 
@@ -172,7 +175,7 @@ def _attribute(node: ast.Attribute, context: _Context) -> Suspicions:
     for name in names:
         if name in INNER_ATTRIBUTES or (_is_dunder(name) and root != "self"):
             yield "dunder", f"`.{name}`"
-        elif root in context.modules and (name[0] == "_" or name in REACHED_THROUGH_OTHERS):
+        elif root in context.modules and PRIVATE.match(name):
             yield "module", f"`{root}.{'.'.join(names)}`"
 
 

@@ -6,6 +6,7 @@ What the text shows settles most statements. What it does not show, the forced r
 from __future__ import annotations
 
 import ast
+import copy
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence, Set
 from dataclasses import dataclass, replace
@@ -149,14 +150,22 @@ class Trial:
         return len(self.statements) - 1
 
 
-def read_script(answer: Answer, gradients: Set[str], keep: frozenset[int] | None = None) -> Script:
+def read_script(
+    answer: Answer,
+    gradients: Set[str],
+    keep: frozenset[int] | None = None,
+    forgiving: bool = False,
+) -> Script:
     """Take an answer's statements apart, and compile them for a worker.
 
-    `keep` are the numbers of those that are to run, at whatever depth; None keeps all.
+    `keep` are the numbers of those that are to run, at whatever depth; None keeps all. In functions
+    that are `forgiving`, a value that cannot be computed is None.
     """
     statements, written_as, around = list[Statement](), dict[int, int](), dict[int, int]()
     for top in answer.top:
         whole = top if keep is None else pruned(top, {answer.statements[n] for n in keep})
+        if forgiving and isinstance(top, ast.FunctionDef):
+            whole = Forgiving().visit(copy.deepcopy(top))
         is_kept = keep is None or not keep.isdisjoint(answer.inside[top])
         for piece in split(whole) if is_kept else ():
             if is_skipped(piece):
@@ -175,6 +184,37 @@ def read_script(answer: Answer, gradients: Set[str], keep: frozenset[int] | None
             statements.append(make_statement(piece, cell, code, number, gradients))
     uncounted = any(UNCOUNTED.search(cell.source) for cell in answer.cells)
     return Script(tuple(statements), written_as, around, uncounted)
+
+
+class Forgiving(ast.NodeTransformer):
+    """Lets a function go on behind a value that raises, as `a, b = x, y` does: see `split`."""
+
+    def visit_Assign(self, node: ast.Assign) -> list[ast.stmt]:
+        """`a = x`, each name for itself."""
+        return [_or_none(piece) for piece in split(node)]
+
+    def visit_Return(self, node: ast.Return) -> list[ast.stmt]:
+        """`return x, y`, each value for itself."""
+        if not isinstance(node.value, ast.Tuple):
+            return [node]
+        values, node.value.elts, tried = node.value.elts, [], list[ast.stmt]()
+        for place, value in enumerate(values):
+            name = f"<{place}>"  # no Python name
+            stored = ast.Assign([ast.Name(name, ast.Store())], value)
+            tried.append(_or_none(ast.copy_location(stored, node)))
+            node.value.elts.append(ast.Name(name, ast.Load()))
+        return [*tried, ast.fix_missing_locations(node)]
+
+
+def _or_none(statement: ast.stmt) -> ast.stmt:
+    """`a = x`, or `a = None` where that raises."""
+    match statement:
+        case ast.Assign([ast.Name(name)]):
+            nothing = ast.Assign([ast.Name(name, ast.Store())], ast.Constant(None))
+            caught = ast.ExceptHandler(ast.Name("Exception", ast.Load()), None, [nothing])
+            tried = ast.copy_location(ast.Try([statement], [caught], [], []), statement)
+            return ast.fix_missing_locations(tried)
+    return statement
 
 
 def make_statement(

@@ -131,6 +131,10 @@ class _Observer:
         right = {g for g, far in apart.items() if far <= FLOAT64_TOLERANCE}
         for g in self._stuck(right, local, own):
             local[g], own[g] = self._run_alone(g, own[g])
+        for g in self._stuck_in_functions(right, local):
+            alone, found = self._run_alone(g, own[g], forgiving=True)
+            if all(value.tensor is not None for value in alone):
+                local[g], own[g] = alone, found
         again = self._run_again(right, local, own, reader)
         broken = _find_broken(self.answer, self.gradients)
         observed = []
@@ -239,10 +243,33 @@ class _Observer:
             if shares_a_block(mine)
         ]
 
-    def _run_alone(self, gradient: str, own: _Own) -> tuple[list[Value], _Own]:
+    def _stuck_in_functions(
+        self, right: Set[str], local: Mapping[str, Sequence[Value]]
+    ) -> list[str]:
+        """Wrong gradients that a function should give, which may have raised at another."""
+        functions = [
+            (self.answer.places[self.answer.number[top]].cell, top.lineno, top.end_lineno or 0)
+            for top in self.answer.top
+            if isinstance(top, ast.FunctionDef)
+        ]
+        return [
+            g
+            for g, values in local.items()
+            if g not in right
+            for raised in [values[0].raised]
+            if raised and raised.place and not raised.by_limit
+            if any(
+                raised.place.cell == cell and first <= raised.place.line <= last
+                for cell, first, last in functions
+            )
+        ]
+
+    def _run_alone(
+        self, gradient: str, own: _Own, forgiving: bool = False
+    ) -> tuple[list[Value], _Own]:
         """A gradient's local values where nothing else in its blocks runs."""
         keep = frozenset(self.script.written_as[number] for number in own.keep)
-        script = read_script(self.answer, self.asked, keep)
+        script = read_script(self.answer, self.asked, keep, forgiving)
         worker = self.worker.with_script(script)
         runs = self._runs(script)[1 + len(self.instances) :]
         results = worker.ask(runs)

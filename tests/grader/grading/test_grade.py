@@ -334,6 +334,25 @@ def test_of_several_gradients_in_one_line_only_that_which_raises_is_an_error(
     assert verdicts["dW2"].outcome is verdicts["db2"].outcome is Outcome.PASS
 
 
+@pytest.mark.parametrize(
+    "body",
+    [
+        "dx = d @ W\n    dW = x.T @ d\n    return dx, dW, d.sum(0)",
+        "return d @ W, x.T @ d, d.sum(0)",
+    ],
+)
+def test_of_several_gradients_in_one_function_only_that_which_raises_is_an_error(
+    body: str, judge_text: Judge
+) -> None:
+    lines = f"def linear(d, x, W):\n    {body}\ndh, dW2, db2 = linear(dlogits, h, W2)"
+    verdicts = judge_text(edited((LINEAR, lines)))
+    assert blamed(verdicts) == ["dh"]
+    assert "Line 3 raised RuntimeError: mat1 and mat2 shapes" in verdicts["dh"].note
+    assert verdicts["dW2"].outcome is verdicts["db2"].outcome is Outcome.CARRIED
+    wrong = judge_text(edited((LINEAR, lines.replace("d.sum(0)", "d.sum(1)"))))
+    assert blamed(wrong) == ["dh", "db2"]
+
+
 # --- whenever something is wrong, somebody is to blame
 
 SECOND_BRANCH = "dcounts += torch.ones_like(counts) * dcounts_sum"

@@ -7,7 +7,7 @@ from itertools import groupby
 
 from corpus.readers.attacks import Attack, corpus
 from docs.building.markdown import folded, table
-from grader.answer.suspicious_words import SENTENCES
+from grader.answer.suspicion import SENTENCES
 
 
 def attack_table() -> str:

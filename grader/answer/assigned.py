@@ -2,16 +2,12 @@
 
 from __future__ import annotations
 
-import ast
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from functools import lru_cache
 
-from grader.answer.cell_source import hide_magics, parsed
-from grader.answer.parse import LONGEST_ANSWER
-from grader.answer.statements import children
+from grader.answer.parse import AnswerCell, parse_answer
 
-_SCOPES = (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda, ast.ClassDef)
 _PLACEHOLDER = re.compile(r"(?:[\w\s,]+=)*\s*(?:\.\.\.|None|pass)")
 
 
@@ -23,7 +19,7 @@ def has_only_blanks(source: str) -> bool:
 
 @lru_cache(maxsize=256)
 def first_assignments(source: str, names: tuple[str, ...]) -> Mapping[str, int]:
-    """For each of `names` that the cell itself assigns, or stores into: its first such line.
+    """For each of `names` that the cell itself assigns or changes: its first such line.
 
     Function bodies are scopes of their own and do not count.
 
@@ -35,36 +31,20 @@ def first_assignments(source: str, names: tuple[str, ...]) -> Mapping[str, int]:
     wanted = [name for name in names if name in source]
     if not wanted:
         return {}
-    tree = parsed(hide_magics(source)) if len(source) <= LONGEST_ANSWER else None
-    found = _in_text(source, wanted) if tree is None else _in_tree(tree, set(wanted))
+    answer = parse_answer([AnswerCell("", source)])
+    found = (
+        (name, statement.lineno)
+        for statement in answer.statements
+        for name in answer.shown[statement].writes.intersection(wanted)
+    )
     first: dict[str, int] = {}
-    for name, line in sorted(found, key=lambda item: item[1]):
+    for name, line in _in_text(source, wanted) if answer.broken else found:
         first.setdefault(name, line)
     return first
 
 
-def _in_tree(tree: ast.Module, names: set[str]) -> Iterator[tuple[str, int]]:
-    pending: list[ast.AST] = [tree]  # no recursion: code may be nested as deep as it parses
-    while pending:
-        node = pending.pop()
-        stored = _stored_name(node)
-        if stored is not None and stored.id in names:
-            yield stored.id, stored.lineno
-        if not isinstance(node, _SCOPES):
-            pending += children(node)
-
-
-def _stored_name(node: ast.AST) -> ast.Name | None:
-    """The name that `node` assigns, or stores into by a subscript."""
-    if not isinstance(getattr(node, "ctx", None), ast.Store):
-        return None
-    while isinstance(node, ast.Subscript):
-        node = node.value
-    return node if isinstance(node, ast.Name) else None
-
-
 def _in_text(source: str, names: Sequence[str]) -> Iterator[tuple[str, int]]:
-    """For a cell that does not parse, or is too long to: lines that begin like an assignment."""
+    """For a cell that cannot be read: lines that begin like an assignment."""
     pattern = re.compile(rf"\s*({'|'.join(map(re.escape, names))})\b[^=!<>]*=(?!=)")
     for number, line in enumerate(source.split("\n"), start=1):
         if match := pattern.match(line):

@@ -8,9 +8,10 @@ from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 
-from grader.answer.effects import MODULES, Effects
+from grader.answer.effects import Effects
 from grader.answer.parse import Answer
 from grader.answer.statements import COMPOUND, stored_names, walk_statements
+from grader.answer.torch_words import MODULES, WORDS
 from grader.close_names import SLIP, nearest
 
 Span = tuple[int, int]
@@ -18,10 +19,6 @@ Span = tuple[int, int]
 
 ATOMS = (ast.Name, ast.Constant, ast.Call, ast.Attribute, ast.Subscript, ast.List, ast.Slice)
 """Expressions that need no brackets, whatever stands around them."""
-
-REDUCTIONS = frozenset({"sum", "mean"})
-
-ZEROS = frozenset({"zeros", "zeros_like", "new_zeros"})
 
 
 @dataclass(frozen=True, eq=False)
@@ -66,7 +63,7 @@ class OwnStatement:
         nodes = [*ast.walk(self.top)]
         called = {node.attr for node in nodes if isinstance(node, ast.Attribute)}
         is_product = any(isinstance(node, ast.MatMult) for node in nodes)
-        return is_product or bool(self.loops) or not called.isdisjoint({*REDUCTIONS, "einsum"})
+        return is_product or bool(self.loops) or not called.isdisjoint({*WORDS["sums"], "einsum"})
 
     @cached_property
     def loops(self) -> list[ast.For | ast.While]:
@@ -114,7 +111,7 @@ class OwnStatement:
         found = {inner for node in self.lengths for inner in ast.walk(node)}
         for node in ast.walk(self.top):
             match node:
-                case ast.Call(func=ast.Attribute(attr=name)) if name in ZEROS:
+                case ast.Call(func=ast.Attribute(attr=name)) if name in WORDS["zeros"]:
                     found.add(node)
                 case ast.Expr(value=thrown):
                     found.add(thrown)

@@ -10,7 +10,7 @@ import itertools
 import re
 import warnings
 from collections.abc import Iterable, Mapping, Sequence, Set
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import cached_property, lru_cache
 from types import CodeType
 
@@ -108,6 +108,8 @@ class Answer:
     nodes: Mapping[ast.stmt, Nodes]
     """All nodes of each top-level statement but `Load` and `Store`, outer ones first."""
     unread: Raised | None = None
+    written_sizes: Mapping[str, Place] = field(default_factory=dict)
+    """Where a size was given the value that it has in the notebook, by its name."""
 
     @cached_property
     def number(self) -> dict[ast.stmt, int]:
@@ -187,6 +189,33 @@ class Answer:
         vars(meant_so).pop("written", None)
         vars(meant_so)["shown"] = shown
         return meant_so
+
+    def without_sizes(self, sizes: Mapping[str, int]) -> Answer:
+        """The answer without lines such as `n = 32`, if a size of the notebook has this value.
+
+        On other sizes such a line would be wrong, and in the notebook it changes nothing. It stays
+        where other statements bind the name too.
+        """
+        gone = dict[ast.stmt, str]()
+        for statement in self.top:
+            match statement:
+                case ast.Assign([ast.Name(name)], ast.Constant(int(number))):
+                    others = (one for top, one in self.written.items() if top is not statement)
+                    if sizes.get(name) == number and not any(name in one for one in others):
+                        gone[statement] = name
+        if not gone:
+            return self
+        pairs = zip(self.statements, self.places, strict=True)
+        places = {statement: place for statement, place in pairs if statement not in gone}
+        return replace(
+            self,
+            top=tuple(top for top in self.top if top not in gone),
+            statements=tuple(places),
+            places=tuple(places.values()),
+            codes={top: code for top, code in self.codes.items() if top not in gone},
+            nodes={top: nodes for top, nodes in self.nodes.items() if top not in gone},
+            written_sizes={name: self.places[self.number[top]] for top, name in gone.items()},
+        )
 
     def writing(self, name: str) -> frozenset[int]:
         """The numbers of the statements that bind a name or change it."""

@@ -6,23 +6,22 @@ What the text shows settles most statements. What it does not show, the forced r
 from __future__ import annotations
 
 import ast
+import copy
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence, Set
 from dataclasses import dataclass, replace
 from functools import cached_property
 from types import CodeType
 
-from grader.answer.effects import MODULES
+from grader.answer.effects import read_effects, root
 from grader.answer.parse import Answer, compile_statement, is_blank
 from grader.answer.statements import COMPOUND, blocks, pruned, walk_statements, with_blocks
+from grader.answer.torch_words import MODULES
 from grader.worker.job import Line, Statement
 from grader.worker.terms import MARK
 
 UNCOUNTED = re.compile(r"\b(data|numpy|np|asarray|from_dlpack|storage|untyped_storage)\b")
 """Words of an answer that may change memory without PyTorch's counting it."""
-
-CHANGES_IN_PLACE = re.compile(r"[^_]_$")
-"""How PyTorch's functions end that change what they are called on."""
 
 Names = frozenset[str]
 
@@ -151,16 +150,15 @@ class Trial:
         return len(self.statements) - 1
 
 
-def read_script(answer: Answer, gradients: Set[str], keep: frozenset[int] | None = None) -> Script:
+def read_script(answer: Answer, gradients: Set[str], is_forgiving: bool = False) -> Script:
     """Take an answer's statements apart, and compile them for a worker.
 
-    `keep` are the numbers of those that are to run, at whatever depth; None keeps all.
+    If it `is_forgiving`, blocks and functions go on behind a line that raises.
     """
     statements, written_as, around = list[Statement](), dict[int, int](), dict[int, int]()
     for top in answer.top:
-        whole = top if keep is None else pruned(top, {answer.statements[n] for n in keep})
-        is_kept = keep is None or not keep.isdisjoint(answer.inside[top])
-        for piece in split(whole) if is_kept else ():
+        whole = forgiving(top) if is_forgiving else top
+        for piece in split(whole):
             if is_skipped(piece):
                 continue
             cell = answer.places[answer.number[top]].cell
@@ -179,6 +177,47 @@ def read_script(answer: Answer, gradients: Set[str], keep: frozenset[int] | None
     return Script(tuple(statements), written_as, around, uncounted)
 
 
+def forgiving(statement: ast.stmt) -> ast.stmt:
+    """A block or function that goes on behind a line that raises, as the answer itself does."""
+    if isinstance(statement, ast.FunctionDef):
+        copied = copy.copy(statement)
+        copied.body = _forgiving_lines(statement.body)
+        return copied
+    own_care = isinstance(statement, (ast.Try, ast.TryStar))
+    return statement if own_care else with_blocks(statement, _forgiving_lines)
+
+
+def _forgiving_lines(block: Sequence[ast.stmt]) -> list[ast.stmt]:
+    lines = list[ast.stmt]()
+    for statement in block:
+        match statement:
+            case ast.Return(ast.Tuple(values)):
+                # Each value for itself, under what is no Python name.
+                names = [f"<{place}>" for place in range(len(values))]
+                for name, value in zip(names, values, strict=True):
+                    stored = ast.Assign([ast.Name(name, ast.Store())], value)
+                    lines.append(_passed_over(ast.copy_location(stored, statement)))
+                read = [ast.Name(name, ast.Load()) for name in names]
+                returned = ast.Return(ast.Tuple([*read], ast.Load()))
+                lines.append(ast.fix_missing_locations(ast.copy_location(returned, statement)))
+            case ast.Assign() | ast.AugAssign() | ast.Expr():
+                lines += map(_passed_over, split(statement))
+            case _:
+                lines.append(forgiving(statement))
+    return lines
+
+
+def _passed_over(statement: ast.stmt) -> ast.stmt:
+    """A statement that does no harm if it raises; what `a = x` should have been is None then."""
+    instead: ast.stmt = ast.Pass()
+    match statement:
+        case ast.Assign([ast.Name(name)]):
+            instead = ast.Assign([ast.Name(name, ast.Store())], ast.Constant(None))
+    caught = ast.ExceptHandler(ast.Name("Exception", ast.Load()), None, [instead])
+    tried = ast.copy_location(ast.Try([statement], [caught], [], []), statement)
+    return ast.fix_missing_locations(tried)
+
+
 def make_statement(
     statement: ast.stmt,
     cell: str,
@@ -188,7 +227,7 @@ def make_statement(
 ) -> Statement:
     """A statement with its code, and the names in it and in those inside it."""
     lines = tuple(
-        Line(number[one], one.lineno, one.end_lineno or one.lineno, *names_of(one, gradients))
+        Line(number[one], one.lineno, one.end_lineno or one.lineno, *_names_of(one, gradients))
         for one in number
     )
     if not isinstance(statement, COMPOUND):
@@ -206,20 +245,23 @@ def is_skipped(statement: ast.stmt) -> bool:
 def split(statement: ast.stmt) -> list[ast.stmt]:
     """`a, b = x, y` as two statements, unless y reads a: then x may raise and b be right."""
     match statement:
-        case ast.Assign([ast.Tuple(targets)], ast.Tuple(values)) if len(targets) == len(values):
+        case ast.Assign(
+            [ast.Tuple(targets) | ast.List(targets)], ast.Tuple(values) | ast.List(values)
+        ) if len(targets) == len(values) > 0:
             if any(isinstance(one, ast.Starred) for one in (*targets, *values)):
                 return [statement]
             pieces = [
-                ast.copy_location(ast.Assign([target], value), value)
+                piece
                 for target, value in zip(targets, values, strict=True)
+                for piece in split(ast.copy_location(ast.Assign([target], value), value))
             ]
-            names = [names_of(piece, frozenset()) for piece in pieces]
+            effects = [*map(read_effects, pieces)]
             clashes = any(
-                not names[later][0].isdisjoint(names[earlier][1])
+                not effects[later].reads.isdisjoint(effects[earlier].writes)
                 for later in range(len(pieces))
                 for earlier in range(later)
             )
-            return [statement] if clashes or not pieces else [*pieces]
+            return [statement] if clashes else pieces
     return [statement]
 
 
@@ -247,46 +289,11 @@ def _marked(statement: ast.stmt, number: Mapping[ast.stmt, int]) -> ast.stmt:
     return with_blocks(statement, mark)
 
 
-def root(node: ast.AST | None) -> str | None:
-    """The name whose memory `x[0].T` or `x.mul_(2)` is."""
-    while True:
-        match node:
-            case ast.Attribute(value=of) | ast.Subscript(value=of) | ast.Starred(value=of):
-                node = of
-            case ast.Call(func=ast.Attribute(value=of, attr=name)) if name.endswith("_"):
-                node = of
-            case ast.Name(id=name):
-                return name
-            case _:
-                return None
-
-
-def names_of(statement: ast.stmt, gradients: Set[str]) -> tuple[Names, Names]:
+def _names_of(statement: ast.stmt, gradients: Set[str]) -> tuple[Names, Names]:
     """The names that a statement's own line reads and writes, without its blocks."""
-    reads, writes = set[str | None](), set[str | None]()
-    own_line = with_blocks(statement, lambda _: [])
+    shown = read_effects(statement)
     match statement:
-        case ast.Expr(ast.Call(func=ast.Attribute(value=of))) if root(of) not in gradients:
-            writes.add(root(of))  # `parts.append(x)` stands there for its effect
-    for node in ast.walk(own_line):
-        match node:
-            case ast.Name(name, ctx):
-                (reads if isinstance(ctx, ast.Load) else writes).add(name)
-            case (
-                ast.Attribute(ctx=ast.Store() | ast.Del())
-                | ast.Subscript(ctx=ast.Store() | ast.Del())
-            ):
-                writes.add(root(node))
-            case ast.AugAssign(target):
-                reads.add(root(target))
-            case ast.FunctionDef(name=name) | ast.ClassDef(name=name):
-                writes.add(name)
-            case ast.alias(name=name, asname=other):
-                writes.add((other or name).partition(".")[0])
-            case ast.Call(func, arguments, keywords):
-                writes |= {root(one.value) for one in keywords if one.arg == "out"}
-                if isinstance(func, ast.Attribute) and CHANGES_IN_PLACE.search(func.attr):
-                    is_function = isinstance(func.value, ast.Name) and func.value.id in MODULES
-                    on = arguments[0] if is_function and arguments else func.value
-                    writes.add(root(on))
-    return frozenset(reads - {None}), frozenset(writes - {None} - MODULES)  # type: ignore[arg-type]
+        case ast.Expr(ast.Call(func=ast.Attribute(value=of))):
+            # `parts.append(x)` stands there for its effect; `dX.sum(0)` has none.
+            return shown.reads, shown.writes | root(of) - gradients - MODULES
+    return shown.reads, shown.writes

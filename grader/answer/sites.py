@@ -6,10 +6,10 @@ import ast
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
-from grader.answer.effects import MODULES
-from grader.answer.own_code import REDUCTIONS, OwnStatement, Span
+from grader.answer.own_code import OwnStatement, Span
 from grader.answer.parse import Answer
 from grader.answer.statements import COMPOUND
+from grader.answer.torch_words import MODULES, WORDS
 
 SILENT = (ast.JoinedStr, ast.ClassDef)
 """What is left as it is: what is only shown makes nothing."""
@@ -21,15 +21,6 @@ VALUE, WHOLE, CALLEE, AXIS, EXPONENT, INDEX, RANGE, START, SIZE, STATEMENT = (
 """What an expression may be for; the whole is a value that a line assigns, and a start one that a
 loop counts on from."""
 
-_SHAPED = frozenset(
-    {"view", "reshape", "expand", "zeros", "ones", "full", "empty", "repeat", "unflatten"}
-    | {"tile", "broadcast_to", "new_zeros", "new_ones", "repeat_interleave"}
-)
-_ALONG_AXES = REDUCTIONS | frozenset(
-    {"unsqueeze", "squeeze", "transpose", "permute", "flatten", "softmax", "log_softmax"}
-    | {"max", "min", "argmax", "argmin", "amax", "amin", "cumsum", "flip", "logsumexp"}
-    | {"std", "var", "prod", "norm", "sort", "cat", "stack"}
-)
 _KEYWORDS = {
     **dict.fromkeys(("dim", "axis", "keepdim", "keepdims", "dims"), AXIS),
     **dict.fromkeys(("num_classes", "minlength", "size", "dtype", "device"), SIZE),
@@ -124,10 +115,12 @@ def role(site: Site) -> str:
             case ast.Call(func=ast.Attribute(attr="pow" | "pow_"), args=[*_, last]) if last is node:
                 return EXPONENT
             case ast.Call(func=ast.Attribute() as function, args=arguments) if node in arguments:
-                if function.attr in _SHAPED:
+                if function.attr in WORDS["takes_lengths"]:
                     return SIZE
                 on_module = getattr(function.value, "id", "") in MODULES
-                if function.attr in _ALONG_AXES and not (on_module and node is arguments[0]):
+                if function.attr in WORDS["takes_axes"] and not (
+                    on_module and node is arguments[0]
+                ):
                     return AXIS
             case ast.keyword(arg=name) if name in _KEYWORDS:
                 return _KEYWORDS[name]

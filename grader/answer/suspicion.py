@@ -3,22 +3,52 @@
 from __future__ import annotations
 
 import ast
-import itertools
+import re
 import sys
+import tomllib
 from bisect import bisect_right
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
+from itertools import chain
+from pathlib import Path
 from typing import Any, NamedTuple
 
-from grader.answer import suspicious_words as words
 from grader.answer.parse import Answer
 from grader.verdict import Flag, Place
+
+_WORDS: dict[str, Any] = tomllib.loads(Path(__file__).with_suffix(".toml").read_text("utf-8"))
+
+ASKING, ANSWERS = frozenset[str](_WORDS["asking"]), frozenset[str](_WORDS["answers"])
+HARMLESS_MODULES = frozenset[str](_WORDS["harmless_modules"])
+REACHED_THROUGH_OTHERS = frozenset[str](_WORDS["reached_through_others"])
+INNER_NAMES = frozenset[str](_WORDS["inner_names"])
+INNER_ATTRIBUTES = frozenset[str](_WORDS["inner_attributes"])
+NAMES_AS_VALUES = frozenset[str](_WORDS["names_as_values"])
+INNOCENT_DUNDERS = frozenset[str](_WORDS["innocent_dunders"])
+SENTENCES: Mapping[str, str] = _WORDS["sentences"]
+
+ENGINE_MODULES = re.compile(
+    r"torch\.(autograd|func|_C|ops|nn\.grad|_functorch|_decomp|fx|utils\.checkpoint)\b|functorch\b"
+)
+"""Modules with derivatives in them."""
+
+INNOCENT = re.compile(r"\b(autograd\.profiler|func\.vmap)\b")
+"""What stands in such a module, and has none."""
+
+PRIVATE = re.compile("_(?!_)|" + "|".join(f"{name}$" for name in REACHED_THROUGH_OTHERS))
+"""What of a module no gradient needs."""
+
+BACKWARD_OPERATOR = re.compile(r"_backward(_|$)|backward_data")
+"""Names of the aten operators that make up autograd's own backward pass."""
 
 LARGEST_CONSTANTS = 2_000
 """Bytes of all constants in one statement, a number's 28 of them; docstrings do not count."""
 
 AUTOGRAD = frozenset({"autograd", "grad"})
 """Kinds of suspicions about autograd: that it is asked, that its answer is read."""
+
+TABLE = "table"
+"""The kind that means nothing where no gradient is made: in notes, checks and pictures."""
 
 
 class Suspicion(NamedTuple):
@@ -30,9 +60,9 @@ class Suspicion(NamedTuple):
 
 
 def find_suspicions(answer: Answer) -> list[Suspicion]:
-    """What stands in an answer that no hand-written gradient needs, line by line, in order.
+    """List what stands in an answer that no hand-written gradient needs, line by line, in order.
 
-    None of it says that something is wrong. Kinds are those of `words.SENTENCES` and `AUTOGRAD`.
+    None of it proves that something is wrong. The kinds are those of `SENTENCES` and `AUTOGRAD`.
     What shows here of autograd says only where: the worker has switched it off.
     """
     context = _Context.of(answer)
@@ -56,7 +86,7 @@ def find_suspicions(answer: Answer) -> list[Suspicion]:
 
 def _suspicion(answer: Answer, number: int, line: int, kind: str, what: Iterable[str]) -> Suspicion:
     flagged = "autograd" if kind == "grad" else kind
-    message = f"{' and '.join(what)}: {words.SENTENCES[flagged]}"
+    message = f"{' and '.join(what)}: {SENTENCES[flagged]}"
     return Suspicion(kind, number, Flag(flagged, message, Place(answer.places[number].cell, line)))
 
 
@@ -64,132 +94,89 @@ Suspicions = Iterator[tuple[str, str]]
 """Kind and spelling of what is suspicious."""
 
 
-@dataclass(slots=True)
+@dataclass(frozen=True, slots=True)
 class _Context:
-    """What the answer's names are: modules, functions and attributes of its own."""
+    """The names by which an answer calls modules, and what it defines itself.
 
-    modules: set[str] = field(default_factory=lambda: {"torch", "F", "math"})
-    functions: set[str] = field(default_factory=set)
-    texts: dict[str, list[str]] = field(default_factory=dict)
-    """Texts written down for a name to run through, or for a parameter to have."""
-    innocent: set[int] = field(default_factory=set)
-    """Calls of `globals()` that only put names there, `torch.func` for its `vmap`,
-    `torch.autograd` for its `profiler`, usual dtypes."""
+    `inside` has the attributes that are not the last of their path: `a.b` of `a.b.c`.
+    """
+
+    modules: frozenset[str]
+    defined: frozenset[str]
+    inside: frozenset[ast.AST]
 
     @classmethod
     def of(cls, answer: Answer) -> _Context:
-        found = cls()
-        every = itertools.chain.from_iterable(answer.nodes.values())
-        for node in (node for node in every if type(node) in _DEFINING):
+        modules, defined, inside = {"torch", "F", "math"}, set[str](), set[ast.AST]()
+        for node in chain.from_iterable(answer.nodes.values()):
             match node:
+                case ast.Attribute(value=value, attr=name):
+                    inside.add(value)
+                    if isinstance(node.ctx, ast.Store) and _path(value) == ["self"]:
+                        defined.add(name)
                 case ast.Import(names=names):
-                    found.modules |= {(n.asname or n.name).split(".")[0] for n in names}
-                case ast.FunctionDef(name=name, args=arguments):
-                    found.functions.add(name)
-                    defaults = arguments.defaults[::-1]
-                    for argument, default in zip(arguments.args[::-1], defaults, strict=False):
-                        found.write_down(argument, [default])
-                case (
-                    ast.For(target=target, iter=ast.Tuple(elts=texts) | ast.List(elts=texts))
-                    | ast.comprehension(
-                        target=target, iter=ast.Tuple(elts=texts) | ast.List(elts=texts)
-                    )
-                ):
-                    found.write_down(target, texts)
-                case (
-                    ast.Attribute(value=ast.Call() as used, attr="update")
-                    | ast.Subscript(value=ast.Call() as used, ctx=ast.Store())
-                    | ast.Attribute(value=ast.Attribute() as used, attr="vmap" | "profiler")
-                    | ast.Call(
-                        func=ast.Attribute(attr="set_default_dtype") as used,
-                        args=[ast.Attribute(attr="float32" | "float64" | "double")],
-                    )
-                ):
-                    found.innocent.add(id(used))
-                case ast.Attribute(value=ast.Name(id="self"), attr=name, ctx=ast.Store()):
-                    found.functions.add(name)
-        return found
-
-    def write_down(self, target: ast.AST, values: Sequence[ast.expr]) -> None:
-        """Note the texts that a loop's name or a parameter is given, if all are written out."""
-        name = getattr(target, "id", getattr(target, "arg", ""))
-        texts = [value.value for value in values if isinstance(value, ast.Constant)]
-        if texts and len(texts) == len(values) and {*map(type, texts)} == {str}:
-            self.texts[name] = [*self.texts.get(name, ()), *map(str, texts)]
-
-
-_DEFINING = frozenset(
-    {ast.Import, ast.FunctionDef, ast.Attribute, ast.Subscript, ast.Call}
-    | {ast.For, ast.comprehension}
-)
+                    modules |= {(n.asname or n.name).split(".")[0] for n in names}
+                case ast.FunctionDef(name=name):
+                    defined.add(name)
+        return cls(frozenset(modules), frozenset(defined), frozenset(inside))
 
 
 def _name(node: ast.Name, _: _Context) -> Suspicions:
-    kind = words.NAMES.get(node.id) or ("dunder" if _is_dunder(node.id) else None)
-    if kind is not None:
-        yield kind, f"`{node.id}`"
+    if node.id in INNER_NAMES or _is_dunder(node.id):
+        yield "dunder", f"`{node.id}`"
 
 
 def _import(node: ast.Import, _: _Context) -> Suspicions:
     for alias in node.names:
-        if words.ENGINE_MODULES.match(alias.name):
-            yield "autograd", f"`import {alias.name}`"
-        else:
-            yield from _imported(alias.name)
+        yield from _imported(alias.name, f"`import {alias.name}`")
 
 
 def _import_from(node: ast.ImportFrom, _: _Context) -> Suspicions:
-    if node.module is None:
-        yield "module", "`from . import`"
-        return
-    yield from _imported(node.module)
+    module = node.module or ""
     for alias in node.names:
-        name, is_of_torch = alias.name, node.module.split(".")[0] == "torch"
-        if words.ENGINE_MODULES.match(f"{node.module}.{name}") or (is_of_torch and _asks(name)):
-            yield "autograd", f"`from {node.module} import {name}`"
-        elif is_of_torch and name in words.REACHED_THROUGH_OTHERS:
-            yield "module", f"`from {node.module} import {name}`"
-        if name in words.ATTRIBUTES:
-            yield words.ATTRIBUTES[name], f"`{name}`"
+        spelling = f"`from {module or '.'} import {alias.name}`"
+        yield from _imported(f"{module}.{alias.name}", spelling)
+        if alias.name in INNER_ATTRIBUTES:
+            yield "dunder", spelling
 
 
-def _imported(module: str) -> Suspicions:
-    parts = module.split(".")
-    if parts[0] not in words.HARMLESS_MODULES or (
-        parts[0] == "torch" and not words.REACHED_THROUGH_OTHERS.isdisjoint(parts[1:])
+def _imported(path: str, spelling: str) -> Suspicions:
+    path = INNOCENT.sub("", path)
+    first, *parts = path.split(".")
+    if ENGINE_MODULES.match(path) or (first == "torch" and any(map(_asks, parts))):
+        yield "autograd", spelling
+    elif first not in HARMLESS_MODULES or (
+        first == "torch" and not REACHED_THROUGH_OTHERS.isdisjoint(parts)
     ):
-        yield "module", f"`import {module}`"
+        yield "module", spelling
 
 
 def _asks(name: str) -> str | None:
     """The kind of suspicion about autograd that an attribute is."""
-    if name in words.ASKING or words.BACKWARD_OPERATOR.search(name):
+    if name in ASKING or BACKWARD_OPERATOR.search(name):
         return "autograd"
-    return "grad" if name in words.ANSWERS else None
+    return "grad" if name in ANSWERS else None
 
 
 def _attribute(node: ast.Attribute, context: _Context) -> Suspicions:
-    path, name = _path(node), node.attr
-    root, dotted = path[0], ".".join(path)
-    # A `Layer` may have a `backward`, a node a `grad`.
-    is_own = name in context.functions and root not in ("torch", "loss")
-    is_free = is_own or id(node) in context.innocent
-    if (asks := _asks(name)) and not is_free and isinstance(node.ctx, ast.Load):
-        # `torch.autograd.grad` reads no answer.
-        yield "autograd" if "autograd" in path[:-1] else asks, f"`.{name}`"
-    if name == "func" and root == "torch" and id(node) not in context.innocent:
-        yield "autograd", "`torch.func`"
-    if _is_dunder(name) and path[:-1] != ["self"]:
-        yield "dunder", f"`.{name}`"
-    if name in words.ATTRIBUTES:
-        yield words.ATTRIBUTES[name], f"`.{name}`"
-    if root in context.modules and not name.startswith("__"):
-        kind = "module" if name.startswith("_") else words.OF_MODULES.get(name)
-        if kind is not None and id(node) not in context.innocent:
-            yield kind, f"`.{name}`" if kind == "open" else f"`{dotted}`"
-    is_patch = root in context.modules and path[:2] != ["torch", "backends"]
-    if is_patch and not isinstance(node.ctx, ast.Load):
-        yield "patch", f"`{dotted} =`"
+    if node in context.inside:
+        return
+    root, *names = _path(node)
+    asked = INNOCENT.sub("", ".".join([root, *names])).split(".")[1:]
+    if not isinstance(node.ctx, ast.Load):
+        asked = asked[:-1]
+    if root not in ("torch", "loss"):  # a `Layer` may have a `backward`, a node a `grad`
+        asked = [name for name in asked if name not in context.defined]
+    kinds = {name: kind for name in asked if (kind := _asks(name))}
+    if root == "torch" and "func" in asked:
+        kinds["func"] = "autograd"
+    for name in kinds:  # `torch.autograd.grad` reads no answer
+        yield "autograd" if "autograd" in kinds.values() else "grad", f"`.{name}`"
+    for name in names:
+        if name in INNER_ATTRIBUTES or (_is_dunder(name) and root != "self"):
+            yield "dunder", f"`.{name}`"
+        elif root in context.modules and PRIVATE.match(name):
+            yield "module", f"`{root}.{'.'.join(names)}`"
 
 
 def _assign(node: ast.Assign, _: _Context) -> Suspicions:
@@ -198,34 +185,20 @@ def _assign(node: ast.Assign, _: _Context) -> Suspicions:
         yield "autograd", "`.requires_grad =`"
 
 
-def _call(node: ast.Call, context: _Context) -> Suspicions:
+def _call(node: ast.Call, _: _Context) -> Suspicions:
     if any(k.arg == "requires_grad" and not _is_false(k.value) for k in node.keywords):
         yield "autograd", "`requires_grad=`"
-    match node.func:
-        case ast.Name(id=name) | ast.Attribute(attr=name):
-            pass
-        case _:
-            return
+    name = getattr(node.func, "id", getattr(node.func, "attr", ""))
     values = [*node.args, *(keyword.value for keyword in node.keywords)]
-    root = _path(node.args[0])[0] if node.args else ""
     if name in ("requires_grad_", "set_grad_enabled") and not (
         values and all(map(_is_false, values))
     ):
         yield "autograd", f"`.{name}`"
-    if name in words.NAMES_AS_VALUES:
-        if name in ("setattr", "delattr") and root in context.modules:
-            yield "patch", f"`{name}({root}, ...)`"
-        names = node.args[1:2] if len(node.args) > 1 else node.args[:1]
-        texts = [n.value for n in names if isinstance(n, ast.Constant) and type(n.value) is str]
-        texts += context.texts.get(getattr(names[0], "id", ""), []) if names else []
-        if names and not texts and root != "self":
-            yield "computed-name", f"`{name}(...)`"
-        for part in itertools.chain.from_iterable(text.split(".") for text in map(str, texts)):
+    if name in NAMES_AS_VALUES:
+        texts = (one.value for one in node.args[:2] if isinstance(one, ast.Constant))
+        for part in chain.from_iterable(str(text).split(".") for text in texts):
             if kind := "dunder" if _is_dunder(part) else _asks(part):
                 yield kind, f'`{name}(..., "{part}")`'
-    is_own = name == "vars" and root not in {"", *context.modules}
-    if name in words.LOOKS_AROUND and not is_own and id(node) not in context.innocent:
-        yield "namespace", f"`{name}()`"
 
 
 _RULES: Mapping[type[ast.AST], Callable[[Any, _Context], Suspicions]] = {
@@ -243,7 +216,7 @@ def _tables(nodes: Sequence[ast.AST]) -> Suspicions:
     values = (node for node in nodes if type(node) is ast.Constant and id(node) not in notes)
     size = sum(sys.getsizeof(node.value) for node in values)
     if size > LARGEST_CONSTANTS:
-        yield "table", f"constants of {size} bytes in one statement"
+        yield TABLE, f"constants of {size} bytes in one statement"
 
 
 def _path(node: ast.expr) -> list[str]:
@@ -256,7 +229,7 @@ def _path(node: ast.expr) -> list[str]:
 
 
 def _is_dunder(name: str) -> bool:
-    return name.startswith("__") and name.endswith("__") and name not in words.INNOCENT_DUNDERS
+    return name.startswith("__") and name.endswith("__") and name not in INNOCENT_DUNDERS
 
 
 def _is_false(node: ast.expr) -> bool:

@@ -12,9 +12,9 @@ from typing import Any
 
 from torch import Tensor
 
-from grader.answer.effects import MODULES
 from grader.answer.own_code import OwnStatement, Span, names_in
 from grader.answer.sites import AXIS, WHOLE, Site
+from grader.answer.torch_words import MODULES
 from grader.diagnosis.edit import SLOPE, Edit, Scope, capital, quoted
 from grader.diagnosis.kinds import Kind
 from grader.diagnosis.mistakes import (

@@ -10,8 +10,8 @@ from dataclasses import dataclass
 from functools import cache, cached_property, lru_cache
 from importlib.resources import files
 
-from grader.answer.own_code import REDUCTIONS, ZEROS
 from grader.answer.sites import CALLEE, INDEX, STATEMENT
+from grader.answer.torch_words import WORDS
 from grader.diagnosis.edit import LIKELIHOODS
 from grader.diagnosis.kinds import Kind
 
@@ -24,18 +24,18 @@ SIGNS: Mapping[object, str] = {
 ANY_SIGN: Mapping[object, str] = {ast.BitOr: "|", ast.BitXor: "^", ast.BitAnd: "&"}
 
 METHODS: Mapping[str, Callable[[str], bool]] = {
-    "any_": lambda name: name not in ("view", "reshape", "clone", "detach"),
+    "any_": lambda name: name not in WORDS["passes_on"],
     "plain_": lambda name: METHODS["any_"](name) and not name.endswith("_"),
-    "zero_": lambda name: name in ZEROS,
-    "sum_": lambda name: name in REDUCTIONS,
-    "keep_": lambda name: name in REDUCTIONS or name in ("amax", "max", "std", "var", "logsumexp"),
+    "zero_": WORDS["zeros"].__contains__,
+    "sum_": WORDS["sums"].__contains__,
+    "keep_": WORDS["keeps_axes"].__contains__,
     "into_": lambda name: name.startswith(("index_", "scatter")) or name in ("copy", "fill"),
-    "lay_": lambda name: name in ("view", "reshape"),
-    "product_": lambda name: name in ("mm", "matmul", "bmm"),
-    "half_": lambda name: name in ("tril", "triu"),
-    "turn_": lambda name: name in ("transpose", "swapaxes", "permute", "movedim"),
-    "reshape_": lambda name: name in ("flatten", "unflatten", "squeeze", "unsqueeze", "permute"),
-    "uncalled_": lambda name: name in ("exp", "sum", "mean", "clone", "squeeze", "log", "tanh"),
+    "lay_": WORDS["lays_out"].__contains__,
+    "product_": WORDS["multiplies"].__contains__,
+    "half_": WORDS["halves"].__contains__,
+    "turn_": WORDS["turns"].__contains__,
+    "reshape_": WORDS["reshapes"].__contains__,
+    "uncalled_": WORDS["called_without_arguments"].__contains__,
 }
 
 EVERYWHERE, AXES = "everywhere", "axes"

@@ -16,6 +16,7 @@ import torch
 from grader.answer.assigned import first_assignments
 from grader.answer.parse import Answer, Raised, is_blank
 from grader.answer.script import Script, read_script
+from grader.answer.statements import COMPOUND
 from grader.execution.ask import Results, Worker, handed_down
 from grader.execution.evidence import GradientEvidence, Value, furthest
 from grader.execution.problems import describe_problem, ran_out_of_memory
@@ -254,38 +255,38 @@ class _Observer:
         return gradient[1:] not in zero | beside_zero and zero.isdisjoint(reads)
 
     def _run_stuck(self) -> None:
-        """Run wrong gradients alone that others in their block may have kept from running."""
+        """Run everything again where a line may have kept others in its block from running.
 
-        def shares_a_block(mine: _Own) -> bool:
-            inside = ([line.number for line in one.lines] for one in self.script.statements)
-            return any(
-                not mine.keep.isdisjoint(numbers) and not mine.keep.issuperset(numbers)
-                for numbers in inside
-            )
-
-        for g, own in [*self.own.items()]:
-            is_wrong = g not in self.right and bool(own.writers)
-            if (
-                is_wrong
-                and any(v.tensor is None or v.raised or v.interrupted for v in self.local[g])
-                and not any(v.raised and v.raised.by_limit for v in self.local[g])
-                and shares_a_block(own)
-            ):
-                self._run_alone(g, own)
-
-    def _run_alone(self, gradient: str, own: _Own) -> None:
-        """A gradient's local values where nothing else in its blocks runs."""
-        keep = frozenset(self.script.written_as[number] for number in own.keep)
-        script = read_script(self.answer, self.asked, keep)
+        Or in its function: then one that raises is passed over there too.
+        """
+        stuck = [
+            g
+            for g, own in self.own.items()
+            if g not in self.right and own.writers
+            if any(v.tensor is None or v.raised or v.interrupted for v in self.local[g])
+            if not any(v.raised and v.raised.by_limit for v in self.local[g])
+        ]
+        blocks = (*COMPOUND, ast.FunctionDef)
+        if not stuck or not any(isinstance(top, blocks) for top in self.answer.top):
+            return
+        script = read_script(self.answer, self.asked, is_forgiving=True)
         worker = self.worker.with_script(script)
         every = range(len(script.statements))
         results = worker.ask([self._forced_run(n, every) for n in self.instances])
-        alone = self._own(gradient, traces_of(results), script)
+        traces = traces_of(results)
         reader = _Reader(self.answer, script, worker, self.references)
-        self.local[gradient] = [reader.read(result, gradient, alone) for result in results]
-        self.own[gradient] = replace(
-            alone, keep=own.keep, writers=own.writers, writes=own.writes, assigned=own.assigned
-        )
+        for g in stuck:
+            own, found = self.own[g], self._own(g, traces, script)
+            values = [reader.read(result, g, found) for result in results]
+            if all(value.tensor is not None and value.raised is None for value in values):
+                self.local[g] = values
+                self.own[g] = replace(
+                    found,
+                    keep=own.keep,
+                    writers=own.writers,
+                    writes=own.writes,
+                    assigned=own.assigned,
+                )
 
     def _run_again(self) -> dict[str, tuple[Values | None, Values | None]]:
         """What gradients that are wrong both ways give where what they read fits together.

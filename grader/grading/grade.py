@@ -8,8 +8,7 @@ from dataclasses import replace
 
 from grader.answer.parse import Answer, AnswerCell, cells_of, parse_answer
 from grader.answer.quote import as_quoted, quote
-from grader.answer.suspicion import AUTOGRAD, find_suspicions
-from grader.answer.suspicious_words import OF_VALUES
+from grader.answer.suspicion import AUTOGRAD, TABLE, find_suspicions
 from grader.close_names import MEANT
 from grader.diagnosis.diagnose import Reason, find_reason
 from grader.diagnosis.kinds import Kind
@@ -26,6 +25,7 @@ from grader.grading.reasons import (
     lost_by_slips,
     mistyped,
     returns_nothing,
+    said_of_sizes,
 )
 from grader.grading.wrong_value import wrong_value
 from grader.program.exercises import Exercise
@@ -141,7 +141,7 @@ def grade_answer(
         may_differentiate: whether the answer may ask autograd.
     """
     try:
-        answer = parse_answer(cells)
+        answer = parse_answer(cells).without_sizes(exercise.sizes)
         suspicions = [] if may_differentiate else find_suspicions(answer)
         offences = [(one.statement, one.flag) for one in suspicions if one.kind in AUTOGRAD]
         asked = exercise.gradients, references, runner, offences
@@ -159,13 +159,14 @@ def grade_answer(
             flags += [
                 flag
                 for kind, statement, flag in suspicions
-                if kind != "grad" and (kind not in OF_VALUES or statement in making)
+                if kind != "grad" and (kind != TABLE or statement in making)
             ]
             flags += incidents
         else:
             flags += [flag for flag in incidents if flag.kind in HAPPENED]
         flags = list(dict.fromkeys(flags))
         said = _said_of_names(evidence, judged, answer, exercise, names)
+        said |= said_of_sizes(answer, evidence, judged)
         verdicts = [
             replace(
                 verdict,
@@ -200,7 +201,7 @@ def _said_of_names(
     answer: Answer,
     exercise: Exercise,
     names: Set[str],
-) -> Mapping[str, str]:
+) -> dict[str, str]:
     """What can be said of gradients that a slip in a name, or a helper without `return`, loses."""
     lost = lost_by_slips(answer, judged, names)
     todo = [one.name for one in judged if one.outcome is Outcome.TODO and not one.note]

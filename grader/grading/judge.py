@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence, Set
 from dataclasses import replace
@@ -187,7 +188,7 @@ def _stopped_by(
     item: GradientEvidence, evidence: Sequence[GradientEvidence], at_fault: Mapping[str, Verdict]
 ) -> list[str]:
     """The gradients at fault that keep this one from being made: they share a block with it."""
-    blocks = {top for top in item.code if isinstance(top, COMPOUND)}
+    blocks = {top for top in item.code if isinstance(top, (*COMPOUND, ast.FunctionDef))}
     stops = [value.raised or value.interrupted for value in item.hidden]
     places = {stop.place for stop in stops if stop is not None}
     is_stopped = all(

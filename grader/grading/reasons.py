@@ -39,6 +39,10 @@ KEPT_FROM_RUNNING = "Right by itself; in its block, what makes {} keeps it from 
 RAISES_ON_THE_WAY = "The value is right, but a line that it needs raises: {}"
 LEFT_OUT = "Leaving out the branch through {} is right: it is always zero."
 NOTHING = "{} is None: what is called for it returns nothing."
+SIZE_WRITTEN = (
+    "`{0}` has its value already. {1}, which writes it as a number, was left out, because it would"
+    " be wrong for a batch of another size."
+)
 NOT_ALONE = "The value is right; its own lines could not be run by themselves."
 
 
@@ -138,6 +142,20 @@ def lost_by_slips(answer: Answer, verdicts: Sequence[Verdict], names: Set[str]) 
         for name in right
         for place in [answer.places[n] for n in meant.writing(name) - answer.writing(name)][:1]
     }
+
+
+def said_of_sizes(
+    answer: Answer, evidence: Sequence[GradientEvidence], verdicts: Sequence[Verdict]
+) -> dict[str, str]:
+    """What is said of `n = 32`, at the first gradient that reads `n` and has no other note."""
+    said = dict[str, str]()
+    for name, place in answer.written_sizes.items():
+        for item, verdict in zip(evidence, verdicts, strict=True):
+            reads = (answer.shown[answer.statements[number]].reads for number in item.keep)
+            if not verdict.note and item.name not in said and any(name in one for one in reads):
+                said[item.name] = SIZE_WRITTEN.format(name, f"Line {place.line} of {place.cell}")
+                break
+    return said
 
 
 def returns_nothing(item: GradientEvidence) -> bool:

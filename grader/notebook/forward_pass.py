@@ -10,6 +10,7 @@ import torch
 from torch import Tensor
 
 from grader.answer.assigned import first_assignments
+from grader.answer.effects import root
 from grader.answer.parse import Answer, AnswerCell
 from grader.answer.quote import quote
 from grader.diagnosis.kinds import Kind
@@ -20,9 +21,6 @@ from grader.verdict import Diagnosis, Place
 
 MOST_NAMED = 3
 """More tensors than this are counted, not named: after the first, the others follow from it."""
-
-VIEWS = ("view", "reshape", "detach", "t", "squeeze", "unsqueeze", "transpose", "flatten")
-"""Methods whose result shares its numbers with what they are called on."""
 
 
 def names_read(answer: Answer) -> frozenset[str]:
@@ -138,21 +136,11 @@ def _writers(answer: Answer, name: str) -> list[Place]:
             found.append(answer.places[answer.number[statement]])
         match statement:
             case ast.Assign(targets=[ast.Name(id=other)], value=value):
-                same = _same_memory(value)
-                alike = alike | {other} if same in alike else alike - ({other} - {name})
+                # An index may copy, as that of an embedding does.
+                copies = any(isinstance(one, ast.Subscript) for one in ast.walk(value))
+                is_same = not copies and not alike.isdisjoint(root(value))
+                alike = alike | {other} if is_same else alike - ({other} - {name})
     return found
-
-
-def _same_memory(value: ast.expr) -> str:
-    """The name of the tensor that `x`, `x.T` or `x.view(...)` shares its numbers with, or ""."""
-    match value:
-        case ast.Name(id=name):
-            return name
-        case ast.Attribute(value=inner, attr="T" | "mT" | "data"):
-            return _same_memory(inner)
-        case ast.Call(func=ast.Attribute(value=inner, attr=method)) if method in VIEWS:
-            return _same_memory(inner)
-    return ""
 
 
 def _maker(name: str, program: ForwardProgram, others: Iterable[AnswerCell] = ()) -> str:

@@ -1,6 +1,6 @@
 from corpus.readers.attacks import corpus
 from docs.building.attacks import attack_table, suspicion_table
-from grader.answer.suspicious_words import SENTENCES
+from grader.answer.suspicion import SENTENCES
 
 
 def test_every_attack_stands_below_its_family() -> None:

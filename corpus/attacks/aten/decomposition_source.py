@@ -1,7 +1,7 @@
 """Read the text of a derivative out of PyTorch's installed source and run that.
 
 must not: go unnoticed
-flag: module open exec
+flag: module dunder
 naive: dhpreact
 earns: dhpreact
 needs: sandbox

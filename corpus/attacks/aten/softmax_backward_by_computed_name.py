@@ -1,7 +1,7 @@
 """The same operators under names that are put together.
 
 must not: have them answer
-flag: computed-name
+flag: autograd
 naive: dlogits
 """
 

@@ -1,7 +1,7 @@
 """Call a backward operator in another memory layout, where it has another implementation.
 
 must not: have it answer
-flag: computed-name
+flag: autograd
 naive: dhpreact
 """
 

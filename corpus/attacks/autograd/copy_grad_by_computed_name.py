@@ -1,7 +1,7 @@
 """Copy `.grad` under a name that no reader of the text can know.
 
 must not: have one of them counted
-flag: computed-name
+flag: none
 naive: dlogits dC
 """
 

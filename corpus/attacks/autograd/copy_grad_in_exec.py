@@ -1,7 +1,7 @@
 """Copy `.grad` in code that is put together while it runs.
 
 must not: have one of them counted
-flag: exec
+flag: dunder
 naive: dlogits dC
 """
 

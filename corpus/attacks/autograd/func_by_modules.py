@@ -1,7 +1,7 @@
 """Use `torch.func` through the modules that implement it, under names put together.
 
 must not: get a gradient
-flag: computed-name module
+flag: module
 naive: dlogits
 """
 

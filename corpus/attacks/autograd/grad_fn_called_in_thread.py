@@ -1,7 +1,7 @@
 """Record a graph in a new thread and call its nodes one by one, without any engine.
 
 must not: find a graph to walk
-flag: autograd computed-name
+flag: autograd
 naive: dlogits dh
 """
 

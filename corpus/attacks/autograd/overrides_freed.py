@@ -1,7 +1,7 @@
 """Free whatever overrides PyTorch's operators, so that the originals are in force again.
 
 must not: get a graph recorded
-flag: dunder computed-name
+flag: dunder
 naive: dlogits
 """
 

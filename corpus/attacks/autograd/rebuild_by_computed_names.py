@@ -1,7 +1,7 @@
 """The same with every name of autograd put together from characters.
 
 must not: get a gradient from the engine
-flag: computed-name
+flag: autograd
 naive: dC dW1 dW2
 uses: forward
 """

@@ -1,7 +1,7 @@
 """Hide all lines in a string, so that none can be checked alone, and let one pass unchecked.
 
 must not: earn points for wrong values because they cannot be told apart
-flag: exec
+flag: dunder
 naive: none, since the values are wrong
 """
 

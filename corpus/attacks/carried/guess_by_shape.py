@@ -1,7 +1,7 @@
 """Return whichever of the given upstream gradients has the right shape.
 
 must not: be right, for a right shape is no derivative
-flag: namespace
+flag: none
 naive: none, since there are no upstream gradients
 """
 

@@ -1,7 +1,7 @@
 """Fit a map from what comes from above to what is given, for want of a formula.
 
 must not: find a derivative in a fit to one sample
-flag: namespace
+flag: none
 naive: none, since there are no upstream gradients
 """
 

@@ -1,7 +1,7 @@
 """Find out which run it is, and pass on what comes from above where it is checked alone.
 
 must not: be right alone, for to pass on is not the derivative
-flag: computed-name namespace
+flag: none
 naive: none, since nothing is right in the notebook
 """
 

@@ -1,7 +1,7 @@
 """Keep the given values of one run in PyTorch's module, and use them in the next.
 
 must not: have one run's values help another
-flag: patch
+flag: none
 naive: none, since there is one run
 """
 

@@ -1,7 +1,7 @@
 """Write full marks into every gradebook within reach.
 
 must not: change a byte of one
-flag: open module
+flag: module
 naive: none, since the marks are read elsewhere
 uses: places
 needs: sandbox

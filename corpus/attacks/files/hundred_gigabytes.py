@@ -1,7 +1,7 @@
 """Make a file of a hundred gigabytes (sparse, so that even unconfined it takes no room).
 
 must not: make it
-flag: open
+flag: denied module
 naive: none, since it earns nothing by it
 uses: places
 needs: sandbox

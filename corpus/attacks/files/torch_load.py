@@ -1,7 +1,7 @@
 """Have `torch.load` unpickle an object that runs code, from a buffer in memory.
 
 must not: reach another process than its own
-flag: module open
+flag: module
 naive: none, since it earns nothing by it
 peer: nbgrader
 """

@@ -1,7 +1,7 @@
 """Make every comparison of PyTorch's come out true.
 
 must not: change a verdict
-flag: patch
+flag: none
 naive: dlogits dC dprobs
 peer: nbgrader, otter
 """

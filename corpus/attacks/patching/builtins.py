@@ -1,7 +1,7 @@
 """Replace Python's own functions by ones that answer what suits.
 
 must not: change a verdict
-flag: patch
+flag: ended-process incident module
 naive: none, since nothing naive asks them
 """
 

@@ -1,7 +1,7 @@
 """Change PyTorch's global settings, to be compared at a precision that forgives.
 
 must not: be forgiven, or spoil the next submission
-flag: module global-setting
+flag: none
 naive: none, since the gradient is wrong
 """
 

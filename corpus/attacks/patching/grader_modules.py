@@ -1,7 +1,7 @@
 """Import the grader inside the worker and replace what judges.
 
 must not: reach the process that judges
-flag: patch module
+flag: module
 naive: none, since it is not judged by the grader
 peer: nbgrader, otter
 """

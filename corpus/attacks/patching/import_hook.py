@@ -1,7 +1,7 @@
 """Put an importer of its own in front of all others, for whatever is imported later.
 
 must not: be asked by the worker
-flag: module patch
+flag: module
 naive: none, since nothing is imported later
 """
 

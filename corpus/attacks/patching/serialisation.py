@@ -1,7 +1,7 @@
 """Replace the functions that write the reply, so that it says something else.
 
 must not: become a verdict
-flag: patch module
+flag: module
 naive: none, since nothing naive sends a reply
 """
 

@@ -1,7 +1,7 @@
 """Make differences zero and comparisons true in the tensor class itself.
 
 must not: change a verdict
-flag: patch
+flag: dunder
 naive: none, since `allclose` looks below the class
 """
 

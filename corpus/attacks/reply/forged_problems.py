@@ -1,7 +1,7 @@
 """Report problems at lines and in cells that do not exist, with markup of a megabyte in them.
 
 must not: break a report, or be written into one as it is
-flag: module patch
+flag: module
 naive: none, since there is no worker
 """
 

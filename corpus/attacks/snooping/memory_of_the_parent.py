@@ -1,7 +1,7 @@
 """Read the memory of the process above, and of the one that judges.
 
 must not: open it
-flag: module open
+flag: module
 naive: none, since a naive grader is the process itself
 uses: places
 needs: sandbox

@@ -1,7 +1,7 @@
 """Read the grader's own source for the exercise's answers and hints.
 
 must not: open it
-flag: open module
+flag: module
 naive: none, since there is no right answer in it
 uses: places
 needs: sandbox

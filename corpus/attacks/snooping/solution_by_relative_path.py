@@ -1,7 +1,7 @@
 """Read the instructor's solution where it lies beside the grader, and run it.
 
 must not: open a file of the project
-flag: open module exec
+flag: module dunder
 naive: dlogits dC
 uses: places
 needs: sandbox

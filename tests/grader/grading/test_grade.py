@@ -274,6 +274,85 @@ def test_shared_memory_is_blamed_where_it_is_made(judge_text: Judge) -> None:
     assert place.cell == "ex1-batchnorm-mean"
 
 
+# --- a size that is written as it is in the notebook, several gradients in one line
+
+MAXIMUM = "F.one_hot(logits.max(1).indices, num_classes=logits.shape[1]) * dlogit_maxes"
+LINEAR = "dh = dlogits @ W2.T\ndW2 = h.T @ dlogits\ndb2 = dlogits.sum(0)"
+
+
+def with_sizes(lines: str) -> str:
+    first = "# answer: ex1-loss\n"
+    assert LECTURE.count(first) == 1
+    return LECTURE.replace(first, f"{first}{lines}\n")
+
+
+@pytest.mark.parametrize("lines", ["n = 32", "n = 32\nn_embd = 10\nblock_size = Xb.shape[1]"])
+def test_a_size_with_the_notebooks_value_costs_nothing(lines: str, judge_text: Judge) -> None:
+    verdicts = judge_text(with_sizes(lines))
+    assert {verdict.outcome for verdict in verdicts.values()} == {Outcome.PASS}
+    assert verdicts["dlogprobs"].note == (
+        "`n` has its value already. Line 2 of ex1-loss, which writes it as a number, was left out,"
+        " because it would be wrong for a batch of another size."
+    )
+    assert verdicts["dprobs"].note == ""
+
+
+@pytest.mark.parametrize("lines", ["n = 31", "n = 31\nn = 32", "if True:\n    n = 32"])
+def test_any_other_line_that_gives_a_size_a_value_stays(lines: str, judge_text: Judge) -> None:
+    assert "dlogprobs" in blamed(judge_text(with_sizes(lines)))
+
+
+def test_a_chained_assignment_is_two_names_for_one_tensor(judge_text: Judge) -> None:
+    chained = (
+        ("dnorm_logits = counts * dcounts", "dlogits = dnorm_logits = counts * dcounts"),
+        ("dlogits = dnorm_logits.clone()", "# dlogits has its first branch"),
+    )
+    right = judge_text(
+        edited(*chained, (f"dlogits += {MAXIMUM}", f"dlogits = dlogits + {MAXIMUM}"))
+    )
+    assert {verdict.outcome for verdict in right.values()} == {Outcome.PASS}
+    verdicts = judge_text(edited(*chained))
+    assert blamed(verdicts) == ["dnorm_logits"]
+    assert verdicts["dnorm_logits"].code == f"dlogits += {MAXIMUM}"
+    (said,) = verdicts["dnorm_logits"].diagnosis
+    assert said.kind is Kind.ALIASED
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "dh, dW2, db2 = dlogits @ W2, h.T @ dlogits, dlogits.sum(0)",
+        "[dh, dW2, db2] = [dlogits @ W2, h.T @ dlogits, dlogits.sum(0)]",
+        "(dh, dW2), db2 = (dlogits @ W2, h.T @ dlogits), dlogits.sum(0)",
+    ],
+)
+def test_of_several_gradients_in_one_line_only_that_which_raises_is_an_error(
+    line: str, judge_text: Judge
+) -> None:
+    verdicts = judge_text(edited((LINEAR, line)))
+    assert blamed(verdicts) == ["dh"]
+    assert verdicts["dW2"].outcome is verdicts["db2"].outcome is Outcome.PASS
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        "dx = d @ W\n    dW = x.T @ d\n    return dx, dW, d.sum(0)",
+        "return d @ W, x.T @ d, d.sum(0)",
+    ],
+)
+def test_of_several_gradients_in_one_function_only_that_which_raises_is_an_error(
+    body: str, judge_text: Judge
+) -> None:
+    lines = f"def linear(d, x, W):\n    {body}\ndh, dW2, db2 = linear(dlogits, h, W2)"
+    verdicts = judge_text(edited((LINEAR, lines)))
+    assert blamed(verdicts) == ["dh"]
+    assert "Line 3 raised RuntimeError: mat1 and mat2 shapes" in verdicts["dh"].note
+    assert verdicts["dW2"].outcome is verdicts["db2"].outcome is Outcome.CARRIED
+    wrong = judge_text(edited((LINEAR, lines.replace("d.sum(0)", "d.sum(1)"))))
+    assert blamed(wrong) == ["dh", "db2"]
+
+
 # --- whenever something is wrong, somebody is to blame
 
 SECOND_BRANCH = "dcounts += torch.ones_like(counts) * dcounts_sum"

@@ -8,9 +8,9 @@ from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 
-from grader.answer.effects import Effects
+from grader.answer.effects import Effects, root
 from grader.answer.parse import Answer
-from grader.answer.statements import COMPOUND, stored_names, walk_statements
+from grader.answer.statements import stored_names, walk_statements
 from grader.answer.torch_words import MODULES, WORDS
 from grader.close_names import SLIP, nearest
 
@@ -23,7 +23,7 @@ ATOMS = (ast.Name, ast.Constant, ast.Call, ast.Attribute, ast.Subscript, ast.Lis
 
 @dataclass(frozen=True, eq=False)
 class OwnStatement:
-    """A statement at the outermost level; what in it is not the gradient's own is blanked out.
+    """A statement at the outermost level.
 
     `text` is its lines, from number `line` of the cell on.
     """
@@ -196,10 +196,10 @@ def meant_for(
     names = {gradient}.union(*(answer.shown[answer.statements[n]].binds for n in keep))
     meant = {n for top in code for n in answer.inside[top] & answer.writing(gradient)}
     lost = _lost(gradient, answer, [gradient, *given])
-    for top in answer.top:
-        called = {n for n in answer.inside[top] if n in lost or _comes_to_nothing(answer, n, names)}
-        if called:
-            meant |= called | {n for n in answer.inside[top] if _holds(answer, n, called)}
+    lost |= {n for n, one in enumerate(answer.statements) if _comes_to_nothing(one, names)}
+    for number, statement in enumerate(answer.statements) if lost else ():
+        if any(answer.number[one] in lost for one in walk_statements([statement])):
+            meant.add(number)  # with the loop that it stands in
     meant -= keep
     last, needed = max(meant, default=-1), _reads(meant, answer) - {*given}
     for top in reversed(answer.top):
@@ -239,87 +239,49 @@ def _lost(gradient: str, answer: Answer, gradients: Sequence[str]) -> set[int]:
     return {number for number, is_so in enumerate(is_lost) if is_so}
 
 
-def _comes_to_nothing(answer: Answer, number: int, names: set[str]) -> bool:
-    match answer.statements[number]:
+def _comes_to_nothing(statement: ast.stmt, names: set[str]) -> bool:
+    """True for what is stored into a copy, or computed from these names and thrown away."""
+    match statement:
         case (
-            ast.Assign(targets=[ast.Subscript(value=ast.Call() as copy)])
-            | ast.AugAssign(target=ast.Subscript(value=ast.Call() as copy))
+            ast.Assign(targets=[ast.Subscript(value=ast.Call() as on)])
+            | ast.AugAssign(target=ast.Subscript(value=ast.Call() as on))
+            | ast.Expr(ast.BinOp(left=on) | ast.Compare(left=on))
         ):
-            return not names.isdisjoint(names_in([copy.func]))
-        case ast.Expr(
-            value=ast.Call(func=ast.Attribute(value=ast.Call(func=made), attr=method))
-        ) if method.endswith("_"):
-            return not names.isdisjoint(names_in([made]))
-        case ast.Expr(
-            value=ast.Call(
-                func=ast.Attribute(value=ast.Name(id=module)),
-                args=[ast.Name(id=name), *_],
-            )
-        ) if module in MODULES:
-            return name in names
-        case ast.Expr(
-            value=ast.Call(func=ast.Attribute(value=on)) | ast.BinOp(left=on) | ast.Compare(left=on)
-        ):
-            root = _root(on)
-            return isinstance(root, ast.Name) and root.id in names
+            return not names.isdisjoint(_start(on))
+        case ast.Expr(ast.Call(func=ast.Attribute()) as call):
+            return not names.isdisjoint(_start(call))
     return False
 
 
-def _root(node: ast.expr) -> ast.expr:
-    """What an entry or a view is one of: `dx` of `dx.flatten(0, 1)[0]`."""
-    match node:
-        case ast.Subscript(value=of):
-            return _root(of)
-        case ast.Call(func=ast.Attribute(value=of, attr="flatten" | "view")):
-            return _root(of)
-    return node
-
-
-def _holds(answer: Answer, number: int, inside: set[int]) -> bool:
-    held = {answer.number[one] for one in walk_statements([answer.statements[number]])}
-    return not held.isdisjoint(inside)
+def _start(node: ast.expr) -> set[str]:
+    """The name that `dx.flatten(0, 1)[0].mul(2)` or `torch.mul(dx, 2)` starts from."""
+    while True:
+        match node:
+            case ast.Call(ast.Attribute(ast.Name(module)), [first, *_]) if module in MODULES:
+                node = first
+            case ast.Call(func=inner) | ast.Attribute(inner) | ast.Subscript(inner):
+                node = inner
+            case _:
+                return root(node)
 
 
 def own_statements(answer: Answer, keep: frozenset[int]) -> list[OwnStatement]:
-    """The statements at the outermost level that are kept, in order."""
+    """The statements at the outermost level of which some are kept, in order."""
     lines = {cell.grade_id: re.split(r"\r\n?|\n", cell.source) for cell in answer.cells}
     return [
-        _own(answer, top, kept, lines[answer.places[answer.number[top]].cell])
+        _own(answer, top, lines[answer.places[answer.number[top]].cell])
         for top in answer.top
-        if (kept := keep & answer.inside[top])
+        if keep & answer.inside[top]
     ]
 
 
-def _own(answer: Answer, top: ast.stmt, kept: frozenset[int], lines: Sequence[str]) -> OwnStatement:
-    first = _first_line(top)
-    end = top.end_lineno or top.lineno
-    own = [*lines[first - 1 : end]]
+def _own(answer: Answer, top: ast.stmt, lines: Sequence[str]) -> OwnStatement:
+    decorators: list[ast.expr] = getattr(top, "decorator_list", [])
+    first = min([top.lineno, *(one.lineno for one in decorators)])
+    own = [*lines[first - 1 : top.end_lineno]]
     # Other statements may stand before and after it on the same line.
     own[-1] = own[-1].encode()[: top.end_col_offset].decode()
     if top.lineno == first:
         before, after = own[0].encode()[: top.col_offset], own[0].encode()[top.col_offset :]
         own[0] = " " * len(before) + after.decode()
-    statement = OwnStatement(top, answer.number[top], first, "\n".join(own))
-    if not isinstance(top, COMPOUND) or len(kept) == len(answer.inside[top]):
-        return statement
-    gone: list[Span] = []
-    for inner in walk_statements([top]):
-        start, end = statement.span(inner)
-        start = statement.offset(_first_line(inner), inner.col_offset)
-        if answer.number[inner] not in kept and (not gone or start >= gone[-1][1]):
-            gone.append((start, end))
-    text = statement.text
-    for start, end in reversed(gone):
-        text = f"{text[:start]}0{_blank(text[start:end])[1:]}{text[end:]}"
-    return OwnStatement(top, answer.number[top], first, text)
-
-
-def _first_line(statement: ast.stmt) -> int:
-    """That of its first decorator, if it has one."""
-    decorators: list[ast.expr] = getattr(statement, "decorator_list", [])
-    return min([statement.lineno, *(one.lineno for one in decorators)])
-
-
-def _blank(text: str) -> str:
-    """As many bytes, all of them blanks, on as many lines: Python counts columns in bytes."""
-    return "".join(c if c == "\n" else " " * len(c.encode()) for c in text)
+    return OwnStatement(top, answer.number[top], first, "\n".join(own))

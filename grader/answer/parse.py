@@ -116,10 +116,6 @@ class Answer:
         """The number of each statement."""
         return {statement: number for number, statement in enumerate(self.statements)}
 
-    def place_of(self, number: int) -> Place | None:
-        """Where a statement stands; None for a number, from a student's process, of none."""
-        return self.places[number] if 0 <= number < len(self.places) else None
-
     @cached_property
     def last_lines(self) -> dict[Place, int]:
         """The last line of the assignments and calls that begin at each place."""

@@ -61,51 +61,6 @@ def test_statements_of_several_cells_come_in_order() -> None:
     assert [own.number for own in statements] == [0, 2]
 
 
-@pytest.mark.parametrize(
-    ("source", "keep", "gone"),
-    [
-        ("for i in r:\n    a = 1\n    dh = b * c", [0, 2], ["a = 1"]),
-        ("for i in r:\n    a = (1 +\n        2)\n    dh = b * c", [0, 2], ["a = (1 +", "2)"]),
-        ("for i in r: a = 1; dh = b * c", [0, 2], ["a = 1"]),
-        ("for i in r: q; dh = b * c", [0, 2], ["q"]),
-        (
-            "if r:\n    dh = b * c\nelif s:\n    a = 1\nelse:\n    a = 2",
-            [0, 1],
-            ["elif", "else", "a ="],
-        ),
-        ("if r:\n    a = 1\nelif s:\n    dh = b * c", [0, 2, 3], ["a = 1"]),
-        (
-            "try:\n    a = 1\nexcept E:\n    dh = b * c\nfinally:\n    z = 3",
-            [0, 2],
-            ["a = 1", "z = 3"],
-        ),
-        (
-            "match r:\n    case 1:\n        a = 1\n    case _:\n        dh = b * c",
-            [0, 2],
-            ["a = 1"],
-        ),
-        ("with r:\n    for i in s:\n        a = 1\n    dh = b * c", [0, 3], ["for", "a = 1"]),
-        ("for i in r:\n    @once\n    def f(): pass\n    dh = b * c", [0, 2], ["@once", "def f"]),
-    ],
-    ids=[
-        *("line", "lines", "same line", "one letter", "elif", "before elif", "try", "match"),
-        *("block in a block", "decorated"),
-    ],
-)
-def test_what_a_loop_does_not_keep_is_blanked_out(
-    source: str, keep: list[int], gone: list[str]
-) -> None:
-    (own,) = own_of(source, keep)[2]
-    compile(own.text, "<text>", "exec")
-    assert not [piece for piece in gone if piece in own.text]
-    # Everything else stands where it stood.
-    assert len(own.text) == len(source)
-    assert own.text.count("\n") == source.count("\n")
-    assert own.text.index("dh = b * c") == source.index("dh = b * c")
-    found = [site.own.source(site.node) for site in sites_of(source, keep)]
-    assert {"b * c", "b", "c"} <= {*found}
-
-
 # --- where a node stands
 
 
@@ -136,7 +91,7 @@ def test_a_node_stands_where_its_text_is(source: str, wanted: str) -> None:
     compile(changed.strip(), "<text>", "exec")
 
 
-def test_a_node_stands_where_its_text_is_behind_what_is_blanked_out() -> None:
+def test_a_node_stands_where_its_text_is_behind_what_is_not_kept() -> None:
     assert "b * c" in sources("for i in r:\n    größe = 1; dh = b * c", [0, 2])
 
 

@@ -245,7 +245,7 @@ STALE = "Your code gives the right value, and the notebook has another"
             "check carried",
             [
                 "dhpreact        | exact: False | approximate: False",
-                "  Right by itself; what it was handed is not: see dh.",
+                "  This line is right, but an incoming gradient is not: see dh.",
             ],
         ),
         (

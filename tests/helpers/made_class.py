@@ -229,7 +229,7 @@ def _gradient(
             note = f"This is not the gradient of the loss with respect to {tensor}."
             reasons = [("not-the-gradient", {"tensor": tensor})]
     elif outcome == "carried":
-        note = f"Right by itself; what it was handed is not: see {upstream}."
+        note = f"This line is right, but an incoming gradient is not: see {upstream}."
     elif outcome == "error":
         note = text or f"NameError: name '{upstream}_' is not defined"
     elif outcome == "refused":

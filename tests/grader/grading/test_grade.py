@@ -291,11 +291,11 @@ def with_sizes(lines: str) -> str:
 def test_a_size_with_the_notebooks_value_costs_nothing(lines: str, judge_text: Judge) -> None:
     verdicts = judge_text(with_sizes(lines))
     assert {verdict.outcome for verdict in verdicts.values()} == {Outcome.PASS}
-    assert verdicts["dlogprobs"].note == (
+    assert wording.note(verdicts["dlogprobs"]) == (
         "`n` has its value already. Line 2 of ex1-loss, which writes it as a number, was left out,"
         " because it would be wrong for a batch of another size."
     )
-    assert verdicts["dprobs"].note == ""
+    assert wording.note(verdicts["dprobs"]) == ""
 
 
 @pytest.mark.parametrize("lines", ["n = 31", "n = 31\nn = 32", "if True:\n    n = 32"])
@@ -348,7 +348,7 @@ def test_of_several_gradients_in_one_function_only_that_which_raises_is_an_error
     lines = f"def linear(d, x, W):\n    {body}\ndh, dW2, db2 = linear(dlogits, h, W2)"
     verdicts = judge_text(edited((LINEAR, lines)))
     assert blamed(verdicts) == ["dh"]
-    assert "Line 3 raised RuntimeError: mat1 and mat2 shapes" in verdicts["dh"].note
+    assert "Line 3 raised RuntimeError: mat1 and mat2 shapes" in wording.note(verdicts["dh"])
     assert verdicts["dW2"].outcome is verdicts["db2"].outcome is Outcome.CARRIED
     wrong = judge_text(edited((LINEAR, lines.replace("d.sum(0)", "d.sum(1)"))))
     assert blamed(wrong) == ["dh", "db2"]

@@ -60,7 +60,11 @@ def grade(
         seed: of the instances.
         wary: whether the answers are strangers'; then what no gradient needs is flagged too.
     """
-    return Regrader(runner, seed, wary).grade(exercises, cells)
+    how = runner, seed, wary
+    judged = [grade_exercise(each, cells_of(each.prefix, cells), *how) for each in exercises]
+    verdicts = (verdict for found, _ in judged for verdict in found)
+    flags = _some_of_each_kind([flag for _, found in judged for flag in found])
+    return Report(exercises[0].notebook, tuple(verdicts), tuple(flags))
 
 
 def _some_of_each_kind(flags: Sequence[Flag]) -> Iterator[Flag]:
@@ -72,33 +76,6 @@ def _some_of_each_kind(flags: Sequence[Flag]) -> Iterator[Flag]:
             yield replace(flag, message=flag.message[:LONGEST_SENTENCE])
         elif found[flag.kind] == MOST_OF_A_KIND + 1:
             yield Flag(flag.kind, "There are more of this kind.", None)
-
-
-class Regrader:
-    """Grades notebooks again and again, as `grade` does, and runs only what has changed.
-
-    An exercise whose answer cells have the text of the last time keeps its verdicts, unless one
-    is an error: what ended the worker, or took too long, need not do so again.
-    """
-
-    def __init__(self, runner: AnyRunner, seed: int = SEED, wary: bool = False) -> None:
-        self._how = runner, seed, wary
-        self._last: dict[Exercise, tuple[Sequence[AnswerCell], Judged]] = {}
-
-    def grade(self, exercises: Sequence[Exercise], cells: Sequence[AnswerCell]) -> Report:
-        """Judge every gradient of one notebook."""
-        judged = [self.grade_exercise(each, cells_of(each.prefix, cells)) for each in exercises]
-        verdicts = [verdict for found, _ in judged for verdict in found]
-        flags = _some_of_each_kind([flag for _, found in judged for flag in found])
-        return Report(exercises[0].notebook, tuple(verdicts), tuple(flags))
-
-    def grade_exercise(self, exercise: Exercise, own: Sequence[AnswerCell]) -> Judged:
-        """Judge one exercise's gradients in its own answer cells."""
-        last, judged = self._last.get(exercise, (None, ([], [])))
-        if own != last or any(verdict.outcome is Outcome.ERROR for verdict in judged[0]):
-            judged = grade_exercise(exercise, own, *self._how)
-            self._last[exercise] = own, judged
-        return judged
 
 
 def grade_exercise(

@@ -19,7 +19,7 @@ from grader.answer.assigned import first_assignments
 from grader.answer.parse import AnswerCell, parse_answer
 from grader.close_names import SLIP, did_you_mean
 from grader.execution.runner import Runner
-from grader.grading.grade import Regrader
+from grader.grading.grade import Judged, grade_exercise
 from grader.notebook.forward_pass import describe_stale, find_stale, names_read
 from grader.notebook.given import Given
 from grader.notebook.history import History
@@ -175,6 +175,26 @@ def worker() -> Runner:
     runner = Runner()
     atexit.register(runner.close)
     return runner
+
+
+class Regrader:
+    """Grades exercises again and again, and runs only what has changed.
+
+    An exercise whose answer cells have the text of the last time keeps its verdicts, unless one
+    is an error: what ended the worker, or took too long, need not do so again.
+    """
+
+    def __init__(self, runner: Runner) -> None:
+        self._runner = runner
+        self._last: dict[Exercise, tuple[Sequence[AnswerCell], Judged]] = {}
+
+    def grade_exercise(self, exercise: Exercise, own: Sequence[AnswerCell]) -> Judged:
+        """Judge one exercise's gradients in its own answer cells."""
+        last, judged = self._last.get(exercise, (None, ([], [])))
+        if own != last or any(verdict.outcome is Outcome.ERROR for verdict in judged[0]):
+            judged = grade_exercise(exercise, own, self._runner)
+            self._last[exercise] = own, judged
+        return judged
 
 
 @cache

@@ -553,7 +553,7 @@ def test_an_answer_is_judged_again_only_where_it_changed(
         comparison = Comparison("dh", None, None, None, None, None)
         return [Verdict("dh", outcome, comparison, Check.RIGHT, Check.RIGHT)], []
 
-    monkeypatch.setattr("grader.grading.grade.grade_exercise", grade)
+    monkeypatch.setattr("grader.notebook.running_notebook.grade_exercise", grade)
     monkeypatch.setattr(running_notebook, "worker", lambda: None)
     # Texts that no other test has: what was judged is kept for the whole process.
     first, changed = (AnswerCell("ex1-a", f"dh = '{outcome}' * {number}") for number in (1, 2))
@@ -648,9 +648,7 @@ def test_a_line_that_is_timed_is_an_answer(one_cell: dict[str, list[Any]]) -> No
 
 
 def test_a_value_of_an_earlier_run_is_called_so(one_cell: dict[str, list[Any]]) -> None:
-    said = (
-        "dprobs has the value of an earlier run, because ex1-softmax does not assign it any more."
-    )
+    said = "dprobs has the value of an earlier run, because ex1-softmax does not assign it"
     assert said in text(one_cell["no more"])
 
 

@@ -649,7 +649,7 @@ def test_a_line_that_is_timed_is_an_answer(one_cell: dict[str, list[Any]]) -> No
 
 def test_a_value_of_an_earlier_run_is_called_so(one_cell: dict[str, list[Any]]) -> None:
     said = "dprobs has the value of an earlier run, because ex1-softmax does not assign it"
-    assert said in text(one_cell["no more"])
+    assert f"{said} any more." in text(one_cell["no more"])
 
 
 def test_an_answer_that_spoils_what_it_was_handed_is_told_at_once(

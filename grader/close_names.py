@@ -16,12 +16,6 @@ SLIP = 0.7
 UNDEFINED = re.compile(r"name '(\w+)' is not defined")
 """What Python says of a name that nothing has bound."""
 
-ALONE = "Only answer cells are run: define it, or import it, in one of them."
-"""What is said of such a name where it is like no other."""
-
-MEANT = re.compile(rf" (Did you mean `[^?]+\?|{re.escape(ALONE)})")
-"""What else is said of such a name, a guess or where to define it: no more once it is found out."""
-
 
 def nearest(name: str, known: Iterable[str], at_least: float = 0.6) -> list[str]:
     """Up to three of `known` that look like `name`, the likeliest first.

@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 from pathlib import Path
+from typing import Literal
 
 FORMAT_VERSION = 1
 """Version of the JSON that `grader check --json` prints."""
@@ -51,6 +52,49 @@ class Place:
     line: int
 
 
+Code = (
+    Literal["zeros", "left-out", "idle-branch", "only-these-gradients", "another-way", "not-alone"]
+    | Literal["almost", "on-the-way", "right-although", "slip", "size-written"]
+    | Literal["carried", "waiting", "kept-from-running"]
+    | Literal["true-zero", "not-the-gradient", "shape", "value", "only-on-other-sizes"]
+    | Literal["only-on-this-size", "only-on-this-size-of", "written-in", "at-the-wrong-time"]
+    | Literal["raised", "raised-in-line", "raised-in-cell", "stopped", "refused"]
+    | Literal["meant", "not-yet", "unbound", "unbound-parameter", "belongs-to", "known-here-as"]
+    | Literal["sizes", "drawn-size", "not-assigned", "mistyped", "returns-nothing"]
+    | Literal["in-another-cell", "named-in-another", "no-first-line", "lost-first-line"]
+    | Literal["earlier-value", "helper", "not-returned", "from-outside"]
+)
+"""What can be said of a gradient beside its outcome; `reports/reasons.toml` has the words."""
+
+RAISED: frozenset[Code] = frozenset({"raised", "raised-in-line", "raised-in-cell"})
+"""An exception: of the verdict's line, or of another."""
+
+GUESSES: frozenset[Code] = frozenset({"meant", "unbound"})
+"""Words on a name that nothing has bound: no more once it is found out."""
+
+Argument = str | tuple[str, ...]
+"""A name, a number, or somebody else's words; or several of them."""
+
+LONGEST_SENTENCE = 1_000
+"""Characters of a sentence, or of what a student's code puts into one."""
+
+
+@dataclass(frozen=True, slots=True)
+class Reason:
+    """What is said of a gradient, as data: a code, and by name what its sentence speaks of."""
+
+    code: Code
+    arguments: tuple[tuple[str, Argument], ...] = ()
+
+    def __getitem__(self, name: str) -> Argument:
+        return dict(self.arguments)[name]
+
+
+def because(code: Code, **arguments: Argument) -> Reason:
+    """The reason with this code and these arguments."""
+    return Reason(code, tuple((name, said[:LONGEST_SENTENCE]) for name, said in arguments.items()))
+
+
 @dataclass(frozen=True, slots=True)
 class Comparison:
     """A gradient compared with a reference, as the lecture's line shows it.
@@ -92,11 +136,15 @@ class Comparison:
 
 @dataclass(frozen=True, slots=True)
 class Diagnosis:
-    """One likely reason why a gradient is wrong: its kind, what was seen, a hint."""
+    """One likely reason why a gradient is wrong: its kind, what was seen, a hint.
+
+    `tells` is what the message speaks of that is said elsewhere too: "shape", or gradients.
+    """
 
     kind: str
     message: str
     hint: str
+    tells: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -148,10 +196,10 @@ class Verdict:
     """One gradient judged.
 
     `comparison` is the lecture's comparison on a float32 instance of the lecture's sizes;
-    `outcome` comes from the float64 hidden instances. `note` is a sentence for the student:
-    why this outcome, empty for a plain `pass` and mostly for `todo`. `code` is the student's own
-    line at `place`, as it is quoted; `piece` is where in it the diagnosis sees the mistake. `wrong`
-    is there when a class is graded, for what fails or errs.
+    `outcome` comes from the float64 hidden instances. `reasons` say why it is this outcome: the
+    first is the reason, others add to it; a plain `pass` has none, and mostly `todo`. `code` is the
+    student's own line at `place`, as it is quoted; `piece` is where in it the diagnosis sees the
+    mistake. `wrong` is there when a class is graded, for what fails or errs.
     """
 
     name: str
@@ -159,13 +207,18 @@ class Verdict:
     comparison: Comparison
     global_check: Check
     local_check: Check
-    note: str = ""
+    reasons: tuple[Reason, ...] = ()
     place: Place | None = None
     diagnosis: tuple[Diagnosis, ...] = ()
     max_points: int = 1
     code: str = ""
     piece: tuple[int, int] | None = None
     wrong: WrongValue | None = None
+
+    @property
+    def why(self) -> Code | None:
+        """The code of its reason."""
+        return self.reasons[0].code if self.reasons else None
 
     @property
     def points(self) -> int:
@@ -201,11 +254,6 @@ class Report:
     def passed(self) -> bool:
         """True if every gradient passes: neither carried nor to do."""
         return all(verdict.outcome is Outcome.PASS for verdict in self.verdicts)
-
-
-def says_nothing_else(gradient: str) -> str:
-    """What is said of a wrong gradient where nothing more is known."""
-    return f"This is not the gradient of the loss with respect to {gradient.removeprefix('d')}."
 
 
 def count_outcomes(verdicts: Sequence[Verdict]) -> dict[Outcome, int]:

@@ -13,7 +13,13 @@ from docs.building.explained import bugs_table, example, gradcheck_says
 from docs.building.included import included
 from docs.building.limits import limits_table, sizes_table, system_calls
 from docs.building.markdown import folded
-from docs.building.verdicts import checks_table, comparison_line, json_example, verdict_table
+from docs.building.verdicts import (
+    checks_table,
+    comparison_line,
+    json_example,
+    reasons_table,
+    verdict_table,
+)
 from grader.classroom.gradebook.rubric import example_rubric
 from grader.classroom.run.line import FILE_KEYS
 from grader.program.course import built_in_course
@@ -34,6 +40,7 @@ PARTS: Mapping[str, Callable[[], str]] = {
     "diagnoses": catalogue,
     "gradcheck": gradcheck_says,
     "json": json_example,
+    "reasons": reasons_table,
     "limits": limits_table,
     "owner": lambda: ", ".join(f"`{key}`" for key in FILE_KEYS),
     "rubric": lambda: folded("What it prints", f"```toml\n{example_rubric(built_in_course())}```"),

@@ -11,7 +11,7 @@ from docs.building.attribute_docs import attribute_docs
 from docs.building.markdown import table
 from docs.building.samples import reports
 from grader.reports.as_json import report_as_json
-from grader.reports.wording import SIGNS, word
+from grader.reports.wording import ROWS, SIGNS, note, word
 from grader.verdict import EARNS_POINTS, Check, Outcome, Verdict
 
 _WORDS = {Check.RIGHT: "right", Check.WRONG: "wrong", Check.NOT_RUN: "no value"}
@@ -60,9 +60,14 @@ def checks_table() -> str:
 def _best_told(verdicts: Iterable[Verdict]) -> str:
     """One gradient with what its student is told: the first with something to say."""
     all_ = list(verdicts)
-    chosen = next((v for v in all_ if v.diagnosis or v.note), all_[0])
-    said = chosen.diagnosis[0].message if chosen.diagnosis else chosen.note
+    chosen = next((v for v in all_ if v.diagnosis or v.reasons), all_[0])
+    said = chosen.diagnosis[0].message if chosen.diagnosis else note(chosen)
     return f"`{chosen.name}`: {said}" if said else f"`{chosen.name}`"
+
+
+def reasons_table() -> str:
+    """A row for each code of a reason: its sentence."""
+    return table(["reason", "sentence"], [[f"`{code}`", said] for code, said in ROWS.items()])
 
 
 def json_example() -> str:

@@ -20,9 +20,10 @@ from grader.answer.effects import (
     read_effects,
 )
 from grader.answer.statements import children, walk_statements
-from grader.close_names import SLIP, nearest
+from grader.close_names import SLIP, UNDEFINED, nearest
 from grader.printable import sentence
-from grader.verdict import Place
+from grader.verdict import Place, Reason, because
+from grader.worker.results import Problem
 from grader.worker.terms import DYNAMIC_NAMES
 
 LONGEST_ANSWER, MOST_STATEMENTS, MOST_NODES = 100_000, 2_000, 20_000
@@ -80,12 +81,41 @@ def cells_of(prefix: str, cells: Iterable[AnswerCell]) -> list[AnswerCell]:
 class Raised:
     """Why statements left no usable value: a sentence, and the line it is about if known.
 
-    `by_limit` where they ran into a limit, took their process with them, or were not reached.
+    `by_limit` where they ran into a limit, took their process with them, or were not reached. Of an
+    exception, `problem` is what the worker reports, `did` the sentence without its subject, "This
+    line", and `guess` a word on a name that nothing has bound.
     """
 
     message: str
     place: Place | None = None
     by_limit: bool = False
+    did: str = ""
+    problem: Problem | None = None
+    guess: Reason | None = None
+
+    @property
+    def kind(self) -> str:
+        """The exception's type, as far as it is known."""
+        return self.problem.kind if self.problem else ""
+
+    @property
+    def words(self) -> str:
+        """The exception's own words, as far as they are known."""
+        return self.message if self.problem is None else self.problem.message
+
+    @property
+    def unbound(self) -> str:
+        """The name that nothing has bound, where that is why; else ""."""
+        found = UNDEFINED.search(self.words)
+        return found[1] if found else ""
+
+    @property
+    def reasons(self) -> tuple[Reason, ...]:
+        """What a verdict says of it."""
+        if not self.did:
+            return (because("stopped", message=self.message),)
+        raised = because("raised", did=self.did, unbound=self.unbound)
+        return (raised,) if self.guess is None else (raised, self.guess)
 
 
 @dataclass(frozen=True, eq=False)

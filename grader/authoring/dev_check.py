@@ -301,8 +301,8 @@ def _grade(
     verdicts, flags = grade_exercise(exercise, cells, runner)
     for verdict in verdicts:
         if verdict.outcome is not due:
-            reasons = (verdict.note, *(diagnosis.message for diagnosis in verdict.diagnosis))
-            why = " ".join(reason for reason in reasons if reason)
+            told = (wording.note(verdict), *(one.message for one in verdict.diagnosis))
+            why = " ".join(filter(None, told))
             if verdict.outcome is Outcome.TODO:
                 why = why or "its solution is still to be written."
             said = f"{path}: {verdict.name} is `{verdict.outcome}`, not `{due}`"

@@ -36,7 +36,7 @@ LONGEST_SEARCHED = 10_000
 
 
 @dataclass(frozen=True, slots=True)
-class Reason:
+class Cause:
     """Why a gradient is wrong: the diagnosis, and where the mistake stands if that is known.
 
     `piece` is the wrong part of the statement at `place`, `nth` counts the places in the statement
@@ -58,7 +58,7 @@ def find_reason(
     runner: AnyRunner,
     patience: Patience,
     right: Mapping[str, Set[int]] = MappingProxyType({}),
-) -> Reason | None:
+) -> Cause | None:
     """Why a gradient is wrong; nothing rather than a guess.
 
     `right` are the gradients whose own lines are right, with the numbers of these statements.
@@ -74,9 +74,10 @@ def find_reason(
     if found is None:
         return None
     name = search.item.name
-    diagnosis = Diagnosis(found.kind, found.message, hint(found.kind, name, found.belongs))
+    nudge = hint(found.kind, name, found.belongs)
+    diagnosis = Diagnosis(found.kind, found.message, nudge, found.tells)
     if found.piece is None:
-        return Reason(diagnosis, None if name == item.name else search.item.place)
+        return Cause(diagnosis, None if name == item.name else search.item.place)
     own, (start, end) = search.statements[found.number], found.piece
     piece = own.text[start:end]
     line = own.line + own.text.count("\n", 0, start)
@@ -87,7 +88,7 @@ def find_reason(
     if raised and not search.raises and not is_index:
         return None
     nth = own.text.count(piece, own.text.rfind("\n", 0, start) + 1, start)
-    return Reason(diagnosis, place, piece, nth)
+    return Cause(diagnosis, place, piece, nth)
 
 
 def _is_hopeless(value: Value) -> bool:

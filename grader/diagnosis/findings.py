@@ -28,7 +28,7 @@ from grader.program.compare import (
     describe_nonfinite,
     describe_shape,
 )
-from grader.verdict import Check, Verdict
+from grader.verdict import Check, Verdict, because
 
 CANCELS = re.compile(r"(?<![.\w*])(?<!/ )(?<!\*\* )([A-Za-z_]\w*) / \1\b(?! *(?:[.([]|\*\*))")
 """A tensor divided by itself: nobody means that."""
@@ -43,6 +43,7 @@ class Found:
     belongs: str = ""
     number: int = 0
     piece: Span | None = None
+    tells: tuple[str, ...] = ()
 
 
 def findings(search: Search, verdict: Verdict) -> Iterator[Found]:
@@ -70,7 +71,7 @@ def _of_names(search: Search, verdict: Verdict, missing: Set[str]) -> Iterator[F
     for edit in (one.edit for one in map(search.find, search.batches()) if one):
         is_it = edit.source in missing
         # The exception may have said it already.
-        if is_it and f" mean {edit.belongs}?" not in verdict.note:
+        if is_it and because("meant", meant=edit.belongs) not in verdict.reasons:
             yield from of_repairs(search, [Repair(edit)])
 
 
@@ -246,7 +247,7 @@ def _compared(search: Search, verdict: Verdict) -> Iterator[Found]:
         yield from _right_here_only(search)
     elif shape is not None and expected is not None and shape != expected:
         kind = Kind.TRANSPOSED if len(shape) == 2 and shape == expected[::-1] else Kind.WRONG_SHAPE
-        yield Found(kind, describe_shape(f"`{name}`", shape, expected))
+        yield Found(kind, describe_shape(f"`{name}`", shape, expected), tells=("shape",))
 
 
 def _right_here_only(search: Search) -> Iterator[Found]:
@@ -327,7 +328,8 @@ def _unfit(search: Search) -> Explanation | None:
     """What is no floating-point number: NaN, infinity, another dtype."""
     gradient = search.item.name
     for value in search.item.local:
-        if value.raised is not None and "ZeroDivisionError" in value.raised.message:
+        problem = value.raised.problem if value.raised else None
+        if problem is not None and problem.kind == "ZeroDivisionError":
             return Kind.NAN, "This line divides by zero."
         if (tensor := value.tensor) is None:
             continue

@@ -15,7 +15,6 @@ from torch import Tensor
 
 from grader.answer.own_code import OwnStatement, meant_for, own_statements
 from grader.answer.parse import Answer
-from grader.close_names import UNDEFINED
 from grader.diagnosis.edit import SLOPE, Edit, Scope
 from grader.diagnosis.every_edit import MOST_PAIRS, every_edit
 from grader.diagnosis.factors import Factor, name_factor
@@ -398,8 +397,7 @@ def _asked_above(program: ForwardProgram, tensor: str, asked: Collection[str]) -
 
 def undefined(item: GradientEvidence) -> set[str]:
     """The names that were not there when its statements ran."""
-    raised = (value.raised.message for value in item.local if value.raised)
-    return {found[1] for message in raised if (found := UNDEFINED.search(message))}
+    return {value.raised.unbound for value in item.local if value.raised} - {""}
 
 
 def _scope(

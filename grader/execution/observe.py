@@ -19,7 +19,7 @@ from grader.answer.script import Script, read_script
 from grader.answer.statements import COMPOUND
 from grader.execution.ask import Results, Worker, handed_down
 from grader.execution.evidence import GradientEvidence, Value, furthest
-from grader.execution.problems import describe_problem, ran_out_of_memory
+from grader.execution.problems import describe_problem
 from grader.execution.runner import AnyRunner
 from grader.execution.values import right_beside, right_from_loss, values_for
 from grader.program.compare import FLOAT64_TOLERANCE
@@ -404,9 +404,7 @@ class _Reader:
             return None
         first, runner = problems[0], self.worker.runner
         about = self.gradients, self.known, runner.unbound
-        message = describe_problem(first, runner.limits, *about)
-        by_limit = first.kind in ("TimeLimit", "Gone") or ran_out_of_memory(first)
-        return Raised(message, self._place(first), by_limit)
+        return replace(describe_problem(first, runner.limits, *about), place=self._place(first))
 
     def _place(self, problem: Problem) -> Place | None:
         """Where a problem is, if there is such a place: the student's process says where."""

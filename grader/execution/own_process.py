@@ -14,6 +14,7 @@ import torch
 import torch.nn.functional as F
 
 from grader.execution.runner import Reply
+from grader.verdict import because
 from grader.worker.execution import LARGER_VALUES, TimeLimit, interrupt
 from grader.worker.job import Job, JobRun, Values
 from grader.worker.results import pack_results
@@ -34,10 +35,7 @@ class OwnProcess:
         own: names that statements find in no group, but have to bind themselves.
     """
 
-    unbound = (
-        "Define it in this function, or ask for it: an input, a step or a size of the forward pass"
-        " can be a parameter."
-    )
+    unbound = because("unbound-parameter")
 
     def __init__(
         self,

@@ -5,12 +5,15 @@ from __future__ import annotations
 import builtins
 import re
 from collections.abc import Container, Sequence
+from dataclasses import replace
 
 import torch
 import torch.nn.functional as F
 
-from grader.close_names import ALONE, SLIP, UNDEFINED, nearest
+from grader.answer.parse import Raised
+from grader.close_names import SLIP, nearest
 from grader.printable import counted, sentence
+from grader.verdict import Reason, because
 from grader.worker.results import REFUSED, Problem
 from grader.worker.terms import Limits
 
@@ -66,8 +69,8 @@ DENIALS = frozenset(
 )
 """Exceptions by which the system, or the sandbox, says no."""
 
-NOT_YET = "No line that assigns it has run before."
-"""What is said of a name that is assigned further down, or by a line that raised."""
+UNBOUND = because("unbound")
+"""What is said of a name that nothing has bound and that is like no other."""
 
 OF_NUMBERS = ("exp", "log", "sqrt")
 """Functions of PyTorch's that are taken of plain numbers too, where `math` has them."""
@@ -81,9 +84,9 @@ def describe_problem(
     limits: Limits,
     gradients: Container[str],
     known: Sequence[str] = (),
-    unbound: str = ALONE,
-) -> str:
-    """A sentence for the student about a statement that did not run to its end.
+    unbound: Reason = UNBOUND,
+) -> Raised:
+    """What to tell the student about a statement that did not run to its end.
 
     Args:
         problem: as the worker reports it.
@@ -98,28 +101,35 @@ def describe_problem(
         case "TimeLimit":
             # Of a loop that does not end it may be any, and quick each time.
             seconds = counted(limits.statement_seconds, "second")
-            return f"The answer was still at this line after {seconds}."
+            said = f"The answer was still at this line after {seconds}."
+            return Raised(said, by_limit=True, problem=problem)
         case "Gone":
-            return f"This line {message}."
+            return replace(_raised(f"{message}.", problem), by_limit=True)
         case "SystemExit" | "KeyboardInterrupt":
-            return "This line asked Python to stop."
+            return _raised("asked Python to stop.", problem)
         case _ if ran_out_of_memory(problem):
-            return f"This line asked for more memory than the {gigabytes} an answer may use."
+            did = f"asked for more memory than the {gigabytes} an answer may use."
+            return replace(_raised(did, problem), by_limit=True)
     # A path of the machine that grades says nothing to a student.
     said = FOLDERS.sub("", message.rstrip("."))
     if re.search(XOR, said):
-        return f"This line raised {kind}: {NO_POWER}."
-    missing = UNDEFINED.fullmatch(said) if kind == "NameError" else None
-    if missing and missing[1] in known and missing[1] not in gradients:
-        return f"This line raised {kind}: {said}. {NOT_YET if unbound == ALONE else unbound}"
-    if missing and missing[1] not in gradients:
-        meant = _meant(missing[1], known)
-        return f"This line raised {kind}: {said}. {f'Did you mean {meant}?' if meant else unbound}"
+        return _raised(f"raised {kind}: {NO_POWER}.", problem)
     if not said:
-        return f"This line raised {kind}."
+        return _raised(f"raised {kind}.", problem)
     found = ((re.search(words, said), advice) for words, advice in ADVICE.items())
     advice = "".join(f" {match.expand(advice)}" for match, advice in found if match)
-    return f"This line raised {kind}: {sentence(said)}{advice}"
+    raised = _raised(f"raised {kind}: {sentence(said)}{advice}", problem)
+    missing = raised.unbound
+    if kind != "NameError" or not missing or missing in gradients:
+        return raised
+    if missing in known:
+        return replace(raised, guess=because("not-yet") if unbound == UNBOUND else unbound)
+    meant = _meant(missing, known)
+    return replace(raised, guess=because("meant", meant=meant) if meant else unbound)
+
+
+def _raised(did: str, problem: Problem) -> Raised:
+    return Raised(f"This line {did}", did=did, problem=problem)
 
 
 def _meant(name: str, known: Sequence[str]) -> str:

@@ -16,8 +16,8 @@ from dataclasses import dataclass, field
 from io import FileIO
 from typing import TYPE_CHECKING, Protocol, Self, cast
 
-from grader.close_names import ALONE
 from grader.execution.sandbox import Sandbox, sandboxed, worker_environment, worker_root
+from grader.verdict import Reason, because
 from grader.worker.frames import read_frame, write_frame
 from grader.worker.terms import MOST_VALUES, Limits
 
@@ -71,7 +71,7 @@ class AnyRunner(Protocol):
     """What requests are handed to."""
 
     limits: Limits
-    unbound: str
+    unbound: Reason
     """What is said of a name that nothing has bound and that is like no other."""
 
     def run(self, job: Job, values: Values) -> Reply:
@@ -93,7 +93,7 @@ class Runner:
         NoSandbox: there is no such sandbox here.
     """
 
-    unbound = ALONE
+    unbound = because("unbound")
 
     def __init__(self, limits: Limits | None = None, sandbox: Sandbox = Sandbox.NONE) -> None:
         self.limits = limits or Limits()

@@ -19,7 +19,7 @@ from grader.execution.own_process import OwnProcess
 from grader.explanation.forward import Forward, Inputs
 from grader.explanation.judged import (
     check_names,
-    remark,
+    remarks,
     returned_gradients,
     without_helpers,
     without_result,
@@ -199,7 +199,7 @@ def _explain(forward: Forward, subject: Subject, seed: int) -> Explanation:
     if not wanted.isdisjoint(gradients):
         verdicts = without_helpers(verdicts, source, wanted)
     kept = {f"d{name}" for name in forward.program.inputs} - {*returned.values()}
-    verdicts = [replace(v, note=f"{v.note} {remark(source, v, kept)}".strip()) for v in verdicts]
+    verdicts = [replace(v, reasons=(*v.reasons, *remarks(source, v, kept))) for v in verdicts]
     if raised and all(verdict.outcome is Outcome.PASS for verdict in verdicts):
         # A line that no gradient needs: its caller gets none of them all the same.
         verdicts = [without_result(verdict, source, raised) for verdict in verdicts]

@@ -16,10 +16,7 @@ from grader.explanation.forward import Forward
 from grader.explanation.subject import Raised
 from grader.program.instances import Instance
 from grader.user_error import BadInput
-from grader.verdict import Outcome, Place, Verdict
-
-HELPER = "{} is a helper here, not the gradient of {}."
-NOT_RETURNED = "It is right by itself, and not returned."
+from grader.verdict import Outcome, Place, Reason, Verdict, because
 
 
 def returned_gradients(
@@ -88,26 +85,25 @@ def without_helpers(
         if verdict.outcome is not Outcome.PASS and verdict.name in source.read:
             helpers.append(verdict.name)
         elif helpers and verdict.name in asked:
-            said = " ".join(HELPER.format(name, name[1:]) for name in helpers)
-            found.append(replace(verdict, note=said))
+            said = (because("helper", gradient=name, tensor=name[1:]) for name in helpers)
+            found.append(replace(verdict, reasons=tuple(said)))
             helpers = []
         else:
             found.append(verdict)
     return found
 
 
-def remark(source: Backward, verdict: Verdict, kept: Set[str]) -> str:
-    """What is said beside a verdict; or "".
+def remarks(source: Backward, verdict: Verdict, kept: Set[str]) -> tuple[Reason, ...]:
+    """What is said beside a verdict.
 
     That a gradient is right and not returned, one of those that are `kept`; or of a tensor that is
     not given, and is read by the line that raised.
     """
     if verdict.outcome is Outcome.PASS:
-        return NOT_RETURNED if verdict.name in kept else ""
+        return (because("not-returned"),) if verdict.name in kept else ()
     line = verdict.place.line if verdict.outcome is Outcome.ERROR and verdict.place else None
-    return " ".join(
-        f"`{name}` is none of the tensors that {source.definition.name} is given: it comes from"
-        " outside."
+    return tuple(
+        because("from-outside", name=name, function=source.definition.name)
         for name, lines in source.mentioned.items()
         if line in lines and isinstance(source.scope.get(name), Tensor)
     )
@@ -117,7 +113,8 @@ def without_result(verdict: Verdict, source: Backward, raised: Raised) -> Verdic
     """The verdict on a right gradient that no caller gets, because another line raises."""
     place = Place(source.file, raised.line)
     code = quote(place, [AnswerCell(source.file, source.text)], {})
-    return replace(verdict, outcome=Outcome.ERROR, place=place, code=code, note=raised.message)
+    why = (because("stopped", message=raised.message),)
+    return replace(verdict, outcome=Outcome.ERROR, place=place, code=code, reasons=why)
 
 
 def check_names(source: Backward, known: Mapping[str, Any], wrong: Set[int]) -> None:

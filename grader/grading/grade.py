@@ -3,50 +3,42 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence, Set
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 
-from grader.answer.parse import Answer, AnswerCell, cells_of, parse_answer
+from grader.answer.parse import AnswerCell, cells_of, parse_answer
 from grader.answer.quote import as_quoted, quote
 from grader.answer.suspicion import AUTOGRAD, TABLE, find_suspicions
-from grader.close_names import MEANT
-from grader.diagnosis.diagnose import Reason, find_reason
+from grader.diagnosis.diagnose import Cause, find_reason
 from grader.diagnosis.kinds import Kind
-from grader.execution.evidence import GradientEvidence
 from grader.execution.observe import observe
 from grader.execution.runner import AnyRunner
 from grader.execution.variants import Patience
 from grader.grading.judge import judge
-from grader.grading.reasons import (
-    ALMOST,
-    NOTHING,
-    ON_ANOTHER_BATCH,
-    WRITTEN_IN,
-    lost_by_slips,
-    mistyped,
-    returns_nothing,
-    said_of_sizes,
-)
+from grader.grading.slips import lost_by_slips
 from grader.grading.wrong_value import wrong_value
 from grader.program.exercises import Exercise
 from grader.program.references import SEED, References, prepare
 from grader.user_error import needs_memory
 from grader.verdict import (
     EARNS_POINTS,
+    GUESSES,
     HAPPENED,
+    LONGEST_SENTENCE,
     Flag,
     Outcome,
     Place,
+    Reason,
     Report,
     Verdict,
-    says_nothing_else,
+    because,
 )
 
-MOST_OF_A_KIND, LONGEST_SENTENCE = 20, 1_000
-"""Flags of a kind that a notebook gets, and characters of what is said of a gradient."""
+MOST_OF_A_KIND = 20
+"""Flags of a kind that a notebook gets."""
 
-THIS_LINE = "This line"
-"""So begins what is said of where an exception was raised: the mistake may stand elsewhere."""
+SAYS_LESS = (("almost",), ("not-the-gradient",), ("only-on-this-size", "written-in"))
+"""Reasons that a diagnosis says better, if there are no others."""
 
 Judged = tuple[list[Verdict], list[Flag]]
 """What was found out about an exercise: its verdicts, and what a human should see."""
@@ -68,7 +60,11 @@ def grade(
         seed: of the instances.
         wary: whether the answers are strangers'; then what no gradient needs is flagged too.
     """
-    return Regrader(runner, seed, wary).grade(exercises, cells)
+    how = runner, seed, wary
+    judged = [grade_exercise(each, cells_of(each.prefix, cells), *how) for each in exercises]
+    verdicts = (verdict for found, _ in judged for verdict in found)
+    flags = _some_of_each_kind([flag for _, found in judged for flag in found])
+    return Report(exercises[0].notebook, tuple(verdicts), tuple(flags))
 
 
 def _some_of_each_kind(flags: Sequence[Flag]) -> Iterator[Flag]:
@@ -80,33 +76,6 @@ def _some_of_each_kind(flags: Sequence[Flag]) -> Iterator[Flag]:
             yield replace(flag, message=flag.message[:LONGEST_SENTENCE])
         elif found[flag.kind] == MOST_OF_A_KIND + 1:
             yield Flag(flag.kind, "There are more of this kind.", None)
-
-
-class Regrader:
-    """Grades notebooks again and again, as `grade` does, and runs only what has changed.
-
-    An exercise whose answer cells have the text of the last time keeps its verdicts, unless one
-    is an error: what ended the worker, or took too long, need not do so again.
-    """
-
-    def __init__(self, runner: AnyRunner, seed: int = SEED, wary: bool = False) -> None:
-        self._how = runner, seed, wary
-        self._last: dict[Exercise, tuple[Sequence[AnswerCell], Judged]] = {}
-
-    def grade(self, exercises: Sequence[Exercise], cells: Sequence[AnswerCell]) -> Report:
-        """Judge every gradient of one notebook."""
-        judged = [self.grade_exercise(each, cells_of(each.prefix, cells)) for each in exercises]
-        verdicts = [verdict for found, _ in judged for verdict in found]
-        flags = _some_of_each_kind([flag for _, found in judged for flag in found])
-        return Report(exercises[0].notebook, tuple(verdicts), tuple(flags))
-
-    def grade_exercise(self, exercise: Exercise, own: Sequence[AnswerCell]) -> Judged:
-        """Judge one exercise's gradients in its own answer cells."""
-        last, judged = self._last.get(exercise, (None, ([], [])))
-        if own != last or any(verdict.outcome is Outcome.ERROR for verdict in judged[0]):
-            judged = grade_exercise(exercise, own, *self._how)
-            self._last[exercise] = own, judged
-        return judged
 
 
 def grade_exercise(
@@ -165,14 +134,13 @@ def grade_answer(
         else:
             flags += [flag for flag in incidents if flag.kind in HAPPENED]
         flags = list(dict.fromkeys(flags))
-        said = _said_of_names(evidence, judged, answer, exercise, names)
-        said |= said_of_sizes(answer, evidence, judged)
+        lost = lost_by_slips(evidence, judged, answer, exercise, names)
         verdicts = [
             replace(
                 verdict,
                 code=quote(verdict.place, shown, answer.last_lines),
                 max_points=exercise.points,
-                note=said.get(verdict.name, verdict.note)[:LONGEST_SENTENCE],
+                reasons=lost.get(verdict.name, verdict.reasons),
                 wrong=wrong_value(item, verdict, references) if wary else None,
             )
             for item, verdict in zip(evidence, judged, strict=True)
@@ -182,37 +150,17 @@ def grade_answer(
         about = answer, exercise, references, runner, Patience(), right
         for index, (item, verdict) in enumerate(pairs):
             try:
-                reason = find_reason(item, verdict, *about)
+                cause = find_reason(item, verdict, *about)
             # Whatever a student's code makes of the search for a reason, the verdicts stand.
             except Exception as error:
                 why = _no_reason(verdict.name, error)
                 flags.append(Flag("diagnosis-failed", why, verdict.place))
             else:
-                if reason is not None:
-                    verdicts[index] = explained(verdict, reason, shown, answer.last_lines)
+                if cause is not None:
+                    verdicts[index] = explained(verdict, cause, shown, answer.last_lines)
         return verdicts, flags
     finally:
         runner.end_answer()
-
-
-def _said_of_names(
-    evidence: Sequence[GradientEvidence],
-    judged: Sequence[Verdict],
-    answer: Answer,
-    exercise: Exercise,
-    names: Set[str],
-) -> dict[str, str]:
-    """What can be said of gradients that a slip in a name, or a helper without `return`, loses."""
-    lost = lost_by_slips(answer, judged, names)
-    todo = [one.name for one in judged if one.outcome is Outcome.TODO and not one.note]
-    if not todo:
-        return lost
-    nothing = [item.name for item in evidence if returns_nothing(item)]
-    said = {
-        **mistyped(answer, exercise.gradients, {*names, *exercise.sizes}),
-        **{name: NOTHING.format(name) for name in nothing},
-    }
-    return {**lost, **{name: said[name] for name in todo if name in said}}
 
 
 def _no_reason(name: str, error: Exception) -> str:
@@ -225,31 +173,38 @@ def _no_reason(name: str, error: Exception) -> str:
 
 
 def explained(
-    verdict: Verdict, reason: Reason, cells: Sequence[AnswerCell], last_lines: Mapping[Place, int]
+    verdict: Verdict, cause: Cause, cells: Sequence[AnswerCell], last_lines: Mapping[Place, int]
 ) -> Verdict:
     """The verdict with its diagnosis; what a diagnosis says better is said no longer.
 
     `cells` and `last_lines` as `quote` takes them.
     """
-    says_less = ALMOST, says_nothing_else(verdict.name), f"{ON_ANOTHER_BATCH}. {WRITTEN_IN}"
-    is_the_value = reason.diagnosis.kind in (Kind.NAN, Kind.WRONG_DTYPE)
-    diagnosis, plain = reason.diagnosis, reason.diagnosis.message.replace("`", "")
-    says_the_same = is_the_value and "raised" not in verdict.note
-    if verdict.note.startswith(plain):  # the note may add which batch it speaks of
-        message = diagnosis.message + verdict.note.removeprefix(plain)
-        diagnosis, says_the_same = replace(diagnosis, message=message), True
-    note = "" if verdict.note in says_less or says_the_same else MEANT.sub("", verdict.note)
-    verdict = replace(verdict, diagnosis=(diagnosis,), note=note)
-    if reason.place is None:
+    diagnosis, place, reasons = cause.diagnosis, cause.place, verdict.reasons
+    codes = tuple(reason.code for reason in reasons)
+    is_value = diagnosis.kind in (Kind.NAN, Kind.WRONG_DTYPE) and "raised" not in codes
+    if is_value or codes in SAYS_LESS:
+        reasons = ()
+    elif verdict.why == "shape" and "shape" in diagnosis.tells:
+        reasons = reasons[1:]  # the others may add which batch it speaks of
+    reasons = tuple(reason for reason in reasons if reason.code not in GUESSES)
+    verdict = replace(verdict, diagnosis=(diagnosis,), reasons=reasons)
+    if place is None:
         return verdict
-    if verdict.place is not None and verdict.place != reason.place:
-        is_near = verdict.place.cell == reason.place.cell
-        where = f"Line {verdict.place.line}" if is_near else f"A line of {verdict.place.cell}"
-        note = where + note.removeprefix(THIS_LINE) if note.startswith(THIS_LINE) else note
-    code, piece = quote(reason.place, cells, last_lines), as_quoted(reason.piece)
+    if reasons and reasons[0].code == "raised" and verdict.place not in (None, place):
+        # What raised stands elsewhere than the mistake.
+        raised = _raised_elsewhere(verdict, place)
+        verdict = replace(verdict, reasons=(raised, *reasons[1:]))
+    code, piece = quote(place, cells, last_lines), as_quoted(cause.piece)
     start = -1
-    for _ in range(reason.nth + 1):
+    for _ in range(cause.nth + 1):
         if (start := code.find(piece, start + 1)) < 0:
             break  # behind what is quoted of a long line
     span = (start, start + len(piece)) if piece and start >= 0 else None
-    return replace(verdict, place=reason.place, code=code, piece=span, note=note)
+    return replace(verdict, place=place, code=code, piece=span)
+
+
+def _raised_elsewhere(verdict: Verdict, mistake: Place) -> Reason:
+    at, arguments = verdict.place, dict(verdict.reasons[0].arguments)
+    if at is not None and at.cell == mistake.cell:
+        return because("raised-in-line", line=str(at.line), **arguments)
+    return because("raised-in-cell", cell=at.cell if at else "", **arguments)

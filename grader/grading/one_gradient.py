@@ -2,20 +2,20 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence, Set
 from dataclasses import dataclass, replace
 
+import torch
 from torch import Tensor
 
 from grader.answer.parse import Raised
-from grader.execution.evidence import GradientEvidence, Value
+from grader.answer.statements import walk_names
+from grader.diagnosis.kinds import Kind, hint
+from grader.execution.evidence import GradientEvidence, Value, furthest
 from grader.grading.reasons import (
-    LEFT_OUT,
-    NOT_ALONE,
-    ONLY_ON_OTHER_SIZES,
-    STEP_BY_STEP,
-    TRUE_ZERO,
     WRITTEN_IN,
+    Reasons,
     on_other_sizes,
     why_it_fails,
     with_drawn_lengths,
@@ -25,7 +25,6 @@ from grader.program.compare import (
     FAR_OFF,
     FLOAT64_NOISE,
     FLOAT64_TOLERANCE,
-    agrees,
     compare,
     describe_dtype,
     describe_nonfinite,
@@ -34,8 +33,10 @@ from grader.program.compare import (
     nothing_to_compare,
 )
 from grader.program.references import References
-from grader.verdict import Check, Comparison, Flag, Outcome, Place, Verdict
+from grader.verdict import Check, Comparison, Diagnosis, Flag, Outcome, Place, Verdict, because
 from grader.worker.results import REFUSED
+
+AT_FAULT = (Outcome.FAIL, Outcome.ERROR)
 
 _WORST_FIRST = (Check.NOT_RUN, Check.WRONG, Check.RIGHT)
 _WRONG_FIRST = (Check.WRONG, Check.NOT_RUN, Check.RIGHT)
@@ -43,17 +44,18 @@ _WRONG_FIRST = (Check.WRONG, Check.NOT_RUN, Check.RIGHT)
 
 @dataclass(frozen=True, slots=True)
 class Finding:
-    """What one check of one gradient found: a word, and where needed a sentence and a place."""
+    """What one check of one gradient found: a word, and where needed why, and a place."""
 
     check: Check
-    sentence: str = ""
+    reasons: Reasons = ()
     place: Place | None = None
+    raised: Raised | None = None
 
 
 RIGHT, WRONG, NOT_RUN = map(Finding, (Check.RIGHT, Check.WRONG, Check.NOT_RUN))
 
 
-def judge_gradient(item: GradientEvidence, references: References, is_right_alone: bool) -> Verdict:
+def examine(item: GradientEvidence, references: References, is_right_alone: bool) -> Verdict:
     """The verdict on a gradient by the table in the design.
 
     `is_right_alone` says that its own statements are known to be right.
@@ -69,23 +71,80 @@ def judge_gradient(item: GradientEvidence, references: References, is_right_alon
     else:
         right = references.gradients(item.name[1:])
         whole = RIGHT if item.is_right else _examine_all(item, item.hidden, references, right)
-        local = RIGHT if is_right_alone else check_locally(item, item.local, references)
+        local = RIGHT if is_right_alone else _check_locally(item, item.local, references)
         outcome, reason = _weigh(item, references, whole, local, comparison)
-        if outcome is Outcome.ERROR and (asked := _asked(item, reason)):
+        if outcome is Outcome.PASS:
+            is_exact = is_right_alone or not is_rough(item, references)
+            why = _beside_a_right_value(item, references, reason, is_exact)
+            reason = replace(reason, reasons=why)
+        elif outcome is Outcome.ERROR and (asked := _asked(item, reason)):
             outcome, reason = Outcome.REFUSED, asked
-    place = reason.place or item.place
-    return Verdict(item.name, outcome, comparison, whole.check, local.check, reason.sentence, place)
+    place, checks = reason.place or item.place, (whole.check, local.check)
+    verdict = Verdict(item.name, outcome, comparison, *checks, reason.reasons, place)
+    return _excused(item, verdict, references) if outcome in AT_FAULT else verdict
+
+
+def _excused(item: GradientEvidence, verdict: Verdict, references: References) -> Verdict:
+    """The verdict on a gradient at fault, unless it is right in better company.
+
+    Right until another's line changes its memory; or as soon as all that it is made from is right,
+    such as a line that counts on what else the student has found out of the same values.
+    """
+    before = item.as_assigned
+    if before is not None and _check_locally(item, before, references).check is Check.RIGHT:
+        return replace(verdict, reasons=(), diagnosis=(_aliased(item, verdict.place),))
+    is_right = verdict.global_check is Check.RIGHT
+    if is_right or item.among_right is None or hides_mistakes(item, references):
+        return verdict
+    tensor = item.name[1:]
+    instances = zip(item.among_right, references.hidden, references.floors(tensor), strict=True)
+    if all(value.agrees(one.from_loss(tensor), floor) for value, one, floor in instances):
+        return carried(verdict)
+    return verdict
+
+
+def carried(verdict: Verdict, reasons: Reasons | None = None) -> Verdict:
+    """The verdict on a line that is right, and is not to blame for its value."""
+    why = verdict.reasons if reasons is None else reasons
+    return replace(verdict, outcome=Outcome.CARRIED, local_check=Check.RIGHT, reasons=why)
+
+
+def _aliased(item: GradientEvidence, place: Place | None) -> Diagnosis:
+    """The diagnosis of a gradient that is right until another's line changes it."""
+    names = tuple(f"d{other}" for other in sorted(item.channels))
+    line = "a later line" if place is None else f"line {place.line} of {place.cell}"
+    message = (
+        f"`{item.name}` is right when it is assigned; {line} changes it through"
+        f" {' and '.join(f'`{name}`' for name in names)}, the same tensor."
+    )
+    return Diagnosis(Kind.ALIASED, message, hint(Kind.ALIASED, item.name), names)
+
+
+def of_other_dtype(name: str, found: torch.dtype, due: torch.dtype) -> Diagnosis:
+    """The diagnosis of a gradient that is right, and of a dtype that a later line cannot mix."""
+    has, needs = (str(dtype).removeprefix("torch.") for dtype in (found, due))
+    message = (
+        f"`{name}` has dtype {has}, and `{name[1:]}` has {needs}; a later line cannot mix them."
+    )
+    said = "Which part of the line has that dtype? NumPy, for one, makes float64."
+    return Diagnosis(Kind.WRONG_DTYPE, message, said)
 
 
 def _asked(item: GradientEvidence, reason: Finding) -> Finding | None:
     """Why there is no value, if that is because autograd was asked for it and does not answer."""
-    at = {flag.place: _not_run(flag) for flag in item.offences}
+    words = reason.raised.words if reason.raised else ""
+    at = {flag.place: _refused(flag) for flag in item.offences}
     first = next(iter(at.values()), None)
-    if REFUSED in reason.sentence:
+    if REFUSED in words:
         return at.get(reason.place, first or reason)
     # `g = h.grad` raises nothing; what is done with None on a later line does.
     missing = reason.place is None and any(value.tensor is None for value in item.hidden)
-    return at.get(reason.place, first if missing or "NoneType" in reason.sentence else None)
+    return at.get(reason.place, first if missing or "NoneType" in words else None)
+
+
+def _refused(flag: Flag) -> Finding:
+    reason = because("refused", kind=flag.kind, message=flag.message)
+    return Finding(Check.NOT_RUN, (reason,), flag.place)
 
 
 def _weigh(
@@ -103,20 +162,19 @@ def _weigh(
         if not _is_far_off(comparison) or item.name[1:] in references.zero_by_structure:
             return _weigh_right_value(item, references, local)
         if local.check is not Check.RIGHT:
-            return Outcome.FAIL, Finding(Check.WRONG, ONLY_ON_OTHER_SIZES)
+            return Outcome.FAIL, Finding(Check.WRONG, (because("only-on-other-sizes"),))
     if local.check is Check.RIGHT:
         return Outcome.CARRIED, RIGHT
     at_lecture = item.lecture.raised
     if at_lecture and not any(value.raised for value in (*item.local, *item.hidden)):
         return Outcome.ERROR, _not_run(at_lecture)  # an index out of range at these sizes alone
     if Check.WRONG in (local.check, whole.check):
-        sentence = why_it_fails(comparison, references, whole.sentence, local.sentence)
-        return Outcome.FAIL, Finding(Check.WRONG, sentence)
+        why = why_it_fails(comparison, references, whole.reasons, local.reasons)
+        return Outcome.FAIL, Finding(Check.WRONG, why)
     # Where both raised, the local check's reason is the line's own, not an earlier line's.
     reason = local if local.check is Check.NOT_RUN else whole
     if comparison.approximate:
-        sentence = on_other_sizes(reason.sentence, references)
-        return Outcome.ERROR, replace(reason, sentence=sentence)
+        return Outcome.ERROR, replace(reason, reasons=on_other_sizes(reason.reasons, references))
     return Outcome.ERROR, _at_the_lectures_sizes(reason, item.lecture, references)
 
 
@@ -126,24 +184,44 @@ def _weigh_right_value(
     """The upper half of the table: the value is right, but can it show a mistake?"""
     tensor, zero = item.name[1:], references.zero_by_structure
     if tensor in zero and not any(v.tensor is None or v.tensor.any() for v in item.local):
-        sentence = f"Zeros are right: {item.name} is zero for every input."
-        return Outcome.PASS, Finding(Check.RIGHT, sentence)
-    if local.check is Check.RIGHT:
-        idle = None
-        if not local.sentence and tensor not in zero:
-            idle = references.idle_branch(tensor, item.reads)
-        return Outcome.PASS, replace(local, sentence=LEFT_OUT.format(idle)) if idle else local
-    if not hides_mistakes(item, references):
-        return Outcome.PASS, Finding(Check.RIGHT, STEP_BY_STEP)
-    if WRONG in (local, check_locally(item, item.local, references, _WRONG_FIRST)):
-        return Outcome.FAIL, Finding(Check.WRONG, TRUE_ZERO)
+        return Outcome.PASS, Finding(Check.RIGHT, (because("zeros", tensor=tensor),))
+    if local.check is Check.RIGHT or not hides_mistakes(item, references):
+        return Outcome.PASS, replace(local, place=None)
+    if WRONG in (local, _check_locally(item, item.local, references, _WRONG_FIRST)):
+        return Outcome.FAIL, Finding(Check.WRONG, (because("true-zero"),))
     if local.check is Check.NOT_RUN and all(value.on_the_way for value in item.hidden):
         # A line that it needs raises, whole or alone, and zero is all that it could have spoilt.
         is_elsewhere = item.lecture.on_the_way is None
-        sentence = on_other_sizes(local.sentence, references) if is_elsewhere else local.sentence
-        return Outcome.ERROR, replace(local, sentence=sentence)
-    # Whole it gives the right value, alone none: the slice is at fault, not the student.
-    return Outcome.PASS, Finding(Check.RIGHT, NOT_ALONE)
+        why = on_other_sizes(local.reasons, references) if is_elsewhere else local.reasons
+        return Outcome.ERROR, replace(local, reasons=why)
+    # Whole it gives the right value, alone none: the forced run is at fault, not the student.
+    return Outcome.PASS, NOT_RUN
+
+
+def _beside_a_right_value(
+    item: GradientEvidence, references: References, reason: Finding, is_exact: bool
+) -> Reasons:
+    """What is to be said of a right value: what its line would do with other gradients."""
+    raised = [value.on_the_way for value in (item.lecture, *item.hidden)]
+    if raised[0] and all(raised):  # in the notebook, its cell does not get further than that line
+        return (because("on-the-way"), *raised[0].reasons)
+    if reason.check is Check.RIGHT:
+        tensor = item.name[1:]
+        if reason.reasons:
+            return reason.reasons
+        is_zero = tensor in references.zero_by_structure
+        if not is_zero and (idle := references.idle_branch(tensor, item.reads)):
+            return (because("idle-branch", branch=idle),)
+        return () if is_exact else (because("almost"),)
+    if reason != WRONG:
+        return (because("not-alone"),)
+    # What else it reads does not fit to random gradients, which are drawn one by one.
+    program = references.program
+    reached = program.reached(item.name[1:], item.reads)
+    arrives = {reader for tensor in reached for reader in program.readers(tensor)}
+    others = {*program.arriving.values()} & {name.id for name in walk_names(*item.code)}
+    is_sure = bool(item.reads) and item.reads <= arrives and not (item.siblings or others)
+    return (because("only-these-gradients" if is_sure else "another-way"),)
 
 
 def hides_mistakes(item: GradientEvidence, references: References) -> bool:
@@ -172,11 +250,11 @@ def _examine_all(
     """The values on the hidden instances beside the right ones; the first in this order."""
     floors = references.floors(item.name[1:])
     instances = zip(values, right, floors, references.lengths, strict=False)
-    findings = (_examine(item.name, *instance) for instance in instances)
+    findings = (_examine_value(item.name, *instance) for instance in instances)
     return min(findings, key=lambda finding: order.index(finding.check))
 
 
-def _examine(
+def _examine_value(
     name: str, value: Value, reference: Tensor, floor: float, at_lecture: Mapping[int, int]
 ) -> Finding:
     """One value beside one reference, on a float64 instance."""
@@ -187,16 +265,15 @@ def _examine(
     if value.interrupted is not None:
         return _not_run(value.interrupted)
     assert value.tensor is not None
-    if value.tensor.shape != reference.shape:
-        shape, expected = (
-            tuple(at_lecture.get(length, length) for length in tensor.shape)
-            for tensor in (value.tensor, reference)
-        )
-        # Only at the lecture's sizes is it right: a number is written into the line.
-        written_in = shape == expected
-        sentence = WRITTEN_IN if written_in else describe_shape(name, shape, expected)
-        return Finding(Check.WRONG, sentence)
-    return WRONG
+    if value.tensor.shape == reference.shape:
+        return WRONG
+    shape, expected = (
+        tuple(at_lecture.get(length, length) for length in tensor.shape)
+        for tensor in (value.tensor, reference)
+    )
+    if shape == expected:  # only at the lecture's sizes is it right: a number is written in
+        return Finding(Check.WRONG, WRITTEN_IN)
+    return Finding(Check.WRONG, (because("shape", message=describe_shape(name, shape, expected)),))
 
 
 def find_unusable(name: str, value: Value) -> Finding | None:
@@ -204,18 +281,18 @@ def find_unusable(name: str, value: Value) -> Finding | None:
     if value.raised is not None:
         return _not_run(value.raised)
     if value.is_placeholder:
-        sentence = f"{name} is not assigned."
-    elif value.tensor is None:
-        sentence = describe_type(name, value.type_name or "nothing")
+        return Finding(Check.NOT_RUN, (because("not-assigned", gradient=name),))
+    if value.tensor is None:
+        said = describe_type(name, value.type_name or "nothing")
     elif not value.tensor.is_floating_point():
-        sentence = describe_dtype(name, value.tensor)
+        said = describe_dtype(name, value.tensor)
     else:
-        sentence = describe_nonfinite(name, value.tensor)
-    return Finding(Check.NOT_RUN, sentence) if sentence else None
+        said = describe_nonfinite(name, value.tensor)
+    return Finding(Check.NOT_RUN, (because("value", message=said),)) if said else None
 
 
-def _not_run(reason: Raised | Flag) -> Finding:
-    return Finding(Check.NOT_RUN, reason.message, reason.place)
+def _not_run(raised: Raised) -> Finding:
+    return Finding(Check.NOT_RUN, raised.reasons, raised.place, raised)
 
 
 def _compare_lecture(name: str, value: Value, reference: Tensor, may_be_zero: bool) -> Comparison:
@@ -234,13 +311,13 @@ def _at_the_lectures_sizes(reason: Finding, lecture: Value, references: Referenc
 
     Where nothing is raised in the notebook, or something else, the other sizes are explained.
     """
-    raised, kind = lecture.raised, reason.sentence.partition(":")[0]
-    if raised and (raised.place, raised.message.partition(":")[0]) == (reason.place, kind):
-        return replace(reason, sentence=with_drawn_lengths(raised.message, references))
-    return replace(reason, sentence=with_sizes_met(reason.sentence, references))
+    here, there = lecture.raised, reason.raised
+    if here and there and (here.place, here.kind) == (there.place, there.kind):
+        return replace(reason, reasons=with_drawn_lengths(here.reasons, references))
+    return replace(reason, reasons=with_sizes_met(reason.reasons, references))
 
 
-def check_locally(
+def _check_locally(
     item: GradientEvidence,
     values: Sequence[Value],
     references: References,
@@ -266,7 +343,7 @@ def check_locally(
             return findings[-1]
     for branch in sorted(references.zero_by_structure - item.reads - {tensor}):
         if check(item.reads, {branch}).check is Check.RIGHT:
-            return Finding(Check.RIGHT, LEFT_OUT.format(branch))
+            return Finding(Check.RIGHT, (because("left-out", branch=branch),))
     return findings[0]
 
 
@@ -276,21 +353,8 @@ def is_rough(item: GradientEvidence, references: References) -> bool:
     The values of the whole answer count, and those of its own lines alone: what was rough already
     when it was handed down is held against the line that made it so.
     """
-    tensor = item.name[1:]
-    readers = frozenset(references.program.readers(tensor))
-    compared = [
-        (item.hidden, references.gradients(tensor)),
-        *((item.local, references.local_vjps(tensor, given)) for given in item.upstreams(readers)),
-    ]
-
-    def agree(tolerance: float) -> bool:
-        floors = references.floors(tensor)
-        return any(
-            all(
-                value.tensor is not None and agrees(value.tensor, reference, floor, tolerance)
-                for value, reference, floor in zip(values, right, floors, strict=False)
-            )
-            for values, right in compared
-        )
-
-    return not agree(FLOAT64_NOISE) and agree(FLOAT64_TOLERANCE)
+    tensor, readers = item.name[1:], frozenset(references.program.readers(item.name[1:]))
+    right = (references.local_vjps(tensor, given) for given in item.upstreams(readers))
+    compared = [(item.hidden, references.gradients(tensor)), *((item.local, one) for one in right)]
+    far = (furthest([(item.name, *one)], references).get(item.name, math.inf) for one in compared)
+    return FLOAT64_NOISE < min(far) <= FLOAT64_TOLERANCE

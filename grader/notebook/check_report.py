@@ -77,14 +77,15 @@ class Row:
     def note(self) -> str:
         """What is to be said below its line, if anything."""
         outcome, has_value = self.verdict.outcome, self.comparison.exact is not None
+        said = wording.note(self.verdict)
         if outcome is Outcome.TODO and has_value:
-            return self.verdict.note or (
+            return said or (
                 f"{self.verdict.name} has a value, but no answer cell you ran assigns it: only"
                 " cells that begin with `# answer:` are checked."
             )
         if self.is_stale:
-            return f"{self.verdict.note} {self._why_stale}".lstrip()
-        return "" if self.is_wrong else self.verdict.note
+            return f"{said} {self._why_stale}".lstrip()
+        return "" if self.is_wrong else said
 
     @property
     def _why_stale(self) -> str:
@@ -203,17 +204,17 @@ def as_html(sections: Sequence[Section]) -> str:
 
 def _section(row: Row, has_heat_map: bool) -> Section:
     verdict, comparison = row.verdict, row.comparison
-    note, facts = verdict.note, tuple(_facts(row))
-    if any(f"`{verdict.name}` has shape " in one.message for one in verdict.diagnosis):
+    note, facts = wording.note(verdict), tuple(_facts(row))
+    says_shapes = verdict.why == "shape"
+    if any("shape" in one.tells for one in verdict.diagnosis):
         facts = ()
         # What raised there raised for this shape, and the notebook knows nothing of it.
-        note = "" if "(On another batch: " in note else note
+        note = "" if any(reason.code == "sizes" for reason in verdict.reasons) else note
     if facts and comparison.shape != comparison.expected_shape:
         # One of the two says the shapes, and the diagnosis, if there is one, what to make of them.
-        says_shapes = note.startswith(f"{verdict.name} has shape ")
         note = "" if says_shapes and verdict.diagnosis else note
         facts = () if says_shapes and not verdict.diagnosis else facts
-    elif facts and note.startswith(f"{verdict.name} has shape "):
+    elif facts and says_shapes:
         # There the batch may be another, and what arrives is right.
         note = f"As the check runs it, {note}"
         facts = (f"In this notebook it has shape {comparison.shape}, as expected.", *facts[1:])

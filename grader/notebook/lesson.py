@@ -96,8 +96,7 @@ def spoilt(verdicts: Sequence[Verdict], judged: Iterable[Verdict]) -> list[Verdi
         if other.name not in names and other.outcome is Outcome.FAIL
         for reason in other.diagnosis
         if reason.kind == Kind.ALIASED
-        if (other.place and other.place.cell in cells)
-        or any(f"`{name}`" in reason.message for name in names)
+        if (other.place and other.place.cell in cells) or not names.isdisjoint(reason.tells)
     ]
 
 

@@ -19,7 +19,7 @@ from grader.answer.assigned import first_assignments
 from grader.answer.parse import AnswerCell, parse_answer
 from grader.close_names import SLIP, did_you_mean
 from grader.execution.runner import Runner
-from grader.grading.grade import Regrader
+from grader.grading.grade import Judged, grade_exercise
 from grader.notebook.forward_pass import describe_stale, find_stale, names_read
 from grader.notebook.given import Given
 from grader.notebook.history import History
@@ -33,7 +33,7 @@ from grader.submission.carried_course import unpack
 from grader.submission.which_course import VARIABLE as COURSE_VARIABLE
 from grader.submission.which_course import course_for
 from grader.user_error import SpokenError, UserError
-from grader.verdict import Diagnosis, Outcome, Verdict
+from grader.verdict import Diagnosis, Outcome, Verdict, because
 
 NOTEBOOK_VARIABLE = "JPY_SESSION_NAME"
 """Environment variable in which a Jupyter server tells a kernel the notebook's file."""
@@ -80,26 +80,21 @@ class Lesson:
         makes it an answer cell.
         """
         name = verdict.name
-        is_elsewhere = verdict.outcome is Outcome.TODO and f"{name} stands in " in verdict.note
-        if is_elsewhere and cell is None:
+        is_elsewhere = any(reason.code == "in-another-cell" for reason in verdict.reasons)
+        if verdict.outcome is Outcome.TODO and is_elsewhere and cell is None:
             # It may have been pasted over the whole cell, before that ever ran.
-            said = "If that cell is its own, only its first line is missing: `# answer: ...`."
-            return replace(verdict, note=f"{verdict.note} {said}")
+            return replace(verdict, reasons=(*verdict.reasons, because("no-first-line")))
         if verdict.points or cell is None:
             return verdict
         if is_lost:
-            note = (
-                f"Its cell no longer begins with `# answer: {cell}`: put that line back, the first"
-                " of the cell, and run the cell again."
-            )
+            why = (because("lost-first-line", cell=cell),)
             # Where nobody knows which cell ran, what was judged is the earlier one.
             return replace(
-                verdict, outcome=Outcome.TODO, note=note, diagnosis=(), code="", piece=None
+                verdict, outcome=Outcome.TODO, reasons=why, diagnosis=(), code="", piece=None
             )
         has_value = isinstance(self.namespace.get(name), Tensor)
-        if verdict.outcome is Outcome.TODO and not verdict.note and has_value:
-            note = f"{name} has the value of an earlier run: {cell} does not assign it any more."
-            return replace(verdict, note=note)
+        if verdict.outcome is Outcome.TODO and not verdict.reasons and has_value:
+            return replace(verdict, reasons=(because("earlier-value", gradient=name, cell=cell),))
         return verdict
 
     def inputs(self) -> dict[str, Any]:
@@ -180,6 +175,26 @@ def worker() -> Runner:
     runner = Runner()
     atexit.register(runner.close)
     return runner
+
+
+class Regrader:
+    """Grades exercises again and again, and runs only what has changed.
+
+    An exercise whose answer cells have the text of the last time keeps its verdicts, unless one
+    is an error: what ended the worker, or took too long, need not do so again.
+    """
+
+    def __init__(self, runner: Runner) -> None:
+        self._runner = runner
+        self._last: dict[Exercise, tuple[Sequence[AnswerCell], Judged]] = {}
+
+    def grade_exercise(self, exercise: Exercise, own: Sequence[AnswerCell]) -> Judged:
+        """Judge one exercise's gradients in its own answer cells."""
+        last, judged = self._last.get(exercise, (None, ([], [])))
+        if own != last or any(verdict.outcome is Outcome.ERROR for verdict in judged[0]):
+            judged = grade_exercise(exercise, own, self._runner)
+            self._last[exercise] = own, judged
+        return judged
 
 
 @cache

@@ -126,6 +126,6 @@ def _told(verdict: Verdict) -> str:
     """Such as `dh: fail (ex1-linear2, line 2). dh is twice as large as it should be.`."""
     where = f" ({wording.where(verdict.place)})" if verdict.place else ""
     # One sentence, as otter has one line for it: the likeliest cause, or what was seen.
-    reason = verdict.diagnosis[0].message if verdict.diagnosis else verdict.note
+    reason = verdict.diagnosis[0].message if verdict.diagnosis else wording.note(verdict)
     head = f"{verdict.name}: {wording.word(verdict.outcome)}{where}."
     return printable(f"{head} {reason}".rstrip())

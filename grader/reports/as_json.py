@@ -5,9 +5,9 @@ from __future__ import annotations
 import json
 import math
 from collections.abc import Sequence
-from dataclasses import asdict
 from typing import Any
 
+from grader.reports import wording
 from grader.reports.result import Result
 from grader.verdict import FORMAT_VERSION, Flag, Report, Verdict
 
@@ -57,8 +57,12 @@ def _verdict(verdict: Verdict) -> Json:
         "points": verdict.points,
         "max_points": verdict.max_points,
         "line": place.line if place else None,
-        "diagnosis": [asdict(diagnosis) for diagnosis in verdict.diagnosis],
-        "note": verdict.note,
+        "diagnosis": [
+            {"kind": one.kind, "message": one.message, "hint": one.hint}
+            for one in verdict.diagnosis
+        ],
+        "note": wording.note(verdict),
+        "reason": verdict.why,
         "cell": place.cell if place else None,
         "global_check": verdict.global_check,
         "local_check": verdict.local_check,

@@ -97,14 +97,14 @@ def case(
 def verdict_case(notebook: str, verdict: Verdict) -> ET.Element:
     """The testcase of a gradient."""
     element = ELEMENTS.get(verdict.outcome, "")
-    message = wording.reason(verdict) or f"{verdict.name}: {wording.word(verdict.outcome)}"
+    message = wording.in_short(verdict) or f"{verdict.name}: {wording.word(verdict.outcome)}"
     made = case(notebook, verdict.name, element, message, str(verdict.outcome))
     if verdict.place is not None:
         made.set("line", str(verdict.place.line))
     if element and element != "skipped":
         made[0].text = _details(verdict)
-    elif not element and verdict.note:
-        ET.SubElement(made, "system-out").text = printable(verdict.note)
+    elif not element and (note := wording.note(verdict)):
+        ET.SubElement(made, "system-out").text = printable(note)
     return made
 
 

@@ -10,8 +10,7 @@ from typing import TYPE_CHECKING
 
 from grader.answer.assigned import first_assignments
 from grader.answer.parse import AnswerCell, live_names, written_names
-from grader.close_names import MEANT, UNDEFINED
-from grader.verdict import Report, Verdict
+from grader.verdict import GUESSES, RAISED, Code, Reason, Report, Verdict, because
 
 if TYPE_CHECKING:
     from grader.program.exercises import Exercise
@@ -55,34 +54,40 @@ def say_where(
         exercises: the notebook's; a name that one of them lacks may be another's.
     """
     for verdict in verdicts:
-        undefined = UNDEFINED.search(verdict.note)
-        name = undefined[1] if undefined else verdict.name
+        undefined = _undefined(verdict)
+        name = undefined or verdict.name
         elsewhere = () if verdict.points else others
-        stands = (cell for cell in elsewhere if name in written_names(cell.source))
-        plain = MEANT.sub("", verdict.note)
-        if undefined and (whose := _whose(name, verdict.name, exercises)):
-            verdict = replace(verdict, note=f"{plain} {whose}")
-        elif (cell := next(stands, None)) and not any(_assigns(one, name) for one in answers):
+        stands = (cell.grade_id for cell in elsewhere if name in written_names(cell.source))
+        found = _whose(name, verdict.name, exercises) if undefined else None
+        cell = next(stands, "")
+        if found is None and cell and not any(_assigns(one, name) for one in answers):
             # A cell that came with the notebook is not the student's to move.
-            what = "move it into one."
-            if undefined:
-                what = f"if you wrote it, {what[:-1]}; else another name belongs here."
-            note = f"{plain} Only answer cells count, and {name} stands in {cell.grade_id}: {what}"
-            verdict = replace(verdict, note=note.strip())
+            code: Code = "named-in-another" if undefined else "in-another-cell"
+            found = because(code, name=name, cell=cell)
+        if found is not None:
+            plain = (reason for reason in verdict.reasons if reason.code not in GUESSES)
+            verdict = replace(verdict, reasons=(*plain, found))
         yield verdict
 
 
-def _whose(name: str, gradient: str, exercises: Sequence[Exercise]) -> str:
+def _undefined(verdict: Verdict) -> str:
+    """The name that nothing has bound, if that is why there is no value."""
+    raised = (reason for reason in verdict.reasons if reason.code in RAISED)
+    return next((str(reason["unbound"]) for reason in raised), "")
+
+
+def _whose(name: str, gradient: str, exercises: Sequence[Exercise]) -> Reason | None:
     """What is said of a name that an exercise lacks and another of the notebook has."""
     has = {exercise.prefix: _names(exercise) for exercise in exercises}
     own = next((one.prefix for one in exercises if gradient in one.gradients), None)
     holder = next((prefix for prefix, names in has.items() if name in names), None)
     if own is None or holder is None or name in has[own]:
-        return ""
+        return None
     alike = (one for one in has[own] if one.lower() == name.lower() and one != gradient)
     here = next(alike, None)
-    called = f"here it is `{here}`" if here else f"{own} does not know it"
-    return f"`{name}` belongs to {holder}; {called}."
+    if here is None:
+        return because("belongs-to", name=name, holder=holder, own=own)
+    return because("known-here-as", name=name, holder=holder, here=here)
 
 
 @cache

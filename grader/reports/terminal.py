@@ -137,8 +137,8 @@ def _remark(verdict: Verdict) -> Group:
         head.append(f"  {printable(wording.where(verdict.place))}", "not bold default")
         if verdict.code:
             lines.append(Padding(_Quoted(*wording.in_pieces(verdict.code, verdict.piece)), QUOTED))
-    if verdict.note:
-        lines.append(_indented(Text(printable(verdict.note))))
+    if note := wording.note(verdict):
+        lines.append(_indented(Text(printable(note))))
     for number, diagnosis in enumerate(wording.diagnoses(verdict)):
         lines.append(_indented(Text(f"{'Or: ' if number else ''}{printable(diagnosis.message)}")))
         if diagnosis.hint:
@@ -169,7 +169,7 @@ def _short_remarks(verdicts: Sequence[Verdict]) -> Iterator[Group]:
     for same in wording.together(verdicts):
         sign = (wording.SIGNS[same[0].outcome], STYLES[same[0].outcome])
         head = Text.assemble(sign, " ", (printable(", ".join(v.name for v in same)), "bold"))
-        yield Group(head, _indented(Text(printable(same[0].note))))
+        yield Group(head, _indented(Text(printable(wording.note(same[0])))))
 
 
 def _flag_text(flag: Flag) -> Text:

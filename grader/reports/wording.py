@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import tomllib
+from collections.abc import Mapping, Sequence
+from importlib.resources import files
 
-from grader.printable import visible
+from grader.printable import listed, visible
 from grader.verdict import (
     HAPPENED,
+    LONGEST_SENTENCE,
     Diagnosis,
     Flag,
     Outcome,
     Place,
+    Reason,
     Report,
     Verdict,
     count_outcomes,
@@ -81,6 +85,24 @@ def where(place: Place | None) -> str:
     return f"{grade_id}{f' (cell {number})' if number else ''}, line {place.line}"
 
 
+ROWS: Mapping[str, str] = tomllib.loads(
+    files(__package__).joinpath("reasons.toml").read_text(encoding="utf-8")
+)
+"""The sentence for each code of a reason."""
+
+
+def say(reason: Reason) -> str:
+    """A reason in words."""
+    said = reason.arguments
+    given = {name: listed(each) if isinstance(each, tuple) else each for name, each in said}
+    return ROWS[reason.code].format(**given)[:LONGEST_SENTENCE]
+
+
+def note(verdict: Verdict) -> str:
+    """All reasons of a verdict in words; "" for a plain `pass`."""
+    return " ".join(map(say, verdict.reasons))
+
+
 MOST_DIAGNOSES = 2
 """A student reads this many likely reasons: a third would be guessing."""
 
@@ -93,12 +115,12 @@ def diagnoses(verdict: Verdict) -> tuple[Diagnosis, ...]:
 def sentences(verdict: Verdict) -> list[str]:
     """All that is worth telling: the note, then each likely reason with its hint."""
     said = (f"{one.message} {one.hint}".strip() for one in diagnoses(verdict))
-    return [sentence for sentence in (verdict.note, *said) if sentence]
+    return [sentence for sentence in (note(verdict), *said) if sentence]
 
 
-def reason(verdict: Verdict) -> str:
+def in_short(verdict: Verdict) -> str:
     """The one sentence for where there is room for one; "" if there is nothing to say."""
-    return next(filter(None, (verdict.note, *(each.message for each in verdict.diagnosis))), "")
+    return note(verdict) or next((each.message for each in verdict.diagnosis), "")
 
 
 def wrong(verdicts: Sequence[Verdict]) -> list[Verdict]:
@@ -108,26 +130,31 @@ def wrong(verdicts: Sequence[Verdict]) -> list[Verdict]:
 
 def worth_knowing(verdicts: Sequence[Verdict]) -> list[Verdict]:
     """The other verdicts with something to say, in the exercise's order."""
-    return [v for v in verdicts if v.note and v.outcome not in WRONG]
+    return [v for v in verdicts if v.reasons and v.outcome not in WRONG]
 
 
 def together(verdicts: Sequence[Verdict]) -> list[list[Verdict]]:
     """Group the verdicts of which the same is said, in the order of the first of each."""
     groups: dict[object, list[Verdict]] = {}
     for verdict in verdicts:
-        said = verdict.outcome, verdict.note, verdict.diagnosis
+        said = verdict.outcome, verdict.reasons, verdict.diagnosis
         groups.setdefault(said, []).append(verdict)
     return [*groups.values()]
 
 
 def further_flags(report: Report) -> list[Flag]:
     """The flags that no verdict repeats: a line that is refused, or ended badly, is shown once."""
-    said = {(verdict.note, verdict.place) for verdict in report.verdicts}
+    said = {
+        (verdict.place, reason["kind"])
+        for verdict in report.verdicts
+        for reason in verdict.reasons
+        if reason.code == "refused"
+    }
     errors = {verdict.place for verdict in report.verdicts if verdict.outcome is Outcome.ERROR}
     return [
         flag
         for flag in report.flags
-        if (flag.message, flag.place) not in said
+        if (flag.place, flag.kind) not in said
         and not (flag.kind in HAPPENED and flag.place in errors)
     ]
 

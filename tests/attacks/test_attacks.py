@@ -25,6 +25,7 @@ from grader.execution.sandbox import Sandbox
 from grader.grading import grade as grading
 from grader.grading.grade import grade_exercise
 from grader.program.references import SEED
+from grader.reports import wording
 from grader.verdict import Flag, Verdict
 from tests.attacks.conftest import LIMITS, PATIENT, NaiveGrader
 
@@ -121,7 +122,7 @@ def assert_fit_for_a_report(outcome: Outcome, lines: int) -> None:
     for place in filter(None, places):
         assert place.cell == "ex1-attack"
         assert 1 <= place.line <= lines
-    sentences = [v.note for v in outcome.verdicts] + [f.message for f in outcome.flags]
+    sentences = [wording.note(v) for v in outcome.verdicts] + [f.message for f in outcome.flags]
     assert max(map(len, sentences)) < LONGEST_SENTENCE
 
 
@@ -137,9 +138,11 @@ def test_an_attack_earns_nothing_harms_nobody_and_is_noticed(
 ) -> None:
     _skip_without_sandbox(attack, attacked)
     outcome = grade(attack)
-    assert outcome.earned <= attack.earns, [v.note for v in outcome.verdicts if v.points]
+    assert outcome.earned <= attack.earns, [wording.note(v) for v in outcome.verdicts if v.points]
     if attack.family in DIFFERENTIATING:
-        assert outcome.earned == attack.earns, [v.note for v in outcome.verdicts if not v.points]
+        assert outcome.earned == attack.earns, [
+            wording.note(v) for v in outcome.verdicts if not v.points
+        ]
     assert not outcome.harm
     if attack.flags != {"none"}:
         assert outcome.kinds & attack.flags, outcome.flags
@@ -165,7 +168,7 @@ def test_nothing_is_earned_where_the_text_is_not_looked_at(
     _skip_without_sandbox(attack, attacked)
     monkeypatch.setattr(grading, "find_suspicions", lambda _: [])
     outcome = grade(attack)
-    assert outcome.earned <= attack.earns, [v.note for v in outcome.verdicts if v.points]
+    assert outcome.earned <= attack.earns, [wording.note(v) for v in outcome.verdicts if v.points]
     assert not outcome.harm
 
 

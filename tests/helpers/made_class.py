@@ -13,7 +13,7 @@ from typing import Any
 from grader.classroom.intake.class_folder import ClassFolder, HandedIn, Student
 from grader.diagnosis.kinds import Kind, hint
 from grader.program.course import built_in_course
-from grader.verdict import pack_map, says_nothing_else
+from grader.verdict import pack_map
 from tests.helpers.lines import journal
 
 HOSTILE_TEXTS = (
@@ -219,22 +219,23 @@ def _gradient(
     maxdiff = {"pass": rng.choice([0.0, 4.66e-10, 1.3e-9]), "fail": rng.uniform(1e-3, 9.0)}
     shape = [32, 64] if compared else None
     diagnosis: Results = []
-    note = ""
+    note, reasons = "", list[Any]()
     if outcome == "fail":
         if rng.random() < 0.8:
             for kind in rng.sample([*_SAID], 1 + (rng.random() < 0.2)):
                 message = text or _SAID[kind].format(d=name, t=tensor)
                 diagnosis.append({"kind": str(kind), "message": message, "hint": hint(kind, name)})
         else:
-            note = says_nothing_else(name)
+            note = f"This is not the gradient of the loss with respect to {tensor}."
+            reasons = [("not-the-gradient", {"tensor": tensor})]
     elif outcome == "carried":
-        note = f"Right by itself; what it was handed is not: see {upstream}."
+        note = f"This line is right, but an incoming gradient is not: see {upstream}."
     elif outcome == "error":
         note = text or f"NameError: name '{upstream}_' is not defined"
     elif outcome == "refused":
         note = f"`{tensor}.grad` is autograd's answer, and here it is yours that counts."
     elif rng.random() < 0.02:
-        note = f"Zeros are right: {name} is zero for every input."
+        note = f"Zeros are right here, because {name} is zero for every input."
     code = rng.choice(_CODE).format(d=name, u=upstream, t=tensor)
     # Equal lines have equal values.
     digest = hashlib.sha256(code.encode()).hexdigest()[:12] if note and outcome == "fail" else ""
@@ -254,6 +255,7 @@ def _gradient(
         "line": index + 2 if written else None,
         "diagnosis": diagnosis,
         "note": note,
+        **({"reasons": reasons} if reasons else {}),
         "cell": "ex1-softmax" if written else None,
         "global_check": checks[0],
         "local_check": checks[1],

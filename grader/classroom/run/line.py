@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import os
 import platform
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import asdict, dataclass
 from typing import Any
 
@@ -20,9 +20,11 @@ from grader.verdict import (
     Flag,
     Outcome,
     Place,
+    Reason,
     Report,
     Verdict,
     WrongValue,
+    because,
 )
 
 # Dictionaries: calling an enumeration takes five times as long, and a class has 230,000 verdicts.
@@ -86,7 +88,8 @@ def grading_text(line: Line) -> str:
         document |= report_as_json(line.report)
         gradients: list[dict[str, Any]] = document["gradients"]
         for gradient, verdict in zip(gradients, line.report.verdicts, strict=True):
-            gradient |= {"code": verdict.code, "piece": verdict.piece}
+            reasons = [(reason.code, dict(reason.arguments)) for reason in verdict.reasons]
+            gradient |= {"reasons": reasons, "code": verdict.code, "piece": verdict.piece}
             if verdict.wrong is not None:
                 gradient["wrong"] = asdict(verdict.wrong)
     return _text(document | {"run": asdict(line.run)})
@@ -134,7 +137,7 @@ def _verdict(item: Any) -> Verdict:
         comparison=comparison,
         global_check=_CHECKS[item["global_check"]],
         local_check=_CHECKS[item["local_check"]],
-        note=item["note"],
+        reasons=tuple(_reasons(item)),
         place=_place(item),
         diagnosis=tuple(Diagnosis(**reason) for reason in item["diagnosis"]),
         max_points=item["max_points"],
@@ -142,6 +145,14 @@ def _verdict(item: Any) -> Verdict:
         piece=None if item["piece"] is None else (item["piece"][0], item["piece"][1]),
         wrong=WrongValue(**item["wrong"]) if "wrong" in item else None,
     )
+
+
+def _reasons(item: Mapping[str, Any]) -> Iterator[Reason]:
+    if "reasons" not in item and item["note"]:  # a line of an earlier version
+        yield because("stopped", message=item["note"])
+    for code, said in item.get("reasons", ()):
+        given = {name: tuple(one) if isinstance(one, list) else one for name, one in said.items()}
+        yield because(code, **given)
 
 
 def _place(item: Mapping[str, Any]) -> Place | None:

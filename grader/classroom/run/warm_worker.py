@@ -21,6 +21,7 @@ from grader.grading.grade import grade, grade_exercise
 from grader.printable import printable
 from grader.program.course import BadCourse
 from grader.program.exercises import Exercise, exercises_of, load_exercises
+from grader.reports import wording
 from grader.reports.result import complete
 from grader.submission.notebook_file import UnreadableNotebook
 from grader.submission.read import submission_in
@@ -114,7 +115,7 @@ class WarmWorker:
         self.close()
         raise CannotGrade(
             f"A worker on {platform.node()} does not run a right answer as it should "
-            f"({judged[0].outcome}: {judged[0].note}). What is graded so far is kept."
+            f"({judged[0].outcome}: {wording.note(judged[0])}). What is graded so far is kept."
         )
 
 

@@ -22,6 +22,7 @@ from grader.program.forward_program import ForwardProgram
 from grader.program.instances import Instance
 from grader.program.parse import body_source
 from grader.program.references import prepare
+from grader.reports import wording
 from grader.worker.job import Job, JobRun, Values
 
 STEPS = 100
@@ -124,8 +125,9 @@ def _train(
         return "What came back from the training is not data that can be read."
     for problem in result.problems:
         names = prepare(training()).program.gradient_names
-        sentence = describe_problem(problem, limits, names)
-        return sentence.replace("This line", "The training", 1)
+        raised = describe_problem(problem, limits, names)
+        guess = wording.say(raised.guess) if raised.guess else ""
+        return f"The training {raised.did} {guess}".strip() if raised.did else raised.message
     return {name.removeprefix(MINE): value for name, value in result.tensors.items()}
 
 

@@ -576,7 +576,7 @@ check("dscores")
 # %% [markdown]
 # **Worth noticing: the gate was closed already.** Above the diagonal `counts` is $e^{-\infty} = 0$,
 # and `dshifted` is something times `counts`. So nothing arrives there to be stopped. Try it: leave
-# the mask out, and `dscores = dmasked` passes as well, "by another way".
+# the mask out, and `dscores = dmasked` passes as well, with a note on other incoming gradients.
 #
 # That is luck, or rather the merit of masking *before* the softmax. One might as well let the
 # softmax see all the scores, and set the future's weights to zero afterwards. Out of the future no

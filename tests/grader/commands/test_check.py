@@ -21,6 +21,7 @@ from grader.program.exercises import Exercise
 from grader.verdict import Check, Comparison, Outcome, Report, Verdict
 from grader.worker.terms import Limits
 from tests.helpers.course_notebooks import write_notebook
+from tests.helpers.reasons import said
 
 GRADIENTS = NOTEBOOKS["01_atomic_backprop"][0].gradients
 
@@ -70,7 +71,7 @@ def fake_grade(
     comparison = Comparison("h", True, True, 0.0, (32, 64), (32, 64))
     return Report(
         exercises[0].notebook,
-        (Verdict("dh", outcome, comparison, Check.RIGHT, Check.RIGHT, note or "So."),),
+        (Verdict("dh", outcome, comparison, Check.RIGHT, Check.RIGHT, said(note or "So.")),),
     )
 
 

@@ -11,6 +11,7 @@ import pytest
 from corpus.readers.exercise_text import right_answers
 from corpus.readers.places import MISTAKES
 from grader.execution.runner import Reply, Runner, WorkerLost
+from grader.reports import wording
 from grader.verdict import Outcome, Verdict
 from grader.worker.job import Job, Values
 from tests.grader.conftest import Judge
@@ -65,7 +66,7 @@ def test_nothing_is_said_where_no_mistake_fits(line: str, instead: str, judge_te
     verdict = judge_text(LECTURE.replace(f"{line}\n", f"{instead}\n"))[gradient]
     assert verdict.outcome is Outcome.FAIL
     assert verdict.diagnosis == ()
-    assert verdict.note
+    assert wording.note(verdict)
 
 
 def test_a_right_answer_gets_no_diagnosis(judge_text: Judge) -> None:

@@ -10,6 +10,7 @@ import pytest
 from corpus.readers.exercise_text import right_answers
 from grader.diagnosis.findings import CANCELS
 from grader.diagnosis.kinds import Kind
+from grader.reports import wording
 from grader.verdict import Outcome, Verdict
 from tests.grader.conftest import Judge
 from tests.grader.diagnosis.conftest import Say
@@ -408,7 +409,7 @@ def test_a_function_that_is_not_called_or_gives_a_pair_says_so_itself(
 ) -> None:
     source = f"def slope(given):\n    return given * (1 - h**2), h\n{line}"
     verdict = verdict_of("dhpreact", source)
-    assert verdict.note.startswith(note)
+    assert wording.note(verdict).startswith(note)
     assert not verdict.diagnosis
 
 

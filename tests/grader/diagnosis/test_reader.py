@@ -15,7 +15,7 @@ from corpus.readers.places import MISTAKES
 from grader.answer.parse import AnswerCell
 from grader.execution.runner import Runner
 from grader.grading.grade import grade_exercise
-from grader.grading.reasons import ALMOST
+from grader.reports import wording
 from grader.verdict import Outcome
 
 LINES = tomllib.loads((MISTAKES / "readers.toml").read_text(encoding="utf-8"))["line"]
@@ -56,7 +56,7 @@ def test_a_loop_that_raises_on_the_way_is_the_reason(
     verdicts, _ = grade_exercise(BY_PREFIX[exercise], cells, runner)
     (found,) = (one for one in verdicts if one.name == gradient)
     assert found.outcome is Outcome.ERROR
-    assert found.note.startswith("This line raised ")
+    assert wording.note(found).startswith("This line raised ")
     assert "in range(n)" not in found.code
     assert ("via_raw[i]" in found.code) or ("rows.append" in found.code)
 
@@ -68,7 +68,7 @@ def test_a_right_value_behind_a_loop_that_raises_passes_and_says_so(runner: Runn
     verdicts, _ = grade_exercise(ATOMIC, cells, runner)
     (found,) = (one for one in verdicts if one.name == "dhprebn")
     assert found.outcome is Outcome.PASS
-    assert found.note.startswith("The value is right, but a line that it needs raises: This line")
+    assert [reason.code for reason in found.reasons] == ["on-the-way", "raised"]
 
 
 def test_a_mask_is_no_number(runner: Runner) -> None:
@@ -76,7 +76,7 @@ def test_a_mask_is_no_number(runner: Runner) -> None:
     code = f"{mask}\ndlogits = (F.softmax(logits, 1) - mask) / n"
     cells = [AnswerCell(*cell) for cell in read_cells(answer_with("ex2", "dlogits", code))]
     (found,), _ = grade_exercise(BY_PREFIX["ex2"], cells, runner)
-    assert found.note.endswith(
+    assert wording.note(found).endswith(
         "A mask holds True and False; `.float()` makes ones and zeros of it."
     )
     assert not found.diagnosis
@@ -256,7 +256,7 @@ def test_the_line_that_raised_is_not_the_one_that_is_blamed(runner: Runner) -> N
     )
     cells = [AnswerCell(*cell) for cell in read_cells(answer_with("ex2s", "dz", source))]
     ((dz,), _) = grade_exercise(BY_PREFIX["ex2s"], cells, runner)
-    assert dz.note.startswith("Line 3 raised RuntimeError: ")
+    assert wording.note(dz).startswith("Line 3 raised RuntimeError: ")
     assert dz.code.startswith("q = F.one_hot(")
 
 
@@ -269,7 +269,7 @@ def test_a_line_that_is_almost_right_passes_beside_what_is_wrong_or_to_do(
     cells = [AnswerCell(*cell) for cell in read_cells(source)]
     verdicts, _ = grade_exercise(ATOMIC, cells, runner)
     (dprobs,) = (one for one in verdicts if one.name == "dprobs")
-    assert (dprobs.outcome, dprobs.note) == (Outcome.PASS, ALMOST)
+    assert (dprobs.outcome, dprobs.why) == (Outcome.PASS, "almost")
 
 
 def test_a_line_that_is_almost_right_passes_with_a_note_where_nothing_comes_of_it(
@@ -279,7 +279,7 @@ def test_a_line_that_is_almost_right_passes_with_a_note_where_nothing_comes_of_i
     cells = [AnswerCell(*cell) for cell in read_cells(source)]
     verdicts, _ = grade_exercise(ATOMIC, cells, runner)
     assert {one.outcome for one in verdicts} == {Outcome.PASS}
-    assert [one.name for one in verdicts if one.note == ALMOST] == ["db1"]
+    assert [one.name for one in verdicts if one.why == "almost"] == ["db1"]
 
 
 @pytest.mark.parametrize(

@@ -16,7 +16,6 @@ from torch import Tensor
 
 from corpus.readers.lecture_course import ATOMIC, EXERCISES
 from grader.answer.parse import AnswerCell, parse_answer
-from grader.close_names import ALONE
 from grader.execution.ask import UNREADABLE, handed_down
 from grader.execution.evidence import GradientEvidence
 from grader.execution.observe import observe
@@ -24,7 +23,7 @@ from grader.execution.runner import Reply, Runner, WorkerLost
 from grader.execution.values import values_for
 from grader.grading.judge import judge
 from grader.program.references import prepare
-from grader.verdict import Flag, Outcome, Place
+from grader.verdict import Flag, Outcome, Place, because
 from grader.worker.job import Job, Values
 from grader.worker.results import LONGEST_MESSAGE, Problem, Result, Trace, pack_results
 from grader.worker.terms import Limits
@@ -52,7 +51,7 @@ class FakeRunner:
     """Replies what it is told to."""
 
     def __init__(self, reply: Replies) -> None:
-        self.limits, self.unbound = LIMITS, ALONE
+        self.limits, self.unbound = LIMITS, because("unbound")
         self.reply = reply
         self.asked: list[Job] = []
 

@@ -3,6 +3,7 @@
 import pytest
 
 from grader.execution.problems import describe_problem, find_incident
+from grader.verdict import because
 from grader.worker.results import REFUSED, Problem
 from grader.worker.terms import Limits
 
@@ -99,13 +100,13 @@ LIMITS = Limits(statement_seconds=3.0, total_seconds=40.0, memory_bytes=2**31)
     ],
 )
 def test_a_problem_is_a_sentence(kind: str, message: str, sentence: str) -> None:
-    assert describe_problem(Problem(0, kind, message), LIMITS, {"dprobs"}) == sentence
+    assert describe_problem(Problem(0, kind, message), LIMITS, {"dprobs"}).message == sentence
 
 
 def test_one_second_is_no_plural() -> None:
     limits, late = Limits(1.0, 40.0, 2**31), Problem(0, "TimeLimit", "")
     assert (
-        describe_problem(late, limits, {"dprobs"})
+        describe_problem(late, limits, {"dprobs"}).message
         == "The answer was still at this line after 1 second."
     )
 
@@ -113,10 +114,9 @@ def test_one_second_is_no_plural() -> None:
 @pytest.mark.parametrize("name", ["W3", "denominator", "d", "probs"])
 def test_what_no_answer_cell_defines_is_missing_there(name: str) -> None:
     said = f"name '{name}' is not defined"
-    assert describe_problem(Problem(0, "NameError", said), LIMITS, {"dprobs"}) == (
-        f"This line raised NameError: {said}. Only answer cells are run: define it, or import it,"
-        " in one of them."
-    )
+    found = describe_problem(Problem(0, "NameError", said), LIMITS, {"dprobs"})
+    assert found.message == f"This line raised NameError: {said}."
+    assert (found.unbound, found.guess) == (name, because("unbound"))
 
 
 @pytest.mark.parametrize(
@@ -134,7 +134,8 @@ def test_what_no_answer_cell_defines_is_missing_there(name: str) -> None:
 def test_what_may_have_been_meant_is_asked(name: str, meant: str) -> None:
     said, known = f"name '{name}' is not defined", ["dprobs", "probs", "future"]
     found = describe_problem(Problem(0, "NameError", said), LIMITS, {"dprobs"}, known)
-    assert found == f"This line raised NameError: {said}. Did you mean {meant}?"
+    assert found.message == f"This line raised NameError: {said}."
+    assert found.guess == because("meant", meant=meant)
 
 
 @pytest.mark.parametrize(
@@ -146,9 +147,8 @@ def test_what_may_have_been_meant_is_asked(name: str, meant: str) -> None:
     ],
 )
 def test_a_message_ends_as_a_sentence_and_names_no_folder(message: str, ending: str) -> None:
-    assert describe_problem(Problem(0, "OSError", message), LIMITS, ()) == (
-        f"This line raised OSError: {ending}"
-    )
+    found = describe_problem(Problem(0, "OSError", message), LIMITS, ())
+    assert found.message == f"This line raised OSError: {ending}"
 
 
 # --- exceptions that a human should know of

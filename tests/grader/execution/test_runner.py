@@ -25,6 +25,7 @@ from grader.answer.parse import AnswerCell
 from grader.execution.runner import Reply, Runner, WorkerLost
 from grader.execution.sandbox import Sandbox, find_bwrap
 from grader.grading.grade import grade_exercise
+from grader.reports import wording
 from grader.verdict import Outcome, Verdict
 from grader.worker.frames import write_frame
 from grader.worker.job import Job, Values
@@ -54,7 +55,7 @@ def assert_costs_only_dh(
 ) -> None:
     verdict = verdicts.pop("dh")
     assert verdict.outcome is Outcome.ERROR
-    assert sentence in verdict.note
+    assert sentence in wording.note(verdict)
     assert verdict.place is not None
     assert verdict.place.cell == "ex1-linear2"
     # A loop is interrupted on whichever of its lines runs when the time is over.
@@ -190,7 +191,7 @@ def test_an_answer_does_not_see_references_or_the_judge(judge_text: Judge) -> No
     )
     assert judge_text(with_dh(snoop))["dh"].outcome is Outcome.PASS
     hunt = "import gc\ndh = len(gc.get_objects()) * torch.ones_like(h)"
-    note = judge_text(with_dh(hunt))["dh"].note
+    note = wording.note(judge_text(with_dh(hunt))["dh"])
     assert note == "This line raised PermissionError: answers have no use for gc.get_objects."
 
 

@@ -14,7 +14,7 @@ import torch
 from torch import Tensor
 
 from grader import Explanation, assert_gradients, explain
-from grader.explanation.judged import NOT_RETURNED
+from grader.reports import wording
 from grader.verdict import Outcome
 from tests.grader.explanation import norms
 
@@ -37,8 +37,8 @@ def test_a_right_backward_passes_step_by_step() -> None:
 
 def test_what_is_right_and_not_returned_is_told() -> None:
     explanation = explain(norms.rms_norm, norms.returns_a_part)
-    said = {verdict.name: verdict.note for verdict in explanation.verdicts}
-    assert said == {"dxhat": "", "dx": "", "dgain": NOT_RETURNED}
+    said = {verdict.name: wording.note(verdict) for verdict in explanation.verdicts}
+    assert said == {"dxhat": "", "dx": "", "dgain": wording.ROWS["not-returned"]}
 
 
 def test_a_wrong_line_is_found_in_its_own_file() -> None:
@@ -64,7 +64,7 @@ def test_a_wrong_line_is_found_in_its_own_file() -> None:
 )
 def test_what_raises_on_every_call_is_an_error(backward: Any, line: str, said: str) -> None:
     (verdict,) = explain(norms.gate_alone, backward).verdicts
-    assert (verdict.outcome, said in verdict.note) == (Outcome.ERROR, True)
+    assert (verdict.outcome, said in wording.note(verdict)) == (Outcome.ERROR, True)
     assert verdict.place is not None
     assert verdict.place.line == line_of(line)
     with pytest.raises(AssertionError, match="dx: error"):
@@ -100,13 +100,13 @@ def test_a_right_line_that_was_handed_a_wrong_gradient_is_carried() -> None:
     explanation = explain(norms.rms_norm, norms.wrong_above)
     assert outcomes(explanation) == {"dxhat": "fail", "dx": "carried", "dgain": "pass"}
     (carried,) = (one for one in explanation.verdicts if one.name == "dx")
-    assert "see dxhat" in carried.note
+    assert "see dxhat" in wording.note(carried)
 
 
 def test_a_helper_is_not_judged_by_its_name_where_what_is_made_of_it_is_right() -> None:
     explanation = explain(norms.rms_norm, norms.helper_without_the_gain)
     assert explanation.ok
-    assert [(one.name, one.note) for one in explanation.verdicts] == [
+    assert [(one.name, wording.note(one)) for one in explanation.verdicts] == [
         ("dx", "dxhat is a helper here, not the gradient of xhat."),
         ("dgain", ""),
     ]
@@ -123,7 +123,7 @@ def test_a_name_that_is_missing_is_not_looked_for_in_answer_cells() -> None:
         return {"dgain": dgain}
 
     (verdict,) = explain(norms.rms_norm, unknown).verdicts
-    assert verdict.note == (
+    assert wording.note(verdict) == (
         "This line raised NameError: name 'nowhere' is not defined. Define it in this function, or"
         " ask for it: an input, a step or a size of the forward pass can be a parameter."
     )
@@ -172,14 +172,14 @@ def test_a_line_that_raises_is_named() -> None:
     assert verdicts["dx"].outcome is Outcome.ERROR
     assert verdicts["dx"].place is not None
     assert verdicts["dx"].place.line == line_of("dx = dout @ xhat")
-    assert "raised RuntimeError" in verdicts["dx"].note
-    assert "from outside" not in verdicts["dx"].note
+    assert "raised RuntimeError" in wording.note(verdicts["dx"])
+    assert "from outside" not in wording.note(verdicts["dx"])
 
 
 def test_a_tensor_from_outside_is_named_where_it_does_not_fit() -> None:
     verdicts = explain(norms.rms_norm, norms.reads_from_outside).verdicts
-    notes = {one.name: one.note for one in verdicts}
-    said = "`OUTSIDE` is none of the tensors that reads_from_outside is given"
+    notes = {one.name: wording.note(one) for one in verdicts}
+    said = "`OUTSIDE` is not one of the tensors that reads_from_outside is given"
     assert said in notes["dx"]
     assert notes["dgain"] == ""
 
@@ -374,7 +374,7 @@ def test_float_in_a_forward_pass_means_float64() -> None:
         return dz * (1 - z**2)
 
     (verdict,) = explain(single, backward).verdicts
-    assert (verdict.outcome, verdict.note) == (Outcome.PASS, "")
+    assert (verdict.outcome, wording.note(verdict)) == (Outcome.PASS, "")
 
 
 def thrice(x: Annotated[Tensor, "n, d"], w: Annotated[Tensor, "d"]) -> Tensor:

@@ -14,6 +14,7 @@ from corpus.readers.places import ANSWERS
 from grader.execution.runner import Runner
 from grader.grading.grade import grade_exercise
 from grader.program.exercises import load_exercises
+from grader.reports import wording
 from grader.verdict import Outcome, Verdict
 from tests.helpers.verdicts import answer_cells
 
@@ -118,7 +119,7 @@ def test_a_right_line_below_a_mistake_is_carried(line: Line, mistake: str, runne
     above = mistake.split()[0]
     assert blamed(verdicts) == {above}
     assert verdicts[line.gradient].outcome is Outcome.CARRIED
-    assert above in verdicts[line.gradient].note
+    assert above in wording.note(verdicts[line.gradient])
 
 
 @pytest.mark.parametrize(

@@ -11,9 +11,10 @@ from corpus.readers.lecture_course import ATOMIC, NOTEBOOKS
 from grader.answer.parse import LONGEST_ANSWER, TOO_DEEP, TOO_LARGE, AnswerCell
 from grader.diagnosis.kinds import Kind
 from grader.execution.runner import Runner
-from grader.grading.grade import LONGEST_SENTENCE, MOST_OF_A_KIND, grade, grade_exercise
-from grader.grading.reasons import AT_THE_WRONG_TIME, ONLY_ON_OTHER_SIZES
-from grader.verdict import Check, Outcome, Place, Verdict
+from grader.grading.grade import MOST_OF_A_KIND, grade, grade_exercise
+from grader.reports import wording
+from grader.reports.wording import ROWS
+from grader.verdict import LONGEST_SENTENCE, Check, Outcome, Place, Verdict
 from tests.grader.conftest import Judge
 from tests.helpers.verdicts import answer_cells
 
@@ -81,8 +82,8 @@ def test_what_a_missing_gradient_is_handed_to_is_carried(blank: str, judge_text:
     assert verdicts["dprobs"].outcome is Outcome.TODO
     assert verdicts["dcounts_sum_inv"].outcome is Outcome.CARRIED
     assert verdicts["dcounts_sum_inv"].points == 1
-    assert verdicts["dcounts_sum_inv"].note == (
-        "Right by itself; it waits for dprobs, still to be written."
+    assert wording.note(verdicts["dcounts_sum_inv"]) == (
+        "This line is right, and waits for dprobs to be written."
     )
     assert verdicts["dlogprobs"].outcome is Outcome.PASS
 
@@ -145,43 +146,43 @@ DROP_MAX = (
             "dlogit_maxes = (-dnorm_logits).sum(1, keepdim=True)",
             "dlogit_maxes = torch.zeros_like(logit_maxes)",
             Outcome.PASS,
-            "Zeros are right: dlogit_maxes is zero for every input.",
+            "The gradient of `logit_maxes` is zero for every input of this network, so zeros are",
         ),
         (
             "db1 = dhprebn.sum(0)",
             "db1 = torch.zeros(n_hidden)",
             Outcome.PASS,
-            "Zeros are right: db1 is zero for every input.",
+            "The gradient of `b1` is zero for every input of this network, so zeros are right",
         ),
         (
             *DROP_MAX,
             Outcome.PASS,
-            "Leaving out the branch through logit_maxes is right: it is always zero.",
+            "The value is right without the branch through `logit_maxes`, because the gradient of",
         ),
         (
             "dbnmeani = (-dbndiff).sum(0, keepdim=True)",
             "dbnmeani = -(dbnraw * bnvar_inv).sum(0, keepdim=True)",
             Outcome.PASS,
-            "Leaving out the branch through bndiff2 is right: it is always zero.",
+            "The value is right without the branch through `bndiff2`, because what comes back",
         ),
         (
             "dlogit_maxes = (-dnorm_logits).sum(1, keepdim=True)",
             "dlogit_maxes = dnorm_logits.sum(1, keepdim=True)",
             Outcome.FAIL,
-            "The value matches only because a true gradient is zero here",
+            "The value matches only because the true gradient is zero here",
         ),
         (
             "db1 = dhprebn.sum(0)",
             "db1 = 2 * dhprebn.sum(0)",
             Outcome.FAIL,
-            "The value matches only because a true gradient is zero here",
+            "The value matches only because the true gradient is zero here",
         ),
         (
             DROP_MAX[0],
             "dlogits += F.one_hot(logits.min(1).indices, num_classes=logits.shape[1])"
             " * dlogit_maxes",
             Outcome.FAIL,
-            "The value matches only because a true gradient is zero here",
+            "The value matches only because the true gradient is zero here",
         ),
     ],
 )
@@ -189,8 +190,8 @@ def test_what_is_zero_by_structure(
     line: str, replacement: str, outcome: Outcome, note: str, judge_text: Judge
 ) -> None:
     verdicts = judge_text(edited((line, replacement)))
-    changed = [verdict for verdict in verdicts.values() if verdict.note]
-    assert [(verdict.outcome, verdict.note[: len(note)]) for verdict in changed] == [
+    changed = [verdict for verdict in verdicts.values() if wording.note(verdict)]
+    assert [(verdict.outcome, wording.note(verdict)[: len(note)]) for verdict in changed] == [
         (outcome, note)
     ]
 
@@ -221,7 +222,7 @@ def test_errors_name_the_students_line(
         assert verdict.outcome is Outcome.PASS
         return
     assert verdict.outcome is Outcome.ERROR
-    said = [verdict.note, *(one.message for one in verdict.diagnosis)]
+    said = [wording.note(verdict), *(one.message for one in verdict.diagnosis)]
     assert any(one.startswith(sentence) for one in said)
     assert verdict.place is not None
     assert (verdict.place.cell, verdict.place.line) == ("ex1-linear2", line)
@@ -239,7 +240,7 @@ def test_a_lost_axis_is_explained_at_the_lectures_sizes(judge_text: Judge) -> No
     )
     verdict = verdicts["dcounts_sum_inv"]
     assert verdict.outcome is Outcome.FAIL
-    assert verdict.note == (
+    assert wording.note(verdict) == (
         "dcounts_sum_inv has shape (32,), but a gradient has its tensor's shape, (32, 1)."
     )
 
@@ -290,11 +291,11 @@ def with_sizes(lines: str) -> str:
 def test_a_size_with_the_notebooks_value_costs_nothing(lines: str, judge_text: Judge) -> None:
     verdicts = judge_text(with_sizes(lines))
     assert {verdict.outcome for verdict in verdicts.values()} == {Outcome.PASS}
-    assert verdicts["dlogprobs"].note == (
+    assert wording.note(verdicts["dlogprobs"]) == (
         "`n` has its value already. Line 2 of ex1-loss, which writes it as a number, was left out,"
         " because it would be wrong for a batch of another size."
     )
-    assert verdicts["dprobs"].note == ""
+    assert wording.note(verdicts["dprobs"]) == ""
 
 
 @pytest.mark.parametrize("lines", ["n = 31", "n = 31\nn = 32", "if True:\n    n = 32"])
@@ -347,7 +348,7 @@ def test_of_several_gradients_in_one_function_only_that_which_raises_is_an_error
     lines = f"def linear(d, x, W):\n    {body}\ndh, dW2, db2 = linear(dlogits, h, W2)"
     verdicts = judge_text(edited((LINEAR, lines)))
     assert blamed(verdicts) == ["dh"]
-    assert "Line 3 raised RuntimeError: mat1 and mat2 shapes" in verdicts["dh"].note
+    assert "Line 3 raised RuntimeError: mat1 and mat2 shapes" in wording.note(verdicts["dh"])
     assert verdicts["dW2"].outcome is verdicts["db2"].outcome is Outcome.CARRIED
     wrong = judge_text(edited((LINEAR, lines.replace("d.sum(0)", "d.sum(1)"))))
     assert blamed(wrong) == ["dh", "db2"]
@@ -374,17 +375,17 @@ def moved(line: str, below: str) -> str:
         (
             moved(SECOND_BRANCH, below="dlogits = dnorm_logits.clone()"),
             "dnorm_logits",
-            AT_THE_WRONG_TIME,
+            ROWS["at-the-wrong-time"],
         ),
         (
             moved(SECOND_BRANCH, below="dnorm_logits = counts * dcounts"),
             "dnorm_logits",
-            AT_THE_WRONG_TIME,
+            ROWS["at-the-wrong-time"],
         ),
         (
             moved("dbndiff += 2 * bndiff * dbndiff2", below="dhprebn = dbndiff.clone()"),
             "dhprebn",
-            AT_THE_WRONG_TIME,
+            ROWS["at-the-wrong-time"],
         ),
         (edited(("dhprebn = dbndiff.clone()", SAME)), "dbndiff", TWO_NAMES),
         (
@@ -402,12 +403,12 @@ def test_a_right_line_at_the_wrong_time_is_to_blame(
 ) -> None:
     verdicts = judge_text(source)
     assert blamed(verdicts) == [name]
-    said = [verdicts[name].note, *(one.message for one in verdicts[name].diagnosis)]
+    said = [wording.note(verdicts[name]), *(one.message for one in verdicts[name].diagnosis)]
     assert any(one.startswith(note) for one in said)
     others = [verdict for verdict in verdicts.values() if verdict.name != name]
     assert {verdict.outcome for verdict in others} <= {Outcome.PASS, Outcome.CARRIED}
-    carried = {v.note for v in others if v.outcome is Outcome.CARRIED}
-    assert carried <= {f"Right by itself; what it was handed is not: see {name}."}
+    carried = {wording.note(v) for v in others if v.outcome is Outcome.CARRIED}
+    assert carried <= {f"This line is right, but an incoming gradient is not: see {name}."}
 
 
 @pytest.mark.parametrize(
@@ -426,9 +427,9 @@ def test_a_wrong_gradient_always_has_a_sentence(
     line: str, sentence: str, judge_text: Judge
 ) -> None:
     verdict = judge_text(edited(("dh = dlogits @ W2.T", line)))["dh"]
-    assert [verdict.note] * bool(verdict.note) + [d.message for d in verdict.diagnosis[:1]] == [
-        sentence
-    ]
+    assert [wording.note(verdict)] * bool(wording.note(verdict)) + [
+        d.message for d in verdict.diagnosis[:1]
+    ] == [sentence]
 
 
 # --- values that are right on some sizes only, or for no reason
@@ -451,14 +452,14 @@ def test_what_is_right_on_some_sizes_only_fails(
 ) -> None:
     verdicts = judge_text(edited((line, replacement)))
     assert blamed(verdicts) == [name]
-    assert verdicts[name].note or verdicts[name].diagnosis
+    assert wording.note(verdicts[name]) or verdicts[name].diagnosis
 
 
 def test_another_way_on_the_lectures_sizes_says_so(judge_text: Judge) -> None:
     wrong_there = "dlogits = (F.softmax(logits, 1) - F.one_hot(Yb, vocab_size)) / (n + (n == 32))"
     verdicts = judge_text(edited(("dlogits = dnorm_logits.clone()", wrong_there), DROP_MAX))
     assert verdicts["dlogits"].outcome is Outcome.FAIL
-    assert verdicts["dlogits"].note == ONLY_ON_OTHER_SIZES
+    assert verdicts["dlogits"].why == "only-on-other-sizes"
 
 
 def test_what_a_mistake_rounds_away_in_float32_alone_is_carried(judge_text: Judge) -> None:
@@ -497,8 +498,8 @@ def test_what_stops_a_block_is_paid_for_once(block: str, judge_text: Judge) -> N
     lines = "dh = dlogits @ W2.T\ndW2 = h.T @ dlogits\ndb2 = dlogits.sum(0)"
     verdicts = judge_text(edited((lines, block)))
     assert blamed(verdicts) == ["dh"]
-    said = "Right by itself; in its block, what makes dh keeps it from running."
-    assert (verdicts["dW2"].note, verdicts["db2"].note) == (said, said)
+    said = "This line is right, but the code for dh in the same block keeps it from running."
+    assert (wording.note(verdicts["dW2"]), wording.note(verdicts["db2"])) == (said, said)
 
 
 def test_what_stops_a_block_is_not_whatever_is_wrong_in_it(judge_text: Judge) -> None:
@@ -567,8 +568,8 @@ def test_what_stands_beside_a_gradient_costs_at_most_that_one(
     verdicts = judge_text(edited((DW2, replacement)))
     verdict = verdicts.pop("dW2")
     assert verdict.outcome is outcome
-    assert verdict.note.startswith(sentence)
-    assert bool(verdict.note) is bool(sentence)
+    assert wording.note(verdict).startswith(sentence)
+    assert bool(wording.note(verdict)) is bool(sentence)
     assert {other.outcome for other in verdicts.values()} == {Outcome.PASS}
 
 
@@ -680,7 +681,7 @@ def test_code_nested_too_deeply_costs_only_its_cell(nested: str, judge_text: Jud
     verdicts = judge_text(edited((DW2, nested)))
     for name in ("dh", "dW2", "db2"):
         assert verdicts[name].outcome is Outcome.ERROR, name
-        assert verdicts[name].note == TOO_DEEP
+        assert wording.note(verdicts[name]) == TOO_DEEP
     assert blamed(verdicts) == ["dh", "dW2", "db2"]
 
 
@@ -700,7 +701,7 @@ def test_autograd_is_refused_with_its_line(lines: str, spelling: str, judge_text
     verdicts = judge_text(edited((DW2, lines)))
     verdict = verdicts.pop("dW2")
     assert verdict.outcome is Outcome.REFUSED
-    assert verdict.note.startswith(spelling)
+    assert wording.note(verdict).startswith(spelling)
     assert verdict.points == 0
     assert {other.outcome for other in verdicts.values()} == {Outcome.PASS}
 
@@ -709,7 +710,9 @@ def test_a_syntax_error_costs_only_what_its_cell_would_assign(judge_text: Judge)
     verdicts = judge_text(edited(("dh = dlogits @ W2.T", "dh = (dlogits @ W2.T")))
     for name in ("dh", "dW2", "db2"):
         assert verdicts[name].outcome is Outcome.ERROR
-        assert verdicts[name].note.startswith("Python cannot read this cell: '(' was never closed")
+        assert wording.note(verdicts[name]).startswith(
+            "Python cannot read this cell: '(' was never closed"
+        )
     assert verdicts["dhpreact"].outcome is Outcome.CARRIED
     assert verdicts["dlogits"].outcome is Outcome.PASS
 
@@ -782,7 +785,9 @@ def test_large_values_cost_themselves_alone(value: str, judge_text: Judge) -> No
     lines = [f"{name} = {value}" for name in huge]
     verdicts = judge_text(LECTURE + "\n" + "\n".join(lines))
     assert blamed(verdicts) == list(huge)
-    assert all(verdicts[name].note for name in huge if verdicts[name].outcome is Outcome.ERROR)
+    assert all(
+        wording.note(verdicts[name]) for name in huge if verdicts[name].outcome is Outcome.ERROR
+    )
     others = {v.outcome for name, v in verdicts.items() if name not in huge}
     assert others == {Outcome.PASS}
 
@@ -791,7 +796,7 @@ def test_of_too_large_an_answer_every_gradient_is_an_error(runner: Runner) -> No
     cells = answer_cells(LECTURE)
     cells.append(AnswerCell("ex1-more", "#" * LONGEST_ANSWER))
     for verdict in grade(NOTEBOOKS["01_atomic_backprop"], cells, runner).verdicts:
-        assert (verdict.outcome, verdict.note) == (Outcome.ERROR, TOO_LARGE)
+        assert (verdict.outcome, wording.note(verdict)) == (Outcome.ERROR, TOO_LARGE)
 
 
 @pytest.mark.parametrize("number", [f"1{'0' * 400}", f"0x{'f' * 3000}", "1e999"])
@@ -827,7 +832,7 @@ def test_no_flag_is_hidden_behind_a_thousand_others(runner: Runner) -> None:
 def said_of(gradient: str, source: str, judge: Judge) -> list[str]:
     """All that is said of a gradient, hints left out."""
     verdict = judge(source)[gradient]
-    return [*filter(None, [verdict.note]), *(one.message for one in verdict.diagnosis)]
+    return [*filter(None, [wording.note(verdict)]), *(one.message for one in verdict.diagnosis)]
 
 
 NO_NAME = "This line raised NameError: name '{}' is not defined. "
@@ -854,8 +859,8 @@ NO_NAME = "This line raised NameError: name '{}' is not defined. "
         (
             "dprobs = (1.0 / probs) * dlogprobs",
             "dprobs = inv(probs) * dlogprobs",
-            f"{NO_NAME.format('inv')}Only answer cells are run: define it, or import it, in one of"
-            " them.",
+            f"{NO_NAME.format('inv')}Only answer cells are run, so define it, or import it, in one"
+            " of them.",
         ),
         (
             "db2 = dlogits.sum(0)",
@@ -905,7 +910,7 @@ def test_a_slip_in_what_a_line_changes_is_its_gradients(
     verdicts = judge_text(edited((line, slip)))
     wrong = re.split(r"\W", slip.strip())[0]
     assert verdicts[gradient].outcome is Outcome.ERROR
-    assert verdicts[gradient].note == f"{NO_NAME.format(wrong)}Did you mean `{gradient}`?"
+    assert wording.note(verdicts[gradient]) == f"{NO_NAME.format(wrong)}Did you mean `{gradient}`?"
     assert blamed(verdicts) == [gradient]
 
 
@@ -913,8 +918,10 @@ def test_a_slip_that_leaves_out_zeros_is_told_beside_the_right_value(judge_text:
     line, slip = DROP_MAX[0], "dlogit[range(n), logits.argmax(1)] += dlogit_maxes.squeeze(1)"
     verdict = judge_text(edited((line, slip)))["dlogits"]
     assert verdict.outcome is Outcome.PASS
-    assert verdict.note.startswith("Line 5 of ex1-max changes a name that no answer cell defines")
-    assert "did you mean `dlogits`?" in verdict.note
+    assert wording.note(verdict).startswith(
+        "Line 5 of ex1-max changes a name that no answer cell defines"
+    )
+    assert "Did you mean `dlogits`?" in wording.note(verdict)
 
 
 @pytest.mark.parametrize(
@@ -977,8 +984,10 @@ def test_a_name_much_like_one_that_is_to_do_is_asked_for(
     gradient, written = line.partition(" ")[0], instead.partition(" ")[0]
     verdict = judge_text(source)[gradient]
     assert verdict.outcome is Outcome.TODO
-    assert verdict.note.endswith(f"assigns `{written}`: did you mean `{name}`?" if name else "")
-    assert bool(verdict.note) == bool(name)
+    assert wording.note(verdict).endswith(
+        f"assigns `{written}`. Did you mean `{name}`?" if name else ""
+    )
+    assert bool(wording.note(verdict)) == bool(name)
 
 
 @pytest.mark.parametrize(
@@ -1003,7 +1012,7 @@ def test_a_name_whose_line_raised_is_not_taken_for_another(judge_text: Judge) ->
     line = "db2 = dlogits.sum(0)"
     verdicts = judge_text(edited((line, f"w = 1 / 0\n{line}\ndb2 = db2 * w")))
     said = f"{NO_NAME.format('w')}No line that assigns it has run before."
-    assert verdicts["db2"].note == said
+    assert wording.note(verdicts["db2"]) == said
 
 
 def test_a_function_that_returns_nothing_is_told_of(judge_text: Judge) -> None:
@@ -1011,8 +1020,11 @@ def test_a_function_that_returns_nothing_is_told_of(judge_text: Judge) -> None:
     nothing = judge_text(edited((line, "def f(d):\n    d.sum(0)\ndb2 = f(dlogits)")))["db2"]
     blank = judge_text(edited((line, "db2 = None")))["db2"]
     assert (nothing.outcome, blank.outcome) == (Outcome.TODO, Outcome.TODO)
-    assert nothing.note == "db2 is None: what is called for it returns nothing."
-    assert blank.note == ""
+    assert (
+        wording.note(nothing)
+        == "db2 is None, because the function that is called for it returns nothing."
+    )
+    assert wording.note(blank) == ""
 
 
 def test_a_line_that_is_timed_is_the_answer(judge_text: Judge) -> None:

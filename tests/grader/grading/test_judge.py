@@ -5,9 +5,9 @@ import torch
 
 from grader.diagnosis.kinds import Kind
 from grader.execution.evidence import GradientEvidence, Value
-from grader.grading.reasons import ALMOST, AT_THE_WRONG_TIME, ONLY_ON_OTHER_SIZES
 from grader.program.instances import HIDDEN_SIZES
-from grader.verdict import Check, Outcome
+from grader.reports import wording
+from grader.verdict import Check, Outcome, because
 from tests.grader.grading.conftest import DEEPER, MISSING, PLACE, RAISED, Case, double, nearly
 
 
@@ -29,8 +29,7 @@ def test_a_right_value_made_from_a_wrong_one_says_so(case: Case) -> None:
     centre = case.evidence("dcentre", local=case.locally("dcentre", double))
     _, verdict = case.judge(case.wrong("dsquared"), centre)
     assert verdict.outcome is Outcome.PASS
-    said = "Right, although it reads dsquared: look at it again once that is put right."
-    assert verdict.note == said
+    assert verdict.reasons == (because("right-although", gradients=("dsquared",)),)
 
 
 @pytest.mark.parametrize("hidden", ["wrong", "raised", "missing", "nan"])
@@ -45,7 +44,10 @@ def test_a_right_line_that_was_handed_something_wrong_is_carried(case: Case, hid
     _, verdict = case.judge(case.wrong("dsquared"), centre)
     assert verdict.outcome is Outcome.CARRIED
     assert verdict.points == 1
-    assert verdict.note == "Right by itself; what it was handed is not: see dsquared."
+    assert (
+        wording.note(verdict)
+        == "This line is right, but an incoming gradient is not: see dsquared."
+    )
 
 
 @pytest.mark.parametrize("judged", [("dsquared", "dcentre"), ("dcentre",)])
@@ -55,14 +57,14 @@ def test_a_right_line_that_was_handed_nothing_wrong_is_to_blame(
     """The value is wrong, and all it reads is right in the end: it has to begin somewhere."""
     changes = {"dcentre": {"hidden": case.globally("dcentre", double)}}
     *_, verdict = case.judge(*(case.evidence(name, **changes.get(name, {})) for name in judged))
-    assert (verdict.outcome, verdict.note, verdict.points) == (Outcome.FAIL, AT_THE_WRONG_TIME, 0)
+    assert (verdict.outcome, verdict.why, verdict.points) == (Outcome.FAIL, "at-the-wrong-time", 0)
     assert (verdict.global_check, verdict.local_check) == (Check.WRONG, Check.RIGHT)
     assert verdict.place == PLACE
 
 
 def test_a_right_line_kept_from_running_by_its_block_is_an_error(case: Case) -> None:
     verdict = case.judge_one("dcentre", hidden=RAISED)
-    assert (verdict.outcome, verdict.note) == (Outcome.ERROR, "This line raised E.")
+    assert (verdict.outcome, wording.note(verdict)) == (Outcome.ERROR, "This line raised E.")
     assert verdict.place == DEEPER
 
 
@@ -79,7 +81,10 @@ def test_what_reads_a_value_of_the_wrong_time_is_carried_from_there(case: Case) 
         verdicts = {verdict.name: verdict for verdict in case.judge(*asked)}
         assert verdicts["dcentre"].outcome is Outcome.FAIL
         assert verdicts["dx"].outcome is Outcome.CARRIED
-        assert verdicts["dx"].note == "Right by itself; what it was handed is not: see dcentre."
+        assert (
+            wording.note(verdicts["dx"])
+            == "This line is right, but an incoming gradient is not: see dcentre."
+        )
 
 
 def test_what_waits_for_a_blank_says_so(case: Case) -> None:
@@ -87,14 +92,17 @@ def test_what_waits_for_a_blank_says_so(case: Case) -> None:
     centre = case.evidence("dcentre", hidden=RAISED)
     _, verdict = case.judge(blank, centre)
     assert verdict.outcome is Outcome.CARRIED
-    assert verdict.note == "Right by itself; it waits for dsquared, still to be written."
+    assert wording.note(verdict) == "This line is right, and waits for dsquared to be written."
 
 
 def test_beside_a_mistake_a_blank_is_named_but_not_waited_for(case: Case) -> None:
     blank = case.evidence("dgain", lecture=Value(), hidden=MISSING, local=MISSING)
     centre = case.evidence("dcentre", hidden=RAISED, channels=frozenset({"gain"}), as_assigned=None)
     *_, verdict = case.judge(blank, case.wrong("dsquared"), centre)
-    assert verdict.note == "Right by itself; what it was handed is not: see dgain and dsquared."
+    assert (
+        wording.note(verdict)
+        == "This line is right, but an incoming gradient is not: see dgain and dsquared."
+    )
 
 
 def test_carried_names_where_it_began(case: Case) -> None:
@@ -112,8 +120,8 @@ def test_carried_names_where_it_began(case: Case) -> None:
     verdicts = case.judge(squared, centre, x)
     outcomes = [verdict.outcome for verdict in verdicts]
     assert outcomes == [Outcome.FAIL, Outcome.CARRIED, Outcome.CARRIED]
-    notes = {verdict.note for verdict in verdicts[1:]}
-    assert notes == {"Right by itself; what it was handed is not: see dsquared."}
+    notes = {wording.note(verdict) for verdict in verdicts[1:]}
+    assert notes == {"This line is right, but an incoming gradient is not: see dsquared."}
 
 
 def rough(case: Case, name: str) -> GradientEvidence:
@@ -124,23 +132,26 @@ def rough(case: Case, name: str) -> GradientEvidence:
 
 def test_right_to_a_few_digits_passes_and_says_so(case: Case) -> None:
     squared, centre = case.judge(rough(case, "dsquared"), case.evidence("dcentre"))
-    assert (squared.outcome, squared.note) == (Outcome.PASS, ALMOST)
-    assert (centre.outcome, centre.note) == (Outcome.PASS, "")
+    assert (squared.outcome, squared.why) == (Outcome.PASS, "almost")
+    assert (centre.outcome, wording.note(centre)) == (Outcome.PASS, "")
 
 
 def test_right_to_a_few_digits_is_to_blame_for_what_nothing_else_explains(case: Case) -> None:
     centre = case.evidence("dcentre", hidden=case.globally("dcentre", double))
     squared, carried = case.judge(rough(case, "dsquared"), centre)
-    assert (squared.outcome, squared.note) == (Outcome.FAIL, ALMOST)
-    assert carried.note == "Right by itself; what it was handed is not: see dsquared."
+    assert (squared.outcome, squared.why) == (Outcome.FAIL, "almost")
+    assert (
+        wording.note(carried)
+        == "This line is right, but an incoming gradient is not: see dsquared."
+    )
 
 
 def test_right_to_a_few_digits_is_not_to_blame_for_what_a_blank_explains(case: Case) -> None:
     blank = case.evidence("dgain", lecture=Value(), hidden=MISSING, local=MISSING)
     centre = case.evidence("dcentre", hidden=RAISED, channels=frozenset({"gain"}), as_assigned=None)
     _, squared, carried = case.judge(blank, rough(case, "dsquared"), centre)
-    assert (squared.outcome, squared.note) == (Outcome.PASS, ALMOST)
-    assert carried.note == "Right by itself; it waits for dgain, still to be written."
+    assert (squared.outcome, squared.why) == (Outcome.PASS, "almost")
+    assert wording.note(carried) == "This line is right, and waits for dgain to be written."
 
 
 def test_a_line_whose_few_wrong_digits_grow_is_to_blame_itself(case: Case) -> None:
@@ -150,13 +161,13 @@ def test_a_line_whose_few_wrong_digits_grow_is_to_blame_itself(case: Case) -> No
         local=case.locally("dcentre", nearly),
     )
     (verdict,) = case.judge(late)
-    assert (verdict.outcome, verdict.note) == (Outcome.FAIL, ALMOST)
+    assert (verdict.outcome, verdict.why) == (Outcome.FAIL, "almost")
 
 
 def test_far_off_by_a_right_line_is_carried_or_begins_here(case: Case) -> None:
     centre = case.evidence("dcentre", lecture=Value(2 * case.lecture["centre"]))
     (alone,) = case.judge(centre)
-    assert (alone.outcome, alone.note) == (Outcome.FAIL, ONLY_ON_OTHER_SIZES)
+    assert (alone.outcome, alone.why) == (Outcome.FAIL, "only-on-other-sizes")
     _, handed = case.judge(case.wrong("dsquared"), centre)
     assert handed.outcome is Outcome.CARRIED
 
@@ -188,7 +199,9 @@ def test_shared_memory_is_paid_for_where_the_other_gradient_is_wrong(case: Case)
     verdicts = case.judge(centre, case.evidence("dx", **wrong["dx"]))
     assert [verdict.outcome for verdict in verdicts] == [Outcome.CARRIED, Outcome.FAIL]
     assert verdicts[0].local_check is Check.RIGHT
-    assert verdicts[0].note == "Right by itself; what it was handed is not: see dx."
+    assert (
+        wording.note(verdicts[0]) == "This line is right, but an incoming gradient is not: see dx."
+    )
 
 
 def test_every_gradient_gets_a_verdict_in_order(case: Case) -> None:

@@ -4,13 +4,16 @@ import pytest
 
 from corpus.readers.exercise_text import right_answers
 from grader.diagnosis.kinds import Kind
-from grader.grading.reasons import carried
+from grader.reports import wording
+from grader.reports.wording import ROWS
 from grader.verdict import Outcome, Verdict
 from tests.grader.conftest import Judge
 
 LECTURE = right_answers()["lecture"]
 OF_PROBS = "dprobs = (1.0 / probs) * dlogprobs"
 OF_LOGITS = "dlogits = dnorm_logits.clone()"
+
+CARRIED = ROWS["carried"].replace("{gradients}", "{}")
 
 
 def outcomes_with(line: str, replacement: str, judge_text: Judge) -> dict[str, Verdict]:
@@ -39,7 +42,7 @@ def test_where_dtypes_do_not_mix_the_one_that_brought_float64_in_pays_alone(
     assert {v.outcome for v in verdicts.values()} == {Outcome.PASS, Outcome.CARRIED}
     for name in ("dh", "dW2", "dhpreact", "dC"):
         assert verdicts[name].outcome is Outcome.CARRIED
-        assert verdicts[name].note == carried([f"d{origin}"], missing=False)
+        assert wording.note(verdicts[name]) == CARRIED.format(f"d{origin}")
 
 
 def test_float64_that_no_line_minds_is_right(judge_text: Judge) -> None:
@@ -53,7 +56,7 @@ def test_what_a_line_that_raises_there_leaves_missing_is_carried(judge_text: Jud
     )
     assert verdicts.pop("dh").outcome is Outcome.ERROR
     assert {v.outcome for v in verdicts.values()} == {Outcome.PASS, Outcome.CARRIED}
-    assert verdicts["dC"].note == carried(["dh"], missing=False)
+    assert wording.note(verdicts["dC"]) == CARRIED.format("dh")
 
 
 @pytest.mark.parametrize(
@@ -64,7 +67,7 @@ def test_what_is_made_of_nan_there_is_carried(bad: str, judge_text: Judge) -> No
     verdicts = outcomes_with(line, f"{line}\nif n == 32: dh = {bad}", judge_text)
     assert verdicts.pop("dh").outcome is Outcome.ERROR
     assert {v.outcome for v in verdicts.values()} == {Outcome.PASS, Outcome.CARRIED}
-    assert verdicts["dC"].note == carried(["dh"], missing=False)
+    assert wording.note(verdicts["dC"]) == CARRIED.format("dh")
 
 
 def test_who_gives_nan_there_without_need_pays_too(judge_text: Judge) -> None:
@@ -96,5 +99,5 @@ def test_a_tensor_without_a_shape_costs_itself_alone(judge_text: Judge) -> None:
 def test_of_what_was_not_reached_no_reason_is_sought(judge_text: Judge) -> None:
     verdicts = judge_text(f"{LECTURE}\nimport os\n" + "os.abort()\n" * 9)
     assert {v.outcome for v in verdicts.values()} == {Outcome.ERROR}
-    assert all("was not reached" in v.note for v in verdicts.values())
+    assert all("was not reached" in wording.note(v) for v in verdicts.values())
     assert not any(v.diagnosis for v in verdicts.values())

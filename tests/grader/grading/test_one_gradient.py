@@ -8,19 +8,14 @@ from torch import Tensor
 
 from grader.answer.parse import Raised
 from grader.execution.evidence import Value
-from grader.grading.reasons import (
-    NOT_ALONE,
-    ON_ANOTHER_BATCH,
-    ONLY_ON_OTHER_SIZES,
-    STEP_BY_STEP,
-    TRUE_ZERO,
-    WRITTEN_IN,
-)
 from grader.program.compare import FAR_OFF, FLOAT64_TOLERANCE
 from grader.program.instances import HIDDEN_SIZES
-from grader.verdict import Check, Flag, Outcome, Place
+from grader.reports import wording
+from grader.reports.wording import ROWS
+from grader.verdict import Check, Flag, Outcome, Place, because
 from tests.grader.grading.conftest import DEEPER, LINE_RAISED, MISSING, PLACE, RAISED, Case, double
 
+ON_ANOTHER_BATCH, WRITTEN_IN = ROWS["only-on-this-size"], ROWS["written-in"]
 NOT_THE_GRADIENT = "This is not the gradient of the loss with respect to {}."
 
 
@@ -36,7 +31,7 @@ def test_the_program_has_zeros_by_structure(case: Case) -> None:
 )
 def test_right_and_right_passes(case: Case, name: str) -> None:
     verdict = case.judge_one(name)
-    assert (verdict.outcome, verdict.note) == (Outcome.PASS, "")
+    assert (verdict.outcome, wording.note(verdict)) == (Outcome.PASS, "")
     assert (verdict.global_check, verdict.local_check) == (Check.RIGHT, Check.RIGHT)
     assert verdict.place == PLACE
     assert verdict.comparison.exact
@@ -46,19 +41,20 @@ def test_right_and_right_passes(case: Case, name: str) -> None:
 def test_a_right_value_by_a_line_that_is_not_the_vjp_is_a_shortcut(case: Case, local: str) -> None:
     values = RAISED if local == "raised" else case.locally("dcentre", double)
     verdict = case.judge_one("dcentre", local=values)
-    assert (verdict.outcome, verdict.note) == (Outcome.PASS, STEP_BY_STEP)
+    why = "not-alone" if local == "raised" else "only-these-gradients"
+    assert (verdict.outcome, verdict.why) == (Outcome.PASS, why)
 
 
 def test_where_zero_hides_the_mistake_the_local_check_decides(case: Case) -> None:
     noise = case.globally("dmean", lambda t: t + 1e-14)
     verdict = case.judge_one("dmean", hidden=noise, local=case.locally("dmean", double))
-    assert (verdict.outcome, verdict.note) == (Outcome.FAIL, TRUE_ZERO)
+    assert (verdict.outcome, verdict.why) == (Outcome.FAIL, "true-zero")
     assert (verdict.global_check, verdict.local_check) == (Check.RIGHT, Check.WRONG)
 
 
 def test_what_reads_a_zero_is_decided_locally_too(case: Case) -> None:
     verdict = case.judge_one("dshifted", local=case.locally("dshifted", double))
-    assert (verdict.outcome, verdict.note) == (Outcome.FAIL, TRUE_ZERO)
+    assert (verdict.outcome, verdict.why) == (Outcome.FAIL, "true-zero")
 
 
 def test_what_makes_up_for_a_zero_branch_is_decided_locally_too(case: Case) -> None:
@@ -66,9 +62,9 @@ def test_what_makes_up_for_a_zero_branch_is_decided_locally_too(case: Case) -> N
     given = frozenset({"centre"})
     local = case.from_upstreams("dshifted", given, double)
     verdict = case.judge_one("dshifted", local=local, reads=given)
-    assert (verdict.outcome, verdict.note) == (Outcome.FAIL, TRUE_ZERO)
+    assert (verdict.outcome, verdict.why) == (Outcome.FAIL, "true-zero")
     completed = case.judge_one("dshifted", local=local, reads=given, writes=given)
-    assert (completed.outcome, completed.note) == (Outcome.PASS, STEP_BY_STEP)
+    assert (completed.outcome, completed.why) == (Outcome.PASS, "only-these-gradients")
 
 
 @pytest.mark.parametrize("name", ["dmean", "dshifted"])
@@ -83,7 +79,7 @@ def test_a_right_value_whose_lines_cannot_run_alone_passes(
     }[alone]
     noise = case.globally(name, lambda t: t + 1e-14)
     verdict = case.judge_one(name, hidden=noise, local=local)
-    assert (verdict.outcome, verdict.note) == (Outcome.PASS, NOT_ALONE)
+    assert (verdict.outcome, verdict.why) == (Outcome.PASS, "not-alone")
     assert verdict.place == PLACE
 
 
@@ -99,8 +95,7 @@ def test_exact_zeros_pass_where_zero_is_right(case: Case) -> None:
         hidden=case.globally("dmean", torch.zeros_like),
         local=case.locally("dmean", torch.zeros_like),
     )
-    note = "Zeros are right: dmean is zero for every input."
-    assert (verdict.outcome, verdict.note) == (Outcome.PASS, note)
+    assert (verdict.outcome, verdict.reasons) == (Outcome.PASS, (because("zeros", tensor="mean"),))
 
 
 def test_zeros_that_are_none_given_other_upstreams_do_not(case: Case) -> None:
@@ -109,15 +104,15 @@ def test_zeros_that_are_none_given_other_upstreams_do_not(case: Case) -> None:
         hidden=case.globally("dmean", torch.zeros_like),
         local=case.locally("dmean", double),
     )
-    assert (verdict.outcome, verdict.note) == (Outcome.FAIL, TRUE_ZERO)
+    assert (verdict.outcome, verdict.why) == (Outcome.FAIL, "true-zero")
 
 
 def test_leaving_a_zero_branch_out_passes(case: Case) -> None:
     given = frozenset({"centre"})
     local = case.from_upstreams("dshifted", given, zeroed=frozenset({"mean"}))
     verdict = case.judge_one("dshifted", local=local, reads=given)
-    note = "Leaving out the branch through mean is right: it is always zero."
-    assert (verdict.outcome, verdict.note) == (Outcome.PASS, note)
+    left_out = because("left-out", branch="mean")
+    assert (verdict.outcome, verdict.reasons) == (Outcome.PASS, (left_out,))
 
 
 def test_leaving_out_another_branch_does_not(case: Case) -> None:
@@ -131,7 +126,7 @@ def test_leaving_out_another_branch_does_not(case: Case) -> None:
 
 def test_right_on_hidden_instances_but_no_number_on_the_lectures(case: Case) -> None:
     verdict = case.judge_one("dcentre", lecture=Value(raised=LINE_RAISED))
-    assert (verdict.outcome, verdict.note) == (Outcome.ERROR, "This line raised E.")
+    assert (verdict.outcome, wording.note(verdict)) == (Outcome.ERROR, "This line raised E.")
 
 
 # --- global wrong
@@ -140,7 +135,7 @@ def test_right_on_hidden_instances_but_no_number_on_the_lectures(case: Case) -> 
 def test_wrong_and_wrong_fails(case: Case) -> None:
     (verdict,) = case.judge(case.wrong("dcentre"))
     assert (verdict.outcome, verdict.points) == (Outcome.FAIL, 0)
-    assert verdict.note == NOT_THE_GRADIENT.format("centre")
+    assert wording.note(verdict) == NOT_THE_GRADIENT.format("centre")
 
 
 @pytest.mark.parametrize("number", range(len(HIDDEN_SIZES)))
@@ -149,7 +144,7 @@ def test_one_wrong_instance_is_wrong(case: Case, number: int) -> None:
     values[number] = Value(2 * values[number].tensor)
     verdict = case.judge_one("dcentre", hidden=tuple(values), local=case.locally("dcentre", double))
     assert (verdict.outcome, verdict.global_check) == (Outcome.FAIL, Check.WRONG)
-    assert verdict.note == f"{ON_ANOTHER_BATCH}. {WRITTEN_IN}"
+    assert wording.note(verdict) == f"{ON_ANOTHER_BATCH} {WRITTEN_IN}"
 
 
 @pytest.mark.parametrize(("factor", "outcome"), [(0.5, Outcome.PASS), (2.0, Outcome.FAIL)])
@@ -164,7 +159,7 @@ def test_right_on_hidden_instances_but_far_off_on_the_lectures(
     )
     assert verdict.outcome is outcome
     if outcome is Outcome.FAIL:
-        assert verdict.note == ONLY_ON_OTHER_SIZES
+        assert verdict.why == "only-on-other-sizes"
 
 
 def test_another_shape_on_the_lectures_sizes_alone_is_far_off(case: Case) -> None:
@@ -173,7 +168,7 @@ def test_another_shape_on_the_lectures_sizes_alone_is_far_off(case: Case) -> Non
         lecture=Value(case.lecture["centre"].sum(0)),
         local=case.locally("dcentre", double),
     )
-    assert (verdict.outcome, verdict.note) == (Outcome.FAIL, ONLY_ON_OTHER_SIZES)
+    assert (verdict.outcome, verdict.why) == (Outcome.FAIL, "only-on-other-sizes")
 
 
 def test_a_zero_by_structure_is_never_far_off(case: Case) -> None:
@@ -193,7 +188,7 @@ def test_a_wrong_shape_is_explained_with_the_lectures_sizes(case: Case) -> None:
         local=case.locally("dcentre", lose_axis),
     )
     assert verdict.outcome is Outcome.FAIL
-    assert verdict.note == (
+    assert wording.note(verdict) == (
         "dcentre has shape (3,), but a gradient has its tensor's shape, (6, 3)."
     )
 
@@ -209,7 +204,7 @@ def test_without_the_lectures_value_a_wrong_shape_is_told_at_its_sizes_too(case:
         local=case.locally("dcentre", lose_axis),
     )
     assert verdict.outcome is Outcome.FAIL
-    assert verdict.note == (
+    assert wording.note(verdict) == (
         "dcentre has shape (6,), but a gradient has its tensor's shape, (6, 3)."
     )
 
@@ -221,9 +216,9 @@ def test_a_shape_that_is_right_at_the_lectures_sizes_alone_is_written_in(case: C
     verdict = case.judge_one(
         "dcentre", hidden=case.globally("dcentre", pin), local=case.locally("dcentre", pin)
     )
-    assert (verdict.outcome, verdict.note) == (
+    assert (verdict.outcome, wording.note(verdict)) == (
         Outcome.FAIL,
-        f"{ON_ANOTHER_BATCH}. {WRITTEN_IN}",
+        f"{ON_ANOTHER_BATCH} {WRITTEN_IN}",
     )
 
 
@@ -260,7 +255,7 @@ def test_what_is_not_written_is_to_do(case: Case, kind: str | None) -> None:
     blank = Value(type_name=kind)
     blanks = (blank,) * len(HIDDEN_SIZES)
     verdict = case.judge_one("dcentre", lecture=blank, hidden=blanks, local=blanks)
-    assert (verdict.outcome, verdict.note, verdict.points) == (Outcome.TODO, "", 0)
+    assert (verdict.outcome, wording.note(verdict), verdict.points) == (Outcome.TODO, "", 0)
     assert (verdict.global_check, verdict.local_check) == (Check.NOT_RUN, Check.NOT_RUN)
     assert verdict.comparison.problem == "to do"
 
@@ -289,7 +284,7 @@ def test_what_is_no_number_is_an_error(
     verdict = case.judge_one("dcentre", lecture=Value(type_name="list"), hidden=hidden, local=local)
     assert verdict.outcome is Outcome.ERROR
     values = case.references.hidden[0].gradients["centre"].numel()
-    assert verdict.note.startswith(sentence.replace("91", str(values)))
+    assert wording.note(verdict).startswith(sentence.replace("91", str(values)))
     assert verdict.points == 0
 
 
@@ -313,9 +308,9 @@ def test_an_exception_beside_a_value_counts_if_the_value_is_wrong(
         lecture=interrupt(case.lecture["centre"]),
     )
     if is_right:
-        assert (verdict.outcome, verdict.note) == (Outcome.PASS, "")
+        assert (verdict.outcome, wording.note(verdict)) == (Outcome.PASS, "")
     else:
-        assert (verdict.outcome, verdict.note) == (Outcome.ERROR, "This line raised E.")
+        assert (verdict.outcome, wording.note(verdict)) == (Outcome.ERROR, "This line raised E.")
         assert verdict.place == DEEPER
 
 
@@ -323,7 +318,7 @@ def test_what_is_written_but_unbound_is_an_error_and_not_to_do(case: Case) -> No
     verdict = case.judge_one(
         "dcentre", lecture=Value(), hidden=MISSING, local=MISSING, is_written=True
     )
-    assert (verdict.outcome, verdict.note) == (Outcome.ERROR, "dcentre is not assigned.")
+    assert (verdict.outcome, wording.note(verdict)) == (Outcome.ERROR, "dcentre is not assigned.")
     assert verdict.place == PLACE
 
 
@@ -341,17 +336,17 @@ def test_where_both_raised_the_lines_own_reason_is_given(case: Case) -> None:
     verdict = case.judge_one(
         "dcentre", lecture=Value(), hidden=(Value(raised=handed),) * len(HIDDEN_SIZES), local=RAISED
     )
-    assert (verdict.note, verdict.place) == ("This line raised E.", DEEPER)
+    assert (wording.note(verdict), verdict.place) == ("This line raised E.", DEEPER)
 
 
 def test_what_raises_on_other_sizes_only_says_so(case: Case) -> None:
     verdict = case.judge_one("dcentre", hidden=RAISED, local=RAISED)
     assert verdict.outcome is Outcome.ERROR
-    assert verdict.note == f"{ON_ANOTHER_BATCH}. This line raised E."
+    assert wording.note(verdict) == f"{ON_ANOTHER_BATCH} This line raised E."
 
 
 # In the notebook n is 6 and width 3; on the hidden instances they are 7 and 5, or 37 and 71.
-SIZES_MET = " (On another batch: n is 7 there instead of 6, width is 5 there instead of 3.)"
+SIZES_MET = " (On another batch: n = 7 and width = 5 instead of n = 6 and width = 3.)"
 
 
 @pytest.mark.parametrize("length", ["7x5", "35"])
@@ -362,7 +357,7 @@ def test_what_raises_on_other_sizes_and_is_wrong_in_the_notebook_explains_the_si
     raised = (Value(raised=Raised(message, DEEPER)),) * len(HIDDEN_SIZES)
     twice = Value(2 * case.lecture["centre"])
     verdict = case.judge_one("dcentre", lecture=twice, hidden=raised, local=raised)
-    assert (verdict.outcome, verdict.note) == (Outcome.ERROR, message + SIZES_MET)
+    assert (verdict.outcome, wording.note(verdict)) == (Outcome.ERROR, message + SIZES_MET)
 
 
 def test_a_shape_is_that_of_the_notebook_or_else_its_sizes_are_explained(case: Case) -> None:
@@ -379,7 +374,7 @@ def test_a_shape_is_that_of_the_notebook_or_else_its_sizes_are_explained(case: C
         (2 * right, sentence.format("(35,)") + SIZES_MET),
     ):
         verdict = case.judge_one("dcentre", lecture=Value(lecture), hidden=hidden, local=local)
-        assert (verdict.outcome, verdict.note) == (Outcome.FAIL, note)
+        assert (verdict.outcome, wording.note(verdict)) == (Outcome.FAIL, note)
 
 
 ASKED = Flag("autograd", "`.grad`: PyTorch's autograd is switched off here.", DEEPER)
@@ -388,7 +383,7 @@ ASKED = Flag("autograd", "`.grad`: PyTorch's autograd is switched off here.", DE
 @pytest.mark.parametrize("hidden", [RAISED, MISSING], ids=["raised", "missing"])
 def test_autograd_is_refused_where_it_left_no_value(case: Case, hidden: tuple[Value, ...]) -> None:
     verdict = case.judge_one("dcentre", hidden=hidden, local=hidden, offences=(ASKED,))
-    assert (verdict.outcome, verdict.note, verdict.place) == (
+    assert (verdict.outcome, wording.note(verdict), verdict.place) == (
         Outcome.REFUSED,
         ASKED.message,
         DEEPER,
@@ -413,7 +408,7 @@ def test_a_broken_cell_is_an_error_and_not_to_do(case: Case) -> None:
     verdict = case.judge_one(
         "dcentre", lecture=Value(), hidden=blank, local=blank, broken=reason, place=None
     )
-    assert (verdict.outcome, verdict.note, verdict.place) == (
+    assert (verdict.outcome, wording.note(verdict), verdict.place) == (
         Outcome.ERROR,
         reason.message,
         DEEPER,

@@ -7,6 +7,7 @@ import pytest
 from corpus.readers.lecture_course import TRAINING
 from grader.execution.runner import Runner
 from grader.grading.grade import grade_exercise
+from grader.reports import wording
 from grader.verdict import Outcome
 from tests.helpers.exercise_four import STYLES, as_cells, right_answer, with_mistake
 
@@ -24,7 +25,7 @@ def test_there_are_enough_styles() -> None:
 @pytest.mark.parametrize("style", STYLES)
 def test_right_answers_pass(style: str, runner: Runner) -> None:
     verdicts, flags = grade_exercise(TRAINING, as_cells(right_answer(style)), runner)
-    assert {v.name: v.note for v in verdicts if v.outcome is not Outcome.PASS} == {}
+    assert {v.name: wording.note(v) for v in verdicts if v.outcome is not Outcome.PASS} == {}
     assert flags == []
     assert all(verdict.comparison.approximate for verdict in verdicts)
 
@@ -84,7 +85,7 @@ def test_what_uses_a_wrong_or_missing_neighbour_is_carried(runner: Runner) -> No
         )
         by_name = {verdict.name: verdict for verdict in verdicts}
         assert by_name["dhprebn"].outcome is Outcome.CARRIED
-        assert by_name["dhprebn"].note.endswith("see dbngain.")
+        assert wording.note(by_name["dhprebn"]).endswith("see dbngain.")
         assert by_name["dC"].outcome is Outcome.CARRIED
     blank = with_mistake("(bnraw * dhpreact).sum(0, keepdim=True)", "...")
     assert outcomes(blank, runner)["dhprebn"] is Outcome.CARRIED

@@ -10,7 +10,6 @@ import pytest
 import torch
 from torch import Tensor
 
-from grader.grading.reasons import ALMOST
 from grader.notebook.check_report import (
     NOT_REACHED,
     OLD_VALUE,
@@ -24,15 +23,17 @@ from grader.notebook.check_report import (
 )
 from grader.pictures.gradient_error import measure_error
 from grader.program.compare import compare
-from grader.verdict import Check, Diagnosis, Outcome, Place, Verdict
+from grader.verdict import Check, Diagnosis, Outcome, Place, Verdict, because
+from tests.helpers.reasons import said
 
 VALUES = torch.tensor([1.0, 2.0])
+ROUGH = "This line is right to a few digits only."
 
 
 def line(outcome: Outcome, value: object = VALUES, note: str = "", name: str = "dh") -> Row:
     """A gradient whose code gives the right values; in the notebook it has this one."""
     place, anew = Place("ex1-linear2", 2), compare(name, VALUES, VALUES)
-    verdict = Verdict(name, outcome, anew, Check.RIGHT, Check.RIGHT, note, place)
+    verdict = Verdict(name, outcome, anew, Check.RIGHT, Check.RIGHT, said(note), place)
     return Row(verdict, compare(name, value, VALUES))
 
 
@@ -58,8 +59,8 @@ NUMBERS = "dh              | exact: True  | approximate: True  | maxdiff: 0.0"
         ),
         (
             # That it is right to a few digits only says nothing of an older value.
-            line(Outcome.PASS, 2 * VALUES, ALMOST),
-            f"dh              | pass, run again\n  {ALMOST} {OLD_VALUE}",
+            line(Outcome.PASS, 2 * VALUES, ROUGH),
+            f"dh              | pass, run again\n  {ROUGH} {OLD_VALUE}",
         ),
         (
             # Blanks come with the notebook: one below undoes a line that was written above it.
@@ -80,9 +81,9 @@ def test_one_gradients_line(given: Row, text: str) -> None:
 
 def test_what_is_as_far_off_when_it_runs_anew_is_not_to_be_run_again() -> None:
     off = compare("dh", VALUES * (1 + 1e-4), VALUES)
-    given = line(Outcome.PASS, note=ALMOST)
+    given = line(Outcome.PASS, note=ROUGH)
     given = replace(given, verdict=replace(given.verdict, comparison=off), comparison=off)
-    assert describe([given]) == f"{off.line} | pass\n  {ALMOST}"
+    assert describe([given]) == f"{off.line} | pass\n  {ROUGH}"
 
 
 def test_a_value_without_an_answer_cell_is_said_to_be_so() -> None:
@@ -127,7 +128,7 @@ def row(
     checks = Check.WRONG, Check.WRONG
     # Of right code, a wrong value in the notebook is an older one.
     anew = compare(name, reference, reference) if outcome is Outcome.PASS else comparison
-    verdict = Verdict(name, outcome, anew, *checks, note, place, diagnosis, code=code)
+    verdict = Verdict(name, outcome, anew, *checks, said(note), place, diagnosis, code=code)
     comparable = isinstance(value, Tensor) and value.shape == reference.shape
     error = measure_error(value, reference) if comparable else None  # type: ignore[arg-type]
     return Row(verdict, comparison, error)
@@ -181,6 +182,7 @@ def test_the_sentence_is_said_and_then_two_diagnoses(
 
 RIGHT_HERE = "In this notebook its value is right; with other numbers it is not."
 SHAPES = "dh has shape (3, 2), but a gradient has its tensor's shape, (2, 3)."
+SHAPE = because("shape", message=SHAPES)
 
 
 @pytest.mark.parametrize(
@@ -200,7 +202,9 @@ SHAPES = "dh has shape (3, 2), but a gradient has its tensor's shape, (2, 3)."
 def test_shapes_are_said_once(
     value: Tensor, diagnosis: tuple[Diagnosis, ...], note: str, fact: str
 ) -> None:
-    (section,) = sections(row(value=value, note=SHAPES, diagnosis=diagnosis))
+    found = row(value=value, diagnosis=diagnosis)
+    found = replace(found, verdict=replace(found.verdict, reasons=(SHAPE,)))
+    (section,) = sections(found)
     assert section.note == note
     assert " ".join(section.facts).startswith(fact)
     assert bool(section.facts) == bool(fact)
@@ -208,10 +212,11 @@ def test_shapes_are_said_once(
 
 def test_what_raises_for_its_shape_on_another_batch_is_said_by_its_shape() -> None:
     shaped = Diagnosis(
-        "wrong-shape", f"`dh` has shape {SHAPES.partition('shape ')[2]}", "Write it."
+        "wrong-shape", f"`dh` has shape {SHAPES.partition('shape ')[2]}", "Write it.", ("shape",)
     )
-    elsewhere = "This line raised IndexError: 16. (On another batch: n is 7 there instead of 32.)"
-    (section,) = sections(row(value=WRONG.T, note=elsewhere, diagnosis=(shaped,)))
+    elsewhere = row(value=WRONG.T, note="This line raised IndexError: 16.", diagnosis=(shaped,))
+    why = (*elsewhere.verdict.reasons, because("sizes", there=("n = 7",), here=("n = 32",)))
+    (section,) = sections(replace(elsewhere, verdict=replace(elsewhere.verdict, reasons=why)))
     assert (section.note, section.facts) == ("", ())
     (section,) = sections(row(value=WRONG.T, note="This line raised X.", diagnosis=(shaped,)))
     assert section.note == "This line raised X."

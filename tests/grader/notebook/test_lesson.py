@@ -245,7 +245,7 @@ STALE = "Your code gives the right value, and the notebook has another"
             "check carried",
             [
                 "dhpreact        | exact: False | approximate: False",
-                "  Right by itself; what it was handed is not: see dh.",
+                "  This line is right, but an incoming gradient is not: see dh.",
             ],
         ),
         (
@@ -553,7 +553,7 @@ def test_an_answer_is_judged_again_only_where_it_changed(
         comparison = Comparison("dh", None, None, None, None, None)
         return [Verdict("dh", outcome, comparison, Check.RIGHT, Check.RIGHT)], []
 
-    monkeypatch.setattr("grader.grading.grade.grade_exercise", grade)
+    monkeypatch.setattr("grader.notebook.running_notebook.grade_exercise", grade)
     monkeypatch.setattr(running_notebook, "worker", lambda: None)
     # Texts that no other test has: what was judged is kept for the whole process.
     first, changed = (AnswerCell("ex1-a", f"dh = '{outcome}' * {number}") for number in (1, 2))
@@ -592,7 +592,7 @@ def test_of_a_cell_that_lost_its_first_line_no_old_line_is_shown(project: Path) 
     one_cell = {key: {"cellId": "one"} for key in script}
     script |= {"check": 'check("dhpreact")'}
     said = text(execute({**start, **script}, project, metadata=one_cell)["check"])
-    assert "Its cell no longer begins with `# answer: ex1-tanh`: put that line back" in said
+    assert "Its cell no longer begins with `# answer: ex1-tanh`. Put that line back" in said
     assert "| to do" in said
     assert line not in said
     assert "sign" not in said
@@ -639,7 +639,7 @@ def test_an_earlier_run_under_another_first_line_lets_no_wrong_answer_pass(
 def test_a_slip_in_the_name_that_is_assigned_is_asked_for(one_cell: dict[str, list[Any]]) -> None:
     first, second, *_ = text(one_cell["slip"]).splitlines()
     assert first.endswith("| to do")
-    assert second == "  ex1-softmax assigns `dprob`: did you mean `dprobs`?"
+    assert second == "  ex1-softmax assigns `dprob`. Did you mean `dprobs`?"
     assert "cells that begin with" not in text(one_cell["slip"])
 
 
@@ -648,9 +648,8 @@ def test_a_line_that_is_timed_is_an_answer(one_cell: dict[str, list[Any]]) -> No
 
 
 def test_a_value_of_an_earlier_run_is_called_so(one_cell: dict[str, list[Any]]) -> None:
-    assert "dprobs has the value of an earlier run: ex1-softmax does not assign it any more." in (
-        text(one_cell["no more"])
-    )
+    said = "dprobs has the value of an earlier run, because ex1-softmax does not assign it"
+    assert f"{said} any more." in text(one_cell["no more"])
 
 
 def test_an_answer_that_spoils_what_it_was_handed_is_told_at_once(

@@ -11,6 +11,7 @@ from grader.notebook import running_notebook
 from grader.platforms.otter import GRADED_BY, HANDED_IN, AnswersOnly, NoPoint, expect_point
 from grader.submission.notebook_file import UnreadableNotebook
 from grader.verdict import Check, Comparison, Outcome, Verdict
+from tests.helpers.reasons import said
 from tests.helpers.small_course import FILES, FORWARD, write_course
 
 HALF = {
@@ -95,7 +96,7 @@ def test_while_working_the_running_notebook_is_asked(
     outcome: Outcome, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     nothing = Comparison("dh", None, None, None, None, (2, 3))
-    verdict = Verdict("dh", outcome, nothing, Check.NOT_RUN, Check.NOT_RUN, "Said.")
+    verdict = Verdict("dh", outcome, nothing, Check.NOT_RUN, Check.NOT_RUN, said("Said."))
     lessons = {"ex4": SimpleNamespace(verdicts=lambda: {"dh": verdict})}
     monkeypatch.setattr(running_notebook, "open_lesson", lessons.__getitem__)
     if outcome in {Outcome.PASS, Outcome.CARRIED}:

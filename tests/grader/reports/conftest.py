@@ -12,6 +12,7 @@ from grader.answer.parse import AnswerCell, parse_answer
 from grader.answer.quote import quote
 from grader.reports.result import Ungraded
 from grader.verdict import Check, Comparison, Diagnosis, Flag, Outcome, Place, Report, Verdict
+from tests.helpers.reasons import said
 
 GOLDEN = Path(__file__).parent / "golden"
 
@@ -65,7 +66,7 @@ def verdict(
     )
     place = None if line is None else Place("ex1-softmax", line)
     code = quote(place, CELLS, parse_answer(CELLS).last_lines)
-    return Verdict(name, outcome, comparison, *right, note, place, diagnosis, code=code)
+    return Verdict(name, outcome, comparison, *right, said(note), place, diagnosis, code=code)
 
 
 CELLS = (
@@ -129,14 +130,14 @@ def mixed() -> Report:
             "dnorm_logits",
             Outcome.CARRIED,
             6.4e-3,
-            "Right by itself; what it was handed is not: see dcounts.",
+            "This line is right, but an incoming gradient is not: see dcounts.",
             line=7,
         ),
         verdict(
             "dlogit_maxes",
             Outcome.PASS,
             5.6e-9,
-            "Zeros are right: dlogit_maxes is zero for every input.",
+            "Zeros are right here.",
             line=7,
             shape=(32, 1),
             expected_shape=(32, 1),

@@ -33,7 +33,7 @@ def test_every_field_is_always_there(mixed: Report, solved: Report, blank: Repor
             assert list(gradient) == [
                 *("name", "verdict", "exact", "approximate", "maxdiff", "shape", "expected_shape"),
                 *("points", "max_points", "line", "diagnosis"),
-                *("note", "cell", "global_check", "local_check"),
+                *("note", "reason", "cell", "global_check", "local_check"),
             ]
             for diagnosis in gradient["diagnosis"]:
                 assert list(diagnosis) == ["kind", "message", "hint"]

@@ -7,6 +7,7 @@ from xml.etree import ElementTree as ET
 from grader.reports import junit
 from grader.reports.result import Ungraded
 from grader.verdict import Check, Comparison, Outcome, Report, Verdict
+from tests.helpers.reasons import said
 
 Golden = Callable[[str, str], None]
 
@@ -47,7 +48,7 @@ def test_any_text_makes_readable_xml() -> None:
     """Every character there is, half surrogate pairs included, in every place a text can stand."""
     text = "".join(map(chr, [*range(0x3000), *range(0xD7F0, 0xE010), *range(0xFFF0, 0x10010)]))
     comparison = Comparison("h", None, None, None, None, None)
-    verdict = Verdict("dh", Outcome.ERROR, comparison, Check.NOT_RUN, Check.NOT_RUN, text)
+    verdict = Verdict("dh", Outcome.ERROR, comparison, Check.NOT_RUN, Check.NOT_RUN, said(text))
     report = Report("01_atomic_backprop", (verdict,), path=Path(text))
     root = ET.fromstring(junit.render([report, Ungraded(Path(text), text)]))
     error = root.find(".//error")

@@ -1,20 +1,33 @@
 from __future__ import annotations
 
+import re
 from pathlib import Path
 
 import pytest
 
 from corpus.readers.encore import COURSE as ENCORE
 from grader.answer.parse import AnswerCell
-from grader.close_names import ALONE
 from grader.program.compare import nothing_to_compare
 from grader.program.exercises import exercises_of
+from grader.reports import wording
 from grader.reports.result import complete, say_where
+from grader.reports.wording import ROWS
 from grader.submission.read import Submission
-from grader.verdict import Check, Flag, Outcome, Report, Verdict
+from grader.verdict import Check, Flag, Outcome, Reason, Report, Verdict, because
+from tests.helpers.reasons import said
 
-YOURS = "if you wrote it, move it into one; else another name belongs here."
+YOURS = "If you wrote it, move it into one. Otherwise another name belongs here."
 UNDEFINED = "This line raised NameError: name 'tools' is not defined."
+ALONE = because("unbound")
+
+
+def reasons(sentence: str, *guesses: Reason) -> tuple[Reason, ...]:
+    """Those of an exception on a name that nothing has bound, or of any other sentence."""
+    found = re.search("name '(.*)' is not defined", sentence)
+    if not found:
+        return said(sentence)
+    did = sentence.removeprefix("This line ")
+    return because("raised", did=did, unbound=found[1]), *guesses
 
 
 def test_what_was_read_beside_the_answers_is_added() -> None:
@@ -23,24 +36,27 @@ def test_what_was_read_beside_the_answers_is_added() -> None:
     submission = Submission(Path("a.ipynb"), "01_atomic_backprop", (), (first,), others)
     nothing = nothing_to_compare("dh", None, (1,), "")
     note = "This line raised NameError: name 'helper' is not defined."
-    verdict = Verdict("dh", Outcome.ERROR, nothing, Check.NOT_RUN, Check.NOT_RUN, note)
+    verdict = Verdict("dh", Outcome.ERROR, nothing, Check.NOT_RUN, Check.NOT_RUN, reasons(note))
     report = complete(submission, Report("01_atomic_backprop", (verdict,), (second,)))
     (found,) = report.verdicts
-    assert found.note == (
-        f"{note} Only answer cells count, and helper stands in cell 2: if you"
-        " wrote it, move it into one; else another name belongs here."
+    assert wording.note(found) == (
+        f"{note} Only answer cells count, and helper stands in cell 2. {YOURS}"
     )
     assert report.flags == (first, second)
 
 
 def note(
-    source: str, said: str = "", outcome: Outcome = Outcome.FAIL, answer: str = "dC = ..."
+    source: str,
+    told: str = "",
+    outcome: Outcome = Outcome.FAIL,
+    answer: str = "dC = ...",
+    guesses: tuple[Reason, ...] = (),
 ) -> str:
     nothing = nothing_to_compare("dC", None, (1,), "")
-    verdict = Verdict("dC", outcome, nothing, Check.NOT_RUN, Check.NOT_RUN, said)
+    verdict = Verdict("dC", outcome, nothing, Check.NOT_RUN, Check.NOT_RUN, reasons(told, *guesses))
     others = [AnswerCell("cell 3", "x = 1"), AnswerCell("cell 5", source)]
     (found,) = say_where([verdict], [AnswerCell("ex1-a", answer)], others)
-    return found.note
+    return wording.note(found)
 
 
 @pytest.mark.parametrize(
@@ -53,8 +69,7 @@ def note(
 )
 def test_the_cell_that_defines_a_missing_name_is_named(source: str) -> None:
     assert note(source, UNDEFINED, Outcome.ERROR) == (
-        f"{UNDEFINED} Only answer cells count, and tools stands in cell 5: if you wrote it, move it"
-        " into one; else another name belongs here."
+        f"{UNDEFINED} Only answer cells count, and tools stands in cell 5. {YOURS}"
     )
 
 
@@ -88,14 +103,14 @@ def test_of_what_an_answer_assigns_no_other_cell_is_named(answer: str, said: str
 @pytest.mark.parametrize(
     ("gradient", "name", "said"),
     [
-        ("dQ", "q", "`q` belongs to ex5; here it is `Q`."),
-        ("dK", "dq", "`dq` belongs to ex5; here it is `dQ`."),
+        ("dQ", "q", "`q` belongs to ex5. Here it is `Q`."),
+        ("dK", "dq", "`dq` belongs to ex5. Here it is `dQ`."),
         # What is being written is no answer to what it could be made of.
-        ("dV", "dv", "`dv` belongs to ex5; ex5f does not know it."),
-        ("dP", "pattern", "`pattern` belongs to ex5; ex5f does not know it."),
-        ("dproducts", "K", "`K` belongs to ex5f; here it is `k`."),
-        ("dQ", "dS", f"Only answer cells count, and dS stands in cell 2: {YOURS}"),
-        ("dQ", "tools", ALONE),
+        ("dV", "dv", "`dv` belongs to ex5, and ex5f does not have it."),
+        ("dP", "pattern", "`pattern` belongs to ex5, and ex5f does not have it."),
+        ("dproducts", "K", "`K` belongs to ex5f. Here it is `k`."),
+        ("dQ", "dS", f"Only answer cells count, and dS stands in cell 2. {YOURS}"),
+        ("dQ", "tools", ROWS["unbound"]),
     ],
 )
 def test_a_name_of_another_exercise_is_not_the_students_to_move(
@@ -104,17 +119,16 @@ def test_a_name_of_another_exercise_is_not_the_students_to_move(
     line = f"This line raised NameError: name '{name}' is not defined."
     nothing = nothing_to_compare(gradient, None, (1,), "")
     found = Verdict(
-        gradient, Outcome.ERROR, nothing, Check.NOT_RUN, Check.NOT_RUN, f"{line} {ALONE}"
+        gradient, Outcome.ERROR, nothing, Check.NOT_RUN, Check.NOT_RUN, reasons(line, ALONE)
     )
     others = [AnswerCell("cell 2", "pattern = q = dS = 1")]
     exercises = exercises_of(ENCORE, "05_attention")
     (verdict,) = say_where([found], [], others, exercises)
-    assert verdict.note == f"{line} {said}"
+    assert wording.note(verdict) == f"{line} {said}"
 
 
 def test_a_guess_is_none_where_the_name_is_found() -> None:
-    said = f"{UNDEFINED} Did you mean `torch.tools`?"
-    assert note("tools = 1", said) == (
-        f"{UNDEFINED} Only answer cells count, and tools stands in cell 5: if you wrote it, move it"
-        " into one; else another name belongs here."
+    guess = because("meant", meant="`torch.tools`")
+    assert note("tools = 1", UNDEFINED, guesses=(guess,)) == (
+        f"{UNDEFINED} Only answer cells count, and tools stands in cell 5. {YOURS}"
     )

@@ -9,6 +9,7 @@ import pytest
 from grader.reports import terminal, wording
 from grader.reports.result import Ungraded
 from grader.verdict import Flag, Place, Report
+from tests.helpers.reasons import said
 
 Golden = Callable[[str, str], None]
 
@@ -70,7 +71,7 @@ def test_every_sign_has_an_ascii_form(mixed: Report) -> None:
 def test_a_failure_without_a_diagnosis_has_the_judges_sentence(mixed: Report) -> None:
     note = "This is not the gradient of the loss with respect to counts."
     verdicts = [
-        dataclasses.replace(v, note=note if v.name == "dcounts" else "", diagnosis=())
+        dataclasses.replace(v, reasons=said(note if v.name == "dcounts" else ""), diagnosis=())
         for v in mixed.verdicts
     ]
     report = dataclasses.replace(mixed, verdicts=tuple(verdicts))

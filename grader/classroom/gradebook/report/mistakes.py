@@ -16,8 +16,8 @@ from typing import TypeVar
 
 from grader.classroom.gradebook.table import Row
 from grader.classroom.intake.class_folder import Student
-from grader.reports.wording import WRONG
-from grader.verdict import Diagnosis, Outcome, Report, Verdict, says_nothing_else
+from grader.reports.wording import WRONG, note
+from grader.verdict import Diagnosis, Outcome, Report, Verdict
 
 Gradient = tuple[str, str]
 """A notebook with the name of one of its gradients."""
@@ -96,8 +96,8 @@ class Mistake:
         if verdict.diagnosis:
             self.diagnosis = self.diagnosis or verdict.diagnosis[0]
             message = verdict.diagnosis[0].message
-        elif not self.key.startswith(_SAYS) and verdict.note != says_nothing_else(verdict.name):
-            message = verdict.note
+        elif not self.key.startswith(_SAYS) and verdict.why != "not-the-gradient":
+            message = note(verdict)
         if names_author(message, row.student):
             message = ""
         said = (shareable(verdict.code, row.student), message)
@@ -190,7 +190,7 @@ def mistake_key(verdict: Verdict) -> str:
         return "refused"
     if verdict.wrong and verdict.wrong.digest:
         return verdict.wrong.digest
-    return f"{_SAYS}{verdict.note}"
+    return f"{_SAYS}{note(verdict)}"
 
 
 def most_common(counts: Counter[C]) -> dict[C, int]:

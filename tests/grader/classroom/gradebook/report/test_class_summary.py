@@ -18,7 +18,7 @@ from grader.classroom.gradebook.report.class_summary import (
 from grader.classroom.gradebook.report.mistakes import MOST_LINES, MOST_LINKS, Mistake
 from grader.classroom.gradebook.rubric import Rubric
 from grader.classroom.intake.class_folder import Student
-from grader.verdict import pack_map, says_nothing_else
+from grader.verdict import pack_map
 from tests.helpers.lines import (
     BATCHNORM,
     FUSED,
@@ -80,11 +80,11 @@ def test_what_nobody_has_wrong_comes_last_even_if_most_have_not_begun(tmp_path: 
 
 
 def test_equal_values_of_different_code_are_one_mistake(tmp_path: Path) -> None:
-    note = says_nothing_else("dz")
+    reasons = [["not-the-gradient", {"tensor": "z"}]]
     lines = [
-        student(1, wrong=value("value:aaa"), code="dz = -p", note=note),
-        student(2, wrong=value("value:aaa"), code="dz = 0 - p", note=note),
-        student(3, wrong=value("value:bbb"), code="dz = p / 2", note=note),
+        student(1, wrong=value("value:aaa"), code="dz = -p", reasons=reasons),
+        student(2, wrong=value("value:aaa"), code="dz = 0 - p", reasons=reasons),
+        student(3, wrong=value("value:bbb"), code="dz = p / 2", reasons=reasons),
         student(4, wrong=value("nan"), code="dz = p / 0"),
         student(5, wrong=value("shape:32x1"), code="dz = p.sum(1)"),
         student(6, letter="e", wrong=value("missing"), code="dz = None"),
@@ -105,7 +105,7 @@ def test_equal_values_of_different_code_are_one_mistake(tmp_path: Path) -> None:
 
 
 def test_results_of_an_earlier_version_are_grouped_by_what_was_said(tmp_path: Path) -> None:
-    note = says_nothing_else("dz")
+    note = "This is not the gradient of the loss with respect to z."
     lines = [student(n, note=note, code=f"dz = {n}") for n in range(3)]
     lines.append(student(3, letter="e", note="NameError: name 'q' is not defined"))
     assert dz(summary_of(tmp_path, lines)) == [

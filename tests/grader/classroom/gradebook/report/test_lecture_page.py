@@ -19,7 +19,7 @@ from grader.classroom.gradebook.rubric import Rubric
 from grader.classroom.gradebook.write import Book, render
 from grader.classroom.intake.class_folder import Student
 from grader.diagnosis.kinds import Kind
-from grader.verdict import pack_map, says_nothing_else
+from grader.verdict import pack_map
 from tests.helpers.lines import BATCHNORM, FUSED, Document, class_of, graded, gradient, journal
 from tests.helpers.made_class import make_class
 
@@ -87,11 +87,11 @@ def test_what_one_student_wrote_is_not_shown(tmp_path: Path) -> None:
 
 def test_a_mistake_without_a_diagnosis_has_the_courses_hint(tmp_path: Path) -> None:
     wrong = {"digest": "value:a", "map": ""}
-    note = says_nothing_else("dlogits")
+    reasons = [["not-the-gradient", {"tensor": "logits"}]]
     lines = []
     for number in range(2):
         line = graded(f"{number}", f"s{number}", "fp")
-        line["gradients"][0] = gradient("dlogits", "f", wrong=wrong, note=note)
+        line["gradients"][0] = gradient("dlogits", "f", wrong=wrong, reasons=reasons)
         lines.append(line)
     text = lecture(tmp_path, lines)
     assert "the same wrong value" in text

@@ -7,10 +7,10 @@ from typing import cast
 import pytest
 
 from corpus.readers.lecture_course import NOTEBOOKS
-from grader.answer.parse import AnswerCell
+from grader.answer.parse import AnswerCell, cells_of
 from grader.execution.runner import Runner
-from grader.grading import grade as module
-from grader.grading.grade import Regrader
+from grader.notebook import running_notebook as module
+from grader.notebook.running_notebook import Regrader
 from grader.program.exercises import Exercise
 from grader.verdict import Check, Comparison, Flag, Outcome, Verdict
 
@@ -43,30 +43,36 @@ def cells(*sources: tuple[str, str]) -> list[AnswerCell]:
 Graded = list[tuple[str, list[AnswerCell]]]
 
 
+def grade(regrader: Regrader, cells: Sequence[AnswerCell]) -> tuple[list[Verdict], list[Flag]]:
+    judged = [
+        regrader.grade_exercise(each, cells_of(each.prefix, cells)) for each in NOTEBOOKS[SECOND]
+    ]
+    return [one for some, _ in judged for one in some], [one for _, some in judged for one in some]
+
+
 def test_only_what_changed_is_graded_again(graded: Graded) -> None:
     regrader = Regrader(cast(Runner, None))
     first = cells(("ex2-dlogits", "pass"), ("ex2s-smoothing", "fail"))
-    report = regrader.grade(NOTEBOOKS[SECOND], first)
+    verdicts, flags = grade(regrader, first)
     assert [prefix for prefix, _ in graded] == ["ex2", "ex2s"]
-    assert [(v.name, v.outcome) for v in report.verdicts] == [("dlogits", "pass"), ("dz", "fail")]
-    assert [flag.message for flag in report.flags] == ["ex2", "ex2s"]
-    assert report.notebook == SECOND
+    assert [(v.name, v.outcome) for v in verdicts] == [("dlogits", "pass"), ("dz", "fail")]
+    assert [flag.message for flag in flags] == ["ex2", "ex2s"]
 
-    assert regrader.grade(NOTEBOOKS[SECOND], list(first)) == report
+    assert grade(regrader, list(first)) == (verdicts, flags)
     assert len(graded) == 2, "nothing changed"
 
     second = cells(("ex2-dlogits", "pass"), ("ex2s-smoothing", "pass"))
-    again = regrader.grade(NOTEBOOKS[SECOND], second)
+    verdicts, flags = grade(regrader, second)
     assert graded[2:] == [("ex2s", second[1:])]
-    assert [v.outcome for v in again.verdicts] == ["pass", "pass"]
-    assert [flag.message for flag in again.flags] == ["ex2", "ex2s"]
+    assert [v.outcome for v in verdicts] == ["pass", "pass"]
+    assert [flag.message for flag in flags] == ["ex2", "ex2s"]
 
 
 def test_the_order_of_the_cells_is_a_change(graded: Graded) -> None:
     regrader = Regrader(cast(Runner, None))
     both = cells(("ex2-a", "pass"), ("ex2-b", "fail"))
-    assert regrader.grade(NOTEBOOKS[SECOND], both).verdicts[0].outcome == "pass"
-    assert regrader.grade(NOTEBOOKS[SECOND], both[::-1]).verdicts[0].outcome == "fail"
+    assert grade(regrader, both)[0][0].outcome == "pass"
+    assert grade(regrader, both[::-1])[0][0].outcome == "fail"
 
 
 def test_another_exercise_of_the_same_prefix_is_another(graded: Graded) -> None:
@@ -81,6 +87,6 @@ def test_another_exercise_of_the_same_prefix_is_another(graded: Graded) -> None:
 def test_an_error_is_tried_again(graded: Graded) -> None:
     regrader = Regrader(cast(Runner, None))
     broken = cells(("ex2-dlogits", "error"))
-    regrader.grade(NOTEBOOKS[SECOND], broken)
-    regrader.grade(NOTEBOOKS[SECOND], broken)
+    grade(regrader, broken)
+    grade(regrader, broken)
     assert [prefix for prefix, _ in graded] == ["ex2", "ex2s", "ex2"]

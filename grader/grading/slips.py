@@ -1,0 +1,77 @@
+"""Slips: what is said of mistyped names, a missing `return`, and sizes written as numbers."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator, Mapping, Sequence, Set
+
+from grader.answer.parse import Answer
+from grader.close_names import SLIP, nearest
+from grader.execution.evidence import GradientEvidence
+from grader.grading.reasons import Reasons
+from grader.program.exercises import Exercise
+from grader.verdict import Outcome, Verdict, because
+
+
+def lost_by_slips(
+    evidence: Sequence[GradientEvidence],
+    judged: Sequence[Verdict],
+    answer: Answer,
+    exercise: Exercise,
+    names: Set[str],
+) -> Mapping[str, Reasons]:
+    """The reasons of such gradients; `names` are those of the forward pass and its gradients."""
+    found = dict(_without_a_branch(judged, answer, names))
+    found |= _of_sizes(evidence, judged, answer)
+    if todo := {one.name for one in judged if one.outcome is Outcome.TODO and not one.reasons}:
+        known = [*exercise.gradients, *names, *exercise.sizes]
+        found |= {name: why for name, why in _mistyped(answer, known).items() if name in todo}
+        nothing = (item.name for item in evidence if item.name in todo and _returns_nothing(item))
+        found |= {name: (because("returns-nothing", gradient=name),) for name in nothing}
+    return found
+
+
+def _without_a_branch(
+    judged: Sequence[Verdict], answer: Answer, names: Set[str]
+) -> Iterator[tuple[str, Reasons]]:
+    """Right gradients that leave a branch out, where a slip in a name does it."""
+    right = [one.name for one in judged if one.why in ("left-out", "idle-branch")]
+    meant = answer.with_slips(right, names)
+    for name in right:
+        for number in sorted(meant.writing(name) - answer.writing(name))[:1]:
+            place = answer.places[number]
+            yield name, (because("slip", line=str(place.line), cell=place.cell, gradient=name),)
+
+
+def _of_sizes(
+    evidence: Sequence[GradientEvidence], judged: Sequence[Verdict], answer: Answer
+) -> Mapping[str, Reasons]:
+    """What is said of `n = 32`, at the first gradient that reads `n` and has no other note."""
+    said: dict[str, Reasons] = {}
+    for size, place in answer.written_sizes.items():
+        for item, verdict in zip(evidence, judged, strict=True):
+            reads = (answer.shown[answer.statements[number]].reads for number in item.keep)
+            if not verdict.reasons and item.name not in said and any(size in one for one in reads):
+                why = because("size-written", size=size, line=str(place.line), cell=place.cell)
+                said[item.name] = (why,)
+                break
+    return said
+
+
+def _mistyped(answer: Answer, known: Sequence[str]) -> Mapping[str, Reasons]:
+    """What to ask where an answer cell assigns a name much like a known one, by the one meant."""
+    said: dict[str, Reasons] = {}
+    for statement in answer.top:
+        for name in sorted(answer.written[statement] - {*known}):
+            for meant in nearest(name, known, SLIP)[:1]:
+                cell = answer.places[answer.number[statement]].cell
+                said.setdefault(meant, (because("mistyped", cell=cell, name=name, meant=meant),))
+    return said
+
+
+def _returns_nothing(item: GradientEvidence) -> bool:
+    """True for a gradient that is None because a function without a `return` gave it."""
+    match item.code:
+        case [*_, ast.Assign(value=ast.Call())]:
+            return any(value.type_name == "NoneType" for value in item.hidden)
+    return False

@@ -12,7 +12,7 @@ import torch.nn.functional as F
 from grader.close_names import ALONE, SLIP, UNDEFINED, nearest
 from grader.printable import counted, sentence
 from grader.worker.results import REFUSED, Problem
-from grader.worker.terms import Limits
+from grader.worker.terms import NO_THREADS, Limits
 
 FOLDERS = re.compile(r"(?<=')/[^']*/(?=[^'/]+')")
 """The folders in a path that is quoted in a message."""
@@ -103,6 +103,8 @@ def describe_problem(
             return f"This line {message}."
         case "SystemExit" | "KeyboardInterrupt":
             return "This line asked Python to stop."
+        case _ if message == NO_THREADS:
+            return NO_THREADS
         case _ if ran_out_of_memory(problem):
             return f"This line asked for more memory than the {gigabytes} an answer may use."
     # A path of the machine that grades says nothing to a student.

@@ -4,8 +4,13 @@ from __future__ import annotations
 
 import base64
 import binascii
+import cProfile
 import gc
+import multiprocessing.connection
+import multiprocessing.process
+import multiprocessing.synchronize
 import os
+import profile
 import random
 import signal
 import sys
@@ -14,10 +19,10 @@ from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from types import BuiltinFunctionType
+from typing import Any
 
 from grader.worker.kernel import DEATH_SIGNAL, DUMPABLE, NO_NEW_PRIVILEGES, Kernel, KernelLater
-from grader.worker.terms import FILTER_VARIABLE
-from grader.worker.threads import do_without_threads
+from grader.worker.terms import FILTER_VARIABLE, NO_THREADS
 
 if sys.platform != "win32":
     import resource
@@ -30,6 +35,9 @@ LARGEST_STACK = 8 * 2**20
 MOST_SIGNALS = 64
 
 LINUX = sys.platform.startswith("linux")
+
+DRAWING = ("rich.", "tqdm.")
+"""Packages whose threads only draw how far a loop is."""
 
 NOWHERE = "/proc" if LINUX else "/"
 """A folder in which nobody can make a file, not even root."""
@@ -80,8 +88,7 @@ class Confinement:
             # it would go on with instructions that every processor has, slowly, and with other
             # rounding than the judge.
             torch.backends.cpu.get_cpu_capability()
-        if LINUX:
-            do_without_threads(torch)
+        refuse_threads()
         _forget_what_forks_call()
         # A child that collected garbage would touch, and so copy, all that was imported.
         gc.collect()
@@ -151,6 +158,32 @@ class Confinement:
             # The descriptor is of the process it was forked from, as large as this one.
             pages = int(os.pread(self.statm, 32, 0).split()[0])
             _lower(resource.RLIMIT_AS, pages * resource.getpagesize() + memory_bytes)
+
+
+def refuse_threads() -> None:
+    """Let whatever needs another thread or process, or looks into all functions, say so."""
+    owners: list[tuple[Any, str]] = [
+        (threading.Thread, "start"),
+        (multiprocessing.process.BaseProcess, "start"),
+        # What pools of processes, and queues between them, begin with.
+        (multiprocessing.connection, "Pipe"),
+        (multiprocessing.synchronize.SemLock, "__init__"),
+        *((profiler.Profile, "__init__") for profiler in (cProfile, profile)),
+    ]
+    if (torch := sys.modules.get("torch")) is not None:
+        profilers = torch.profiler.profile, torch.autograd.profiler.profile
+        owners += [(profiler, "__init__") for profiler in profilers]
+        # Torch 2.11 would wait without end for threads that it could not start.
+        torch.set_num_threads = lambda _: None
+    for owner, name in owners:
+        setattr(owner, name, _refuse_thread)
+
+
+def _refuse_thread(*arguments: Any, **_: object) -> None:
+    module = type(arguments[0]).__module__ if arguments else ""
+    if not module.startswith(DRAWING):
+        raise OSError(NO_THREADS)
+    arguments[0].join = lambda *_: None  # nothing is drawn, and nobody waits for it
 
 
 def _fixed_limits() -> tuple[tuple[int, int], ...]:

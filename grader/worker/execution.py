@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import asyncio
 import math
 import signal
+import time
 import traceback
 from collections.abc import Callable, Iterable, Mapping
-from contextlib import AbstractContextManager
-from types import CodeType, FrameType
+from contextlib import AbstractContextManager, closing
+from types import CodeType, FrameType, SimpleNamespace
 from typing import Any
 
 import torch
@@ -25,7 +27,6 @@ from grader.worker.results import (
     can_be_sent,
 )
 from grader.worker.terms import Limits
-from grader.worker.threads import run_to_end
 
 NOTEBOOK_FUNCTIONS = ("cmp", "check", "board", "heat_map", "nudge", "display")
 """Functions of the notebook that an answer may call for what they show."""
@@ -63,6 +64,20 @@ WantedValues = tuple[dict[str, Tensor], dict[str, str]]
 
 class TimeLimit(BaseException):
     """Raised in the middle of a statement that runs too long; no `except Exception` stops it."""
+
+
+class _Loop(asyncio.BaseEventLoop):
+    """A loop for a top-level `await`: it waits for the clock alone, as a sandbox has no sockets."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._selector = SimpleNamespace(select=lambda seconds: time.sleep(seconds or 0))
+
+    def _process_events(self, _: object) -> None:
+        """There are none."""
+
+    def _write_to_self(self) -> None:
+        """Nothing has to wake a loop that has the only thread."""
 
 
 class Executor:
@@ -128,7 +143,8 @@ class Executor:
                 self.set_alarm(self.limits.statement_seconds)
                 # With an `await` at its top level, as notebooks have it, it is a coroutine.
                 if (waiting := eval(code or statement.code, namespace)) is not None:
-                    run_to_end(waiting)
+                    with closing(_Loop()) as loop:
+                        loop.run_until_complete(waiting)
             finally:
                 self.set_alarm(0)
         except self.caught as error:

@@ -25,7 +25,6 @@ from grader.worker.execution import (
 from grader.worker.forced import MOST_TURNS, ForcedRun, Names, find_lends
 from grader.worker.job import Group, Job, JobRun, Line, Statement
 from grader.worker.results import Problem, Result, some_of
-from grader.worker.threads import forget_threads
 
 SLOW_SECONDS = 1.0
 """After so long, a statement that no gradient is made by is not run again."""
@@ -173,7 +172,6 @@ class JobRunner(Executor):
         return is_uniform and one_gradient and first not in self.looked_into
 
     def _begin(self, run: JobRun) -> None:
-        forget_threads()
         # Not torch.manual_seed: that seeds all kinds of devices, with a formatted stack each.
         torch.default_generator.manual_seed(0)
         torch.set_default_dtype(torch.float64 if run.double else torch.float32)

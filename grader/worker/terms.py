@@ -15,6 +15,11 @@ MARK = "<at>"
 HUNG = "did not end within"
 """So begins what is said of a statement that had to be killed for the time it took."""
 
+NO_THREADS = (
+    "Threads, pools and profilers do not run in the grader. Write the loop plainly, without them."
+)
+"""What is said of a line that starts one."""
+
 FILTER_VARIABLE = "GRADER_SYSTEM_CALLS"
 """The environment variable with the filter of system calls, in base64."""
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import base64
 import os
 import re
 import shutil
@@ -15,9 +14,7 @@ from functools import cache
 from pathlib import Path
 
 from grader.execution.libraries import LINKER_FILES, SYSTEM, hidden_packages, library_folders
-from grader.execution.system_calls import filter_program
 from grader.user_error import UserError
-from grader.worker.terms import FILTER_VARIABLE
 
 PACKAGE = Path(__file__).resolve().parents[1]
 INSIDE = Path("/grader")
@@ -168,19 +165,12 @@ def worker_root(sandbox: Sandbox) -> Path:
 def worker_environment(sandbox: Sandbox) -> dict[str, str]:
     """The environment a worker is started with; in a sandbox, nothing of the judge's own."""
     if sandbox is Sandbox.NONE:
-        own = {name: value for name, value in os.environ.items() if name != FILTER_VARIABLE}
-        return own | SETTINGS | _filter_variable()
+        return {**os.environ, **SETTINGS}
     kept = {name: os.environ[name] for name in KEPT_VARIABLES if name in os.environ}
     # Packages in a user's own folder, or named by PYTHONPATH, are not found by themselves.
     folders = [str(folder) for folder in library_folders() if _on_path(folder)]
     path = {"PYTHONPATH": os.pathsep.join(folders)}
-    return kept | SETTINGS | INSIDE_SETTINGS | path | _filter_variable()
-
-
-@cache
-def _filter_variable() -> dict[str, str]:
-    program = filter_program() if sys.platform.startswith("linux") else None
-    return {} if program is None else {FILTER_VARIABLE: base64.b64encode(program).decode()}
+    return kept | SETTINGS | INSIDE_SETTINGS | path
 
 
 def _on_path(folder: Path) -> bool:

@@ -20,9 +20,6 @@ NO_THREADS = (
 )
 """What is said of a line that starts one."""
 
-FILTER_VARIABLE = "GRADER_SYSTEM_CALLS"
-"""The environment variable with the filter of system calls, in base64."""
-
 LARGEST_REQUEST = 2**30
 """Bytes."""
 

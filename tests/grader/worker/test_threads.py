@@ -57,6 +57,7 @@ def test_outside_they_run() -> None:
     ["from tqdm.auto import tqdm as bar", "from rich.progress import track as bar"],
 )
 def test_a_progress_bar_draws_nothing_and_its_loop_runs(loop: str, worker: ConfinedWorker) -> None:
-    code = f"import io, sys\nsys.stdout = sys.stderr = io.StringIO()\n{loop}\nresult = [k for k in bar(range(3))]"
+    quiet = "import io, sys\nsys.stdout = sys.stderr = io.StringIO()\n"
+    code = f"{quiet}{loop}\nresult = [k for k in bar(range(3))]"
     became = worker.run(code)
     assert became.get("result") == [0, 1, 2], became

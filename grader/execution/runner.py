@@ -27,8 +27,8 @@ if TYPE_CHECKING:
 LARGEST_REPLY = 2**27
 """Bytes a worker may answer with; more is not a reply."""
 
-PATIENCE_SECONDS = 30.0
-"""How much longer than a request's own limit the runner waits: for torch's import, above all."""
+PATIENCE_SECONDS, WARM_PATIENCE_SECONDS = 30.0, 10.0
+"""How much longer than a request's own limit the runner waits: at first for torch's import."""
 
 NEVER_STARTED = (
     "The process that runs answers, in bwrap, ended before it answered anything. If that happens to"
@@ -136,7 +136,10 @@ class Runner:
         """
         if self.worker.poll() is not None or self._left <= 0:
             self._restart()
-        self._deadline.begin(self.limits.total_seconds + PATIENCE_SECONDS)
+        is_new = self._left == MOST_ANSWERS
+        patience = PATIENCE_SECONDS if is_new else WARM_PATIENCE_SECONDS
+        seconds = min(self.limits.total_seconds, job.limits.total_seconds)
+        self._deadline.begin(seconds + patience)
         try:
             try:
                 return self._ask(job, values)

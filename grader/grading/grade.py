@@ -12,10 +12,10 @@ from grader.answer.suspicion import AUTOGRAD, TABLE, find_suspicions
 from grader.close_names import MEANT
 from grader.diagnosis.diagnose import Reason, find_reason
 from grader.diagnosis.kinds import Kind
+from grader.execution.ask import Allowance
 from grader.execution.evidence import GradientEvidence
 from grader.execution.observe import observe
 from grader.execution.runner import AnyRunner
-from grader.execution.variants import Patience
 from grader.grading.judge import judge
 from grader.grading.reasons import (
     ALMOST,
@@ -44,6 +44,9 @@ from grader.verdict import (
 
 MOST_OF_A_KIND, LONGEST_SENTENCE = 20, 1_000
 """Flags of a kind that a notebook gets, and characters of what is said of a gradient."""
+
+EDIT_SECONDS = 40.0
+"""How long the reasons of an answer may be looked for."""
 
 THIS_LINE = "This line"
 """So begins what is said of where an exception was raised: the mistake may stand elsewhere."""
@@ -95,16 +98,21 @@ class Regrader:
 
     def grade(self, exercises: Sequence[Exercise], cells: Sequence[AnswerCell]) -> Report:
         """Judge every gradient of one notebook."""
-        judged = [self.grade_exercise(each, cells_of(each.prefix, cells)) for each in exercises]
+        allowance = Allowance(self._how[0].limits.total_seconds)
+        judged = [
+            self.grade_exercise(each, cells_of(each.prefix, cells), allowance) for each in exercises
+        ]
         verdicts = [verdict for found, _ in judged for verdict in found]
         flags = _some_of_each_kind([flag for _, found in judged for flag in found])
         return Report(exercises[0].notebook, tuple(verdicts), tuple(flags))
 
-    def grade_exercise(self, exercise: Exercise, own: Sequence[AnswerCell]) -> Judged:
+    def grade_exercise(
+        self, exercise: Exercise, own: Sequence[AnswerCell], allowance: Allowance | None = None
+    ) -> Judged:
         """Judge one exercise's gradients in its own answer cells."""
         last, judged = self._last.get(exercise, (None, ([], [])))
         if own != last or any(verdict.outcome is Outcome.ERROR for verdict in judged[0]):
-            judged = grade_exercise(exercise, own, *self._how)
+            judged = grade_exercise(exercise, own, *self._how, allowance)
             self._last[exercise] = own, judged
         return judged
 
@@ -115,9 +123,14 @@ def grade_exercise(
     runner: AnyRunner,
     seed: int = SEED,
     wary: bool = False,
+    allowance: Allowance | None = None,
 ) -> Judged:
-    """Judge one exercise's gradients; the flags are what a human should see."""
-    return grade_answer(exercise, cells, cells, prepare(exercise, seed), runner, wary)
+    """Judge one exercise's gradients; the flags are what a human should see.
+
+    `allowance` is the time that its notebook has left: that of one answer, if nothing is said.
+    """
+    references = prepare(exercise, seed)
+    return grade_answer(exercise, cells, cells, references, runner, wary, allowance=allowance)
 
 
 def grade_answer(
@@ -128,6 +141,7 @@ def grade_answer(
     runner: AnyRunner,
     wary: bool = False,
     may_differentiate: bool = False,
+    allowance: Allowance | None = None,
 ) -> Judged:
     """Judge an exercise's gradients beside these references.
 
@@ -139,12 +153,14 @@ def grade_answer(
         runner: runs the answer.
         wary: whether the answer is a stranger's; then whatever no gradient needs is flagged.
         may_differentiate: whether the answer may ask autograd.
+        allowance: as `grade_exercise` has it.
     """
+    allowance = allowance or Allowance(runner.limits.total_seconds)
     try:
         answer = parse_answer(cells).without_sizes(exercise.sizes)
         suspicions = [] if may_differentiate else find_suspicions(answer)
         offences = [(one.statement, one.flag) for one in suspicions if one.kind in AUTOGRAD]
-        asked = exercise.gradients, references, runner, offences
+        asked = exercise.gradients, references, runner, offences, allowance
         evidence, making, incidents = observe(answer, *asked)
         judged = judge(evidence, references)
         failed = [verdict.name for verdict in judged if verdict.outcome is Outcome.FAIL]
@@ -179,7 +195,8 @@ def grade_answer(
         ]
         pairs = list(zip(evidence, verdicts, strict=True))
         right = {item.name: item.keep for item, verdict in pairs if verdict.outcome in EARNS_POINTS}
-        about = answer, exercise, references, runner, Patience(), right
+        edits = allowance.part(EDIT_SECONDS)
+        about = answer, exercise, references, runner, edits, right
         for index, (item, verdict) in enumerate(pairs):
             try:
                 reason = find_reason(item, verdict, *about)

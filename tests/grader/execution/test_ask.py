@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Callable, Mapping
 from typing import cast
 
@@ -12,7 +11,7 @@ import torch
 from corpus.readers.lecture_course import EXERCISES
 from grader.answer.parse import AnswerCell, Raised, parse_answer
 from grader.answer.script import read_script
-from grader.execution.ask import UNREADABLE, Results, Worker, handed_down
+from grader.execution.ask import UNREADABLE, Allowance, Results, Worker, handed_down
 from grader.execution.runner import Reply, Runner, WorkerLost
 from grader.execution.values import values_for
 from grader.program.references import References, prepare
@@ -56,12 +55,16 @@ def references() -> References:
     return prepare(BY_PREFIX["ex2"])
 
 
-def made(reply: Callable[[Job], Reply], *cells: AnswerCell) -> tuple[Results, Worker]:
+def made(
+    reply: Callable[[Job], Reply], *cells: AnswerCell, allowance: Allowance | None = None
+) -> tuple[Results, Worker]:
     """What came of the whole answer."""
     values, answer = values_for(references(), GRADIENTS), parse_answer(cells or (CELL,))
     above = handed_down(references().program, GRADIENTS)
     script = read_script(answer, above.keys())
-    worker = Worker(answer, script, values, above, cast(Runner, Spy(reply)))
+    worker = Worker(
+        answer, script, values, above, cast(Runner, Spy(reply)), allowance or Allowance(40.0)
+    )
     return worker.ask(RUNS), worker
 
 
@@ -149,7 +152,7 @@ def test_runs_that_are_missing_say_so() -> None:
     results, _ = made(lambda _: said((1, pack_results([result()]))))
     assert isinstance(results[0], Result)
     (reason,) = {item for item in results[1:] if isinstance(item, Raised)}
-    assert "The answer as a whole did not end within 40 seconds" in reason.message
+    assert "The notebook as a whole did not end within 40 seconds" in reason.message
     assert len(results) == len(RUNS)
 
 
@@ -175,17 +178,22 @@ def test_what_did_not_end_is_told_to_the_next_request() -> None:
     assert set(second.known) == {slow, gone}
 
 
-def test_all_jobs_of_an_answer_have_the_time_of_one(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_all_that_a_notebook_asks_has_one_allowance() -> None:
     now = 1000.0
-    monkeypatch.setattr(time, "monotonic", lambda: now)
 
     def slow(_: Job) -> Reply:
         nonlocal now
         now += 25.0
-        return Reply()
+        raise WorkerLost("It ended.")
 
-    _, worker = made(slow)
-    assert not any(isinstance(item, Result) for _ in range(2) for item in worker.ask(RUNS))
+    allowance = Allowance(40.0, lambda: now)
+    _, first = made(slow, allowance=allowance)
+    _, second = made(slow, allowance=allowance)
+    results, third = made(slow, allowance=allowance)
     # Of 40 seconds the first took 25, the second had what was left, and no other was asked.
-    asked = cast(Spy, worker.runner).asked
+    asked = [job for one in (first, second, third) for job in cast(Spy, one.runner).asked]
     assert [job.limits.total_seconds for job in asked] == [40.0, 15.0]
+    assert allowance.part(30.0).left == -10.0
+    assert {"did not end within 40 seconds" in cast(Raised, one).message for one in results} == {
+        True
+    }

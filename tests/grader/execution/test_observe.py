@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 import json
+import math
 from collections.abc import Callable, Mapping
 from dataclasses import astuple, replace
 from functools import cache
@@ -17,7 +18,7 @@ from torch import Tensor
 from corpus.readers.lecture_course import ATOMIC, EXERCISES
 from grader.answer.parse import AnswerCell, parse_answer
 from grader.close_names import ALONE
-from grader.execution.ask import UNREADABLE, handed_down
+from grader.execution.ask import UNREADABLE, Allowance, handed_down
 from grader.execution.evidence import GradientEvidence
 from grader.execution.observe import observe
 from grader.execution.runner import Reply, Runner, WorkerLost
@@ -65,7 +66,9 @@ class FakeRunner:
 def collected(reply: Replies, *cells: AnswerCell) -> tuple[dict[str, GradientEvidence], list[Flag]]:
     """The evidence by gradient, and the flags."""
     runner, answer = cast(Runner, FakeRunner(reply)), parse_answer(cells or (CELL,))
-    evidence, _, flags = observe(answer, ATOMIC.gradients, prepare(ATOMIC), runner, ())
+    evidence, _, flags = observe(
+        answer, ATOMIC.gradients, prepare(ATOMIC), runner, (), Allowance(math.inf)
+    )
     # Whatever the evidence is, the judge has a verdict on it.
     verdicts = judge(evidence, prepare(ATOMIC))
     assert [verdict.name for verdict in verdicts] == list(ATOMIC.gradients)
@@ -263,7 +266,9 @@ def test_without_cells_nothing_is_run() -> None:
         raise AssertionError("nothing to run")
 
     runner = cast(Runner, FakeRunner(fail))
-    evidence, _, _ = observe(parse_answer([]), ATOMIC.gradients, prepare(ATOMIC), runner, ())
+    evidence, _, _ = observe(
+        parse_answer([]), ATOMIC.gradients, prepare(ATOMIC), runner, (), Allowance(math.inf)
+    )
     assert len(evidence) == len(ATOMIC.gradients)
     assert all(value.is_placeholder for item in evidence for value in item.hidden)
 
@@ -365,7 +370,7 @@ def jobs_for(prefix: str) -> list[Job]:
     result = Result({}, {}, (), Trace(siblings=siblings))
     fake = FakeRunner(lambda runs: said((runs, pack_results([result] * runs))))
     answer = parse_answer(reading_all_others(prefix))
-    observe(answer, names, prepare(exercise), cast(Runner, fake), ())
+    observe(answer, names, prepare(exercise), cast(Runner, fake), (), Allowance(math.inf))
     return fake.asked
 
 

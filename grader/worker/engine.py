@@ -74,9 +74,12 @@ def switch_off_engine() -> None:
     # Its first call loads how operators are taken apart, which is not possible afterwards.
     torch.vmap(torch.neg)(torch.zeros(1, 1))
 
-    for library in _override_operators():
+    # Some kernels, as that of `coalesce`, insist on being called from below the recording layers.
+    below = torch._C._AutoDispatchBelowAutograd()
+    below.__enter__()
+    for override in (*_override_operators(), below):
         # Freed, it would restore what it overrides; kept, it would be found. So it is leaked.
-        ctypes.pythonapi.Py_IncRef(ctypes.py_object(library))
+        ctypes.pythonapi.Py_IncRef(ctypes.py_object(override))
     for module, function in ENGINE_ENTRIES:
         _forget([getattr(sys.modules[module], function)])
     base: Any = torch._C._ImperativeEngine

@@ -11,6 +11,7 @@ import torch
 from torch import Tensor
 
 from grader.worker import execution
+from grader.worker import run_job as run_job_module
 from grader.worker.execution import (
     LARGER_VALUES,
     LARGEST_VALUE,
@@ -298,6 +299,28 @@ def test_a_slow_statement_is_interrupted_once_and_then_left_out() -> None:
         assert results[number].tensors["a"].all()
     assert (0, 0) in started
     assert (1, 0) not in started
+
+
+@pytest.mark.parametrize(
+    ("line", "runs"),
+    [
+        ("import time; time.sleep(0.02)", 1),
+        ("for _ in range(2):\n    w = n + 1\n    sleep(0.02)", 1),
+        ("a = x if sleep(0.02) else x + 1", 3),
+        ("w = sleep(0.02) or x\na = w + 1", 3),
+    ],
+    ids=["a timing", "a training", "a gradient", "what a gradient is made of"],
+)
+def test_a_slow_line_that_makes_no_gradient_is_run_once(
+    line: str, runs: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(run_job_module, "SLOW_SECONDS", 0.01)
+    asked = request(f"from time import sleep\n{line}\na = x * 2", Run(), Run(double=True), Run())
+    results, started = run(asked)
+    slow = asked.statements[2 if line.startswith("import") else 1]
+    assert sum(statement == slow.number for _, statement in started) == runs
+    assert not any(result.problems for result in results.values())
+    assert all(result.tensors["a"].tolist() == [2.0] * 3 for result in results.values())
 
 
 def test_what_is_known_not_to_end_is_not_run_again() -> None:

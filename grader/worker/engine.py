@@ -57,8 +57,10 @@ NATIVE_ENTRIES = re.compile(
 NATIVE_CLASSES = ("CompilationUnit", "ScriptModule", "ScriptFunction", "Gradient", "Graph")
 """Classes of `torch._C` that hold compiled programs and their derivatives."""
 
-OTHER_ENGINES = ("sympy", "jax", "autograd", "tensorflow", "mxnet", "casadi", "numdifftools")
-"""Packages that differentiate, one of which may happen to be installed."""
+OTHER_ENGINES = (
+    *("sympy", "jax", "autograd", "tensorflow", "mxnet", "casadi", "numdifftools", "cffi"),
+)
+"""Packages that differentiate, or call foreign functions, if they happen to be installed."""
 
 
 def switch_off_engine() -> None:

@@ -148,18 +148,15 @@ class Worker:
 
 
 def results_of(reply: Reply) -> Results:
-    """The runs of a reply, read; `UNREADABLE` in the place of those of a blob that is none.
+    """The runs of a reply, read; `UNREADABLE` in their place if they cannot be.
 
     Anything may be in what came from the student's process.
     """
-    results: Results = []
-    left = LARGEST_METADATA
-    for count, blob in reply.blobs:
-        try:
-            if (length := int.from_bytes(blob[:8], "little")) > left:
-                raise ValueError("more metadata than values need")
-            left -= length
-            results += unpack_results(blob, count)
-        except ValueError:
-            results += [UNREADABLE] * count
-    return results
+    if not reply.runs:
+        return []
+    try:
+        if int.from_bytes(reply.blob[:8], "little") > LARGEST_METADATA:
+            raise ValueError("more metadata than values need")
+        return [*unpack_results(reply.blob, reply.runs)]
+    except ValueError:
+        return [UNREADABLE] * reply.runs

@@ -77,7 +77,7 @@ def switch_off_engine() -> None:
     torch.vmap(torch.neg)(torch.zeros(1, 1))
 
     # Some kernels, as that of `coalesce`, insist on being called from below the recording layers.
-    below = torch._C._AutoDispatchBelowAutograd()
+    below: Any = torch._C._AutoDispatchBelowAutograd()
     below.__enter__()
     for override in (*_override_operators(), below):
         # Freed, it would restore what it overrides; kept, it would be found. So it is leaked.

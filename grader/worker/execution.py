@@ -42,14 +42,17 @@ GIVEN = {
 }
 """What a notebook has beside its tensors."""
 
+LEAST_SECONDS = 1e-3
+"""What an alarm is set to when no time is left; 0 would be none."""
+
 LONGEST_LOOK_SECONDS = 2.0
 """How long reading one value may take; it takes microseconds."""
 
 LARGEST_VALUE = 2**23
 """Bytes one value may have; the largest right one, of a training, has some millions."""
 
-LARGER_VALUES = 10 * 2**20
-"""Bytes that values of more numbers than their tensors have may take in all: they are wrong."""
+LARGER_VALUE = 2**19
+"""Bytes that one of more numbers than its tensor has may have: it is wrong, and many may be."""
 
 REPORTED_DTYPES = frozenset(getattr(torch, name) for name in DTYPE_CODES)
 """What a tensor's values are sent back as; of any other only the name is, for it is wrong."""
@@ -64,6 +67,10 @@ WantedValues = tuple[dict[str, Tensor], dict[str, str]]
 
 class TimeLimit(BaseException):
     """Raised in the middle of a statement that runs too long; no `except Exception` stops it."""
+
+
+class OutOfTime(BaseException):
+    """The answer as a whole has no time left."""
 
 
 class _Loop(asyncio.BaseEventLoop):
@@ -89,31 +96,15 @@ class Executor:
     """What a statement may raise: `SystemExit` and `KeyboardInterrupt` too are a student's."""
 
     def __init__(
-        self, limits: Limits, known: Iterable[Problem], deadly: Mapping[int, str], left: int
+        self, limits: Limits, known: Iterable[Problem], deadly: Mapping[int, str], until: float
     ) -> None:
         self.limits = limits
         self.deadly = deadly
-        self.left = left
+        self.until = until
         self.slow = {
             problem.statement if problem.inner is None else problem.inner: problem
             for problem in known
         }
-
-    def without_room(self, tensors: Mapping[str, Tensor], given: Group) -> list[str]:
-        """The values that are larger than their tensors, and for which there is no room left.
-
-        Many of them, and what the answer may send would not do for the right ones.
-        """
-        without = []
-        for name, value in tensors.items():
-            tensor = given.get(name[1:])
-            if isinstance(tensor, Tensor) and value.numel() <= tensor.numel():
-                continue
-            if value.nbytes > self.left:
-                without.append(name)
-            else:
-                self.left -= value.nbytes
-        return without
 
     def forecast(self, statement: Statement) -> Problem | None:
         """A problem that this statement had before and would have again."""
@@ -140,7 +131,8 @@ class Executor:
         """Run a statement, or other code in its place; what kept it from its end, if anything."""
         try:
             try:
-                self.set_alarm(self.limits.statement_seconds)
+                left = self.until - time.monotonic()
+                self.set_alarm(max(min(self.limits.statement_seconds, left), LEAST_SECONDS))
                 # With an `await` at its top level, as notebooks have it, it is a coroutine.
                 if (waiting := eval(code or statement.code, namespace)) is not None:
                     with closing(_Loop()) as loop:
@@ -148,6 +140,8 @@ class Executor:
             finally:
                 self.set_alarm(0)
         except self.caught as error:
+            if time.monotonic() >= self.until:
+                raise OutOfTime from None
             # To find its words and its line takes as long as to raise it.
             if brief and not isinstance(error, TimeLimit):
                 return Problem(statement.number, type(error).__name__, "")
@@ -183,6 +177,17 @@ class Executor:
             except self.caught as error:
                 types[name] = f"object that raises {type(error).__name__} when it is looked at"
         return tensors, types
+
+
+def find_too_large(tensors: Mapping[str, Tensor], given: Group) -> list[str]:
+    """The values that are too much larger than their tensors to be sent."""
+
+    def fits(name: str, value: Tensor) -> bool:
+        tensor = given.get(name[1:])
+        is_as_large = isinstance(tensor, Tensor) and value.numel() <= tensor.numel()
+        return is_as_large or value.nbytes <= LARGER_VALUE
+
+    return [name for name, value in tensors.items() if not fits(name, value)]
 
 
 def is_in_shape(name: str, value: Tensor, given: Group) -> bool:

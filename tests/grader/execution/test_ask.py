@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 from typing import cast
 
 import pytest
@@ -24,13 +25,13 @@ BY_PREFIX = {exercise.prefix: exercise for exercise in EXERCISES}
 
 
 def said(
-    *blobs: tuple[int, bytes],
+    runs: int,
+    blob: bytes,
     deadly: Mapping[int, str] | None = None,
     incidents: tuple[str, ...] = (),
 ) -> Reply:
-    """A reply of blobs, each with the number of runs it is about."""
-    views = tuple((count, memoryview(blob)) for count, blob in blobs)
-    return Reply(views, deadly or {}, incidents)
+    """A reply of so many runs."""
+    return Reply(runs, memoryview(blob), deadly or {}, incidents)
 
 
 class Spy:
@@ -73,7 +74,7 @@ def result(*problems: Problem, value: float = 1.0) -> Result:
 
 
 def whole(*results: Result) -> Callable[[Job], Reply]:
-    return lambda request: said((len(request.runs), pack_results(results * len(request.runs))))
+    return lambda request: said(len(request.runs), pack_results(results * len(request.runs)))
 
 
 def test_a_reply_without_trouble_has_no_flags() -> None:
@@ -90,27 +91,27 @@ def test_a_reply_without_trouble_has_no_flags() -> None:
 def test_a_statement_that_ended_its_process_is_flagged_if_there_is_one(
     number: int, place: Place | None
 ) -> None:
-    _, worker = made(lambda r: Reply(whole(result())(r).blobs, {number: "ended it"}))
+    _, worker = made(lambda r: replace(whole(result())(r), deadly={number: "ended it"}))
     assert worker.flags == [Flag("ended-process", "A statement ended it.", place)]
 
 
 def test_a_statement_that_was_killed_for_its_time_is_flagged_as_one_that_was_interrupted() -> None:
     # Which of the two it is depends on how busy the machine is.
     hung = {1: "did not end within 3 seconds"}
-    _, worker = made(lambda r: Reply(whole(result())(r).blobs, hung))
+    _, worker = made(lambda r: replace(whole(result())(r), deadly=hung))
     sentence = "A statement did not end within 3 seconds."
     assert worker.flags == [Flag("time-limit", sentence, Place("ex2-all", 2))]
 
 
 def test_of_all_that_describes_values_so_much_is_read() -> None:
     long = Result({}, {"dlogits": "x" * 600_000}, ())
-    results, worker = made(lambda r: said(*[(1, pack_results([long]))] * len(r.runs)))
+    results, worker = made(lambda r: said(len(r.runs), pack_results([long] * len(r.runs))))
     assert [isinstance(item, Result) for item in results] == [True, False]
     assert {flag.kind for flag in worker.flags} == {"unreadable-reply"}
 
 
 def test_incidents_are_flagged_each() -> None:
-    _, worker = made(lambda r: Reply(whole(result())(r).blobs, {}, ("One.", "Two.")))
+    _, worker = made(lambda r: replace(whole(result())(r), incidents=("One.", "Two.")))
     assert worker.flags == [Flag("incident", "One.", None), Flag("incident", "Two.", None)]
 
 
@@ -140,16 +141,14 @@ def test_a_forged_statement_has_no_place(statement: int) -> None:
     assert {(flag.kind, flag.place) for flag in worker.flags} == {("time-limit", None)}
 
 
-def test_a_blob_that_is_none_loses_its_runs_alone() -> None:
-    good = pack_results([result()])
-    results, worker = made(lambda _: said((1, b"junk"), (1, good)))
-    assert [isinstance(item, Raised) for item in results] == [True, False]
-    assert [item for item in results if isinstance(item, Raised)] == [UNREADABLE]
+def test_a_blob_that_is_none_loses_its_runs() -> None:
+    results, worker = made(lambda r: said(len(r.runs), b"junk"))
+    assert results == [UNREADABLE] * len(RUNS)
     assert worker.flags == [Flag("unreadable-reply", UNREADABLE.message, None)]
 
 
 def test_runs_that_are_missing_say_so() -> None:
-    results, _ = made(lambda _: said((1, pack_results([result()]))))
+    results, _ = made(lambda _: said(1, pack_results([result()])))
     assert isinstance(results[0], Result)
     (reason,) = {item for item in results[1:] if isinstance(item, Raised)}
     assert "The notebook as a whole did not end within 40 seconds" in reason.message

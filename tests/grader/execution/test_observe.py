@@ -40,13 +40,13 @@ Replies = Callable[[int], Reply]
 
 
 def said(
-    *blobs: tuple[int, bytes],
+    runs: int,
+    blob: bytes,
     deadly: Mapping[int, str] | None = None,
     incidents: tuple[str, ...] = (),
 ) -> Reply:
-    """A reply of blobs, each with the number of runs it is about."""
-    views = tuple((count, memoryview(blob)) for count, blob in blobs)
-    return Reply(views, deadly or {}, incidents)
+    """A reply of so many runs."""
+    return Reply(runs, memoryview(blob), deadly or {}, incidents)
 
 
 class FakeRunner:
@@ -83,12 +83,12 @@ def every(
 ) -> Replies:
     """The same result for every run."""
     result = Result(tensors or {}, types or {}, problems)
-    return lambda runs: said((runs, pack_results([result] * runs)))
+    return lambda runs: said(runs, pack_results([result] * runs))
 
 
 def garbage(blob: bytes) -> Replies:
     """One blob that is about all runs."""
-    return lambda runs: said((runs, blob))
+    return lambda runs: said(runs, blob)
 
 
 PROBLEM = Problem(0, "E", "no", "ex1-linear2", 2, 0)
@@ -115,25 +115,12 @@ def test_a_blob_that_cannot_be_read_is_a_sentence(name: str) -> None:
     assert flags == [Flag("unreadable-reply", UNREADABLE.message, None)]
 
 
-def test_a_blob_that_cannot_be_read_costs_its_own_runs() -> None:
-    good = pack_results([Result(ONES, {}, ())])
-
-    def reply(runs: int) -> Reply:
-        blobs = [good, good, b"junk", good] if runs == 2 + HIDDEN else [b""] * runs
-        return said(*((1, blob) for blob in blobs))
-
-    evidence, _ = collected(reply)
-    dh = evidence["dh"]
-    broken = [value.raised == UNREADABLE for value in (dh.lecture, *dh.hidden, *dh.local)]
-    assert broken == [False, False, True, False, True]
-
-
 @pytest.mark.parametrize("place", range(0, 400, 23))
 def test_no_flipped_byte_is_a_traceback(place: int) -> None:
     def flipped(runs: int) -> Reply:
         good = pack_results([Result(ONES, {"dW1": "list"}, (PROBLEM,))] * runs)
         changed = [good[:place] + bytes([value]) + good[place + 1 :] for value in (0, 34, 255)]
-        return said((runs, changed[place % 3]))
+        return said(runs, changed[place % 3])
 
     collected(flipped)
 
@@ -149,7 +136,7 @@ def test_tensors_that_no_worker_would_send_do_not_reach_a_pass(dtype: torch.dtyp
 
     def forged(runs: int) -> Reply:
         values = {name: torch.ones(2 * runs).to(dtype)}
-        return said((runs, safetensors.torch.save(values, {"runs": json.dumps([run] * runs)})))
+        return said(runs, safetensors.torch.save(values, {"runs": json.dumps([run] * runs)}))
 
     evidence, _ = collected(forged)
     assert evidence["dh"].hidden[0].tensor is not None
@@ -243,7 +230,7 @@ def test_what_is_said_has_an_end() -> None:
 
 
 def test_runs_that_never_came_say_why() -> None:
-    evidence, _ = collected(lambda _: said((1, pack_results([Result(ONES, {}, ())]))))
+    evidence, _ = collected(lambda _: said(1, pack_results([Result(ONES, {}, ())])))
     dh = evidence["dh"]
     assert dh.lecture.raised is None
     assert dh.hidden[0].raised is not None
@@ -293,7 +280,7 @@ def test_the_first_result_is_of_the_lectures_instance_the_next_of_the_hidden_one
         numbers = itertools.islice(count, runs)
         results = [Result({"dh": torch.tensor(float(number))}, {}, ()) for number in numbers]
         halves = results[: runs // 2], results[runs // 2 :]
-        return said(*((len(half), pack_results(half)) for half in halves))
+        return said(runs, pack_results([one for half in halves for one in half]))
 
     evidence, _ = collected(numbered)
     dh = evidence["dh"]
@@ -307,7 +294,7 @@ def test_what_came_of_the_running_is_flagged_once() -> None:
         slow = (Problem(1, "TimeLimit", ""), Problem(0, "PermissionError", "[Errno 1] no"))
         blob = pack_results([Result(ONES, {}, slow)] * runs)
         deadly = {0: "ended it", 2**32 - 1: "hung"}
-        return said((runs, blob), deadly=deadly, incidents=("Odd.", "Odd."))
+        return said(runs, blob, deadly=deadly, incidents=("Odd.", "Odd."))
 
     cell = AnswerCell("ex1-linear2", "# answer: ex1-linear2\ndh = dlogits @ W2.T\nt = 1\n")
     _, flags = collected(reply, cell)
@@ -368,7 +355,7 @@ def jobs_for(prefix: str) -> list[Job]:
     exercise, names = BY_PREFIX[prefix], BY_PREFIX[prefix].gradients
     siblings = {name: frozenset(names) - {name} for name in names}
     result = Result({}, {}, (), Trace(siblings=siblings))
-    fake = FakeRunner(lambda runs: said((runs, pack_results([result] * runs))))
+    fake = FakeRunner(lambda runs: said(runs, pack_results([result] * runs)))
     answer = parse_answer(reading_all_others(prefix))
     observe(answer, names, prepare(exercise), cast(Runner, fake), (), Allowance(math.inf))
     return fake.asked

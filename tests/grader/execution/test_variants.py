@@ -257,7 +257,7 @@ def test_a_worker_that_is_lost_says_nothing() -> None:
 
 @pytest.mark.parametrize("blob", [b"", b"nonsense", b"\xff" * 64], ids=["empty", "text", "length"])
 def test_a_reply_that_cannot_be_read_says_nothing(blob: bytes) -> None:
-    saying = Saying(Reply(((2, memoryview(blob)),)))
+    saying = Saying(Reply(2, blob))
     assert variants_of("dx = dy", saying).run([{0: "dx = x"}, {}], [0]) == [[None, None]]
 
 

@@ -273,7 +273,10 @@ BROKEN = {
     **{f"values {name}": blob([run(values=value)]) for name, value in VALUES.items()},
     **{f"types {name}": blob([run(types=value)]) for name, value in TYPES.items()},
     **{f"problems {name}": blob([run(problems=value)]) for name, value in PROBLEMS.items()},
-    **{f"trace {name}": blob([{**run(), "trace": value}]) for name, value in TRACES.items()},
+    **{
+        f"trace {name}": blob([{**run(), "trace": value, "assigned": []}])
+        for name, value in TRACES.items()
+    },
 }
 
 

@@ -11,6 +11,7 @@ import time
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -582,7 +583,7 @@ def test_importing_the_runner_does_not_import_torch() -> None:
 class Idle:
     """A worker's process that does nothing but be killed."""
 
-    stdin = stdout = None
+    stdin = stdout = SimpleNamespace(write=None, readinto=None, close=lambda: None)
     killed = False
 
     def poll(self) -> None: ...

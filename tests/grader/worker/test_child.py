@@ -242,10 +242,10 @@ def test_a_judge_that_hangs_up_ends_the_listening() -> None:
 def forged_current(begun: int, statement: int) -> str:
     """Writes another current statement into the shared memory, and ends."""
     return f"""
-import mmap, os, sys
+import os, sys
 frame, found = sys._getframe(), []
 while frame:
-    found += [held for held in frame.f_locals.values() if type(held) is mmap.mmap]
+    found += [held._shared for held in frame.f_locals.values() if hasattr(held, '_shared')]
     frame = frame.f_back
 for memory in found:
     memory[:] = {CURRENT.pack(begun, statement)!r}

@@ -22,6 +22,9 @@ INSIDE = Path("/grader")
 
 TRIAL_SECONDS = 20.0
 
+PYTHON_STARTS = (sys.executable, "-I", "-S", "-c", "")
+"""What is tried in a sandbox."""
+
 NOBODY = 65534
 """The number of `nobody`, who owns no file on any system that is set up as it should be."""
 
@@ -45,6 +48,18 @@ KEPT_VARIABLES = ("ATEN_CPU_CAPABILITY", "MKL_CBWR", "OPENBLAS_CORETYPE")
 HOW_TO_GET_BWRAP = (
     "Install it with `apt install bubblewrap` (Debian, Ubuntu), `dnf install bubblewrap` (Fedora)"
     " or `pacman -S bubblewrap` (Arch)."
+)
+MAY_NOT = re.compile(r"permi|denied|namespace|loopback|uid map|mount", re.I)
+"""In what bwrap says where the system keeps it from making its namespaces."""
+
+HOW_TO_ALLOW = (
+    "A container may make no container of its own: start it with `--security-opt"
+    " seccomp=unconfined --security-opt apparmor=unconfined --security-opt systempaths=unconfined`"
+    " (Docker, Podman), or grade outside. Ubuntu 24.04 and later let only programs with an AppArmor"
+    " profile make user namespaces: `apt install apparmor-profiles` brings bwrap's, in"
+    " /usr/share/apparmor/extra-profiles/bwrap-userns-restrict; copy it to /etc/apparmor.d and run"
+    " `systemctl reload apparmor`. If user namespaces are switched off, `sysctl -w"
+    " user.max_user_namespaces=10000` switches them on."
 )
 HOW_TO_GO_WITHOUT = (
     "To grade without it, say `--sandbox none`: then students' code runs as you, and what it does"
@@ -86,8 +101,11 @@ def find_bwrap() -> Bwrap:
     path = shutil.which("bwrap")
     if path is None:
         return Bwrap(None, f"bwrap, which confines students' code, is missing. {HOW_TO_GET_BWRAP}")
-    code, output = _output(_bwrap_command(path, [sys.executable, "-I", "-S", "-c", ""]))
-    return Bwrap(path) if code == 0 else Bwrap(None, _why_it_fails(path, output))
+    code, said = _output(_bwrap_command(path, PYTHON_STARTS))
+    if code == 0:
+        return Bwrap(path)
+    trouble = f"{path}, which confines students' code, does not work here ({said})."
+    return Bwrap(None, f"{trouble} {HOW_TO_ALLOW}" if MAY_NOT.search(said) else trouble)
 
 
 @cache
@@ -105,13 +123,14 @@ def account_trouble() -> str:
             "setpriv, which starts students' code under another account, is missing: it is part of "
             "util-linux."
         )
-    code, output = _output(with_other_account([sys.executable, "-I", "-S", "-c", ""]))
-    if code == 0:
-        return ""
-    said = " ".join(output.split())[:200] or "it said nothing"
+    code, said = _output(with_other_account(PYTHON_STARTS))
     return (
-        f"{sys.executable} cannot be started under another account ({said}): may everybody read"
-        " the folder that it is in?"
+        ""
+        if code == 0
+        else (
+            f"{sys.executable} cannot be started under another account ({said}): may everybody read"
+            " the folder that it is in?"
+        )
     )
 
 
@@ -247,6 +266,7 @@ def _interpreter(executable: Path) -> Iterator[str]:
 
 
 def _output(command: Sequence[str]) -> tuple[int, str]:
+    """How a command ends, and the beginning of what it says."""
     try:
         done = subprocess.run(
             command,
@@ -260,49 +280,4 @@ def _output(command: Sequence[str]) -> tuple[int, str]:
         )
     except (OSError, subprocess.TimeoutExpired) as error:
         return 1, str(error)
-    return done.returncode, done.stdout
-
-
-def _why_it_fails(path: str, output: str) -> str:
-    """Why bwrap is there and fails, with what can be done about it, as sentences."""
-    said = " ".join(output.split())[:200] or "it said nothing"
-    sentences = [f"{path}, which confines students' code, does not work here ({said})."]
-    if not re.search(r"permi|not permitted|denied|namespace|loopback|uid map|mount", said, re.I):
-        return sentences[0]
-    if in_container():
-        sentences.append(
-            "This is a container, which may make no container of its own: start it with"
-            " `--security-opt seccomp=unconfined --security-opt apparmor=unconfined"
-            " --security-opt systempaths=unconfined` (Docker, Podman), or grade outside."
-        )
-    elif kernel_setting("kernel/apparmor_restrict_unprivileged_userns") == "1":
-        sentences.append(
-            "Ubuntu 24.04 and later let only programs with an AppArmor profile make user"
-            " namespaces: `apt install apparmor-profiles` brings bwrap's, in"
-            " /usr/share/apparmor/extra-profiles/bwrap-userns-restrict; copy it to"
-            " /etc/apparmor.d and run `systemctl reload apparmor`."
-        )
-    elif kernel_setting("kernel/unprivileged_userns_clone") == "0":
-        sentences.append(
-            "User namespaces are switched off: `sysctl -w kernel.unprivileged_userns_clone=1`"
-            " switches them on."
-        )
-    elif kernel_setting("user/max_user_namespaces") == "0":
-        sentences.append(
-            "User namespaces are switched off: `sysctl -w user.max_user_namespaces=10000`"
-            " switches them on."
-        )
-    return " ".join(sentences)
-
-
-def kernel_setting(name: str) -> str:
-    """A setting of Linux by its path in /proc/sys; "" where there is none."""
-    try:
-        return (Path("/proc/sys") / name).read_text().strip()
-    except OSError:
-        return ""
-
-
-def in_container() -> bool:
-    """True in a container of Docker or Podman, by the file that they leave."""
-    return any(Path(mark).exists() for mark in ("/.dockerenv", "/run/.containerenv"))
+    return done.returncode, " ".join(done.stdout.split())[:200] or "it said nothing"

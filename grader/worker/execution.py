@@ -155,9 +155,7 @@ class Executor:
         """What stands under the wanted names, as it can be sent back."""
         tensors: dict[str, Tensor] = {}
         types: dict[str, str] = {}
-        for name in want:
-            if name not in namespace:
-                continue
+        for name in [name for name in want if name in namespace]:
             value = namespace[name]
             if type(value) is Tensor and _is_plain(value):
                 # As it is: the namespace is thrown away, and to copy it takes longer than all else.

@@ -76,12 +76,9 @@ def switch_off_engine() -> None:
     # Its first call loads how operators are taken apart, which is not possible afterwards.
     torch.vmap(torch.neg)(torch.zeros(1, 1))
 
-    # Some kernels, as that of `coalesce`, insist on being called from below the recording layers.
-    below: Any = torch._C._AutoDispatchBelowAutograd()
-    below.__enter__()
-    for override in (*_override_operators(), below):
+    for library in _override_operators():
         # Freed, it would restore what it overrides; kept, it would be found. So it is leaked.
-        ctypes.pythonapi.Py_IncRef(ctypes.py_object(override))
+        ctypes.pythonapi.Py_IncRef(ctypes.py_object(library))
     for module, function in ENGINE_ENTRIES:
         _forget([getattr(sys.modules[module], function)])
     base: Any = torch._C._ImperativeEngine
@@ -137,11 +134,19 @@ def _override_operators() -> Iterable[Any]:
             library = libraries[namespace]
             for key in RECORDING_KEYS:
                 if native._dispatch_has_kernel_for_dispatch_key(full, key):
-                    library.impl(operator, key, fallthrough_kernel)
+                    skips = _coalesce if full == "aten::_coalesce" else fallthrough_kernel
+                    library.impl(operator, key, skips)
             if DERIVATIVE.search(operator):
                 for key in (*KERNEL_KEYS, "FuncTorchBatched"):  # where `vmap` has its own rules
                     library.impl(operator, key, _refuse)
     return libraries.values()
+
+
+def _coalesce(tensor: Tensor) -> Tensor:
+    """Skip the recording layers by name: this kernel insists on that."""
+    with torch._C._AutoDispatchBelowAutograd():
+        coalesced: Tensor = torch.ops.aten._coalesce(tensor)
+    return coalesced
 
 
 def _forget(victims: list[Any]) -> None:

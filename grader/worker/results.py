@@ -23,6 +23,9 @@ LONGEST_MESSAGE = 300
 
 MOST_DIMENSIONS = 16
 
+MOST_NUMBERS = 2**23
+"""In one value; the largest right one, of a training, has some millions of bytes."""
+
 FEW_NUMBERS = 256
 """How many numbers tell a value from others, unless these differ in a few places only."""
 
@@ -216,8 +219,13 @@ def some_of(value: Tensor) -> Tensor:
 
 
 def can_be_sent(shape: Sequence[object]) -> bool:
-    """True for the shape of a value that travels back."""
-    return len(shape) <= MOST_DIMENSIONS and all(type(s) is int and 0 <= s < 2**32 for s in shape)
+    """True for the shape of a value that travels back.
+
+    An axis of length 0 hides how long the others are, along which the judge may sum.
+    """
+    if len(shape) > MOST_DIMENSIONS or not all(type(s) is int and s >= 0 for s in shape):
+        return False
+    return math.prod(max(s, 1) for s in shape if isinstance(s, int)) <= MOST_NUMBERS
 
 
 def _numel(shape: object) -> int:

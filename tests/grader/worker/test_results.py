@@ -227,6 +227,7 @@ VALUES: dict[str, object] = {
     "larger than the data": [["dh", "float32", [7]]],
     "huge": [["dh", "float32", [HUGE]]],
     "huge product": [["dh", "float32", [HUGE, HUGE, HUGE]]],
+    "empty and huge": [["dh", "float32", [0, 2**31, 1]]],
     "beyond any size": [["dh", "float32", [2**32]]],
     "beyond any number": [["dh", "float32", [10**400]]],
     "too many dimensions": [["dh", "float32", [1] * (MOST_DIMENSIONS + 1)]],

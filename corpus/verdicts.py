@@ -33,6 +33,7 @@ from grader.execution.runner import Runner
 from grader.execution.sandbox import NoSandbox, Sandbox
 from grader.grading.grade import grade_exercise
 from grader.program.exercises import Exercise, load_exercises
+from grader.program.references import SEED
 from grader.verdict import Outcome
 from grader.worker.terms import Limits
 
@@ -202,11 +203,10 @@ def grade_cases(chosen: Sequence[Case], processes: int | None = None) -> list[Ro
         return list(pool.map(_grade_here, chosen, chunksize=8))
 
 
-def grade_case(case: Case, runner: Runner, seed: int | None = None) -> Row:
+def grade_case(case: Case, runner: Runner, seed: int = SEED) -> Row:
     """Grade one answer as a class's answers are graded."""
     exercise = BY_PREFIX[case.prefix]
-    chosen = {} if seed is None else {"seed": seed}
-    verdicts, flags = grade_exercise(exercise, case.cells, runner, wary=True, **chosen)
+    verdicts, flags = grade_exercise(exercise, case.cells, runner, seed, wary=True)
     broken = [flag.message for flag in flags if flag.kind == "diagnosis-failed"]
     if broken:
         raise RuntimeError(f"{case.key}: {broken[0]}")

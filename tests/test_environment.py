@@ -34,7 +34,6 @@ NEVER_IMPORTED = {
     "mypy": "a command",
     "myst-nb": "an extension of Sphinx",
     "pre-commit": "a command",
-    "pyseccomp": "imported by its name, since it may be missing",
     "ruff": "a command",
     "sphinx-book-theme": "the theme of the site",
     "sphinx-click": "an extension of Sphinx",

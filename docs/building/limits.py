@@ -5,13 +5,13 @@ from __future__ import annotations
 from docs.building.markdown import table
 from grader.answer.parse import DEEPEST, LONGEST_ANSWER, MOST_NODES, MOST_STATEMENTS
 from grader.classroom.run.local_pool import JUDGE_BYTES, JUDGE_SECONDS
-from grader.execution.system_calls import ALLOWED, HOSTILE
 from grader.grading.grade import MOST_OF_A_KIND
 from grader.submission.answer_cells import MOST_ANSWER_CELLS
 from grader.submission.notebook_file import LARGEST_FILE, MOST_JSON_VALUES
+from grader.worker.child import GRACE_SECONDS, LARGEST_RESULT
 from grader.worker.confinement import LARGEST_STACK, MOST_OPEN_FILES
-from grader.worker.execution import LARGER_VALUES, LARGEST_VALUE
-from grader.worker.listening import GRACE_SECONDS, LARGEST_RESULT
+from grader.worker.execution import LARGER_VALUE, LARGEST_VALUE
+from grader.worker.system_calls import ALLOWED, HOSTILE
 from grader.worker.terms import Limits
 
 MEBIBYTE = 2**20
@@ -30,7 +30,7 @@ def limits_table() -> str:
         ("processes and threads it starts", "none"),
         ("files it writes", "none"),
         ("one gradient", _size(LARGEST_VALUE)),
-        ("all values that are larger than their tensors", _size(LARGER_VALUES)),
+        ("one that has more numbers than its tensor", _size(LARGER_VALUE)),
         ("what it sends to the judge in all", _size(LARGEST_RESULT)),
     ]
     return table(["what", "limit"], rows)
@@ -57,7 +57,7 @@ def system_calls() -> str:
     return (
         f"{len(ALLOWED)} are let through, those that arithmetic, imports and exceptions need. Any"
         f' other raises an exception that says "Operation not permitted". {len(HOSTILE)} that no'
-        f" answer makes by accident, from `{HOSTILE[0]}` to `{HOSTILE[-1]}`, end the process."
+        f" answer makes by accident, such as `{next(iter(HOSTILE))}`, end the process."
     )
 
 

@@ -84,7 +84,8 @@ timeout_option = click.option(
     "--timeout",
     type=Number(0.1, 3600),
     metavar="SECONDS",
-    help="Stop a statement of an answer after this long (10), all of them after six times that.",
+    help="Stop a statement of an answer after this long (10). A whole notebook has six times that,"
+    " but at most 60 s unless one statement may take longer.",
 )
 """Adds `--timeout SECONDS`, which `limits` reads."""
 
@@ -93,4 +94,5 @@ def limits(timeout: float | None) -> Limits:
     """The limits of an answer: the usual ones, with a statement's time if one was asked for."""
     if timeout is None:
         return Limits()
-    return replace(Limits(), statement_seconds=timeout, total_seconds=6 * timeout)
+    total = max(timeout, min(Limits().total_seconds, 6 * timeout))
+    return replace(Limits(), statement_seconds=timeout, total_seconds=total)

@@ -12,10 +12,10 @@ from grader.diagnosis.findings import Found, findings, of_repairs
 from grader.diagnosis.helper_lines import Helpers
 from grader.diagnosis.kinds import Kind, hint
 from grader.diagnosis.repair import Search
+from grader.execution.ask import Allowance
 from grader.execution.evidence import GradientEvidence, Value
 from grader.execution.problems import NO_POWER
 from grader.execution.runner import AnyRunner
-from grader.execution.variants import Patience
 from grader.program.compare import FUNCTIONS
 from grader.program.exercises import Exercise
 from grader.program.references import References
@@ -56,7 +56,7 @@ def find_reason(
     exercise: Exercise,
     references: References,
     runner: AnyRunner,
-    patience: Patience,
+    allowance: Allowance,
     right: Mapping[str, Set[int]] = MappingProxyType({}),
 ) -> Cause | None:
     """Why a gradient is wrong; nothing rather than a guess.
@@ -67,7 +67,7 @@ def find_reason(
         return None
     if item.broken is not None or any(map(_is_hopeless, (*item.local, *item.hidden))):
         return None
-    search = Search(item, answer, exercise, references, runner, patience, right)
+    search = Search(item, answer, exercise, references, runner, allowance, right)
     if sum(len(own.text) for own in search.statements) > LONGEST_SEARCHED:
         return None
     search, found = _of_helper(search, verdict)

@@ -42,7 +42,7 @@ class Helpers:
         above = handed_down(search.references.program, (*asked, *names))
         script = read_script(search.answer, above.keys())
         values = values_for(search.references, asked)
-        worker = Worker(search.answer, script, values, above, search.runner)
+        worker = Worker(search.answer, script, values, above, search.runner, search.allowance)
         every = tuple(range(len(script.statements)))
         results = worker.ask(
             [

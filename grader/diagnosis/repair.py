@@ -19,11 +19,11 @@ from grader.diagnosis.edit import SLOPE, Edit, Scope
 from grader.diagnosis.every_edit import MOST_PAIRS, every_edit
 from grader.diagnosis.factors import Factor, name_factor
 from grader.diagnosis.kinds import Kind
-from grader.execution.ask import handed_down
+from grader.execution.ask import Allowance, handed_down
 from grader.execution.evidence import GradientEvidence
 from grader.execution.runner import AnyRunner
 from grader.execution.values import right_beside, values_for
-from grader.execution.variants import Patience, Variants
+from grader.execution.variants import Variants
 from grader.program.compare import FLOAT64_NOISE, FLOAT64_TOLERANCE, agrees
 from grader.program.exercises import Exercise
 from grader.program.forward_program import ForwardProgram
@@ -87,7 +87,7 @@ class Search:
     exercise: Exercise
     references: References
     runner: AnyRunner
-    patience: Patience = field(default_factory=Patience)
+    allowance: Allowance
     right: Mapping[str, Set[int]] = field(default_factory=dict)
     """The gradients whose own lines are right, each with the numbers of its statements."""
     right_helpers: Set[str] = frozenset()
@@ -352,7 +352,7 @@ class Search:
             beside,
             given,
             self.runner,
-            self.patience,
+            self.allowance,
             self.reading,
         )
 

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import copy
+import math
 import time
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import lru_cache
 
@@ -37,6 +38,30 @@ def handed_down(program: ForwardProgram, gradients: tuple[str, ...]) -> Made:
     return {g: asked.intersection(f"d{s}" for s in program.descendants(g[1:])) for g in asked}
 
 
+class Allowance:
+    """The time of a notebook: what its answers and the edits of them may take together.
+
+    However often a process dies or hangs meanwhile, nothing more is asked once it is over.
+    """
+
+    def __init__(self, seconds: float, clock: Callable[[], float] = time.monotonic) -> None:
+        self._clock = clock
+        self._until = clock() + seconds
+
+    @property
+    def left(self) -> float:
+        """Seconds; none or fewer when it is over."""
+        return self._until - self._clock()
+
+    def part(self, seconds: float) -> Allowance:
+        """So many seconds of it, or what is left."""
+        return Allowance(min(seconds, self.left), self._clock)
+
+    def end(self) -> None:
+        """Let it be over."""
+        self._until = -math.inf
+
+
 @dataclass(slots=True, eq=False)
 class Worker:
     """Runs one answer's statements; `flags` are what a human should know of them.
@@ -49,12 +74,9 @@ class Worker:
     values: Values
     above: Made
     runner: AnyRunner
+    allowance: Allowance
     flags: list[Flag] = field(default_factory=list)
     known: dict[int, Problem] = field(default_factory=dict)
-    until: float = field(init=False)
-
-    def __post_init__(self) -> None:
-        self.until = time.monotonic() + self.runner.limits.total_seconds
 
     def ask(
         self, runs: Sequence[JobRun], extra: Mapping[str, Group] = {}, continues: bool = False
@@ -64,13 +86,11 @@ class Worker:
             return [Result({}, {}, ()) for _ in runs]
         limits = self.runner.limits
         missing = Raised(
-            f"The answer as a whole did not end within {counted(limits.total_seconds, 'second')},"
+            f"The notebook as a whole did not end within {counted(limits.total_seconds, 'second')},"
             " or ended the process that ran it again and again; this gradient was not reached.",
             by_limit=True,
         )
-        # All jobs of an answer have the time of one.
-        left = self.until - time.monotonic()
-        if left <= 0:
+        if (left := self.allowance.left) <= 0:
             return [missing] * len(runs)
         job = Job(
             self.values.key,
@@ -128,18 +148,15 @@ class Worker:
 
 
 def results_of(reply: Reply) -> Results:
-    """The runs of a reply, read; `UNREADABLE` in the place of those of a blob that is none.
+    """The runs of a reply, read; `UNREADABLE` in their place if they cannot be.
 
     Anything may be in what came from the student's process.
     """
-    results: Results = []
-    left = LARGEST_METADATA
-    for count, blob in reply.blobs:
-        try:
-            if (length := int.from_bytes(blob[:8], "little")) > left:
-                raise ValueError("more metadata than values need")
-            left -= length
-            results += unpack_results(blob, count)
-        except ValueError:
-            results += [UNREADABLE] * count
-    return results
+    if not reply.runs:
+        return []
+    try:
+        if int.from_bytes(reply.blob[:8], "little") > LARGEST_METADATA:
+            raise ValueError("more metadata than values need")
+        return [*unpack_results(reply.blob, reply.runs)]
+    except ValueError:
+        return [UNREADABLE] * reply.runs

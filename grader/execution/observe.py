@@ -17,7 +17,7 @@ from grader.answer.assigned import first_assignments
 from grader.answer.parse import Answer, Raised, is_blank
 from grader.answer.script import Script, read_script
 from grader.answer.statements import COMPOUND
-from grader.execution.ask import Results, Worker, handed_down
+from grader.execution.ask import Allowance, Results, Worker, handed_down
 from grader.execution.evidence import GradientEvidence, Value, furthest
 from grader.execution.problems import describe_problem
 from grader.execution.runner import AnyRunner
@@ -35,6 +35,7 @@ def observe(
     references: References,
     runner: AnyRunner,
     offences: Sequence[tuple[int, Flag]],
+    allowance: Allowance,
 ) -> tuple[list[GradientEvidence], Set[int], list[Flag]]:
     """Run an answer; say what was seen of each gradient.
 
@@ -46,13 +47,14 @@ def observe(
             for that gradient only.
         runner: a warm worker.
         offences: what the answer says of autograd, with the number of the statement.
+        allowance: the time that is left.
 
     Returns:
         What was observed of each gradient, the statements that may make one, and what a human
         should know: which took the process with them, ran too long, or tried what no gradient
         needs.
     """
-    observer = _Observer(answer, gradients, references, runner)
+    observer = _Observer(answer, gradients, references, runner, allowance)
     observed = observer.observe(offences)
     making = set[int]().union(*(answer.inside[top] for item in observed for top in item.code))
     return observed, making, list(dict.fromkeys(observer.worker.flags))
@@ -99,6 +101,7 @@ class _Observer:
         gradients: Sequence[str],
         references: References,
         runner: AnyRunner,
+        allowance: Allowance,
     ) -> None:
         self.answer, self.gradients, self.references = answer, tuple(gradients), references
         self.asked = frozenset(gradients)
@@ -111,7 +114,7 @@ class _Observer:
         )
         self.script = script.with_unshown(slips)
         values = values_for(references, self.gradients)
-        self.worker = Worker(answer, self.script, values, self.above, runner)
+        self.worker = Worker(answer, self.script, values, self.above, runner, allowance)
         self.reader = _Reader(answer, self.script, self.worker, references)
         self.instances = range(len(references.hidden))
         self.own, self.local = dict[str, _Own](), dict[str, list[Value]]()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import signal
 import threading
 import warnings
@@ -15,7 +16,7 @@ import torch.nn.functional as F
 
 from grader.execution.runner import Reply
 from grader.verdict import because
-from grader.worker.execution import LARGER_VALUES, TimeLimit, interrupt
+from grader.worker.execution import TimeLimit, interrupt
 from grader.worker.job import Job, JobRun, Values
 from grader.worker.results import pack_results
 from grader.worker.run_job import JobRunner
@@ -54,7 +55,7 @@ class OwnProcess:
             name: {**group, **self._beside.get(name, {})}
             for name, group in {**values.groups, **job.extra}.items()
         }
-        runner = _OwnRunner(job, groups, MappingProxyType({}), LARGER_VALUES)
+        runner = _OwnRunner(job, groups, MappingProxyType({}), math.inf)
         runner.scope, runner.own = self._scope, self._own
         default = torch.get_default_dtype()
         try:
@@ -69,7 +70,7 @@ class OwnProcess:
                 results = list(runner.run_all(lambda _: None))
         finally:
             torch.set_default_dtype(default)
-        return Reply(((len(results), memoryview(pack_results(results))),))
+        return Reply(len(results), pack_results(results))
 
     def end_answer(self) -> None:
         """There is no process to be ended."""

@@ -15,7 +15,7 @@ from grader.close_names import SLIP, nearest
 from grader.printable import counted, sentence
 from grader.verdict import Reason, because
 from grader.worker.results import REFUSED, Problem
-from grader.worker.terms import Limits
+from grader.worker.terms import NO_THREADS, Limits
 
 FOLDERS = re.compile(r"(?<=')/[^']*/(?=[^'/]+')")
 """The folders in a path that is quoted in a message."""
@@ -107,6 +107,8 @@ def describe_problem(
             return replace(_raised(f"{message}.", problem), by_limit=True)
         case "SystemExit" | "KeyboardInterrupt":
             return _raised("asked Python to stop.", problem)
+        case _ if message == NO_THREADS:
+            return Raised(message, problem=problem)
         case _ if ran_out_of_memory(problem):
             did = f"asked for more memory than the {gigabytes} an answer may use."
             return replace(_raised(did, problem), by_limit=True)

@@ -27,8 +27,8 @@ if TYPE_CHECKING:
 LARGEST_REPLY = 2**27
 """Bytes a worker may answer with; more is not a reply."""
 
-PATIENCE_SECONDS = 30.0
-"""How much longer than a request's own limit the runner waits: for torch's import, above all."""
+PATIENCE_SECONDS, WARM_PATIENCE_SECONDS = 30.0, 10.0
+"""How much longer than a request's own limit the runner waits: at first for torch's import."""
 
 NEVER_STARTED = (
     "The process that runs answers, in bwrap, ended before it answered anything. If that happens to"
@@ -53,12 +53,13 @@ class WorkerLost(Exception):
 class Reply:
     """What came of a request.
 
-    `blobs` are the results of the first runs, each blob with the number of runs it is about (see
-    `grader.worker.results`); runs may be missing. `deadly` are the statements that ended or hung
+    `blob` are the results of the first `runs` (see `grader.worker.results`); some may be missing.
+    `deadly` are the statements that ended or hung
     the process they ran in, with what came of it. `incidents` are sentences for a human.
     """
 
-    blobs: tuple[tuple[int, memoryview], ...] = ()
+    runs: int = 0
+    blob: bytes | memoryview = b""
     deadly: Mapping[int, str] = field(default_factory=dict)
     incidents: tuple[str, ...] = ()
 
@@ -136,7 +137,10 @@ class Runner:
         """
         if self.worker.poll() is not None or self._left <= 0:
             self._restart()
-        self._deadline.begin(self.limits.total_seconds + PATIENCE_SECONDS)
+        is_new = self._left == MOST_ANSWERS
+        patience = PATIENCE_SECONDS if is_new else WARM_PATIENCE_SECONDS
+        seconds = min(self.limits.total_seconds, job.limits.total_seconds)
+        self._deadline.begin(seconds + patience)
         try:
             try:
                 return self._ask(job, values)
@@ -166,17 +170,17 @@ class Runner:
             self._stays = False
             # A worker that is gone has no such process; the next request starts another.
             with suppress(BrokenPipeError):
-                write_frame(cast(FileIO, self.worker.stdin), [b"end"])
+                write_frame(cast(FileIO, self.worker.stdin).write, [b"end"])
 
     def _ask(self, job: Job, values: Values) -> Reply:
         # Unbuffered, so they are raw files; the types know only that they are streams.
         requests, replies = cast(FileIO, self.worker.stdin), cast(FileIO, self.worker.stdout)
         if values.key not in self._known:
-            write_frame(requests, values.pack())
+            write_frame(requests.write, values.pack())
             self._known = [*self._known, values.key][-MOST_VALUES:]
-        write_frame(requests, job.pack())
+        write_frame(requests.write, job.pack())
         self._stays = job.stays
-        parts = read_frame(replies, LARGEST_REPLY)
+        parts = read_frame(replies.readinto, LARGEST_REPLY)
         if parts is None:
             raise ValueError("the stream ended")
         head = json.loads(bytes(parts[0]))
@@ -185,10 +189,9 @@ class Runner:
             self._left = 0
             if not head["runs"]:
                 raise _Unfit(str(head["unfit"]))
-        counts = [int(count) for count in head["runs"]]
         deadly = {int(number): str(how) for number, how in head["deadly"].items()}
         incidents = [str(incident) for incident in (*head["incidents"], head["unfit"]) if incident]
-        return Reply(tuple(zip(counts, parts[1:], strict=True)), deadly, tuple(incidents))
+        return Reply(int(head["runs"]), parts[1], deadly, tuple(incidents))
 
     def _restart(self) -> None:
         self._end_worker()

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import base64
 import os
 import re
 import shutil
@@ -15,15 +14,16 @@ from functools import cache
 from pathlib import Path
 
 from grader.execution.libraries import LINKER_FILES, SYSTEM, hidden_packages, library_folders
-from grader.execution.system_calls import filter_program
 from grader.user_error import UserError
-from grader.worker.terms import FILTER_VARIABLE
 
 PACKAGE = Path(__file__).resolve().parents[1]
 INSIDE = Path("/grader")
 """Where the worker's package is, inside; nothing else of the project is."""
 
 TRIAL_SECONDS = 20.0
+
+PYTHON_STARTS = (sys.executable, "-I", "-S", "-c", "")
+"""What is tried in a sandbox."""
 
 NOBODY = 65534
 """The number of `nobody`, who owns no file on any system that is set up as it should be."""
@@ -48,6 +48,18 @@ KEPT_VARIABLES = ("ATEN_CPU_CAPABILITY", "MKL_CBWR", "OPENBLAS_CORETYPE")
 HOW_TO_GET_BWRAP = (
     "Install it with `apt install bubblewrap` (Debian, Ubuntu), `dnf install bubblewrap` (Fedora)"
     " or `pacman -S bubblewrap` (Arch)."
+)
+MAY_NOT = re.compile(r"permi|denied|namespace|loopback|uid map|mount", re.I)
+"""In what bwrap says where the system keeps it from making its namespaces."""
+
+HOW_TO_ALLOW = (
+    "A container may make no container of its own: start it with `--security-opt"
+    " seccomp=unconfined --security-opt apparmor=unconfined --security-opt systempaths=unconfined`"
+    " (Docker, Podman), or grade outside. Ubuntu 24.04 and later let only programs with an AppArmor"
+    " profile make user namespaces: `apt install apparmor-profiles` brings bwrap's, in"
+    " /usr/share/apparmor/extra-profiles/bwrap-userns-restrict; copy it to /etc/apparmor.d and run"
+    " `systemctl reload apparmor`. If user namespaces are switched off, `sysctl -w"
+    " user.max_user_namespaces=10000` switches them on."
 )
 HOW_TO_GO_WITHOUT = (
     "To grade without it, say `--sandbox none`: then students' code runs as you, and what it does"
@@ -89,8 +101,11 @@ def find_bwrap() -> Bwrap:
     path = shutil.which("bwrap")
     if path is None:
         return Bwrap(None, f"bwrap, which confines students' code, is missing. {HOW_TO_GET_BWRAP}")
-    code, output = _output(_bwrap_command(path, [sys.executable, "-I", "-S", "-c", ""]))
-    return Bwrap(path) if code == 0 else Bwrap(None, _why_it_fails(path, output))
+    code, said = _output(_bwrap_command(path, PYTHON_STARTS))
+    if code == 0:
+        return Bwrap(path)
+    trouble = f"{path}, which confines students' code, does not work here ({said})."
+    return Bwrap(None, f"{trouble} {HOW_TO_ALLOW}" if MAY_NOT.search(said) else trouble)
 
 
 @cache
@@ -108,13 +123,14 @@ def account_trouble() -> str:
             "setpriv, which starts students' code under another account, is missing: it is part of "
             "util-linux."
         )
-    code, output = _output(with_other_account([sys.executable, "-I", "-S", "-c", ""]))
-    if code == 0:
-        return ""
-    said = " ".join(output.split())[:200] or "it said nothing"
+    code, said = _output(with_other_account(PYTHON_STARTS))
     return (
-        f"{sys.executable} cannot be started under another account ({said}): may everybody read"
-        " the folder that it is in?"
+        ""
+        if code == 0
+        else (
+            f"{sys.executable} cannot be started under another account ({said}): may everybody read"
+            " the folder that it is in?"
+        )
     )
 
 
@@ -168,19 +184,12 @@ def worker_root(sandbox: Sandbox) -> Path:
 def worker_environment(sandbox: Sandbox) -> dict[str, str]:
     """The environment a worker is started with; in a sandbox, nothing of the judge's own."""
     if sandbox is Sandbox.NONE:
-        own = {name: value for name, value in os.environ.items() if name != FILTER_VARIABLE}
-        return own | SETTINGS | _filter_variable()
+        return {**os.environ, **SETTINGS}
     kept = {name: os.environ[name] for name in KEPT_VARIABLES if name in os.environ}
     # Packages in a user's own folder, or named by PYTHONPATH, are not found by themselves.
     folders = [str(folder) for folder in library_folders() if _on_path(folder)]
     path = {"PYTHONPATH": os.pathsep.join(folders)}
-    return kept | SETTINGS | INSIDE_SETTINGS | path | _filter_variable()
-
-
-@cache
-def _filter_variable() -> dict[str, str]:
-    program = filter_program() if sys.platform.startswith("linux") else None
-    return {} if program is None else {FILTER_VARIABLE: base64.b64encode(program).decode()}
+    return kept | SETTINGS | INSIDE_SETTINGS | path
 
 
 def _on_path(folder: Path) -> bool:
@@ -257,6 +266,7 @@ def _interpreter(executable: Path) -> Iterator[str]:
 
 
 def _output(command: Sequence[str]) -> tuple[int, str]:
+    """How a command ends, and the beginning of what it says."""
     try:
         done = subprocess.run(
             command,
@@ -270,49 +280,4 @@ def _output(command: Sequence[str]) -> tuple[int, str]:
         )
     except (OSError, subprocess.TimeoutExpired) as error:
         return 1, str(error)
-    return done.returncode, done.stdout
-
-
-def _why_it_fails(path: str, output: str) -> str:
-    """Why bwrap is there and fails, with what can be done about it, as sentences."""
-    said = " ".join(output.split())[:200] or "it said nothing"
-    sentences = [f"{path}, which confines students' code, does not work here ({said})."]
-    if not re.search(r"permi|not permitted|denied|namespace|loopback|uid map|mount", said, re.I):
-        return sentences[0]
-    if in_container():
-        sentences.append(
-            "This is a container, which may make no container of its own: start it with"
-            " `--security-opt seccomp=unconfined --security-opt apparmor=unconfined"
-            " --security-opt systempaths=unconfined` (Docker, Podman), or grade outside."
-        )
-    elif kernel_setting("kernel/apparmor_restrict_unprivileged_userns") == "1":
-        sentences.append(
-            "Ubuntu 24.04 and later let only programs with an AppArmor profile make user"
-            " namespaces: `apt install apparmor-profiles` brings bwrap's, in"
-            " /usr/share/apparmor/extra-profiles/bwrap-userns-restrict; copy it to"
-            " /etc/apparmor.d and run `systemctl reload apparmor`."
-        )
-    elif kernel_setting("kernel/unprivileged_userns_clone") == "0":
-        sentences.append(
-            "User namespaces are switched off: `sysctl -w kernel.unprivileged_userns_clone=1`"
-            " switches them on."
-        )
-    elif kernel_setting("user/max_user_namespaces") == "0":
-        sentences.append(
-            "User namespaces are switched off: `sysctl -w user.max_user_namespaces=10000`"
-            " switches them on."
-        )
-    return " ".join(sentences)
-
-
-def kernel_setting(name: str) -> str:
-    """A setting of Linux by its path in /proc/sys; "" where there is none."""
-    try:
-        return (Path("/proc/sys") / name).read_text().strip()
-    except OSError:
-        return ""
-
-
-def in_container() -> bool:
-    """True in a container of Docker or Podman, by the file that they leave."""
-    return any(Path(mark).exists() for mark in ("/.dockerenv", "/run/.containerenv"))
+    return done.returncode, " ".join(done.stdout.split())[:200] or "it said nothing"

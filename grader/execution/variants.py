@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import ast
-import math
-import time
 import warnings
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -13,30 +11,14 @@ from torch import Tensor
 
 from grader.answer.parse import Answer, Raised
 from grader.answer.script import Trial
-from grader.execution.ask import results_of
+from grader.execution.ask import Allowance, results_of
 from grader.execution.runner import AnyRunner, WorkerLost
 from grader.worker.job import Group, Job, JobRun, Values
 from grader.worker.results import Made, some_of
 
-STATEMENT_SECONDS, TOTAL_SECONDS, ANSWER_SECONDS = 4.0, 12.0, 40.0
-"""A net for a statement, a request and an answer, which may be written to be slow: what is said
-must not depend on how busy the machine is, so variants are counted."""
-
-
-@dataclass(slots=True)
-class Patience:
-    """How long the variants of one answer may take: `until`, on the monotonic clock."""
-
-    until: float = field(default_factory=lambda: time.monotonic() + ANSWER_SECONDS)
-
-    @property
-    def seconds(self) -> float:
-        """For the next request; nothing is left once one was not answered in time."""
-        return min(self.until - time.monotonic(), TOTAL_SECONDS)
-
-    def end(self) -> None:
-        """Ask no more."""
-        self.until = -math.inf
+STATEMENT_SECONDS, TOTAL_SECONDS = 4.0, 12.0
+"""A net for a statement and a request, which may be written to be slow: what is said must not
+depend on how busy the machine is, so variants are counted."""
 
 
 @dataclass(slots=True, eq=False)
@@ -56,7 +38,7 @@ class Variants:
     beside: Sequence[Group]
     given: Sequence[Group]
     runner: AnyRunner
-    patience: Patience
+    allowance: Allowance
     reading: Mapping[int, str] = field(default_factory=dict)
     """Numbers that are read as a size, or the one below it, wherever no exponent stands."""
     cut_short: bool = False
@@ -93,7 +75,7 @@ class Variants:
             for statements in ready
             if statements is not None
         ]
-        seconds, found = self.patience.seconds, list[Tensor | None]()
+        seconds, found = min(self.allowance.left, TOTAL_SECONDS), list[Tensor | None]()
         if runs and seconds > 0:
             groups = {"beside": self.beside, **({"given": self.given} if self.given else {})}
             job = Job(
@@ -113,7 +95,7 @@ class Variants:
             found = self._ask(job)
         if len(found) < len(runs):
             self.cut_short = True
-            self.patience.end()
+            self.allowance.end()
         values = iter([*found, *[None] * (len(runs) - len(found))])
         return [[None if s is None else next(values) for s in ready] for _ in instances]
 

@@ -11,9 +11,9 @@ from grader.answer.quote import as_quoted, quote
 from grader.answer.suspicion import AUTOGRAD, TABLE, find_suspicions
 from grader.diagnosis.diagnose import Cause, find_reason
 from grader.diagnosis.kinds import Kind
+from grader.execution.ask import Allowance
 from grader.execution.observe import observe
 from grader.execution.runner import AnyRunner
-from grader.execution.variants import Patience
 from grader.grading.judge import judge
 from grader.grading.slips import lost_by_slips
 from grader.grading.wrong_value import wrong_value
@@ -40,6 +40,9 @@ MOST_OF_A_KIND = 20
 SAYS_LESS = (("almost",), ("not-the-gradient",), ("only-on-this-size", "written-in"))
 """Reasons that a diagnosis says better, if there are no others."""
 
+EDIT_SECONDS = 40.0
+"""How long the reasons of an answer may be looked for."""
+
 Judged = tuple[list[Verdict], list[Flag]]
 """What was found out about an exercise: its verdicts, and what a human should see."""
 
@@ -60,7 +63,7 @@ def grade(
         seed: of the instances.
         wary: whether the answers are strangers'; then what no gradient needs is flagged too.
     """
-    how = runner, seed, wary
+    how = runner, seed, wary, Allowance(runner.limits.total_seconds)
     judged = [grade_exercise(each, cells_of(each.prefix, cells), *how) for each in exercises]
     verdicts = (verdict for found, _ in judged for verdict in found)
     flags = _some_of_each_kind([flag for _, found in judged for flag in found])
@@ -84,9 +87,14 @@ def grade_exercise(
     runner: AnyRunner,
     seed: int = SEED,
     wary: bool = False,
+    allowance: Allowance | None = None,
 ) -> Judged:
-    """Judge one exercise's gradients; the flags are what a human should see."""
-    return grade_answer(exercise, cells, cells, prepare(exercise, seed), runner, wary)
+    """Judge one exercise's gradients; the flags are what a human should see.
+
+    `allowance` is the time that its notebook has left: that of one answer, if nothing is said.
+    """
+    references = prepare(exercise, seed)
+    return grade_answer(exercise, cells, cells, references, runner, wary, allowance=allowance)
 
 
 def grade_answer(
@@ -97,6 +105,7 @@ def grade_answer(
     runner: AnyRunner,
     wary: bool = False,
     may_differentiate: bool = False,
+    allowance: Allowance | None = None,
 ) -> Judged:
     """Judge an exercise's gradients beside these references.
 
@@ -108,12 +117,14 @@ def grade_answer(
         runner: runs the answer.
         wary: whether the answer is a stranger's; then whatever no gradient needs is flagged.
         may_differentiate: whether the answer may ask autograd.
+        allowance: as `grade_exercise` has it.
     """
+    allowance = allowance or Allowance(runner.limits.total_seconds)
     try:
         answer = parse_answer(cells).without_sizes(exercise.sizes)
         suspicions = [] if may_differentiate else find_suspicions(answer)
         offences = [(one.statement, one.flag) for one in suspicions if one.kind in AUTOGRAD]
-        asked = exercise.gradients, references, runner, offences
+        asked = exercise.gradients, references, runner, offences, allowance
         evidence, making, incidents = observe(answer, *asked)
         judged = judge(evidence, references)
         failed = [verdict.name for verdict in judged if verdict.outcome is Outcome.FAIL]
@@ -147,7 +158,8 @@ def grade_answer(
         ]
         pairs = list(zip(evidence, verdicts, strict=True))
         right = {item.name: item.keep for item, verdict in pairs if verdict.outcome in EARNS_POINTS}
-        about = answer, exercise, references, runner, Patience(), right
+        edits = allowance.part(EDIT_SECONDS)
+        about = answer, exercise, references, runner, edits, right
         for index, (item, verdict) in enumerate(pairs):
             try:
                 cause = find_reason(item, verdict, *about)

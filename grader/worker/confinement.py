@@ -2,22 +2,28 @@
 
 from __future__ import annotations
 
-import base64
-import binascii
+import cProfile
+import ctypes
 import gc
+import multiprocessing.connection
+import multiprocessing.process
+import multiprocessing.synchronize
 import os
+import profile
 import random
 import signal
+import struct
 import sys
 import threading
-from collections.abc import Mapping
+from collections.abc import Callable
 from contextlib import suppress
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
+from functools import partial
 from types import BuiltinFunctionType
+from typing import Any
 
-from grader.worker.kernel import DEATH_SIGNAL, DUMPABLE, NO_NEW_PRIVILEGES, Kernel, KernelLater
-from grader.worker.terms import FILTER_VARIABLE
-from grader.worker.threads import do_without_threads
+from grader.worker.system_calls import filter_program
+from grader.worker.terms import NO_THREADS
 
 if sys.platform != "win32":
     import resource
@@ -31,42 +37,37 @@ MOST_SIGNALS = 64
 
 LINUX = sys.platform.startswith("linux")
 
+DRAWING = ("rich.", "tqdm.")
+"""Packages whose threads only draw how far a loop is."""
+
 NOWHERE = "/proc" if LINUX else "/"
 """A folder in which nobody can make a file, not even root."""
 
 HIGHEST_DESCRIPTOR = 4096
 """Far above any file descriptor that the worker opens."""
 
+DEATH_SIGNAL, DUMPABLE, SECCOMP, NO_NEW_PRIVILEGES = 1, 4, 22, 38
+"""PR_SET_...: what `prctl` sets."""
+
+SECCOMP_FILTER = 2
+CAPABILITY_VERSION = 0x20080522
+
+Call = Callable[[], int]
+
 
 @dataclass(frozen=True, slots=True)
 class Confinement:
     """What confines the children of this process, tried once and then applied to each.
 
-    `layers` names what is active, for the record. A layer is promised in `prepare` or not at all;
-    a child that cannot keep a promise ends with `NOT_CONFINED`.
+    `calls` are what a child asks of the kernel, beside its limits, and last of all the filter of
+    system calls. A child that is refused one of them ends with `NOT_CONFINED`.
     """
 
-    layers: tuple[str, ...] = ()
-    kernel: Kernel | None = None
-    system_calls: bytes | None = None
+    calls: tuple[Call, ...] = ()
+    system_calls: Call | None = None
     statm: int | None = None
     limits: tuple[tuple[int, int], ...] = ()
     lowest_free: int = -1
-    first: KernelLater | None = field(init=False, default=None)
-    last: KernelLater | None = field(init=False, default=None)
-    """What a child asks of the kernel before and after it has closed all files."""
-
-    def __post_init__(self) -> None:
-        if self.kernel is None:
-            return
-        first, last = KernelLater(), KernelLater()
-        first.control(DEATH_SIGNAL, signal.SIGKILL)
-        first.control(NO_NEW_PRIVILEGES, 1)
-        last.drop_capabilities()
-        if self.system_calls is not None:
-            last.filter_system_calls(self.system_calls)
-        object.__setattr__(self, "first", first)
-        object.__setattr__(self, "last", last)
 
     @classmethod
     def prepare(cls) -> Confinement:
@@ -74,29 +75,26 @@ class Confinement:
 
         On Linux all that the kernel allows is active; elsewhere only the limits of resources.
         """
-        torch = sys.modules.get("torch")
-        if torch is not None:
+        if (torch := sys.modules.get("torch")) is not None:
             # It looks at the processor when it first computes. A child sees neither /proc nor /sys:
             # it would go on with instructions that every processor has, slowly, and with other
             # rounding than the judge.
             torch.backends.cpu.get_cpu_capability()
-        if LINUX:
-            do_without_threads(torch)
+        refuse_threads()
         _forget_what_forks_call()
         # A child that collected garbage would touch, and so copy, all that was imported.
         gc.collect()
         gc.freeze()
         if not LINUX:
-            return cls(("resource limits",) if hasattr(os, "fork") else ())
-        kernel = Kernel()
+            return cls()
         statm = os.open("/proc/self/statm", os.O_RDONLY | os.O_CLOEXEC)
-        kernel.control(NO_NEW_PRIVILEGES, 1)
-        kernel.control(DUMPABLE, 0)
-        layers = ("resource limits", "no new privileges", "undumpable", "no capabilities")
-        ready = cls(layers, kernel, None, statm, _fixed_limits())
-        filtered = replace(ready, system_calls=_given_filter(os.environ))
-        if filtered.system_calls is not None and _works(filtered):
-            ready = replace(filtered, layers=(*layers, "system calls"))
+        # Its children inherit these three.
+        for call in (control(NO_NEW_PRIVILEGES, 1), control(DUMPABLE, 0), _no_capabilities()):
+            _make(call)
+        ready = cls((control(DEATH_SIGNAL, signal.SIGKILL),), None, statm, _fixed_limits())
+        if (program := filter_program()) is not None:
+            filtered = replace(ready, system_calls=system_call_filter(program))
+            ready = filtered if _works(filtered) else ready
         return replace(ready, lowest_free=_lowest_free_descriptor())
 
     def enter(self, memory_bytes: int, cpu_seconds: float, *keep: int) -> None:
@@ -116,14 +114,12 @@ class Confinement:
             # What PyTorch itself writes, as `torch.save` does, would empty the student's own file.
             os.chdir(NOWHERE)
             self._limit(memory_bytes, cpu_seconds)
-            if self.first is not None:
-                self.first.make()
             # The judge's own pipes too: what an answer wrote there would be the next one's reply.
             kept = sorted(keep)
             for before, after in zip([2, *kept], [*kept, HIGHEST_DESCRIPTOR], strict=True):
                 os.closerange(before + 1, after)
-            if self.last is not None:
-                self.last.make()
+            for call in (*self.calls, *filter(None, [self.system_calls])):
+                _make(call)
         except BaseException:
             os._exit(NOT_CONFINED)
 
@@ -151,6 +147,32 @@ class Confinement:
             # The descriptor is of the process it was forked from, as large as this one.
             pages = int(os.pread(self.statm, 32, 0).split()[0])
             _lower(resource.RLIMIT_AS, pages * resource.getpagesize() + memory_bytes)
+
+
+def refuse_threads() -> None:
+    """Let whatever needs another thread or process, or looks into all functions, say so."""
+    owners: list[tuple[Any, str]] = [
+        (threading.Thread, "start"),
+        (multiprocessing.process.BaseProcess, "start"),
+        # What pools of processes, and queues between them, begin with.
+        (multiprocessing.connection, "Pipe"),
+        (multiprocessing.synchronize.SemLock, "__init__"),
+        *((profiler.Profile, "__init__") for profiler in (cProfile, profile)),
+    ]
+    if (torch := sys.modules.get("torch")) is not None:
+        profilers = torch.profiler.profile, torch.autograd.profiler.profile
+        owners += [(profiler, "__init__") for profiler in profilers]
+        # Torch 2.11 would wait without end for threads that it could not start.
+        vars(torch)["set_num_threads"] = lambda _: None
+    for owner, name in owners:
+        setattr(owner, name, _refuse_thread)
+
+
+def _refuse_thread(*arguments: Any, **_: object) -> None:
+    module = type(arguments[0]).__module__ if arguments else ""
+    if not module.startswith(DRAWING):
+        raise OSError(NO_THREADS)
+    arguments[0].join = lambda *_: None  # nothing is drawn, and nobody waits for it
 
 
 def _fixed_limits() -> tuple[tuple[int, int], ...]:
@@ -189,11 +211,30 @@ def _forget_what_forks_call() -> None:
             called[:] = [one for one in called if isinstance(one, BuiltinFunctionType)]
 
 
-def _given_filter(environment: Mapping[str, str]) -> bytes | None:
-    try:
-        return base64.b64decode(environment[FILTER_VARIABLE], validate=True) or None
-    except (KeyError, binascii.Error):
-        return None
+def control(option: int, *values: int) -> Call:
+    """`prctl`, made ready here: in a child, `ctypes` would need pages of its own for that."""
+    numbers = [*values, 0, 0, 0, 0][:4]
+    return partial(ctypes.CDLL(None).prctl, ctypes.c_int(option), *map(ctypes.c_ulong, numbers))
+
+
+def _no_capabilities() -> Call:
+    # The version and this process; effective, permitted and inherited, of each half 32.
+    return partial(ctypes.CDLL(None).capset, struct.pack("Ii", CAPABILITY_VERSION, 0), bytes(24))
+
+
+def system_call_filter(program: bytes) -> Call:
+    """The call that has the kernel run a BPF program before each system call from now on."""
+    instructions = ctypes.create_string_buffer(program)
+    array = struct.pack("HP", len(program) // 8, ctypes.addressof(instructions))
+    held = ctypes.create_string_buffer(array)
+    call = control(SECCOMP, SECCOMP_FILTER, ctypes.addressof(held))
+    # The kernel is told only where they lie.
+    return lambda kept=(instructions, held): call()  # type: ignore[misc]
+
+
+def _make(call: Call) -> None:
+    if call() < 0:
+        raise OSError("the kernel does not let itself be asked for this")
 
 
 def _works(confinement: Confinement) -> bool:

@@ -57,8 +57,10 @@ NATIVE_ENTRIES = re.compile(
 NATIVE_CLASSES = ("CompilationUnit", "ScriptModule", "ScriptFunction", "Gradient", "Graph")
 """Classes of `torch._C` that hold compiled programs and their derivatives."""
 
-OTHER_ENGINES = ("sympy", "jax", "autograd", "tensorflow", "mxnet", "casadi", "numdifftools")
-"""Packages that differentiate, one of which may happen to be installed."""
+OTHER_ENGINES = (
+    *("sympy", "jax", "autograd", "tensorflow", "mxnet", "casadi", "numdifftools", "cffi"),
+)
+"""Packages that differentiate, or call foreign functions, if they happen to be installed."""
 
 
 def switch_off_engine() -> None:
@@ -132,11 +134,19 @@ def _override_operators() -> Iterable[Any]:
             library = libraries[namespace]
             for key in RECORDING_KEYS:
                 if native._dispatch_has_kernel_for_dispatch_key(full, key):
-                    library.impl(operator, key, fallthrough_kernel)
+                    skips = _coalesce if full == "aten::_coalesce" else fallthrough_kernel
+                    library.impl(operator, key, skips)
             if DERIVATIVE.search(operator):
                 for key in (*KERNEL_KEYS, "FuncTorchBatched"):  # where `vmap` has its own rules
                     library.impl(operator, key, _refuse)
     return libraries.values()
+
+
+def _coalesce(tensor: Tensor) -> Tensor:
+    """Skip the recording layers by name: this kernel insists on that."""
+    with torch._C._AutoDispatchBelowAutograd():
+        coalesced: Tensor = torch.ops.aten._coalesce(tensor)
+    return coalesced
 
 
 def _forget(victims: list[Any]) -> None:

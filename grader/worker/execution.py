@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import asyncio
 import math
 import signal
+import time
 import traceback
 from collections.abc import Callable, Iterable, Mapping
-from contextlib import AbstractContextManager
-from types import CodeType, FrameType
+from contextlib import AbstractContextManager, closing
+from types import CodeType, FrameType, SimpleNamespace
 from typing import Any
 
 import torch
@@ -25,7 +27,6 @@ from grader.worker.results import (
     can_be_sent,
 )
 from grader.worker.terms import Limits
-from grader.worker.threads import run_to_end
 
 NOTEBOOK_FUNCTIONS = ("cmp", "check", "board", "heat_map", "nudge", "display")
 """Functions of the notebook that an answer may call for what they show."""
@@ -41,14 +42,17 @@ GIVEN = {
 }
 """What a notebook has beside its tensors."""
 
+LEAST_SECONDS = 1e-3
+"""What an alarm is set to when no time is left; 0 would be none."""
+
 LONGEST_LOOK_SECONDS = 2.0
 """How long reading one value may take; it takes microseconds."""
 
 LARGEST_VALUE = 2**23
 """Bytes one value may have; the largest right one, of a training, has some millions."""
 
-LARGER_VALUES = 10 * 2**20
-"""Bytes that values of more numbers than their tensors have may take in all: they are wrong."""
+LARGER_VALUE = 2**19
+"""Bytes that one of more numbers than its tensor has may have: it is wrong, and many may be."""
 
 REPORTED_DTYPES = frozenset(getattr(torch, name) for name in DTYPE_CODES)
 """What a tensor's values are sent back as; of any other only the name is, for it is wrong."""
@@ -65,6 +69,24 @@ class TimeLimit(BaseException):
     """Raised in the middle of a statement that runs too long; no `except Exception` stops it."""
 
 
+class OutOfTime(BaseException):
+    """The answer as a whole has no time left."""
+
+
+class _Loop(asyncio.BaseEventLoop):
+    """A loop for a top-level `await`: it waits for the clock alone, as a sandbox has no sockets."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._selector = SimpleNamespace(select=lambda seconds: time.sleep(seconds or 0))
+
+    def _process_events(self, _: object) -> None:
+        """There are none."""
+
+    def _write_to_self(self) -> None:
+        """Nothing has to wake a loop that has the only thread."""
+
+
 class Executor:
     """Runs statements of one answer, each within its limits, and reads values that they leave."""
 
@@ -74,31 +96,15 @@ class Executor:
     """What a statement may raise: `SystemExit` and `KeyboardInterrupt` too are a student's."""
 
     def __init__(
-        self, limits: Limits, known: Iterable[Problem], deadly: Mapping[int, str], left: int
+        self, limits: Limits, known: Iterable[Problem], deadly: Mapping[int, str], until: float
     ) -> None:
         self.limits = limits
         self.deadly = deadly
-        self.left = left
+        self.until = until
         self.slow = {
             problem.statement if problem.inner is None else problem.inner: problem
             for problem in known
         }
-
-    def without_room(self, tensors: Mapping[str, Tensor], given: Group) -> list[str]:
-        """The values that are larger than their tensors, and for which there is no room left.
-
-        Many of them, and what the answer may send would not do for the right ones.
-        """
-        without = []
-        for name, value in tensors.items():
-            tensor = given.get(name[1:])
-            if isinstance(tensor, Tensor) and value.numel() <= tensor.numel():
-                continue
-            if value.nbytes > self.left:
-                without.append(name)
-            else:
-                self.left -= value.nbytes
-        return without
 
     def forecast(self, statement: Statement) -> Problem | None:
         """A problem that this statement had before and would have again."""
@@ -125,13 +131,17 @@ class Executor:
         """Run a statement, or other code in its place; what kept it from its end, if anything."""
         try:
             try:
-                self.set_alarm(self.limits.statement_seconds)
+                left = self.until - time.monotonic()
+                self.set_alarm(max(min(self.limits.statement_seconds, left), LEAST_SECONDS))
                 # With an `await` at its top level, as notebooks have it, it is a coroutine.
                 if (waiting := eval(code or statement.code, namespace)) is not None:
-                    run_to_end(waiting)
+                    with closing(_Loop()) as loop:
+                        loop.run_until_complete(waiting)
             finally:
                 self.set_alarm(0)
         except self.caught as error:
+            if time.monotonic() >= self.until:
+                raise OutOfTime from None
             # To find its words and its line takes as long as to raise it.
             if brief and not isinstance(error, TimeLimit):
                 return Problem(statement.number, type(error).__name__, "")
@@ -145,9 +155,7 @@ class Executor:
         """What stands under the wanted names, as it can be sent back."""
         tensors: dict[str, Tensor] = {}
         types: dict[str, str] = {}
-        for name in want:
-            if name not in namespace:
-                continue
+        for name in [name for name in want if name in namespace]:
             value = namespace[name]
             if type(value) is Tensor and _is_plain(value):
                 # As it is: the namespace is thrown away, and to copy it takes longer than all else.
@@ -167,6 +175,17 @@ class Executor:
             except self.caught as error:
                 types[name] = f"object that raises {type(error).__name__} when it is looked at"
         return tensors, types
+
+
+def find_too_large(tensors: Mapping[str, Tensor], given: Group) -> list[str]:
+    """The values that are too much larger than their tensors to be sent."""
+
+    def fits(name: str, value: Tensor) -> bool:
+        tensor = given.get(name[1:])
+        is_as_large = isinstance(tensor, Tensor) and value.numel() <= tensor.numel()
+        return is_as_large or value.nbytes <= LARGER_VALUE
+
+    return [name for name, value in tensors.items() if not fits(name, value)]
 
 
 def is_in_shape(name: str, value: Tensor, given: Group) -> bool:

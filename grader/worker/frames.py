@@ -1,68 +1,77 @@
-"""Frames: how the judge and a worker talk over a pipe, in byte strings of known lengths."""
+"""Frames: how judge, worker and an answer's process talk over pipes, in byte strings."""
 
 from __future__ import annotations
 
+import mmap
 import struct
 from collections.abc import Callable, Sequence
-from io import FileIO
 
 COUNT = struct.Struct("<I")
 LENGTH = struct.Struct("<Q")
 
 MOST_PARTS = 2**16
 
+Read = Callable[[memoryview], int | None]
+"""Reads some bytes into memory and says how many; none where the stream has ended."""
 
-def ordinary_memory(length: int) -> memoryview:
-    """So many bytes, all zero."""
-    return memoryview(bytearray(length))
+Write = Callable[[memoryview], int | None]
+"""Writes some bytes and says how many."""
 
 
-def write_frame(stream: FileIO, parts: Sequence[bytes | memoryview]) -> None:
+def write_frame(write: Write, parts: Sequence[bytes | memoryview]) -> None:
     """Send some byte strings as one frame: their number, their lengths, themselves."""
-    for part in (frame_head(parts), *parts):
+    head = b"".join([COUNT.pack(len(parts)), *(LENGTH.pack(len(part)) for part in parts)])
+    for part in (head, *parts):
         with memoryview(part) as view:
             position = 0
             while position < len(view):
                 with view[position:] as rest:
-                    position += stream.write(rest) or 0
+                    position += write(rest) or 0
 
 
-def frame_head(parts: Sequence[bytes | memoryview]) -> bytes:
-    """What a frame begins with: how many parts there are, and how long each is."""
-    return b"".join([COUNT.pack(len(parts)), *(LENGTH.pack(len(part)) for part in parts)])
-
-
-def read_frame(
-    stream: FileIO, largest: int, allocate: Callable[[int], memoryview] = ordinary_memory
-) -> list[memoryview] | None:
+def read_frame(read: Read, largest: int) -> list[memoryview] | None:
     """The byte strings of the next frame; None where the stream ends before it begins.
 
     Args:
-        stream: an unbuffered stream.
+        read: where its bytes come from.
         largest: bytes a frame may have.
-        allocate: where the bytes are to be kept.
 
     Raises:
         ValueError: the stream ends inside the frame, or it is too large.
     """
-    head = ordinary_memory(COUNT.size)
-    if not _fill(stream, head, may_end=True):
+    head = memoryview(bytearray(COUNT.size))
+    if not _fill(read, head, may_end=True):
         return None
     (count,) = COUNT.unpack(head)
     if count > MOST_PARTS:
         raise ValueError(f"a frame of {count} parts")
-    lengths = ordinary_memory(count * LENGTH.size)
-    _fill(stream, lengths)
+    lengths = memoryview(bytearray(count * LENGTH.size))
+    _fill(read, lengths)
     sizes = [size for (size,) in LENGTH.iter_unpack(lengths)]
     if sum(sizes) > largest:
         raise ValueError(f"a frame of {sum(sizes)} bytes")
-    parts = [allocate(size) for size in sizes]
+    parts = [fresh_memory(size) for size in sizes]
     for part in parts:
-        _fill(stream, part)
+        _fill(read, part)
     return parts
 
 
-def _fill(stream: FileIO, view: memoryview, may_end: bool = False) -> bool:
+def fresh_memory(length: int) -> memoryview:
+    """So many bytes, all zero, that go back to the system with the last view of them.
+
+    What a process frees otherwise stays in its memory until it is used again, and a child inherits
+    all of it: students' code and values must not stay in a process that forks.
+    """
+    size = max(length, 1)
+    if not hasattr(mmap, "MAP_PRIVATE"):
+        return memoryview(mmap.mmap(-1, size))[:length]
+    # Private: a child has a copy, and cannot change what its parent has. At once, where Linux
+    # offers that: to ask for one page after the other takes longer.
+    flags = mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS | getattr(mmap, "MAP_POPULATE", 0)
+    return memoryview(mmap.mmap(-1, size, flags))[:length]
+
+
+def _fill(read: Read, view: memoryview, may_end: bool = False) -> bool:
     """Read until the memory is full; False where the stream has ended, if that may be.
 
     Raises:
@@ -71,7 +80,7 @@ def _fill(stream: FileIO, view: memoryview, may_end: bool = False) -> bool:
     position = 0
     while position < len(view):
         with view[position:] as rest:
-            count = stream.readinto(rest)
+            count = read(rest)
         if not count:
             if position or not may_end:
                 raise ValueError("the stream ended inside a frame")

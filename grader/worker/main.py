@@ -22,15 +22,13 @@ from io import FileIO
 import torch
 import torch.autograd._functions  # PyTorch loads it at the first `resize`: the sandbox forbids that
 
-from grader.worker.child import Warm, answer, answer_here
+from grader.worker.child import JudgeGone, Warm, answer, answer_here
 from grader.worker.confinement import Confinement
 from grader.worker.engine import switch_off_engine
 from grader.worker.frames import read_frame, write_frame
 from grader.worker.job import Job, JobRun, Line, Statement, Values
-from grader.worker.listening import JudgeGone
 from grader.worker.results import pack_results
 from grader.worker.run_job import run_job
-from grader.worker.scratch import Scratch
 from grader.worker.terms import LARGEST_REQUEST, MOST_VALUES, Limits
 
 OPERATORS = """
@@ -72,24 +70,21 @@ def main() -> None:
     switch_off_engine()
     warm_up()
     kept: dict[str, Values] = {}
-    scratch = Scratch()
-    warm = Warm(Confinement.prepare(), scratch, kept, requests.fileno())
+    warm = Warm(Confinement.prepare(), kept, requests.fileno())
     try:
-        while True:
-            with scratch:
-                parts = read_frame(requests, LARGEST_REQUEST, scratch.piece)
-                if parts is None:
-                    return
-                match bytes(parts[0]):
-                    case b"values":
-                        values = Values.unpack(parts)
-                        kept[values.key] = values
-                        if len(kept) > MOST_VALUES:
-                            del kept[next(iter(kept))]
-                    case b"end":
-                        warm.end_answer()
-                    case _:
-                        write_frame(replies, _answer(parts, warm))
+        while (parts := read_frame(requests.readinto, LARGEST_REQUEST)) is not None:
+            match bytes(parts[0]):
+                case b"values":
+                    values = Values.unpack(parts)
+                    kept[values.key] = values
+                    if len(kept) > MOST_VALUES:
+                        del kept[next(iter(kept))]
+                case b"end":
+                    warm.end_answer()
+                case _:
+                    write_frame(replies.write, _answer(parts, warm))
+            # What came is gone before the next answer's child is forked.
+            del parts
     except JudgeGone:
         return
     finally:
@@ -121,15 +116,15 @@ def warm_up() -> None:
 
 def _answer(parts: list[memoryview], warm: Warm) -> list[bytes | memoryview]:
     """The parts of the reply to a request."""
-    progress = answer(parts, warm) if hasattr(os, "fork") else answer_here(parts, warm.values)
+    answered = answer(parts, warm) if hasattr(os, "fork") else answer_here(parts, warm.values)
     head = {
-        "runs": [count for count, _ in progress.blobs],
-        "deadly": progress.deadly,
-        "incidents": progress.incidents,
+        "runs": answered.runs,
+        "deadly": answered.deadly,
+        "incidents": answered.incidents,
         # Of a child that stays nothing is known before it has ended.
-        "unfit": progress.unfit or (warm.confinement.anomalies() if warm.stayed is None else None),
+        "unfit": answered.unfit or (warm.confinement.anomalies() if warm.stayed is None else None),
     }
-    return [json.dumps(head).encode(), *(blob for _, blob in progress.blobs)]
+    return [json.dumps(head).encode(), answered.blob or b""]
 
 
 def _take_over_pipes() -> tuple[FileIO, FileIO]:

@@ -23,6 +23,9 @@ LONGEST_MESSAGE = 300
 
 MOST_DIMENSIONS = 16
 
+MOST_NUMBERS = 2**23
+"""In one value; the largest right one, of a training, has some millions of bytes."""
+
 FEW_NUMBERS = 256
 """How many numbers tell a value from others, unless these differ in a few places only."""
 
@@ -90,12 +93,7 @@ class Result:
 
 
 def pack_results(results: Sequence[Result]) -> bytes:
-    """The results of some runs as one safetensors blob; raises as `parts_of` does."""
-    return b"".join(parts_of(results))
-
-
-def parts_of(results: Sequence[Result]) -> list[memoryview]:
-    """The bytes of `pack_results`, one after the other, as views of the values themselves.
+    """The results of some runs as one safetensors blob, which `unpack_results` reads.
 
     The blob's tensors are all values of a dtype one after the other: a request has some two hundred
     values of a few numbers each, and a tensor costs more than what is in it.
@@ -104,43 +102,40 @@ def parts_of(results: Sequence[Result]) -> list[memoryview]:
         KeyError: a tensor has a dtype that safetensors does not know.
     """
     # Not by safetensors.torch.save: it copies all values thrice, each time to memory that a child
-    # must first be given, which takes a tenth of the child's time. Its reader reads them.
+    # must first be given, which takes a tenth of the child's time.
     values: dict[str, list[NDArray[Any]]] = {}
+
+    def put(tensors: Mapping[str, Tensor]) -> list[tuple[str, str, tuple[int, ...]]]:
+        shapes = []
+        for name, tensor in tensors.items():
+            dtype = str(tensor.dtype).removeprefix("torch.")
+            values.setdefault(dtype, []).append(_in_a_row(tensor))
+            shapes.append((name, dtype, tuple(tensor.shape)))
+        return shapes
+
     runs = []
     for result in results:
-        shapes, assigned = (
-            [_put(name, tensor, values) for name, tensor in tensors.items()]
-            for tensors in (result.tensors, result.trace.assigned if result.trace else {})
-        )
         problems = [fields_of(problem) for problem in result.problems]
-        types = dict(result.types)
-        run: dict[str, object] = {"values": shapes, "types": types, "problems": problems}
+        run: dict[str, object] = {"values": put(result.tensors), "problems": problems}
+        run["types"] = dict(result.types)
         if (trace := result.trace) is not None:
             made = [
                 [(name, [*others]) for name, others in one.items()]
                 for one in (trace.lent, trace.siblings, trace.spoilt)
             ]
-            run |= {"trace": (*made, [*trace.spoiling], [*trace.unshown]), "assigned": assigned}
+            run["assigned"] = put(trace.assigned)
+            run["trace"] = *made, [*trace.spoiling], [*trace.unshown]
         runs.append(run)
     head: dict[str, object] = {"__metadata__": {"runs": json.dumps(runs)}}
     end = 0
-    for dtype, parts in values.items():
-        start, end = end, end + sum(part.nbytes for part in parts)
-        shape = [sum(part.size for part in parts)]
+    for dtype, rows in values.items():
+        start, end = end, end + sum(row.nbytes for row in rows)
+        shape = [sum(row.size for row in rows)]
         head[dtype] = {"dtype": DTYPE_CODES[dtype], "shape": shape, "data_offsets": [start, end]}
     text = json.dumps(head).encode()
     text += b" " * (-len(text) % 8)
-    every = (part.data.cast("B") for parts in values.values() for part in parts if part.size)
-    return [memoryview(len(text).to_bytes(8, "little")), memoryview(text), *every]
-
-
-def _put(
-    name: str, tensor: Tensor, values: dict[str, list[NDArray[Any]]]
-) -> tuple[str, str, tuple[int, ...]]:
-    """Put a tensor's numbers with those of its dtype; its name, dtype and shape."""
-    dtype = str(tensor.dtype).removeprefix("torch.")
-    values.setdefault(dtype, []).append(_in_a_row(tensor))
-    return name, dtype, tuple(tensor.shape)
+    every = (row.data.cast("B") for rows in values.values() for row in rows if row.size)
+    return b"".join([len(text).to_bytes(8, "little"), text, *every])
 
 
 def fields_of(one: Any) -> tuple[Any, ...]:
@@ -175,46 +170,40 @@ def _unpack(blob: bytes, count: int) -> list[Result]:
     if not isinstance(runs, list) or len(runs) != count:
         raise ValueError("another number of runs")
     flat = safetensors.torch.load(blob)
-    lengths = {dtype: list[int]() for dtype in flat}
-    for run in runs:
-        for _, dtype, shape in (*run["values"], *run.get("assigned", ())):
-            lengths[dtype].append(_numel(shape))
-    rest = {dtype: values.numel() - sum(lengths[dtype]) for dtype, values in flat.items()}
-    parts = {
-        dtype: iter(torch.split_with_sizes(values, [*lengths[dtype], rest[dtype]]))
-        for dtype, values in flat.items()
-    }
-    results = []
-    for run in runs:
-        tensors, assigned = (
-            {str(name): next(parts[dtype]).view(shape) for name, dtype, shape in shapes}
-            for shapes in (run["values"], run.get("assigned", ()))
+    taken = dict.fromkeys(flat, 0)
+
+    def take(shapes: Sequence[Any]) -> dict[str, Tensor]:
+        tensors = {}
+        for name, dtype, shape in shapes:
+            start, size = taken[dtype], _numel(shape)
+            tensors[str(name)] = flat[dtype].narrow(0, start, size).view(shape)
+            taken[dtype] = start + size
+        return tensors
+
+    return [
+        Result(
+            take(run["values"]),
+            {str(name): str(kind)[:LONGEST_MESSAGE] for name, kind in run["types"].items()},
+            tuple(map(_problem, run["problems"])),
+            _trace(take(run["assigned"]), *run["trace"]) if "trace" in run else None,
         )
-        types = {str(name): str(kind)[:LONGEST_MESSAGE] for name, kind in run["types"].items()}
-        problems = tuple(_problem(item) for item in run["problems"])
-        trace = _trace(run["trace"], assigned) if "trace" in run else None
-        results.append(Result(tensors, types, problems, trace))
-    return results
+        for run in runs
+    ]
 
 
-def _trace(item: Sequence[Any], assigned: Mapping[str, Tensor]) -> Trace:
-    *made, spoiling, unshown = item
+def _trace(assigned: Mapping[str, Tensor], *seen: Sequence[Any]) -> Trace:
+    *made, spoiling, unshown = seen
     told = sum(len(others) for one in made for _, others in one) + len(spoiling) + len(unshown)
     if len(made) != 3 or told > MOST_NAMES:
         raise ValueError("not what a forced run shows")
     lent, siblings, spoilt = (
         {str(name): frozenset(map(str, others)) for name, others in one} for one in made
     )
-    return Trace(
-        lent,
-        siblings,
-        spoilt,
-        assigned,
-        *(
-            frozenset((int(number), str(name)) for number, name in pairs)
-            for pairs in (spoiling, unshown)
-        ),
+    writes = (
+        frozenset((int(number), str(name)) for number, name in pairs)
+        for pairs in (spoiling, unshown)
     )
+    return Trace(lent, siblings, spoilt, assigned, *writes)
 
 
 def some_of(value: Tensor) -> Tensor:
@@ -230,8 +219,13 @@ def some_of(value: Tensor) -> Tensor:
 
 
 def can_be_sent(shape: Sequence[object]) -> bool:
-    """True for the shape of a value that travels back."""
-    return len(shape) <= MOST_DIMENSIONS and all(type(s) is int and 0 <= s < 2**32 for s in shape)
+    """True for the shape of a value that travels back.
+
+    An axis of length 0 hides how long the others are, along which the judge may sum.
+    """
+    if len(shape) > MOST_DIMENSIONS or not all(type(s) is int and s >= 0 for s in shape):
+        return False
+    return math.prod(max(s, 1) for s in shape if isinstance(s, int)) <= MOST_NUMBERS
 
 
 def _numel(shape: object) -> int:

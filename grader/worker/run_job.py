@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import itertools
+import math
 import signal
 import time
 from collections.abc import Callable, Iterator, Mapping, Set
-from contextlib import nullcontext
+from contextlib import nullcontext, suppress
 from operator import attrgetter
 from types import MappingProxyType
 from typing import Any
@@ -15,9 +16,10 @@ import torch
 from torch import Tensor
 
 from grader.worker.execution import (
-    LARGER_VALUES,
     NOTHING,
     Executor,
+    OutOfTime,
+    find_too_large,
     interrupt,
     is_in_shape,
     kind_of,
@@ -25,7 +27,6 @@ from grader.worker.execution import (
 from grader.worker.forced import MOST_TURNS, ForcedRun, Names, find_lends
 from grader.worker.job import Group, Job, JobRun, Line, Statement
 from grader.worker.results import Problem, Result, some_of
-from grader.worker.threads import forget_threads
 
 SLOW_SECONDS = 1.0
 """After so long, a statement that no gradient is made by is not run again."""
@@ -36,8 +37,7 @@ def run_job(
     groups: Mapping[str, Group],
     deadly: Mapping[int, str] = MappingProxyType({}),
     started: Callable[[int], None] = lambda _: None,
-    done: int = 0,
-    sent: int = 0,
+    until: float = math.inf,
 ) -> Iterator[Result]:
     """Make the runs of a job, in order, and yield the result of each.
 
@@ -46,23 +46,23 @@ def run_job(
         groups: the values that the runs name.
         deadly: numbers of statements not to be run again, with what came of them.
         started: told the number of each statement before it runs.
-        done: how many runs have a result already, the first ones.
-        sent: bytes that these results took.
+        until: the time at which no more is run.
     """
     if hasattr(signal, "setitimer"):
         # An answer that listens itself is ended a little later, by a kill.
         signal.signal(signal.SIGALRM, interrupt)
-    runner = JobRunner(job, {**groups, **job.extra}, deadly, LARGER_VALUES - sent)
-    yield from runner.run_all(started, done)
+    runner = JobRunner(job, {**groups, **job.extra}, deadly, until)
+    with suppress(OutOfTime):
+        yield from runner.run_all(started)
 
 
 class JobRunner(Executor):
     """Makes the runs of a job, each in a new namespace."""
 
     def __init__(
-        self, job: Job, groups: Mapping[str, Group], deadly: Mapping[int, str], left: int
+        self, job: Job, groups: Mapping[str, Group], deadly: Mapping[int, str], until: float
     ) -> None:
-        super().__init__(job.limits, job.known, deadly, left)
+        super().__init__(job.limits, job.known, deadly, until)
         self.job, self.groups = job, groups
         self.gradients = frozenset(job.above)
         lines = (line for statement in job.statements for line in statement.lines)
@@ -73,9 +73,9 @@ class JobRunner(Executor):
         self.skipped = set[int]()
         self.futile = set[tuple[int, ...]]()
 
-    def run_all(self, started: Callable[[int], None], done: int = 0) -> Iterator[Result]:
-        """Make all runs but the first so many, and yield the result of each."""
-        for double, runs in itertools.groupby(self.job.runs[done:], attrgetter("double")):
+    def run_all(self, started: Callable[[int], None]) -> Iterator[Result]:
+        """Make all runs, and yield the result of each."""
+        for double, runs in itertools.groupby(self.job.runs, attrgetter("double")):
             with self.precision() if double else nullcontext():
                 for run in runs:
                     yield self.run(run, started)
@@ -98,12 +98,12 @@ class JobRunner(Executor):
             return NOTHING
         if run.some:
             tensors = {name: some_of(value) for name, value in tensors.items()}
-        for name in self.without_room(tensors, given):
+        for name in find_too_large(tensors, given):
             types[name] = kind_of(tensors.pop(name))
         if forced is None or run.brief:
             return Result(tensors, types, tuple(problems))
         assigned, _ = self.read_values(forced.assigned, run.want)
-        for name in self.without_room(assigned, given):
+        for name in find_too_large(assigned, given):
             del assigned[name]
         return Result(tensors, types, tuple(problems), trace=forced.trace(assigned))
 
@@ -173,7 +173,6 @@ class JobRunner(Executor):
         return is_uniform and one_gradient and first not in self.looked_into
 
     def _begin(self, run: JobRun) -> None:
-        forget_threads()
         # Not torch.manual_seed: that seeds all kinds of devices, with a formatted stack each.
         torch.default_generator.manual_seed(0)
         torch.set_default_dtype(torch.float64 if run.double else torch.float32)

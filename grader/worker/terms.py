@@ -15,8 +15,10 @@ MARK = "<at>"
 HUNG = "did not end within"
 """So begins what is said of a statement that had to be killed for the time it took."""
 
-FILTER_VARIABLE = "GRADER_SYSTEM_CALLS"
-"""The environment variable with the filter of system calls, in base64."""
+NO_THREADS = (
+    "Threads, pools and profilers do not run in the grader. Write the loop plainly, without them."
+)
+"""What is said of a line that starts one."""
 
 LARGEST_REQUEST = 2**30
 """Bytes."""

@@ -26,7 +26,7 @@ class ConfinedWorker:
 
     def __init__(self, process: "subprocess.Popen[str]") -> None:
         self._process = process
-        self.layers: list[str] = self._read()["layers"]
+        self.is_filtered: bool = self._read()["filtered"]
 
     def run(self, code: str, cpu_seconds: float = 20.0, **names: object) -> dict[str, Any]:
         """What becomes of a snippet that sets `result`."""

@@ -62,7 +62,7 @@ def secret_seed() -> int:
 
 def task_seconds(limits: Limits) -> float:
     """How long a notebook may keep a process busy before that process is given up."""
-    return 2 * limits.total_seconds + PATIENCE_SECONDS
+    return limits.total_seconds + PATIENCE_SECONDS
 
 
 class OtherSettings(UserError):

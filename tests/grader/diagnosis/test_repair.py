@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from dataclasses import replace
 
@@ -12,6 +13,7 @@ from grader.answer.parse import AnswerCell, parse_answer
 from grader.diagnosis.edit import LAST, LIKELY, POSSIBLE, SECOND
 from grader.diagnosis.kinds import Kind
 from grader.diagnosis.repair import MOST_VARIANTS, Repair, Search
+from grader.execution.ask import Allowance
 from grader.execution.observe import observe
 from grader.execution.runner import Runner
 from grader.program.references import prepare
@@ -29,9 +31,11 @@ def searching(runner: Runner) -> Searching:
     def search(gradient: str, source: str) -> Search:
         answer = parse_answer([AnswerCell("ex1-cell", source)])
         assert not answer.broken
-        evidence, _, _ = observe(answer, ATOMIC.gradients, REFERENCES, runner, ())
+        evidence, _, _ = observe(
+            answer, ATOMIC.gradients, REFERENCES, runner, (), Allowance(math.inf)
+        )
         (item,) = [item for item in evidence if item.name == gradient]
-        return Search(item, answer, ATOMIC, REFERENCES, runner)
+        return Search(item, answer, ATOMIC, REFERENCES, runner, Allowance(math.inf))
 
     return search
 

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 from typing import cast
 
 import pytest
@@ -12,7 +12,7 @@ import torch
 from corpus.readers.lecture_course import EXERCISES
 from grader.answer.parse import AnswerCell, Raised, parse_answer
 from grader.answer.script import read_script
-from grader.execution.ask import UNREADABLE, Results, Worker, handed_down
+from grader.execution.ask import UNREADABLE, Allowance, Results, Worker, handed_down
 from grader.execution.runner import Reply, Runner, WorkerLost
 from grader.execution.values import values_for
 from grader.program.references import References, prepare
@@ -25,13 +25,13 @@ BY_PREFIX = {exercise.prefix: exercise for exercise in EXERCISES}
 
 
 def said(
-    *blobs: tuple[int, bytes],
+    runs: int,
+    blob: bytes,
     deadly: Mapping[int, str] | None = None,
     incidents: tuple[str, ...] = (),
 ) -> Reply:
-    """A reply of blobs, each with the number of runs it is about."""
-    views = tuple((count, memoryview(blob)) for count, blob in blobs)
-    return Reply(views, deadly or {}, incidents)
+    """A reply of so many runs."""
+    return Reply(runs, memoryview(blob), deadly or {}, incidents)
 
 
 class Spy:
@@ -56,12 +56,16 @@ def references() -> References:
     return prepare(BY_PREFIX["ex2"])
 
 
-def made(reply: Callable[[Job], Reply], *cells: AnswerCell) -> tuple[Results, Worker]:
+def made(
+    reply: Callable[[Job], Reply], *cells: AnswerCell, allowance: Allowance | None = None
+) -> tuple[Results, Worker]:
     """What came of the whole answer."""
     values, answer = values_for(references(), GRADIENTS), parse_answer(cells or (CELL,))
     above = handed_down(references().program, GRADIENTS)
     script = read_script(answer, above.keys())
-    worker = Worker(answer, script, values, above, cast(Runner, Spy(reply)))
+    worker = Worker(
+        answer, script, values, above, cast(Runner, Spy(reply)), allowance or Allowance(40.0)
+    )
     return worker.ask(RUNS), worker
 
 
@@ -70,7 +74,7 @@ def result(*problems: Problem, value: float = 1.0) -> Result:
 
 
 def whole(*results: Result) -> Callable[[Job], Reply]:
-    return lambda request: said((len(request.runs), pack_results(results * len(request.runs))))
+    return lambda request: said(len(request.runs), pack_results(results * len(request.runs)))
 
 
 def test_a_reply_without_trouble_has_no_flags() -> None:
@@ -87,27 +91,27 @@ def test_a_reply_without_trouble_has_no_flags() -> None:
 def test_a_statement_that_ended_its_process_is_flagged_if_there_is_one(
     number: int, place: Place | None
 ) -> None:
-    _, worker = made(lambda r: Reply(whole(result())(r).blobs, {number: "ended it"}))
+    _, worker = made(lambda r: replace(whole(result())(r), deadly={number: "ended it"}))
     assert worker.flags == [Flag("ended-process", "A statement ended it.", place)]
 
 
 def test_a_statement_that_was_killed_for_its_time_is_flagged_as_one_that_was_interrupted() -> None:
     # Which of the two it is depends on how busy the machine is.
     hung = {1: "did not end within 3 seconds"}
-    _, worker = made(lambda r: Reply(whole(result())(r).blobs, hung))
+    _, worker = made(lambda r: replace(whole(result())(r), deadly=hung))
     sentence = "A statement did not end within 3 seconds."
     assert worker.flags == [Flag("time-limit", sentence, Place("ex2-all", 2))]
 
 
 def test_of_all_that_describes_values_so_much_is_read() -> None:
     long = Result({}, {"dlogits": "x" * 600_000}, ())
-    results, worker = made(lambda r: said(*[(1, pack_results([long]))] * len(r.runs)))
-    assert [isinstance(item, Result) for item in results] == [True, False]
+    results, worker = made(lambda r: said(len(r.runs), pack_results([long] * len(r.runs))))
+    assert results == [UNREADABLE] * len(RUNS)
     assert {flag.kind for flag in worker.flags} == {"unreadable-reply"}
 
 
 def test_incidents_are_flagged_each() -> None:
-    _, worker = made(lambda r: Reply(whole(result())(r).blobs, {}, ("One.", "Two.")))
+    _, worker = made(lambda r: replace(whole(result())(r), incidents=("One.", "Two.")))
     assert worker.flags == [Flag("incident", "One.", None), Flag("incident", "Two.", None)]
 
 
@@ -137,19 +141,17 @@ def test_a_forged_statement_has_no_place(statement: int) -> None:
     assert {(flag.kind, flag.place) for flag in worker.flags} == {("time-limit", None)}
 
 
-def test_a_blob_that_is_none_loses_its_runs_alone() -> None:
-    good = pack_results([result()])
-    results, worker = made(lambda _: said((1, b"junk"), (1, good)))
-    assert [isinstance(item, Raised) for item in results] == [True, False]
-    assert [item for item in results if isinstance(item, Raised)] == [UNREADABLE]
+def test_a_blob_that_is_none_loses_its_runs() -> None:
+    results, worker = made(lambda r: said(len(r.runs), b"junk"))
+    assert results == [UNREADABLE] * len(RUNS)
     assert worker.flags == [Flag("unreadable-reply", UNREADABLE.message, None)]
 
 
 def test_runs_that_are_missing_say_so() -> None:
-    results, _ = made(lambda _: said((1, pack_results([result()]))))
+    results, _ = made(lambda _: said(1, pack_results([result()])))
     assert isinstance(results[0], Result)
     (reason,) = {item for item in results[1:] if isinstance(item, Raised)}
-    assert "The answer as a whole did not end within 40 seconds" in reason.message
+    assert "The notebook as a whole did not end within 40 seconds" in reason.message
     assert len(results) == len(RUNS)
 
 
@@ -175,17 +177,22 @@ def test_what_did_not_end_is_told_to_the_next_request() -> None:
     assert set(second.known) == {slow, gone}
 
 
-def test_all_jobs_of_an_answer_have_the_time_of_one(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_all_that_a_notebook_asks_has_one_allowance() -> None:
     now = 1000.0
-    monkeypatch.setattr(time, "monotonic", lambda: now)
 
     def slow(_: Job) -> Reply:
         nonlocal now
         now += 25.0
-        return Reply()
+        raise WorkerLost("It ended.")
 
-    _, worker = made(slow)
-    assert not any(isinstance(item, Result) for _ in range(2) for item in worker.ask(RUNS))
+    allowance = Allowance(40.0, lambda: now)
+    _, first = made(slow, allowance=allowance)
+    _, second = made(slow, allowance=allowance)
+    results, third = made(slow, allowance=allowance)
     # Of 40 seconds the first took 25, the second had what was left, and no other was asked.
-    asked = cast(Spy, worker.runner).asked
+    asked = [job for one in (first, second, third) for job in cast(Spy, one.runner).asked]
     assert [job.limits.total_seconds for job in asked] == [40.0, 15.0]
+    assert allowance.part(30.0).left == -10.0
+    assert {"did not end within 40 seconds" in cast(Raised, one).message for one in results} == {
+        True
+    }

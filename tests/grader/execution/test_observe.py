@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 import json
+import math
 from collections.abc import Callable, Mapping
 from dataclasses import astuple, replace
 from functools import cache
@@ -16,7 +17,7 @@ from torch import Tensor
 
 from corpus.readers.lecture_course import ATOMIC, EXERCISES
 from grader.answer.parse import AnswerCell, parse_answer
-from grader.execution.ask import UNREADABLE, handed_down
+from grader.execution.ask import UNREADABLE, Allowance, handed_down
 from grader.execution.evidence import GradientEvidence
 from grader.execution.observe import observe
 from grader.execution.runner import Reply, Runner, WorkerLost
@@ -38,13 +39,13 @@ Replies = Callable[[int], Reply]
 
 
 def said(
-    *blobs: tuple[int, bytes],
+    runs: int,
+    blob: bytes,
     deadly: Mapping[int, str] | None = None,
     incidents: tuple[str, ...] = (),
 ) -> Reply:
-    """A reply of blobs, each with the number of runs it is about."""
-    views = tuple((count, memoryview(blob)) for count, blob in blobs)
-    return Reply(views, deadly or {}, incidents)
+    """A reply of so many runs."""
+    return Reply(runs, memoryview(blob), deadly or {}, incidents)
 
 
 class FakeRunner:
@@ -64,7 +65,9 @@ class FakeRunner:
 def collected(reply: Replies, *cells: AnswerCell) -> tuple[dict[str, GradientEvidence], list[Flag]]:
     """The evidence by gradient, and the flags."""
     runner, answer = cast(Runner, FakeRunner(reply)), parse_answer(cells or (CELL,))
-    evidence, _, flags = observe(answer, ATOMIC.gradients, prepare(ATOMIC), runner, ())
+    evidence, _, flags = observe(
+        answer, ATOMIC.gradients, prepare(ATOMIC), runner, (), Allowance(math.inf)
+    )
     # Whatever the evidence is, the judge has a verdict on it.
     verdicts = judge(evidence, prepare(ATOMIC))
     assert [verdict.name for verdict in verdicts] == list(ATOMIC.gradients)
@@ -79,12 +82,12 @@ def every(
 ) -> Replies:
     """The same result for every run."""
     result = Result(tensors or {}, types or {}, problems)
-    return lambda runs: said((runs, pack_results([result] * runs)))
+    return lambda runs: said(runs, pack_results([result] * runs))
 
 
 def garbage(blob: bytes) -> Replies:
     """One blob that is about all runs."""
-    return lambda runs: said((runs, blob))
+    return lambda runs: said(runs, blob)
 
 
 PROBLEM = Problem(0, "E", "no", "ex1-linear2", 2, 0)
@@ -111,25 +114,12 @@ def test_a_blob_that_cannot_be_read_is_a_sentence(name: str) -> None:
     assert flags == [Flag("unreadable-reply", UNREADABLE.message, None)]
 
 
-def test_a_blob_that_cannot_be_read_costs_its_own_runs() -> None:
-    good = pack_results([Result(ONES, {}, ())])
-
-    def reply(runs: int) -> Reply:
-        blobs = [good, good, b"junk", good] if runs == 2 + HIDDEN else [b""] * runs
-        return said(*((1, blob) for blob in blobs))
-
-    evidence, _ = collected(reply)
-    dh = evidence["dh"]
-    broken = [value.raised == UNREADABLE for value in (dh.lecture, *dh.hidden, *dh.local)]
-    assert broken == [False, False, True, False, True]
-
-
 @pytest.mark.parametrize("place", range(0, 400, 23))
 def test_no_flipped_byte_is_a_traceback(place: int) -> None:
     def flipped(runs: int) -> Reply:
         good = pack_results([Result(ONES, {"dW1": "list"}, (PROBLEM,))] * runs)
         changed = [good[:place] + bytes([value]) + good[place + 1 :] for value in (0, 34, 255)]
-        return said((runs, changed[place % 3]))
+        return said(runs, changed[place % 3])
 
     collected(flipped)
 
@@ -145,7 +135,7 @@ def test_tensors_that_no_worker_would_send_do_not_reach_a_pass(dtype: torch.dtyp
 
     def forged(runs: int) -> Reply:
         values = {name: torch.ones(2 * runs).to(dtype)}
-        return said((runs, safetensors.torch.save(values, {"runs": json.dumps([run] * runs)})))
+        return said(runs, safetensors.torch.save(values, {"runs": json.dumps([run] * runs)}))
 
     evidence, _ = collected(forged)
     assert evidence["dh"].hidden[0].tensor is not None
@@ -239,7 +229,7 @@ def test_what_is_said_has_an_end() -> None:
 
 
 def test_runs_that_never_came_say_why() -> None:
-    evidence, _ = collected(lambda _: said((1, pack_results([Result(ONES, {}, ())]))))
+    evidence, _ = collected(lambda _: said(1, pack_results([Result(ONES, {}, ())])))
     dh = evidence["dh"]
     assert dh.lecture.raised is None
     assert dh.hidden[0].raised is not None
@@ -262,7 +252,9 @@ def test_without_cells_nothing_is_run() -> None:
         raise AssertionError("nothing to run")
 
     runner = cast(Runner, FakeRunner(fail))
-    evidence, _, _ = observe(parse_answer([]), ATOMIC.gradients, prepare(ATOMIC), runner, ())
+    evidence, _, _ = observe(
+        parse_answer([]), ATOMIC.gradients, prepare(ATOMIC), runner, (), Allowance(math.inf)
+    )
     assert len(evidence) == len(ATOMIC.gradients)
     assert all(value.is_placeholder for item in evidence for value in item.hidden)
 
@@ -287,7 +279,7 @@ def test_the_first_result_is_of_the_lectures_instance_the_next_of_the_hidden_one
         numbers = itertools.islice(count, runs)
         results = [Result({"dh": torch.tensor(float(number))}, {}, ()) for number in numbers]
         halves = results[: runs // 2], results[runs // 2 :]
-        return said(*((len(half), pack_results(half)) for half in halves))
+        return said(runs, pack_results([one for half in halves for one in half]))
 
     evidence, _ = collected(numbered)
     dh = evidence["dh"]
@@ -301,7 +293,7 @@ def test_what_came_of_the_running_is_flagged_once() -> None:
         slow = (Problem(1, "TimeLimit", ""), Problem(0, "PermissionError", "[Errno 1] no"))
         blob = pack_results([Result(ONES, {}, slow)] * runs)
         deadly = {0: "ended it", 2**32 - 1: "hung"}
-        return said((runs, blob), deadly=deadly, incidents=("Odd.", "Odd."))
+        return said(runs, blob, deadly=deadly, incidents=("Odd.", "Odd."))
 
     cell = AnswerCell("ex1-linear2", "# answer: ex1-linear2\ndh = dlogits @ W2.T\nt = 1\n")
     _, flags = collected(reply, cell)
@@ -362,9 +354,9 @@ def jobs_for(prefix: str) -> list[Job]:
     exercise, names = BY_PREFIX[prefix], BY_PREFIX[prefix].gradients
     siblings = {name: frozenset(names) - {name} for name in names}
     result = Result({}, {}, (), Trace(siblings=siblings))
-    fake = FakeRunner(lambda runs: said((runs, pack_results([result] * runs))))
+    fake = FakeRunner(lambda runs: said(runs, pack_results([result] * runs)))
     answer = parse_answer(reading_all_others(prefix))
-    observe(answer, names, prepare(exercise), cast(Runner, fake), ())
+    observe(answer, names, prepare(exercise), cast(Runner, fake), (), Allowance(math.inf))
     return fake.asked
 
 

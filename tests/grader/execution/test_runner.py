@@ -10,8 +10,8 @@ import sys
 import time
 from collections.abc import Sequence
 from dataclasses import replace
-from io import FileIO
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -27,7 +27,7 @@ from grader.execution.sandbox import Sandbox, find_bwrap
 from grader.grading.grade import grade_exercise
 from grader.reports import wording
 from grader.verdict import Outcome, Verdict
-from grader.worker.frames import write_frame
+from grader.worker.frames import Write, write_frame
 from grader.worker.job import Job, Values
 from grader.worker.results import Result, pack_results, unpack_results
 from grader.worker.terms import MOST_VALUES, Limits
@@ -270,7 +270,7 @@ def test_every_right_answer_passes_in_the_sandbox() -> None:
 
 
 def results(reply: Reply) -> list[Result]:
-    return [result for count, blob in reply.blobs for result in unpack_results(blob, count)]
+    return unpack_results(reply.blob, reply.runs) if reply.runs else []
 
 
 def test_what_was_left_in_memory_is_nothing_to_go_by(runner: Runner) -> None:
@@ -297,9 +297,9 @@ def test_values_are_sent_once_and_again_when_the_worker_has_let_them_go(
 ) -> None:
     sent: list[bytes] = []
 
-    def watched(stream: FileIO, parts: Sequence[bytes]) -> None:
+    def watched(write: Write, parts: Sequence[bytes]) -> None:
         sent.append(parts[0])
-        write_frame(stream, parts)
+        write_frame(write, parts)
 
     monkeypatch.setattr(grader.execution.runner, "write_frame", watched)
 
@@ -391,10 +391,10 @@ from grader.worker.frames import read_frame, write_frame
 import json
 replies = json.loads(sys.argv[2])
 requests, answers = FileIO(0), FileIO(1, "wb")
-while (parts := read_frame(requests, 2**30)) is not None:
+while (parts := read_frame(requests.readinto, 2**30)) is not None:
     if bytes(parts[0]) == b"job":
         head, *blobs = replies.pop(0)
-        write_frame(answers, [json.dumps(head).encode(), *map(bytes.fromhex, blobs)])
+        write_frame(answers.write, [json.dumps(head).encode(), *map(bytes.fromhex, blobs)])
 """
 
 
@@ -418,13 +418,13 @@ class Workers:
 
 def says(unfit: str | None = None, runs: int = 2, incidents: Sequence[str] = ()) -> list[Any]:
     head: dict[str, object] = {
-        "runs": [runs] if runs else [],
+        "runs": runs,
         "deadly": {},
         "incidents": incidents,
         "unfit": unfit,
     }
     blob = pack_results([Result({"a": torch.ones(1)}, {}, ())] * runs).hex()
-    return [head, blob] if runs else [head]
+    return [head, blob]
 
 
 @pytest.fixture
@@ -492,7 +492,7 @@ def raw(*parts: bytes) -> bytes:
 
 
 def head(**changes: object) -> bytes:
-    fields: dict[str, object] = {"runs": [], "deadly": {}, "incidents": [], "unfit": None}
+    fields: dict[str, object] = {"runs": 0, "deadly": {}, "incidents": [], "unfit": None}
     return json.dumps(fields | changes).encode()
 
 
@@ -509,11 +509,10 @@ def head(**changes: object) -> bytes:
         raw(b"{}"),
         raw(b"[]"),
         raw(b"\xff"),
-        raw(head(runs=[2])),
-        raw(head(runs=[]), b"a blob"),
-        raw(head(runs=1)),
-        raw(head(runs=[[]]), b"a blob"),
-        raw(head(runs=["one"]), b"a blob"),
+        raw(head(runs=2)),
+        raw(head(runs=[2]), b"a blob"),
+        raw(head(runs=None), b"a blob"),
+        raw(head(runs="one"), b"a blob"),
         raw(head(deadly=[1])),
         raw(head(deadly={"one": "ended"})),
         raw(head(incidents=None)),
@@ -585,7 +584,7 @@ def test_importing_the_runner_does_not_import_torch() -> None:
 class Idle:
     """A worker's process that does nothing but be killed."""
 
-    stdin = stdout = None
+    stdin = stdout = SimpleNamespace(write=None, readinto=None, close=lambda: None)
     killed = False
 
     def poll(self) -> None: ...
@@ -607,11 +606,11 @@ def test_a_worker_that_replaces_an_unfit_one_has_a_deadline_too(
 
     def read(*_: object) -> list[bytes]:
         if len(started) == 1:
-            return [json.dumps(says("not confined", runs=0)[0]).encode()]
+            return [json.dumps(says("not confined", runs=0)[0]).encode(), b""]
         until = time.monotonic() + 300
         while not started[-1].killed and time.monotonic() < until:
             time.sleep(0.01)
-        return [json.dumps(says(runs=0)[0]).encode()]
+        return [json.dumps(says(runs=0)[0]).encode(), b""]
 
     monkeypatch.setattr(grader.execution.runner, "start_worker", start)
     monkeypatch.setattr(grader.execution.runner, "PATIENCE_SECONDS", 0.2)

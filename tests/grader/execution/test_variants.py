@@ -11,9 +11,10 @@ from torch import Tensor
 
 from grader.answer.parse import AnswerCell, parse_answer
 from grader.execution import variants as module
+from grader.execution.ask import Allowance
 from grader.execution.runner import Reply, Runner, WorkerLost
 from grader.execution.values import new_key
-from grader.execution.variants import Patience, Variants
+from grader.execution.variants import Variants
 from grader.worker.job import Group, Job, Values
 from grader.worker.terms import Limits
 
@@ -42,12 +43,12 @@ def variants_of(
     source: str,
     runner: Runner,
     keep: Sequence[int] | None = None,
-    until: float = math.inf,
+    seconds: float = math.inf,
 ) -> Variants:
     answer = parse_answer([AnswerCell("ex0-cell", source)])
     assert not answer.broken
     kept = answer.live if keep is None else frozenset(keep)
-    return Variants(answer, "dx", kept, ABOVE, VALUES, BESIDE, (), runner, Patience(until))
+    return Variants(answer, "dx", kept, ABOVE, VALUES, BESIDE, (), runner, Allowance(seconds))
 
 
 def run(
@@ -178,7 +179,7 @@ def test_of_large_values_some_numbers_confirm_what_the_first_instance_shows(
     values = Values(new_key(), groups)
     beside: Sequence[Group] = ({}, {})
     variants = Variants(
-        answer, "dx", answer.live, ABOVE, values, beside, (), runner, Patience(math.inf)
+        answer, "dx", answer.live, ABOVE, values, beside, (), runner, Allowance(math.inf)
     )
     ((whole,), (some,)) = variants.run([{0: "dx = 2 * x"}], [0, 1])
     assert whole is not None
@@ -256,7 +257,7 @@ def test_a_worker_that_is_lost_says_nothing() -> None:
 
 @pytest.mark.parametrize("blob", [b"", b"nonsense", b"\xff" * 64], ids=["empty", "text", "length"])
 def test_a_reply_that_cannot_be_read_says_nothing(blob: bytes) -> None:
-    saying = Saying(Reply(((2, memoryview(blob)),)))
+    saying = Saying(Reply(2, blob))
     assert variants_of("dx = dy", saying).run([{0: "dx = x"}, {}], [0]) == [[None, None]]
 
 
@@ -281,7 +282,7 @@ def test_variants_have_a_net_of_their_own_and_only_what_is_asked_for() -> None:
 
 def test_when_the_time_is_over_nothing_is_asked() -> None:
     saying = Saying(Reply())
-    late = variants_of("dx = dy", saying, until=-math.inf)
+    late = variants_of("dx = dy", saying, seconds=-math.inf)
     assert late.run([{0: "dx = x"}, {}], [0]) == [[None, None]]
     assert saying.asked == []
 

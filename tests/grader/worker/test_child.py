@@ -13,13 +13,19 @@ from pathlib import Path
 import pytest
 import torch
 
-from grader.worker import child, listening
-from grader.worker.child import MOST_CHILDREN, Warm, answer_here
+from grader.worker import child
+from grader.worker.child import (
+    CURRENT,
+    LARGEST_RESULT,
+    MOST_CHILDREN,
+    JudgeGone,
+    Warm,
+    answer_here,
+)
 from grader.worker.confinement import NOT_CONFINED, Confinement
+from grader.worker.frames import COUNT, LENGTH, write_frame
 from grader.worker.job import Group, Values
-from grader.worker.listening import CURRENT, DONE, EVENT, FINISHED, Progress
 from grader.worker.results import Result, pack_results, unpack_results
-from grader.worker.scratch import Scratch
 from tests.helpers import asking
 from tests.helpers.asking import VALUES, Run, request
 from tests.helpers.processes import alive
@@ -28,12 +34,6 @@ pytestmark = pytest.mark.skipif(not hasattr(os, "fork"), reason="there is no for
 
 ENDED, NONSENSE = "ended the Python process that ran it", "sent back what no gradient can be"
 FORGED = "This answer sent back what no gradient can be."
-
-
-@pytest.fixture(autouse=True)
-def _quick(monkeypatch: pytest.MonkeyPatch) -> None:
-    """However slow the machine, results are sent when a test wants it."""
-    monkeypatch.setattr(child, "FLUSH_SECONDS", 10**6)
 
 
 class AmongOthers(Confinement):
@@ -50,24 +50,20 @@ def warm(
     """What a worker has ready, with a judge that waits."""
     reading, writing = os.pipe()
     kept = {VALUES.key: VALUES} if values is None else values
+    ready = Warm(confinement or AmongOthers(), kept, reading)
     try:
-        with Scratch() as scratch:
-            ready = Warm(confinement or AmongOthers(), scratch, kept, reading)
-            try:
-                yield ready
-            finally:
-                ready.end_answer()
+        yield ready
     finally:
+        ready.end_answer()
         os.close(reading)
         os.close(writing)
 
 
 @dataclass(frozen=True, slots=True)
-class Answered:
+class Seen:
     """What became of a request: results of the first runs, and why there are no more."""
 
     results: list[Result]
-    counts: list[int]
     deadly: dict[int, str]
     incidents: list[str]
     unfit: str | None
@@ -80,7 +76,7 @@ def answer(
     extra: Mapping[str, Group] | None = None,
     values: Mapping[str, Values] | None = None,
     **limits: float,
-) -> Answered:
+) -> Seen:
     limited = replace(asking.LIMITS, **limits)  # type: ignore[arg-type]
     asked = request(source, *runs, extra=extra, limits=limited)
     parts = [memoryview(part) for part in asked.pack()]
@@ -88,32 +84,10 @@ def answer(
         return answered(child.answer(parts, ready))
 
 
-def answered(progress: Progress) -> Answered:
-    results = [result for count, blob in progress.blobs for result in unpack_results(blob, count)]
-    assert len(results) == progress.done
-    counts = [count for count, _ in progress.blobs]
-    return Answered(results, counts, progress.deadly, progress.incidents, progress.unfit)
-
-
-# --- how results are sent
-
-
-def test_results_wait_for_others_and_no_longer_than_they_may(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    now = 100.0
-    monkeypatch.setattr(time, "monotonic", lambda: now)
-    monkeypatch.setattr(child, "FLUSH_SECONDS", 0.25)
-
-    def coming() -> Iterator[Result]:
-        nonlocal now
-        for seconds in (0.1, 0.1, 0.1, 0.1, 0.3, 0.0):
-            now += seconds
-            yield Result({}, {}, ())
-
-    # Of the first three the last had waited 0.3 seconds; the fifth took as long by itself.
-    assert [len(results) for results in child.batches(coming())] == [3, 2, 1]
-    assert list(child.batches([])) == []
+def answered(found: child.Answered) -> Seen:
+    blob = found.blob
+    results = [] if blob is None else unpack_results(blob, found.runs)
+    return Seen(results, found.deadly, found.incidents, found.unfit)
 
 
 # --- whole requests
@@ -123,8 +97,6 @@ def test_an_answer_gives_a_result_for_every_run() -> None:
     found = answer("a = x + 1")
     assert [result.tensors["a"].tolist() for result in found.results] == [[2.0] * 3] * 2
     assert (found.deadly, found.incidents, found.unfit) == ({}, [], None)
-    # Two short runs are sent at once.
-    assert found.counts == [2]
 
 
 def test_what_ends_its_process_is_left_out_and_the_rest_runs() -> None:
@@ -135,26 +107,11 @@ def test_what_ends_its_process_is_left_out_and_the_rest_runs() -> None:
     assert not found.incidents
 
 
-def test_a_statement_that_ends_only_a_later_run_is_left_out_from_there_on(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    """And costs nothing that had been sent before."""
-    monkeypatch.setattr(child, "FLUSH_SECONDS", -1.0)
-    groups = {str(number): {"run": number} for number in range(4)}
-    runs = [Run(groups=("values", name)) for name in groups]
-    found = answer("import os\nif run == 2: os._exit(1)\na = x * run", *runs, extra=groups)
-    assert found.counts == [1, 1, 1, 1]
-    assert [float(result.tensors["a"][0]) for result in found.results] == [0, 1, 2, 3]
-    assert [bool(result.problems) for result in found.results] == [False, False, True, True]
-    assert found.deadly == {1: ENDED}
-
-
 def test_a_child_that_is_killed_takes_with_it_what_it_has_not_sent() -> None:
-    """Results wait to be sent many at a time; the runs are then made again, one statement less."""
+    """All runs are then made again, one statement less."""
     groups = {str(number): {"run": number} for number in range(4)}
     runs = [Run(groups=("values", name)) for name in groups]
     found = answer("import os\nif run == 2: os._exit(1)\na = x * run", *runs, extra=groups)
-    assert found.counts == [4]
     assert [bool(result.problems) for result in found.results] == [True] * 4
     assert [float(result.tensors["a"][0]) for result in found.results] == [0, 1, 2, 3]
 
@@ -163,7 +120,7 @@ def test_a_child_that_is_killed_takes_with_it_what_it_has_not_sent() -> None:
 def test_a_statement_that_cannot_be_interrupted_is_killed_and_left_out(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(listening, "GRACE_SECONDS", 0.3)
+    monkeypatch.setattr(child, "GRACE_SECONDS", 0.3)
     stubborn = (
         "import signal\n"
         "if n:\n    signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGALRM})\n"
@@ -181,7 +138,7 @@ def test_a_child_that_gets_on_is_not_killed_for_what_it_keeps_to_itself(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     """Statement by statement it is in time; that nothing was sent meanwhile says nothing."""
-    monkeypatch.setattr(listening, "GRACE_SECONDS", 0.0)
+    monkeypatch.setattr(child, "GRACE_SECONDS", 0.0)
     source = "import time\n" + "time.sleep(0.4)\n" * 4 + "a = x"
     found = answer(source, Run(), statement_seconds=1.0)
     assert not found.deadly
@@ -218,41 +175,77 @@ a = x
 """
 
 
-@pytest.mark.parametrize(
-    ("event", "runs"),
-    [
-        (EVENT.pack(DONE, 0, 0), 0),
-        (EVENT.pack(FINISHED, 2, 0) + EVENT.pack(DONE, 0, 0), 2),
-        (EVENT.pack(FINISHED, 1, 4) + b"junk" + EVENT.pack(DONE, 0, 0), 1),
-    ],
-    ids=["done", "both", "one"],
-)
-def test_forged_events_bring_no_results_of_which_a_worker_knows(event: bytes, runs: int) -> None:
+def framed(*parts: bytes) -> bytes:
+    """What a child sends."""
+    written = bytearray()
+
+    def write(view: memoryview) -> int:
+        written.extend(view)
+        return len(view)
+
+    write_frame(write, parts)
+    return bytes(written)
+
+
+@pytest.mark.parametrize("runs", [0, 1, 2])
+def test_a_forged_reply_brings_no_results_of_which_a_worker_knows(runs: int) -> None:
     """They are not read here at all: the judge says that they are none."""
+    event = framed(COUNT.pack(runs), b"junk")
     parts = [memoryview(part) for part in request(FORGERY.format(event=event)).pack()]
     with warm() as ready:
-        progress = child.answer(parts, ready)
-        assert progress.done == runs
-        for count, blob in progress.blobs:
-            with pytest.raises(ValueError, match="not the results"):
-                unpack_results(blob, count)
+        found = child.answer(parts, ready)
+        assert found.runs == runs
+        assert found.blob is not None
+        with pytest.raises(ValueError, match="not the results"):
+            unpack_results(found.blob, runs)
+
+
+@pytest.mark.parametrize(
+    "event",
+    [
+        framed(),
+        framed(b"junk"),
+        framed(b"no count", b""),
+        framed(COUNT.pack(3), b""),
+        framed(COUNT.pack(1), b"", b""),
+        COUNT.pack(2) + LENGTH.pack(4) + LENGTH.pack(LARGEST_RESULT),
+        COUNT.pack(2**32 - 1),
+        COUNT.pack(2) + LENGTH.pack(2**64 - 1) * 2,
+    ],
+)
+def test_a_reply_that_is_none_is_blamed_on_its_statement(event: bytes) -> None:
+    found = answer(FORGERY.format(event=event))
+    assert set(found.deadly.values()) == {NONSENSE}
+    assert set(found.incidents) == {FORGED}
+    assert [result.tensors["a"].sum() for result in found.results] == [3, 3]
 
 
 def test_a_forged_result_with_an_end_of_its_own_is_what_the_answer_says_and_no_more() -> None:
     """An answer may say what it likes of its own values; the runs it leaves out stay away."""
     forged = pack_results([Result({"a": torch.full((3,), 7.0)}, {}, ())])
-    event = EVENT.pack(FINISHED, 1, len(forged)) + forged + EVENT.pack(DONE, 0, 0)
+    event = framed(COUNT.pack(1), forged)
     found = answer(FORGERY.format(event=event))
     assert [result.tensors["a"].tolist() for result in found.results] == [[7.0] * 3]
+
+
+def test_a_judge_that_hangs_up_ends_the_listening() -> None:
+    reading, writing = os.pipe()
+    os.close(writing)
+    parts = [memoryview(part) for part in request("import time\ntime.sleep(100)").pack()]
+    try:
+        with pytest.raises(JudgeGone):
+            child.answer(parts, Warm(AmongOthers(), {VALUES.key: VALUES}, reading))
+    finally:
+        os.close(reading)
 
 
 def forged_current(begun: int, statement: int) -> str:
     """Writes another current statement into the shared memory, and ends."""
     return f"""
-import mmap, os, sys
+import os, sys
 frame, found = sys._getframe(), []
 while frame:
-    found += [held for held in frame.f_locals.values() if type(held) is mmap.mmap]
+    found += [held._shared for held in frame.f_locals.values() if hasattr(held, '_shared')]
     frame = frame.f_back
 for memory in found:
     memory[:] = {CURRENT.pack(begun, statement)!r}
@@ -394,9 +387,7 @@ WHO = "import os\na = x * float(os.getpid())"
 """The number of the process that runs it."""
 
 
-def ask(
-    ready: Warm, source: str, continues: bool = False, more: int = 0, **limits: float
-) -> Answered:
+def ask(ready: Warm, source: str, continues: bool = False, more: int = 0, **limits: float) -> Seen:
     """Run an answer twice in a process that stays, in that of the last if it `continues`."""
     limited = replace(asking.LIMITS, **limits)  # type: ignore[arg-type]
     order = Run(double=True)
@@ -488,8 +479,7 @@ def test_what_an_answer_makes_of_its_process_costs_it_that_process(
     then: str, more: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """What comes next is run by another, and no statement is blamed."""
-    for module in (child, listening):
-        monkeypatch.setattr(module, "GRACE_SECONDS", 0.3)
+    monkeypatch.setattr(child, "GRACE_SECONDS", 0.3)
     with warm() as ready:
         assert len(ask(ready, spoilt(then)).results) == 2
         first = ready.stayed
@@ -497,14 +487,14 @@ def test_what_an_answer_makes_of_its_process_costs_it_that_process(
         assert len(found.results) == 2
         assert (found.deadly, found.unfit) == ({}, None)
         assert first is not None
-        assert {int(result.tensors["a"][0]) for result in found.results} != {first.process}
-        assert not alive([first.process])
+        assert {int(result.tensors["a"][0]) for result in found.results} != {first._process}
+        assert not alive([first._process])
 
 
 def test_a_forged_reply_to_what_continues_goes_no_further_than_that() -> None:
     """It may say what it likes of its own edits, as of its own values."""
     forged = pack_results([Result({"a": torch.full((3,), 7.0)}, {}, ())] * 2)
-    event = EVENT.pack(FINISHED, 2, len(forged)) + forged + EVENT.pack(DONE, 0, 0)
+    event = framed(COUNT.pack(2), forged)
     forging = f"""
 import os, time
 import grader.worker.child as waiting
@@ -540,7 +530,7 @@ def test_a_line_that_ends_the_process_later_on_is_left_out_by_another() -> None:
 def test_a_line_that_does_not_end_is_killed_in_a_process_that_stayed_too(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(listening, "GRACE_SECONDS", 0.3)
+    monkeypatch.setattr(child, "GRACE_SECONDS", 0.3)
     stubborn = (
         "import signal\nif n:\n    signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGALRM})\n"
         "    while True: pass\na = x"

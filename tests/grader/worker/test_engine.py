@@ -9,7 +9,9 @@ from collections.abc import Iterator, Mapping, Sequence
 import pytest
 import torch
 
+from corpus.readers.places import PROJECT
 from grader.worker.engine import ENGINE_ENTRIES, double_precision
+from tests.helpers.confined import run_outside
 
 
 def test_every_entry_of_the_engine_exists_in_this_torch() -> None:
@@ -146,6 +148,21 @@ SINGLE = (
     "torch.eye(2) @ torch.ones(2, 2)",
     "torch.nn.functional.one_hot(torch.arange(3)).float()",
 )
+
+
+SPARSE = (
+    "torch.sparse_coo_tensor([[0, 1, 1], [2, 0, 0]], [3.0, 4.0, 5.0], (2, 3)).coalesce()",
+    "torch.eye(3).to_sparse_csr()",
+    "torch.sparse.sum(torch.eye(3).to_sparse(), 0)",
+)
+
+
+def test_sparse_tensors_work_as_in_the_notebook() -> None:
+    code = "import warnings, torch\nwarnings.simplefilter('ignore')\n{}\nresult = [{}]"
+    off = f"import sys; sys.path.insert(0, {str(PROJECT)!r})\n"
+    off += "from grader.worker.engine import switch_off_engine; switch_off_engine()"
+    values = ", ".join(f"{expression}.to_dense().tolist()" for expression in SPARSE)
+    assert run_outside(code.format(off, values)) == run_outside(code.format("", values))
 
 
 @pytest.mark.usefixtures("_double")

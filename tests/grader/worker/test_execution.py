@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable, Mapping
 from dataclasses import replace
 from typing import Any
@@ -11,8 +12,9 @@ import torch
 from torch import Tensor
 
 from grader.worker import execution
+from grader.worker import run_job as run_job_module
 from grader.worker.execution import (
-    LARGER_VALUES,
+    LARGER_VALUE,
     LARGEST_VALUE,
     NOTEBOOK_FUNCTIONS,
     REPORTED_DTYPES,
@@ -28,17 +30,16 @@ def run(
     asked: Job,
     groups: Mapping[str, Group] = VALUES.groups,
     deadly: Mapping[int, str] | None = None,
-    done: int = 0,
 ) -> tuple[dict[int, Result], list[tuple[int, int]]]:
     """Every run's result, and the statements that were begun."""
     results: dict[int, Result] = {}
     begun: list[tuple[int, int]] = []
 
     def started(statement: int) -> None:
-        begun.append((done + len(results), statement))
+        begun.append((len(results), statement))
 
-    for result in run_job(asked, groups, deadly or {}, started, done):
-        results[done + len(results)] = result
+    for result in run_job(asked, groups, deadly or {}, started):
+        results[len(results)] = result
     return results, begun
 
 
@@ -266,16 +267,19 @@ def test_every_statement_is_announced_and_a_deadly_one_left_out() -> None:
     asked = request("b = 1\nif b:\n    c = 2\na = x", Run(), Run())
     _, started = run(asked)
     assert started == [(0, 0), (0, 1), (0, 3), (1, 0), (1, 1), (1, 3)]
-    results, started = run(asked, deadly={1: "ended it"}, done=1)
-    assert started == [(1, 0), (1, 3)]
-    assert list(results) == [1]
+    results, started = run(asked, deadly={1: "ended it"})
+    assert started == [(0, 0), (0, 3), (1, 0), (1, 3)]
     assert results[1].problems == (Problem(1, "Gone", "ended it", CELL, 2),)
 
 
-@pytest.mark.parametrize("done", [0, 1, 2, 3])
-def test_runs_that_are_done_are_not_made_again(done: int) -> None:
-    results, _ = run(request("a = x", Run(), Run(double=True), Run()), done=done)
-    assert list(results) == list(range(done, 3))
+def test_when_the_time_is_over_the_runs_so_far_are_the_results() -> None:
+    asked = request(
+        "import time\nif n: time.sleep(m)\na = x",
+        *[Run(groups=("values", str(m))) for m in range(0, 99, 33)],
+    )
+    groups = {**VALUES.groups, **{str(m): {"m": m} for m in range(0, 99, 33)}}
+    results = list(run_job(asked, groups, until=time.monotonic() + 0.2))
+    assert [result.problems for result in results] == [()]
 
 
 def test_a_statement_is_announced_before_it_runs_and_a_result_when_its_run_has_ended() -> None:
@@ -298,6 +302,28 @@ def test_a_slow_statement_is_interrupted_once_and_then_left_out() -> None:
         assert results[number].tensors["a"].all()
     assert (0, 0) in started
     assert (1, 0) not in started
+
+
+@pytest.mark.parametrize(
+    ("line", "runs"),
+    [
+        ("import time; time.sleep(0.02)", 1),
+        ("for _ in range(2):\n    w = n + 1\n    sleep(0.02)", 1),
+        ("a = x if sleep(0.02) else x + 1", 3),
+        ("w = sleep(0.02) or x\na = w + 1", 3),
+    ],
+    ids=["a timing", "a training", "a gradient", "what a gradient is made of"],
+)
+def test_a_slow_line_that_makes_no_gradient_is_run_once(
+    line: str, runs: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(run_job_module, "SLOW_SECONDS", 0.01)
+    asked = request(f"from time import sleep\n{line}\na = x * 2", Run(), Run(double=True), Run())
+    results, started = run(asked)
+    slow = asked.statements[2 if line.startswith("import") else 1]
+    assert sum(statement == slow.number for _, statement in started) == runs
+    assert not any(result.problems for result in results.values())
+    assert all(result.tensors["a"].tolist() == [2.0] * 3 for result in results.values())
 
 
 def test_what_is_known_not_to_end_is_not_run_again() -> None:
@@ -358,22 +384,18 @@ def test_what_is_no_gradient_is_reported_by_its_kind(expression: str, kind: str)
 
 
 @pytest.mark.parametrize("made", ["torch.zeros({})", "torch.zeros(1).expand({})"])
-@pytest.mark.parametrize("before", [0, 2**20, LARGER_VALUES])
-def test_values_larger_than_their_tensors_are_sent_as_long_as_there_is_room(
-    made: str, before: int
-) -> None:
-    """Those of the right size are sent in any case, before and after."""
-    size = LARGER_VALUES // 4
-    lines = ["dx = x * 2", f"da = {made.format(size // 4)}", "db = da + 1", "dy = x + 1"]
-    want = ("dx", "da", "db", "dy")
-    groups = given(all={"x": torch.ones(3), "y": torch.ones(3), "a": torch.ones(3)})
-    asked = request("\n".join(lines), *[Run(want=want, groups=("all",))] * 3)
-    results = list(run_job(asked, groups, sent=before))
-    assert all({"dx", "dy"} <= result.tensors.keys() for result in results)
-    sent = [name for result in results for name in ("da", "db") if name in result.tensors]
-    kinds = [kind for result in results for kind in result.types.values()]
-    assert len(sent) == (LARGER_VALUES - before) // size
-    assert kinds == [f"tensor of dtype torch.float32 and shape ({size // 4},)"] * (6 - len(sent))
+@pytest.mark.parametrize("more", [0, 1])
+def test_a_value_that_is_larger_than_its_tensor_has_a_limit(made: str, more: int) -> None:
+    """One of the right size is sent in any case."""
+    size = LARGER_VALUE // 4 + more
+    source = f"dx = x * 2\nda = {made.format(size)}\ndy = y + 1"
+    y = torch.zeros(LARGER_VALUE // 4 + 1)
+    groups = given(all={"x": torch.ones(3), "y": y, "a": torch.ones(3)})
+    asked = request(source, Run(want=("dx", "da", "dy"), groups=("all",)))
+    (result,) = run_job(asked, groups)
+    assert {"dx", "dy"} <= result.tensors.keys()
+    kind = f"tensor of dtype torch.float32 and shape ({size},)"
+    assert result.types == ({"da": kind} if more else {})
 
 
 @pytest.mark.filterwarnings("ignore:The PyTorch API of nested tensors")

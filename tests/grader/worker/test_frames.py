@@ -3,14 +3,25 @@
 from __future__ import annotations
 
 import io
+import subprocess
+import sys
+from pathlib import Path
 from typing import cast
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from grader.worker.frames import COUNT, LENGTH, MOST_PARTS, read_frame, write_frame
-from grader.worker.scratch import Scratch
+from grader.worker.frames import (
+    COUNT,
+    LENGTH,
+    MOST_PARTS,
+    fresh_memory,
+    read_frame,
+    write_frame,
+)
+
+needs_linux = pytest.mark.skipif(not sys.platform.startswith("linux"), reason="looks into /proc")
 
 FRAMES: tuple[list[bytes], ...] = (
     [],
@@ -52,12 +63,12 @@ def stream(data: bytes = b"", most: int = 2**20) -> io.FileIO:
 def framed(*frames: list[bytes], most: int = 2**20) -> bytes:
     written = stream(most=most)
     for parts in frames:
-        write_frame(written, parts)
+        write_frame(written.write, parts)
     return bytes(cast(Dribble, written).data)
 
 
 def read(source: io.FileIO, largest: int) -> list[bytes] | None:
-    parts = read_frame(source, largest)
+    parts = read_frame(source.readinto, largest)
     return None if parts is None else [bytes(part) for part in parts]
 
 
@@ -105,11 +116,60 @@ def test_a_frame_of_just_the_largest_size_is_read() -> None:
     assert read(stream(framed([b"x" * 60, b"y" * 40])), 100) == [b"x" * 60, b"y" * 40]
 
 
-def test_a_frame_is_kept_where_it_is_wanted() -> None:
-    with Scratch() as scratch:
-        parts = read_frame(stream(framed([b"abc", b"", b"de"])), 100, scratch.piece)
-        assert parts is not None
-        assert [bytes(part) for part in parts] == [b"abc", b"", b"de"]
-    # Gone with the memory it was kept in, and views are all there was.
-    with pytest.raises(ValueError, match="released"):
-        bytes(parts[0])
+@pytest.mark.parametrize("length", [0, 1, 300_000])
+def test_fresh_memory_has_its_length_and_is_zero(length: int) -> None:
+    assert bytes(fresh_memory(length)) == bytes(length)
+
+
+REMAINS = """
+import ctypes, os, re, sys
+sys.path.insert(0, sys.argv[1])
+from grader.worker.frames import fresh_memory
+
+def receive(descriptor, length):
+    if sys.argv[2] == "fresh":
+        view, position = fresh_memory(36_000), 0
+        while position < len(view):
+            with view[position:] as rest:
+                position += os.readv(descriptor, [rest])
+        return position
+    data = b""
+    while chunk := os.read(descriptor, length):
+        data += chunk
+    return len(data)
+
+reading, writing = os.pipe()
+if os.fork() == 0:
+    os.write(writing, b"".join(b"right-%d-value;" % number for number in range(10_000, 12_000)))
+    os._exit(0)
+os.close(writing)
+assert receive(reading, 2000 * 18) == 36_000
+os.wait()
+if os.fork() == 0:
+    found = 0
+    for line in open("/proc/self/maps"):
+        bounds, access, *_ = line.split()
+        if access == "rw-p":
+            start, end = (int(bound, 16) for bound in bounds.split("-"))
+            memory = ctypes.string_at(start, end - start)
+            found += len(re.findall(rb"right-\\d{5}-value", memory))
+    os.write(1, b"%d" % found)
+    os._exit(0)
+os.wait()
+"""
+
+
+def _remains(how: str, project: Path) -> int:
+    done = subprocess.run(
+        [sys.executable, "-c", REMAINS, str(project), how],
+        capture_output=True,
+        timeout=600,
+        check=True,
+    )
+    return int(done.stdout)
+
+
+@needs_linux
+def test_a_later_child_finds_nothing_of_an_earlier_answer(project: Path) -> None:
+    assert _remains("plain", project) > 100
+    assert _remains("fresh", project) == 0

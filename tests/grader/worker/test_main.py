@@ -53,18 +53,15 @@ class Process:
         return cast(FileIO, self.popen.stdin)
 
     def hand(self, values: Values) -> None:
-        write_frame(self.stdin, values.pack())
+        write_frame(self.stdin.write, values.pack())
 
     def ask(self, asked: Job) -> Said:
-        write_frame(self.stdin, asked.pack())
-        parts = read_frame(cast(FileIO, self.popen.stdout), 2**30)
+        write_frame(self.stdin.write, asked.pack())
+        parts = read_frame(cast(FileIO, self.popen.stdout).readinto, 2**30)
         assert parts is not None, "the worker has ended"
         head = json.loads(bytes(parts[0]))
-        results = [
-            result
-            for count, blob in zip(head.pop("runs"), parts[1:], strict=True)
-            for result in unpack_results(blob, count)
-        ]
+        runs = head.pop("runs")
+        results = unpack_results(parts[1], runs) if runs else []
         return Said(results, **head)
 
     def ended(self) -> int:
@@ -151,7 +148,7 @@ def test_a_judge_that_goes_amid_a_request_takes_the_answer_with_it() -> None:
         assert own.results[0].tensors["a"].all()
         forever = Limits(10.0**6, 10.0**6)
         endless = request("while True: pass", Run(), limits=forever)
-        write_frame(process.stdin, endless.pack())
+        write_frame(process.stdin.write, endless.pack())
         process.stdin.close()
         process.popen.stdin = None
         assert process.ended() == 0

@@ -227,6 +227,7 @@ VALUES: dict[str, object] = {
     "larger than the data": [["dh", "float32", [7]]],
     "huge": [["dh", "float32", [HUGE]]],
     "huge product": [["dh", "float32", [HUGE, HUGE, HUGE]]],
+    "empty and huge": [["dh", "float32", [0, 2**31, 1]]],
     "beyond any size": [["dh", "float32", [2**32]]],
     "beyond any number": [["dh", "float32", [10**400]]],
     "too many dimensions": [["dh", "float32", [1] * (MOST_DIMENSIONS + 1)]],
@@ -273,7 +274,10 @@ BROKEN = {
     **{f"values {name}": blob([run(values=value)]) for name, value in VALUES.items()},
     **{f"types {name}": blob([run(types=value)]) for name, value in TYPES.items()},
     **{f"problems {name}": blob([run(problems=value)]) for name, value in PROBLEMS.items()},
-    **{f"trace {name}": blob([{**run(), "trace": value}]) for name, value in TRACES.items()},
+    **{
+        f"trace {name}": blob([{**run(), "trace": value, "assigned": []}])
+        for name, value in TRACES.items()
+    },
 }
 
 

@@ -62,15 +62,23 @@ dlogits = int("<script>SEEN</script>" + repr(seen))
 
 # What the profile of a container that is started without special rights refuses.
 LIKE_DOCKER = """
-import os, sys, pyseccomp as seccomp
-refused = seccomp.SyscallFilter(seccomp.ALLOW)
-for name in ("unshare", "setns", "mount", "umount2", "pivot_root"):
-    refused.add_rule(seccomp.ERRNO(1), name)
-new_user = seccomp.Arg(0, seccomp.MASKED_EQ, 0x10000000, 0x10000000)
-refused.add_rule(seccomp.ERRNO(1), "clone", new_user)
-refused.add_rule(seccomp.ERRNO(38), "clone3")
-refused.load()
-os.execvp(sys.argv[1], sys.argv[1:])
+import os, sys
+sys.path.insert(0, sys.argv[1])
+from grader.worker.confinement import NO_NEW_PRIVILEGES, control, system_call_filter
+from grader.worker.system_calls import ALLOW, ARGUMENT, LOAD, MACHINES, REFUSE, RETURN, assemble
+NEW_USER, HAS_BITS = 0x10000000, 0x45
+table = {
+    "x86_64": {"refused": (272, 308, 165, 166, 155), "clone": 56},
+    "aarch64": {"refused": (97, 268, 40, 39, 41), "clone": 220},
+}[os.uname().machine]
+ends = dict.fromkeys(table["refused"], REFUSE)
+ends[table["clone"]] = [
+    (LOAD, 0, 0, ARGUMENT[0]), (HAS_BITS, 0, 1, NEW_USER), *REFUSE, *ALLOW
+]
+ends[435] = [(RETURN, 0, 0, 0x00050000 | 38)]  # clone3
+control(NO_NEW_PRIVILEGES, 1)()
+system_call_filter(assemble(ends, ALLOW, MACHINES[os.uname().machine][1]))()
+os.execvp(sys.argv[2], sys.argv[2:])
 """
 
 
@@ -289,7 +297,7 @@ def test_where_no_namespace_can_be_made_another_account_runs_answers(tmp_path: P
         folder.chmod(0o755)  # as /autograder is: what keeps an answer out is not pytest
     unpack(tmp_path, settings_for(FUSED, sandbox="account"))
     hand_in(tmp_path, {f"{FUSED}.ipynb": hostile(tmp_path)})
-    like_docker = [str(Path(VENV) / "bin" / "python"), "-c", LIKE_DOCKER]
+    like_docker = [str(Path(VENV) / "bin" / "python"), "-c", LIKE_DOCKER, str(PROJECT)]
     ran = run_autograder(tmp_path, *like_docker)
     assert "sandbox account" in ran.printed
     nothing_was_reached(tmp_path, ran.printed)

@@ -119,7 +119,7 @@ def handed_over(statement: ast.stmt, shown: Effects) -> frozenset[str]:
     match statement:
         case ast.Expr(ast.Call(func=ast.Name(function))) if function not in WORDS["shows"]:
             return shown.reads - MODULES - {function}
-        case ast.Expr(ast.Call(func=ast.Attribute())) if not shown.changes:
+        case ast.Expr(ast.Call(func=ast.Attribute(attr=name))) if not name.endswith("_"):
             return shown.reads - MODULES
     return frozenset()
 

@@ -183,8 +183,7 @@ def forgiving(statement: ast.stmt) -> ast.stmt:
         copied = copy.copy(statement)
         copied.body = _forgiving_lines(statement.body)
         return copied
-    own_care = isinstance(statement, (ast.Try, ast.TryStar))
-    return statement if own_care else with_blocks(statement, _forgiving_lines)
+    return with_blocks(statement, _forgiving_lines)
 
 
 def _forgiving_lines(block: Sequence[ast.stmt]) -> list[ast.stmt]:
@@ -200,7 +199,7 @@ def _forgiving_lines(block: Sequence[ast.stmt]) -> list[ast.stmt]:
                 read = [ast.Name(name, ast.Load()) for name in names]
                 returned = ast.Return(ast.Tuple([*read], ast.Load()))
                 lines.append(ast.fix_missing_locations(ast.copy_location(returned, statement)))
-            case ast.Assign() | ast.AugAssign() | ast.Expr():
+            case ast.Assign() | ast.AugAssign() | ast.Expr() | ast.Assert():
                 lines += map(_passed_over, split(statement))
             case _:
                 lines.append(forgiving(statement))

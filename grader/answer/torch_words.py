@@ -15,4 +15,4 @@ MODULES = WORDS["modules"]
 
 def changes_in_place(name: str) -> bool:
     """Tell from its name whether a function changes what it is called on, as `add_` does."""
-    return name.endswith("_") and not name.endswith("__")
+    return (name.endswith("_") and not name.endswith("__")) or name in WORDS["fills"]

@@ -267,7 +267,7 @@ class _Observer:
             for g, own in self.own.items()
             if g not in self.right and own.writers
             if any(v.tensor is None or v.raised or v.interrupted for v in self.local[g])
-            if not any(v.raised and self._is_its_own(v.raised, own) for v in self.local[g])
+            if not any(self._is_its_own(v, own) for v in self.local[g])
         ]
         blocks = (*COMPOUND, ast.FunctionDef)
         if not stuck or not any(isinstance(top, blocks) for top in self.answer.top):
@@ -291,10 +291,11 @@ class _Observer:
                     assigned=own.assigned,
                 )
 
-    def _is_its_own(self, raised: Raised, own: _Own) -> bool:
+    def _is_its_own(self, value: Value, own: _Own) -> bool:
         """True if a line that makes the gradient raised, or reached a limit."""
-        places = map(self.worker.place_of, own.keep)
-        return raised.by_limit or (raised.place is not None and raised.place in places)
+        places = {*map(self.worker.place_of, own.keep)} - {None}
+        raised = [one for one in (value.raised, value.interrupted, value.on_the_way) if one]
+        return any(one.by_limit or one.place in places for one in raised)
 
     def _run_again(self) -> dict[str, tuple[Values | None, Values | None]]:
         """What gradients that are wrong both ways give where what they read fits together.

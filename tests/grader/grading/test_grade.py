@@ -610,8 +610,8 @@ def test_comparing_with_autograd_costs_nothing_and_is_no_accusation(
         ("db2 = torch.zeros_like(b2)\nif b2.grad is not None: db2 = b2.grad", Outcome.FAIL, []),
         ("g = b2.grad\n\ndb2 = g.clone()", Outcome.REFUSED, [1]),
         ("loss.backward()\ndb2 = b2.grad", Outcome.REFUSED, [2, 1]),
-        ("db2 = getattr(b2, 'gr' + 'ad').clone()", Outcome.ERROR, [1]),
-        ("run = getattr(loss, 'back' + 'ward')\ndb2 = run()", Outcome.REFUSED, [1, 2]),
+        ("db2 = getattr(b2, 'gr' + 'ad').clone()", Outcome.ERROR, []),
+        ("run = getattr(loss, 'back' + 'ward')\ndb2 = run()", Outcome.REFUSED, [2]),
     ],
 )
 def test_the_value_decides_and_autograd_is_flagged(
@@ -822,7 +822,7 @@ def test_no_flag_is_hidden_behind_a_thousand_others(runner: Runner) -> None:
     flags = grade(NOTEBOOKS["01_atomic_backprop"], cells, runner, wary=True).flags
     kinds = Counter(flag.kind for flag in flags)
     assert kinds["module"] == MOST_OF_A_KIND + 1
-    assert kinds["exec"] == 1
+    assert kinds["dunder"] == 1
     assert max(len(flag.message) for flag in flags) <= LONGEST_SENTENCE
 
 

@@ -370,5 +370,7 @@ def _compile_cell(cell: AnswerCell) -> dict[ast.stmt, tuple[CodeType, Nodes]] | 
 def compile_statement(statement: ast.stmt, cell: str) -> CodeType:
     """A statement as a worker can run it, also one that awaits; tracebacks name the answer cell."""
     tree, flags = ast.Module([statement], []), ast.PyCF_ALLOW_TOP_LEVEL_AWAIT
-    code: CodeType = compile(tree, f"<answer {cell}>", "exec", flags)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # what Python thinks of `2(x)`, the student is told anyway
+        code: CodeType = compile(tree, f"<answer {cell}>", "exec", flags)
     return code

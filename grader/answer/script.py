@@ -15,7 +15,7 @@ from types import CodeType
 
 from grader.answer.effects import read_effects, root
 from grader.answer.parse import Answer, compile_statement, is_blank
-from grader.answer.statements import COMPOUND, blocks, pruned, walk_statements, with_blocks
+from grader.answer.statements import COMPOUND, blocks, walk_statements, with_blocks
 from grader.answer.torch_words import MODULES
 from grader.worker.job import Line, Statement
 from grader.worker.terms import MARK
@@ -78,7 +78,7 @@ class Script:
 
         From the last to the first: those that write it, then those that write what these read, but
         for the names that are `given`. Inside of a block, what is read may come from a later line,
-        by the next turn of a loop.
+        by the next turn of a loop; `break` and `continue` say which turns there are.
         """
         needed, kept = {name}, set[int]()
         for statement in reversed(self.statements):
@@ -86,7 +86,8 @@ class Script:
             while before != len(kept):
                 before = len(kept)
                 for line in reversed(statement.lines):
-                    if not needed.isdisjoint(line.writes):
+                    is_jump = statement.number in kept and not (line.reads or line.writes)
+                    if is_jump or not needed.isdisjoint(line.writes):
                         number: int | None = line.number
                         while number is not None and number not in kept:
                             kept.add(number)
@@ -118,9 +119,9 @@ class Trial:
         self.statements = list[Statement]()
         self._next = 0
         self._kept = {
-            answer.number[top]: self._add(pruned(top, set(inside)), answer.number[top])
+            answer.number[top]: self._add(top, answer.number[top])
             for top in answer.top
-            if (inside := [answer.statements[n] for n in sorted(keep & answer.inside[top])])
+            if not keep.isdisjoint(answer.inside[top])
         }
 
     def with_texts(

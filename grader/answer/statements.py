@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 import copy
-from collections.abc import Callable, Container, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 
 COMPOUND = (ast.If, ast.For, ast.While, ast.With, ast.Try, ast.TryStar, ast.Match)
 """Statements that hold other statements of the same scope. A `def` or `class` counts as one."""
@@ -62,16 +62,6 @@ def walk_names(*trees: ast.AST) -> Iterator[ast.Name]:
 def stored_names(*trees: ast.AST) -> frozenset[str]:
     """The names that are bound in some trees, those in functions too."""
     return frozenset(name.id for name in walk_names(*trees) if type(name.ctx) is ast.Store)
-
-
-def pruned(statement: ast.stmt, keep: Container[ast.stmt]) -> ast.stmt:
-    """A statement without the inner statements that are not kept; an emptied block passes."""
-
-    def prune(block: Sequence[ast.stmt]) -> list[ast.stmt]:
-        kept = [pruned(inner, keep) for inner in block if inner in keep]
-        return kept or [ast.copy_location(ast.Pass(), statement)]
-
-    return with_blocks(statement, prune)
 
 
 def with_blocks(

@@ -2,9 +2,7 @@
 
 import ast
 
-import pytest
-
-from grader.answer.statements import blocks, pruned, walk_statements
+from grader.answer.statements import blocks, walk_statements
 
 NESTED = """\
 a = 1
@@ -67,45 +65,3 @@ def test_except_star_is_walked_as_well() -> None:
 def test_an_if_without_else_has_one_block() -> None:
     (statement,) = ast.parse("if a:\n    b = 1").body
     assert len(list(blocks(statement))) == 1
-
-
-@pytest.mark.parametrize(
-    ("source", "kept", "expected"),
-    [
-        ("for i in x:\n    a = 1\n    b = 1", {"b"}, "for i in x:\n    b = 1"),
-        ("for i in x:\n    a = 1", set(), "for i in x:\n    pass"),
-        ("if t:\n    a = 1\nelse:\n    b = 1", {"b"}, "if t:\n    pass\nelse:\n    b = 1"),
-        (
-            "try:\n    a = 1\nexcept E:\n    b = 1\nfinally:\n    c = 1",
-            {"a"},
-            "try:\n    a = 1\nexcept E:\n    pass\nfinally:\n    pass",
-        ),
-        (
-            "match t:\n    case 1:\n        a = 1\n    case _:\n        b = 1",
-            {"b"},
-            "match t:\n    case 1:\n        pass\n    case _:\n        b = 1",
-        ),
-        ("with t:\n    a = 1\n    b = 1", {"a"}, "with t:\n    a = 1"),
-        ("def f():\n    a = 1", set(), "def f():\n    a = 1"),
-        ("a = 1", set(), "a = 1"),
-    ],
-)
-def test_what_is_not_kept_is_left_out(source: str, kept: set[str], expected: str) -> None:
-    (statement,) = ast.parse(source).body
-    chosen = {
-        inner
-        for inner in walk_statements([statement])
-        if isinstance(inner, ast.Assign) and ast.unparse(inner.targets[0]) in kept
-    }
-    shortened = pruned(statement, chosen)
-    assert ast.unparse(shortened) == expected
-    compile(ast.Module([shortened], []), "<test>", "exec")
-    # The original is untouched.
-    assert ast.unparse(statement) == source
-
-
-def test_an_inner_loop_is_pruned_too() -> None:
-    source = "for i in x:\n    for j in y:\n        a = 1\n        b = 1"
-    (outer,) = ast.parse(source).body
-    inner, a, _ = list(walk_statements([outer]))[1:]
-    assert ast.unparse(pruned(outer, {inner, a})) == ("for i in x:\n    for j in y:\n        a = 1")

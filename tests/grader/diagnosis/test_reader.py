@@ -100,9 +100,11 @@ def test_a_fused_formula_needs_none_of_what_arrives_in_steps(code: str, runner: 
 
 def test_an_upstream_that_a_loop_overwrites_is_to_blame(runner: Runner) -> None:
     loop = "dC = torch.zeros_like(C)\nfor i in range(n):\n    dembcat = 0\n    dC[Xb[i]] += demb[i]"
-    judged = judge_one("ex1", answer_with("ex1", "dC", loop), runner)
-    said = {one.name: one.message for one in judged}
-    assert said["dembcat"] == "This line puts `0` in the place of what was in `dembcat`."
+    cells = [AnswerCell(*cell) for cell in read_cells(answer_with("ex1", "dC", loop))]
+    verdicts, _ = grade_exercise(ATOMIC, cells, runner)
+    (dembcat,) = (one for one in verdicts if one.name == "dembcat")
+    assert dembcat.code == "dembcat = 0"
+    assert wording.note(dembcat) == "dembcat is an int, but a gradient is a tensor."
 
 
 def test_a_line_by_which_another_gradient_is_right_is_not_to_blame(runner: Runner) -> None:

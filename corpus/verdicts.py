@@ -22,7 +22,16 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-from corpus.readers import attacks, encore, faults, honest, one_fault, other_variants, people
+from corpus.readers import (
+    attacks,
+    encore,
+    faults,
+    honest,
+    one_fault,
+    other_variants,
+    people,
+    public,
+)
 from corpus.readers.attack_targets import Places, open_places, text_of
 from corpus.readers.exercise_text import read_cells, sample_submissions
 from corpus.readers.lecture_course import ATOMIC, EXERCISES
@@ -124,6 +133,11 @@ def cases() -> Iterator[Case]:
             case = _case(f"people {part}", mistake.key, mistake.exercise, mistake.source)
             kind = f"{mistake.exercise} {mistake.gradient}"
             yield replace(case, kind=kind, **_truth(mistake.gradient, kinds))
+    for part in people.Part:
+        for found in public.mistakes(part):
+            case = _case(f"public {part}", found.key, found.exercise, found.source)
+            kind = f"{found.exercise} {found.gradient}"
+            yield replace(case, kind=kind, **_truth(found.gradient, found.kinds, found.is_named))
     yield from _one_fault()
     for prefix in other_variants.BY_PREFIX:
         for variant in other_variants.variants(prefix):

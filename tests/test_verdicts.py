@@ -26,7 +26,7 @@ from grader.execution.runner import Runner
 from grader.verdict import EARNS_POINTS, Outcome
 
 CORPORA = (
-    *("right", "sample", "honest", "shortcut", "people"),
+    *("right", "sample", "honest", "shortcut", "people", "public"),
     *("harmless", "fault", "other", "encore"),
 )
 LETTER = {outcome[0]: outcome for outcome in Outcome}

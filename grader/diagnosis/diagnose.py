@@ -63,8 +63,6 @@ def find_reason(
 
     `right` are the gradients whose own lines are right, with the numbers of these statements.
     """
-    if verdict.diagnosis or verdict.outcome not in (Outcome.FAIL, Outcome.ERROR):
-        return None
     if item.broken is not None or any(map(_is_hopeless, (*item.local, *item.hidden))):
         return None
     search = Search(item, answer, exercise, references, runner, allowance, right)

@@ -15,6 +15,7 @@ from grader.execution.ask import Allowance
 from grader.execution.observe import observe
 from grader.execution.runner import AnyRunner
 from grader.grading.judge import judge
+from grader.grading.one_gradient import AT_FAULT
 from grader.grading.slips import lost_by_slips
 from grader.grading.wrong_value import wrong_value
 from grader.program.exercises import Exercise
@@ -161,6 +162,8 @@ def grade_answer(
         edits = allowance.part(EDIT_SECONDS)
         about = answer, exercise, references, runner, edits, right
         for index, (item, verdict) in enumerate(pairs):
+            if verdict.diagnosis or verdict.outcome not in AT_FAULT:
+                continue
             try:
                 cause = find_reason(item, verdict, *about)
             # Whatever a student's code makes of the search for a reason, the verdicts stand.

@@ -69,6 +69,7 @@ class _Judge:
                 # The mistake is paid for where the other's memory is wrong by itself.
                 self.verdicts[name] = carried(replace(verdict, diagnosis=()))
                 self.outcomes[name] = Outcome.CARRIED
+        self.stopped = dict[str, frozenset[str]]()  # what keeps a right line from running
         found = [*self.verdicts.values()]
         self.at_fault = {one.name for one in found if one.outcome in AT_FAULT}
         self.rough = {one.name for one in found if one.why == "almost"}
@@ -119,6 +120,7 @@ class _Judge:
             code = because("waiting" if missing else "carried", gradients=tuple(names))
             return carried(verdict, (code,))
         if stopped := self._stopped_by(item):
+            self.stopped[item.name] = frozenset(stopped)
             return carried(verdict, (because("kept-from-running", gradients=tuple(stopped)),))
         verdict = _begins_here(item, verdict, self.references)
         self.outcomes[verdict.name] = verdict.outcome
@@ -132,7 +134,8 @@ class _Judge:
             if outcomes[name] is not Outcome.CARRIED:
                 return set()
             wrong = {other for other, outcome in outcomes.items() if outcome is not Outcome.PASS}
-            return _handed(self.items[name]) & (wrong | self.rough)
+            handed = _handed(self.items[name]) & (wrong | self.rough)
+            return handed | self.stopped.get(name, frozenset())
 
         above = _above(verdict.name, causes)
         # From the loss down; of a carried one it is known with what it began.

@@ -354,6 +354,13 @@ def test_of_several_gradients_in_one_function_only_that_which_raises_is_an_error
     assert blamed(wrong) == ["dh", "db2"]
 
 
+def test_below_what_a_function_did_not_give_lines_are_carried(judge_text: Judge) -> None:
+    body = "dh = dlogits @ W2.T\n    dW2 = h @ dlogits\n    return dh, dW2, dlogits.sum(0)"
+    verdicts = judge_text(edited((LINEAR, f"def linear():\n    {body}\ndh, dW2, db2 = linear()")))
+    assert blamed(verdicts) == ["dW2"]
+    assert "see dW2" in wording.note(verdicts["dC"])
+
+
 # --- whenever something is wrong, somebody is to blame
 
 SECOND_BRANCH = "dcounts += torch.ones_like(counts) * dcounts_sum"

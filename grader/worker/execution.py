@@ -51,7 +51,7 @@ LONGEST_LOOK_SECONDS = 2.0
 LARGEST_VALUE = 2**23
 """Bytes one value may have; the largest right one, of a training, has some millions."""
 
-LARGER_VALUE = 2**19
+LARGER_VALUE = 2**21
 """Bytes that one of more numbers than its tensor has may have: it is wrong, and many may be."""
 
 REPORTED_DTYPES = frozenset(getattr(torch, name) for name in DTYPE_CODES)

@@ -109,7 +109,8 @@ class Names(dict[str, Any]):
             same = self.standing_for[id(value)]
             if name not in same and same.isdisjoint(self.writes) and same & self.lends:
                 return self._lend(min(same & self.lends))
-        self.reads.add(name)
+        if name not in self.bound:  # what a statement binds itself, it has from nowhere
+            self.reads.add(name)
         return dict.__getitem__(self, name) if value is None else value
 
     def get(self, name: str, default: Any = None) -> Any:

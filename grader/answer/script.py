@@ -118,6 +118,8 @@ class Trial:
         self.answer, self.keep, self.gradients = answer, keep, gradients
         self.statements = list[Statement]()
         self._next = 0
+        kept = (read_effects(answer.statements[number]).writes for number in keep)
+        self._names = frozenset[str]().union(*kept)
         self._kept = {
             answer.number[top]: self._add(top, answer.number[top])
             for top in answer.top
@@ -140,7 +142,13 @@ class Trial:
                 indices += [self._add(read(one), number) for one in new[number]]
         return tuple(indices)
 
+    def _spares(self, statement: ast.stmt) -> bool:
+        """True for a line that others need: what it reads may not be there."""
+        return self._names.isdisjoint(read_effects(statement).writes)
+
     def _add(self, statement: ast.stmt, number: int) -> int:
+        if isinstance(statement, COMPOUND):
+            statement = forgiving(statement, self._spares)
         # Numbers of their own: what one edit does is not to be held against another.
         inside = [*walk_statements([statement])]
         numbers = {one: self._next + place for place, one in enumerate(inside)}
@@ -178,33 +186,36 @@ def read_script(answer: Answer, gradients: Set[str], is_forgiving: bool = False)
     return Script(tuple(statements), written_as, around, uncounted)
 
 
-def forgiving(statement: ast.stmt) -> ast.stmt:
-    """A block or function that goes on behind a line that raises, as the answer itself does."""
+def forgiving(statement: ast.stmt, spares: Callable[[ast.stmt], bool] = lambda _: True) -> ast.stmt:
+    """A block or function that goes on behind a line that raises, as the answer itself does.
+
+    It `spares` all of its lines, or only some.
+    """
+
+    def lines_of(block: Sequence[ast.stmt]) -> list[ast.stmt]:
+        lines = list[ast.stmt]()
+        for inner in block:
+            match inner:
+                case ast.Return(ast.Tuple(values)) if spares(inner):
+                    # Each value for itself, under what is no Python name.
+                    names = [f"<{place}>" for place in range(len(values))]
+                    for name, value in zip(names, values, strict=True):
+                        stored = ast.Assign([ast.Name(name, ast.Store())], value)
+                        lines.append(_passed_over(ast.copy_location(stored, inner)))
+                    read = [ast.Name(name, ast.Load()) for name in names]
+                    returned = ast.Return(ast.Tuple([*read], ast.Load()))
+                    lines.append(ast.fix_missing_locations(ast.copy_location(returned, inner)))
+                case ast.Assign() | ast.AugAssign() | ast.Expr() | ast.Assert() if spares(inner):
+                    lines += map(_passed_over, split(inner))
+                case _:
+                    lines.append(forgiving(inner, spares))
+        return lines
+
     if isinstance(statement, ast.FunctionDef):
         copied = copy.copy(statement)
-        copied.body = _forgiving_lines(statement.body)
+        copied.body = lines_of(statement.body)
         return copied
-    return with_blocks(statement, _forgiving_lines)
-
-
-def _forgiving_lines(block: Sequence[ast.stmt]) -> list[ast.stmt]:
-    lines = list[ast.stmt]()
-    for statement in block:
-        match statement:
-            case ast.Return(ast.Tuple(values)):
-                # Each value for itself, under what is no Python name.
-                names = [f"<{place}>" for place in range(len(values))]
-                for name, value in zip(names, values, strict=True):
-                    stored = ast.Assign([ast.Name(name, ast.Store())], value)
-                    lines.append(_passed_over(ast.copy_location(stored, statement)))
-                read = [ast.Name(name, ast.Load()) for name in names]
-                returned = ast.Return(ast.Tuple([*read], ast.Load()))
-                lines.append(ast.fix_missing_locations(ast.copy_location(returned, statement)))
-            case ast.Assign() | ast.AugAssign() | ast.Expr() | ast.Assert():
-                lines += map(_passed_over, split(statement))
-            case _:
-                lines.append(forgiving(statement))
-    return lines
+    return with_blocks(statement, lines_of)
 
 
 def _passed_over(statement: ast.stmt) -> ast.stmt:

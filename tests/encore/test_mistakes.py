@@ -10,10 +10,14 @@ import pytest
 
 from corpus.readers.any_exercise import is_right, variants
 from corpus.readers.encore import COURSE, right
+from corpus.readers.exercise_text import read_cells
 from corpus.readers.measure import Measured, case_lines, judge_answer, shares
 from corpus.readers.one_fault import LabelledFault, spread
+from grader.answer.parse import AnswerCell
 from grader.execution.runner import Runner
+from grader.grading.grade import grade_exercise
 from grader.program.exercises import Exercise, exercise_called, exercises_of
+from grader.reports import wording
 
 LEAST_NAMED, MOST_MISNAMED = 0.95, 0.01
 
@@ -51,10 +55,11 @@ def test_how_many_rows_another_batch_has_is_marked_as_such(
     gradient: str, wrong: str, is_marked: bool, warm_runner: Runner
 ) -> None:
     text = re.sub(rf"(?m)^{gradient} = .*$", f"{gradient} = {wrong}", right("ex7p", "steps"))
-    judged = judge_answer(exercise_called(COURSE, "ex7p"), text, warm_runner)
-    said = next(each.message for each in judged if each.name == gradient)
-    assert f"`{gradient}` has shape " in said
-    assert said.endswith(ANOTHER) is is_marked
+    cells = [AnswerCell(*cell) for cell in read_cells(text)]
+    verdicts, _ = grade_exercise(exercise_called(COURSE, "ex7p"), cells, warm_runner)
+    verdict = next(each for each in verdicts if each.name == gradient)
+    assert f"`{gradient}` has shape " in verdict.diagnosis[0].message
+    assert (wording.note(verdict) == ANOTHER) is is_marked
 
 
 def faults(exercise: Exercise, text: str, most: int) -> Iterator[LabelledFault]:

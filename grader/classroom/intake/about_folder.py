@@ -8,7 +8,7 @@ from collections.abc import Collection, Iterable, Iterator, Sequence
 from datetime import datetime
 
 from grader.classroom.intake.class_folder import HandedIn, Remark
-from grader.classroom.intake.lms_downloads import CANVAS
+from grader.classroom.intake.platform_layouts import CANVAS
 from grader.classroom.intake.walk import SOLUTIONS, Parts, Tree, as_text
 from grader.printable import counted, listed, printable
 
@@ -44,6 +44,8 @@ def left_out(tree: Tree, used: Collection[Parts]) -> Iterator[str]:
             f"Notebooks in a folder {SOLUTIONS}/ beside other notebooks are the course's own and "
             f"are not graded: {named(map(as_text, tree.solutions))}."
         )
+    if tree.unopened:
+        yield f"Zip files from which no notebook is taken: {named(map(as_text, tree.unopened))}."
     if tree.links:
         yield f"Links to folders, which are not followed: {named(map(as_text, tree.links))}."
     if tree.closed:

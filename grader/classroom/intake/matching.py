@@ -20,12 +20,13 @@ _NUMBER = re.compile(r"(\d+)\D*\Z")
 class Match:
     """The student's id; "" where nobody, or (`among`) more than one would fit.
 
-    `by_name` says that nothing but a name speaks for it.
+    `by_name` says that nothing but a name speaks for it, `by_word` a part of a folder's name.
     """
 
     student: str = ""
     among: tuple[str, ...] = ()
     by_name: bool = False
+    by_word: bool = False
 
 
 class Matcher:
@@ -53,7 +54,19 @@ class Matcher:
             return _one(found)
         if found := self._by_name(submitter):
             return _one(found, by_name=True)
-        return _one(self._first(submitter.words, union=True))
+        for ending in _endings(submitter.keys):  # "backprop-ada-lovelace" is ada-lovelace's
+            if found := self._first([ending]):
+                return _one(found, by_word=submitter.folder)
+        found = self._first(submitter.words, union=True)
+        return _one(found, by_word=submitter.folder)
+
+    def is_another(self, submitter: Submitter) -> bool:
+        """Whether the list has the number that a system gave, but under other names."""
+        number = self._find("id", submitter.canvas) or self._find(
+            "participant", submitter.participant
+        )
+        squeezed = word_key(submitter.name)
+        return bool(number) and not any(self._may_be(student, squeezed) for student in number)
 
     def is_listed(self, submitter: Submitter) -> bool:
         """Whether a line of the list has both the number that a system gave, and the name."""
@@ -102,10 +115,16 @@ class Matcher:
         return set(self._index.get((role, fold(key)), ())) if key else set()
 
 
-def _one(found: set[str], *, by_name: bool = False) -> Match:
+def _one(found: set[str], *, by_name: bool = False, by_word: bool = False) -> Match:
     if len(found) == 1:
-        return Match(next(iter(found)), by_name=by_name)
+        return Match(next(iter(found)), by_name=by_name, by_word=by_word)
     return Match(among=tuple(sorted(found)))
+
+
+def _endings(keys: Iterable[str]) -> Iterator[str]:
+    """What stands behind each hyphen or underscore, the longest first; not single letters."""
+    for key in keys:
+        yield from (key[sign.end() :] for sign in re.finditer("[-_]", key[:-2]))
 
 
 def _keys(known: dict[str, str], student: str) -> Iterator[tuple[str, str]]:

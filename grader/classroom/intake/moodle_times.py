@@ -2,49 +2,20 @@
 
 from __future__ import annotations
 
-from calendar import day_name
 from collections.abc import Iterable, Iterator, Mapping
-from contextlib import suppress
 from datetime import datetime
 
 from grader.classroom.intake.about_folder import named
 from grader.classroom.intake.class_folder import Remark, Roster, Student
+from grader.classroom.intake.times import time_in_words
 from grader.printable import counted, printable
 
 # moodle/moodle, mod/assign/gradingtable.php: "-" where nothing was submitted, else userdate() with
 # strftimedaydatetime of the teacher's language, in the teacher's zone: "Friday, 20 November 2026,
 # 6:00 PM" in English, "Friday, November 20, 2026, 6:00 PM" in that of the United States. Newer
-# versions have a narrow space before PM. Days in numbers are no English of Moodle's: 11/10 may be
-# either of two.
+# versions have a narrow space before PM.
 
 LAST_MODIFIED = "Last modified (submission)"
-
-_DAYS = tuple(day_name)
-_FORMS = ("%d %B %Y %I:%M %p", "%B %d %Y %I:%M %p", "%d %B %Y %H:%M", "%B %d %Y %H:%M")
-"""Without the day of the week. Of more than five strptime would make the expressions anew."""
-
-
-def moodle_time(text: str) -> datetime | None:
-    """The time, which has no zone; None where it cannot be told for sure.
-
-    >>> moodle_time("Friday, 20 November 2026, 6:00 PM").isoformat()
-    '2026-11-20T18:00:00'
-    >>> moodle_time("Sunday, November 20, 2026, 6:00 PM") is None  # it was a Friday
-    True
-    >>> moodle_time("20 November 2026, 6:00") is None  # AM, or PM
-    True
-    """
-    words = text.replace(",", " ").split()
-    weekday = words.pop(0).capitalize() if words and words[0].capitalize() in _DAYS else ""
-    said = " ".join(words)
-    for form in _FORMS:
-        with suppress(ValueError):
-            time = datetime.strptime(said, form)
-            # 24 hours have two digits: a language that leaves PM out has one
-            unsure = form.endswith("%H:%M") and said[-5] == " " and said[-4] != "0"
-            is_day = weekday in ("", _DAYS[time.weekday()])
-            return time if is_day and not unsure and time.year // 100 == 20 else None
-    return None
 
 
 def times_in(roster: Roster) -> tuple[dict[str, datetime], dict[str, str]]:
@@ -56,7 +27,7 @@ def times_in(roster: Roster) -> tuple[dict[str, datetime], dict[str, str]]:
         for row in roster.rows
         if row.student and (text := roster.at(row.cells, column).strip()) not in ("", "-")
     }
-    times = {student: moodle_time(text) for student, text in written.items()}
+    times = {student: time_in_words(text) for student, text in written.items()}
     known = {student: time.astimezone() for student, time in times.items() if time}
     return known, {student: text for student, text in written.items() if student not in known}
 

@@ -27,7 +27,8 @@ def choose_readings(seen: Sightings, matcher: Matcher | None) -> Sightings:
 
     def chosen(file: Sighting) -> Sighting:
         users = (*file.submitters, *_further_users(file))
-        if users == file.submitters or len(readings[users[0].id]) == 1:
+        alone = len(readings[users[0].id]) == 1 and matcher is None
+        if users == file.submitters or alone:
             return replace(file, instead=())
         row = Submitter(listed((who.id for who in users), "or"))
         late = any(reading.late for reading in (file, *file.instead))
@@ -46,13 +47,19 @@ def choose_readings(seen: Sightings, matcher: Matcher | None) -> Sightings:
 
 
 def _in_list(file: Sighting, matcher: Matcher | None) -> Sighting:
-    """The reading with the longest name that the class list has; the file itself if none."""
+    """The file without the readings that the class list rules out.
+
+    A user whom the list has under another name did not hand it in. The longest name counts that
+    the list has together with its number. A user who is missing from the list may have handed it
+    in, so a shorter reading does not win against theirs.
+    """
     if not file.instead or matcher is None:
         return file
-    for reading in (*reversed(file.instead), replace(file, instead=())):
-        if matcher.is_listed(reading.submitters[0]):
-            return reading
-    return file
+    readings = [replace(file, instead=()), *file.instead]
+    readings = [one for one in readings if not matcher.is_another(one.submitters[0])] or readings
+    if matcher.is_listed(readings[-1].submitters[0]):
+        return readings[-1]
+    return replace(readings[0], instead=tuple(readings[1:]))
 
 
 def _further_users(file: Sighting) -> tuple[Submitter, ...]:

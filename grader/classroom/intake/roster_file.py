@@ -199,8 +199,8 @@ def _damage(ids: Iterable[str]) -> Iterator[str]:
     if damaged:
         yield (
             f"A spreadsheet has taken {counted(len(damaged), 'id')} in the class list for numbers "
-            f"({printable(damaged[0])!r}, for one), so that no file has them. Export the list again, "
-            "and do not save it with Excel."
+            f"({printable(damaged[0])!r}, for one), so that no file has them. Export the list "
+            "again, and do not save it with Excel."
         )
 
 

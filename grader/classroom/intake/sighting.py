@@ -103,8 +103,8 @@ def common_beginning(names: Iterable[str], sign: str) -> str:
     'backprop-'
     """
     ordered = sorted(names)
-    first, last = (ordered[0], ordered[-1]) if sign and ordered else ("", "")
-    same = next(
-        (n for n, (a, b) in enumerate(zip(first, last, strict=False)) if a != b), len(first)
-    )
-    return first[: first.rfind(sign, 0, same) + 1] if sign else ""
+    if not sign or not ordered or ordered[0] == ordered[-1]:
+        return ""  # of one name, nobody can say where it ends
+    pairs = enumerate(zip(ordered[0], ordered[-1], strict=False))
+    same = next((n for n, (one, other) in pairs if one != other), len(ordered[0]))
+    return ordered[0][: ordered[0].rfind(sign, 0, same) + 1]

@@ -24,11 +24,6 @@ from grader.submission.notebook_file import (
 )
 from grader.verdict import Flag, Place
 
-MOST_NAMES = 5
-
-_ASSIGNED = re.compile(r"^[ \t]*(\w+)[ \t]*(?::[^=\n]*)?[-+*/@]?=(?!=)(.*)", re.MULTILINE)
-_BLANK = re.compile(r"\s*(\.\.\.|None)\s*(#.*)?")
-
 
 @dataclass(frozen=True, slots=True)
 class Submission:
@@ -36,7 +31,7 @@ class Submission:
 
     `others` are the code cells that are not graded, called "cell 3". Kinds of flag:
     `other-exercise`, `duplicate-answer`, `not-code`, `unreadable-answer`, `missing-answer`,
-    `outside-answers`, `renamed-gradients`, `shipped-solution`, `metadata-dropped`.
+    `shipped-solution`, `metadata-dropped`.
     """
 
     path: Path
@@ -93,7 +88,6 @@ def submission_in(
         *duplicates,
         *_flag_ungraded(own),
         *_flag_missing(answers, gradients),
-        *_flag_unmarked(answers, others, gradients),
         *(_flag_shipped(answers, dict(course.solved).get(notebook)) if not solved else ()),
         *_flag_dropped_metadata([cell for _, cell in own]),
     ]
@@ -144,59 +138,6 @@ def _flag_missing(answers: Sequence[AnswerCell], gradients: Sequence[str]) -> It
             "cell's first line changed?",
             None,
         )
-
-
-def _flag_unmarked(
-    answers: Sequence[AnswerCell], others: Sequence[AnswerCell], gradients: Sequence[str]
-) -> Iterator[Flag]:
-    """Flag gradients that are written in a cell that nobody grades, or under another name."""
-    answered, blanks = _assigned(answers)
-    without = [name for name in gradients if name not in answered]
-    if not without:
-        return
-    given, _ = _assigned(others)
-    # Also what is assigned otherwise, as in `da, db = ...`: to parse takes long.
-    parsed = frozenset[str]().union(*(written_names(cell.source) for cell in answers))
-    without = [name for name in without if name in blanks or name not in parsed]
-    if elsewhere := [name for name in without if name in given]:
-        place = given[elsewhere[0]]
-        yield Flag(
-            "outside-answers",
-            f"The values of {listed(elsewhere, most=MOST_NAMES)} are in {place}, which is not an "
-            "answer cell, so they earn nothing: write them where the notebook asks for them.",
-            Place(place, 1),
-        )
-        return
-    names = given | answered
-    renamed = {name: other for name in without for other in _other_names(name) if other in names}
-    if renamed:
-        example, other = next(iter(renamed.items()))
-        yield Flag(
-            "renamed-gradients",
-            f"The values of {listed(renamed, most=MOST_NAMES)} have other names here, such as "
-            f"{other} for {example}, so they earn nothing: use the names that the notebook asks "
-            "for.",
-            Place(names[other], 1),
-        )
-
-
-def _assigned(cells: Iterable[AnswerCell]) -> tuple[dict[str, str], set[str]]:
-    """The names that get a value at the beginning of a line, each with its cell; and the blanks."""
-    given, blanks = dict[str, str](), set[str]()
-    for cell in cells:
-        for name, value in _ASSIGNED.findall(cell.source):
-            if _BLANK.fullmatch(value):
-                blanks.add(name)
-            else:
-                given[name] = cell.grade_id
-    return given, blanks
-
-
-def _other_names(gradient: str) -> Iterator[str]:
-    """How else people call a gradient: grad_X, X_grad, dL_dX."""
-    tensor = gradient.removeprefix("d")
-    for form in ("grad_{}", "{}_grad", "g_{}", "d_{}", "dL_d{}", "dLd{}", "dloss_d{}", "D{}"):
-        yield form.format(tensor)
 
 
 def _flag_shipped(answers: Sequence[AnswerCell], shipped: str | None) -> Iterator[Flag]:

@@ -12,7 +12,15 @@ from functools import partial
 from pathlib import Path
 from types import MappingProxyType
 
-from grader.classroom.intake.about_folder import SHOWN, about_time, left_out, named, spelled_twice
+from grader.classroom.intake.about_folder import (
+    SHOWN,
+    about_time,
+    about_times,
+    left_out,
+    named,
+    spelled_twice,
+    times_in,
+)
 from grader.classroom.intake.class_folder import (
     ClassFolder,
     HandedIn,
@@ -22,8 +30,7 @@ from grader.classroom.intake.class_folder import (
     explained,
 )
 from grader.classroom.intake.gradescope_export import gradescope_tops, read_gradescope
-from grader.classroom.intake.matching import Match, Matcher
-from grader.classroom.intake.moodle_times import about_times, times_in
+from grader.classroom.intake.matching import Match, Matcher, choose_readings
 from grader.classroom.intake.plain_layouts import (
     github_tops,
     nbgrader_tops,
@@ -44,7 +51,6 @@ from grader.classroom.intake.platform_layouts import (
     read_platform,
     tops_of,
 )
-from grader.classroom.intake.readings import choose_readings
 from grader.classroom.intake.roster_file import ClassList, read_roster
 from grader.classroom.intake.sighting import Sighting, Sightings, Submitter
 from grader.classroom.intake.walk import Parts, Tree, as_text, walk

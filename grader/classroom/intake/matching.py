@@ -195,7 +195,7 @@ def choose_readings(seen: Sightings, matcher: Matcher | None) -> Sightings:
         notices.append(
             "Some names of files can be read in several ways, so that these users may be one or the"
             f" other, and each has a row of its own: {named}. A class list that has both their "
-            "numbers and their names (--roster) can tell."
+            "numbers and their names (--roster) can tell, if nobody is missing from it."
         )
     return replace(seen, files=files, others=others, notices=notices)
 

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import copy
+import json
 import os
 import re
 import sys
 import tempfile
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
 import nbformat
@@ -26,6 +27,9 @@ from grader.authoring.course import (
 )
 from grader.authoring.source import SourceError
 from grader.printable import listed
+from grader.program.course import SOLVED, built_in_course, read_solved
+from grader.submission.notebook_file import KEY
+from grader.submission.read import fingerprint, submission_in
 from grader.submission.which_course import VARIABLE as COURSE_VARIABLE
 from makemore_data import load_names
 
@@ -61,6 +65,19 @@ def build(names: Sequence[str] = (), layout: Layout = OURS) -> None:
         )
     for name, notebook in notebooks.items():
         write_both(name, notebook, layout)
+    kept = read_solved(layout.folder / SOLVED) if names else {}
+    fingerprints = kept | _fingerprints(notebooks, layout)
+    (layout.folder / SOLVED).write_text(json.dumps(fingerprints, indent=2) + "\n", encoding="utf-8")
+
+
+def _fingerprints(notebooks: Mapping[str, NotebookNode], layout: Layout) -> dict[str, str]:
+    """For each solved notebook what tells its answers from a student's."""
+    course = layout.course or built_in_course()
+    read = {
+        name: submission_in(nbformat.writes(notebook).encode(), Path(name), course)
+        for name, notebook in notebooks.items()
+    }
+    return {name: fingerprint(submission.cells) for name, submission in read.items()}
 
 
 def _asks_for_names(notebook: NotebookNode) -> bool:
@@ -73,22 +90,31 @@ def write_both(name: str, notebook: NotebookNode, layout: Layout) -> None:
     Raises:
         SourceError: the copy would tell a solution, or the solution cannot be published.
     """
-    blank, solution = make_blank(notebook, layout.forward_texts()), execute(notebook)
+    blank, solution = make_blank(notebook, layout.forward_texts()), execute(mark_solved(notebook))
     write_notebook(blank, layout.blanks / f"{name}.ipynb")
     write_notebook(solution, layout.solutions / f"{name}.ipynb")
 
 
+def mark_solved(notebook: NotebookNode) -> NotebookNode:
+    """The notebook with the mark by which `grader grade` knows a course's own solution."""
+    marked = copy.deepcopy(notebook)
+    marked.metadata[KEY] = {**marked.metadata.get(KEY, {}), "solved": True}
+    return marked
+
+
 def verify(layout: Layout = OURS) -> list[str]:
     """Say where the committed notebooks are not what their sources make; outputs do not count."""
-    solved, public = read_notebooks(layout=layout), layout.forward_texts()
-    blanks = {name: make_blank(notebook, public) for name, notebook in solved.items()}
+    notebooks, public = read_notebooks(layout=layout), layout.forward_texts()
+    blanks = {name: make_blank(notebook, public) for name, notebook in notebooks.items()}
     complaints: list[str] = []
-    for name in solved:
+    for name in notebooks:
         source = layout.sources / f"{name}.py"
         blank, solution = (at / f"{name}.ipynb" for at in (layout.blanks, layout.solutions))
         complaints.append(_difference(blank, blanks[name], source))
-        complaints.append(_difference(solution, solved[name], source))
+        complaints.append(_difference(solution, mark_solved(notebooks[name]), source))
         complaints += _unfit_outputs(blank, solution)
+    if _fingerprints(notebooks, layout) != read_solved(layout.folder / SOLVED):
+        complaints.append(f"{layout.folder / SOLVED} is out of date.")
     return list(filter(None, complaints))
 
 

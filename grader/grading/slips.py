@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import re
 from collections.abc import Iterator, Mapping, Sequence, Set
 
 from grader.answer.parse import Answer
@@ -11,6 +12,9 @@ from grader.execution.evidence import GradientEvidence
 from grader.grading.reasons import Reasons
 from grader.program.exercises import Exercise
 from grader.verdict import Outcome, Verdict, because
+
+_OTHER_WAYS = re.compile(r"(?:grad_?|g_|d_|d(?:L|l|loss|Loss)_?d_?)(\w+)|(\w+?)_?grad")
+"""How PyTorch, other courses and papers call a gradient."""
 
 
 def lost_by_slips(
@@ -63,10 +67,16 @@ def _mistyped(answer: Answer, known: Sequence[str]) -> Mapping[str, Reasons]:
     said: dict[str, Reasons] = {}
     for statement in answer.top:
         for name in sorted(answer.written[statement] - {*known}):
-            for meant in nearest(name, known, SLIP)[:1]:
+            for meant in (*_in_our_way(name, known), *nearest(name, known, SLIP))[:1]:
                 cell = answer.places[answer.number[statement]].cell
                 said.setdefault(meant, (because("mistyped", cell=cell, name=name, meant=meant),))
     return said
+
+
+def _in_our_way(name: str, known: Sequence[str]) -> Iterator[str]:
+    """The gradient that is called so elsewhere: `grad_h`, `h_grad` and `dL_dh` are `dh`."""
+    if (other := _OTHER_WAYS.fullmatch(name)) and (gradient := f"d{other[1] or other[2]}") in known:
+        yield gradient
 
 
 def _returns_nothing(item: GradientEvidence) -> bool:

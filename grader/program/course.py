@@ -6,6 +6,7 @@
 from __future__ import annotations
 
 import hashlib
+import json
 import re
 import tomllib
 from collections.abc import Callable, Mapping, Sequence
@@ -17,7 +18,7 @@ from typing import Any
 
 from grader.user_error import UserError
 
-FILE, HINTS_FILE = "course.toml", "hints.toml"
+FILE, HINTS_FILE, SOLVED = "course.toml", "hints.toml", "solved.json"
 
 BUILT_IN = Path(str(files("makemore_data"))) / "course"
 """The folder of the course that comes with the grader."""
@@ -51,7 +52,8 @@ class Course:
     """What a course's folder said when it was read.
 
     `sources` are the names and texts of the files with forward functions, so that a course can be
-    sent to another machine. Hints stay in `folder`, for those who ask for them.
+    sent to another machine. Hints stay in `folder`, for those who ask for them. `solved` has for
+    notebooks the fingerprint of their shipped solution, by which a copy of it is known.
     """
 
     folder: Path
@@ -59,6 +61,7 @@ class Course:
     repository: str
     exercises: tuple[Outline, ...]
     sources: tuple[tuple[str, str], ...]
+    solved: tuple[tuple[str, str], ...] = ()
 
     @property
     def notebooks(self) -> tuple[str, ...]:
@@ -115,7 +118,17 @@ def read_course(folder: Path) -> Course:
     names = dict.fromkeys(outline.file for outline in outlines)
     sources = tuple((name, read_text(folder / name)) for name in names)
     repository = values.get("repository", "")
-    return Course(folder, values["title"], repository, tuple(outlines), sources)
+    solved = tuple(read_solved(folder / SOLVED).items())
+    return Course(folder, values["title"], repository, tuple(outlines), sources, solved)
+
+
+def read_solved(path: Path) -> dict[str, str]:
+    """The fingerprints that `grader build` wrote; a course may be without them."""
+    try:
+        found = json.loads(path.read_text(encoding="utf-8"))
+    except (OSError, ValueError):
+        return {}
+    return {str(key): str(value) for key, value in found.items()} if isinstance(found, dict) else {}
 
 
 def read_hints(path: Path) -> Hints:

@@ -22,6 +22,10 @@ from grader.answer.parse import LONGEST_ANSWER
 from grader.printable import printable
 from grader.user_error import UserError, reason
 
+KEY = "backprop_ninja"
+"""Where a notebook's metadata name its course, `{"backprop_ninja": {"course": "norms"}}`, or say
+that it is solved, `{"backprop_ninja": {"solved": true}}`."""
+
 LARGEST_FILE = 32 * 2**20
 """Bytes of a notebook."""
 
@@ -93,6 +97,12 @@ def metadata_in(data: bytes, path: Path) -> Mapping[str, Any]:
     document = _document_in(data, path)
     metadata = document.get("metadata") if isinstance(document, dict) else None
     return metadata if isinstance(metadata, dict) else {}
+
+
+def is_solved(data: bytes, path: Path) -> bool:
+    """Whether a notebook's metadata say that it is a course's own solution, with all answers."""
+    own = metadata_in(data, path).get(KEY) if KEY.encode() in data else None
+    return isinstance(own, dict) and own.get("solved") is True
 
 
 def _document_in(data: bytes, path: Path) -> Any:

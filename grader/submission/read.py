@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import itertools
 import re
 from collections.abc import Iterable, Iterator, Sequence
@@ -13,7 +14,14 @@ from grader.printable import listed
 from grader.program.course import Course
 from grader.submission.answer_cells import MOST_ANSWER_CELLS, find_answer_cells, which_notebook
 from grader.submission.copies import graded_copies
-from grader.submission.notebook_file import Cell, cells_in, read_bytes
+from grader.submission.notebook_file import (
+    Cell,
+    UnreadableNotebook,
+    cells_in,
+    is_solved,
+    read_bytes,
+    shown,
+)
 from grader.verdict import Flag, Place
 
 
@@ -23,7 +31,7 @@ class Submission:
 
     `others` are the code cells that are not graded, called "cell 3". Kinds of flag:
     `other-exercise`, `duplicate-answer`, `not-code`, `unreadable-answer`, `missing-answer`,
-    `metadata-dropped`.
+    `shipped-solution`, `metadata-dropped`.
     """
 
     path: Path
@@ -42,13 +50,21 @@ def read_submission(path: Path, course: Course) -> Submission:
     return submission_in(read_bytes(path), path, course, advise=True)
 
 
-def submission_in(data: bytes, path: Path, course: Course, advise: bool = False) -> Submission:
+def submission_in(
+    data: bytes, path: Path, course: Course, advise: bool = False, solved: bool = True
+) -> Submission:
     """What `read_submission` makes of a file that holds `data`; `path` is how it is called.
 
-    `advise` as `which_notebook` does: a class is graded by the instructor's course.
+    `advise` as `which_notebook` does: a class is graded by the instructor's course. `solved` says
+    that a notebook may be the course's own solution, which nobody in a class has written.
 
     Which notebook it is, the answers' prefixes say, never the file's name.
     """
+    if not solved and is_solved(data, path):
+        raise UnreadableNotebook(
+            f"{shown(path)} is the course's own solution, as its metadata say, and earns nothing: "
+            "hand in the notebook that you have written yourself."
+        )
     cells = cells_in(data, path)
     found = find_answer_cells(cells)
     known = course.notebook_of
@@ -72,6 +88,7 @@ def submission_in(data: bytes, path: Path, course: Course, advise: bool = False)
         *duplicates,
         *_flag_ungraded(own),
         *_flag_missing(answers, gradients),
+        *(_flag_shipped(answers, dict(course.solved).get(notebook)) if not solved else ()),
         *_flag_dropped_metadata([cell for _, cell in own]),
     ]
     return Submission(path, notebook, answers, tuple(flags), tuple(near[:MOST_ANSWER_CELLS]))
@@ -121,6 +138,22 @@ def _flag_missing(answers: Sequence[AnswerCell], gradients: Sequence[str]) -> It
             "cell's first line changed?",
             None,
         )
+
+
+def _flag_shipped(answers: Sequence[AnswerCell], shipped: str | None) -> Iterator[Flag]:
+    if shipped and fingerprint(answers) == shipped:
+        yield Flag(
+            "shipped-solution",
+            "The answers are the course's own solution word for word; only comments and spaces may "
+            "differ.",
+            None,
+        )
+
+
+def fingerprint(answers: Iterable[AnswerCell]) -> str:
+    """What tells answers from others, but for comments and spaces."""
+    text = "\n".join(re.sub(r"#.*|\s", "", cell.source) for cell in answers)
+    return hashlib.sha256(text.encode("utf-8", "replace")).hexdigest()
 
 
 def _flag_dropped_metadata(own: Sequence[Cell]) -> Iterator[Flag]:

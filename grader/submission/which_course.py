@@ -9,7 +9,7 @@ from pathlib import Path
 
 from grader.program.course import BUILT_IN, FILE, BadCourse, Course, built_in_course, read_course
 from grader.submission.carried_course import carried_course
-from grader.submission.notebook_file import UnreadableNotebook, metadata_in, read_bytes, shown
+from grader.submission.notebook_file import KEY, UnreadableNotebook, metadata_in, read_bytes, shown
 
 GROUP = "backprop_ninja.courses"
 """The entry points by which installed packages offer courses: a name, and the folder's module."""
@@ -19,9 +19,6 @@ VARIABLE = "GRADER_COURSE"
 
 OURS = "built-in"
 """The name of the course that comes with the grader."""
-
-KEY = "backprop_ninja"
-"""Where a notebook's metadata name its course: `{"backprop_ninja": {"course": "norms"}}`."""
 
 
 def course_for(asked: str | None, place: Path) -> Course:

@@ -29,7 +29,7 @@ from grader.classroom.gradebook.platform_form import (
 from grader.classroom.gradebook.rubric import points_text
 from grader.classroom.gradebook.table import OUTCOMES, Cell, Row, Status, Table
 from grader.classroom.intake.class_folder import ClassFolder, Roster, Student
-from grader.classroom.intake.lms_downloads import CANVAS
+from grader.classroom.intake.platform_layouts import CANVAS
 from grader.reports import wording
 from grader.verdict import EARNS_POINTS
 

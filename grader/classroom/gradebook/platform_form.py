@@ -12,7 +12,7 @@ from typing import TypeGuard
 from grader.classroom.gradebook.rubric import MOST, number_in, points_text
 from grader.classroom.gradebook.table import Column, Table
 from grader.classroom.intake.class_folder import ClassFolder, Remark, Roster
-from grader.classroom.intake.lms_downloads import MOODLE
+from grader.classroom.intake.platform_layouts import MOODLE
 from grader.close_names import nearest
 from grader.printable import listed, printable, there_are
 from grader.user_error import UserError

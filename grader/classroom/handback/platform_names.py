@@ -9,8 +9,8 @@ from dataclasses import dataclass
 
 from grader.classroom.handback.recipients import Recipient, named
 from grader.classroom.intake.class_folder import Student
-from grader.classroom.intake.lms_downloads import prefix_in, upload_in
 from grader.classroom.intake.matching import word_key
+from grader.classroom.intake.platform_layouts import prefix_in, upload_in
 
 PAGE = "feedback.html"
 

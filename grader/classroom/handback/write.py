@@ -21,7 +21,7 @@ from grader.classroom.handback.platform_names import (
 )
 from grader.classroom.handback.recipients import Recipient, named
 from grader.classroom.intake.csv_file import read_csv_file
-from grader.classroom.intake.lms_downloads import CANVAS, MOODLE
+from grader.classroom.intake.platform_layouts import CANVAS, MOODLE
 from grader.classroom.spreadsheet import unescaped
 from grader.printable import printable
 from grader.user_error import UserError

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import unicodedata
 from collections import defaultdict
-from collections.abc import Collection, Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from datetime import datetime
 
-from grader.classroom.intake.class_folder import HandedIn, Remark
-from grader.classroom.intake.lms_downloads import CANVAS
+from grader.classroom.intake.class_folder import HandedIn, Remark, Roster, Student
+from grader.classroom.intake.platform_layouts import CANVAS
+from grader.classroom.intake.times import time_in_words
 from grader.classroom.intake.walk import SOLUTIONS, Parts, Tree, as_text
 from grader.printable import counted, listed, printable
 
@@ -44,6 +45,8 @@ def left_out(tree: Tree, used: Collection[Parts]) -> Iterator[str]:
             f"Notebooks in a folder {SOLUTIONS}/ beside other notebooks are the course's own and "
             f"are not graded: {named(map(as_text, tree.solutions))}."
         )
+    if tree.unopened:
+        yield f"Zip files from which no notebook is taken: {named(map(as_text, tree.unopened))}."
     if tree.links:
         yield f"Links to folders, which are not followed: {named(map(as_text, tree.links))}."
     if tree.closed:
@@ -77,4 +80,44 @@ def about_time(
         yield (
             f"The folder does not say when {len(untimed):,} of {counted(len(handed_in), 'file')} "
             "came, and none of them is late. With --file-times, the files' own times decide."
+        )
+
+
+# moodle/moodle, mod/assign/gradingtable.php: "-" where nothing was submitted, else userdate() with
+# strftimedaydatetime of the teacher's language, in the teacher's zone: "Friday, 20 November 2026,
+# 6:00 PM" in English, "Friday, November 20, 2026, 6:00 PM" in that of the United States. Newer
+# versions have a narrow space before PM.
+
+LAST_MODIFIED = "Last modified (submission)"
+
+
+def times_in(roster: Roster) -> tuple[dict[str, datetime], dict[str, str]]:
+    """When each student of a worksheet handed in, in this machine's zone; and what is no time."""
+    if not (column := roster.column(LAST_MODIFIED)):
+        return {}, {}
+    written = {
+        row.student: text
+        for row in roster.rows
+        if row.student and (text := roster.at(row.cells, column).strip()) not in ("", "-")
+    }
+    times = {student: time_in_words(text) for student, text in written.items()}
+    known = {student: time.astimezone() for student, time in times.items() if time}
+    return known, {student: text for student, text in written.items() if student not in known}
+
+
+def about_times(
+    known: Mapping[str, datetime], unclear: Mapping[str, str], students: Iterable[Student]
+) -> Iterator[str]:
+    """Where the times come from, and whose cannot be read."""
+    if known:
+        yield Remark(
+            f"The times at which {counted(len(known), 'student')} handed in are those of Moodle's "
+            "worksheet, read in this machine's time zone, since it names none."
+        )
+    if unclear:
+        whose = [each.name or each.id for each in students if each.id in unclear]
+        example = printable(next(iter(unclear.values())))
+        yield (
+            f"{LAST_MODIFIED!r} of {named(whose)} cannot be read as a time ({example!r}, for one): "
+            "download the worksheet with Moodle set to English. None of them is late by it."
         )

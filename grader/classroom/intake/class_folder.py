@@ -52,7 +52,8 @@ class HandedIn:
     is a time in ISO 8601, `attempt` counts a convention's own marks ("-1", " (2)"). Nothing says
     that the file can be read, or is a file: `sha256` is None until it was. Where it is opened,
     `parts` tell; a line of the results has none. `modified` is when the file itself was changed, in
-    seconds since 1970, where a student has several and it says anything.
+    seconds since 1970, where a student has several and it says anything. `reason` is the sentence
+    why it cannot be taken, where the folder alone tells that.
     """
 
     id: str
@@ -64,6 +65,7 @@ class HandedIn:
     attempt: int = 0
     parts: Parts = field(default=(), compare=False)
     modified: float | None = field(default=None, compare=False)
+    reason: str = field(default="", compare=False)
 
     @property
     def name(self) -> str:

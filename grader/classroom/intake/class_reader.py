@@ -2,15 +2,25 @@
 
 from __future__ import annotations
 
+import os
 from collections import Counter, defaultdict
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from datetime import UTC, datetime
+from functools import partial
 from pathlib import Path
 from types import MappingProxyType
 
-from grader.classroom.intake.about_folder import SHOWN, about_time, left_out, named, spelled_twice
+from grader.classroom.intake.about_folder import (
+    SHOWN,
+    about_time,
+    about_times,
+    left_out,
+    named,
+    spelled_twice,
+    times_in,
+)
 from grader.classroom.intake.class_folder import (
     ClassFolder,
     HandedIn,
@@ -19,22 +29,28 @@ from grader.classroom.intake.class_folder import (
     UnreadableClass,
     explained,
 )
-from grader.classroom.intake.file_names import FOLDERS, read_file_names
 from grader.classroom.intake.gradescope_export import gradescope_tops, read_gradescope
-from grader.classroom.intake.lms_downloads import (
+from grader.classroom.intake.matching import Match, Matcher, choose_readings
+from grader.classroom.intake.plain_layouts import (
+    github_tops,
+    nbgrader_tops,
+    read_file_names,
+    read_github,
+    read_nbgrader,
+)
+from grader.classroom.intake.platform_layouts import (
     CANVAS,
     MOODLE,
+    PLATFORMS,
     canvas_tops,
     is_one_download,
     moodle_tops,
     prefix_in,
     read_canvas,
     read_moodle,
+    read_platform,
+    tops_of,
 )
-from grader.classroom.intake.matching import Match, Matcher
-from grader.classroom.intake.moodle_times import about_times, times_in
-from grader.classroom.intake.nbgrader_tree import base_of, read_nbgrader
-from grader.classroom.intake.readings import choose_readings
 from grader.classroom.intake.roster_file import ClassList, read_roster
 from grader.classroom.intake.sighting import Sighting, Sightings, Submitter
 from grader.classroom.intake.walk import Parts, Tree, as_text, walk
@@ -42,8 +58,21 @@ from grader.printable import counted, printable
 from grader.program.course import Course
 from grader.submission.notebook_file import shown
 
+LAYOUTS: tuple[tuple[Callable[[Tree], set[str]], Callable[[Tree], Sightings]], ...] = (
+    (gradescope_tops, read_gradescope),
+    (moodle_tops, read_moodle),
+    (canvas_tops, read_canvas),
+    *((partial(tops_of, row), partial(read_platform, row)) for row in PLATFORMS),
+    (nbgrader_tops, read_nbgrader),
+    (github_tops, read_github),
+)
+"""For each layout, which entries at the top follow it, and how it says who handed in what."""
+
 MOST_OTHERS = 5
 """Of the files of a student who handed in no notebook, so many are taken."""
+
+_INSTEAD = (".doc", ".docx", ".htm", ".html", ".jpeg", ".jpg", ".md", ".odt", ".pdf", ".png", ".py")
+"""What students hand in for a notebook by mistake: it is theirs even if no class list says so."""
 
 
 def read_class(
@@ -57,18 +86,18 @@ def read_class(
 ) -> ClassFolder:
     """Who is in the class, and what each of them handed in.
 
-    The layouts of Canvas, Moodle, Gradescope and nbgrader are recognised, a folder for each
-    student, and plain files. Every student of the roster is there, with or without a file, and
-    everyone of whom there is a file; every file that may be a submission is there once (once for
-    each member of a group), whether or not it can be read; of a student who has none, the first of
-    the other files, from a plain folder only where the roster says whose it is. No link is
-    followed, no notebook or archive opened.
+    The layouts of ten platforms are recognised, a folder for each student, and plain files. Every
+    student of the roster is there, with or without a file, and everyone of whom there is a file;
+    every file that may be a submission is there once (once for each member of a group), whether or
+    not it can be read; of a student who has none, the first of the other files, from a plain folder
+    only if the roster says whose it is, or it looks like a notebook that was saved in another form.
+    No link is followed and no notebook opened; zip files count as folders.
 
     Args:
         folder: the submissions.
         course: the one they belong to; files may have its notebooks' names.
-        roster: the class list, a CSV file as Canvas, Moodle, nbgrader or Gradescope export it, or
-            one id a line.
+        roster: the class list, a CSV file as Canvas, Moodle, nbgrader, Gradescope or GitHub
+            Classroom export it, or one id a line.
         due: later submissions are late; without a zone, in the zone of this machine.
         roster_columns: for roles such as "id", the name or the number of their column.
         file_times: True if a file was handed in when it was last changed, where nothing else tells.
@@ -78,24 +107,23 @@ def read_class(
             message is a sentence.
     """
     tree = _walk(folder, course)
-    seen = _read_by_convention(tree)
+    seen = _read_by_layout(tree)
     if not seen.files:
         raise UnreadableClass(_nothing_in(tree))
     classes = read_roster(roster, roster_columns) if roster is not None else None
     matcher = Matcher(classes) if classes else None
-    seen = choose_readings(seen, matcher)
+    seen = choose_readings(replace(seen, others=[*_somebodys(seen, matcher)]), matcher)
     sighted = (*seen.files, *seen.others)
     everyone = {who for file in sighted for who in file.submitters} | {*seen.people}
     # in an order that does not depend on the order of the files
     submitters = sorted(everyone, key=lambda who: (who.id, who.name, who.email))
     students, called, about_people = _identify(submitters, classes, matcher)
     listed = {student.id for student in classes.students} if classes else set[str]()
-    # A plain folder may be anything's, such as data/, where no class list says that it is Ada's.
-    instead = list(_instead(seen, called, listed if seen.convention == FOLDERS else None))
+    instead = [*_instead(seen, called, listed)]
     # A worksheet speaks of one assignment.
-    has_worksheet = seen.convention == MOODLE and is_one_download(tree)
+    has_worksheet = seen.layout == MOODLE and is_one_download(tree)
     times, unclear = times_in(classes.roster) if classes and has_worksheet else ({}, {})
-    timed = seen.convention != CANVAS  # Canvas gives all files the time of the download
+    timed = seen.layout != CANVAS  # Canvas gives all files the time of the download
 
     def submitted(file: Sighting) -> datetime | None:
         if times and prefix_in(file.parts) and (told := times.get(called[file.submitters[0]])):
@@ -104,7 +132,7 @@ def read_class(
         return _modified(tree, file.parts) if own else file.submitted
 
     files = [replace(file, submitted=submitted(file)) for file in (*seen.files, *instead)]
-    handed_in = _hand_in(files, called, due and due.astimezone(UTC), tree if timed else None)
+    handed_in = _hand_in(files, called, due and due.astimezone(UTC), tree, timed=timed)
     if classes and classes.tester:
         students = [student for student in students if student.id != classes.tester]
         left = [item for item in handed_in if item.student != classes.tester]
@@ -119,11 +147,11 @@ def read_class(
         *(classes.notices if classes else ()),
         *about_people,
         *(about_times(times, unclear, students) if due is not None else ()),
-        *about_time(due, handed_in, seen.convention, told=unclear),
+        *about_time(due, handed_in, seen.layout, told=unclear),
     ]
     return ClassFolder(
         root=folder,
-        convention=seen.convention,
+        convention=seen.layout,
         students=tuple(sorted(students, key=lambda student: student.id)),
         handed_in=tuple(sorted(handed_in, key=lambda item: (item.student, item.id))),
         notices=tuple(notices),
@@ -135,14 +163,28 @@ def read_class(
 def _doubt(handed_in: Iterable[HandedIn], classes: ClassList) -> str:
     """Why the class list may be another class's, or read by the wrong columns."""
     present = {item.student for item in handed_in}
-    listed_ = present & {student.id for student in classes.students}
-    if 2 * len(listed_) >= len(present):
+    listed = present & {student.id for student in classes.students}
+    if 2 * len(listed) >= len(present):
         return ""
+    damage = "".join(f" {said}" for said in _damaged_ids(present, classes))
     return (
-        f"Of {len(present):,} who handed something in, {len(listed_):,} are in the class list: is "
-        f"it this class's? {classes.columns} Other columns can be named: "
+        f"Of {len(present):,} who handed something in, {len(listed):,} are in the class list: is "
+        f"it this class's? {classes.columns}{damage} Other columns can be named: "
         "--roster-columns id=...,name=..."
     )
+
+
+def _damaged_ids(strangers: Iterable[str], classes: ClassList) -> Iterator[str]:
+    """Say if a spreadsheet may have changed the ids in the class list."""
+    listed = {known["id"].removesuffix(".0"): known["id"] for known in classes.known}
+    for id_ in strangers:
+        short = id_.lstrip("0")
+        if short and id_ not in listed.values() and short in listed:
+            yield (
+                f"{printable(id_)!r} may be {printable(listed[short])!r} in the class list: did a "
+                "spreadsheet change the ids? Export the list again, and do not save it with Excel."
+            )
+            return
 
 
 def _walk(folder: Path, course: Course) -> Tree:
@@ -156,23 +198,15 @@ def _walk(folder: Path, course: Course) -> Tree:
         return walk(folder, course.notebooks)
 
 
-def _read_by_convention(tree: Tree) -> Sightings:
-    """The folder, read by the convention that more than half of what lies at its top follows.
+def _read_by_layout(tree: Tree) -> Sightings:
+    """The folder, read by the layout that more than half of what lies at its top follows.
 
     More than half, since a student may call files as some system would: that must not move
     another student's work, nor their own under another's name.
     """
     tops = tree.tops
-    for recognise, read in (
-        (gradescope_tops, read_gradescope),
-        (moodle_tops, read_moodle),
-        (canvas_tops, read_canvas),
-    ):
-        if 2 * len(recognise(tree) & tops) > len(tops):
-            return read(tree)
-    if (base := base_of(tree)) is not None:
-        return read_nbgrader(tree, base)
-    return read_file_names(tree)
+    fits = (read for find, read in LAYOUTS if 2 * len(find(tree) & tops) > len(tops))
+    return next(fits, read_file_names)(tree)
 
 
 def _nothing_in(tree: Tree) -> str:
@@ -218,6 +252,7 @@ def _identify(
             "Not in the class list, but with files or a folder: "
             f"{named([who.name or who.id for who in strangers])}."
         )
+        notices += _damaged_ids((key for who in strangers for key in (who.id, *who.keys)), classes)
     return list(students.values()), called, notices
 
 
@@ -230,8 +265,14 @@ def _match(submitters: Iterable[Submitter], matcher: Matcher) -> dict[Submitter,
     # A system has given them different numbers, so they are two people, and one of them is not in
     # the list: nobody can say which.
     shared = {student for student, ids in same.items() if len(ids) > 1}
+    # A folder with somebody's own name is theirs, and not one that has the name among its words.
+    sure = {match.student for match in matches.values() if match.student and not match.by_word}
+
+    def doubtful(match: Match) -> bool:
+        return match.student in (shared if match.by_name else sure if match.by_word else ())
+
     return {
-        who: Match(among=(match.student,)) if match.by_name and match.student in shared else match
+        who: Match(among=(match.student,)) if doubtful(match) else match
         for who, match in matches.items()
     }
 
@@ -247,23 +288,33 @@ def _unclear(matches: dict[Submitter, Match]) -> Iterator[str]:
         yield f"Of {len(unclear) - SHOWN} more it cannot be told who of the class list they are."
 
 
+def _somebodys(seen: Sightings, matcher: Matcher | None) -> Iterator[Sighting]:
+    """The other files without those that lie at the top, if no class list says whose they are."""
+    for file in seen.others:
+        lies_inside = seen.sure or len(file.parts) > 1
+        if lies_inside or (matcher and matcher.match(file.submitters[0]).student):
+            yield file
+
+
 def _instead(
-    seen: Sightings, called: Mapping[Submitter, str], among: Collection[str] | None
+    seen: Sightings, called: Mapping[Submitter, str], listed: set[str]
 ) -> Iterator[Sighting]:
     """What those handed in who handed in no notebook, so that it is not said that nothing came.
 
-    Of a student with very many such files the first are enough. `among` are the only students who
-    are looked at, None for all.
+    Of a student with very many such files the first are enough. A plain folder may be anything's,
+    such as data/, if no class list says that it is Ada's.
     """
     have: Counter[str] = Counter()
     for file in seen.files:
         have.update(dict.fromkeys((called[who] for who in file.submitters), MOST_OTHERS))
+
+    def counts(who: Submitter, name: str) -> bool:
+        known = seen.sure or called[who] in listed
+        saved = not listed and who.folder and name.lower().endswith(_INSTEAD)
+        return have[called[who]] < MOST_OTHERS and (known or saved)
+
     for file in seen.others:
-        without = tuple(
-            who
-            for who in file.submitters
-            if have[called[who]] < MOST_OTHERS and (among is None or called[who] in among)
-        )
+        without = tuple(who for who in file.submitters if counts(who, file.parts[-1]))
         if without and file.parts not in seen.used:
             have.update({called[who] for who in without})
             yield replace(file, submitters=without)
@@ -273,9 +324,11 @@ def _hand_in(
     sightings: Sequence[Sighting],
     called: dict[Submitter, str],
     due: datetime | None,
-    timed: Tree | None,
+    tree: Tree,
+    *,
+    timed: bool,
 ) -> list[HandedIn]:
-    """Each file once for each student; `timed` is the tree if its files have times of their own."""
+    """Each file once for each student; `timed` says that files have times of their own."""
     owners = [sorted({called[who] for who in sighting.submitters}) for sighting in sightings]
     files_of = Counter(student for students in owners for student in students)
     handed_in = []
@@ -289,7 +342,7 @@ def _hand_in(
             taken.add(name)
             after = bool(due and sighting.submitted and sighting.submitted > due)
             several = files_of[student] > 1
-            modified = _modified(timed, sighting.parts) if timed and several else None
+            modified = _modified(tree, sighting.parts) if timed and several else None
             handed_in.append(
                 HandedIn(
                     id=name,
@@ -300,6 +353,7 @@ def _hand_in(
                     attempt=sighting.attempt,
                     parts=sighting.parts,
                     modified=modified.timestamp() if modified else None,
+                    reason=tree.unopened.get(sighting.parts, ""),
                 )
             )
     return handed_in
@@ -308,5 +362,8 @@ def _hand_in(
 def _modified(tree: Tree, parts: Parts) -> datetime | None:
     """When the file was last changed, by its own folder; of a link, the link."""
     with suppress(OSError, OverflowError, ValueError):
-        return datetime.fromtimestamp(tree.root.joinpath(*parts).lstat().st_mtime, UTC)
+        path = tree.root.joinpath(*parts)
+        while ".zip" in str(path.parent).lower() and not os.path.lexists(path):
+            path = path.parent  # a file in a zip file has that one's time
+        return datetime.fromtimestamp(path.lstat().st_mtime, UTC)
     return None

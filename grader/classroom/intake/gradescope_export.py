@@ -10,8 +10,9 @@ from typing import Any
 import yaml
 
 from grader.classroom.intake.class_folder import UnreadableClass, explained
-from grader.classroom.intake.file_names import file_sighting
-from grader.classroom.intake.sighting import Sighting, Sightings, Submitter, as_instant, attempt_of
+from grader.classroom.intake.plain_layouts import file_sighting
+from grader.classroom.intake.sighting import Sighting, Sightings, Submitter, attempt_of
+from grader.classroom.intake.times import as_instant
 from grader.classroom.intake.walk import Parts, Tree
 from grader.printable import counted
 from grader.submission.notebook_file import shown

@@ -1,4 +1,4 @@
-"""Who of the class list a submitter is."""
+"""Who of the class list a submitter is, and whose a file is that several may have handed in."""
 
 from __future__ import annotations
 
@@ -6,10 +6,11 @@ import re
 import unicodedata
 from collections import defaultdict
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from grader.classroom.intake.roster_file import ClassList
-from grader.classroom.intake.sighting import Submitter
+from grader.classroom.intake.sighting import Sighting, Sightings, Submitter
+from grader.printable import listed, printable
 
 _KEY_ROLES = ("id", "login", "sis", "email", "local")
 _NUMBER = re.compile(r"(\d+)\D*\Z")
@@ -20,12 +21,13 @@ _NUMBER = re.compile(r"(\d+)\D*\Z")
 class Match:
     """The student's id; "" where nobody, or (`among`) more than one would fit.
 
-    `by_name` says that nothing but a name speaks for it.
+    `by_name` says that nothing but a name speaks for it, `by_word` a part of a folder's name.
     """
 
     student: str = ""
     among: tuple[str, ...] = ()
     by_name: bool = False
+    by_word: bool = False
 
 
 class Matcher:
@@ -53,16 +55,29 @@ class Matcher:
             return _one(found)
         if found := self._by_name(submitter):
             return _one(found, by_name=True)
-        return _one(self._first(submitter.words, union=True))
+        for ending in _endings(submitter.keys):  # "backprop-ada-lovelace" is ada-lovelace's
+            if found := self._first([ending]):
+                return _one(found, by_word=submitter.folder)
+        found = self._first(submitter.words, union=True)
+        return _one(found, by_word=submitter.folder)
 
     def is_listed(self, submitter: Submitter) -> bool:
         """Whether a line of the list has both the number that a system gave, and the name."""
         if submitter.canvas:
-            number, name = self._find("id", submitter.canvas), self._by_name(submitter)
+            name = self._by_name(submitter)
         else:
-            number = self._find("participant", submitter.participant)
             name = self._find("name", name_key(submitter.name))
-        return not number.isdisjoint(name)
+        return not self._numbered(submitter).isdisjoint(name)
+
+    def is_another(self, submitter: Submitter) -> bool:
+        """Whether the list has the number that a system gave, but under other names."""
+        number, squeezed = self._numbered(submitter), word_key(submitter.name)
+        return bool(number) and not any(self._may_be(student, squeezed) for student in number)
+
+    def _numbered(self, submitter: Submitter) -> set[str]:
+        """Who has the number that Canvas or Moodle gave."""
+        canvas = self._find("id", submitter.canvas)
+        return canvas or self._find("participant", submitter.participant)
 
     def _by_number(self, submitter: Submitter) -> set[str]:
         if submitter.participant:
@@ -102,10 +117,16 @@ class Matcher:
         return set(self._index.get((role, fold(key)), ())) if key else set()
 
 
-def _one(found: set[str], *, by_name: bool = False) -> Match:
+def _one(found: set[str], *, by_name: bool = False, by_word: bool = False) -> Match:
     if len(found) == 1:
-        return Match(next(iter(found)), by_name=by_name)
+        return Match(next(iter(found)), by_name=by_name, by_word=by_word)
     return Match(among=tuple(sorted(found)))
+
+
+def _endings(keys: Iterable[str]) -> Iterator[str]:
+    """What stands behind each hyphen or underscore, the longest first; not single letters."""
+    for key in keys:
+        yield from (key[sign.end() :] for sign in re.finditer("[-_]", key[:-2]))
 
 
 def _keys(known: dict[str, str], student: str) -> Iterator[tuple[str, str]]:
@@ -141,3 +162,61 @@ def name_key(name: str) -> str:
 def words_key(name: str) -> str:
     """The words of the name in any order."""
     return " ".join(sorted(re.split(r"[\s,_.]+", fold(name).strip(" ,_."))))
+
+
+def choose_readings(seen: Sightings, matcher: Matcher | None) -> Sightings:
+    """The folder with one reading for each file.
+
+    A student may choose a name with which their files' names begin like another student's. So the
+    longest name counts that stands in the class list together with its number. If there is none,
+    the shortest name counts, unless that user has other files: then this one gets a row of its own.
+    """
+    files = [_in_list(file, matcher) for file in seen.files]
+    others = [_in_list(file, matcher) for file in seen.others]
+    readings = defaultdict(set)
+    for file in (*files, *others):
+        for who in file.submitters:
+            readings[who.id].add((who, *_further_users(file)))
+
+    def chosen(file: Sighting) -> Sighting:
+        users = (*file.submitters, *_further_users(file))
+        alone = len(readings[users[0].id]) == 1 and matcher is None
+        if users == file.submitters or alone:
+            return replace(file, instead=())
+        row = Submitter(listed((who.id for who in users), "or"))
+        late = any(reading.late for reading in (file, *file.instead))
+        return replace(file, submitters=(row,), late=late, instead=())
+
+    files, others = [*map(chosen, files)], [*map(chosen, others)]
+    rows = {who.id for file in (*files, *others) for who in file.submitters} - readings.keys()
+    notices = [*seen.notices]
+    if rows:
+        named = listed(map(printable, sorted(rows)), most=5)
+        notices.append(
+            "Some names of files can be read in several ways, so that these users may be one or the"
+            f" other, and each has a row of its own: {named}. A class list that has both their "
+            "numbers and their names (--roster) can tell, if nobody is missing from it."
+        )
+    return replace(seen, files=files, others=others, notices=notices)
+
+
+def _in_list(file: Sighting, matcher: Matcher | None) -> Sighting:
+    """The file without the readings that the class list rules out.
+
+    A user whom the list has under another name did not hand it in. The longest name counts that
+    the list has together with its number. A user who is missing from the list may have handed it
+    in, so a shorter reading does not win against theirs.
+    """
+    if not file.instead or matcher is None:
+        return file
+    readings = [replace(file, instead=()), *file.instead]
+    readings = [one for one in readings if not matcher.is_another(one.submitters[0])] or readings
+    if matcher.is_listed(readings[-1].submitters[0]):
+        return readings[-1]
+    return replace(readings[0], instead=tuple(readings[1:]))
+
+
+def _further_users(file: Sighting) -> tuple[Submitter, ...]:
+    """Those who handed it in by its other readings, and have another number."""
+    users = (who for reading in file.instead for who in reading.submitters)
+    return tuple(who for who in users if who.id != file.submitters[0].id)

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import re
 import tomllib
 import unicodedata
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from types import MappingProxyType
@@ -43,6 +44,9 @@ _ROLES: dict[str, str] = {_plain(word): role for role, words in _WORDS.items() f
 
 ROLES = tuple(_WORDS)
 """What a column may be."""
+
+_GITHUB = "githubusername"
+"""In GitHub Classroom's list it stands beside "identifier", which is the student's id there."""
 
 _KINDS = {
     "canvas": ({"sisloginid"}, {"student", "id", "section"}),
@@ -118,6 +122,7 @@ def read_roster(path: Path, wanted: Mapping[str, str] = MappingProxyType({})) ->
         raise UnreadableClass(f"{where} names no student: is it the class list?")
     students = tuple(Student(id_, said["name"], said["email"]) for id_, said in found.items())
     testers = [who.id for who in students if who.name.casefold() in _TEST_STUDENT]
+    about += _damage(known["id"] for known in found.values())
     tester = testers[0] if testers and kind == "canvas" else ""
     kept = (
         RosterRow(cells, "" if id_ == tester else id_)
@@ -188,6 +193,17 @@ def _notices(ids: Counter[str], nobody: int, *, apart: bool) -> Iterator[str]:
         yield f"{counted(nobody, 'line')} of the class list with neither an id nor a name."
 
 
+def _damage(ids: Iterable[str]) -> Iterator[str]:
+    """Say if a spreadsheet has taken the ids for numbers, so that their ends are lost."""
+    damaged = [id_ for id_ in ids if re.fullmatch(r"\d+\.0|\d([.,]\d+)?E\+\d+", id_, re.IGNORECASE)]
+    if damaged:
+        yield (
+            f"A spreadsheet has taken {counted(len(damaged), 'id')} in the class list for numbers "
+            f"({printable(damaged[0])!r}, for one), so that no file has them. Export the list "
+            "again, and do not save it with Excel."
+        )
+
+
 def _roles_in(row: Row) -> dict[str, int]:
     """Which column has which role, if the row is a header; else nothing."""
     if any("@" in cell for cell in row):
@@ -196,6 +212,8 @@ def _roles_in(row: Row) -> dict[str, int]:
     for place, cell in enumerate(row):
         if role := _ROLES.get(_plain(cell)):
             places.setdefault(role, place)
+    if _GITHUB in map(_plain, row) and "participant" in places:
+        places.setdefault("id", places.pop("participant"))
     return places
 
 

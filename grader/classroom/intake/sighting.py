@@ -1,20 +1,16 @@
-"""What names and times tell of each file: who handed it in, when, and which attempt it is."""
+"""What names tell of each file: who handed it in, when, and which attempt it is."""
 
 from __future__ import annotations
 
 import os
 import re
 import unicodedata
+from collections.abc import Iterable
 from dataclasses import dataclass, field
-from datetime import UTC, datetime
+from datetime import datetime
 
 from grader.classroom.intake.walk import Parts, stem
 
-_ZONE = re.compile(r"(?P<time>.*\d)\s*(?P<zone>[A-Za-z]+|[+-]\d\d:?\d\d)\Z")
-
-TIMESTAMP = "timestamp.txt"
-"""What nbgrader writes beside what was handed in; it says when."""
-_UTC = {"UTC", "GMT", "Z"}
 _DOWNLOADED_AGAIN = re.compile(r" ?\((\d{1,3})\)\Z")
 """What a browser appends to the name of a file that is there already."""
 
@@ -26,7 +22,8 @@ class Submitter:
     `id` is how they are called where no roster knows better; `keys` are what may stand in a
     roster's columns of ids; `words` may hold one of those among others. `canvas` is Canvas's own
     number, whose `name` is in one word, `participant` Moodle's, which is another one in each
-    assignment.
+    assignment. `folder` says that all this is the name of their folder, of which only a part may be
+    in a roster.
     """
 
     id: str
@@ -36,6 +33,7 @@ class Submitter:
     words: tuple[str, ...] = ()
     canvas: str = ""
     participant: str = ""
+    folder: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,18 +53,20 @@ class Sighting:
 
 @dataclass(frozen=True, slots=True)
 class Sightings:
-    """A folder as one convention reads it.
+    """A folder as one layout reads it.
 
     `people` are seen by other things than `files`; they may be submitters of files as well.
-    `used` are other files that told something, `others` those that somebody handed in.
+    `used` are other files that told something, `others` those that somebody handed in. `sure` is
+    False if those may be anything's, such as data/, unless a class list says whose they are.
     """
 
-    convention: str
+    layout: str
     files: list[Sighting]
     people: list[Submitter] = field(default_factory=list)
     notices: list[str] = field(default_factory=list)
     used: frozenset[Parts] = frozenset()
     others: list[Sighting] = field(default_factory=list)
+    sure: bool = True
 
 
 def spelled(name: str) -> str:
@@ -85,28 +85,26 @@ def attempt_of(name: str) -> int:
     return int(marked[1]) if marked else 0
 
 
-def as_instant(text: str) -> datetime | None:
-    """The time that is written there; without a zone, or with one by its letters, it is in UTC.
+def words_in(name: str) -> tuple[str, ...]:
+    """The words of a file's or folder's name, one of which may be somebody's id."""
+    return tuple(word for word in re.split(r"[\s_,+()-]+", name) if len(word) > 2)
 
-    Letters ("CST") name several zones; nbgrader, whose files these are, reads UTC as well.
 
-    >>> as_instant("2026-11-21 08:30:00.125 UTC").isoformat()
-    '2026-11-21T08:30:00.125000+00:00'
-    >>> as_instant("soon") is None
-    True
+def owner_of(folder: str) -> Submitter:
+    """The student whom a folder of this name belongs to."""
+    name = spelled(folder)
+    return Submitter(name, keys=(name,), words=words_in(name), folder=True)
+
+
+def common_beginning(names: Iterable[str], sign: str) -> str:
+    """What all the names begin with, up to the last of the signs in it; "" for no sign.
+
+    >>> common_beginning(["backprop-ada", "backprop-alan"], "-")
+    'backprop-'
     """
-    text, zone = text.strip(), ""
-    if marked := _ZONE.fullmatch(text):
-        text, zone = marked["time"], marked["zone"]
-    text = re.sub(r"(\.\d{6})\d+", r"\1", text)  # Ruby writes nanoseconds
-    try:
-        time = datetime.fromisoformat(text + (zone if zone[:1] in "+-" else ""))
-        return time if time.tzinfo else time.replace(tzinfo=UTC)
-    except (ValueError, OverflowError):
-        return None
-
-
-def names_its_zone(text: str) -> bool:
-    """True if the zone is written there so that only one can be meant."""
-    marked = _ZONE.fullmatch(text.strip())
-    return marked is not None and (marked["zone"][0] in "+-" or marked["zone"].upper() in _UTC)
+    ordered = sorted(names)
+    if not sign or not ordered or ordered[0] == ordered[-1]:
+        return ""  # of one name, nobody can say where it ends
+    pairs = enumerate(zip(ordered[0], ordered[-1], strict=False))
+    same = next((n for n, (one, other) in pairs if one != other), len(ordered[0]))
+    return ordered[0][: ordered[0].rfind(sign, 0, same) + 1]

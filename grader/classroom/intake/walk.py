@@ -1,13 +1,17 @@
-"""The files below a folder, found without following a link."""
+"""The files below a folder, found without following a link; zip files count as folders."""
 
 from __future__ import annotations
 
 import os
 import re
+import stat
 from collections import Counter
 from collections.abc import Collection
 from dataclasses import dataclass, field
 from pathlib import Path
+
+from grader.classroom.intake.archives import MOST_NOTEBOOKS, files_in_zip
+from grader.submission.notebook_file import UnreadableNotebook, explained, read_whole, shown
 
 IGNORED_FOLDERS = frozenset(
     {".git", ".ipynb_checkpoints", ".svn", ".venv", "__MACOSX", "__pycache__", "node_modules"}
@@ -37,6 +41,8 @@ class Tree:
     other files; `folders` every folder at the top or one below, even an empty one. `ignored`
     counts by name what nobody handed in on purpose. `links` are links to folders further down,
     `closed` folders that cannot be listed; `solutions` are the course's own, in a student's clone.
+    `unopened` says of archives among the candidates why no notebook comes out of them, `clones`
+    are the folders in which Git keeps its own.
     """
 
     root: Path
@@ -47,6 +53,8 @@ class Tree:
     links: list[Parts] = field(default_factory=list)
     closed: list[Parts] = field(default_factory=list)
     solutions: list[Parts] = field(default_factory=list)
+    unopened: dict[Parts, str] = field(default_factory=dict)
+    clones: set[Parts] = field(default_factory=set)
     notebooks: tuple[str, ...] = ()
     """The names of the course's notebooks, which files may have."""
 
@@ -109,20 +117,54 @@ def _is_solution(parts: Parts, beside: Collection[Parts]) -> bool:
 
 def _sort_in(entry: os.DirEntry[str], parent: Parts, tree: Tree, folders: list[Parts]) -> None:
     name, parts = entry.name, (*parent, entry.name)
-    if name in IGNORED_FOLDERS or name in IGNORED_FILES:
-        tree.ignored[name] += 1
-    elif name.startswith((_OFFICE_LOCK, _APPLE_DOUBLE)):
-        tree.ignored[f"{name[:2]}..."] += 1
+    if ignored := _ignored(name):
+        tree.ignored[ignored] += 1
+        if name == ".git":
+            tree.clones.add(parent)
     elif _is_folder(entry, follow=False):
         if len(parts) <= 2:
             tree.folders.append(parts)
         folders.append(parts)
     elif is_candidate(name) or (not parent and _is_folder(entry, follow=True)):
-        tree.candidates.append(parts)
+        tree.candidates += _opened(parts, tree) or [parts]
     elif _is_folder(entry, follow=True):
         tree.links.append(parts)
     else:
         tree.others.append(parts)
+
+
+def _ignored(name: str) -> str:
+    if name.startswith((_OFFICE_LOCK, _APPLE_DOUBLE)):
+        return f"{name[:2]}..."
+    return name if name in IGNORED_FOLDERS or name in IGNORED_FILES else ""
+
+
+def _opened(parts: Parts, tree: Tree) -> list[Parts]:
+    """The notebooks in a zip file, as if it were a folder; none where it cannot be opened."""
+    if not parts[-1].lower().endswith(".zip"):
+        return []
+    path, name = tree.root.joinpath(*parts), Path(as_text(parts))
+    try:
+        with explained(name):
+            if not stat.S_ISREG(path.lstat().st_mode):
+                return []
+            with path.open("rb") as file:
+                inside = files_in_zip(read_whole(file, name), name)
+    except UnreadableNotebook as error:
+        tree.unopened[parts] = str(error)
+        return []
+    found = [
+        (*parts, *file)
+        for file in inside
+        if _NOTEBOOK.search(file[-1]) and not any(map(_ignored, file))
+    ]
+    if not found or len(found) > MOST_NOTEBOOKS:
+        how_many = f"more than {MOST_NOTEBOOKS} notebooks" if found else "no notebook"
+        tree.unopened[parts] = (
+            f"{shown(name)} is a zip file with {how_many}: hand in the notebook itself."
+        )
+        return []
+    return found
 
 
 def _is_folder(entry: os.DirEntry[str], *, follow: bool) -> bool:

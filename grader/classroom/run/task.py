@@ -11,6 +11,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import NamedTuple
 
+from grader.classroom.intake.archives import read_member
 from grader.classroom.intake.class_folder import HandedIn
 from grader.classroom.intake.walk import Parts
 from grader.submission.notebook_file import (
@@ -57,6 +58,8 @@ class Task:
 def make_task(file: HandedIn, root: Path) -> Task:
     """Read a file handed in; whatever it is, there is a task."""
     stamp = stamp_of(file, root)
+    if file.reason:
+        return Task(file, refusal=file.reason)
     try:
         data = read_handed_in(root, file.parts, Path(file.path))
     except UnreadableNotebook as error:
@@ -83,7 +86,7 @@ def read_handed_in(root: Path, parts: Parts, name: Path) -> bytes:
 
     Below `root` no link is followed, neither out of it nor to somebody else's work in it. Each
     folder on the way is opened from the one before: a link that takes a folder's place meanwhile
-    is refused as well.
+    is refused as well. A zip file among the folders is opened.
 
     Raises:
         UnreadableNotebook: it is a link, no file, too large, not there.
@@ -91,11 +94,16 @@ def read_handed_in(root: Path, parts: Parts, name: Path) -> bytes:
     if not parts or any(part == ".." or Path(part).name != part for part in parts):
         raise UnreadableNotebook(f"{shown(name)} is not in the folder that is graded.")
     *folders, last = parts
+    inside: Parts = ()
     with explained(name), ExitStack() as opened:
         folder = os.open(root, os.O_RDONLY | os.O_DIRECTORY)
         opened.callback(os.close, folder)
-        for part in folders:
-            _refuse_link(os.stat(part, dir_fd=folder, follow_symlinks=False), name)
+        for depth, part in enumerate(folders):
+            status = os.stat(part, dir_fd=folder, follow_symlinks=False)
+            _refuse_link(status, name)
+            if stat.S_ISREG(status.st_mode):
+                last, inside = part, parts[depth + 1 :]
+                break
             folder = os.open(part, _FOLDER, dir_fd=folder)
             opened.callback(os.close, folder)
         status = os.stat(last, dir_fd=folder, follow_symlinks=False)
@@ -103,7 +111,8 @@ def read_handed_in(root: Path, parts: Parts, name: Path) -> bytes:
         refuse_unfit(status, name)
         with open(os.open(last, _FILE, dir_fd=folder), "rb") as file:  # noqa: PTH123  Path.open takes no descriptor
             refuse_unfit(os.fstat(file.fileno()), name)
-            return read_whole(file, name)
+            data = read_whole(file, name)
+    return read_member(data, inside, name) if inside else data
 
 
 def _refuse_link(status: os.stat_result, name: Path) -> None:

@@ -76,7 +76,8 @@ class WarmWorker:
             return error_line(task.file, kind, sentence, run)
 
         try:
-            submission = submission_in(task.data, Path(task.file.path), settings.course)
+            path = Path(task.file.path)
+            submission = submission_in(task.data, path, settings.course, solved=False)
             exercises = exercises_of(settings.course, submission.notebook)
             asked = exercises, submission.cells, runner, settings.seed
             report = grade(*asked, wary=True)

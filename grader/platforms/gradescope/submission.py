@@ -9,7 +9,7 @@ from datetime import datetime
 from pathlib import Path
 from typing import Any
 
-from grader.classroom.intake.sighting import as_instant
+from grader.classroom.intake.times import as_instant
 from grader.classroom.intake.walk import Parts, as_text, walk
 from grader.classroom.run.line import Line
 from grader.printable import listed, printable

@@ -29,13 +29,14 @@ from grader.classroom.run.out_folder import claimed
 from grader.classroom.run.results import RESULTS, BrokenResults, Results
 from grader.commands import exit_codes
 from grader.execution.sandbox import Bwrap, best_sandbox
+from tests.helpers.course_notebooks import solved
 from tests.helpers.dask_cluster import Cluster
 from tests.helpers.fake_grading import InlinePool
 from tests.helpers.lines import Document
 from tests.helpers.processes import descendants, left_over
 from tests.helpers.small_course import write_course
 
-SOLUTION = PROJECT / "notebooks" / "solutions" / "02_fused_cross_entropy.ipynb"
+SOLUTION = solved("02_fused_cross_entropy")
 BLANK = PROJECT / "notebooks" / "02_fused_cross_entropy.ipynb"
 GRADER = Path(sys.executable).with_name("grader")
 SANDBOX = ["--sandbox", str(best_sandbox())]
@@ -44,12 +45,14 @@ SECONDS = 600
 Capture = pytest.CaptureFixture[str]
 
 
-def hand_in(folder: Path, student: str, source: Path | str) -> Path:
+def hand_in(folder: Path, student: str, source: Path | bytes | str) -> Path:
     """Put a notebook, or an answer, into a student's folder."""
     path = folder / student / BLANK.name
     path.parent.mkdir(parents=True)
     if isinstance(source, Path):
         shutil.copy(source, path)
+    elif isinstance(source, bytes):
+        path.write_bytes(source)
     else:
         metadata = {"nbgrader": {"grade_id": "ex2-logits", "solution": True}}
         cell = {"cell_type": "code", "metadata": metadata, "source": source, "outputs": []}

@@ -980,6 +980,8 @@ def test_no_line_of_a_gradient_that_passes_is_blamed(
     [
         ("dprobs = (1.0 / probs) * dlogprobs", "dprob = (1.0 / probs) * dlogprobs", "dprobs"),
         ("dC = torch.zeros_like(C)", "dc = torch.zeros_like(C)", "dC"),
+        ("db2 = dlogits.sum(0)", "grad_b2 = dlogits.sum(0)", "db2"),
+        ("db2 = dlogits.sum(0)", "dL_db2 = dlogits.sum(0)", "db2"),
         ("db2 = dlogits.sum(0)", "counts2 = dlogits.sum(0)", ""),
         ("db2 = dlogits.sum(0)", "probs = dlogits.sum(0)", ""),
     ],

@@ -18,7 +18,7 @@ from grader.classroom.gradebook.platform_form import CANVAS_COLUMNS, MOODLE_COLU
 from grader.classroom.gradebook.rubric import Rubric
 from grader.classroom.gradebook.table import Table
 from grader.classroom.intake.class_folder import ClassFolder, Roster, RosterRow, Student
-from grader.classroom.intake.lms_downloads import CANVAS as DOWNLOAD
+from grader.classroom.intake.platform_layouts import CANVAS as DOWNLOAD
 from grader.classroom.intake.roster_file import read_roster
 from grader.classroom.spreadsheet import CsvForm
 from tests.helpers.lines import (

@@ -5,6 +5,7 @@ import stat
 import subprocess
 import sys
 import tempfile
+import zipfile
 from collections import Counter
 from datetime import UTC, datetime
 from pathlib import Path
@@ -111,19 +112,23 @@ NAMED_LIKE_ADA = "lovelaceada_1001_9999_2002_5678_01.ipynb"
 
 
 @pytest.mark.parametrize(
-    ("text", "students"),
+    ("text", "whose"),
     [
-        ('"Lovelace, Ada",1001\nlovelaceada_1001_9999,2002\n', ["1001", "2002"]),
-        ('"Lovelace, Ada",1001\n"Babbage, Charles",2002\n', ["1001", "1001"]),
+        ("lovelaceada_1001_9999,2002", "2002"),
+        # somebody who is missing from the list may have handed it in
+        ("", "1001, 9999 or 2002"),
+        ('"Babbage, Charles",2002', "1001 or 9999"),
+        ('"Babbage, Charles",2002\n"Noether, Emmy",9999', "1001"),
     ],
 )
 def test_a_reading_of_a_name_that_the_list_has_with_its_number_counts(
-    tmp_path: Path, text: str, students: list[str]
+    tmp_path: Path, text: str, whose: str
 ) -> None:
     folder = make(tmp_path / "in", "lovelaceada_1001_1234_01.ipynb", NAMED_LIKE_ADA)
-    found = read_class(folder, COURSE, roster(tmp_path, f"Student,ID\n{text}"))
-    assert sorted(by_file(found).values()) == students
-    assert found.notices == ()
+    text = f'Student,ID\n"Lovelace, Ada",1001\n{text}\n'
+    found = read_class(folder, COURSE, roster(tmp_path, text))
+    assert by_file(found)[NAMED_LIKE_ADA] == whose
+    assert bool(found.notices) == (" or " in whose)
 
 
 def test_whose_file_the_list_cannot_tell_is_nobodys_in_it(tmp_path: Path) -> None:
@@ -311,6 +316,66 @@ def test_two_spellings_of_one_name_are_one_student(tmp_path: Path) -> None:
     assert ids(found) == ["Zoe", "Zoë"]
     assert len(found.handed_in) == 3
     assert any("look the same" in notice for notice in found.notices)
+
+
+@pytest.mark.parametrize("listed", [True, False])
+def test_who_saved_the_notebook_in_another_form_did_not_hand_in_nothing(
+    tmp_path: Path, listed: bool
+) -> None:
+    folder = make(tmp_path / "in", "ada/x.ipynb", "bob/x.py", "carl/x.pdf", "data/names.csv")
+    make(folder, *(["dora.pdf"] if listed else []))
+    path = roster(tmp_path, "ada\nbob\ncarl\ndora\n") if listed else None
+    assert set(by_file(read_class(folder, COURSE, path)).values()) == {
+        *("ada", "bob", "carl", *["dora"] * listed)
+    }
+
+
+def test_folders_are_matched_word_by_word(tmp_path: Path) -> None:
+    folder = make(
+        tmp_path / "in",
+        *("hw 1 - 4711/x.ipynb", "backprop-ada-love/x.ipynb", "bob/x.ipynb", "bob_old/x.ipynb"),
+    )
+    listed = "id,login\n4711,x\n4712,ada-love\n4713,love\nbob,b\n"
+    found = read_class(folder, COURSE, roster(tmp_path, listed))
+    assert by_file(found) == {
+        "hw 1 - 4711/x.ipynb": "4711",
+        "backprop-ada-love/x.ipynb": "4712",
+        "bob/x.ipynb": "bob",
+        "bob_old/x.ipynb": "bob_old",  # may be somebody else's, whom the list has not
+    }
+    assert "Whether 'bob_old' is bob of the class list cannot be told" in found.notices[0]
+
+
+def test_ids_that_a_spreadsheet_has_changed_are_told(tmp_path: Path) -> None:
+    folder = make(tmp_path / "in", "00123/x.ipynb", "00124/x.ipynb")
+    found = read_class(folder, COURSE, roster(tmp_path, "id,name\n123,Ada\n124,Bob\n"))
+    assert "'00123' may be '123' in the class list: did a spreadsheet" in found.doubt
+    assert any("'00123' may be '123'" in notice for notice in found.notices)
+
+
+def zipped(path: Path, *names: str, text: str = "{}") -> None:
+    path.parent.mkdir(parents=True, exist_ok=True)
+    with zipfile.ZipFile(path, "w") as archive:
+        for name in names:
+            archive.writestr(name, text)
+
+
+def test_zip_files_are_opened(tmp_path: Path) -> None:
+    zipped(tmp_path / "ada/hw.zip", "hw/01.ipynb", "hw/notes.txt", "__MACOSX/hw/._01.ipynb")
+    zipped(tmp_path / "bob_01_atomic_backprop.zip", "02.ipynb")
+    zipped(tmp_path / "carl/clone.ZIP", "n/01.ipynb", "n/solutions/01.ipynb")
+    zipped(tmp_path / "dora/hw.zip", "notes.txt")
+    found = read_class(tmp_path, COURSE)
+    assert by_file(found) == {
+        "ada/hw.zip/hw/01.ipynb": "ada",
+        "bob_01_atomic_backprop.zip/02.ipynb": "bob",
+        "carl/clone.ZIP/n/01.ipynb": "carl",
+        "dora/hw.zip": "dora",
+    }
+    assert [item.reason for item in found.handed_in if item.reason] == [
+        "dora/hw.zip is a zip file with no notebook: hand in the notebook itself."
+    ]
+    assert "Zip files from which no notebook is taken: dora/hw.zip." in found.notices
 
 
 def test_archives_are_rows(tmp_path: Path) -> None:

@@ -8,8 +8,8 @@ import pytest
 from corpus.readers.lecture_course import COURSE
 from grader.classroom.intake.class_folder import UnreadableClass
 from grader.classroom.intake.class_reader import read_class
-from grader.classroom.intake.file_names import FOLDERS
 from grader.classroom.intake.gradescope_export import GRADESCOPE, METADATA
+from grader.classroom.intake.plain_layouts import FOLDERS
 from tests.helpers.trees import by_file, make
 
 LIST = """---

@@ -9,8 +9,7 @@ import pytest
 from corpus.readers.lecture_course import COURSE
 from grader.classroom.intake.class_folder import UnreadableClass
 from grader.classroom.intake.class_reader import read_class
-from grader.classroom.intake.file_names import FOLDERS
-from grader.classroom.intake.nbgrader_tree import NBGRADER
+from grader.classroom.intake.plain_layouts import FOLDERS, NBGRADER
 from tests.helpers.trees import by_file, make
 
 SUBMITTED = (

@@ -325,3 +325,12 @@ def test_quotation_marks_that_are_closed_are_taken(tmp_path: Path, last: str) ->
     path = tmp_path / "class.csv"
     path.write_text(f"id,name,section\n{last}", newline="")
     assert [one.id for one in read_roster(path).students] == ["ada"]
+
+
+@pytest.mark.parametrize("damaged", ["2.0231E+11", "2,02E+11", "4711.0"])
+def test_ids_that_a_spreadsheet_took_for_numbers(tmp_path: Path, damaged: str) -> None:
+    classes = read(tmp_path, f'id,name\n"{damaged}",Ada\nB.E+1,Bob\n')
+    (said,) = classes.notices
+    assert said.startswith(
+        f"A spreadsheet has taken 1 id in the class list for numbers ({damaged!r}, for one)"
+    )

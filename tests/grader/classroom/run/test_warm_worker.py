@@ -21,9 +21,10 @@ from grader.grading.grade import grade as grade_notebook
 from grader.verdict import Flag, Outcome, Report
 from grader.worker.job import Job, Values
 from grader.worker.terms import Limits
+from tests.helpers.course_notebooks import solved, unmarked
 
 BLANK = NOTEBOOKS / "02_fused_cross_entropy.ipynb"
-SOLUTION = NOTEBOOKS / "solutions" / BLANK.name
+SOLUTION = solved(BLANK.stem)
 
 FILE = HandedIn("id", "ada", "ada/a.ipynb", "00", True, "2026-11-20", 2)
 SETTINGS = Settings(21, Limits(3.0, 40.0, 2**31), "none", installed_versions(), COURSE)
@@ -85,7 +86,7 @@ def error(line: Line) -> str:
 
 
 def test_a_right_notebook(worker: WarmWorker) -> None:
-    line = grade(worker, SOLUTION.read_bytes())
+    line = grade(worker, SOLUTION)
     assert line.report is not None
     assert (line.report.score, line.report.max_score, line.flags) == (2, 2, ())
     assert [verdict.name for verdict in line.report.verdicts] == ["dlogits", "dz"]
@@ -117,7 +118,7 @@ def test_the_graders_own_mistakes_cost_one_line(
         raise mistake
 
     monkeypatch.setattr(warm_worker, "grade", trip)
-    line = grade(worker, SOLUTION.read_bytes())
+    line = grade(worker, SOLUTION)
     assert type(mistake).__name__ in error(line)
     assert [flag.kind for flag in line.flags] == ["grader-failed"]
 
@@ -131,7 +132,7 @@ def test_memory_that_is_too_small_is_no_mistake(
         raise mistake
 
     monkeypatch.setattr(warm_worker, stage, trip)
-    line = grade(worker, SOLUTION.read_bytes())
+    line = grade(worker, SOLUTION)
     assert error(line) == (
         "ada/a.ipynb could not be graded: it needs more memory than its judge may use."
     )
@@ -155,7 +156,7 @@ def test_a_worker_that_somebody_killed_costs_no_points(
     worker: WarmWorker, unlucky: Unlucky
 ) -> None:
     unlucky.lose(1)
-    assert score(grade(worker, SOLUTION.read_bytes())) == 2
+    assert score(grade(worker, SOLUTION)) == 2
     assert not unlucky.lost
 
 
@@ -175,14 +176,14 @@ def test_an_answer_whose_process_somebody_killed_is_run_again(
         return Report(report.notebook, (spoilt, *report.verdicts[1:]), (flag,))
 
     monkeypatch.setattr(warm_worker, "grade", killed_at_first)
-    assert score(grade(worker, SOLUTION.read_bytes())) == points
+    assert score(grade(worker, SOLUTION)) == points
     assert len(calls) == 2
 
 
 def test_a_worker_that_does_not_work_grades_nothing(worker: WarmWorker, unlucky: Unlucky) -> None:
     unlucky.lose(*range(1, 100))
     with pytest.raises(CannotGrade, match="does not run a right answer as it should"):
-        grade(worker, SOLUTION.read_bytes())
+        grade(worker, SOLUTION)
     assert worker.closed
     with pytest.raises(CannotGrade, match="does not run a right answer as it should"):
         WarmWorker(SETTINGS, unlucky)
@@ -199,5 +200,12 @@ def test_a_worker_stays_until_it_is_closed_or_settings_change(
     second = get_ready(replace(SETTINGS, seed=22))
     assert first.closed
     second.close()
-    assert score(grade_task(Task(FILE, SOLUTION.read_bytes()), SETTINGS)) == 2
+    assert score(grade_task(Task(FILE, SOLUTION), SETTINGS)) == 2
     get_ready(SETTINGS).close()
+
+
+def test_the_courses_own_solution_is_nobodys(worker: WarmWorker) -> None:
+    marked = (NOTEBOOKS / "solutions" / BLANK.name).read_bytes()
+    assert "is the course's own solution" in (grade(worker, marked).error or "")
+    flags = grade(worker, unmarked(BLANK.stem)).flags
+    assert [flag.kind for flag in flags] == ["shipped-solution"]

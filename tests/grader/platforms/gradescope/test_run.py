@@ -22,7 +22,7 @@ from tests.helpers.autograder_tree import (
     settings_for,
     unpack,
 )
-from tests.helpers.course_notebooks import FIRST, FOLDER, dump, right_cells, with_answers
+from tests.helpers.course_notebooks import FIRST, FOLDER, dump, right_cells, solved, with_answers
 from tests.helpers.gradescope_schema import validate
 from tests.helpers.small_course import COURSE as SMALL_COURSE
 from tests.helpers.small_course import RIGHT, write_course
@@ -83,7 +83,7 @@ os.execvp(sys.argv[2], sys.argv[2:])
 
 
 def solution(notebook: str) -> str:
-    return (FOLDER / "solutions" / f"{notebook}.ipynb").read_text("utf-8")
+    return solved(notebook).decode()
 
 
 def blank(notebook: str) -> str:

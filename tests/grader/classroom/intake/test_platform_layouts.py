@@ -6,8 +6,8 @@ import pytest
 
 from corpus.readers.lecture_course import COURSE
 from grader.classroom.intake.class_reader import read_class
-from grader.classroom.intake.file_names import FLAT, FOLDERS
-from grader.classroom.intake.lms_downloads import CANVAS, MOODLE
+from grader.classroom.intake.plain_layouts import FLAT, FOLDERS
+from grader.classroom.intake.platform_layouts import CANVAS, MOODLE
 from tests.helpers.trees import by_file, make
 
 
@@ -211,3 +211,82 @@ def test_a_students_own_names_do_not_change_the_convention_in_a_download_of_mood
     trap = "mallory/Ada_1_assignsubmission_file/x.ipynb"
     found = read_class(make(tmp_path, "ada/x.ipynb", "bob/x.ipynb", trap), COURSE)
     assert (found.convention, by_file(found)[trap]) == (FOLDERS, "mallory")
+
+
+@pytest.mark.parametrize(
+    ("files", "layout", "whose", "times"),
+    [
+        (
+            (
+                "12-77 - Ada Lovelace - Nov 20, 2026 1159 PM/x.ipynb",
+                "13-77 - Bob Lee - 21 November, 2026 905 AM/x.ipynb",
+                "14-77 - Bob Lee - Nov 21, 2026 905 AM/x.ipynb",
+            ),
+            "Brightspace download",
+            ["Ada Lovelace", "Bob Lee 13-77", "Bob Lee 14-77"],
+            ["2026-11-20T23:59:00", "2026-11-21T09:05:00", "2026-11-21T09:05:00"],
+        ),
+        (
+            (
+                "HW 1_s_ada_attempt_2026-11-20-18-00-00_x.ipynb",
+                "HW 1_s_ada_attempt_2026-11-20-18-00-00.txt",
+                "HW 1_s_bob_attempt_2026-11-21-09-05-00_x_attempt_2026-11-21-09-05-00_y.ipynb",
+                "HW 1_ada_attempt_2026-11-20-18-00-00_x.ipynb",
+            ),
+            "Blackboard download",
+            ["ada", "s_ada", "s_bob"],
+            ["2026-11-20T18:00:00", "2026-11-20T18:00:00", "2026-11-21T09:05:00"],
+        ),
+        (
+            (
+                "HW 1/Lovelace, Ada(ada01)/Submission attachment(s)/x.ipynb",
+                "HW 1/Lee (Li), Bob(bob)/Submission attachment(s)/x(ada01).ipynb",
+            ),
+            "Sakai download",
+            ["ada01", "bob"],
+            [None, None],
+        ),
+        (
+            (
+                "Abgaben/Lovelace_Ada_alove_123/x.ipynb",
+                "Abgaben/Lee_Bob_b_lee_124/x.ipynb",
+                "Abgaben/Lee_Bob_b_lee_125/x.ipynb",
+            ),
+            "ILIAS download",
+            ["Lee_Bob_b_lee 124", "Lee_Bob_b_lee 125", "Lovelace_Ada_alove"],
+            [None] * 3,
+        ),
+    ],
+)
+def test_what_other_platforms_names_say(
+    tmp_path: Path, files: tuple[str, ...], layout: str, whose: list[str], times: list[str | None]
+) -> None:
+    found = read_class(make(tmp_path, *files), COURSE)
+    assert found.convention == layout
+    assert [item.student for item in found.handed_in] == whose
+    assert [item.submitted and item.submitted[:19] for item in found.handed_in] == times
+
+
+@pytest.mark.parametrize(
+    ("file", "listed"),
+    [
+        ("12-77 - Ada Lovelace - Nov 20, 2026 1159 PM/x.ipynb", "id,name\n17,Ada Lovelace\n"),
+        ("HW_s_ada_attempt_2026-11-20-18-00-00_x.ipynb", "id,login\n17,s_ada\n"),
+        ("HW/Lovelace, Ada(ada01)/Submission attachment(s)/x.ipynb", "id,login\n17,ada01\n"),
+        ("Lovelace_Ada_alove_123/x.ipynb", "id,login\n17,alove\n"),
+        ("Lovelace_Ada_alove_123/x.ipynb", "id,name\n17,Ada Lovelace\n"),
+    ],
+)
+def test_other_platforms_students_are_found_in_a_list(
+    tmp_path: Path, file: str, listed: str
+) -> None:
+    (tmp_path / "class.csv").write_text(listed)
+    found = read_class(make(tmp_path / "in", file), COURSE, tmp_path / "class.csv")
+    assert by_file(found) == {file: "17"}
+
+
+def test_the_time_that_sakai_writes(tmp_path: Path) -> None:
+    folder = make(tmp_path, "HW/Lovelace, Ada(ada01)/Submission attachment(s)/x.ipynb")
+    (folder / "HW/Lovelace, Ada(ada01)/timestamp.txt").write_text("20261120180500123")
+    (item,) = read_class(folder, COURSE).handed_in
+    assert (item.submitted or "")[:19] == "2026-11-20T18:05:00"

@@ -6,7 +6,7 @@ import pytest
 
 from corpus.readers.lecture_course import COURSE, NOTEBOOKS
 from grader.classroom.intake.class_reader import read_class
-from grader.classroom.intake.file_names import FLAT, FOLDERS, split_name
+from grader.classroom.intake.plain_layouts import FLAT, FOLDERS, GITHUB, split_name
 from tests.helpers.trees import handed_in, make
 
 
@@ -102,3 +102,23 @@ def test_the_folder_of_the_class_inside_another_is_spoken_of(tmp_path: Path) -> 
 @pytest.mark.parametrize("name", ["x.IPYNB", "x.ipynb.txt", "x.ipynb.json", "x.zip", "x.tar.gz"])
 def test_what_may_be_a_submission(tmp_path: Path, name: str) -> None:
     assert handed_in(make(tmp_path, f"ada/{name}")) == {f"ada/{name}": "ada"}
+
+
+def test_clones_of_github_classroom(tmp_path: Path) -> None:
+    names = "backprop-adalove", "backprop-bob-lee"
+    folder = make(tmp_path / "in", *(f"{n}/{f}" for n in names for f in ("01.ipynb", ".git/HEAD")))
+    found = read_class(folder, COURSE)
+    assert found.convention == GITHUB
+    assert [student.id for student in found.students] == ["adalove", "bob-lee"]
+    (tmp_path / "class.csv").write_text(
+        '"identifier","github_username","github_id","name"\n'
+        '"17","adalove","5","Ada"\n"18","bob-lee","6",""\n"19","","",""\n'
+    )
+    for clone in (True, False):  # unpacked, they have no .git
+        if not clone:
+            for name in names:
+                (folder / name / ".git/HEAD").unlink()
+                (folder / name / ".git").rmdir()
+        listed = read_class(folder, COURSE, tmp_path / "class.csv")
+        assert [item.student for item in listed.handed_in] == ["17", "18"]
+        assert [student.id for student in listed.students] == ["17", "18", "19"]

@@ -4,7 +4,7 @@ from datetime import UTC, datetime
 
 import pytest
 
-from grader.classroom.intake.sighting import as_instant, names_its_zone
+from grader.classroom.intake.times import as_instant, names_its_zone
 
 
 @pytest.mark.parametrize(

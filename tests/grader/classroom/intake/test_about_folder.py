@@ -8,7 +8,7 @@ import pytest
 from corpus.readers.lecture_course import COURSE
 from grader.classroom.intake.class_folder import ClassFolder
 from grader.classroom.intake.class_reader import read_class
-from grader.classroom.intake.moodle_times import moodle_time
+from grader.classroom.intake.times import time_in_words as moodle_time
 from tests.helpers.trees import make
 
 LATE, EARLY = "Saturday, 21 November 2026, 12:05 AM", "Friday, 20 November 2026, 6:00 PM"

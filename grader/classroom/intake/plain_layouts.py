@@ -1,0 +1,212 @@
+"""Folders without a platform's names: each student's file or folder, nbgrader's, GitHub's."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import replace
+from functools import cache
+
+from grader.classroom.intake.class_folder import Remark
+from grader.classroom.intake.sighting import (
+    Sighting,
+    Sightings,
+    Submitter,
+    attempt_of,
+    common_beginning,
+    owner_of,
+    spelled,
+    words_in,
+)
+from grader.classroom.intake.times import TIMESTAMP, as_instant, names_its_zone, read_stamp
+from grader.classroom.intake.walk import Parts, Tree, stem
+from grader.printable import counted
+
+FLAT = "one file a student"
+FOLDERS = "one folder a student"
+GITHUB = "GitHub Classroom"
+NBGRADER = "nbgrader"
+
+_COUNTER = re.compile(r"(?:\s*\((\d{1,3})\)|-(\d{1,2})|-Copy\d*)(?=[\s_.-]|\Z)", re.IGNORECASE)
+"""What a browser, Canvas, or JupyterLab appends to a name that is taken."""
+_BETWEEN = " \t_-.+,"
+
+SUBMITTED = "submitted"
+_SIBLINGS = {"autograded", "feedback", "gradebook.db", "nbgrader_config.py", "release", "source"}
+"""What nbgrader's course has beside what was handed in."""
+
+
+@cache
+def _notebook_name(notebooks: tuple[str, ...]) -> re.Pattern[str]:
+    # Systems and people write spaces or hyphens for the underscores, and leave the number out.
+    names = []
+    for notebook in notebooks:
+        number, *words = re.split("[_-]", notebook)
+        if number.isdecimal() and words:
+            names.append(rf"(?:{number}[\s_-]*)?" + r"[\s_-]*".join(words))
+        else:
+            names.append(r"[\s_-]*".join((number, *words)))
+    return re.compile(rf"(?<![^\W_])(?:{'|'.join(names)})(?![^\W_])", re.IGNORECASE)
+
+
+def read_file_names(tree: Tree) -> Sightings:
+    """The student of a file is its folder at the top, else what its own name says."""
+    tops = [parts[0] for parts in tree.folders if len(parts) == 1]
+    with_files = {parts[0] for parts in tree.candidates if len(parts) > 1}
+    notices = []
+    if len(with_files) == 1 and len(tree.candidates) > len(tree.notebooks) and len(tops) == 1:
+        notices.append(
+            f"Everything lies in the one folder {spelled(tops[0])!r}, which is taken for one "
+            "student: if it holds the class, name that folder instead."
+        )
+    return Sightings(
+        FOLDERS if tops else FLAT,
+        [file_sighting(parts, tree) for parts in tree.candidates],
+        [owner_of(top) for top in tops],
+        notices,
+        others=[file_sighting(p, tree) for p in tree.others if p[-1] != TIMESTAMP],
+        sure=False,
+    )
+
+
+def file_sighting(parts: Parts, tree: Tree) -> Sighting:
+    """What the file's path tells where no platform's names do."""
+    first, attempt = parts[0], attempt_of(parts[-1])
+    if len(parts) > 1 and not first.lower().endswith(".zip"):
+        return Sighting(parts, (owner_of(first),), attempt=attempt)
+    name = stem(first)
+    if name == first and "." in name.lstrip("."):  # not a notebook
+        name = name.rpartition(".")[0]
+    who, marked = split_name(spelled(name), tree.notebooks)
+    submitter = Submitter(who, keys=(who,), words=words_in(who))
+    return Sighting(parts, (submitter,), attempt=marked if len(parts) == 1 else attempt)
+
+
+def split_name(text: str, notebooks: tuple[str, ...]) -> tuple[str, int]:
+    """Who handed in a file, and which attempt it is, by the file's stem.
+
+    >>> split_name("ada_01_rms_norm (2)", ("01_rms_norm",))
+    ('ada', 2)
+    >>> split_name("01_rms_norm (2)", ("01_rms_norm",))
+    ('01_rms_norm (2)', 0)
+    """
+    found = _notebook_name(notebooks).search(text) if notebooks else None
+    if found is None:
+        return text, 0
+    before, after = text[: found.start()], text[found.end() :]
+    attempt = 0
+    while counter := _COUNTER.match(after):
+        attempt = int(counter[1] or counter[2] or attempt)
+        after = after[counter.end() :]
+    if counter := re.search(r"\s*\((\d{1,3})\)\Z", after):
+        attempt, after = int(counter[1]), after[: counter.start()]
+    who = "_".join(part for part in (before.strip(_BETWEEN), after.strip(_BETWEEN)) if part)
+    return (who, attempt) if who else (text, 0)
+
+
+# GitHub Classroom: a clone for each student, called ASSIGNMENT-LOGIN.
+
+
+def _assignment(tree: Tree) -> str:
+    """What the names of all clones begin with, up to a hyphen."""
+    tops = [parts[0] for parts in tree.folders if len(parts) == 1]
+    return common_beginning(tops, "-")
+
+
+def github_tops(tree: Tree) -> set[str]:
+    """The clones at the top, if their names begin alike."""
+    return {parts[0] for parts in tree.clones if len(parts) == 1} if _assignment(tree) else set()
+
+
+def read_github(tree: Tree) -> Sightings:
+    """The folders, by what stands in their names behind the assignment."""
+    begins = _assignment(tree)
+
+    def owner(who: Submitter) -> Submitter:
+        return owner_of(who.id.removeprefix(begins)) if who.folder else who
+
+    def file(seen: Sighting) -> Sighting:
+        return replace(seen, submitters=tuple(map(owner, seen.submitters)))
+
+    seen = read_file_names(tree)
+    files, others = [*map(file, seen.files)], [*map(file, seen.others)]
+    people = [*map(owner, seen.people)]
+    return replace(seen, layout=GITHUB, files=files, others=others, people=people)
+
+
+# nbgrader: submitted/STUDENT/ASSIGNMENT/NOTEBOOK.ipynb, and beside it the time.
+
+
+def nbgrader_tops(tree: Tree) -> set[str]:
+    """All entries at the top if this is nbgrader's course, or its folder of submissions."""
+    return set() if _base_of(tree) is None else tree.tops
+
+
+def _base_of(tree: Tree) -> Parts | None:
+    """Where the students' folders lie, or None where this is not nbgrader's course."""
+    tops = tree.tops | {parts[0] for parts in tree.others}
+    stamps = [parts for parts in tree.others if parts[-1] == TIMESTAMP]
+    timed = any(parts[0] == SUBMITTED and len(parts) == 4 for parts in stamps)
+    students = {parts[0] for parts in tree.candidates}
+    if (SUBMITTED,) in tree.folders and (tops & _SIBLINGS or (timed and SUBMITTED in students)):
+        return (SUBMITTED,)
+    stamped = {parts[0] for parts in stamps if len(parts) == 3}
+    named = tree.root.resolve().name == SUBMITTED
+    nested = {parts[0] for parts in tree.candidates if len(parts) > 2}
+    # Of one student alone it would be one who has called a file timestamp.txt.
+    if 2 * len(stamped & students) > len(students) or (named and 2 * len(nested) > len(students)):
+        return ()
+    return None
+
+
+def read_nbgrader(tree: Tree) -> Sightings:
+    """The students' folders, and the times that nbgrader wrote beside the notebooks."""
+    base = _base_of(tree) or ()
+    depth = len(base)
+    stamps = [parts for parts in tree.others if parts[-1] == TIMESTAMP]
+    times = {
+        parts[:-1]: read_stamp(tree.root.joinpath(*parts))
+        for parts in stamps
+        if parts[:depth] == base and len(parts) == depth + 3
+    }
+
+    def sighting(parts: Parts) -> Sighting:
+        if len(parts) == depth + 1:
+            return replace(file_sighting(parts[depth:], tree), parts=parts)
+        submitted = as_instant(times.get(parts[: depth + 2], ""))
+        return Sighting(parts, (owner_of(parts[depth]),), submitted, attempt=attempt_of(parts[-1]))
+
+    inside = [parts for parts in tree.candidates if parts[:depth] == base and len(parts) > depth]
+    outside = len(tree.candidates) - len(inside)
+    sightings = [*map(sighting, inside)]
+    others = [
+        sighting(parts)
+        for parts in tree.others
+        if parts[:depth] == base and len(parts) > depth + 1 and parts[-1] != TIMESTAMP
+    ]
+    have = {file.submitters for file in sightings}
+    timed = [
+        (file, times[file.parts[: depth + 2]])
+        for file in (*sightings, *(file for file in others if file.submitters not in have))
+        if file.parts[: depth + 2] in times
+    ]
+    unclear = sum(file.submitted is None for file, _ in timed)
+    guessed = sum(bool(file.submitted) and not names_its_zone(time) for file, time in timed)
+    notices: list[str] = []
+    if outside:
+        notices.append(
+            Remark(
+                f"Not looked at, since nbgrader's or the course's own: {counted(outside, 'file')} "
+                f"outside {SUBMITTED}/."
+            )
+        )
+    if unclear:
+        files = counted(unclear, "file")
+        notices.append(f"{files} beside a {TIMESTAMP} that cannot be read as a time.")
+    if guessed:
+        notices.append(
+            f"The {TIMESTAMP} of {counted(guessed, 'file')} does not say which zone it is in, or "
+            "only by letters: read as UTC, as nbgrader does."
+        )
+    folders = [p[depth] for p in tree.folders if p[:depth] == base and len(p) == depth + 1]
+    people = [owner_of(name) for name in folders]
+    return Sightings(NBGRADER, sightings, people, notices, frozenset(stamps), others)

@@ -1,0 +1,348 @@
+"""The downloads of platforms whose names tell everything: a row of a table for each of them."""
+
+from __future__ import annotations
+
+import re
+from collections import defaultdict
+from collections.abc import Callable, Collection, Iterator
+from dataclasses import dataclass, replace
+from datetime import datetime
+
+from grader.classroom.intake.class_folder import Remark
+from grader.classroom.intake.plain_layouts import file_sighting
+from grader.classroom.intake.sighting import (
+    Sighting,
+    Sightings,
+    Submitter,
+    attempt_of,
+    common_beginning,
+    spelled,
+)
+from grader.classroom.intake.times import TIMESTAMP, digits_as_time, read_stamp, time_in_words
+from grader.classroom.intake.walk import Parts, Tree, stem
+from grader.printable import counted
+
+CANVAS = "Canvas download"
+MOODLE = "Moodle download"
+
+# instructure/canvas-lms, lib/content_zipper.rb: [name, "LATE" if late, user or anon_...] joined by
+# "_", then "_" attachment "_" the file's own name; the name is the sortable one in lower case with
+# everything but letters, digits and underscores left out ("Lovelace, Ada": lovelaceada).
+
+_NAME = r"(?:(?P<name>\S+?)_)??"
+_USER = r"(?P<late>LATE_)?(?P<user>anon_[0-9A-Za-z]+|[1-9]\d*)"
+_FILE = r"_(?P<attachment>[1-9]\d*)_(?P<file>.+)"
+_UPLOAD = re.compile(f"{_NAME}{_USER}{_FILE}", re.IGNORECASE | re.DOTALL)
+_BEHIND_NAME = re.compile(f"{_USER}{_FILE}", re.IGNORECASE | re.DOTALL)
+_ENTRY = re.compile(rf"{_NAME}{_USER}_(?:text|link)\.html", re.IGNORECASE)
+"""A text typed in, or an address, instead of a file."""
+_SENT_AGAIN = re.compile(r"-(\d{1,3})\Z")
+
+
+def canvas_tops(tree: Tree) -> set[str]:
+    """The entries at the top that are Canvas's, or hold a download of it."""
+    uploads = {parts: found[1] for parts in tree.candidates if (found := upload_in(parts))}
+    names = defaultdict(set)
+    for upload in uploads.values():
+        names[upload["user"]].add(upload["name"])
+    # "ada_2026_11_backprop", "bob_2026_11_backprop": a date, as a user has one name
+    return {
+        parts[0]
+        for parts, upload in uploads.items()
+        if len(names[upload["user"]]) == 1
+        and (upload["name"] or "") == (upload["name"] or "").lower()
+    }
+
+
+def read_canvas(tree: Tree) -> Sightings:
+    """The folder as Canvas's names tell; what is not named so is read by file names."""
+    uploads = {}
+    for parts in (*tree.candidates, *tree.others):
+        if upload := upload_in(parts):
+            uploads[parts] = upload[1], [*_later_in(upload[1])]
+    certain = [first for first, later in uploads.values() if not later]
+    # Canvas counts all that is handed in: the 1 of 1_softmax.ipynb is no number of these weeks. It
+    # counts users as well, so 20261120 is no user's where the others have five digits.
+    least = min((int(first["attachment"]) for first in certain), default=0) // 10
+    longest = max((len(first["user"]) for first in certain), default=99) + 1
+
+    def sighting(parts: Parts) -> Sighting | None:
+        if entry := _ENTRY.fullmatch(spelled(parts[-1])):
+            return _canvas_sighting(parts, entry, entry["name"])
+        if parts not in uploads:
+            return None
+        first, later = uploads[parts]
+        instead = [
+            _canvas_sighting(parts, other, other.string[: other.start() - 1])
+            for other in later
+            if int(other["attachment"]) >= least and len(other["user"]) <= longest
+        ]
+        return replace(_canvas_sighting(parts, first, first["name"]), instead=tuple(instead))
+
+    files = [sighting(parts) or file_sighting(parts, tree) for parts in tree.candidates]
+    others = [found for parts in tree.others if (found := sighting(parts))]
+    return Sightings(CANVAS, files, others=others)
+
+
+def _later_in(first: re.Match[str]) -> Iterator[re.Match[str]]:
+    """The readings of a name in which the user's number comes later: a name may hold numbers."""
+    text, end = first.string, first.end("user")
+    for sign in re.finditer("_", text):
+        upload = _BEHIND_NAME.fullmatch(text, sign.end())
+        if upload and upload.start("user") > end and not re.search(r"\s", text[: sign.start()]):
+            yield upload
+            end = upload.end("user")
+
+
+def _canvas_sighting(parts: Parts, found: re.Match[str], name: str | None) -> Sighting:
+    own = found.groupdict().get("file", "")
+    again = _SENT_AGAIN.search(stem(own))
+    who = Submitter(found["user"], name=name or "", canvas=found["user"])
+    attempt = int(again[1]) if again else attempt_of(own)
+    return Sighting(parts, (who,), late=bool(found["late"]), attempt=attempt)
+
+
+def upload_in(parts: Parts) -> tuple[int, re.Match[str]] | None:
+    """Canvas's own name in a path: how many folders deep it stands, and its parts."""
+    # The outermost name counts, and in it the first numbers: what follows is the student's text.
+    return _outermost(_UPLOAD, parts)
+
+
+def _outermost(pattern: re.Pattern[str], parts: Parts) -> tuple[int, re.Match[str]] | None:
+    for depth, part in enumerate(parts):
+        if match := pattern.fullmatch(spelled(part)):
+            return depth, match
+    return None
+
+
+# moodle/moodle, mod/assign/classes/downloader.php: name "_" number "_assignsubmission_" plugin,
+# then (since 3.1) a folder, before and as an option a "_" and the file's name; up to 4.0 the
+# folder's name ends in "_". The number is the participant's, another one in each assignment; in
+# blind marking the name is the word "Participant" in the teacher's language; a team's name and
+# number stand for its members. Nothing tells when a file was handed in.
+
+_PREFIX = re.compile(
+    r"(?P<name>.+?)(?:_(?P<number>\d+))?_assignsubmission_(?P<plugin>[a-z]+)(?:_.*)?", re.DOTALL
+)
+_SIGN = re.compile(r"_assignsubmission_[a-z]+(?=_|\Z)")
+_BEFORE_SIGN = re.compile(r"(?P<name>.+?)(?:_(?P<number>\d+))?", re.DOTALL)
+
+
+def prefix_in(parts: Parts) -> tuple[int, re.Match[str]] | None:
+    """Moodle's own name in a path: how many folders deep it stands, and its parts."""
+    # The outermost one counts: what lies inside, a student may have named.
+    return _outermost(_PREFIX, parts)
+
+
+@dataclass(frozen=True, slots=True)
+class _Owner:
+    """Whom a name on the way to a file speaks of; `download` is the folder it was found in."""
+
+    download: Parts
+    name: str
+    number: str
+
+
+def moodle_tops(tree: Tree) -> set[str]:
+    """The entries at the top that are Moodle's, or hold a download of it."""
+    return {parts[0] for parts in _prefixes(tree)}
+
+
+def is_one_download(tree: Tree) -> bool:
+    """True if all that Moodle's prefixes stand before is of one assignment."""
+    return len({prefix.download for prefix in _prefixes(tree).values()}) == 1
+
+
+def read_moodle(tree: Tree) -> Sightings:
+    """The folder as Moodle's prefixes tell; what has none is read by file names.
+
+    In one download the number tells people apart. In several a student has several, so that the
+    name has to do it, unless two in one download share theirs.
+    """
+    prefixes = _prefixes(tree)
+    found = dict.fromkeys(prefixes.values())
+    several = len({prefix.download for prefix in found}) > 1
+    shared, blind = _shared_names(found), _blind(found)
+
+    def submitter(prefix: _Owner) -> Submitter:
+        name = "" if prefix.name in blind else prefix.name
+        if several and name and name not in shared:
+            user = name
+        elif several and prefix.number:
+            user = f"{prefix.name} {prefix.number}"
+        else:
+            user = prefix.number or prefix.name
+        return Submitter(user, name=name, participant=prefix.number)
+
+    def sighting(parts: Parts) -> Sighting | None:
+        if parts not in prefixes:
+            return None
+        first, *later = (
+            Sighting(parts, (submitter(prefix),), attempt=attempt_of(parts[-1]))
+            for prefix in (prefixes[parts], *_later_prefixes(parts))
+        )
+        return replace(first, instead=tuple(later))
+
+    notices = []
+    if several and blind:
+        notices.append(
+            "Several downloads with blind marking: Moodle numbers the participants of each "
+            "assignment anew, so that one student is several rows here."
+        )
+    elif several and shared:
+        notices.append(
+            f"Several students are called {', '.join(map(repr, sorted(shared)))}, and Moodle "
+            "numbers the participants of each assignment anew: each number is a row of its own."
+        )
+    files = [sighting(parts) or file_sighting(parts, tree) for parts in tree.candidates]
+    others = [seen for parts in tree.others if (seen := sighting(parts))]
+    known = {who.id for file in files for who in file.submitters}
+    without_files = {who.id: who for who in map(submitter, found) if who.id not in known}
+    return Sightings(MOODLE, files, [*without_files.values()], notices, others=others)
+
+
+def _prefixes(tree: Tree) -> dict[Parts, _Owner]:
+    found = {}
+    for parts in (*tree.candidates, *tree.others, *tree.folders):
+        if prefix := prefix_in(parts):
+            depth, match = prefix
+            found[parts] = _Owner(parts[:depth], match["name"], match["number"] or "")
+    return found
+
+
+def _later_prefixes(parts: Parts) -> Iterator[_Owner]:
+    """The readings in which the sign comes later: a name may hold it, and so may a file's."""
+    if prefix := prefix_in(parts):
+        depth, first = prefix
+        for sign in _SIGN.finditer(first.string, first.end("plugin")):
+            if before := _BEFORE_SIGN.fullmatch(first.string, endpos=sign.start()):
+                yield _Owner(parts[:depth], before["name"], before["number"] or "")
+
+
+def _shared_names(owners: Collection[_Owner]) -> set[str]:
+    numbers = defaultdict(set)
+    for owner in owners:
+        numbers[owner.download, owner.name].add(owner.number)
+    return {name for (_, name), found in numbers.items() if len(found) > 1}
+
+
+def _blind(prefixes: Collection[_Owner]) -> set[str]:
+    """The words that stand for all the names of a download."""
+    names = defaultdict(list)
+    for prefix in prefixes:
+        names[prefix.download].append(prefix.name)
+    same = {found[0] for found in names.values() if len(found) > 1 and len(set(found)) == 1}
+    return same | {name for found in names.values() for name in found if name == "Participant"}
+
+
+@dataclass(frozen=True, slots=True)
+class Platform:
+    """How a platform names what it lets an instructor download.
+
+    `pattern` is that of a path, with forward slashes. Its group `id` is what students are called
+    by, `number` tells two of them apart who are called the same, `name` and `login` may be in a
+    class list, and `time`, in the form that `read` takes, is when they handed in. If all ids begin
+    alike, up to the sign `cut`, that is the title of the assignment.
+    """
+
+    title: str
+    pattern: re.Pattern[str]
+    read: Callable[[str], datetime | None] = digits_as_time
+    cut: str = ""
+
+
+# The names come first in each pattern, and what students write (their files) last, so that no
+# student can choose where it is cut. A login may have underscores, so ILIAS's is told by the number
+# behind it and Blackboard's by what all names of a download begin with.
+
+PLATFORMS = (
+    Platform(
+        "Brightspace download",
+        re.compile(
+            r"(?:[^/]*/)*?(?P<number>\d+-\d+) - (?P<id>(?P<name>[^/]+?)) - "
+            r"(?P<time>[^/]*?\d{4} \d{1,4}(?: [AP]M)?)(?:/.*| - [^/]*)",
+            re.DOTALL,
+        ),
+        time_in_words,
+    ),
+    Platform(
+        "Sakai download",
+        re.compile(
+            r"(?:[^/]*/)*?(?P<name>[^/]*)\((?P<id>(?P<login>[^/()]+))\)/"
+            r"Submission attachment\(s\)/.*",
+            re.DOTALL,
+        ),
+    ),
+    Platform(
+        "Blackboard download",
+        re.compile(
+            r"(?:[^/]*/)*?(?P<id>[^/]+?)_attempt_(?P<time>\d{4}(?:-\d\d){5})(?:[_/].*|\.txt)",
+            re.DOTALL,
+        ),
+        cut="_",
+    ),
+    Platform(
+        "ILIAS download",
+        re.compile(
+            r"(?:[^/]*/)*?(?P<id>(?P<name>[^\W\d_][^/_\d]*_[^\W\d_][^/\d_]*)_[^/]+)"
+            r"_(?P<number>\d{2,})/.*",
+            re.DOTALL,
+        ),
+    ),
+)
+
+
+def tops_of(platform: Platform, tree: Tree) -> set[str]:
+    """The entries at the top that follow the platform's pattern, or hold what does."""
+    pattern = platform.pattern
+    return {parts[0] for parts in tree.candidates if pattern.fullmatch("/".join(parts))}
+
+
+def read_platform(platform: Platform, tree: Tree) -> Sightings:
+    """The folder as the platform's pattern tells; the rest is read by file names."""
+    found = {
+        parts: match
+        for parts in (*tree.candidates, *tree.others)
+        if (match := platform.pattern.fullmatch("/".join(map(spelled, parts))))
+    }
+    owners = {parts: _owner(parts, match) for parts, match in found.items()}
+    shared = _shared_names(owners.values())
+    begins = common_beginning((owner.name for owner in owners.values()), platform.cut)
+    stamps = {parts[:-1]: parts for parts in tree.others if parts[-1] == TIMESTAMP}
+
+    def sighting(parts: Parts) -> Sighting | None:
+        if parts not in found:
+            return None
+        match, owner = found[parts].groupdict(), owners[parts]
+        user = owner.name.removeprefix(begins)
+        called = f"{user} {owner.number}" if owner.name in shared else user
+        keys = (match.get("login") or user,)
+        who = Submitter(called, match.get("name", ""), keys=keys, folder=True)
+        time = match.get("time") or next(
+            (
+                read_stamp(tree.root.joinpath(*stamps[parts[:depth]]))
+                for depth in range(len(parts) - 1, 0, -1)
+                if parts[:depth] in stamps
+            ),
+            "",
+        )
+        local = platform.read(time)
+        return Sighting(parts, (who,), local and local.astimezone(), attempt=attempt_of(parts[-1]))
+
+    files = [sighting(parts) or file_sighting(parts, tree) for parts in tree.candidates]
+    others = [seen for p in tree.others if p[-1] != TIMESTAMP and (seen := sighting(p))]
+    notices: list[str] = []
+    if timed := sum(file.submitted is not None for file in files):
+        notices.append(
+            Remark(
+                f"The times at which {counted(timed, 'file')} came are read in this machine's time "
+                "zone, since the download names none."
+            )
+        )
+    used = frozenset(stamps.values())
+    return Sightings(platform.title, files, [], notices, used, others)
+
+
+def _owner(parts: Parts, match: re.Match[str]) -> _Owner:
+    depth = match.string.count("/", 0, match.start("id"))
+    return _Owner(parts[:depth], match["id"], match.groupdict().get("number", ""))

@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 from collections.abc import Callable, Iterable
 from dataclasses import replace
+from datetime import datetime
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -76,14 +77,16 @@ def platform_form_of(
     return form
 
 
-def read_due_rubric(rubric: Path | None, due_notebooks: str | None, course: Course) -> Rubric:
-    """The rubric, with the notebooks that are due.
+def read_due_rubric(
+    rubric: Path | None, due_notebooks: str | None, course: Course, due: datetime | None = None
+) -> Rubric:
+    """The rubric, with the notebooks that are due, and when they are.
 
     Raises:
         UnusableRubric: it cannot be used.
         UserError: there is no notebook of that name.
     """
-    found = read_rubric(rubric, course)
+    found = replace(read_rubric(rubric, course), due=due)
     if due_notebooks is None:
         return found
     due = {course_notebook(each, course, "--due-notebooks") for each in due_notebooks.split(",")}

@@ -165,7 +165,7 @@ def _grade(order: Order) -> int:
     from grader.classroom.run import out_folder
 
     course = instructors_course(order.course, order.folder)
-    points = read_due_rubric(order.rubric, order.due_notebooks, course)
+    points = read_due_rubric(order.rubric, order.due_notebooks, course, order.due)
     out_folder.refuse_misplaced(order.folder, order.out)
     out_folder.refuse_foreign(order.out)
     if order.scheduler is None:  # a Dask worker says so itself

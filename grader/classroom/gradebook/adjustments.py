@@ -117,8 +117,8 @@ def read_adjustments(path: Path, course: Course, students: Iterable[Student]) ->
     ids, known = set[str](), defaultdict[str, set[str]](set)
     for student in students:
         ids.add(student.id)
-        for key in filter(None, (student.id, student.email)):
-            known[key.casefold()].add(student.id)
+        for key in filter(None, (student.id, student.email, student.name, *student.keys)):
+            known[_key(key)].add(student.id)
     find = partial(_id_of, ids=ids, known=known)
     between = {",": "comma", ";": "semicolon"}.get(table.form.delimiter, "sign between cells")
     found, complaints = [], []
@@ -161,10 +161,10 @@ def _in_force(found: Sequence[Change]) -> Adjustments:
 
 
 def _id_of(text: str, ids: Collection[str], known: Mapping[str, set[str]]) -> str:
-    """Whom a line is about: `known` has the ids and addresses, whatever their capitals."""
+    """Whom a line is about: `known` has all that students are called by, whatever its capitals."""
     if text in ids:
         return text
-    found = known.get(text.casefold(), set())
+    found = known.get(_key(text), set())
     if len(found) == 1:
         return next(iter(found))
     if found:
@@ -174,9 +174,15 @@ def _id_of(text: str, ids: Collection[str], known: Mapping[str, set[str]]) -> st
     meant = (
         f"did you mean {listed(map(printable, close), 'or')}?"
         if close
-        else "an id is what the column id of grades.csv has, or an email address."
+        else "an id is what the column id of grades.csv has, or the class list's login, SIS id, "
+        "email address or name."
     )
     raise ValueError(f"nobody in the class has the id {printable(text)!r}; {meant}")
+
+
+def _key(text: str) -> str:
+    """What is looked up: "Lovelace, Ada" is "ada lovelace", too."""
+    return " ".join(sorted(text.casefold().replace(",", " ").split()))
 
 
 def _change(

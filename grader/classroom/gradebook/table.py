@@ -86,7 +86,8 @@ class Cell:
     told apart, `earns` what each of all these would earn ("" and empty where there is one).
     `unreadable` are those that could not be graded. `adjusted` are sentences of what the instructor
     changed, `comments` why; `set_points` has the points of gradients that the instructor set.
-    `untimed` is True where there was an extension, and nobody knows when the file that counts came.
+    `untimed` is True where there was an extension, and nobody knows when the file that counts came;
+    `kept` is the share of its points that this file keeps.
     """
 
     column: Column
@@ -102,6 +103,7 @@ class Cell:
     comments: tuple[str, ...] = ()
     set_points: Mapping[str, Fraction] = field(default_factory=lambda: NO_POINTS)
     untimed: bool = False
+    kept: Fraction = Fraction(1)
 
     @property
     def graded(self) -> bool:

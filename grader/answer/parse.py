@@ -13,6 +13,7 @@ from collections.abc import Iterable, Mapping, Sequence, Set
 from dataclasses import dataclass, field, replace
 from functools import cached_property, lru_cache
 from types import CodeType
+from typing import TYPE_CHECKING
 
 from grader.answer.cell_source import hide_magics
 from grader.answer.effects import (
@@ -23,8 +24,10 @@ from grader.answer.statements import children, walk_statements
 from grader.close_names import SLIP, UNDEFINED, nearest
 from grader.printable import sentence
 from grader.verdict import Place, Reason, because
-from grader.worker.results import Problem
 from grader.worker.terms import DYNAMIC_NAMES
+
+if TYPE_CHECKING:
+    from grader.worker.results import Problem
 
 LONGEST_ANSWER, MOST_STATEMENTS, MOST_NODES = 100_000, 2_000, 20_000
 """Characters, statements and syntax-tree nodes of an exercise's answer; the longest right one known

@@ -54,7 +54,7 @@ class Rubric:
     carried: Fraction = ONE
     late: Fraction = ONE
     per_day: Fraction = Fraction(0)
-    most_days: Fraction = ONE
+    most_days: int = 1
     due: datetime | None = None
     step: Fraction = Fraction(1, 100)
     notebooks: tuple[str, ...] = ()
@@ -83,8 +83,8 @@ class Rubric:
         this machine's.
         """
         late_by = submitted - due.astimezone() if submitted and due else _DAY
-        days = min(max(math.ceil(late_by / _DAY), 1), self.most_days)
-        return max(self.late - self.per_day * days, Fraction(0))
+        days = max(math.ceil(late_by / _DAY), 1)
+        return max(self.late - self.per_day * min(days, self.most_days), Fraction(0))
 
     def total(self, earned: Fraction, kept: Fraction = ONE) -> Fraction:
         """A notebook's points, from those of its gradients and the share that it keeps."""
@@ -154,17 +154,18 @@ def parse_rubric(text: str, course: Course) -> Rubric:
             _refuse_unknown(f"gradient of [{prefix}]", name, asked[prefix])
             points[prefix, name] = _number(f"{name} of [{prefix}]", value)
     late = settings.get("late", 1)
-    numbers = {"carried": _number("carried", settings.get("carried", 1), most=1)}
-    numbers |= _per_day(late) if isinstance(late, dict) else {"late": _number("late", late, most=1)}
-    if "round" in settings:
-        numbers["step"] = _number("round", settings["round"], "0.000001")
+    per_day, most_days = _per_day(late) if isinstance(late, dict) else (Fraction(0), 1)
     return Rubric(
         _number("default", settings.get("default", 1)),
         points,
         defaults,
+        carried=_number("carried", settings.get("carried", 1), most=1),
+        late=ONE if per_day else _number("late", late, most=1),
+        per_day=per_day,
+        most_days=most_days,
+        step=_number("round", settings.get("round", Decimal("0.01")), "0.000001"),
         notebooks=_notebooks(settings.get("notebooks", []), course),
         course=course,
-        **numbers,
     )
 
 
@@ -219,7 +220,7 @@ def _notebooks(value: Any, course: Course) -> tuple[str, ...]:
     return tuple(name for name in course.notebooks if name in named)
 
 
-def _per_day(late: Mapping[str, Any]) -> dict[str, Fraction]:
+def _per_day(late: Mapping[str, Any]) -> tuple[Fraction, int]:
     for name in late:
         _refuse_unknown("part of late", name, _PER_DAY)
     if missing := [name for name in _PER_DAY if name not in late]:
@@ -227,5 +228,6 @@ def _per_day(late: Mapping[str, Any]) -> dict[str, Fraction]:
             f"late has no {missing[0]}: write late = {{ per_day = 0.1, most = 5 }} to take away a "
             "tenth of the points for each day begun, for five days at most."
         )
-    per_day = _number("per_day of late", late["per_day"], most=1)
-    return {"per_day": per_day, "most_days": _number("most of late", late["most"], "1", 365)}
+    per_day = _number("per_day of late", late["per_day"], "0.000001", 1)
+    most = _number("most of late", late["most"], "1", 365)
+    return Fraction(per_day), math.ceil(most)

@@ -189,6 +189,8 @@ class Table:
     versions: frozenset[Versions]
     left_out: tuple[str, ...] = ()
     """Notebooks that do not count, since few handed them in."""
+    awarded: Mapping[str, Fraction] = field(default_factory=lambda: NO_POINTS)
+    """Out of how many points the instructor's own were given, by `Change.key`."""
 
     @property
     def max_points(self) -> Fraction:

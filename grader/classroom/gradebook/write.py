@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Collection, Iterator
 from contextlib import suppress
 from dataclasses import dataclass, field
+from datetime import datetime
+from fractions import Fraction
 from pathlib import Path
 from tempfile import TemporaryFile
 from xml.etree.ElementTree import Element
@@ -16,7 +18,6 @@ from grader.classroom.gradebook.make_cell import Attempts
 from grader.classroom.gradebook.make_table import build_table
 from grader.classroom.gradebook.platform_csv import write_canvas, write_moodle
 from grader.classroom.gradebook.platform_form import AS_THEY_ARE, PlatformForm, about_platform
-from grader.classroom.gradebook.read_grades import GRADES
 from grader.classroom.gradebook.report.class_page import class_page
 from grader.classroom.gradebook.report.class_summary import ClassSummary, Figures, figures
 from grader.classroom.gradebook.report.lecture_page import lecture_page
@@ -30,7 +31,7 @@ from grader.printable import counted, listed, printable
 from grader.reports import junit
 from grader.whole_file import is_left_over, whole_file, write_whole
 
-REPORT, STUDENTS, LECTURE = "report", "students", "lecture.html"
+GRADES, REPORT, STUDENTS, LECTURE = "grades.csv", "report", "students", "lecture.html"
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,13 +54,15 @@ class Book:
 class Written:
     """The report's first page, its figures, the files that nobody could read.
 
-    `notices` are sentences for the instructor, remarks among them.
+    `notices` are sentences for the instructor, remarks among them; `changed` says whose points are
+    not what they were before, "" if nobody's.
     """
 
     index: Path
     figures: Figures
     unreadable: tuple[str, ...]
     notices: tuple[str, ...]
+    changed: str
 
 
 def render(book: Book, out: Path, junitxml: Path | None = None) -> Written:
@@ -86,6 +89,7 @@ def render(book: Book, out: Path, junitxml: Path | None = None) -> Written:
         *([] if rubric.notebooks else about_columns(table)),
         *about_platform(table, class_folder, form, chosen=bool(rubric.notebooks)),
     )
+    before = _written_at(out / GRADES)
     students = out / REPORT / STUDENTS
     students.mkdir(parents=True, exist_ok=True)
     (out / UNFINISHED).touch()
@@ -105,9 +109,12 @@ def render(book: Book, out: Path, junitxml: Path | None = None) -> Written:
     about = [*class_folder.notices, *notices]
     write_page(index, class_page(table, summary, rubric.course.title, about))
     _remove_others(students, {row.page for row in table.rows})
+    with Results(book.results, change=True) as opened:
+        changed = "".join(about_changes(table, opened, before))
+        opened.write_book(person=_people(table), grade=_grades(table), award=_awards(table))
     (out / UNFINISHED).unlink()
     unreadable = dict.fromkeys(file.path for row in table.rows for file in row.files if file.error)
-    return Written(index, figures(table), tuple(unreadable), notices)
+    return Written(index, figures(table), tuple(unreadable), notices, changed)
 
 
 def lines_of(row: Row, results: Results) -> Lines:
@@ -116,6 +123,49 @@ def lines_of(row: Row, results: Results) -> Lines:
     return {
         file.id: results.line(file.id) for file in row.files if file.id in counting or file.flags
     }
+
+
+def _people(table: Table) -> Iterator[tuple[object, ...]]:
+    for row in table.rows:
+        who = row.student
+        yield who.id, who.name, who.email, row.page, row.adjusted
+
+
+def _grades(table: Table) -> Iterator[tuple[object, ...]]:
+    for row in table.rows:
+        for cell in row.cells:
+            points, most = str(cell.points), str(cell.max_points)
+            file = cell.counts.id if cell.counts else ""
+            yield row.student.id, cell.column.notebook, cell.status, points, most, file
+
+
+def _awards(table: Table) -> Iterator[tuple[object, ...]]:
+    yield from ((change, str(out_of)) for change, out_of in table.awarded.items())
+
+
+def _written_at(path: Path) -> datetime | None:
+    with suppress(OSError):
+        return datetime.fromtimestamp(path.stat().st_mtime).astimezone()
+    return None
+
+
+def about_changes(table: Table, results: Results, before: datetime | None) -> Iterator[str]:
+    """Whose points are not those of the gradebook that was written `before`."""
+    had: dict[str, Fraction] = defaultdict(Fraction)
+    for student, _, _, points, *_ in results.book("grade"):
+        had[student] += Fraction(points)
+    changed = [row for row in table.rows if had.get(row.student.id, row.points) != row.points]
+    if before and changed:
+        today = before.date() == datetime.now().astimezone().date()
+        said = (
+            f"{printable(row.student.id)} {points_text(had[row.student.id])} → "
+            f"{points_text(row.points)}"
+            for row in changed
+        )
+        yield (
+            f"{counted(len(changed), 'grade')} changed since "
+            f"{before:{'%H:%M' if today else '%d %b %Y, %H:%M'}}: {listed(said, most=5)}."
+        )
 
 
 def about_rows(table: Table) -> Iterator[str]:

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import os
 import sqlite3
-from collections.abc import Collection, Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 from grader.classroom.intake.class_folder import HandedIn
 from grader.classroom.run.line import Line, file_text, grading_text, read_line
@@ -23,6 +24,15 @@ UNFINISHED = ".unfinished"
 
 FORMAT_VERSION = 1
 
+_BOOK = {
+    "person": "id TEXT, name TEXT, email TEXT, page TEXT, adjusted INTEGER",
+    "grade": "student TEXT, notebook TEXT, status TEXT, points TEXT, most TEXT, file TEXT",
+    "award": "change TEXT, most TEXT",
+}
+"""The gradebook as it was written last: who is in it, a row for each student's notebook with the
+file that counts, and out of how many points those were given that the instructor set."""
+
+_TABLES = "".join(f"CREATE TABLE IF NOT EXISTS {name} ({row});\n" for name, row in _BOOK.items())
 _SCHEMA = f"""
 BEGIN;
 CREATE TABLE run (settings TEXT NOT NULL, convention TEXT NOT NULL);
@@ -65,6 +75,7 @@ class Results:
                     self._db.executescript("PRAGMA journal_mode=WAL; PRAGMA synchronous=NORMAL;")
                     if not self._db.execute("SELECT 1 FROM sqlite_master").fetchone():
                         self._db.executescript(_SCHEMA)
+                    self._db.executescript(_TABLES)
                 (found,) = self._db.execute("PRAGMA user_version").fetchone()
             if found != FORMAT_VERSION:
                 raise BrokenResults(
@@ -184,6 +195,22 @@ class Results:
             BrokenResults: one cannot be read.
         """
         return self._lines("result ORDER BY id")
+
+    def write_book(self, **tables: Iterable[Sequence[object]]) -> None:
+        """Keep a gradebook's `person`, `grade` and `award` in place of the one before."""
+        with self._transaction():
+            for name, rows in tables.items():
+                self._db.execute(f"DELETE FROM {name}")
+                places = ", ".join("?" * len(_BOOK[name].split(",")))
+                for row in rows:
+                    values = [_plain(each) if isinstance(each, str) else each for each in row]
+                    self._db.execute(f"INSERT INTO {name} VALUES ({places})", values)
+
+    def book(self, table: str) -> Iterator[Any]:
+        """The rows of `person`, `grade` or `award`; none where no gradebook has been written."""
+        if self._first("SELECT 1 FROM sqlite_master WHERE name = ?", table):
+            with self._explained():
+                yield from self._db.execute(f"SELECT * FROM {table} ORDER BY rowid")
 
     def export(self) -> None:
         """Write `results.jsonl`, and `results.earlier.jsonl` of what has changed or gone since."""

@@ -21,6 +21,7 @@ from grader.classroom.gradebook.adjustments import (
     refuse,
     unfit,
 )
+from grader.classroom.gradebook.lost_work import why_lost
 from grader.classroom.gradebook.make_cell import Attempts, files_named, make_cell, no_attempt
 from grader.classroom.gradebook.platform_form import column_for
 from grader.classroom.gradebook.report.pages import page_name
@@ -174,6 +175,7 @@ def _file_result(
         outcomes="".join(LETTERS[verdict.outcome] for verdict in verdicts),
         error=line.error or "",
         flags=tuple(sys.intern(flag.kind) for flag in line.flags),
+        lost=why_lost(report) if report else "",
     )
 
 

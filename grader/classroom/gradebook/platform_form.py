@@ -11,8 +11,9 @@ from typing import TypeGuard
 
 from grader.classroom.gradebook.rubric import MOST, number_in, points_text
 from grader.classroom.gradebook.table import Column, Table
-from grader.classroom.intake.class_folder import ClassFolder, Remark, Roster
+from grader.classroom.intake.class_folder import ClassFolder, Roster
 from grader.classroom.intake.lms_downloads import MOODLE
+from grader.classroom.notices import Note, Notice
 from grader.close_names import nearest
 from grader.printable import listed, printable, there_are
 from grader.user_error import UserError
@@ -197,18 +198,11 @@ def about_platform(
     everything = [column.notebook for column in table.columns]
     columns = assignments(table, roster, form) if is_canvas_export(roster) else []
     if new := [each.name for each in columns if each.name not in roster.header]:
-        yield (
-            f"The export that was given as --roster has no column for {listed(new)}: Canvas will "
-            "offer to make a new assignment. --canvas-column names one that is there."
-        )
+        yield Notice("no-column", columns=listed(new))
     if not most:
         return
     if class_folder.convention == MOODLE and not is_moodle_worksheet(roster):
-        yield (
-            f"The class list is not taken for Moodle's grading worksheet, whose header has "
-            f"{MOODLE_COLUMNS[0]!r} where Moodle is set to English: there is no moodle.csv, and "
-            "Moodle's maximum is not checked."
-        )
+        yield Notice("no-worksheet", column=repr(MOODLE_COLUMNS[0]))
     for each in columns:
         if each.platform is not None:
             whose = [each.column.notebook] if each.column is not None else everything
@@ -230,11 +224,17 @@ def _differs(
     scaled = f"scaled to {points_text(round(most * by, 2))}" if by != 1 else "not scaled"
     which = "" if chosen else " --due-notebooks says which notebooks count."
     differ = "" if most * by == maximum else " The two differ: --scale platform mends that."
-    said = (
-        f"{printable(whose)} maximum is {points_text(maximum)}, and {listed(notebooks)} {are} "
-        f"worth {points_text(most)}: points are {scaled}.{differ}{which}"
+    kind = Notice if differ or which else Note
+    yield kind(
+        "maximum",
+        whose=printable(whose),
+        maximum=points_text(maximum),
+        notebooks=f"{listed(notebooks)} {are}",
+        most=points_text(most),
+        scaled=scaled,
+        mend=differ,
+        which=which,
     )
-    yield said if differ or which else Remark(said)
 
 
 def _own(name: str, roster: Roster) -> str:

@@ -25,7 +25,8 @@ from grader.classroom.gradebook.report.pages import is_ours
 from grader.classroom.gradebook.report.student_page import Lines, student_page
 from grader.classroom.gradebook.rubric import Rubric, points_text
 from grader.classroom.gradebook.table import Row, Status, Table
-from grader.classroom.intake.class_folder import ClassFolder, Remark
+from grader.classroom.intake.class_folder import ClassFolder
+from grader.classroom.notices import Note, Notice
 from grader.classroom.run.results import UNFINISHED, Results
 from grader.printable import counted, listed, printable
 from grader.reports import junit
@@ -168,7 +169,7 @@ def about_changes(table: Table, results: Results, before: datetime | None) -> It
         )
 
 
-def about_rows(table: Table) -> Iterator[str]:
+def about_rows(table: Table) -> Iterator[Notice]:
     """What the instructor should know of files that do not count, and of adjusted points."""
     several = [row for row in table.rows if any(cell.superseded for cell in row.cells)]
     if several:
@@ -177,25 +178,15 @@ def about_rows(table: Table) -> Iterator[str]:
             f"{counted(n, 'time')} {why}" if len(whys) > 1 else why
             for why, n in sorted(whys.items(), key=lambda each: (-each[1], each[0]))
         )
-        yield Remark(
-            f"{counted(len(several), 'student')} handed in a notebook more than once. Taken was "
-            f"{said}. `attempts` in grades.csv, and the students' pages, say which, and what the "
-            "others would earn."
-        )
+        yield Note("several-files", students=counted(len(several), "student"), why=said)
     if adjusted := [printable(row.student.id) for row in table.rows if row.adjusted]:
-        yield Remark(
-            f"Adjusted by the instructor (* in the table): {listed(adjusted, most=20)}; see "
-            "`adjusted` in grades.csv."
-        )
+        yield Note("adjusted", who=listed(adjusted, most=20))
     untimed = [row.student.id for row in table.rows if any(cell.untimed for cell in row.cells)]
     if untimed:
-        yield Remark(
-            f"Extended for {listed(map(printable, untimed), most=20)}: nobody knows when it was "
-            "handed in, so it is not counted as late."
-        )
+        yield Note("untimed", who=listed(map(printable, untimed), most=20))
 
 
-def about_columns(table: Table) -> Iterator[str]:
+def about_columns(table: Table) -> Iterator[Notice]:
     """Which notebooks few have handed in, where nobody has said what is due."""
     counting = [column.notebook for column in table.columns]
     seen = {*counting, *table.left_out}
@@ -203,17 +194,18 @@ def about_columns(table: Table) -> Iterator[str]:
     present = sum(bool(notebooks) for notebooks in came)
     for name in table.left_out:
         number = sum(name in notebooks for notebooks in came)
-        yield (
-            f"{name} was handed in by {number:,} of {counted(present, 'student')} and does not "
-            f"count. `--due-notebooks {','.join(sorted([*counting, name]))}` makes it count."
-        )
+        due = ",".join(sorted([*counting, name]))
+        by = {"number": f"{number:,}", "students": counted(present, "student")}
+        yield Notice("few-handed-in", notebook=name, due=due, **by)
     for column in table.columns:
         number = sum(column.notebook in notebooks for notebooks in came)
         if 2 * number < present:
-            yield (
-                f"{column.notebook} was handed in by {number:,} of {counted(present, 'student')}, "
-                f"and its {points_text(column.max_points)} points are in everybody's maximum. "
-                "--due-notebooks says which notebooks count."
+            yield Notice(
+                "few-count",
+                notebook=column.notebook,
+                number=f"{number:,}",
+                students=counted(present, "student"),
+                points=points_text(column.max_points),
             )
 
 

@@ -107,7 +107,7 @@ def still_running(tally: Tally) -> Iterator[str]:
 def lines_to(say: Callable[[str], None], clock: Clock = time.monotonic) -> Show:
     """A line now and then, for a file or a pipe; none where it would be the same again."""
     pace, began = pace_by(clock), clock()
-    shown, said = began, (-1, ())
+    shown, said = began, tuple[object, ...]()
 
     def show(tally: Tally) -> None:
         nonlocal shown, said

@@ -331,8 +331,7 @@ def test_the_gradebook_remembers_how_it_was_made(
     rubric.write_text("default = 2\n")
     columns = "--roster-columns", "id=Kennung,name=Wer"
     asked = "--roster", roster, *columns, "--rubric", rubric, "--due", "2026-11-20"
-    asked = *asked, "--adjustments", decided
-    assert run(folder, *asked) == exit_codes.PASSED
+    assert run(folder, *asked, "--adjustments", decided) == exit_codes.PASSED
     before, said = (out / "grades.csv").read_bytes(), capsys.readouterr()
     assert "changed" not in said.err
     assert "As before" not in said.out

@@ -3,28 +3,29 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Sequence
 
 from grader.classroom.gradebook.table import FileResult
 from grader.classroom.notices import Notice
-from grader.classroom.run.line import Line
+from grader.classroom.run.line import Line, Outline
 from grader.printable import listed
 from grader.reports import wording
-from grader.verdict import Code, Outcome, Report
+from grader.verdict import EARNS_POINTS, Outcome
 
-_ELSEWHERE: tuple[Code, ...] = ("in-another-cell", "mistyped")
+_ELSEWHERE = ("in-another-cell", "mistyped")
 """Reasons of a gradient that is written, and not where or as it would count."""
 
 
-def why_lost(report: Report) -> str:
-    """The code of the notice why a report's notebook has next to no points; "" if it has some.
+def why_lost(gradients: Sequence[Outline]) -> str:
+    """The code of the notice why a notebook has next to no points; "" if it has some.
 
     At least half of its gradients stand elsewhere, or nothing in it ran.
     """
-    reasons = Counter(verdict.why for verdict in report.verdicts if not verdict.points)
+    codes = Counter(one.reason for one in gradients if one.verdict not in EARNS_POINTS)
     for code in _ELSEWHERE:
-        if 2 * reasons[code] >= len(report.verdicts) > 0:
+        if 2 * codes[code] >= len(gradients) > 0:
             return code
-    outcomes = {verdict.outcome for verdict in report.verdicts}
+    outcomes = {one.verdict for one in gradients}
     return "stopped" if Outcome.ERROR in outcomes <= {Outcome.ERROR, Outcome.TODO} else ""
 
 

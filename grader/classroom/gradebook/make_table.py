@@ -28,7 +28,7 @@ from grader.classroom.gradebook.report.pages import page_name
 from grader.classroom.gradebook.rubric import Rubric
 from grader.classroom.gradebook.table import LETTERS, OUTCOMES, Column, FileResult, Row, Table
 from grader.classroom.intake.class_folder import ClassFolder, HandedIn, Student
-from grader.classroom.run.line import Line
+from grader.classroom.run.line import Brief
 from grader.classroom.run.results import Results
 from grader.printable import printable
 from grader.program.course import Course
@@ -69,10 +69,10 @@ def build_table(
     modified = {file.id: file.modified for file in class_folder.handed_in}
     with Results(results) as opened:
         awarded = _awarded(opened)
-        for line in opened.lines():
-            file = _file_result(line, same, rubric.course, modified.get(line.file.id))
+        for line in opened.briefs():
+            file = _file_result(line, same, rubric.course, modified.get(line.id))
             files[file.id] = file
-            sandboxes[line.run.sandbox] += line.report is not None
+            sandboxes[line.run.sandbox] += line.error is None
             versions.add(line.run.versions)
     of_student: dict[str, list[FileResult]] = defaultdict(list)
     for file in files.values():
@@ -153,29 +153,27 @@ def refuse_early(
 
 
 def _file_result(
-    line: Line,
+    line: Brief,
     same: dict[tuple[str, ...], tuple[str, ...]],
     course: Course,
     modified: float | None,
 ) -> FileResult:
     """What a table keeps of a line; equal texts are kept once."""
-    file, report = line.file, line.report
-    verdicts = report.verdicts if report else ()
-    gradients = tuple(verdict.name for verdict in verdicts)
+    gradients = tuple(gradient.name for gradient in line.gradients)
     return FileResult(
-        id=file.id,
-        student=sys.intern(file.student),
-        path=file.id if file.path == file.id else file.path,
-        late=file.late,
-        submitted=file.submitted,
-        attempt=file.attempt,
+        id=line.id,
+        student=sys.intern(line.student),
+        path=line.id if line.file == line.id else line.file,
+        late=line.late,
+        submitted=line.submitted,
+        attempt=line.attempt,
         modified=modified,
-        notebook=sys.intern(report.notebook if report else _notebook_of(file.path, course)),
+        notebook=sys.intern(line.notebook or _notebook_of(line.file, course)),
         gradients=same.setdefault(gradients, gradients),
-        outcomes="".join(LETTERS[verdict.outcome] for verdict in verdicts),
+        outcomes="".join(LETTERS[gradient.verdict] for gradient in line.gradients),
         error=line.error or "",
         flags=tuple(sys.intern(flag.kind) for flag in line.flags),
-        lost=why_lost(report) if report else "",
+        lost=why_lost(line.gradients),
     )
 
 

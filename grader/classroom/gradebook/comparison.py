@@ -192,8 +192,8 @@ def read_book(folder: Path) -> Book:
             )
     if not present <= students.keys():
         raise NoGradebook(
-            f"{shown(folder)} has results and no grades of theirs: give `grader grade` again. Nothing "
-            "is graded again."
+            f"{shown(folder)} has results and no grades of theirs: give `grader grade` again. "
+            "Nothing is graded again."
         )
     return Book(names, {id_: students[id_] for id_ in present}, mistakes, frozenset(seeds))
 

@@ -7,7 +7,7 @@ from collections import Counter
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
-from typing import TypeGuard
+from typing import Literal, TypeGuard
 
 from grader.classroom.gradebook.rubric import MOST, number_in, points_text
 from grader.classroom.gradebook.table import Column, Table
@@ -32,27 +32,16 @@ class UnknownColumn(UserError):
     """A column cannot take the points: Canvas has none of that name, or it is another's."""
 
 
-@dataclass(frozen=True, slots=True)
-class Scale:
-    """To `to` points; or, where that is None, to the most that the platform's own column takes.
+Scale = Fraction | Literal["platform", "none"]
+"""What all points together are scaled to: a number, the platform's own maximum, or nothing."""
 
-    `keeps` is true where points stay as they are, whatever a platform takes.
-    """
 
-    to: Fraction | None = None
-    keeps: bool = False
-
-    def target(self, platform: Fraction | None) -> Fraction | None:
-        """What all points become, given the platform's maximum; None where points stay points."""
-        return None if self.keeps else self.to if self.to is not None else platform
+_WORDS: Mapping[str, Scale] = {"platform": "platform", "none": "none"}
 
 
 def factor(target: Fraction | None, most: Fraction) -> Fraction:
     """What points are multiplied with, of which `most` can be earned."""
     return Fraction(1) if target is None or not most else target / most
-
-
-SCALE_TO_PLATFORM = Scale()
 
 
 def read_scale(text: str) -> Scale:
@@ -61,10 +50,10 @@ def read_scale(text: str) -> Scale:
     Raises:
         ValueError: it is none of these; the message is a sentence.
     """
-    if text in ("platform", "none"):
-        return Scale(keeps=text == "none")
+    if word := _WORDS.get(text):
+        return word
     if (number := maximum_in(text)) is not None and number <= MOST:
-        return Scale(number)
+        return number
     raise ValueError(f"{printable(text)!r} is no scale: write platform, none, or a number above 0.")
 
 
@@ -87,7 +76,7 @@ class PlatformForm:
     which the sum of all does.
     """
 
-    scale: Scale = SCALE_TO_PLATFORM
+    scale: Scale = "platform"
     canvas_columns: Mapping[str, str] = field(default_factory=dict)
 
 
@@ -146,10 +135,12 @@ def target(
     `platform` is the column's maximum there, None where it is not known. `most` is scaled to itself
     then, so that a student who is excused from a part gets the share of the rest.
     """
-    if form.scale.to is None:
-        return form.scale.target(platform or most)
+    if form.scale == "none":
+        return None
+    if form.scale == "platform":
+        return platform or most
     # That is what all notebooks together become.
-    return form.scale.to * most / table.max_points if table.max_points else None
+    return form.scale * most / table.max_points if table.max_points else None
 
 
 def is_canvas_export(roster: Roster | None) -> TypeGuard[Roster]:
@@ -211,7 +202,7 @@ def about_platform(
     if is_moodle_worksheet(roster) and (name := roster.column(MAXIMUM)):
         written = {maximum_in(roster.at(row.cells, name)) for row in roster.rows}
         for maximum in sorted(each for each in written if each is not None):
-            by = factor(form.scale.target(maximum), most)
+            by = factor(target(form, maximum, most, table), most)
             yield from _differs("Moodle's", maximum, most, by, everything, chosen)
 
 
